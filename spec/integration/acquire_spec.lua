@@ -73,19 +73,3 @@ describe("acquire", function()
     assert.is_true(mutex:acquire { owner = false }:release())
   end)
 end)
-
-describe("What a contender's node carries", function()
-  local function data_of(guard) return (support.zk():get(guard.node)) end
-
-  it("is host:pid, or option data of the lock, or of acquire", function()
-    local session = connect()
-    assert.matches("^[^:]+:" .. support.pid() .. "$",
-      data_of(session:mutex(support.path()):acquire()))
-    local mutex = session:mutex(support.path(), { data = "of the lock" })
-    local guard = mutex:acquire()
-    assert.equal("of the lock", data_of(guard))
-    guard:release { wait = true }
-    assert.equal("of the call",
-      data_of(mutex:acquire { data = "of the call" }))
-  end)
-end)

@@ -2,7 +2,6 @@
 -- every kind of lock: family/contract_spec.lua.)
 local kinds = require "integration.family.kinds"
 local start_proxy = require "support.proxy".start
-local start_server = require "support.server".start
 local support = require "support"
 local connect, timed = support.connect, support.timed
 local wait_in, await = kinds.wait_in, kinds.await
@@ -118,35 +117,4 @@ describe("Without a server", function()
     assert.equal(90, session:stats().grants)
     support.wait_for_queue(path, 0)
   end)
-end)
-
-describe("A server that", function()
-  local server
-  before_each(function()
-    server = support.closing(start_server(1), function(s) s:stop() end)
-  end)
-
-  -- In a machine that is paused connections stay open.
-  for verb, back in pairs { kill = "restart", pause = "resume" } do
-    it(("is away for long ends holds by their lease and waits by their "
-      .. "deadline: %s"):format(verb), function()
-      local session = connect { hosts = server.hosts, session_timeout = 3 }
-      local path, lost = support.path(), nil
-      local guard = session:mutex(path):acquire(30)
-      guard:on_lost(function(_, _, reason) lost = reason end)
-      local waiter = wait_in(session:mutex(path), 2.9)
-      server[verb](server)
-      local lease = guard:lease()
-      assert.near(lease, timed(function()
-        support.wait_until(function() return not guard:is_held() end)
-      end), 0.02)
-      local _, message, code = await(waiter)
-      assert.equal("disconnected", code)
-      assert.matches("no server of", message)
-      assert.equal("silence", lost)
-      assert.equal("lost", (select(3, guard:release())))
-      server[back](server)
-      assert.is_true(assert(session:mutex(path):acquire(20)):release())
-    end)
-  end
 end)

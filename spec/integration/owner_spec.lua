@@ -2,7 +2,7 @@
 -- family/contract_spec.lua "The owner of a lock".)
 local kinds = require "integration.family.kinds"
 local support = require "support"
-local connect, misuse = support.connect, support.misuse
+local connect = support.connect
 
 -- Runs `fn` in a coroutine of its own, to its end.
 local function in_task(fn)
@@ -85,14 +85,4 @@ describe("The owner", function()
       end
       assert.is_true(kept:is_held())
     end)
-end)
-
-describe("mutex:release", function()
-  it("is no way to release another session's hold (T14)", function()
-    local path = support.path()
-    local guard = support.hold(path)
-    assert.matches("is not held",
-      misuse(function() connect():mutex(path):release() end))
-    assert.is_true(guard:is_held())
-  end)
 end)

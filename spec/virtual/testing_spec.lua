@@ -53,14 +53,6 @@ describe("zklock.testing", function()
         assert.equal(now, testing.now())
       end)
 
-    it("tells the servers' time of day", function()
-      session:stamp "/stamp"
-      local modified = session:stat("/stamp").modified
-      assert.is_true(math.abs(testing.time() - modified) < 1)
-      testing.advance(60)
-      about(60, testing.time() - modified)
-    end)
-
     it("advance(), sleep() and a call that waits move", function()
       about(30, elapsed(testing.advance, 30))
       about(0.25, elapsed(testing.sleep, 0.25))
@@ -80,18 +72,6 @@ describe("zklock.testing", function()
   end)
 
   describe("calls callbacks", function()
-    it("in advance(), at the moment when they are due", function()
-      local guard = assert(session:mutex "/lock":acquire { max_hold = 10 })
-      local lost
-      guard:on_lost(function(_, code, reason)
-        lost = { testing.now(), code, reason }
-      end)
-      local begun = testing.now()
-      testing.advance(60)
-      about(10, lost[1] - begun)
-      assert.equal("max_hold", lost[3])
-    end)
-
     it("not in sleep(), but in the step() after it", function()
       local guard = assert(session:mutex "/lock":acquire { max_hold = 10 })
       local lost = false
@@ -180,14 +160,6 @@ describe("zklock.testing", function()
       assert.is_nil(session:mutex "/lock":try_acquire())
     end)
 
-    it("hold it for so many seconds", function()
-      local hold = server:hold("/lock", { seconds = 30 })
-      about(30, elapsed(function()
-        assert(session:mutex "/lock":acquire(60))
-      end))
-      assert.is_false(hold:is_held())
-    end)
-
     it("hold each kind of lock", function()
       local rwlock = session:rwlock "/rw"
       local read = server:hold("/rw", { kind = "read" })
@@ -267,16 +239,6 @@ describe("zklock.testing", function()
       assert.is_true(guard:is_held())
     end)
 
-    it("silence one: no packet passes, and no connection ends", function()
-      local guard, lost = hold(), nil
-      guard:on_lost(function(_, _, reason) lost = reason end)
-      local other = assert(zklock.connect(server.hosts))
-      server:silence(session)
-      testing.advance(30)
-      assert.equal("silence", lost)
-      assert.is_truthy(other:mutex "/lock":try_acquire())
-    end)
-
     it("disconnect all, also those to come", function()
       server:disconnect()
       testing.advance(1)
@@ -300,15 +262,6 @@ describe("zklock.testing", function()
       assert.equal("connected", session:state())
       assert.is_truthy(session:stat "/stamp")
     end)
-
-    it("pause and resume", function()
-      server:pause()
-      testing.advance(2)
-      server:resume()
-      testing.advance(2)
-      assert.equal("connected", session:state())
-      assert.same({}, events)
-    end)
   end)
 
   describe("has ensembles", function()
@@ -322,14 +275,6 @@ describe("zklock.testing", function()
       testing.advance(5)
       assert.equal("connected", zk:state())
       assert.is_true(guard:verify())
-    end)
-
-    it("that elect a leader", function()
-      local leader = three:leader()
-      three:stop(leader)
-      testing.advance(5)
-      assert.is_truthy(three:leader())
-      assert.are_not.equal(leader, three:leader())
     end)
 
     it("a server of which can be isolated", function()

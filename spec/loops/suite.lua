@@ -63,23 +63,6 @@ end
 
 -- The lock.
 
-case("acquires, proves it, and releases", function(env)
-  local session, path = env.connect(), env.path()
-  local guard = assert(session:mutex(path):acquire(30))
-  same(true, guard:is_held())
-  same("held", guard:state())
-  same(true, guard:lease() > 0)
-  same(19, #guard:token())
-  same(true, guard:verify())
-  same(path, guard.path)
-  same(1, count(session, path))
-  same(true, guard:release { wait = true })
-  same(true, guard:release())
-  same(false, guard:is_held())
-  same("released", guard:state())
-  same(0, count(session, path))
-end)
-
 case("waits until the lock is free", function(env)
   local session, path = env.connect(), env.path()
   local begun = env.now()
@@ -212,24 +195,6 @@ case("a barrier holds back who waits, until it is lifted", function(env)
   same(false, barrier:is_set())
 end)
 
-case("a double barrier of one is entered and left", function(env)
-  local session, path = env.connect(), env.path()
-  local gate = session:double_barrier(path, 1)
-  for _ = 1, 3 do
-    local guard = assert(gate:enter(30))
-    same(true, guard:is_held())
-    same(true, gate:leave { guard = guard, timeout = 30 })
-    same("released", guard:state())
-  end
-  refused("timeout", session:double_barrier(path .. "-2", 2):enter(0.1))
-  local left
-  gate:enter_async(30, function(guard)
-    gate:leave_async({ guard = guard }, function(ok) left = ok end)
-  end)
-  env.until_true(function() return left end, session)
-  same(true, left)
-end)
-
 case("once does it in each period", function(env)
   local session, path = env.connect(), env.path()
   local runs = 0
@@ -252,17 +217,6 @@ case("once does it in each period", function(env)
 end)
 
 -- Callbacks.
-
-case("acquire_async calls back with the guard", function(env)
-  local session = env.connect()
-  local guard
-  session:mutex(env.path()):acquire_async({ timeout = 5 },
-    function(granted) guard = granted end)
-  same(nil, guard)
-  env.until_true(function() return guard end, session)
-  same(true, guard:is_held())
-  guard:release()
-end)
 
 case("acquire_async calls back without it, too", function(env)
   local session, path = env.connect(), env.path()

@@ -77,13 +77,7 @@ function Hostile:command(name, i, words)
 end
 
 --- Where address `i` is, "ip:port".
-function Hostile:host(i)
-  local n = 0
-  for host in self.hosts:gmatch "[^,]+" do
-    n = n + 1
-    if n == i then return host end
-  end
-end
+function Hostile:host(i) return support.host(self.hosts, i) end
 
 local function words_of(map)
   local words = {}

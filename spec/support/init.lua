@@ -121,6 +121,14 @@ function support.each_host(hosts)
   return hosts:gsub("/.*", ""):gmatch("[^,]+")
 end
 
+--- The i-th of these hosts.
+function support.host(hosts, i)
+  for host in support.each_host(hosts) do
+    i = i - 1
+    if i == 0 then return host end
+  end
+end
+
 --- Watches at the servers on paths that begin with `prefix`.
 function support.count_watches(prefix, hosts)
   local n = 0

@@ -69,13 +69,7 @@ function Server:leader()
     "a leader")
 end
 
-function Server:host(i)
-  local n = 0
-  for host in support.each_host(self.hosts) do
-    n = n + 1
-    if n == i then return host end
-  end
-end
+function Server:host(i) return support.host(self.hosts, i) end
 
 function Server:word(i, text) return raw.word(self:host(i), text) end
 

@@ -25,9 +25,4 @@ end
 --- The number of the server that has the address; nil: none has.
 function worlds.number(address) return numbers[address] end
 
---- The ensemble of the first of `hosts`.
-function worlds.find(hosts)
-  return virtual.find(hosts:match "[^,/]+:%d+")
-end
-
 return worlds

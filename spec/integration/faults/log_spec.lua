@@ -40,24 +40,20 @@ describe("The log is told", function()
       nil, line)
   end
 
-  it("once that a server refuses connections", function()
-    fails("127.0.0.1:1", 1)
-    told(NONE:format "127.0.0.1:1" .. "Connection refused")
-  end)
-
-  it("once that it closes them", function()
-    hostile:behave { kind = "close" }
-    fails(hostile.hosts, 2)
-    assert.is_true(hostile:count "connection" > 1)
-    told(AT_ONCE:format(hostile.hosts))
-  end)
-
-  it("once that it does not answer", function()
-    hostile:behave { kind = "silent" }
-    fails(hostile.hosts, 3.5)
-    assert.is_true(hostile:count "connection" > 1)
-    told(NONE:format(hostile.hosts) .. "it does not answer")
-  end)
+  -- A server of a kind, how long it is tried, and what is said of it.
+  for title, row in pairs {
+    ["refuses connections"] = { nil, 1, NONE .. "Connection refused" },
+    ["closes them"] = { "close", 2, AT_ONCE },
+    ["does not answer"] = { "silent", 3.5, NONE .. "it does not answer" },
+  } do
+    it("once that a server " .. title, function()
+      local hosts = row[1] and hostile.hosts or "127.0.0.1:1"
+      if row[1] then hostile:behave { kind = row[1] } end
+      fails(hosts, row[2])
+      assert.is_true(not row[1] or hostile:count "connection" > 1)
+      told(row[3]:format(hosts))
+    end)
+  end
 
   it("of each server", function()
     hostile = start_hostile { count = 3 }

@@ -386,6 +386,7 @@ tls:  ## what a client library does that has TLS: builds one from its source
 .PHONY: ci-full
 ci-full: lint test asan tsan  ## what takes longer than a commit should wait
 	$(MAKE) -s sim SEEDS=1000000
+	.ci/bare --suite trixie 'make test'
 
 .PHONY: torture
 MINUTES ?= 2

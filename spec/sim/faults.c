@@ -5,7 +5,7 @@
 #include "world.h"
 
 static const char *const names[FAULTS] = {
-#define X(name, text) [FAULT_##name] = text,
+#define X(name, text, ...) [FAULT_##name] = text,
     STRIKES(X) QUIRKS(X)
 #undef X
 };
@@ -352,64 +352,15 @@ static void write(struct world *w, bool revoke) {
 
 void fault_strikes(struct world *w, int number, int chosen) {
   struct process *p = some_process(w, chosen);
-  enum fault fault = w->faults.strikes[number].fault;
   bool awaits_pauses = fault_is(w, FAULT_THROTTLE) && w->ends_at != NEVER;
   if (w->calm || awaits_pauses) return;
-  switch (fault) {
-    case FAULT_CUT:
-      cut(w, p, SILENT);
-      break;
-    case FAULT_SILENCE:
-      silence(w, p);
-      break;
-    case FAULT_LINK:
-      cut_off(w, aimed_server(w, chosen));
-      break;
-    case FAULT_STOP:
-      stop_server(w, aimed_server(w, chosen));
-      break;
-    case FAULT_ELECT:
-      elect(w);
-      break;
-    case FAULT_SLEEP:
-      put_to_sleep(w);
-      break;
-    case FAULT_FORCE:
-      force(w, p);
-      break;
-    case FAULT_PAUSE:
-      process_pause(w, p, while_or_timeout(w));
-      break;
-    case FAULT_DOZE:
-      process_dozes(w, p, while_or_timeout(w));
-      break;
-    case FAULT_CRASH:
-      process_crash(w, p);
-      break;
-    case FAULT_CLOSE:
-      process_close(w, p);
-      break;
-    case FAULT_CANCEL:
-      user_cancels(w);
-      break;
-    case FAULT_REMOVE:
-      remove_node(w);
-      break;
-    case FAULT_REMOVE_ALL:
-      remove_all(w);
-      break;
-    case FAULT_WRITE:
-      write(w, false);
-      break;
-    case FAULT_REVOKE:
-      write(w, true);
-      break;
-    case FAULT_CONFIGURE:
-      configure(w);
-      break;
-    case FAULT_REAP:
-      leader_reaps(w);
-      break;
+  switch (w->faults.strikes[number].fault) {
+#define X(name, text, act) \
+  case FAULT_##name:       \
+    act;                   \
+    break;
+    STRIKES(X)
+#undef X
     default:
       break;
   }

@@ -9,26 +9,27 @@
 struct world;
 struct process;
 
-/* These happen at a moment. */
+/* These happen at a moment: each with what it does, to process `p`, or to the one
+ * that is `chosen`. */
 #define STRIKES(X)                                                             \
-  X(CUT, "cut")               /* a connection breaks */                        \
-  X(SILENCE, "silence")       /* no server can be reached for a while */       \
-  X(LINK, "link")             /* a server is cut off from its leader */        \
-  X(STOP, "stop")             /* a server stops for a while */                 \
-  X(ELECT, "elect")           /* a new leader; the old one has not noticed */  \
-  X(SLEEP, "sleep")           /* a commit processor sleeps: ZOOKEEPER-4537 */  \
-  X(FORCE, "force")           /* somebody else closes a session */             \
-  X(PAUSE, "pause")           /* SIGSTOP, SIGCONT */                           \
-  X(DOZE, "doze")             /* the machine is suspended, and resumes */      \
-  X(CRASH, "crash")           /* SIGKILL */                                    \
-  X(CLOSE, "close")           /* the session is closed, another one opened */  \
-  X(CANCEL, "cancel")         /* a waiter gives up */                          \
-  X(REMOVE, "remove")         /* an operator deletes a contender's node, */    \
-  X(REMOVE_ALL, "remove-all") /* or the directory, */                          \
-  X(WRITE, "write")           /* or writes a contender's data, */              \
-  X(REVOKE, "revoke")         /* or asks it to let go */                       \
-  X(CONFIGURE, "configure")   /* a server grants other timeouts from now on */ \
-  X(REAP, "reap")             /* empty containers vanish */
+  X(CUT, "cut", cut(w, p, SILENT))     /* a connection breaks */               \
+  X(SILENCE, "silence", silence(w, p)) /* no server can be reached */          \
+  X(LINK, "link", cut_off(w, aimed_server(w, chosen))) /* from the leader */   \
+  X(STOP, "stop", stop_server(w, aimed_server(w, chosen)))                     \
+  X(ELECT, "elect", elect(w)) /* a new leader; the old one has not noticed */  \
+  X(SLEEP, "sleep", put_to_sleep(w)) /* a commit processor: ZOOKEEPER-4537 */  \
+  X(FORCE, "force", force(w, p))     /* somebody else closes a session */      \
+  X(PAUSE, "pause", process_pause(w, p, while_or_timeout(w))) /* SIGSTOP */    \
+  X(DOZE, "doze", process_dozes(w, p, while_or_timeout(w)))   /* a suspend */  \
+  X(CRASH, "crash", process_crash(w, p))                      /* SIGKILL */    \
+  X(CLOSE, "close", process_close(w, p)) /* and another session is opened */   \
+  X(CANCEL, "cancel", user_cancels(w))   /* a waiter gives up */               \
+  X(REMOVE, "remove", remove_node(w))    /* an operator deletes a node, */     \
+  X(REMOVE_ALL, "remove-all", remove_all(w)) /* or the directory, */           \
+  X(WRITE, "write", write(w, false))      /* or writes a contender's data, */  \
+  X(REVOKE, "revoke", write(w, true))     /* or asks it to let go */           \
+  X(CONFIGURE, "configure", configure(w)) /* a server grants other timeouts */ \
+  X(REAP, "reap", leader_reaps(w))        /* empty containers vanish */
 
 /* These are how the world of a schedule is made. */
 #define QUIRKS(X)                                                             \
@@ -67,7 +68,7 @@ struct process;
   X(MIXED, "mixed")       /* locks of two kinds on one path */
 
 enum fault {
-#define X(name, text) FAULT_##name,
+#define X(name, ...) FAULT_##name,
   STRIKES(X) STRIKE_COUNT,
   FAULT_BEFORE_QUIRKS = STRIKE_COUNT - 1,
   QUIRKS(X)

@@ -202,82 +202,16 @@ static void calm(struct world *w) {
 /* Running. */
 
 static void happen(struct world *w, const struct happening *h) {
+  int who = h->who, which = h->which;
   /* (Only where it is a process.) */
-  struct process *p = &w->processes[h->who % PROCESSES_MAX];
-  switch (h->what) {
-    case AT_SERVER:
-      server_receives(w, h->which);
-      break;
-    case AT_LEADER:
-      leader_receives(w, h->who);
-      break;
-    case AT_CLIENT:
-      process_hears(w, p, h->which);
-      break;
-    case SERVER_DELIVERS:
-      server_delivers(w, h->who);
-      break;
-    case SERVER_REJOINS:
-      server_rejoins(w, h->who, random_chance(&w->random, 50));
-      break;
-    case LEADER_PINGS:
-      leader_pings(w);
-      break;
-    case MASTER_PINGS:
-      master_pings(w, h->who);
-      break;
-    case SESSION_MAY_EXPIRE:
-      leader_looks_at_session(w, h->which);
-      break;
-    case PROCESS_WAKES:
-      process_wakes(w, p);
-      break;
-    case PROCESS_RUNS:
-      process_runs(w, p);
-      break;
-    case PROCESS_RESUMES:
-      process_resumes(w, p);
-      break;
-    case PROCESS_OPENS:
-      process_open(w, p);
-      break;
-    case LIBRARY_WAKES:
-      library_wakes(w, p);
-      break;
-    case USER_ACTS:
-    case USER_RELEASES:
-    case USER_DOWNGRADES:
-    case USER_CANCELS:
-    case USER_LOOKS_AROUND:
-    case USER_STOPS_WAITING:
-    case USER_STOPS_LEAVING:
-    case ONLOOKER_ACTS:
-      user_wants(w, p, h->what, h->which);
-      break;
-    case KEEPER_ACTS:
-      keeper_acts(w, h->which);
-      break;
-    case FOREIGN_ACTS:
-      foreign_acts(w, h->who);
-      break;
-    case STRANGER_ACTS:
-      stranger_acts(w);
-      break;
-    case FAULT_STRIKES:
-      fault_strikes(w, h->which, h->who);
-      break;
-    case CONNECTION_FLAPS:
-      fault_flaps(w, p, h->which);
-      break;
-    case SERVERS_END:
-      emptied_servers_end(w, h->which);
-      break;
-    case SERVERS_BEGIN_EMPTY:
-      emptied_servers_begin(w, h->which);
-      break;
-    case CALM_BEGINS:
-      calm(w);
-      break;
+  struct process *p = &w->processes[who % PROCESSES_MAX];
+  switch ((enum what)h->what) {
+#define X(what, act) \
+  case what:         \
+    act;             \
+    break;
+    HAPPENINGS(X)
+#undef X
   }
 }
 

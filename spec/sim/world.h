@@ -34,36 +34,43 @@ enum {
   CLIENTS
 };
 
+/* What happens, and what does it: to process `p`, by `who`, to `which`. */
+#define HAPPENINGS(X)                                                      \
+  X(AT_SERVER, server_receives(w, which))  /* a request */                 \
+  X(AT_LEADER, leader_receives(w, who))    /* requests, from a server */   \
+  X(AT_CLIENT, process_hears(w, p, which)) /* a note */                    \
+  X(SERVER_DELIVERS, server_delivers(w, who))                              \
+  X(SERVER_REJOINS, server_rejoins(w, who, random_chance(&w->random, 50))) \
+  X(LEADER_PINGS, leader_pings(w))                                         \
+  X(MASTER_PINGS, master_pings(w, who))                                    \
+  X(SESSION_MAY_EXPIRE, leader_looks_at_session(w, which))                 \
+  X(PROCESS_WAKES, process_wakes(w, p))                                    \
+  X(PROCESS_RUNS, process_runs(w, p))                                      \
+  X(PROCESS_RESUMES, process_resumes(w, p))                                \
+  X(PROCESS_OPENS, process_open(w, p))                                     \
+  X(LIBRARY_WAKES, library_wakes(w, p))                                    \
+  X(USER_ACTS, user_wants(w, p, USER_ACTS, which))                         \
+  X(USER_RELEASES, user_wants(w, p, USER_RELEASES, which))                 \
+  X(USER_DOWNGRADES, user_wants(w, p, USER_DOWNGRADES, which))             \
+  X(USER_CANCELS, user_wants(w, p, USER_CANCELS, which))                   \
+  X(USER_LOOKS_AROUND, user_wants(w, p, USER_LOOKS_AROUND, which))         \
+  /* which wait, which parting */                                          \
+  X(USER_STOPS_WAITING, user_wants(w, p, USER_STOPS_WAITING, which))       \
+  X(USER_STOPS_LEAVING, user_wants(w, p, USER_STOPS_LEAVING, which))       \
+  X(ONLOOKER_ACTS, user_wants(w, p, ONLOOKER_ACTS, which))                 \
+  X(KEEPER_ACTS, keeper_acts(w, which))                                    \
+  X(FOREIGN_ACTS, foreign_acts(w, who))                                    \
+  X(STRANGER_ACTS, stranger_acts(w))                                       \
+  X(FAULT_STRIKES, fault_strikes(w, which, who))                           \
+  X(CONNECTION_FLAPS, fault_flaps(w, p, which))                            \
+  X(SERVERS_END, emptied_servers_end(w, which))                            \
+  X(SERVERS_BEGIN_EMPTY, emptied_servers_begin(w, which))                  \
+  X(CALM_BEGINS, calm(w))
+
 enum what {
-  AT_SERVER, /* a request */
-  AT_LEADER, /* requests, from a server */
-  AT_CLIENT, /* a note */
-  SERVER_DELIVERS,
-  SERVER_REJOINS,
-  LEADER_PINGS,
-  MASTER_PINGS,
-  SESSION_MAY_EXPIRE,
-  PROCESS_WAKES,
-  PROCESS_RUNS,
-  PROCESS_RESUMES,
-  PROCESS_OPENS,
-  LIBRARY_WAKES,
-  USER_ACTS,
-  USER_RELEASES,
-  USER_DOWNGRADES,
-  USER_CANCELS,
-  USER_LOOKS_AROUND,
-  USER_STOPS_WAITING, /* which wait */
-  USER_STOPS_LEAVING, /* which parting */
-  ONLOOKER_ACTS,
-  KEEPER_ACTS,
-  FOREIGN_ACTS,
-  STRANGER_ACTS,
-  FAULT_STRIKES,
-  CONNECTION_FLAPS,
-  SERVERS_END,
-  SERVERS_BEGIN_EMPTY,
-  CALM_BEGINS,
+#define X(what, act) what,
+  HAPPENINGS(X)
+#undef X
 };
 
 /* How the world of this schedule is made. */

@@ -25,7 +25,7 @@ local kinds = {}
 function kinds.sim(names)
   local faults = read "spec/sim/faults.h"
   for name in names:gmatch "`([^`]+)`" do
-    if not faults:find(('"%s")'):format(name), 1, true) then
+    if not faults:find(('"%s"'):format(name), 1, true) then
       return false, "the simulator knows no " .. name
     end
   end

@@ -186,10 +186,8 @@ static int some_landmark(struct world *w) {
   if (lock->family == FAMILY_BARRIER)
     return history_find(h, &w->paths, lock->directory, h->log_count);
   if (lock->family != FAMILY_DOUBLE) return NO_NODE;
-  int child = history_first_child(h, lock->directory);
-  for (; child != NO_NODE; child = h->nodes[child].sibling)
-    if (node_is_there(&h->nodes[child]) && is_ready(w, &h->nodes[child]))
-      return child;
+  for (CHILDREN(child, h, lock->directory))
+    if (node_is_there(child) && is_ready(w, child)) return child - h->nodes;
   return NO_NODE;
 }
 

@@ -75,10 +75,8 @@ static void die(struct world *w, struct foreigner *f) {
 static bool is_first(struct world *w, int own) {
   const struct history *h = &w->zoo.history;
   const struct znode *node = &h->nodes[own];
-  int child = history_first_child(h, node->parent);
-  for (; child != NO_NODE; child = h->nodes[child].sibling)
-    if (child != own && node_is_there(&h->nodes[child]) &&
-        node_blocks(node, &h->nodes[child]))
+  for (CHILDREN(child, h, node->parent))
+    if (child != node && node_is_there(child) && node_blocks(node, child))
       return false;
   return true;
 }
@@ -86,9 +84,7 @@ static bool is_first(struct world *w, int own) {
 static int permits_of(struct world *w, const struct lock *lock, bool foreign) {
   const struct history *h = &w->zoo.history;
   int count = 0;
-  int child = history_first_child(h, lock->directory);
-  for (; child != NO_NODE; child = h->nodes[child].sibling) {
-    const struct znode *node = &h->nodes[child];
+  for (CHILDREN(node, h, lock->directory)) {
     if (node->role != ROLE_PERMIT || !node_is_there(node)) continue;
     count += !foreign || w->zoo.sessions[node->session].client >= PROCESSES_MAX;
   }

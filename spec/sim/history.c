@@ -99,8 +99,17 @@ int history_find(struct history *history, const struct paths *paths, int path,
   return node;
 }
 
-int history_first_child(const struct history *history, int path) {
-  return path < history->known_paths ? history->first_child[path] : NO_NODE;
+static const struct znode *node_or_null(const struct history *h, int node) {
+  return node == NO_NODE ? NULL : &h->nodes[node];
+}
+
+const struct znode *history_first_child(const struct history *h, int path) {
+  return path < h->known_paths ? node_or_null(h, h->first_child[path]) : NULL;
+}
+
+const struct znode *history_next_child(const struct history *h,
+                                       const struct znode *child) {
+  return node_or_null(h, child->sibling);
 }
 
 bool node_changed(const struct znode *node, int since, int view) {
@@ -112,9 +121,7 @@ bool node_changed(const struct znode *node, int since, int view) {
 
 bool history_children_changed(const struct history *history, int path,
                               int since, int view) {
-  int child = history_first_child(history, path);
-  for (; child != NO_NODE; child = history->nodes[child].sibling) {
-    const struct znode *node = &history->nodes[child];
+  for (CHILDREN(node, history, path)) {
     if (node->made >= since && node->made < view) return true;
     if (node->gone >= since && node->gone < view) return true;
   }

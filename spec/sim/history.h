@@ -77,8 +77,14 @@ void history_write(struct history *history, int node, bool revoke);
 /* The node of a path as of `view`; NO_NODE: none. */
 int history_find(struct history *history, const struct paths *paths, int path,
                  int view);
-/* The children that a directory ever had, youngest first. */
-int history_first_child(const struct history *history, int path);
+/* The children that a directory ever had, youngest first; NULL: no more. */
+const struct znode *history_first_child(const struct history *h, int path);
+const struct znode *history_next_child(const struct history *h,
+                                       const struct znode *child);
+#define CHILDREN(child, h, directory)                                \
+  const struct znode *child = history_first_child((h), (directory)); \
+  child;                                                             \
+  child = history_next_child((h), child)
 
 static inline bool node_seen(const struct znode *node, int view) {
   return node->made < view && node->gone >= view;

@@ -102,7 +102,7 @@ static bool is_ghost(const struct world *w, const struct acquisition *a,
 /* Nobody's, and spelled like a contender. */
 static bool is_bystander(const struct world *w, const struct znode *node) {
   int32_t sequence;
-  const char *name = strrchr(paths_text(&w->paths, node->path), '/') + 1;
+  const char *name = paths_name(&w->paths, node->path);
   return node->session == NOBODY && name_parse(name, &sequence) != ROLE_FOREIGN;
 }
 
@@ -119,12 +119,11 @@ static void check_busy(struct world *w, const struct acquisition *a) {
   int own = own_node(w, a);
   if (own == NO_NODE || p->hearing == NOBODY) return;
   int view = w->zoo.notes[p->hearing].view;
-  int child = history_first_child(h, h->nodes[own].parent);
-  for (; child != NO_NODE; child = h->nodes[child].sibling)
-    if ((node_blocks(&h->nodes[own], &h->nodes[child]) ||
-         h->nodes[child].order == NOT_YET || /* a downgrade that fails */
-         is_bystander(w, &h->nodes[child])) &&
-        node_seen(&h->nodes[child], view) && !is_ghost(w, a, &h->nodes[child]))
+  for (CHILDREN(child, h, h->nodes[own].parent))
+    if ((node_blocks(&h->nodes[own], child) ||
+         child->order == NOT_YET || /* a downgrade that fails */
+         is_bystander(w, child)) &&
+        node_seen(child, view) && !is_ghost(w, a, child))
       return;
   violate(w, "(%d) is refused as busy, and nobody is ahead", number_of(w, a));
 }
@@ -248,7 +247,7 @@ static bool is_passed_on(const struct world *w, const struct acquisition *a) {
 static bool is_of(const struct world *w, const struct contender *c,
                   const struct session *s, const struct znode *node) {
   uint64_t id;
-  const char *name = strrchr(paths_text(&w->paths, node->path), '/') + 1;
+  const char *name = paths_name(&w->paths, node->path);
   if (c->options.kind == KIND_UNFAIR)
     return c->node.known == NODE_OURS &&
            c->node.czxid == w->zoo.history.log[node->made].zxid;
@@ -262,15 +261,12 @@ static void check_removed(struct world *w, const struct acquisition *a) {
   const struct history *h = &w->zoo.history;
   const struct session *s = &a->process->session;
   if (s->state == SESSION_CLOSED || a->contender->node.id == 0) return;
-  int child = history_first_child(h, w->profile.locks[a->lock].directory);
-  for (; child != NO_NODE; child = h->nodes[child].sibling) {
-    const struct znode *node = &h->nodes[child];
+  for (CHILDREN(node, h, w->profile.locks[a->lock].directory))
     if (node_is_there(node) && node->session != NOBODY &&
         is_of(w, a->contender, s, node) &&
         !w->zoo.sessions[node->session].given_up && !is_passed_on(w, a) &&
         (a->granted || !node->straggled))
       violate(w, "(%d) is said to be removed, and is there", number_of(w, a));
-  }
 }
 
 /* The reason that a loss is told with is true. */
@@ -377,12 +373,10 @@ static void check_place(struct world *w, const struct acquisition *a) {
 static void check_first(struct world *w, const struct acquisition *a) {
   const struct history *h = &w->zoo.history;
   const struct znode *own = node_of(w, a);
-  int child = history_first_child(h, own->parent);
-  for (; child != NO_NODE; child = h->nodes[child].sibling)
-    if (node_blocks(own, &h->nodes[child]) &&
-        node_seen(&h->nodes[child], a->process->seen))
+  for (CHILDREN(child, h, own->parent))
+    if (node_blocks(own, child) && node_seen(child, a->process->seen))
       violate(w, "(%d) is granted behind %s", number_of(w, a),
-              paths_text(&w->paths, h->nodes[child].path));
+              paths_text(&w->paths, child->path));
 }
 
 /* The nodes of a session go in one transaction, and whoever hears of two of
@@ -587,12 +581,11 @@ static void check_impatience(struct world *w, const struct acquisition *a) {
     return;
   int own = own_node(w, a);
   if (own == NO_NODE) return;
-  int child = history_first_child(h, h->nodes[own].parent);
-  for (; child != NO_NODE; child = h->nodes[child].sibling)
-    if (node_blocks(&h->nodes[own], &h->nodes[child]) &&
-        node_seen(&h->nodes[child], a->process->seen) &&
-        h->nodes[child].session != h->nodes[own].session &&
-        !is_ghost(w, a, &h->nodes[child])) /* (for all that is known) */
+  for (CHILDREN(child, h, h->nodes[own].parent))
+    if (node_blocks(&h->nodes[own], child) &&
+        node_seen(child, a->process->seen) &&
+        child->session != h->nodes[own].session &&
+        !is_ghost(w, a, child)) /* (for all that is known) */
       violate(w, "(%d) waits, and did not want to", number_of(w, a));
 }
 
@@ -767,14 +760,11 @@ static void check_company(struct world *w, const struct acquisition *a) {
   if (!a->alone || a->lost || a->released) return; /* (it may have no node) */
   if (p->library.state != LIBRARY_CONNECTED) return;
   const struct znode *own = node_of(w, a);
-  int child = history_first_child(h, own->parent);
-  for (; child != NO_NODE; child = h->nodes[child].sibling) {
-    const struct znode *other = &h->nodes[child];
+  for (CHILDREN(other, h, own->parent))
     if (other->path != own->path && node_seen(other, p->seen) &&
         (node_blocks(own, other) || node_blocks(other, own)))
       violate(w, "(%d) believes that it is alone, and %s is there",
               number_of(w, a), paths_text(&w->paths, other->path));
-  }
 }
 
 /* When the lease is over its holds are, at once: nothing else needs to come. */

@@ -196,14 +196,11 @@ static bool in_forbidden(const struct world *w, int directory) {
 /* Who downgrades makes a reader with the writer's number, and takes its
  * place; if that writer is gone it takes none. */
 static int place_of(const struct history *h, const struct znode *node) {
-  int child = history_first_child(h, node->parent);
-  for (; child != NO_NODE; child = h->nodes[child].sibling) {
-    const struct znode *writer = &h->nodes[child];
+  for (CHILDREN(writer, h, node->parent))
     if (node_is_there(writer) && writer->session == node->session &&
         writer->sequence == node->sequence &&
         (writer->role == ROLE_WRITE || writer->role == ROLE_KAZOO_LOCK))
       return writer->order;
-  }
   return NOT_YET;
 }
 
@@ -219,7 +216,7 @@ static int enter(struct world *w, int path, int parent, int session,
   if (history_find(h, &w->paths, path, h->log_count) != NO_NODE) return NO_NODE;
   int number = history_create(h, &w->paths, path, parent, session, false);
   struct znode *node = &h->nodes[number];
-  const char *name = strrchr(paths_text(&w->paths, path), '/') + 1;
+  const char *name = paths_name(&w->paths, path);
   set_acl(w, node, w->zoo.sessions[session].client);
   node->role = name_parse(name, &node->sequence);
   if (exact && node->role != ROLE_FOREIGN) node->order = place_of(h, node);
@@ -624,9 +621,8 @@ void leader_removes(struct world *w, int node) {
 
 void leader_removes_directory(struct world *w, int node) {
   struct history *h = history_of(w);
-  int child = history_first_child(h, h->nodes[node].path);
-  for (; child != NO_NODE; child = h->nodes[child].sibling)
-    leader_removes_directory(w, child);
+  for (CHILDREN(child, h, h->nodes[node].path))
+    leader_removes_directory(w, (int)(child - h->nodes));
   leader_removes(w, node);
 }
 

@@ -290,15 +290,10 @@ static struct listing *listing_of(struct world *w, int path, int view,
   const char *names[NODES_MAX];
   const struct history *h = &w->zoo.history;
   int name_count = 0;
-  int child = history_first_child(h, path);
-  for (; child != NO_NODE; child = h->nodes[child].sibling) {
-    if (!node_seen(&h->nodes[child], view)) continue;
-    const char *text = paths_text(&w->paths, h->nodes[child].path);
-    names[name_count++] = strrchr(text, '/') + 1;
-  }
-  struct listing *listing =
-      (all ? listing_new_of_all : listing_new)(names, name_count);
-  return listing;
+  for (CHILDREN(child, h, path))
+    if (node_seen(child, view))
+      names[name_count++] = paths_name(&w->paths, child->path);
+  return (all ? listing_new_of_all : listing_new)(names, name_count);
 }
 
 static void describe_node(const struct world *w, const struct note *note,

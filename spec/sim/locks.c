@@ -165,7 +165,7 @@ bool node_blocks(const struct znode *own, const struct znode *other) {
 }
 
 bool is_ready(const struct world *w, const struct znode *node) {
-  const char *name = strrchr(paths_text(&w->paths, node->path), '/') + 1;
+  const char *name = paths_name(&w->paths, node->path);
   int lock = lock_of_directory(w, node->parent);
   return lock != NOBODY && w->profile.locks[lock].family == FAMILY_DOUBLE &&
          strcmp(name, NAME_READY) == 0;
@@ -173,9 +173,8 @@ bool is_ready(const struct world *w, const struct znode *node) {
 
 int members_at(const struct world *w, int directory, int view) {
   const struct history *h = &w->zoo.history;
-  int child = history_first_child(h, directory), members = 0;
-  for (; child != NO_NODE; child = h->nodes[child].sibling)
-    members +=
-        node_seen(&h->nodes[child], view) && !is_ready(w, &h->nodes[child]);
+  int members = 0;
+  for (CHILDREN(child, h, directory))
+    members += node_seen(child, view) && !is_ready(w, child);
   return members;
 }

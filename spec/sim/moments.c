@@ -149,9 +149,7 @@ static bool is_sound(const struct world *w, const struct lock *lock,
   if (request == NOBODY) /* a foreign client, which sees what is */
     return members_at(w, lock->directory, ready->made) >= lock->permits;
   int session = w->zoo.connections[w->zoo.requests[request].connection].session;
-  int child = history_first_child(h, lock->directory);
-  for (; child != NO_NODE; child = h->nodes[child].sibling) {
-    const struct znode *own = &h->nodes[child];
+  for (CHILDREN(own, h, lock->directory)) {
     if (own->session != session) continue;
     for (int view = own->made + 1; view <= ready->made; view++)
       if (members_at(w, lock->directory, view) >= lock->permits) return true;
@@ -165,10 +163,8 @@ void invariants_gathered(struct world *w, const struct acquisition *a) {
   const struct history *h = &w->zoo.history;
   const struct lock *lock = lock_of(w, a);
   const struct znode *own = &h->nodes[a->node];
-  int child = history_first_child(h, lock->directory);
   bool any = false;
-  for (; child != NO_NODE; child = h->nodes[child].sibling) {
-    const struct znode *ready = &h->nodes[child];
+  for (CHILDREN(ready, h, lock->directory)) {
     if (!is_ready(w, ready) || ready->made < own->made ||
         ready->made >= a->process->seen)
       continue;
@@ -186,12 +182,10 @@ void invariants_gathered(struct world *w, const struct acquisition *a) {
 static int openers_at(const struct world *w, const struct lock *lock,
                       int view) {
   const struct history *h = &w->zoo.history;
-  int child = history_first_child(h, lock->directory), openers = 0;
-  for (; child != NO_NODE; child = h->nodes[child].sibling) {
-    const struct znode *node = &h->nodes[child];
+  int openers = 0;
+  for (CHILDREN(node, h, lock->directory))
     openers += node_seen(node, view) && node->session != NOBODY &&
                w->zoo.sessions[node->session].client < STRANGER;
-  }
   return openers;
 }
 
@@ -229,9 +223,7 @@ static bool is_late(const struct world *w, int transaction) {
 static bool was_let_in(const struct world *w, const struct lock *lock,
                        const struct znode *own, const struct process *p) {
   const struct history *h = &w->zoo.history;
-  int child = history_first_child(h, lock->directory);
-  for (; child != NO_NODE; child = h->nodes[child].sibling) {
-    const struct znode *ready = &h->nodes[child];
+  for (CHILDREN(ready, h, lock->directory)) {
     if (!is_ready(w, ready) || ready->made < own->made) continue;
     if (is_shut_to(ready, p))
       continue; /* no server tells it which one that is */
@@ -357,11 +349,9 @@ void invariants_departed(struct world *w, const struct parting *l, bool all) {
 static int64_t alone_since(const struct world *w, const struct parting *l) {
   const struct history *h = &w->zoo.history;
   const struct acquisition *a = &w->acquisitions[l->acquisition];
-  int child = history_first_child(h, lock_of(w, a)->directory);
   int64_t since = l->begun_at;
-  for (; child != NO_NODE; child = h->nodes[child].sibling) {
-    const struct znode *node = &h->nodes[child];
-    if (child == a->node || is_ready(w, node)) continue;
+  for (CHILDREN(node, h, lock_of(w, a)->directory)) {
+    if (node - h->nodes == a->node || is_ready(w, node)) continue;
     if (node_is_there(node)) return NEVER;
     since = later(since, h->log[node->gone].at);
   }

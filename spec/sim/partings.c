@@ -49,18 +49,18 @@ static void forgotten(void *self) {
 /* (What has its very name, whoever has made it, it takes for its own.) */
 static bool is_own(const struct world *w, const struct parting *l,
                    const struct znode *node) {
-  const char *name = strrchr(paths_text(&w->paths, node->path), '/') + 1;
+  const char *name = paths_name(&w->paths, node->path);
   return strcmp(name, l->own) == 0;
 }
 
 static void note_members(struct world *w, struct parting *l) {
   const struct history *h = &w->zoo.history;
   const struct acquisition *a = &w->acquisitions[l->acquisition];
-  int child = history_first_child(h, w->profile.locks[a->lock].directory);
-  for (; child != NO_NODE; child = h->nodes[child].sibling)
-    if (!is_own(w, l, &h->nodes[child]) && node_is_there(&h->nodes[child]) &&
-        !is_ready(w, &h->nodes[child]))
-      l->members[child / 64] |= UINT64_C(1) << (child % 64);
+  for (CHILDREN(node, h, w->profile.locks[a->lock].directory)) {
+    int number = (int)(node - h->nodes);
+    if (!is_own(w, l, node) && node_is_there(node) && !is_ready(w, node))
+      l->members[number / 64] |= UINT64_C(1) << (number % 64);
+  }
 }
 
 bool parting_begins(struct world *w, struct process *p, int acquisition) {

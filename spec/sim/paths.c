@@ -1,7 +1,5 @@
 #include "paths.h"
 
-#include <string.h>
-
 void paths_reset(struct paths *paths) {
   for (int i = 0; i < paths->count; i++)
     paths->slots[paths->entries[i].slot] = 0;

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 enum { PATHS_MAX = 1024, PATHS_TEXT = 96 * 1024, PATHS_SLOTS = 4096 };
 
@@ -34,6 +35,11 @@ int paths_parent(struct paths *paths, int path);
 
 static inline const char *paths_text(const struct paths *paths, int path) {
   return paths->text + paths->entries[path].at;
+}
+
+/* The last component. */
+static inline const char *paths_name(const struct paths *paths, int path) {
+  return strrchr(paths_text(paths, path), '/') + 1;
 }
 
 static inline void path_set_add(struct path_set *set, int path) {

@@ -19,11 +19,10 @@ bool waits_are_over(const struct world *w, const struct process *p) {
 
 static int contenders_at(const struct world *w, int directory, int view) {
   const struct history *h = &w->zoo.history;
-  int child = history_first_child(h, directory), number = 0;
+  int number = 0;
   int32_t sequence;
-  for (; child != NO_NODE; child = h->nodes[child].sibling) {
-    const struct znode *node = &h->nodes[child];
-    const char *name = strrchr(paths_text(&w->paths, node->path), '/') + 1;
+  for (CHILDREN(node, h, directory)) {
+    const char *name = paths_name(&w->paths, node->path);
     number +=
         node_seen(node, view) && name_parse(name, &sequence) != ROLE_FOREIGN;
   }
@@ -141,15 +140,12 @@ bool wait_at_barrier(struct world *w, struct process *p, int user, int lock) {
 /* Onlookers. */
 
 /* Whoever stands first in the queue, as the process has been told. */
-static int some_head(struct world *w, const struct process *p,
-                     const struct lock *lock) {
-  const struct history *h = &w->zoo.history;
-  int head = NO_NODE;
-  int child = history_first_child(h, lock->directory);
-  for (; child != NO_NODE; child = h->nodes[child].sibling)
-    if (h->nodes[child].role != ROLE_FOREIGN &&
-        node_seen(&h->nodes[child], p->library.seen) &&
-        (head == NO_NODE || h->nodes[child].order < h->nodes[head].order))
+static const struct znode *some_head(struct world *w, const struct process *p,
+                                     const struct lock *lock) {
+  const struct znode *head = NULL;
+  for (CHILDREN(child, &w->zoo.history, lock->directory))
+    if (child->role != ROLE_FOREIGN && node_seen(child, p->library.seen) &&
+        (!head || child->order < head->order))
       head = child;
   return head;
 }
@@ -158,10 +154,10 @@ static struct wait *look_on(struct world *w, struct process *p) {
   struct random *r = &w->random;
   const struct lock *lock =
       &w->profile.locks[random_below(r, w->profile.lock_count)];
-  int head = some_head(w, p, lock);
+  const struct znode *head = some_head(w, p, lock);
   struct wait *wait;
-  if (head != NO_NODE && random_chance(r, 50))
-    return new_wait(w, p, NOBODY, w->zoo.history.nodes[head].path, VIGIL_GONE);
+  if (head && random_chance(r, 50))
+    return new_wait(w, p, NOBODY, head->path, VIGIL_GONE);
   if (random_chance(r, 30))
     return new_wait(w, p, NOBODY, lock->directory, VIGIL_THERE);
   wait = new_wait(w, p, NOBODY, lock->directory, VIGIL_CROWD);

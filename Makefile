@@ -356,15 +356,15 @@ asan:  ## the specs and the simulator under address and undefined sanitizers
 tsan:  ## the specs under the thread sanitizer
 	@bash spec/sanitize thread
 
-# Clang's fuzzer on what reads names, hosts and replies, a generator on the options,
-# and one of calls on live objects in virtual time, under the sanitizers. What the first finds stays
-# in $(BUILD)/fuzz; what is worth keeping goes to the corpus. The last one prints
+# Clang's fuzzer on what reads names, hosts and replies, and a generator of calls with
+# any options on live objects in virtual time, under the sanitizers. What the first finds
+# stays in $(BUILD)/fuzz; what is worth keeping goes to the corpus. The other one prints
 # its seeds: FUZZ_SEED=… replays one.
 .PHONY: fuzz
 SECONDS ?= 60
 FUZZ = $(STANDARD) -g -O1 -fsanitize=fuzzer,address,undefined \
        -fno-sanitize-recover=undefined -Isrc
-fuzz: all  ## fuzzes the parsers, the options and all calls, each for SECONDS=
+fuzz:  ## fuzzes the parsers, and all calls and options, each for SECONDS=
 	@mkdir -p $(addprefix $(BUILD)/fuzz/,names.new hosts.new replies.new)
 	clang $(FUZZ) spec/fuzz/names.c src/protocol/name.c src/protocol/rule.c -o $(BUILD)/fuzz/names
 	clang $(FUZZ) spec/fuzz/hosts.c src/io/hosts.c src/io/path.c src/protocol/name.c -o $(BUILD)/fuzz/hosts
@@ -373,8 +373,6 @@ fuzz: all  ## fuzzes the parsers, the options and all calls, each for SECONDS=
 	  $(BUILD)/fuzz/$$what -max_total_time=$(SECONDS) -max_len=1500 \
 	    -artifact_prefix=$(BUILD)/fuzz/$$what- -print_final_stats=1 -verbosity=0 \
 	    $(BUILD)/fuzz/$$what.new spec/fuzz/corpus/$$what || exit 1; done
-	@$(call RUN,$(ZK),$(LUA_VERSION)) lua$(LUA_VERSION) spec/fuzz/options.lua \
-	  $(SECONDS)
 	@for lua in 5.4 luajit; do \
 	  LUA=$$lua ZK=$(ZK) SEEDS=0 FUZZ_SECONDS=$(SECONDS) \
 	    bash spec/sanitize address,undefined spec/fuzz || exit 1; done

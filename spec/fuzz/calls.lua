@@ -1,7 +1,7 @@
 --- Fuzzes every entry point of zklock.core and of the public API: sequences of
--- calls on live objects, with any arguments, also from callbacks, finalizers,
--- metamethods and other coroutines.  The process lives; the public API answers
--- as it says it does, or raises a sentence of zklock's.
+-- calls on live objects, with any arguments and options, also from callbacks,
+-- finalizers, metamethods and other coroutines.  The process lives; the public
+-- API answers as it says it does, or raises a sentence of zklock's.
 --
 --     lua calls.lua SEED CALLS
 --
@@ -9,7 +9,9 @@
 -- servers and the collector do meanwhile.
 local virtual = require "zklock.virtual"
 local core = require "zklock.core"
+local options = require "zklock.options"
 local sessions = require "zklock.session"
+local settings = require "zklock.settings"
 local zklock = require "zklock"
 
 local seed, most_calls = tonumber(arg[1]), tonumber(arg[2])
@@ -82,7 +84,8 @@ local keys = { "timeout", "data", "max_hold", "owner", "wait", "reentrant",
   "lose_on_suspend", "guard", "per", "backoff", "on_error",
   "fn", "finish", "hosts", "session_timeout", "auth", "acl",
   "log", "loop", "tls", "connect_timeout", "on_event", "node", "token",
-  "session", "new", "wake", 1, 2, 3, "x" }
+  "session", "new", "wake", "least_session_timeout", "tick_time", "ca", 1, 2,
+  3, "x" }
 
 local metamethods = { "__gc", "__index", "__newindex", "__close", "__tostring",
   "__metatable", "__call", "__eq", "__len", "__name", "__mode" }
@@ -341,19 +344,19 @@ local public = {}
 
 function public.connect()
   if closing then return end
-  local options = good {
+  local given = good {
     session_timeout = { 4, 5 }, connect_timeout = { 0.05 },
     loop = { "poll", adapter }, log = { callback() }, on_event = { callback() },
     auth = { { scheme = "digest", credential = "u:p" } },
     acl = { "open" },
   }
-  options.connect_timeout = 0.05 + random(0, 1)
-  if options.loop == nil then options.loop = "poll" end
+  given.connect_timeout = 0.05 + random(0, 1)
+  if given.loop == nil then given.loop = "poll" end
   local to = random(4) > 1 and hosts or pick(strings)
-  if to ~= hosts then options.connect_timeout = 0.05 end
+  if to ~= hosts then given.connect_timeout = 0.05 end
   local session = call(true, "connect", zklock.connect,
     random(10) == 1 and value(1) or to,
-    random(10) == 1 and value(2) or options,
+    random(10) == 1 and value(2) or given,
     random(10) == 1 and value(0) or nil)
   keep_if("session", "mutex", session)
 end
@@ -435,18 +438,18 @@ local recipe_options = {
 -- (What has no max_hold may be held for ever.)
 local function options_of_recipe()
   if random(10) == 1 then return value(2) end
-  local options = good(recipe_options)
-  rawset(options, "max_hold", 0.2)
-  return options
+  local given = good(recipe_options)
+  rawset(given, "max_hold", 0.2)
+  return given
 end
 
 local makers = {
   election = function() return path(), options_of_recipe() end,
   barrier = path,
   double_barrier = function()
-    local options = options_of_recipe()
-    if type(options) == "table" then rawset(options, "layout", nil) end
-    return path(), random(8) == 1 and value(1) or random(2), options
+    local given = options_of_recipe()
+    if type(given) == "table" then rawset(given, "layout", nil) end
+    return path(), random(8) == 1 and value(1) or random(2), given
   end,
 }
 
@@ -538,6 +541,30 @@ function public.ticket()
   local ticket = any "ticket"
   if not ticket then return end
   call_method(true, ticket, "cancel", random(10) == 1 and value(0) or nil)
+end
+
+-- Options alone, without an object that they are of: many in little time.
+
+local kinds = { mutex = { "mutex" }, rwlock = { "read", "write" },
+  semaphore = { "permit" } }
+
+local readers = {
+  function()
+    settings.read(random(3) == 1 and value(1) or pick(strings), table_of(3))
+  end,
+  function()
+    local family = pick { "mutex", "rwlock", "semaphore" }
+    options.read_lock(table_of(2), family, pick(kinds[family]), 1, "")
+  end,
+}
+
+function public.options()
+  for _ = 1, 50 do
+    local ok, problem = pcall(pick(readers))
+    if not ok and not is_sentence(problem) then
+      fail("raised " .. tostring(problem))
+    end
+  end
 end
 
 -- What a session is asked of a path, and what else that takes.

@@ -183,8 +183,7 @@ static int some_landmark(struct world *w) {
   struct history *h = &w->zoo.history;
   const struct lock *lock =
       &w->profile.locks[random_below(&w->random, w->profile.lock_count)];
-  if (lock->family == FAMILY_BARRIER)
-    return history_find(h, &w->paths, lock->directory, h->log_count);
+  if (lock->family == FAMILY_BARRIER) return zoo_find(w, lock->directory);
   if (lock->family != FAMILY_DOUBLE) return NO_NODE;
   for (CHILDREN(child, h, lock->directory))
     if (node_is_there(child) && is_ready(w, child)) return child - h->nodes;
@@ -199,8 +198,7 @@ static int some_directory(struct world *w) {
     path = lock->gates;
     if (random_chance(&w->random, 50)) path = paths_parent(&w->paths, path);
   }
-  return history_find(&w->zoo.history, &w->paths, path,
-                      w->zoo.history.log_count);
+  return zoo_find(w, path);
 }
 
 /* Striking. */

@@ -94,6 +94,11 @@ static inline bool node_is_there(const struct znode *node) {
   return node->gone == NOT_YET;
 }
 
+/* Does its ACL keep this client from reading it? */
+static inline bool node_is_shut_to(const struct znode *node, int client) {
+  return node->shut_by != NOBODY && node->shut_by != client;
+}
+
 /* Was it written, or made, since that view? */
 bool node_changed(const struct znode *node, int since, int view);
 /* Has a child been made, or gone, since that view? */

@@ -75,13 +75,9 @@ static int node_beside(struct world *w, const struct process *p,
                       paths_number(&w->paths, path, (size_t)length), p->seen);
 }
 
-static int own_node(struct world *w, const struct acquisition *a) {
+int invariants_own_node(struct world *w, const struct acquisition *a) {
   const struct contender *c = a->contender;
   return contender_has_node(c) ? node_at(w, a->process, c) : NO_NODE;
-}
-
-static bool is_shut_to(const struct znode *node, const struct process *p) {
-  return node->shut_by != NOBODY && node->shut_by != p->number;
 }
 
 /* Is this node of a contender of ours that is on its way out? */
@@ -116,7 +112,7 @@ static void check_busy(struct world *w, const struct acquisition *a) {
   if (a->kind == KIND_PERMIT || a->kind == KIND_UNFAIR ||
       a->kind == KIND_MEMBER)
     return;
-  int own = own_node(w, a);
+  int own = invariants_own_node(w, a);
   if (own == NO_NODE || p->hearing == NOBODY) return;
   int view = w->zoo.notes[p->hearing].view;
   for (CHILDREN(child, h, h->nodes[own].parent))
@@ -129,7 +125,8 @@ static void check_busy(struct world *w, const struct acquisition *a) {
 }
 
 static bool is_hidden(struct world *w, const struct process *p, int node) {
-  return node != NO_NODE && is_shut_to(&w->zoo.history.nodes[node], p);
+  return node != NO_NODE &&
+         node_is_shut_to(&w->zoo.history.nodes[node], p->number);
 }
 
 /* Has another client a node there that has the name of ours, or of the writer that
@@ -201,7 +198,7 @@ static bool has_lasted(const struct world *w, const struct acquisition *a,
 /* Another session's node of another kind has been there since its own was made. */
 static void check_conflict(struct world *w, const struct acquisition *a) {
   const struct history *h = &w->zoo.history;
-  int own = own_node(w, a);
+  int own = invariants_own_node(w, a);
   if (a->writer != NOBODY)
     violate(w, "(%d) downgrades, and is refused", number_of(w, a));
   if (own == NO_NODE) return;
@@ -517,8 +514,7 @@ static void check_exclusion(struct world *w) {
   int holder_count = 0;
   for (int i = w->first_alive; i < w->acquisition_count; i++) {
     const struct acquisition *a = &w->acquisitions[i];
-    if (!a->granted || a->lost || a->released || !believes(w, a)) continue;
-    if (is_excused(w, a)) continue;
+    if (!believes(w, a) || is_excused(w, a)) continue;
     if (a->kind == KIND_MEMBER) continue; /* that is what it is for */
     int beside = 0;
     for (int j = 0; j < holder_count; j++)
@@ -539,9 +535,7 @@ void invariants_foreign(struct world *w, int lock, bool reads, int permits) {
   int holders = 0;
   for (int i = w->first_alive; i < w->acquisition_count; i++) {
     const struct acquisition *a = &w->acquisitions[i];
-    if (a->lock != lock || !a->granted || a->lost || a->released ||
-        !believes(w, a) || is_excused(w, a))
-      continue;
+    if (a->lock != lock || !believes(w, a) || is_excused(w, a)) continue;
     if (a->kind == KIND_PERMIT)
       holders++;
     else if (!reads || a->kind != KIND_READ)
@@ -579,7 +573,7 @@ static void check_impatience(struct world *w, const struct acquisition *a) {
   if (a->kind == KIND_PERMIT || a->kind == KIND_UNFAIR ||
       a->kind == KIND_MEMBER)
     return;
-  int own = own_node(w, a);
+  int own = invariants_own_node(w, a);
   if (own == NO_NODE) return;
   for (CHILDREN(child, h, h->nodes[own].parent))
     if (node_blocks(&h->nodes[own], child) &&
@@ -659,7 +653,7 @@ static void check_follower(struct world *w, const struct acquisition *a) {
   const struct history *h = &w->zoo.history;
   const char *name = watch_name(&c->predecessor);
   char path[200];
-  int own = own_node(w, a);
+  int own = invariants_own_node(w, a);
   if (!c->options.patient)
     violate(w, "(%d) follows, but does not wait", number_of(w, a));
   if (!name || own == NO_NODE) return;
@@ -807,8 +801,8 @@ void invariants_after_batch(struct world *w, struct process *p) {
 void invariants_expiring(struct world *w, int session) {
   for (int i = w->first_alive; i < w->acquisition_count; i++) {
     const struct acquisition *a = &w->acquisitions[i];
-    if (!a->granted || a->lost || a->released || !believes(w, a)) continue;
-    if (node_of(w, a)->session == session && !is_excused(w, a))
+    if (believes(w, a) && node_of(w, a)->session == session &&
+        !is_excused(w, a))
       violate(w, "(%d) believes beyond the end of its session", i);
   }
 }
@@ -827,9 +821,7 @@ void invariants_anothers(struct world *w, int node) {
 void invariants_removed(struct world *w, int node) {
   for (int i = w->first_alive; i < w->acquisition_count; i++) {
     const struct acquisition *a = &w->acquisitions[i];
-    if (!a->granted || a->lost || a->released || a->node != node) continue;
-    if (!believes(w, a)) continue;
-    if (!is_excused(w, a))
+    if (a->node == node && believes(w, a) && !is_excused(w, a))
       violate(w, "the node of (%d), who believes to hold, is deleted", i);
   }
 }
@@ -873,7 +865,8 @@ static void check_orphans(struct world *w) {
 static bool was_shut(const struct world *w, int path, const struct process *p) {
   const struct history *h = &w->zoo.history;
   for (int i = 0; i < h->node_count; i++)
-    if (h->nodes[i].path == path && is_shut_to(&h->nodes[i], p)) return true;
+    if (h->nodes[i].path == path && node_is_shut_to(&h->nodes[i], p->number))
+      return true;
   return false;
 }
 

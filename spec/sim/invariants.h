@@ -50,6 +50,8 @@ void invariants_departed(struct world *w, const struct parting *parting,
 void invariants_gathered(struct world *w, const struct acquisition *a);
 void invariants_not_gathered(struct world *w, const struct acquisition *a,
                              enum verdict why);
+/* The node that it has, as its process knows; NO_NODE: none. */
+int invariants_own_node(struct world *w, const struct acquisition *a);
 /* This double barrier's `ready` is made. */
 void invariants_invited(struct world *w, int ready);
 /* The part of invariants_after_batch that is about these. */

@@ -2,11 +2,6 @@
 
 #include "world.h"
 
-static int barrier_of(struct world *w, const struct lock *lock) {
-  struct history *h = &w->zoo.history;
-  return history_find(h, &w->paths, lock->directory, h->log_count);
-}
-
 static void act_later(struct world *w, int lock, int64_t longest) {
   agenda_add(&w->agenda, w->now + world_span(w, longest), KEEPER_ACTS, 0, lock);
 }
@@ -35,7 +30,7 @@ void keepers_reset(struct world *w) {
 /* (Now and then it is lifted for no time at all.) */
 void keeper_acts(struct world *w, int number) {
   struct lock *lock = &w->profile.locks[number];
-  int node = barrier_of(w, lock);
+  int node = zoo_find(w, lock->directory);
   bool last = lock->keeps == 0;
   if (node != NO_NODE) lift(w, lock, node);
   if (last) return;

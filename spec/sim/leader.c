@@ -5,6 +5,11 @@
 
 static struct history *history_of(struct world *w) { return &w->zoo.history; }
 
+int zoo_find(struct world *w, int path) {
+  struct history *h = history_of(w);
+  return history_find(h, &w->paths, path, h->log_count);
+}
+
 /* Committing. */
 
 static void commit_both(struct world *w, enum transaction_kind kind, int node,
@@ -208,12 +213,12 @@ static int place_of(const struct history *h, const struct znode *node) {
 static int enter(struct world *w, int path, int parent, int session,
                  bool exact) {
   struct history *h = history_of(w);
-  int directory = history_find(h, &w->paths, parent, h->log_count);
+  int directory = zoo_find(w, parent);
   if (!exact)
     path = child_path(w, path, next_number(w, &h->nodes[directory]));
   else if (h->nodes[directory].counter < INT32_MAX)
     h->nodes[directory].counter++;
-  if (history_find(h, &w->paths, path, h->log_count) != NO_NODE) return NO_NODE;
+  if (zoo_find(w, path) != NO_NODE) return NO_NODE;
   int number = history_create(h, &w->paths, path, parent, session, false);
   struct znode *node = &h->nodes[number];
   const char *name = paths_name(&w->paths, path);
@@ -221,11 +226,6 @@ static int enter(struct world *w, int path, int parent, int session,
   node->role = name_parse(name, &node->sequence);
   if (exact && node->role != ROLE_FOREIGN) node->order = place_of(h, node);
   return number;
-}
-
-static int find_node(struct world *w, int path) {
-  struct history *h = history_of(w);
-  return history_find(h, &w->paths, path, h->log_count);
 }
 
 /* `enforceQuota`: where so many are there is no room for another. */
@@ -238,9 +238,8 @@ static bool is_over_quota(struct world *w, int directory) {
 
 /* Why nothing can be made there; 0: it can. */
 static int create_refusal(struct world *w, const struct request *r) {
-  struct history *h = history_of(w);
   int parent = paths_parent(&w->paths, r->path);
-  int directory = history_find(h, &w->paths, parent, h->log_count);
+  int directory = zoo_find(w, parent);
   if (directory == NO_NODE) return REPLY_NO_NODE;
   if (in_forbidden(w, parent)) return REPLY_NO_AUTH;
   return is_over_quota(w, directory) ? REPLY_QUOTA_EXCEEDED : REPLY_OK;
@@ -251,7 +250,7 @@ static void create_both(struct world *w, int server, int request, int session) {
   struct history *h = history_of(w);
   const struct request *r = &w->zoo.requests[request];
   int rc = create_refusal(w, r);
-  if (rc == REPLY_OK && find_node(w, r->beside) != NO_NODE)
+  if (rc == REPLY_OK && zoo_find(w, r->beside) != NO_NODE)
     rc = REPLY_NODE_EXISTS;
   if (rc != REPLY_OK) {
     fail(w, server, request, rc);
@@ -293,9 +292,7 @@ int leader_enters(struct world *w, int session, const char *path,
                   bool sequential) {
   int number = paths_number(&w->paths, path, strlen(path));
   int parent = paths_parent(&w->paths, number);
-  struct history *h = history_of(w);
-  if (history_find(h, &w->paths, parent, h->log_count) == NO_NODE)
-    return NO_NODE;
+  if (zoo_find(w, parent) == NO_NODE) return NO_NODE;
   int node = enter(w, number, parent, session, !sequential);
   if (node != NO_NODE) commit(w, DID_CREATE, node, session, NOBODY, NOBODY, 0);
   return node;
@@ -310,17 +307,16 @@ static void make_directory(struct world *w, int server, int request) {
   }
   int parent = paths_parent(&w->paths, r->path);
   int rc = REPLY_OK;
-  int old = r->anew ? find_node(w, r->path) : NO_NODE;
-  if (r->provided != NOBODY && find_node(w, r->provided) == NO_NODE)
+  int old = r->anew ? zoo_find(w, r->path) : NO_NODE;
+  if (r->provided != NOBODY && zoo_find(w, r->provided) == NO_NODE)
     rc = REPLY_UNDONE;
   else if (r->anew && old == NO_NODE)
     rc = REPLY_NO_NODE;
-  else if (parent != 0 &&
-           history_find(h, &w->paths, parent, h->log_count) == NO_NODE)
+  else if (parent != 0 && zoo_find(w, parent) == NO_NODE)
     rc = REPLY_NO_NODE;
   else if (in_forbidden(w, parent))
     rc = REPLY_NO_AUTH;
-  else if (!r->anew && find_node(w, r->path) != NO_NODE)
+  else if (!r->anew && zoo_find(w, r->path) != NO_NODE)
     rc = REPLY_NODE_EXISTS;
   if (rc != REPLY_OK) {
     fail(w, server, request, rc);
@@ -330,7 +326,7 @@ static void make_directory(struct world *w, int server, int request) {
     history_remove(h, old, false);
     commit(w, DID_REMOVE, old, NOBODY, NOBODY, server, 0);
   }
-  int above = history_find(h, &w->paths, parent, h->log_count);
+  int above = zoo_find(w, parent);
   if (above != NO_NODE && h->nodes[above].counter < INT32_MAX)
     h->nodes[above].counter++;
   int node =
@@ -398,7 +394,7 @@ static bool is_excused(struct world *w, int node, int session,
 
 static int remove_refusal(struct world *w, int path) {
   struct history *h = history_of(w);
-  int node = history_find(h, &w->paths, path, h->log_count);
+  int node = zoo_find(w, path);
   if (node == NO_NODE) return REPLY_NO_NODE;
   if (fault_is(w, FAULT_DENIAL) && !w->calm && random_chance(&w->random, 15)) {
     return REPLY_NO_AUTH;
@@ -410,7 +406,7 @@ static int remove_refusal(struct world *w, int path) {
 static void remove_node(struct world *w, int server, int request, int path,
                         int session, int answered) {
   struct history *h = history_of(w);
-  int node = history_find(h, &w->paths, path, h->log_count);
+  int node = zoo_find(w, path);
   invariants_deleting(w, node);
   history_remove(h, node,
                  is_excused(w, node, session, &w->zoo.requests[request]));
@@ -421,7 +417,7 @@ static void remove_node(struct world *w, int server, int request, int path,
 static void remove_both(struct world *w, int server, int request, int session) {
   struct history *h = history_of(w);
   const struct request *r = &w->zoo.requests[request];
-  int beside = find_node(w, r->path), node = find_node(w, r->beside);
+  int beside = zoo_find(w, r->path), node = zoo_find(w, r->beside);
   if (beside == NO_NODE || node == NO_NODE) {
     fail(w, server, request, beside == NO_NODE ? REPLY_NO_NODE : REPLY_UNDONE);
     return;
@@ -449,7 +445,7 @@ static void remove_one(struct world *w, int server, int request, int session) {
 static bool is_at_end(struct world *w, int path) {
   struct history *h = history_of(w);
   int parent = paths_parent(&w->paths, path);
-  int directory = history_find(h, &w->paths, parent, h->log_count);
+  int directory = zoo_find(w, parent);
   return h->nodes[directory].counter == INT32_MAX;
 }
 
@@ -655,9 +651,8 @@ void leader_makes_leaf(struct world *w, const char *path, bool container,
 }
 
 void leader_makes_directory(struct world *w, int path) {
-  struct history *h = history_of(w);
   if (path == 0) return;
-  if (history_find(h, &w->paths, path, h->log_count) != NO_NODE) return;
+  if (zoo_find(w, path) != NO_NODE) return;
   leader_makes_directory(w, paths_parent(&w->paths, path));
   leader_makes(w, paths_text(&w->paths, path), true, 0);
 }

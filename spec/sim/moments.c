@@ -18,8 +18,6 @@ static int number_of(const struct world *w, const struct acquisition *a) {
   return (int)(a - w->acquisitions);
 }
 
-static int64_t later(int64_t a, int64_t b) { return a > b ? a : b; }
-
 /* In peace everything is heard within this time: a node of a dead session may live
  * for a timeout and a tick, a request that got lost takes a quarter of a second. */
 static int64_t limit(const struct world *w) {
@@ -50,14 +48,11 @@ static bool was_ever(struct world *w, const struct wait *wait, bool met) {
   return false;
 }
 
-static bool is_shut_to(const struct znode *node, const struct process *p) {
-  return node->shut_by != NOBODY && node->shut_by != p->number;
-}
-
 static bool is_ever_shut(const struct world *w, const struct wait *wait) {
   const struct history *h = &w->zoo.history;
   int node = wait->path < h->known_paths ? h->newest[wait->path] : NO_NODE;
-  while (node != NO_NODE && !is_shut_to(&h->nodes[node], wait->process))
+  while (node != NO_NODE &&
+         !node_is_shut_to(&h->nodes[node], wait->process->number))
     node = h->nodes[node].older;
   return node != NO_NODE;
 }
@@ -189,14 +184,6 @@ static int openers_at(const struct world *w, const struct lock *lock,
   return openers;
 }
 
-static int own_node(struct world *w, const struct acquisition *a) {
-  const struct contender *c = a->contender;
-  if (!contender_has_node(c)) return NO_NODE;
-  return history_find(&w->zoo.history, &w->paths,
-                      paths_number(&w->paths, c->path, strlen(c->path)),
-                      a->process->seen);
-}
-
 /* Enough have been there, without a break, since then. */
 static bool is_complete(const struct world *w, const struct lock *lock,
                         int64_t since) {
@@ -225,7 +212,7 @@ static bool was_let_in(const struct world *w, const struct lock *lock,
   const struct history *h = &w->zoo.history;
   for (CHILDREN(ready, h, lock->directory)) {
     if (!is_ready(w, ready) || ready->made < own->made) continue;
-    if (is_shut_to(ready, p))
+    if (node_is_shut_to(ready, p->number))
       continue; /* no server tells it which one that is */
     if (h->log[ready->made].at > w->now - limit(w)) continue;
     if (is_late(w, ready->gone)) continue; /* (departure.c) */
@@ -266,7 +253,7 @@ void invariants_not_gathered(struct world *w, const struct acquisition *a,
                              enum verdict why) {
   if (is_concert(w))
     violate(w, "(%d) is not let in, and all have come", number_of(w, a));
-  int own = own_node(w, a);
+  int own = invariants_own_node(w, a);
   if (own == NO_NODE) return;
   if (why == VERDICT_TIMEOUT && a->patient) check_late(w, a, own);
   if (why == VERDICT_BUSY) check_busy(w, a, own);
@@ -283,7 +270,8 @@ void invariants_invited(struct world *w, int node) {
     const struct contender *c = a->contender;
     if (a->lock != lock || a->kind != KIND_MEMBER || !c) continue;
     if (!contender_is_waiting(c) || !contender_is_surely_ours(c) ||
-        !watch_is_of(&c->predecessor, 0) || is_shut_to(ready, a->process))
+        !watch_is_of(&c->predecessor, 0) ||
+        node_is_shut_to(ready, a->process->number))
       continue;
     a->invited_in = a->process->session.wire.connection;
     a->invited_as = c->node.czxid;

@@ -12,8 +12,6 @@ static struct connection *connection_of(struct world *w, int request) {
   return &w->zoo.connections[w->zoo.requests[request].connection];
 }
 
-static int64_t later(int64_t a, int64_t b) { return a > b ? a : b; }
-
 void zoo_reset(struct world *w, int servers, int64_t tick) {
   struct zoo *zoo = &w->zoo;
   history_reset(&zoo->history);
@@ -186,10 +184,6 @@ void connection_breaks(struct world *w, struct connection *c, bool up,
 
 /* Reading. */
 
-static bool may_read(const struct connection *c, const struct znode *node) {
-  return node->shut_by == NOBODY || node->shut_by == c->client;
-}
-
 static void watch_node(struct world *w, struct connection *c, int path) {
   path_set_add(&c->watches, path);
   path_set_add(&w->zoo.watched, path);
@@ -211,7 +205,8 @@ static void watch_or_not(struct world *w, struct connection *c,
   if (note->node == NO_NODE) {
     note->rc = REPLY_NO_NODE;
     if (r->op == OP_EXISTS) watch_node(w, c, r->path);
-  } else if (reads && !may_read(c, &w->zoo.history.nodes[note->node])) {
+  } else if (reads &&
+             node_is_shut_to(&w->zoo.history.nodes[note->node], c->client)) {
     note->rc = REPLY_NO_AUTH;
   } else if (watch) {
     watch_node(w, c, r->path);
@@ -222,7 +217,7 @@ static void list_or_not(struct world *w, struct connection *c,
                         const struct request *r, struct note *note) {
   if (note->node == NO_NODE)
     note->rc = REPLY_NO_NODE;
-  else if (!may_read(c, &w->zoo.history.nodes[note->node]))
+  else if (node_is_shut_to(&w->zoo.history.nodes[note->node], c->client))
     note->rc = REPLY_NO_AUTH;
   else if (r->watch)
     watch_children(w, c, r->path);
@@ -500,8 +495,6 @@ static bool gets_stuck(struct world *w, struct connection *c, int request) {
   return true;
 }
 
-static void touch(struct world *w, int server, int session, int grant);
-
 /* The thread goes on.  The connection may have been replaced meanwhile: the
  * session lives, and to the leader the request comes from where the session is,
  * if the new connection is one to the same server. */
@@ -571,7 +564,7 @@ void server_receives(struct world *w, int request) {
 static bool may_hear(struct world *w, const struct connection *c,
                      const struct znode *node) {
   return server_of(w, c->server)->privacy == TELLS_ALL || !node ||
-         may_read(c, node);
+         !node_is_shut_to(node, c->client);
 }
 
 /* `node`: the one at this path; NULL: a directory, which all may read. */

@@ -13,13 +13,13 @@ bool believes(const struct world *w, const struct acquisition *a) {
          process_clock(w, p) < a->hold_until;
 }
 
-/* Where the schedule aims at a holder: beside it there are some who keep the
- * connection busy, with rounds or with reads. */
 /* One that is refused again and again, while the first user holds for long. */
 static bool is_rebuffed(const struct world *w, int user) {
   return fault_is(w, FAULT_SKIP) && user > 0;
 }
 
+/* Where the schedule aims at a holder: beside it there are some who keep the
+ * connection busy, with rounds or with reads. */
 static bool is_busy(const struct world *w, int user) {
   return (w->faults.aimed || fault_is(w, FAULT_SKIP)) && user > 0;
 }
@@ -391,6 +391,13 @@ static bool is_like_mutex(const struct world *w, const struct acquisition *a) {
          w->profile.locks[a->lock].layout == LAYOUT_KAZOO;
 }
 
+/* Its user does something within that time. */
+static void acts_within(struct world *w, const struct acquisition *a, int what,
+                        int64_t longest) {
+  agenda_add(&w->agenda, w->now + world_span(w, longest), what,
+             a->process->number, (int)(a - w->acquisitions));
+}
+
 static void granted(struct world *w, struct acquisition *a) {
   a->granted = true;
   a->granted_at = w->now;
@@ -401,13 +408,10 @@ static void granted(struct world *w, struct acquisition *a) {
   agenda_add(&w->agenda, w->now + a->hold, USER_RELEASES, a->process->number,
              (int)(a - w->acquisitions));
   if (a->handoffs && random_chance(&w->random, 60))
-    agenda_add(&w->agenda, w->now + world_span(w, a->hold / 2),
-               USER_LOOKS_AROUND, a->process->number,
-               (int)(a - w->acquisitions));
+    acts_within(w, a, USER_LOOKS_AROUND, a->hold / 2);
   if (a->kind == KIND_WRITE && !is_like_mutex(w, a) &&
       random_chance(&w->random, 40))
-    agenda_add(&w->agenda, w->now + world_span(w, a->hold), USER_DOWNGRADES,
-               a->process->number, (int)(a - w->acquisitions));
+    acts_within(w, a, USER_DOWNGRADES, a->hold);
 }
 
 /* Who has lost its node leaves no more; or goes on, as others do. */
@@ -455,9 +459,7 @@ static void user_hears(struct contender *c, enum news news) {
     case NEWS_REVOKED: /* some listen */
       a->revoked = true;
       if (random_chance(&w->random, 50))
-        agenda_add(&w->agenda, w->now + world_span(w, w->profile.hold),
-                   USER_RELEASES, a->process->number,
-                   (int)(a - w->acquisitions));
+        acts_within(w, a, USER_RELEASES, w->profile.hold);
       break;
     case NEWS_ALONE:
       a->alone = true;

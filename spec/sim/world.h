@@ -131,6 +131,8 @@ bool world_run(struct world *w, uint64_t seed, uint64_t allowed_faults);
  * for all. */
 void world_bits(struct world *w, unsigned char bits[16]);
 
+static inline int64_t later(int64_t a, int64_t b) { return a > b ? a : b; }
+
 /* Lengths of time that may be short or long. */
 int64_t world_span(struct world *w, int64_t longest);
 

@@ -272,6 +272,9 @@ void server_is_cut_off(struct world *w, int server, int64_t until);
 void server_rejoins(struct world *w, int server, bool broken);
 void zoo_elects(struct world *w, int server, int64_t until);
 
+/* The node that is there now; NO_NODE: none. */
+int zoo_find(struct world *w, int path);
+
 int64_t zoo_session_id(int session);
 int zoo_session_number(int64_t id);
 bool zoo_is_observer(const struct world *w, int server);

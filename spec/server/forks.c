@@ -29,11 +29,11 @@ static void spin(void) {
 
 static void *work(void *unused) {
   while (!over) {
-    fork_gate_enter();
+    fork_awake();
     pthread_mutex_lock(&foreign);
     spin();
     pthread_mutex_unlock(&foreign);
-    fork_gate_leave();
+    fork_asleep();
     fork_lock();
     spin();
     fork_unlock();
@@ -49,8 +49,8 @@ static int child(void) {
             !fork_bars_lookups();
   fork_lock();
   fork_unlock();
-  fork_gate_enter();
-  fork_gate_leave();
+  fork_awake();
+  fork_asleep();
   fork_lookup_begin();
   fork_lookup_end();
   return ok ? 0 : 1;
@@ -92,7 +92,7 @@ int main(void) {
   printf("the last %s\n", fork_that_fails() ? "fails" : "succeeds");
   fork_lock();
   fork_unlock();
-  fork_gate_enter();
-  fork_gate_leave();
+  fork_awake();
+  fork_asleep();
   puts("free");
 }

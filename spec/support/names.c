@@ -1,4 +1,4 @@
-/* getaddrinfo(3) and gethostbyname2_r(3) that know the names of the file
+/* A getaddrinfo(3) that knows the names of the file
  * $NAMES: each line is a name and its addresses, or `hang`, or `again` (no
  * answer for now), or nothing (no such name).  Every look-up of such a name
  * goes on $NAMES.log: a line with the name.  The look-up that finds a file
@@ -8,7 +8,6 @@
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <dlfcn.h>
-#include <errno.h>
 #include <netdb.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -82,41 +81,4 @@ int getaddrinfo(const char *name, const char *port,
     while (*found) found = &(*found)->ai_next; /* the next goes behind it */
   }
   return rc;
-}
-
-/* Asked for both families, and noted once. */
-int gethostbyname2_r(const char *name, int family, struct hostent *entry,
-                     char *space, size_t size, struct hostent **found,
-                     int *problem) {
-  int (*real)(const char *, int, struct hostent *, char *, size_t,
-              struct hostent **, int *) = dlsym(RTLD_NEXT, "gethostbyname2_r");
-  char line[4096], *addresses, *state;
-  size_t width = family == AF_INET ? 4 : 16, n = 0;
-  if (!is_ours(name))
-    return real(name, family, entry, space, size, found, problem);
-  if (family == AF_INET) note(name);
-  int rc = answer(name, line, sizeof line, &addresses);
-  char **list = (char **)(((size_t)space + 15) & ~(size_t)15);
-  size_t room = (size - 32) / (sizeof *list + width);
-  char *bytes = (char *)(list + room);
-  *found = NULL;
-  *problem = rc == EAI_AGAIN ? TRY_AGAIN : HOST_NOT_FOUND;
-  for (char *address = rc ? NULL : strtok_r(addresses, " \n", &state); address;
-       address = strtok_r(NULL, " \n", &state)) {
-    if (n + 1 >= room) {
-      *problem = NETDB_INTERNAL;
-      return ERANGE;
-    }
-    list[n] = bytes + n * width;
-    if (inet_pton(family, address, list[n]) == 1) n++;
-  }
-  if (n == 0) return 0;
-  list[n] = NULL;
-  *entry = (struct hostent){.h_name = (char *)name,
-                            .h_aliases = list + n,
-                            .h_addrtype = family,
-                            .h_length = (int)width,
-                            .h_addr_list = list};
-  *found = entry;
-  return 0;
 }

@@ -13,6 +13,7 @@
 
 #include "clock.h"
 #include "entropy.h"
+#include "fork.h"
 #include "messages.h"
 #include "query.h"
 #include "reason.h"
@@ -346,7 +347,9 @@ static void wait_until(struct core *core, int64_t due, int fd, short events) {
   struct pollfd fds[3] = {{.fd = core->channel.io.read_fd, .events = POLLIN},
                           {.fd = fd, .events = events}};
   if (!channel_rest(&core->channel)) due = 0;
+  fork_asleep();
   int n = clock_poll(&core->timer, fds, 2, due);
+  fork_awake();
   channel_rise(&core->channel);
   if (n > 0 && fds[0].revents) wakeup_clear(&core->channel.io);
   if (n < 0) fds[1].revents = 0;
@@ -359,6 +362,7 @@ static _Noreturn void end(struct core *core) {
   atomic_store(&core->proof.lease_until, 0);
   client_close(core->client);
   core->registered.ended = true;
+  fork_asleep();
   for (;;) pause();
 }
 
@@ -378,6 +382,7 @@ static void *run(void *argument) {
   struct session *s = &core->session;
   runs = core;
   core->registered.ended = false;
+  fork_awake();
   clock_timer_open(&core->timer);
   session_open(&core->session, clock_now());
   while (!core->closing) {
@@ -403,6 +408,7 @@ static void *run(void *argument) {
   channel_event(&core->channel, &core->closed_event, EVENT_CLOSED);
   core_leave_channel(core);
   core_forget(core);
+  fork_asleep();
   return NULL;
 }
 

@@ -8,10 +8,10 @@
 #include "clock.h"
 
 /* Since the fork began.  What is waited for takes microseconds, once it is
- * given a processor. */
-#define LOOKUP_PATIENCE INT64_C(20000000)
+ * given a processor; but who forks in a signal handler may have interrupted
+ * itself. */
 #define PATIENCE INT64_C(2000000000)
-#define PATIENCE_WITH_ITSELF INT64_C(80000000)
+#define LOOKUP_PATIENCE INT64_C(100000000)
 
 enum { HOOKS = 4 };
 
@@ -27,15 +27,12 @@ static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER; /* fork_lock */
 
 static pthread_mutex_t forking = PTHREAD_MUTEX_INITIALIZER;
 static _Thread_local bool is_forking, has_list_lock; /* (t) */
-static _Thread_local int mine; /* (t) what it is in itself: a signal handler
-                                  of its may fork there */
-static _Atomic bool closed, closed_to_lookups; /* (a) (f) writes */
+static _Atomic bool closed, closed_to_lookups;       /* (a) (f) writes */
 static unsigned waited_for; /* (f) look-ups begun when last waited in vain */
-static bool in_lookup;      /* (f) somebody, at this fork */
 
-static _Atomic int inside, lookups;    /* (a) threads that are */
+static _Atomic int awake, lookups;     /* (a) threads that are */
 static _Atomic unsigned lookups_begun; /* (a) */
-static _Atomic bool barred;            /* (a) look-ups within the process */
+static _Atomic bool barred;            /* (a) see fork_bars_lookups */
 
 static bool wait_a_little(int64_t deadline) {
   struct timespec t = {0, 50000};
@@ -50,21 +47,9 @@ static bool take(pthread_mutex_t *lock, int64_t deadline) {
   return true;
 }
 
-void fork_lock(void) {
-  mine++;
-  pthread_mutex_lock(&list_lock);
-}
-
-void fork_unlock(void) {
-  pthread_mutex_unlock(&list_lock);
-  mine--;
-}
-
-bool fork_lock_before(int64_t deadline) {
-  if (!take(&list_lock, deadline)) return false;
-  mine++;
-  return true;
-}
+void fork_lock(void) { pthread_mutex_lock(&list_lock); }
+void fork_unlock(void) { pthread_mutex_unlock(&list_lock); }
+bool fork_lock_before(int64_t deadline) { return take(&list_lock, deadline); }
 
 /* Counted first and asked afterwards, as a fork closes first and counts
  * afterwards: one of the two sees the other. */
@@ -78,79 +63,65 @@ static void enter(_Atomic int *count, _Atomic bool *barrier) {
   }
 }
 
-void fork_gate_enter(void) {
-  mine++;
-  enter(&inside, &closed);
-}
-
-void fork_gate_leave(void) {
-  atomic_fetch_sub(&inside, 1);
-  mine--;
-}
+void fork_awake(void) { enter(&awake, &closed); }
+void fork_asleep(void) { atomic_fetch_sub(&awake, 1); }
 
 void fork_lookup_begin(void) {
-  enter(&lookups, &closed_to_lookups);
   atomic_fetch_add(&lookups_begun, 1);
+  enter(&lookups, &closed_to_lookups);
 }
 
 void fork_lookup_end(void) { atomic_fetch_sub(&lookups, 1); }
 bool fork_bars_lookups(void) { return atomic_load(&barred); }
 
-/* The fork.  Every wait has an end: who forks in a signal handler may have
- * interrupted itself. */
+/* The fork. */
 
-static void await_lookups(int64_t deadline) {
-  unsigned begun = atomic_load(&lookups_begun);
-  if (atomic_load(&lookups) > 0 && begun == waited_for) return;
-  while (atomic_load(&lookups) > 0) {
-    if (wait_a_little(deadline)) continue;
-    waited_for = begun;
-    return;
-  }
+static void await(_Atomic int *count, int64_t deadline) {
+  while (atomic_load(count) > 0 && wait_a_little(deadline)) continue;
 }
 
-static void open_gate(void) {
-  atomic_store(&closed, false);
-  atomic_store(&closed_to_lookups, false);
+/* Those for which it has waited in vain it does not wait for again. */
+static void await_lookups(int64_t deadline) {
+  unsigned begun = atomic_load(&lookups_begun);
+  if (begun != waited_for) await(&lookups, deadline);
+  if (atomic_load(&lookups) > 0) waited_for = begun;
 }
 
 static void before_fork(void) {
   int64_t begun = clock_now();
-  int64_t deadline = begun + (mine > 0 ? PATIENCE_WITH_ITSELF : PATIENCE);
-  is_forking = take(&forking, deadline);
+  is_forking = take(&forking, begun + PATIENCE);
   if (is_forking) {
     atomic_store(&closed_to_lookups, true);
     await_lookups(begun + LOOKUP_PATIENCE);
     atomic_store(&closed, true);
-    while (atomic_load(&inside) > 0 && wait_a_little(deadline)) continue;
-    in_lookup = atomic_load(&lookups) > 0;
+    await(&awake, begun + PATIENCE);
   }
-  has_list_lock = take(&list_lock, deadline);
+  has_list_lock = take(&list_lock, begun + PATIENCE);
+}
+
+static void open_gates(void) {
+  atomic_store(&closed, false);
+  atomic_store(&closed_to_lookups, false);
 }
 
 static void after_fork(void) {
   if (has_list_lock) pthread_mutex_unlock(&list_lock);
   if (is_forking) {
-    open_gate();
+    open_gates();
     pthread_mutex_unlock(&forking);
   }
   is_forking = has_list_lock = false;
 }
 
 static void in_child(void) {
-  bool lookup = is_forking ? in_lookup : atomic_load(&lookups) > 0;
   if (!has_list_lock) pthread_mutex_init(&list_lock, NULL);
   if (!is_forking) pthread_mutex_init(&forking, NULL);
   after_fork();
   pthread_mutex_init(&hooks_lock, NULL);
-  open_gate();
-  atomic_store(&inside, 0);
+  if (atomic_load(&lookups) > 0) atomic_store(&barred, true);
+  open_gates();
+  atomic_store(&awake, 0);
   atomic_store(&lookups, 0);
-#ifdef __GLIBC__ /* others' resolvers have no lock of the process */
-  if (lookup) atomic_store(&barred, true);
-#else
-  (void)lookup;
-#endif
   for (int i = 0; i < atomic_load(&hook_count); i++) hooks[i]();
 }
 

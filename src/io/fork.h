@@ -1,12 +1,11 @@
 /* What a fork must find in order, so that the child can connect.
  *
  * The child has our memory but none of our threads: a lock that one of them
- * held at the fork is held for ever.  Our own process-wide lock is taken by
- * the forking thread.  Those inside the C library (of getaddrinfo, of
- * localtime) we cannot take: who makes calls that may hold one passes a gate,
- * which a fork closes and then waits until nobody is inside: microseconds, or
- * until those inside are given a processor, but two seconds at most (80 ms
- * in a signal handler that has interrupted one of them). */
+ * held at the fork is held for ever.  So a fork waits until every I/O thread
+ * sleeps, which holds no lock of ours or of the C library's then: microseconds,
+ * or until it is given a processor, but two seconds at most.  A look-up of a
+ * name may last, and the fork waits 100 ms for it, once: if it is still under
+ * way, no name can be looked up in the child. */
 #ifndef ZKLOCK_FORK_H
 #define ZKLOCK_FORK_H
 
@@ -20,22 +19,22 @@
 void fork_watch(void (*in_child)(void));
 
 /* The lock of the process, for its list of sessions: held for a few
- * instructions; whoever holds it does not pass the gate. */
+ * instructions. */
 void fork_lock(void);
 void fork_unlock(void);
 /* False: until then it was not to be had. */
 bool fork_lock_before(int64_t deadline);
 
-/* Around short calls, not one within another: while a fork is under way
- * fork_gate_enter waits. */
-void fork_gate_enter(void);
-void fork_gate_leave(void);
+/* An I/O thread is awake from its beginning to its end, except while it waits
+ * for something.  While a fork is under way fork_awake waits. */
+void fork_awake(void);
+void fork_asleep(void);
 
-/* Around the look-up of a name, which may last: the fork waits only a little,
- * and the child of a fork that waited in vain (and its children) must look up
- * no name within the process. */
+/* Around all that a look-up does. */
 void fork_lookup_begin(void);
 void fork_lookup_end(void);
+/* Was one under way when this process was forked, or an ancestor of it?  A lock
+ * of the resolver may be held here for ever. */
 bool fork_bars_lookups(void);
 
 #pragma GCC visibility pop

@@ -7,7 +7,7 @@
  * libzookeeper_st that our module is linked to.  (RTLD_DEEPBIND would do that for
  * malloc, too: under another allocator the library would free what is not its.)
  *
- * Functions: ten of the C library's are replaced.  Each of ours does what the
+ * Functions: six of the C library's are replaced.  Each of ours does what the
  * original does: whoever else in the process uses the library will not notice. */
 #include "imports.h"
 
@@ -17,7 +17,6 @@
      defined(__arm__) || defined(__riscv) || defined(__s390__) ||        \
      (defined(__powerpc64__) && _CALL_ELF == 2))
 
-#include <arpa/inet.h>
 #include <dlfcn.h>
 #include <elf.h>
 #include <fcntl.h>
@@ -28,10 +27,8 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "fork.h"
 #include "handshake.h"
 #include "stream.h"
 
@@ -48,42 +45,15 @@ static int close_on_exec_socket(int domain, int type, int protocol) {
   return fd;
 }
 
-/* Takes a lock while it asks for the machine's interfaces.  We give it numeric
- * addresses only; somebody else may give it names. */
-static int gated_getaddrinfo(const char *name, const char *service,
-                             const struct addrinfo *hints,
-                             struct addrinfo **found) {
-  struct in_addr address;
-  bool numeric =
-      !name || strchr(name, ':') || inet_pton(AF_INET, name, &address) == 1;
-  (numeric ? fork_gate_enter : fork_lookup_begin)();
-  int rc = getaddrinfo(name, service, hints, found);
-  (numeric ? fork_gate_leave : fork_lookup_end)();
-  return rc;
-}
-
-/* These two take the lock of the time zone. */
-static struct tm *gated_localtime_r(const time_t *time, struct tm *result) {
-  fork_gate_enter();
-  result = localtime_r(time, result);
-  fork_gate_leave();
-  return result;
-}
-
-static size_t gated_strftime(char *text, size_t size, const char *format,
-                             const struct tm *time) {
-  fork_gate_enter();
-  size = strftime(text, size, format, time);
-  fork_gate_leave();
-  return size;
-}
-
-/* And this one those of the translations. */
-static char *gated_strerror(int problem) {
-  fork_gate_enter();
-  char *text = strerror(problem);
-  fork_gate_leave();
-  return text;
+/* The library asks for AI_ADDRCONFIG, for which the C library takes a lock that
+ * look-ups of names take, too: see fork.h.  A numeric address needs neither. */
+static int lockless_getaddrinfo(const char *name, const char *service,
+                                const struct addrinfo *hints,
+                                struct addrinfo **found) {
+  struct addrinfo numeric = hints ? *hints : (struct addrinfo){0};
+  numeric.ai_flags = (numeric.ai_flags & ~AI_ADDRCONFIG) | AI_NUMERICHOST;
+  int rc = getaddrinfo(name, service, &numeric, found);
+  return rc == EAI_NONAME ? getaddrinfo(name, service, hints, found) : rc;
 }
 
 typedef void function(void);
@@ -98,10 +68,7 @@ static struct {
     {"send", (function *)stream_send, true, false},
     {"recv", (function *)stream_recv, true, false},
     {"poll", (function *)stream_poll, true, false},
-    {"getaddrinfo", (function *)gated_getaddrinfo, false, false},
-    {"localtime_r", (function *)gated_localtime_r, false, false},
-    {"strftime", (function *)gated_strftime, false, false},
-    {"strerror", (function *)gated_strerror, false, false},
+    {"getaddrinfo", (function *)lockless_getaddrinfo, false, false},
 };
 enum { REPLACEMENTS = sizeof replacements / sizeof *replacements };
 

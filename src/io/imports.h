@@ -1,6 +1,7 @@
 /* What names stand for in ZooKeeper's library, and ours in it: see imports.c.  The
  * library is given functions in place of some of the C library's: for descriptors
- * that no child program inherits, the gate of fork.h, and the streams of stream.h. */
+ * that no child program inherits, addresses that are found without a lock, and the
+ * streams of stream.h. */
 #ifndef ZKLOCK_IMPORTS_H
 #define ZKLOCK_IMPORTS_H
 

@@ -5,7 +5,6 @@
 #include <string.h>
 #include <zookeeper/zookeeper.h>
 
-#include "fork.h"
 #include "handshake.h"
 #include "protocol/op.h"
 
@@ -96,13 +95,7 @@ const char *code_words(int rc) {
   }
 }
 
-/* (They may be translated, under a lock of the C library's.) */
-const char *code_errno_words(int error) {
-  fork_gate_enter();
-  const char *words = strerror(error);
-  fork_gate_leave();
-  return words;
-}
+const char *code_errno_words(int error) { return strerror(error); }
 
 /* The library says EHOSTDOWN when a server has closed the connection; EPROTO is
  * stream.c's. */

@@ -1,7 +1,6 @@
 /* The connection of a handle.  The handle is given one address and makes one
  * attempt: it connects in library_open, and when its socket has gone it is not
- * turned any more.  What the library does meanwhile may hold locks of the C
- * library's: for the sake of a fork's child it passes the gate (fork.h). */
+ * turned any more. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -12,6 +11,7 @@
 #include <unistd.h>
 
 #include "clock.h"
+#include "fork.h"
 #include "library_codes.h"
 #include "library_handle.h"
 
@@ -146,7 +146,10 @@ void connection_farewell(struct library *l) {
     p.fd = fcntl(l->fd, F_DUPFD_CLOEXEC, 0);
   connection_close(l);
   while (p.fd >= 0) {
-    if (clock_poll(NULL, &p, 1, deadline) <= 0) break;
+    fork_asleep();
+    int ready = clock_poll(NULL, &p, 1, deadline);
+    fork_awake();
+    if (ready <= 0) break;
     ssize_t n = read(p.fd, rest, sizeof rest);
     if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR)) break;
   }

@@ -5,14 +5,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 
-#include "lookup.h"
+#include "fork.h"
 
+enum { IP_MAX = 64 }; /* an IPv6 address and the name of an interface */
 enum { ADDRESS_MAX = IP_MAX + 8 };
 
 struct endpoints {
   char (*list)[ADDRESS_MAX];
-  size_t count;
+  size_t count, room;
 };
 
 /* (c) constant after resolver_start  (m) guarded by lock  (p) written by the
@@ -24,17 +26,30 @@ struct resolver {
   void (*wake)(void *self); /* (m) NULL: abandoned */
   void *self;               /* (c) */
   char *result;             /* (p) NULL: see error */
-  char error[160];          /* (p) */
+  char error[200];          /* (p) */
   bool temporary;           /* (p) */
   int count;                /* (c) */
   struct host hosts[];      /* (c) */
 };
 
+/* Without AI_ADDRCONFIG getaddrinfo takes no lock for a numeric address. */
+static int look_up(const char *name, int flags, struct addrinfo **found) {
+  struct addrinfo hints = {.ai_family = AF_UNSPEC,
+                           .ai_socktype = SOCK_STREAM,
+                           .ai_flags = flags};
+  return getaddrinfo(name, NULL, &hints, found);
+}
+
+static bool is_numeric(const char *name) {
+  struct addrinfo *found;
+  if (look_up(name, AI_NUMERICHOST, &found) != 0) return false;
+  freeaddrinfo(found);
+  return true;
+}
+
 bool resolver_is_numeric(const struct hosts *hosts) {
-  struct ips ips = {0};
   int n = 0;
-  while (n < hosts->count && lookup_numeric(&ips, hosts->list[n].name)) n++;
-  ips_free(&ips);
+  while (n < hosts->count && is_numeric(hosts->list[n].name)) n++;
   return n == hosts->count;
 }
 
@@ -50,32 +65,55 @@ static void release(struct resolver *r) {
 
 static int by_text(const void *a, const void *b) { return strcmp(a, b); }
 
-static bool add(struct endpoints *all, const struct ips *ips,
-                const char *port) {
-  size_t size = (all->count + ips->count) * sizeof *all->list;
-  void *list = size ? realloc(all->list, size) : NULL;
-  if (!size) return true;
-  if (!list) return false;
-  all->list = list;
-  for (size_t i = 0; i < ips->count; i++)
-    snprintf(all->list[all->count++], sizeof *all->list, "%s:%s", ips->list[i],
-             port);
-  return true;
+static char *room_for_one(struct endpoints *all) {
+  if (all->count == all->room) {
+    size_t room = all->room ? 2 * all->room : 8;
+    void *list = realloc(all->list, room * sizeof *all->list);
+    if (!list) return NULL;
+    all->list = list;
+    all->room = room;
+  }
+  return all->list[all->count];
 }
 
+/* 0, or EAI_…. */
+static int add(struct endpoints *all, const struct addrinfo *a,
+               const char *port) {
+  char ip[IP_MAX], *text = room_for_one(all);
+  if (!text) return EAI_MEMORY;
+  int rc = getnameinfo(a->ai_addr, a->ai_addrlen, ip, sizeof ip, NULL, 0,
+                       NI_NUMERICHOST);
+  if (rc != 0) return rc;
+  snprintf(text, ADDRESS_MAX, "%s:%s", ip, port);
+  all->count++;
+  return 0;
+}
+
+static void note_error(struct resolver *r, const char *name, int rc,
+                       const char *words) {
+  snprintf(r->error, sizeof r->error, "%.60s: %s", name, words);
+  if (rc == EAI_AGAIN) r->temporary = true;
+}
+
+/* False: no memory. */
 static bool add_host(struct resolver *r, struct endpoints *all,
                      const struct host *host) {
-  struct ips ips = {0};
-  char reason[80];
-  int rc = lookup_numeric(&ips, host->name)
-               ? 0
-               : lookup_name(&ips, host->name, reason);
-  if (rc != 0)
-    snprintf(r->error, sizeof r->error, "%.60s: %s", host->name, reason);
-  if (rc == EAI_AGAIN) r->temporary = true;
-  bool ok = rc != EAI_MEMORY && (rc != 0 || add(all, &ips, host->port));
-  ips_free(&ips);
-  return ok;
+  struct addrinfo *found;
+  int rc = look_up(host->name, AI_NUMERICHOST, &found);
+  if (rc != 0 && fork_bars_lookups()) {
+    note_error(r, host->name, EAI_FAIL,
+               "this process was forked during a look-up, and can look up no "
+               "name: use a numeric address");
+    return true;
+  }
+  if (rc != 0) rc = look_up(host->name, 0, &found);
+  if (rc == 0) {
+    for (struct addrinfo *a = found; a && rc == 0; a = a->ai_next)
+      rc = add(all, a, host->port);
+    freeaddrinfo(found);
+  }
+  if (rc != 0) note_error(r, host->name, rc, gai_strerror(rc));
+  return rc != EAI_MEMORY;
 }
 
 static char *join(struct endpoints *all) {
@@ -104,12 +142,14 @@ static void resolve(struct resolver *r) {
 
 static void *run(void *argument) {
   struct resolver *r = argument;
+  fork_lookup_begin();
   resolve(r);
   pthread_mutex_lock(&r->lock);
   r->done = true;
   if (r->wake) r->wake(r->self); /* a write to a pipe */
   pthread_mutex_unlock(&r->lock);
   release(r);
+  fork_lookup_end();
   return NULL;
 }
 

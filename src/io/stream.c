@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "clock.h"
+#include "fork.h"
 #include "handshake.h"
 #include "wipe.h"
 
@@ -172,7 +173,9 @@ static int poll_stream(struct stream *s, struct pollfd *asked, int timeout) {
     if (asked->revents) return 1;
     struct pollfd p = *asked;
     if (stream_is_waiting(s)) p.events |= POLLOUT;
+    fork_asleep();
     int n = clock_poll(NULL, &p, 1, deadline);
+    fork_awake();
     if (n <= 0) return n;
     stream_look_again(s);
     stream_flush(s);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "hash.h"
+#include "mkdir.h"
 #include "strays.h"
 
 #define CANNOT_LIST "cannot list"
@@ -264,30 +265,11 @@ void directory_remove_stray(struct directory *d, const char *name) {
 
 /* Making it. */
 
-/* The length of `path`'s parent; 0: the root. */
-static size_t parent_length(const char *path, size_t length) {
-  while (length > 0 && path[--length] != '/') continue;
-  return length;
-}
-
-static size_t child_length(const struct directory *d, size_t length) {
-  do length++;
-  while (length < directory_length(d) && directory_path(d)[length] != '/');
-  return length;
-}
-
 void directory_make(struct directory *d) {
   if (d->missing) return;
   d->missing = true;
   d->mkdir_length = directory_length(d);
   directory_wake(d);
-}
-
-/* Who we are, a server knows: by its address, by which of our users.  What it
- * says is true of this connection.  A directory that shuts out its maker could
- * be used by nobody, and be deleted by nobody who wants to use it. */
-static bool must_rehearse(const struct wire *wire) {
-  return wire->doubts_acl && wire->rehearsed_in != wire->connection;
 }
 
 static void send_mkdir(struct directory *d, struct errands *e) {
@@ -296,35 +278,16 @@ static void send_mkdir(struct directory *d, struct errands *e) {
     wire_retry(d->wire);
     return;
   }
-  e->mkdir.kind = must_rehearse(d->wire) ? OP_REHEARSE : OP_MKDIR;
-  memcpy(e->mkdir_path, directory_path(d), d->mkdir_length);
-  e->mkdir_path[d->mkdir_length] = '\0';
-  /* The chroot is the application's own: it stays. */
-  e->mkdir.persistent =
-      d->wire->no_containers || d->mkdir_length <= d->wire->chroot_length;
-  e->mkdir.shared = d->mkdir_length < d->wire->chroot_length;
+  mkdir_prepare(&e->mkdir, d->wire, e->mkdir_path, directory_path(d),
+                d->mkdir_length);
   wire_submit(d->wire, &e->mkdir);
 }
 
-static void part_is_there(struct directory *d, int rc) {
-  if (d->mkdir_length < directory_length(d)) {
-    d->mkdir_length = child_length(d, d->mkdir_length);
-    if (rc == REPLY_NODE_EXISTS) directory_doubt(d); /* its child denies it */
-    return;
-  }
+/* It has failed, in a way that does not pass. */
+static void refuse_mkdir(struct directory *d, const char *path, int rc) {
+  wire_trouble(d->wire, CANNOT_CREATE, path, rc);
   d->missing = false;
-  d->owner->made(d);
-}
-
-/* Can it be made, after all, in another way? */
-static bool try_otherwise(struct directory *d, const struct op *op, int rc) {
-  if (rc == REPLY_NO_NODE) {
-    d->mkdir_length = parent_length(directory_path(d), d->mkdir_length);
-    return d->mkdir_length > 0;
-  }
-  if (rc != REPLY_UNIMPLEMENTED || op->persistent) return false;
-  d->wire->no_containers = true;
-  return true;
+  d->owner->not_made(d, CANNOT_CREATE, rc);
 }
 
 /* (It is still missing.) */
@@ -344,14 +307,18 @@ static void on_mkdir(struct op *op, const struct reply *reply) {
     return;
   }
   refusals_end(&d->making);
-  if (rc == REPLY_OK && op->kind == OP_REHEARSE) {
-    d->wire->rehearsed_in = d->wire->connection;
-  } else if (rc == REPLY_OK || rc == REPLY_NODE_EXISTS) {
-    part_is_there(d, rc);
-  } else if (!try_otherwise(d, op, rc)) {
-    wire_trouble(d->wire, CANNOT_CREATE, op->path, rc);
-    d->missing = false;
-    d->owner->not_made(d, CANNOT_CREATE, rc);
+  switch (
+      mkdir_answered(op, d->wire, rc, directory_path(d), &d->mkdir_length)) {
+    case MKDIR_DONE:
+      d->missing = false;
+      d->owner->made(d);
+      break;
+    case MKDIR_GOES_ON: /* (what exists was denied by its child) */
+      if (rc == REPLY_NODE_EXISTS) directory_doubt(d);
+      break;
+    case MKDIR_REFUSED:
+      refuse_mkdir(d, op->path, rc);
+      break;
   }
 }
 

@@ -1,0 +1,43 @@
+#include "mkdir.h"
+
+#include <string.h>
+
+/* The length of `path`'s parent; 0: the root. */
+static size_t parent_length(const char *path, size_t length) {
+  while (length > 0 && path[--length] != '/') continue;
+  return length;
+}
+
+static size_t child_length(const char *path, size_t length) {
+  do length++;
+  while (path[length] != '\0' && path[length] != '/');
+  return length;
+}
+
+void mkdir_prepare(struct op *op, const struct wire *wire, char *part,
+                   const char *path, size_t length) {
+  memcpy(part, path, length);
+  part[length] = '\0';
+  op->kind = mkdir_rehearses(wire) ? OP_REHEARSE : OP_MKDIR;
+  op->persistent = wire->no_containers || length <= wire->chroot_length;
+  op->shared = length < wire->chroot_length;
+}
+
+enum mkdir_step mkdir_answered(const struct op *op, struct wire *wire, int rc,
+                               const char *path, size_t *length) {
+  if (rc == REPLY_OK && op->kind == OP_REHEARSE) {
+    wire->rehearsed_in = wire->connection;
+  } else if (rc == REPLY_OK || rc == REPLY_NODE_EXISTS) {
+    if (path[*length] == '\0') return MKDIR_DONE;
+    *length = child_length(path, *length);
+  } else if (rc == REPLY_NO_NODE) {
+    size_t above = parent_length(path, *length);
+    if (above == 0) return MKDIR_REFUSED;
+    *length = above;
+  } else if (rc == REPLY_UNIMPLEMENTED && !op->persistent) {
+    wire->no_containers = true;
+  } else {
+    return MKDIR_REFUSED;
+  }
+  return MKDIR_GOES_ON;
+}

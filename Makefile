@@ -599,7 +599,7 @@ lint: floors  ## luacheck, clang-format, compiler warnings as errors, floors
 
 # Each C file alone, many at a time. What clang-tidy is to look for is argued in
 # .clang-tidy. gcc's analyzer does not know that what hangs on a userdata is given
-# back by its __gc, what hangs on a question's item by query_free, what hangs on a
+# back by its __gc, what hangs on a request by ask_free, what hangs on a
 # watch or a departure by its last chore, on a queue by its end: there leaks are left
 # to the sanitizers.
 .PHONY: analyze
@@ -611,7 +611,7 @@ analyze:  ## cppcheck, clang-tidy and gcc's -fanalyzer: no finding
 	  '-DElfW(type)=Elf64_##type' src
 	@echo 'gcc -fanalyzer …'
 	@printf '%s\n' $(SOURCES) | xargs -P $(PROCESSORS) -I{} sh -c 'case {} in \
-	  src/lua/* | src/io/survey.c | src/io/revocation.c | src/io/inspection.c | src/protocol/watch.c | src/protocol/gathering.c | src/protocol/departure.c) no=-Wno-analyzer-malloc-leak ;; esac; \
+	  src/lua/* | src/io/ask.c | src/protocol/watch.c | src/protocol/gathering.c | src/protocol/departure.c) no=-Wno-analyzer-malloc-leak ;; esac; \
 	  gcc $(ANALYZE) -O1 -Werror -fanalyzer $$no -c {} -o /dev/null'
 	@echo 'clang-tidy …'
 	@printf '%s\n' $(SOURCES) | xargs -P $(PROCESSORS) -n 4 sh -c \

@@ -150,6 +150,9 @@ channels.rules = {
   { file = "zklock/errors%.lua$", group = "losses" },
   { file = "reasons%.lua$", group = "behind" },
   { file = "zklock/questions%.lua$", text = "credentials", group = "reasons" },
+  { file = "zklock/questions%.lua$", text = "^there is no", group = "reasons" },
+  { file = "zklock/questions%.lua$", text = "^a session", group = "reasons" },
+  { file = "zklock/contenders%.lua$", text = "mark$", group = "reasons" },
   { file = "zklock/session%.lua$", text = "library", group = "behind" },
   -- The command.
   { file = "cli/credentials", text = "^credentials:", says = "configuration",

@@ -8,8 +8,8 @@ local locks = require "zklock.lock"
 local observers = require "zklock.observer"
 local options = require "zklock.options"
 local protect = require "zklock.protect"
-local questions = require "zklock.questions"
 local Running = require "zklock.running"
+local surveys = require "zklock.survey"
 
 local Election = {}
 Election.__index = Election
@@ -136,7 +136,7 @@ function Election:leader(fn)
   local engine = terms.engine
   engine:check_open()
   local modes = locks.modes(terms)
-  if fn == nil then return questions.leader(engine, self.path, modes) end
+  if fn == nil then return surveys.leader(engine, self.path, modes) end
   check.callback(fn, "argument 1 of leader")
   return observers.begin(engine, self.path, modes, fn)
 end

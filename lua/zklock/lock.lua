@@ -5,7 +5,7 @@ local errors = require "zklock.errors"
 local options = require "zklock.options"
 local Owners = require "zklock.owner"
 local protect = require "zklock.protect"
-local questions = require "zklock.questions"
+local surveys = require "zklock.survey"
 local ticket_of = require "zklock.ticket"
 local under = require "zklock.under"
 local waits = require "zklock.wait"
@@ -159,7 +159,7 @@ end
 --- Those of the nodes at `terms.path` that hold the lock.
 function locks.holders(terms)
   terms.engine:check_open()
-  return questions.holders(terms.engine, terms.path, locks.modes(terms))
+  return surveys.holders(terms.engine, terms.path, locks.modes(terms))
 end
 
 --- Asks who holds the lock now: rows as those of contenders, none if nobody.

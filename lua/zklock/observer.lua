@@ -12,8 +12,8 @@
 -- turn may be told twice, if a hook has raised meanwhile: the last thing that
 -- it does is to begin the next one.
 local protect = require "zklock.protect"
-local questions = require "zklock.questions"
 local reasons = require "zklock.reasons"
+local surveys = require "zklock.survey"
 local ticket_of = require "zklock.ticket"
 local vigils = require "zklock.vigils"
 local waits = require "zklock.wait"
@@ -26,8 +26,8 @@ local asked, watched
 local function ask(self)
   local turn = { item = false, call = false, telling = false }
   self.wait = false -- a question is not cancelled
-  questions.begin_leader(self.engine, self.scope, self.path, self.modes,
-    function(wait) asked(self, turn, wait) end)
+  surveys.begin_leader(self.engine, self.scope, self.path, self.modes,
+    function(...) asked(self, turn, ...) end)
   self.turn = turn
 end
 
@@ -90,24 +90,25 @@ local function tell(self, turn)
 end
 
 -- What is seen of the servers' answer.
-local function see(self, turn, wait)
-  local leader, where = questions.read_leader(wait, self.modes)
-  turn.leader = leader
-  turn.node, turn.count = leader and where, not leader and where
-  if mark_of(leader, where) == self.mark then return end
+local function see(self, turn, contenders, count)
+  local leader, node = surveys.leader_of(contenders, self.modes)
+  turn.leader, turn.node = leader, leader and node
+  turn.count = not leader and count
+  if mark_of(leader, node) == self.mark then return end
   turn.call = { fn = self.fn, scope = self.scope }
   turn.item = { fn = function() tell(self, turn) end, scope = self.scope }
 end
 
-function asked(self, turn, wait)
+-- (In place of `count` a code, if there are no contenders to see.)
+function asked(self, turn, contenders, count, reason)
   if self.turn ~= turn then return end
-  if wait.code == "disconnected" then
+  if not contenders and count == "disconnected" then
     turn.count = ANY
     return watch(self, turn)
-  elseif wait.code then
-    return fail(self, turn, wait.code, wait.reason)
+  elseif not contenders then
+    return fail(self, turn, count, reason)
   end
-  if not turn.item then see(self, turn, wait) end
+  if not turn.item then see(self, turn, contenders, count) end
   if not turn.item then return watch(self, turn) end
   if turn.item.fn then return self.engine.events:call(turn.item) end
   tell(self, turn) -- as far as that has not been done

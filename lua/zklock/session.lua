@@ -3,6 +3,7 @@ local advise = require "zklock.ngx.advice"
 local barriers = require "zklock.barrier"
 local census = require "zklock.census"
 local check = require "zklock.check"
+local contenders = require "zklock.contenders"
 local core = require "zklock.core"
 local double_barriers = require "zklock.double_barrier"
 local elections = require "zklock.election"
@@ -18,6 +19,7 @@ local protect = require "zklock.protect"
 local questions = require "zklock.questions"
 local reasons = require "zklock.reasons"
 local settings = require "zklock.settings"
+local surveys = require "zklock.survey"
 
 local misuse, refusal = errors.misuse, errors.refusal
 
@@ -114,14 +116,14 @@ Session.once = once.method
 function Session:contenders(path)
   local engine = open_engine(self)
   check.path(path, "path")
-  return questions.contenders(engine, path)
+  return surveys.contenders(engine, path)
 end
 
 --- Asks every holder of a path to let go; how many were asked.
 function Session:revoke(path)
   local engine = open_engine(self)
   check.path(path, "path")
-  return questions.revoke(engine, path)
+  return contenders.revoke(engine, path)
 end
 
 --- What is at a path: `{ kind=, session=, created=, modified=, children=,
@@ -157,7 +159,7 @@ function Session:evict(path, node, token)
   check.path(path, "path")
   check.node(node, "node")
   if token ~= nil then check.token(token, "token") end
-  return questions.evict(engine, path, node, token)
+  return contenders.evict(engine, path, node, token)
 end
 
 -- State.

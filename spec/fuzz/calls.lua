@@ -569,11 +569,21 @@ end
 
 -- What a session is asked of a path, and what else that takes.
 local asks = { contenders = true, revoke = true, children = true,
-  stat = { true, false },
-  head = { "mutex", "latch", "read", "member" }, set = { "", "data" },
-  lift = true,
-  stamp = { "", "data" }, evict = { "holder", "x-lock-0000000001",
-    "locks/x-lock-0000000001", "x" } }
+  stat = { true, false }, stamp = { "", "data" },
+  evict = { "holder", "x-lock-0000000001", "locks/x-lock-0000000001", "x" } }
+
+-- A list of requests for the core, of which some are none.
+local function requests()
+  local list, at = {}, "/fuzz/core/a" .. seed % 50
+  for i = 1, random(0, 4) do
+    list[i] = random(8) == 1 and value(1) or { pick { "sync", "exists", "list",
+      "get", "set", "create", "delete", "delete-both", "mkdir", "create-once",
+      "delete-once", "x" }, pick { at, at .. "/x-lock-0000000001",
+      at .. "/b/c", "/", value(0) }, pick { "", "data", value(0) },
+      pick { -1, 0, 5, 2 ^ 40, value(0) }, pick { at, value(0) } }
+  end
+  return list
+end
 
 function public.session()
   local session = any "session"
@@ -749,10 +759,8 @@ function of_core.awaiting()
 end
 
 local handle_methods = { "fd", "next", "noted", "wait", "state", "id",
-  "timeout", "error", "stats", "lease", "verify", "contenders", "head", "set",
-  "lift",
-  "revoke", "stat", "children", "stamp", "evict", "nudge", "open_socket",
-  "accept_socket", "request", "requests", "next", "noted" }
+  "timeout", "error", "stats", "lease", "verify", "ask", "ask", "nudge",
+  "open_socket", "accept_socket", "request", "requests", "next", "noted" }
 
 local function call_handle(handle, name)
   local given = random(4) == 1 and values(random(0, 4)) or {}
@@ -760,12 +768,8 @@ local function call_handle(handle, name)
     given = { short() }
   elseif name == "verify" and random(3) > 1 then
     given = { any "share" }
-  elseif asks[name] and name ~= "revoke" and random(3) > 1 then
-    given = { "/fuzz/core/a" .. seed % 50,
-      asks[name] ~= true and pick(asks[name]) or nil }
-  elseif name == "revoke" and random(3) > 1 then
-    given = { "/fuzz/core/a" .. seed % 50,
-      { "x-lock-0000000001", 5, value(1), value(1) } }
+  elseif name == "ask" and random(4) > 1 then
+    given = { requests(), pick { 0, 100, value(0) }, pick { 0, 100, value(0) } }
   end
   call_method(false, handle, name, unpack(given, 1, 4))
 end
@@ -836,8 +840,7 @@ local function call_under()
   elseif session then
     local handle = session._engine.core
     call_handle(handle, pick { "fd", "state", "id", "timeout", "error", "stats",
-      "contenders", "children", "evict", "stamp", "nudge", "verify", "wait",
-      "requests" })
+      "ask", "nudge", "verify", "wait", "requests" })
     if random(40) == 1 then
       call(false, "under a session", handle.leave, handle)
     end

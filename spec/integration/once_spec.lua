@@ -131,11 +131,15 @@ describe("once", function()
   it("has succeeded when that is noted, even if the lock is lost before the "
     .. "answer is read", function()
     local scheduler, results = new_scheduler(), nil
+    assert.is_true(runs(60)) -- (the next note is one request)
+    support.advance(61)
     session = connect { loop = scheduler.adapter }
     scheduler:spawn(function()
       results = { session:once(path, { per = 60 }, function(guard)
         scheduler:spawn(function() -- in the place of step()
-          support.wait_until(function() return zk:exists(path .. ".once") end)
+          support.wait_until(function()
+            return zk:exists(path .. ".once").version == 1
+          end)
           support.lose(guard)
         end)
         return "done"

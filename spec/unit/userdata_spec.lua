@@ -118,8 +118,7 @@ describe("A method of the core", function()
         coroutine.create(collect) }
       for _, name in ipairs { "fd", "next", "noted", "wait", "state", "id",
           "timeout", "error", "stats", "lease", "close", "leave", "verify",
-          "contenders", "revoke", "stat", "children", "stamp", "evict",
-          "nudge", "acquire", "open_socket", "accept_socket", "request",
+          "ask", "nudge", "acquire", "open_socket", "accept_socket", "request",
           "requests" } do
         assert(not try(session[name]))
         for _, value in ipairs(junk) do
@@ -250,7 +249,7 @@ describe("A method of the core", function()
         refuses("/a", "", { kind = "mutex", handoffs = number })
         refuses("/a", "", { kind = "mutex", wait = "poll",
           poll_interval = number })
-        session:revoke("/a", { "x", number })
+        session:ask({ { "get", "/a", nil, number } }, number, number)
       end
       refuses("/a", "", { kind = "permit", permits = 0 })
       refuses("/a", "", { kind = "permit", permits = "x" })
@@ -267,22 +266,20 @@ describe("A method of the core", function()
       for _, path in ipairs { "", "/", "a", "//", "/a/", "/\0",
           ("/x"):rep(600) } do
         refuses(path, "", { kind = "mutex" })
-        assert(not try(session.contenders, session, path))
-        assert(not try(session.revoke, session, path, {}))
-        assert(path == "/" or not try(session.stat, session, path))
-        assert(path == "/" or not try(session.children, session, path))
-        assert(not try(session.stamp, session, path, ""))
-        assert(not try(session.evict, session, path, "holder"))
       end
-      for _, node in ipairs { "", "x", "locks", "a/holder", "holder\0" } do
-        assert(not try(session.evict, session, "/a", node))
+      local wide = ("x"):rep(2 ^ 20 + 1)
+      for _, requests in ipairs { {}, { 5 }, { {} }, { { "exists" } },
+          { { "exists", 5 } }, { { "exists", "a" } }, { { "exists", "" } },
+          { { "exists", "/a\0" } }, { { "exists", "/" .. wide } },
+          { { "x", "/a" } }, { { 5, "/a" } }, { { "set", "/a", wide } },
+          { { "set", "/a", "", 1, "b" } }, { { "sync", "/a" }, false } } do
+        assert(not try(session.ask, session, requests))
       end
-      assert(not try(session.evict, session, "/a"))
-      assert(not try(session.stamp, session, "/a"))
-      assert(not try(session.stamp, session, "/a",
-        ("x"):rep(core.data_max + 1)))
-      assert(not try(session.revoke, session, "/a"))
-      session:revoke("/a", { 5, {}, "x", "y", "a/b", -1, ("x"):rep(5000) })
+      assert(not try(session.ask, session, "x"))
+      assert(not try(session.ask, session, { { "sync", "/a" } }, {}))
+      session:ask({ { "exists", "//" }, { "list", "/a/../b" },
+        { "get", "/\255" }, { "mkdir", "/" }, { "delete-both", "/" },
+        { "create-once", "/", "x" }, { "delete-once", ("/x"):rep(5000) } })
       refuses("/a", ("x"):rep(core.data_max + 1), { kind = "mutex" })
       session:leave()
     ]]
@@ -378,12 +375,9 @@ describe("A finalizer that closes the session in the middle of", function()
       amid(150, function()
         session = open()
         try(session.acquire, session, "/a", 5, true, "", nil, way)
-        try(session.contenders, session, "/a")
-        try(session.contenders, session, 5)
-        try(session.revoke, session, 5, {})
-        try(session.children, session, "/a")
-        try(session.stamp, session, "/a", 5)
-        try(session.evict, session, 5, "holder")
+        try(session.ask, session, { { "exists", "/a" }, { "get", "/a" } })
+        try(session.ask, session, { { "exists", {} } })
+        try(session.ask, session, 5)
         try(session.stats, session)
         try(session.id, session)
         try(session.error, session)

@@ -11,11 +11,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "ask.h"
 #include "clock.h"
 #include "entropy.h"
 #include "fork.h"
 #include "messages.h"
-#include "query.h"
 #include "reason.h"
 
 enum { LINGER = 30 * 1000 }; /* ns */
@@ -198,13 +198,13 @@ static void await_over(void *self, struct await *await) {
   post(self, &await->over, EVENT_AWAITED);
 }
 
-static void answer(void *self, struct query *query) {
+static void answer(void *self, struct ask *ask) {
   struct core *core = self;
-  struct claim *claim = query->claim;
+  struct claim *claim = ask->claim;
   /* Belief is never stronger than truth: who knows must not go on. */
-  if (claim && query->gone && claim->joined)
+  if (claim && ask->gone && claim->joined)
     session_lose(&core->session, clock_now(), &claim->contender, LOSS_DELETED);
-  post(core, &query->answer, EVENT_ANSWERED);
+  post(core, &ask->answered, EVENT_ANSWERED);
 }
 
 /* Commands in. */
@@ -303,8 +303,8 @@ static void obey(struct core *core, int64_t now, struct message *message,
     core->closing = true;
     session_close(&core->session, now);
   } else if (kind == COMMAND_ASK) { /* whose answer will free it */
-    query_start(message_subject(message), &core->session, &core->window, answer,
-                core);
+    ask_begin(message_subject(message), &core->session, &core->window, answer,
+              core);
   } else if (kind == COMMAND_AWAIT || kind == COMMAND_AWAIT_NO_MORE) {
     obey_for_await(core, now, message_subject(message), kind);
   } else if (kind != COMMAND_ALARM) { /* (which is heard of before a wait) */

@@ -42,7 +42,7 @@ struct core {
 
   struct session session;   /* (i), but its counters */
   struct client *client;    /* (i) */
-  struct window window;     /* (i) of queries */
+  struct window window;     /* (i) of asks */
   struct await_port port;   /* (i) */
   struct clock_timer timer; /* (i) */
   bool closing;             /* (i) */
@@ -54,7 +54,7 @@ struct core {
   struct message nudge_event;       /* (l) sends it */
   struct turns turns;               /* (l) */
   struct message alarm;             /* (l) sends it */
-  uint64_t numbers;                 /* (l) of claims, queries and requests */
+  uint64_t numbers;                 /* (l) of claims, asks and requests */
   bool closed;                      /* (l) core_close was called */
   bool left;                        /* (l) core_leave was called */
   int requests;                     /* (l) of nginx, that have not ended */

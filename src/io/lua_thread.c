@@ -158,9 +158,9 @@ void core_watch(struct core *core, struct claim *claim) {
   command_of(core, claim, &claim->begin, COMMAND_WATCH);
 }
 
-uint64_t core_ask(struct core *core, struct query *query) {
-  uint64_t number = query->number = ++core->numbers;
-  command(core, &query->ask, COMMAND_ASK); /* and it is not ours any more */
+uint64_t core_ask(struct core *core, struct ask *ask) {
+  uint64_t number = ask->number = ++core->numbers;
+  command(core, &ask->begin, COMMAND_ASK); /* and it is not ours any more */
   return number;
 }
 

@@ -7,9 +7,9 @@
 #ifndef ZKLOCK_LUA_THREAD_H
 #define ZKLOCK_LUA_THREAD_H
 
+#include "ask.h"
 #include "core.h"
 #include "messages.h"
-#include "query.h"
 
 #pragma GCC visibility push(hidden)
 
@@ -35,8 +35,8 @@ bool core_has_turns(const struct core *core);
 enum loss core_find_loss(struct core *core, struct claim *claim);
 /* Arms the watch on the hold's own node now rather than soon. */
 void core_watch(struct core *core, struct claim *claim);
-/* Takes the query; EVENT_ANSWERED comes with the number returned. */
-uint64_t core_ask(struct core *core, struct query *query);
+/* Takes the ask; EVENT_ANSWERED comes with the number returned. */
+uint64_t core_ask(struct core *core, struct ask *ask);
 /* Begins it; EVENT_AWAITED comes with the number returned, once. */
 uint64_t core_await(struct core *core, struct await *await);
 /* Ends it, unless it has ended. */

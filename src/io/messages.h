@@ -13,7 +13,7 @@ enum command_kind {
   COMMAND_WATCH,            /* the holder's own watch is wanted */
   COMMAND_LOOK_AROUND,      /* does anybody else stand in the queue? */
   COMMAND_ALARM,            /* see core->alarm_at */
-  COMMAND_ASK,              /* subject: the query */
+  COMMAND_ASK,              /* subject: the ask */
   COMMAND_AWAIT,            /* subject: what is awaited */
   COMMAND_AWAIT_NO_MORE,    /* likewise */
   COMMAND_CLOSE,
@@ -26,7 +26,7 @@ enum event_kind {
   EVENT_LOST,
   EVENT_REVOKED,
   EVENT_GONE,     /* its node is known to be removed */
-  EVENT_ANSWERED, /* subject: the query */
+  EVENT_ANSWERED, /* subject: the ask */
   EVENT_AWAITED,  /* subject: what was awaited */
   EVENT_STATE,    /* see core_states */
   EVENT_FAILED,   /* see core->failure */

@@ -27,12 +27,6 @@ const char *reason_words(int rc) {
     case REASON_CROWDED:
       return "there are more than 50000 children in it, or in a directory of "
              "it";
-    case REASON_NO_MARK:
-      return "its path and data leave no room for a mark";
-    case REASON_NO_PARENT:
-      return "there is no node above it";
-    case REASON_OWNED:
-      return "a session owns that node, which goes with it";
     default:
       return code_words(rc);
   }

@@ -1,8 +1,8 @@
-/* The answers to questions, as values for Lua. */
+/* The answers to requests about nodes, as values for Lua. */
 #ifndef ZKLOCK_LUA_ANSWERS_H
 #define ZKLOCK_LUA_ANSWERS_H
 
-#include "io/query.h"
+#include "io/ask.h"
 #include "lua_compat.h"
 
 #pragma GCC visibility push(hidden)
@@ -10,16 +10,15 @@
 /* The API's code for it. */
 const char *binding_code(enum verdict verdict);
 
-/* By their roles, what contenders are called; NULL ends them. */
+/* By their roles, what contenders are called. */
 extern const char *const binding_roles[];
 
-/* Pushes "answered", number, code or nil, reason or nil; and what was found: of
- * contenders and children a list, and whether the path exists; of a revocation
- * how many nodes were marked, and the first that refused it or nil; of a node its
- * Stat, or false; of an eviction, or a barrier's lifting, whether the node was
- * there; of its setting, whether it was not; of an election its head, and how many
- * contenders there are, or false: no such path.  How many values. */
-int binding_push_answer(lua_State *L, const struct query *query);
+/* mode(name) → what contender such a node is, and its number; nothing: it is none */
+int binding_mode(lua_State *L);
+
+/* Pushes "answered", the number, code and reason, or twice nil; and the answers, a
+ * table for each request.  How many values. */
+int binding_push_answers(lua_State *L, const struct ask *ask);
 
 #pragma GCC visibility pop
 

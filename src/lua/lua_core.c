@@ -14,9 +14,10 @@
 #include "io/library.h"
 #include "io/process.h"
 #include "lua_acquire.h"
+#include "lua_answers.h"
+#include "lua_ask.h"
 #include "lua_await.h"
 #include "lua_nginx.h"
-#include "lua_questions.h"
 #include "lua_session.h"
 #include "lua_settings.h"
 #include "lua_share.h"
@@ -206,6 +207,7 @@ __attribute__((visibility("default"))) int luaopen_zklock_core(lua_State *L) {
                                        {"pid", pid},
                                        {"end_on", end_on},
                                        {"running", binding_running},
+                                       {"mode", binding_mode},
                                        {"survey", binding_survey},
                                        {"own_data", binding_own_data},
                                        {"has_tls", has_tls},
@@ -215,13 +217,15 @@ __attribute__((visibility("default"))) int luaopen_zklock_core(lua_State *L) {
   binding_register_settings(L);
   binding_register_share(L);
   binding_register_session(L);
-  binding_register_questions(L);
+  binding_register_ask(L);
   binding_register_acquire(L);
   binding_register_await(L);
   binding_register_nginx(L);
   luaL_newlib(L, functions);
   lua_pushinteger(L, DATA_MAX_BYTES);
   lua_setfield(L, -2, "data_max");
+  lua_pushliteral(L, REVOKE_MARK);
+  lua_setfield(L, -2, "revoke_mark");
   lua_pushliteral(L, "st");
   lua_setfield(L, -2, "backend");
   return 1;

@@ -135,7 +135,7 @@ static int push_message(lua_State *L, const struct core *core,
     case EVENT_REVOKED:
       return push_numbered(L, "revoked", claim->speaks_for);
     case EVENT_ANSWERED:
-      return binding_push_answer(L, subject);
+      return binding_push_answers(L, subject);
     case EVENT_AWAITED:
       return push_awaited(L, subject);
     case EVENT_FAILED:

@@ -127,12 +127,14 @@ static void renumber(struct row *rows, struct row **by_number, int n) {
   }
 }
 
-static void sort(struct listing *listing, struct row *rows,
+/* Did their numbers tell it? */
+static bool sort(struct listing *listing, struct row *rows,
                  struct row **by_number, int n) {
   qsort(rows, (size_t)n, sizeof *rows, by_sequence);
-  if (is_ordered(listing, rows, n)) return;
+  if (is_ordered(listing, rows, n)) return true;
   qsort(rows, (size_t)n, sizeof *rows, by_token);
   renumber(rows, by_number, n);
+  return false;
 }
 
 static bool is_known(const struct row *row) {
@@ -184,8 +186,8 @@ static bool holds(struct front *front, const struct row *row,
   return is_holder;
 }
 
-/* survey(rows) → them in order, each with `holds`; their `node`, `token` and
- * `session` are read */
+/* survey(rows) → them in order, each with `holds`; and whether their numbers tell
+ * that order.  Their `node`, `token` and `session` are read */
 int binding_survey(lua_State *L) {
   luaL_checktype(L, 1, LUA_TTABLE);
   lua_settop(L, 1);
@@ -203,7 +205,7 @@ int binding_survey(lua_State *L) {
     read_row(L, &rows[i], i + 1);
     lua_pop(L, 1);
   }
-  sort(listing, rows, by_number, n);
+  bool ordered = sort(listing, rows, by_number, n);
   const char *first = inside(rows, n);
   struct front front = {.any = {false}};
   lua_createtable(L, n, 0);
@@ -214,7 +216,8 @@ int binding_survey(lua_State *L) {
     lua_rawset(L, -3);
     lua_rawseti(L, -2, i + 1);
   }
-  return 1;
+  lua_pushboolean(L, ordered);
+  return 2;
 }
 
 /* own_data(data) → what of a node's data is its owner's own */

@@ -65,9 +65,6 @@ enum reply_code {
   REASON_STAYS = -1007,
   REASON_ACL = -1008,
   REASON_CROWDED = -1009,
-  REASON_NO_MARK = -1010,
-  REASON_NO_PARENT = -1012,
-  REASON_OWNED = -1013,
   /* The other one of the two that are one transaction was refused, and so
    * neither was done.  (Of a delete with `beside`: that node is not there.) */
   REPLY_UNDONE = -1011,

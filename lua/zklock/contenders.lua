@@ -1,0 +1,243 @@
+--- What is done with the nodes of contenders: holders are asked to let go, and
+-- a node is deleted.
+--
+-- An unfair lock's node has the name of the next holder's, too.  The node
+-- beside it has a name of its own, and one transaction has made both
+-- (src/protocol/unfair.h).
+local core = require "zklock.core"
+local questions = require "zklock.questions"
+local quote = require "zklock.quote"
+local reasons = require "zklock.reasons"
+local refusal = require "zklock.errors".refusal
+local surveys = require "zklock.survey"
+
+local is_refused, run, ask_now = questions.is_refused, questions.run,
+  questions.ask_now
+local UNFAIR = surveys.UNFAIR
+
+local contenders = {}
+
+local MIB = 1024 * 1024
+
+local HIDDEN = { missing = true, hidden = true }
+
+-- The names of all nodes that may be beside one; nil, code and reason.  (A
+-- session that may not list the directory finds none.)
+local function list_beside(ask, path)
+  local found, code, reason = ask_now(ask, path, { { "list", path } })
+  if not found then return nil, code, reason end
+  local list, names = found[1], {}
+  if is_refused(list, HIDDEN) then return nil, list.code, list.reason end
+  for _, name in ipairs(list.names or {}) do
+    if core.mode(name) == "hold" then names[#names + 1] = name end
+  end
+  return names
+end
+
+-- Looks at `node`, and at those: the first answer, and the path of the node
+-- beside it, if there is one.
+local function look_beside(ask, path, node, names)
+  local looks = { { "exists", path .. "/" .. node } }
+  for i, name in ipairs(names) do
+    looks[i + 1] = { "exists", path .. "/" .. name }
+  end
+  local found, code, reason = ask(looks)
+  if not found then return nil, code, reason end
+  local seen, beside = found[1], nil
+  for i, other in ipairs(found) do
+    if is_refused(other, HIDDEN) then return nil, other.code, other.reason end
+    if i > 1 and other.token and other.token == seen.token
+        and other.session == seen.session then
+      beside = looks[i][2]
+    end
+  end
+  return seen, beside
+end
+
+-- (A node that this session may not look at is deleted only without a token.)
+local function is_meant(seen, token)
+  if seen.is == "missing" then return false end
+  return not token or seen.token and seen.token:match "^0*(.+)$" == token
+end
+
+-- (list →) look at the node → delete it, if it is the one that is meant.
+--
+-- Names are used again: an unfair lock's always, other locks' when a directory
+-- is made again.  A delete does not check the token, so another node can take
+-- the name between the look and the delete.  An unfair lock's two nodes are
+-- deleted together or not at all, so there no other node can.
+local function evict(ask, path, node, token)
+  local names, code, reason = {}, nil, nil
+  if node == UNFAIR then names, code, reason = list_beside(ask, path) end
+  if not names then return nil, code, reason end
+  local seen, beside
+  seen, beside, reason = look_beside(function(looks)
+    return ask_now(ask, path, looks)
+  end, path, node, names)
+  if not seen then return nil, beside, reason end
+  if not is_meant(seen, token) then return false end
+  local found
+  found, code, reason = ask { beside and { "delete-both", beside }
+    or { "delete", path .. "/" .. node } }
+  if not found then return nil, code, reason end
+  local deleted = found[1]
+  if deleted.is == "missing" or deleted.is == "undone" then return false end
+  if deleted.code then return nil, deleted.code, deleted.reason end
+  return true
+end
+
+--- Deletes a contender's node, if it has the token, or none is given; was it
+-- there?
+function contenders.evict(engine, path, node, token)
+  token = token and (token:match "^0*(%d+)$")
+  local gone, code, reason = run(engine, evict, path, node, token)
+  if gone ~= nil then return gone end
+  return questions.refuse_order(engine, code, reason,
+    ("the eviction of %s from"):format(quote(node)), path)
+end
+
+-- Revocation: nodes get the mark by which their owners are asked to let go.
+-- What is marked is their own data as they are, with the mark behind them:
+--
+--   read → write, if no client has written since; else read again
+--
+-- Each fresh node has the same version: so an unfair lock's is written only if
+-- the node beside it is there.  Each node by itself: what refuses, or has gone,
+-- does not protect the others.
+
+-- So often other clients may write in between.
+local TRIES = 5
+
+-- A node whose path and data are longer is not marked: a server closes the
+-- connection at a request that is larger than its jute.maxbuffer, which is 16
+-- KiB at least.  (No lock of ours comes near.)
+local LARGEST = 12 * 1024
+
+-- What is read together: so many bytes, each node for as many at least.
+local WAVE, LEAST = 4 * MIB, MIB / 4
+
+local NO_MARK = { code = "invalid",
+  reason = "its path and data leave no room for a mark" }
+
+local GONE = { missing = true, undone = true }
+
+local function note_refusal(result, row, answer)
+  result.refused = result.refused or { node = row.node, code = answer.code,
+    reason = answer.reason }
+end
+
+-- What is to be written to a node; nil: nothing, as `result` has noted.
+local function mark(result, row, path, read)
+  local data = read.data
+  if read.is == "missing" then return nil end
+  if read.code then return note_refusal(result, row, read) end
+  if data and #core.own_data(data) < #data then -- by others, or before
+    result.marked = result.marked + 1
+    return nil
+  end
+  if not data or #path + #data > result.room then
+    return note_refusal(result, row, NO_MARK)
+  end
+  return { "set", path, data .. core.revoke_mark, read.version,
+    row.node == UNFAIR and result.beside or nil }
+end
+
+-- Marks as many as are read together: those that others have written to since;
+-- nil, code and reason.
+local function mark_rows(ask, path, rows, result)
+  local gets, sets, of_sets, again = {}, {}, {}, {}
+  for i, row in ipairs(rows) do
+    gets[i] = { "get", path .. "/" .. row.node, nil, row.size or 0 }
+  end
+  local found, code, reason = ask(gets, questions.LARGEST, 4 * WAVE)
+  if not found then return nil, code, reason end
+  for i, row in ipairs(rows) do
+    local set = mark(result, row, gets[i][2], found[i])
+    if set then
+      sets[#sets + 1] = set
+      of_sets[#sets] = row
+    end
+  end
+  if #sets == 0 then return again end
+  found, code, reason = ask(sets)
+  if not found then return nil, code, reason end
+  for i, row in ipairs(of_sets) do
+    local written = found[i]
+    if not written.code then
+      result.marked = result.marked + 1
+    elseif written.is == "changed" then
+      row.refusal = written
+      again[#again + 1] = row
+    elseif not GONE[written.is] then
+      note_refusal(result, row, written)
+    end
+  end
+  return again
+end
+
+-- The next of these rows, from the i-th on, and where those behind them begin.
+local function take_wave(rows, i)
+  local wave, bytes = {}, 0
+  while rows[i] do
+    bytes = bytes + math.max(rows[i].size or 0, LEAST)
+    if #wave > 0 and bytes > WAVE then break end
+    wave[#wave + 1] = rows[i]
+    i = i + 1
+  end
+  return wave, i
+end
+
+local function mark_all(ask, path, rows, chroot)
+  local result = { marked = 0, refused = false, beside = nil,
+    room = LARGEST - #chroot }
+  for _, row in ipairs(rows) do
+    if row.node == UNFAIR then
+      local names, code, reason = list_beside(ask, path)
+      if not names then return nil, code, reason end
+      local seen, beside, why = look_beside(ask, path, UNFAIR, names)
+      if not seen then return nil, beside, why end
+      result.beside = beside
+    end
+  end
+  local i = 1
+  while rows[i] do
+    local wave
+    wave, i = take_wave(rows, i)
+    for _ = 1, TRIES do
+      local code, reason
+      wave, code, reason = mark_rows(ask, path, wave, result)
+      if not wave then return nil, code, reason end
+      if #wave == 0 then break end
+    end
+    for _, row in ipairs(wave) do note_refusal(result, row, row.refusal) end
+  end
+  return result
+end
+
+-- Some were asked, and others could not be.
+local function of_revocation(engine, path, result, holders)
+  local refused = result.refused
+  return refusal(refused.code, "%d of %d holders of %s%s %s asked to let go, "
+    .. "but not %s: %s", result.marked, holders, engine.chroot, path,
+    result.marked == 1 and "was" or "were", quote(refused.node),
+    refused.reason)
+end
+
+--- Asks every holder of a path to let go; how many were asked.
+function contenders.revoke(engine, path)
+  local holders, code, reason = surveys.all_holders(engine, path)
+  if not holders then
+    return questions.refuse(engine, code, reason, "who holds", path)
+  end
+  if #holders == 0 then return 0 end
+  local result
+  result, code, reason = run(engine, mark_all, path, holders, engine.chroot)
+  if not result then
+    return reasons.of_request({ engine = engine, code = code,
+      reason = reason }, "who holds", path)
+  end
+  if not result.refused then return result.marked end
+  return of_revocation(engine, path, result, #holders)
+end
+
+return contenders

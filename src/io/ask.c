@@ -1,0 +1,447 @@
+#include "ask.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "clock.h"
+#include "protocol/mkdir.h"
+#include "protocol/session.h"
+
+enum { OUTSIDE = -1 };
+
+/* So often what is above a directory may vanish while that is made. */
+enum { TRIES = 100 };
+
+static op_handler on_answer, on_made, on_nonce, on_done_once, on_verified;
+static bool send_next(struct sender *sender);
+
+/* Making an ask. */
+
+static void drop(void *ask) { ask_free(ask); }
+
+struct ask *ask_new(int count, int64_t each, int64_t all) {
+  struct ask *ask =
+      calloc(1, sizeof *ask + (size_t)count * sizeof ask->requests[0]);
+  if (!ask) return NULL;
+  ask->subject.drop = drop;
+  message_init(&ask->begin, &ask->subject);
+  message_init(&ask->answered, &ask->subject);
+  ask->sender = (struct sender){.owner = ask, .send = send_next};
+  ask->each = each;
+  ask->all = all;
+  return ask;
+}
+
+void ask_free(struct ask *ask) {
+  for (int i = 0; i < ask->count; i++) {
+    free(ask->requests[i].text);
+    free(ask->requests[i].data);
+  }
+  if (ask->claim) claim_drop(ask->claim);
+  free(ask);
+}
+
+static const struct operation {
+  const char *word;
+  enum op_kind kind;
+  op_handler *handler;
+} operations[] = {
+    {"sync", OP_SYNC, on_answer},
+    {"exists", OP_PING, on_answer},
+    {"list", OP_NAMES, on_answer},
+    {"get", OP_READ, on_answer},
+    {"set", OP_WRITE, on_answer},
+    {"create", OP_MKDIR, on_answer},
+    {"delete", OP_REMOVE, on_answer},
+    {"delete-both", OP_REMOVE, on_answer},
+    {"mkdir", OP_MKDIR, on_made},
+    {"create-once", OP_MKDIR, on_done_once},
+    {"delete-once", OP_REMOVE, on_done_once},
+};
+
+static bool is(const struct text *text, const char *word) {
+  return text->size == strlen(word) &&
+         memcmp(text->text, word, text->size) == 0;
+}
+
+static const struct operation *find_operation(const struct text *word) {
+  for (size_t i = 0; i < sizeof operations / sizeof *operations; i++)
+    if (is(word, operations[i].word)) return &operations[i];
+  return NULL;
+}
+
+/* (Whether it is one that ZooKeeper takes, the client library looks.) */
+static bool is_path(const struct text *path) {
+  return path->size > 0 && path->size < ASK_PACKET && path->text[0] == '/' &&
+         !memchr(path->text, '\0', path->size);
+}
+
+static char *put(char *to, const char *text, size_t size) {
+  if (size) memcpy(to, text, size);
+  return to + size;
+}
+
+/* The whole path, and its NUL. */
+static char *put_path(char *to, const char *chroot, const struct text *path) {
+  bool is_chroot = path->size == 1 && *chroot;
+  to = put(to, chroot, strlen(chroot));
+  if (!is_chroot) to = put(to, path->text, path->size);
+  *to++ = '\0';
+  return to;
+}
+
+/* Copies what `op` refers to.  False: no memory. */
+static bool copy(struct request *r, const char *chroot, const struct asked *a) {
+  size_t length = strlen(chroot);
+  char *to =
+      malloc(2 * (length + 1) + a->path.size + a->provided.size + a->data.size);
+  if (!to) return false;
+  r->op.path = r->text = to;
+  to = put_path(to, chroot, &a->path);
+  if (a->provided.text) {
+    r->op.provided = to;
+    to = put_path(to, chroot, &a->provided);
+  }
+  if (a->data.text) r->op.data = to;
+  put(to, a->data.text, a->data.size);
+  return true;
+}
+
+/* (A reader of "get" or "list" says how large it was.) */
+static int cost_of(const struct request *r) {
+  switch (r->op.kind) {
+    case OP_PING:
+      return (int)strlen(r->op.path);
+    case OP_NAMES:
+      return r->number > ASK_CHILDREN ? 0 : r->number * ASK_CHILD_BYTES;
+    case OP_READ:
+      return r->number > ASK_READ_BYTES ? r->number : ASK_READ_BYTES;
+    default:
+      return r->op.size;
+  }
+}
+
+enum ask_fault ask_add(struct ask *ask, const char *chroot,
+                       const struct asked *asked) {
+  const struct operation *operation = find_operation(&asked->operation);
+  struct asked a = *asked;
+  if (!operation || !is_path(&a.path) || a.data.size > ASK_PACKET)
+    return ASK_WRONG;
+  if (a.provided.text && !is_path(&a.provided)) return ASK_WRONG;
+  bool makes = operation->handler == on_made;
+  if (makes) a.provided = a.path; /* a second copy, for its parts */
+  struct request *r = &ask->requests[ask->count];
+  if (!copy(r, chroot, &a)) return ASK_NO_MEMORY;
+  r->ask = ask;
+  r->number = a.number < 0 && operation->kind != OP_WRITE ? 0 : a.number;
+  r->op.kind = operation->kind;
+  r->op.handler = operation->handler;
+  r->op.owner = r;
+  r->op.size = (int)a.data.size;
+  r->op.version = r->number;
+  r->op.persistent = true;
+  if (is(&a.operation, "delete-both")) r->op.beside = NAME_UNFAIR;
+  if (makes) {
+    r->whole = r->op.provided;
+    r->op.provided = NULL;
+    r->length = strlen(r->whole);
+  }
+  ask->count++;
+  return ASK_FINE;
+}
+
+/* Requests and answers. */
+
+/* (A sync is not sent again later: what is read behind it would not be.) */
+static bool submit(struct request *r) {
+  r->op.insists = r->op.kind != OP_SYNC;
+  r->op.tries = 0;
+  return session_ask(r->ask->session, clock_now(), &r->op);
+}
+
+static void end(struct ask *ask) { ask->done(ask->self, ask); }
+
+static void drop_nonce(struct request *r) {
+  if (!r->nonce) return;
+  nonce_delete(r->nonce);
+  r->nonce = NULL;
+  r->op.provided = NULL;
+}
+
+/* Is this said of the whole? */
+static bool ends(const struct ask *ask, int rc) {
+  return reply_is_unknown(rc) || reply_is_unauthenticated(rc) ||
+         (ask->claim && rc != REPLY_OK && rc != REPLY_NO_NODE);
+}
+
+/* The last word of a request: the ask may be over, and is the Lua thread's
+ * then. */
+static void answered(struct request *r, int rc) {
+  struct ask *ask = r->ask;
+  struct window *window = ask->window;
+  int cost = r->cost;
+  drop_nonce(r);
+  r->rc = rc;
+  if (ask->rc == REPLY_OK && ends(ask, rc)) ask->rc = rc;
+  ask->pending--;
+  if (ask->pending == 0 && !ask->in_line) end(ask);
+  if (cost != OUTSIDE) window_leave(window, cost);
+}
+
+/* Another request takes its place. */
+static void follow(struct request *r) {
+  if (!submit(r)) answered(r, REPLY_LOST);
+}
+
+/* (What a server says is not ours to assert anything about.) */
+static int at_least_none(int n) { return n > 0 ? n : 0; }
+
+static void learn(struct known *known, const struct reply *reply) {
+  *known = (struct known){.czxid = reply->czxid,
+                          .owner = reply->owner,
+                          .ctime_ms = reply->ctime_ms,
+                          .mtime_ms = reply->mtime_ms,
+                          .version = reply->version,
+                          .length = at_least_none(reply->length),
+                          .children = at_least_none(reply->children)};
+}
+
+/* They may be others than those that a Stat has told of before. */
+static int keep_data(struct request *r, const struct reply *reply) {
+  struct ask *ask = r->ask;
+  int size = r->known.length = at_least_none(reply->size);
+  if (size > ask->each || size > ask->all - ask->kept) return REPLY_OK;
+  r->data = malloc((size_t)size + 1);
+  if (!r->data) return REASON_NO_MEMORY;
+  if (size) memcpy(r->data, reply->data, (size_t)size);
+  r->size = (size_t)size;
+  ask->kept += size;
+  return REPLY_OK;
+}
+
+static int keep_names(struct request *r, const struct listing *listing) {
+  if (!listing) return REASON_NO_MEMORY;
+  if (listing->count > ASK_CHILDREN) return REASON_CROWDED;
+  for (int i = 0; i < listing->count; i++)
+    r->size += strlen(listing->entries[i].name) + 1;
+  char *to = r->data = malloc(r->size + 1);
+  if (!r->data) return REASON_NO_MEMORY;
+  for (int i = 0; i < listing->count; i++)
+    to = stpcpy(to, listing->entries[i].name) + 1;
+  return REPLY_OK;
+}
+
+static void on_answer(struct op *op, const struct reply *reply) {
+  struct request *r = op->owner;
+  int rc = reply->rc;
+  if (rc == REPLY_OK) {
+    learn(&r->known, reply);
+    if (op->kind == OP_READ) rc = keep_data(r, reply);
+    if (op->kind == OP_NAMES) rc = keep_names(r, reply->listing);
+  }
+  answered(r, rc);
+}
+
+/* Directories. */
+
+static void make_part(struct request *r) {
+  mkdir_prepare(&r->op, &r->ask->session->wire, r->text, r->whole, r->length);
+  follow(r);
+}
+
+static void on_made(struct op *op, const struct reply *reply) {
+  struct request *r = op->owner;
+  switch (mkdir_answered(op, &r->ask->session->wire, reply->rc, r->whole,
+                         &r->length)) {
+    case MKDIR_DONE:
+      answered(r, REPLY_OK);
+      break;
+    case MKDIR_GOES_ON:
+      if (r->tries++ == TRIES)
+        answered(r, REPLY_NO_NODE);
+      else
+        make_part(r);
+      break;
+    case MKDIR_REFUSED:
+      answered(r, reply->rc);
+      break;
+  }
+}
+
+/* What is done once, or not at all: nonce → transaction that checks it.  (A
+ * session that cannot create or check a nonce does without; that request may be
+ * applied late.  Who is refused as UNDONE may ask again: another client may
+ * have deleted the nonce.) */
+
+static void begin_once(struct request *r) {
+  struct session *session = r->ask->session;
+  struct nonce *n = r->nonce = nonce_new(&session->nonces, r->op.path);
+  if (!n) {
+    answered(r, REASON_NO_MEMORY);
+    return;
+  }
+  n->op = (struct op){.kind = OP_CREATE,
+                      .handler = on_nonce,
+                      .owner = r,
+                      .path = n->path,
+                      .exact = true,
+                      .insists = true};
+  if (!session_ask(session, clock_now(), &n->op)) answered(r, REPLY_LOST);
+}
+
+static void do_once(struct request *r) {
+  if (r->op.kind != OP_REMOVE)
+    r->op.kind =
+        mkdir_rehearses(&r->ask->session->wire) ? OP_REHEARSE : OP_MKDIR;
+  follow(r);
+}
+
+/* (If nobody knows, it may be there.) */
+static void on_nonce(struct op *op, const struct reply *reply) {
+  struct request *r = op->owner;
+  int rc = reply->rc;
+  if (reply_is_unknown(rc) || rc == REPLY_THROTTLED) {
+    answered(r, rc);
+    return;
+  }
+  if (rc != REPLY_OK) {
+    free(r->nonce);
+    r->nonce = NULL;
+  }
+  if (r->nonce) r->op.provided = r->nonce->path;
+  if (rc == REPLY_NO_NODE)
+    answered(r, rc);
+  else
+    do_once(r);
+}
+
+/* Is this refused because of the nonce, perhaps?  It takes room of a quota, and
+ * a check of it takes the right to read it. */
+static bool is_due_to_nonce(const struct request *r, int rc) {
+  return r->nonce && (rc == REPLY_NO_AUTH || rc == REPLY_QUOTA_EXCEEDED);
+}
+
+static void on_done_once(struct op *op, const struct reply *reply) {
+  struct request *r = op->owner;
+  struct wire *wire = &r->ask->session->wire;
+  if (reply->rc == REPLY_OK && op->kind == OP_REHEARSE) {
+    wire->rehearsed_in = wire->connection;
+    do_once(r);
+  } else if (is_due_to_nonce(r, reply->rc)) {
+    drop_nonce(r);
+    do_once(r);
+  } else {
+    answered(r, reply->rc);
+  }
+}
+
+/* Verification. */
+
+struct ask *ask_to_verify(struct claim *claim) {
+  struct ask *ask = ask_new(2, 0, 0);
+  if (!ask) return NULL;
+  claim_keep(claim);
+  ask->claim = claim;
+  return ask;
+}
+
+/* (The contender may have left its queue, and its session with it.  An unfair
+ * lock's nodes have one name, so another acquisition of the same session may
+ * have made this one.) */
+static bool is_node_of(const struct claim *claim, const struct reply *reply) {
+  return reply->owner == claim->contender.node.owner_session &&
+         reply->czxid == claim->contender.node.czxid;
+}
+
+static void on_verified(struct op *op, const struct reply *reply) {
+  struct request *r = op->owner;
+  struct ask *ask = r->ask;
+  ask->gone = reply->rc == REPLY_NO_NODE ||
+              (reply->rc == REPLY_OK && !is_node_of(ask->claim, reply));
+  answered(r, reply->rc);
+}
+
+static char *path_of_node(struct claim *claim) {
+  const char *node = claim_node(claim);
+  size_t size = strlen(claim->path) + strlen(node) + 2;
+  char *path = malloc(size);
+  if (path) snprintf(path, size, "%s/%s", claim->path, node);
+  return path;
+}
+
+static void send_to_verify(struct ask *ask, struct request *r, char *path,
+                           enum op_kind kind, op_handler *handler) {
+  r->ask = ask;
+  r->cost = OUTSIDE;
+  r->op.kind = kind;
+  r->op.handler = handler;
+  r->op.owner = r;
+  r->op.path = path;
+  follow(r);
+}
+
+/* Whoever asks has a right to know at once: it waits for no room. */
+static void verify(struct ask *ask) {
+  struct claim *claim = ask->claim;
+  char *path = NULL;
+  ask->gone = claim_said(claim) != CLAIM_HELD || !claim->joined;
+  if (!ask->gone && !(path = path_of_node(claim))) ask->rc = REASON_NO_MEMORY;
+  if (!path) {
+    end(ask);
+    return;
+  }
+  ask->count = 2;
+  ask->pending = 3; /* held until both are sent */
+  ask->requests[0].text = path;
+  send_to_verify(ask, &ask->requests[0], path, OP_SYNC, on_answer);
+  send_to_verify(ask, &ask->requests[1], path, OP_READ, on_verified);
+  if (--ask->pending == 0) end(ask);
+}
+
+/* The line. */
+
+static void send(struct request *r) {
+  if (r->op.kind == OP_NAMES && r->number > ASK_CHILDREN)
+    answered(r, REASON_CROWDED);
+  else if (r->op.handler == on_done_once)
+    begin_once(r);
+  else if (r->op.handler == on_made)
+    make_part(r);
+  else
+    follow(r);
+}
+
+/* (Where there is no connection, what is left is not sent.) */
+static bool send_next(struct sender *sender) {
+  struct ask *ask = sender->owner;
+  if (ask->rc != REPLY_OK) {
+    ask->in_line = false;
+    window_leave(ask->window, sender->cost);
+    if (ask->pending == 0) end(ask);
+    return false;
+  }
+  struct request *r = &ask->requests[ask->cursor++];
+  bool more = ask->cursor < ask->count;
+  r->cost = sender->cost;
+  if (more) sender->cost = cost_of(r + 1);
+  ask->in_line = more;
+  ask->pending++;
+  send(r);
+  return more;
+}
+
+void ask_begin(struct ask *ask, struct session *session, struct window *window,
+               void (*done)(void *self, struct ask *ask), void *self) {
+  ask->session = session;
+  ask->window = window;
+  ask->done = done;
+  ask->self = self;
+  if (ask->claim) {
+    verify(ask);
+    return;
+  }
+  ask->sender.cost = cost_of(&ask->requests[0]);
+  ask->in_line = true;
+  window_join(window, &ask->sender);
+}

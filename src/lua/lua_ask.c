@@ -1,0 +1,84 @@
+#include "lua_ask.h"
+
+#include <limits.h>
+
+#include "lua_session.h"
+#include "lua_share.h"
+
+/* (Nothing here raises, or allocates for Lua: the ask would be nobody's.) */
+static struct text text_at(lua_State *L, int i) {
+  struct text text = {NULL, 0};
+  lua_rawgeti(L, -1, i);
+  if (lua_type(L, -1) == LUA_TSTRING)
+    text.text = lua_tolstring(L, -1, &text.size);
+  lua_pop(L, 1); /* (the request has it) */
+  return text;
+}
+
+static int number_at(lua_State *L, int i) {
+  lua_rawgeti(L, -1, i);
+  int number =
+      lua_type(L, -1) == LUA_TNUMBER ? binding_to_int(lua_tonumber(L, -1)) : -1;
+  lua_pop(L, 1);
+  return number;
+}
+
+/* The i-th of the list at index 2. */
+static enum ask_fault add(lua_State *L, struct ask *ask, const char *chroot,
+                          int i) {
+  enum ask_fault fault = ASK_WRONG;
+  lua_rawgeti(L, 2, i);
+  if (lua_istable(L, -1)) {
+    struct asked asked = {.operation = text_at(L, 1),
+                          .path = text_at(L, 2),
+                          .data = text_at(L, 3),
+                          .number = number_at(L, 4),
+                          .provided = text_at(L, 5)};
+    if (asked.operation.text && asked.path.text)
+      fault = ask_add(ask, chroot, &asked);
+  }
+  lua_pop(L, 1);
+  return fault;
+}
+
+static int begin(lua_State *L, struct core *core, struct ask *ask) {
+  if (!ask) return luaL_error(L, "not enough memory");
+  lua_pushnumber(L, (lua_Number)core_ask(core, ask));
+  return 1;
+}
+
+/* session:ask({ { operation, path, data|nil, number|nil, provided|nil }, … },
+ * each, all) → the number that the event with the answers has: see ask.h */
+static int session_ask_(lua_State *L) {
+  luaL_checktype(L, 2, LUA_TTABLE);
+  int64_t each = binding_to_int(luaL_optnumber(L, 3, 0));
+  int64_t all = binding_to_int(luaL_optnumber(L, 4, (lua_Number)each));
+  lua_settop(L, 2);
+  luaL_checkstack(L, 4, "requests");
+  size_t n = lua_rawlen(L, 2);
+  luaL_argcheck(L, n > 0 && n <= INT_MAX / 1000, 2, "no requests, or too many");
+  struct core *core = binding_check_open(L);
+  struct ask *ask = ask_new((int)n, each, all);
+  enum ask_fault fault = ask ? ASK_FINE : ASK_NO_MEMORY;
+  for (int i = 1; i <= (int)n && fault == ASK_FINE; i++)
+    fault = add(L, ask, core->settings->hosts.chroot, i);
+  if (fault == ASK_FINE) return begin(L, core, ask);
+  if (ask) ask_free(ask);
+  if (fault == ASK_WRONG) return luaL_argerror(L, 2, "not a list of requests");
+  return begin(L, core, NULL);
+}
+
+/* session:verify(hold) → number */
+static int session_verify(lua_State *L) {
+  struct core *core = binding_check_open(L);
+  const struct share *share = binding_check_share(L, 2);
+  luaL_argcheck(L, share->core == core, 2, "of another session");
+  return begin(L, core, ask_to_verify(claim_root(share->claim)));
+}
+
+void binding_register_ask(lua_State *L) {
+  static const luaL_Reg methods[] = {{"ask", session_ask_},
+                                     {"verify", session_verify},
+                                     {NULL, NULL}};
+  binding_add_methods(L, &session_type, methods);
+}

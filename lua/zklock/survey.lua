@@ -168,20 +168,19 @@ local function survey(ask, path, with_data)
   return in_order(rows), exists
 end
 
--- The first of these rows that a session owns, in a list.  (A node that may not
--- be looked at is taken for a session's.)
-local function find_owned(ask, path, rows)
+-- The first of these rows whose node is still there, in a list.  (A node that
+-- no session owns keeps all behind it from leading, and does not lead.)
+local function find_first(ask, path, rows)
   for _, row in ipairs(rows) do
     local there, code, reason = look_at(ask, path, { row })
     if not there then return nil, code, reason end
-    if there[1] and row.session ~= "0x0" then return there end
+    if there[1] then return there end
   end
   return {}
 end
 
--- The first of a mode that a session owns (all, where their numbers do not tell
--- who is first), in a list; and how many contenders there are of any mode, or
--- false: no such path.
+-- The first of a mode (all, where their numbers do not tell who is first), in a
+-- list; and how many contenders there are of any mode, or false: no such path.
 local function head(ask, path, mode)
   local found, code, reason = ask_now(ask, path, { { "exists", path } })
   if not found then return nil, code, reason end
@@ -202,7 +201,7 @@ local function head(ask, path, mode)
   end
   local ordered
   rows, ordered = core.survey(rows)
-  rows, code, reason = (ordered and find_owned or look_at)(ask, path, rows)
+  rows, code, reason = (ordered and find_first or look_at)(ask, path, rows)
   if rows then rows, code, reason = read_data(ask, path, rows) end
   if not rows then return nil, code, reason end
   return in_order(rows), count

@@ -280,6 +280,20 @@ describe("zklock check", function()
       found.servers[1].reachable, #found.problems })
   end)
 
+  it("names a node that no session owns, and that blocks its lock", function()
+    local path, zk = support.path(), support.zk()
+    zk:make(path .. "/x-lock-0000000000")
+    local found, said = check(path)
+    assert.equal(1, said.code)
+    assert.equal(('no session owns the node "x-lock-0000000000" of %s: it '
+      .. "blocks the lock until it is deleted (zklock evict)"):format(path),
+      found.problems[1])
+    assert.equal("unowned", command.run({ "ls", path }).out:match "unowned")
+    assert.equal(0, command.run({ "evict", "--yes", path, "x-lock-0000000000" })
+      .code)
+    assert.is_false(zk:exists(path .. "/x-lock-0000000000"))
+  end)
+
   it("says that servers close the connection at its lock", function()
     local hostile = start_hostile()
     hostile:behave { kind = "pass", largest = 80 }

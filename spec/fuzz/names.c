@@ -28,7 +28,7 @@ static void check_order(const struct listing *listing) {
     const struct entry *e = &listing->entries[i];
     const struct entry *found = listing_find(listing, e->name);
     assert(found && strcmp(found->name, e->name) == 0);
-    listing_disorder(listing, e);
+    listing_is_disordered(listing, e);
   }
 }
 

@@ -72,7 +72,7 @@ describe("leader()", function()
     waiting:cancel()
   end)
 
-  it("sees the nodes of its layout only, and none that no session owns",
+  it("sees the nodes of its layout only, and no leader where none owns one",
     function()
       zk:make(path)
       local unowned = zk:create(path .. "/x-lock-0000000000")
@@ -81,13 +81,13 @@ describe("leader()", function()
         return row and row.data
       end
       assert.is_nil(leader())
+      zk:delete(unowned)
       lead("curator's", { share_path = true })
       assert.is_nil(leader "kazoo")
       local kazoo = lead("kazoo's", { layout = "kazoo", share_path = true })
       assert.same({ "kazoo's", "curator's" }, { leader "kazoo", leader() })
       kazoo:release { wait = true }
       assert.is_nil(leader "kazoo")
-      zk:delete(unowned)
     end)
 
   it("is disconnected while there is no server", function()

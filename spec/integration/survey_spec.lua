@@ -238,13 +238,14 @@ describe("A survey among strangers", function()
     local persistent = zk:create(path .. "/a-lock-0000000000", { data = "p" })
     zk:create(path .. "/b-lock-0000000001", { ephemeral = true, data = "e" })
     local list = assert(session:contenders(path))
-    assert.same({ "0x0", false, true },
+    assert.same({ "0x0", false, false },
       { list[1].session, list[1].holds, list[2].holds })
-    local holders = assert(session:mutex(path):holders())
-    assert.same({ 1, "e" }, { #holders, holders[1].data })
-    assert.equal(1, session:revoke(path))
+    assert.same({}, (session:mutex(path):holders()))
+    assert.equal(0, session:revoke(path))
     assert.equal("p", (zk:get(persistent)))
     zk:delete(persistent)
+    local holders = assert(session:mutex(path):holders())
+    assert.same({ 1, "e" }, { #holders, holders[1].data })
   end)
 
   it("asks the others where one cannot be asked, and says who it is",

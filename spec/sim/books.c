@@ -117,20 +117,3 @@ void invariants_books(struct world *w, const struct process *p) {
   check_counts(w, p);
   check_watches(w, p);
 }
-
-/* Whoever passes over a node that a session owns lets in two. */
-void invariants_listed(struct world *w, const struct process *p, int path,
-                       int view, const struct listing *listing) {
-  struct history *h = &w->zoo.history;
-  for (int i = 0; i < listing->count; i++) {
-    char text[200];
-    if (!listing->entries[i].unowned) continue;
-    snprintf(text, sizeof text, "%s/%s", paths_text(&w->paths, path),
-             listing->entries[i].name);
-    int child = paths_number(&w->paths, text, strlen(text));
-    int node = history_find(h, &w->paths, child, view);
-    if (node != NO_NODE && h->nodes[node].session != NOBODY)
-      violate(w, "process %d passes over %s, which a session owns", p->number,
-              text);
-  }
-}

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "protocol/conflict.h"
 #include "world.h"
 
 static int number_of(const struct world *w, const struct acquisition *a) {
@@ -96,7 +97,7 @@ static bool is_ghost(const struct world *w, const struct acquisition *a,
 /* News. */
 
 /* Nobody's, and spelled like a contender. */
-static bool is_bystander(const struct world *w, const struct znode *node) {
+static bool is_unowned(const struct world *w, const struct znode *node) {
   int32_t sequence;
   const char *name = paths_name(&w->paths, node->path);
   return node->session == NOBODY && name_parse(name, &sequence) != ROLE_FOREIGN;
@@ -118,7 +119,7 @@ static void check_busy(struct world *w, const struct acquisition *a) {
   for (CHILDREN(child, h, h->nodes[own].parent))
     if ((node_blocks(&h->nodes[own], child) ||
          child->order == NOT_YET || /* a downgrade that fails */
-         is_bystander(w, child)) &&
+         is_unowned(w, child)) &&
         node_seen(child, view) && !is_ghost(w, a, child))
       return;
   violate(w, "(%d) is refused as busy, and nobody is ahead", number_of(w, a));
@@ -486,13 +487,12 @@ static bool may_hold_beside(const struct world *w, const struct acquisition *a,
 static bool could_not_know(struct world *w, const struct acquisition *a) {
   const struct process *p = a->process;
   if (a->kind != KIND_PERMIT && a->kind != KIND_UNFAIR) return false;
-  const struct hindrance *look =
-      hindrance_find(&a->process->session.all.hindrances,
-                     w->profile.locks[a->lock].place, "", -MINUTE * 60);
+  int64_t looked =
+      *conflict_looked_at(&a->process->session.all.looks,
+                          w->profile.locks[a->lock].place, -MINUTE * 60);
   int64_t made = w->zoo.history.log[node_of(w, a)->made].at;
-  return look->since < process_clock_at(p, made) &&
-         look->since + 2 * w->profile.timeout >
-             process_clock_at(p, a->granted_at);
+  return looked < process_clock_at(p, made) &&
+         looked + 2 * w->profile.timeout > process_clock_at(p, a->granted_at);
 }
 
 /* (A downgrade came when its writer did.) */
@@ -569,7 +569,7 @@ static void check_impatience(struct world *w, const struct acquisition *a) {
   if (a->patient || !c || c->state != CONTENDER_QUEUED ||
       !contender_has_node(c))
     return;
-  if (c->view.asks || !contender_sees(c)) return;
+  if (!contender_sees(c)) return;
   if (a->kind == KIND_PERMIT || a->kind == KIND_UNFAIR ||
       a->kind == KIND_MEMBER)
     return;
@@ -663,7 +663,7 @@ static void check_follower(struct world *w, const struct acquisition *a) {
   int node = h->newest[paths_number(&w->paths, path, strlen(path))];
   for (; node != NO_NODE; node = h->nodes[node].older)
     if (node_blocks(&h->nodes[own], &h->nodes[node]) ||
-        is_bystander(w, &h->nodes[node]))
+        is_unowned(w, &h->nodes[node]))
       return;
   violate(w, "(%d) follows %s, which is not ahead of it", number_of(w, a),
           path);

@@ -24,9 +24,6 @@ void invariants_on_time(struct world *w, const struct process *p);
 void invariants_after_batch(struct world *w, struct process *p);
 /* The part of that which is about what the session has written down (books.c). */
 void invariants_books(struct world *w, const struct process *p);
-/* A list was heard, which shows the directory `path` at this view. */
-void invariants_listed(struct world *w, const struct process *p, int path,
-                       int view, const struct listing *listing);
 /* A round of this process has been answered. */
 void invariants_proved(struct world *w, const struct process *p);
 /* A hold has ended with its lease. */

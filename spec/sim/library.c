@@ -369,7 +369,6 @@ static void tell(struct world *w, struct process *p, const struct request *r,
         reply->path ? reply->path : paths_text(&w->paths, r->path), view);
   bool round = hear_round(w, p, serial);
   session_reply(&p->session, p->now, serial, reply);
-  if (reply->listing) invariants_listed(w, p, r->path, view, reply->listing);
   if (round && reply_proves(op, reply->rc)) invariants_proved(w, p);
 }
 

@@ -204,20 +204,9 @@ void stranger_acts(struct world *w) {
   act_later(w);
 }
 
-/* The one name of an unfair lock, what counts as a member of a double barrier,
- * what has a session, and what no client sees to have none. */
-static bool blocks(const struct world *w, const struct znode *node) {
-  int lock = lock_of_directory(w, node->parent);
-  if (node->session != NOBODY || node->shut_by != NOBODY || lock == NOBODY)
-    return true;
-  return w->profile.locks[lock].family == FAMILY_UNFAIR ||
-         w->profile.locks[lock].family == FAMILY_DOUBLE;
-}
-
 void stranger_leaves(struct world *w) {
   for (int i = 0; i < STRANGER_NODES; i++) {
     int *slot = &w->stranger.nodes[i];
-    if (is_there(w, *slot) && blocks(w, &history_of(w)->nodes[*slot]))
-      take_away(w, slot);
+    if (is_there(w, *slot)) take_away(w, slot);
   }
 }

@@ -1,7 +1,7 @@
 /* A stranger: makes nodes that no session owns, and that are spelled like
  * contenders, with numbers of its choice; deletes them, puts others in their
- * place, and puts some in the place of contenders' own.  Nobody may wait for
- * such nodes for ever, and nobody be let in because of one that was there. */
+ * place, and puts some in the place of contenders' own.  Such nodes are waited
+ * for, and nobody may be let in because of one that was there. */
 #ifndef SIM_STRANGER_H
 #define SIM_STRANGER_H
 
@@ -17,7 +17,7 @@ struct stranger {
 
 void stranger_reset(struct world *w);
 void stranger_acts(struct world *w);
-/* From now on it does nothing; what cannot be passed over, it takes away. */
+/* From now on it does nothing; what it has made, it takes away. */
 void stranger_leaves(struct world *w);
 
 #endif

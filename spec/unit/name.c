@@ -223,7 +223,8 @@ TEST("is found in a list, and so is its id") {
 /* Does the list of these tell who is ahead of the first? */
 static bool orders(const char *const *names, int count) {
   struct listing *listing = listing_of(names, count);
-  bool result = !listing_disorder(listing, listing_find(listing, names[0]));
+  bool result =
+      !listing_is_disordered(listing, listing_find(listing, names[0]));
   listing_free(listing);
   return result;
 }

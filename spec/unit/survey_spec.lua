@@ -53,15 +53,15 @@ describe("A list of contenders", function()
     assert.same({ "holder holds" }, survey "holder")
   end)
 
-  it("has nodes that are nobody's, and in nobody's way", function()
-    assert.same({ "a-lock-0000000001 waits", "b-lock-0000000002 holds",
+  it("has nodes that are nobody's, and in the way of others", function()
+    assert.same({ "a-lock-0000000001 waits", "b-lock-0000000002 waits",
       "c-lock-0000000003 waits" },
       survey("a-lock-0000000001 0x0", "b-lock-0000000002 0x1",
         "c-lock-0000000003 0x2"))
-    assert.same({ "a-__WRIT__0000000001 waits", "b-__READ__0000000002 holds",
-      "c-__READ__0000000003 waits", "d-__READ__0000000004 holds" },
-      survey("a-__WRIT__0000000001 0x0", "b-__READ__0000000002 0x1",
-        "c-__READ__0000000003 0x0", "d-__READ__0000000004 0x1"))
+    assert.same({ "a-__READ__0000000001 holds", "b-__READ__0000000002 waits",
+      "c-__READ__0000000003 holds", "d-__WRIT__0000000004 waits" },
+      survey("a-__READ__0000000001 0x1", "b-__READ__0000000002 0x0",
+        "c-__READ__0000000003 0x1", "d-__WRIT__0000000004 0x1"))
     assert.same({ "leases/a-lease-0000000000 waits",
       "leases/b-lease-0000000001 holds", "locks/c-lock-0000000002 waits" },
       survey("leases/a-lease-0000000000 0x0", "leases/b-lease-0000000001 0x1",
@@ -93,7 +93,7 @@ describe("A list of contenders", function()
       for i, row in ipairs(rows) do
         local holds = row.owned
         for k = 1, i - 1 do
-          if rows[k].owned and blocks(rows[k], row) then holds = false end
+          if blocks(rows[k], row) then holds = false end
         end
         expected[i] = ("%d%s%010d %s"):format(i, row.mark, i,
           holds and "holds" or "waits")

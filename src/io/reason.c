@@ -20,8 +20,6 @@ const char *reason_words(int rc) {
     case REASON_ACL:
       return "its ACL, by option 'acl', would not let this session list, "
              "create and delete";
-    case REASON_UNOWNED:
-      return "no session owns it, so it is no contender";
     case REASON_STAYS:
       return "no session owns it, so it stays until somebody deletes it";
     case REASON_CROWDED:

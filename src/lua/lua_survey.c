@@ -18,7 +18,7 @@ struct row {
   enum directory directory;
   enum role role;
   int32_t sequence;
-  bool owned; /* by a session; else it is nobody's, and in nobody's way */
+  bool owned; /* by a session: else it holds nothing */
   const char *name, *token, *session;
 };
 
@@ -78,8 +78,7 @@ static int by_sequence(const void *a, const void *b) {
 static struct entry entry_of(const struct row *row) {
   return (struct entry){.name = row->name,
                         .sequence = row->sequence,
-                        .role = row->role,
-                        .unowned = !row->owned};
+                        .role = row->role};
 }
 
 static int by_number_and_place(const void *a, const void *b) {
@@ -93,21 +92,13 @@ static void append(struct listing *listing, const struct row *row) {
   if (row->sequence < 0) listing->wrapped = true;
 }
 
-/* How many they are. */
-static int append_owned(struct listing *listing, const struct row *rows,
-                        int n) {
-  for (int i = 0; i < n; i++)
-    if (rows[i].owned) append(listing, &rows[i]);
-  return listing->count;
-}
-
-/* Do the numbers tell the order?  (Nobody's are whatever somebody chose.) */
+/* Do the numbers tell the order? */
 static bool is_ordered(struct listing *listing, const struct row *rows, int n) {
   listing->count = 0;
   listing->wrapped = false;
-  n = append_owned(listing, rows, n);
+  for (int i = 0; i < n; i++) append(listing, &rows[i]);
   for (int i = 0; i < n; i++)
-    if (listing_disorder(listing, &listing->entries[i])) return false;
+    if (listing_is_disordered(listing, &listing->entries[i])) return false;
   return true;
 }
 
@@ -145,7 +136,7 @@ static bool is_known(const struct row *row) {
  * with.  (Which one that is cannot be told of one that may not be looked at.) */
 static const char *inside(const struct row *rows, int n) {
   for (int i = 0; i < n; i++)
-    if (rows[i].directory == AT_LOCKS && rows[i].owned)
+    if (rows[i].directory == AT_LOCKS)
       return is_known(&rows[i]) ? rows[i].session : "";
   return "";
 }
@@ -177,11 +168,10 @@ static void pass(struct front *front, const struct row *row) {
 
 static bool holds(struct front *front, const struct row *row,
                   const char *first_inside, struct listing *listing) {
-  if (!row->owned) return false;
   if (row->directory == AT_PERMITS)
-    return strcmp(row->session, first_inside) != 0;
+    return row->owned && strcmp(row->session, first_inside) != 0;
   if (row->directory == AT_LOCKS) return false;
-  bool is_holder = holds_after(front, row, listing);
+  bool is_holder = row->owned && holds_after(front, row, listing);
   pass(front, row);
   return is_holder;
 }

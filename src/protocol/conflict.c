@@ -40,6 +40,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hash.h"
 #include "life_leaving.h"
 
 #define MOMENT INT64_C(100000000) /* nanoseconds */
@@ -128,8 +129,7 @@ static bool add(struct look *look, enum op_kind kind, enum role role,
 }
 
 static bool is_suspect(const struct contender *c, const struct entry *e) {
-  return !e->unowned &&
-         rule_is_of_other_kind(c->options.kind, c->options.layout, e->role);
+  return rule_is_of_other_kind(c->options.kind, c->options.layout, e->role);
 }
 
 static bool shows_holder(const struct contender *c,
@@ -199,12 +199,23 @@ static bool is_current(const struct look *look) {
          strcmp(c->node.name, look->own) == 0;
 }
 
-/* When this session has looked at the path last. */
-static struct hindrance *last_look(const struct contender *c) {
+int64_t *conflict_looked_at(struct looks *looks, const char *path,
+                            int64_t otherwise) {
+  uint64_t hash = hash_text(HASH_BEGIN, path, strlen(path));
+  struct look_time *row = looks->rows[hash % LOOK_ROWS], *oldest = row;
+  for (int i = 0; i < LOOKS_IN_ROW; i++) {
+    if (row[i].hash == hash) return &row[i].at;
+    if (row[i].at < oldest->at) oldest = &row[i];
+  }
+  *oldest = (struct look_time){hash, otherwise};
+  return &oldest->at;
+}
+
+static int64_t *last_look(const struct contender *c) {
   const struct wire *wire = contender_wire(c);
-  return hindrance_find(&c->queue->all->hindrances,
-                        directory_path(&c->queue->directory), "",
-                        wire->now - wire->timeout);
+  return conflict_looked_at(&c->queue->all->looks,
+                            directory_path(&c->queue->directory),
+                            wire->now - wire->timeout);
 }
 
 static void end(struct look *look) {
@@ -224,7 +235,7 @@ static void find_nothing(struct look *look) {
   struct contender *c = look->c;
   if (is_current(look) && !look->gone) {
     c->node.cleared = true;
-    if (lists_nothing(c)) last_look(c)->since = look->begun;
+    if (lists_nothing(c)) *last_look(c) = look->begun;
   }
   end(look);
   if (c->state == CONTENDER_QUEUED) c->way->look(c);
@@ -336,8 +347,7 @@ bool conflict_clears(struct contender *c, const struct listing *listing,
 bool conflict_permits(struct contender *c) {
   const struct wire *wire = contender_wire(c);
   if (is_cleared(c) || !lists_nothing(c)) return true;
-  if (wire->now < last_look(c)->since + wire->timeout)
-    return c->node.cleared = true;
+  if (wire->now < *last_look(c) + wire->timeout) return c->node.cleared = true;
   contender_enter(c, CONTENDER_QUEUED);
   c->view.listed_in = 0; /* what grants must be newer than the look */
   if (c->look) return false;

@@ -11,7 +11,6 @@
 
 #include "backoff.h"
 #include "directory.h"
-#include "hindrance.h"
 #include "rule.h"
 #include "tail.h"
 #include "timer.h"
@@ -177,7 +176,6 @@ struct view {
   bool looked;        /* it leaves, and the node was just read */
   bool alone;         /* it holds, and its owner was told so */
   bool follows; /* not asked for a list: waits for the tail of the queue */
-  bool asks;    /* is the nearest to be waited for at all?  It is read */
   /* As in struct ahead. */
   bool nearest_proves, before_proves;
   bool nearest_holds, before_holds;
@@ -355,6 +353,17 @@ struct doubts {
   int64_t due;    /* the next turn */
 };
 
+/* When this session has looked last for locks of another kind: a table of fixed
+ * size, by the hash of the path.  The oldest of a full row is forgotten. */
+enum { LOOK_ROWS = 32, LOOKS_IN_ROW = 8 };
+
+struct looks {
+  struct look_time {
+    uint64_t hash;
+    int64_t at;
+  } rows[LOOK_ROWS][LOOKS_IN_ROW];
+};
+
 /* All contenders of a session. */
 struct contenders {
   struct wire *wire;
@@ -365,7 +374,7 @@ struct contenders {
   int holders;      /* of them, HELD */
   int64_t heard_at; /* when holders' own watches were last seen to */
   struct queue *crowded_first, *crowded_last; /* who waits for the quota */
-  struct hindrances hindrances;
+  struct looks looks;                         /* conflict.c's */
   struct doubts doubts;
   /* The queue of a path, made if need be; NULL: no memory. */
   struct queue *(*queue_of)(struct contenders *all, const char *path);

@@ -209,10 +209,6 @@ static void answer_list(struct directory *d, const struct op *op,
     list_later(d); /* no memory for it */
 }
 
-bool directory_pass_over(struct directory *d, const struct watcher *watcher) {
-  return bystanders_add(&d->bystanders, watcher);
-}
-
 static void on_list(struct op *op, const struct reply *reply) {
   struct directory *d = op->owner;
   int rc = reply->rc;
@@ -224,7 +220,6 @@ static void on_list(struct op *op, const struct reply *reply) {
   if (reply_is_unknown(rc)) return;
   if (rc != REPLY_OK && rc != REPLY_NO_NODE)
     wire_trouble(d->wire, CANNOT_LIST, directory_path(d), rc);
-  if (reply->listing) bystanders_mark(&d->bystanders, reply->listing);
   if (rc == REPLY_OK || rc == REPLY_NO_NODE) {
     answer_list(d, op, reply);
   } else if (reply_is_transient(rc)) {
@@ -381,7 +376,6 @@ static void on_renew(struct op *op, const struct reply *reply) {
 /* Batches and connections. */
 
 void directory_leave(struct directory *d) {
-  bystanders_forget(&d->bystanders);
   if (d->strays) strays_forget_foreign(d->strays);
 }
 
@@ -404,6 +398,5 @@ void directory_closed(struct directory *d) {
 
 void directory_connected(struct directory *d) {
   watches_sweep(&d->watches);
-  bystanders_watch(&d->bystanders);
   d->list_wanted = false;
 }

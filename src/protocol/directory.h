@@ -6,7 +6,7 @@
 #define ZKLOCK_DIRECTORY_H
 
 #include "backoff.h"
-#include "bystander.h"
+#include "watch.h"
 
 #pragma GCC visibility push(hidden)
 
@@ -58,7 +58,6 @@ struct directory {
   const struct directory_owner *owner;
   struct wire *wire;
   struct watches watches; /* which know its path, and by what it is woken */
-  struct bystanders bystanders;
 
   struct strays *strays;      /* NULL: none yet */
   struct errands *errands;    /* NULL: nothing is under way */
@@ -123,11 +122,6 @@ bool directory_sees_children(const struct directory *d);
 bool directory_takes_strays(struct directory *d);
 void directory_remove_stray(struct directory *d, const char *name);
 
-/* The child that this watcher watches is of nobody, and is not to be waited for:
- * watches it from now on, and lists show it as `unowned` for as long as that
- * watch is armed.  False: it has to be waited for (there is no memory or room,
- * or it is not of nobody, after all). */
-bool directory_pass_over(struct directory *d, const struct watcher *watcher);
 /* Nobody of ours is here any more. */
 void directory_leave(struct directory *d);
 

@@ -1,6 +1,6 @@
 #include "follow.h"
 
-#include "rival.h"
+#include "rule.h"
 
 /* Following the tail.  Who comes back to a queue knows from its last list whom it
  * will find just ahead of it (tail.h).  It watches that one, X, and needs no list
@@ -70,7 +70,6 @@ static bool follow(struct contender *c) {
   contender_enter(c, CONTENDER_QUEUED);
   watch_arm(&c->predecessor);
   watch_arm(&c->before);
-  if (!rival_pass_over(c, &c->predecessor)) rival_pass_over(c, &c->before);
   return true;
 }
 

@@ -173,7 +173,6 @@ static struct listing *copy_names(const char *const *names, int count,
       note_other(listing, names[i]);
       continue;
     }
-    e->unowned = false;
     if (e->sequence < 0) listing->wrapped = true;
     size_t size = strlen(names[i]) + 1;
     e->name = memcpy(copy, names[i], size);
@@ -206,23 +205,19 @@ struct listing *listing_new_of_all(const char *const *names, int count) {
 }
 
 static bool is_twin(const struct entry *own, const struct entry *e) {
-  return e->sequence == own->sequence && e->role == own->role && !e->unowned;
+  return e->sequence == own->sequence && e->role == own->role;
 }
 
-/* (What no session owns, no client has made: its number is whatever somebody
- * chose.) */
-const struct entry *listing_disorder(const struct listing *listing,
-                                     const struct entry *own) {
+bool listing_is_disordered(const struct listing *listing,
+                           const struct entry *own) {
   const struct entry *first = listing->entries, *end = first + listing->count;
-  if (own->sequence >= SEQUENCE_DANGER || own->sequence < 0) return own;
-  for (const struct entry *e = first; listing->wrapped && e->sequence < 0; e++)
-    if (!e->unowned) return e;
+  if (listing->wrapped || own->sequence >= SEQUENCE_DANGER) return true;
   for (const struct entry *e = own;
        e-- > first && e->sequence == own->sequence;)
-    if (is_twin(own, e)) return e;
+    if (is_twin(own, e)) return true;
   for (const struct entry *e = own; ++e < end && e->sequence == own->sequence;)
-    if (is_twin(own, e)) return e;
-  return NULL;
+    if (is_twin(own, e)) return true;
+  return false;
 }
 
 void listing_free(struct listing *listing) { free(listing); }
@@ -254,11 +249,6 @@ bool listing_has_own(const struct listing *listing,
         name_id(listing->entries[i].name, base, &id))
       return true;
   return false;
-}
-
-void listing_disown(struct listing *listing, const char *name) {
-  const struct entry *e = listing_find(listing, name);
-  if (e) listing->entries[e - listing->entries].unowned = true;
 }
 
 const struct entry *listing_find_id(const struct listing *listing,

@@ -75,7 +75,6 @@ struct entry {
   const char *name; /* inside the listing's own memory */
   int32_t sequence;
   enum role role;
-  bool unowned; /* it is known that no session owns it: nobody's contender */
 };
 
 /* The contenders among the children of one directory, in order of arrival; or
@@ -127,10 +126,9 @@ bool name_id(const char *name, const struct name_base *base, uint64_t *id);
 struct listing *listing_new(const char *const *names, int count);
 /* The same of all names, of which nothing else is told. */
 struct listing *listing_new_of_all(const char *const *names, int count);
-/* Do the numbers tell who is ahead of `own`, one of the entries?  If not, the one
- * that shows it, perhaps `own` itself; else NULL. */
-const struct entry *listing_disorder(const struct listing *listing,
-                                     const struct entry *own);
+/* Do the numbers not tell who is ahead of `own`, one of the entries? */
+bool listing_is_disordered(const struct listing *listing,
+                           const struct entry *own);
 void listing_free(struct listing *listing);
 
 const struct entry *listing_find(const struct listing *listing,
@@ -138,8 +136,6 @@ const struct entry *listing_find(const struct listing *listing,
 /* Any of this role that a session of this base may have made? */
 bool listing_has_own(const struct listing *listing,
                      const struct name_base *base, enum role role);
-/* It is known that no session owns this one. */
-void listing_disown(struct listing *listing, const char *name);
 /* The first of this role that may be the node numbered `id`, behind the place of
  * the name `after` unless that is "". */
 const struct entry *listing_find_id(const struct listing *listing,

@@ -50,7 +50,6 @@ void place_act(struct contender *c) {
                         : contender_wire(c)->timeout);
   watch_arm(&c->predecessor);
   watch_arm(&c->before);
-  if (!rival_pass_over(c, &c->predecessor)) rival_pass_over(c, &c->before);
 }
 
 /* Is whatever keeps us waiting a node of ours that is on its way out? */
@@ -96,10 +95,9 @@ static bool has_its_place(struct contender *c, const struct listing *listing) {
 }
 
 static void see(struct contender *c, const struct listing *listing,
-                const struct ahead *ahead, bool asks) {
+                const struct ahead *ahead) {
   c->view = (struct view){.listed_in = contender_wire(c)->connection,
                           .ahead = ahead->count,
-                          .asks = asks,
                           .nearest_proves = ahead->nearest_proves,
                           .before_proves = ahead->before_proves,
                           .nearest_holds = ahead->nearest &&
@@ -117,9 +115,8 @@ static void aim(struct contender *c, const struct entry *own,
                 const struct ahead *ahead) {
   struct watches *watches = &contender_directory(c)->watches;
   bool by_node = !contender_waits_by_list(c);
-  const char *nearest =
-      by_node || c->view.asks ? name_of(ahead->nearest) : NULL;
-  const char *before = by_node && !c->view.asks ? name_of(ahead->before) : NULL;
+  const char *nearest = by_node ? name_of(ahead->nearest) : NULL;
+  const char *before = by_node ? name_of(ahead->before) : NULL;
   contender_enter(c, CONTENDER_QUEUED);
   if (watch_want(&c->own, watches, own->name) &&
       watch_want(&c->predecessor, watches, nearest) &&
@@ -148,14 +145,9 @@ static void place_in_order(struct contender *c, const struct listing *listing,
                            const struct entry *own) {
   struct ahead ahead;
   rule_apply(c->options.kind, c->options.permits, listing, own, &ahead);
-  bool impatient = does_not_wait(c, listing, own, &ahead);
-  const struct entry *asked = impatient || contender_waits_by_list(c)
-                                  ? rival_suspect(c, listing, own, &ahead)
-                                  : NULL;
-  if (asked) ahead.nearest = asked;
-  see(c, listing, &ahead, asked != NULL);
+  see(c, listing, &ahead);
   follow_note_tail(c, listing, own);
-  if (impatient && !asked)
+  if (does_not_wait(c, listing, own, &ahead))
     refuse_as_busy(c, &ahead);
   else if (ahead.count > 0 || !contender_is_surely_ours(c))
     aim(c, own, &ahead);
@@ -163,15 +155,8 @@ static void place_in_order(struct contender *c, const struct listing *listing,
     place_act(c);
 }
 
-/* They do not, because of `odd`. */
-static void place_by_odd_one(struct contender *c, const struct listing *listing,
-                             const struct entry *own, const struct entry *odd) {
-  const struct ahead ahead = {.count = 1, .nearest = odd};
-  if (odd != own && rival_is_to_be_asked(c, odd)) {
-    see(c, listing, &ahead, true);
-    aim(c, own, &ahead);
-    return;
-  }
+/* They do not. */
+static void leave_disorder(struct contender *c) {
   life_leave(c); /* to begin again */
   directory_renew(contender_directory(c));
 }
@@ -179,13 +164,13 @@ static void place_by_odd_one(struct contender *c, const struct listing *listing,
 /* Our node is in the list: where? */
 static void place(struct contender *c, const struct listing *listing,
                   const struct entry *own) {
-  const struct entry *odd =
-      c->options.kind == KIND_PERMIT ? NULL : listing_disorder(listing, own);
-  if (!odd && asks_for_writer(c)) return;
-  if (!odd && !has_its_place(c, listing))
+  bool disorder =
+      c->options.kind != KIND_PERMIT && listing_is_disordered(listing, own);
+  if (!disorder && asks_for_writer(c)) return;
+  if (disorder)
+    leave_disorder(c);
+  else if (!has_its_place(c, listing))
     life_refuse(c, VERDICT_LOST, 0);
-  else if (odd)
-    place_by_odd_one(c, listing, own, odd);
   else if (conflict_clears(c, listing, own))
     place_in_order(c, listing, own);
 }

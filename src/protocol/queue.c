@@ -303,8 +303,7 @@ static struct contender *whose(const struct queue *queue, uint64_t id,
 static bool is_stray(const struct queue *queue, const struct entry *e,
                      struct contender **last) {
   uint64_t id;
-  if (e->unowned || !name_id(e->name, &queue->all->wire->base, &id))
-    return false;
+  if (!name_id(e->name, &queue->all->wire->base, &id)) return false;
   const struct contender *c = whose(queue, id, last);
   return !c || c->node.known == NODE_NONE ||
          (c->node.known == NODE_OURS && !has_node(c, e->name));

@@ -155,8 +155,9 @@ void queued_hear_own(struct contender *c, enum watch_news news,
 }
 
 /* One of the two ahead of us was read, or may not be. */
-static void rival_known(struct contender *c, const struct watcher *watcher) {
-  rival_read(c, watcher);
+static void rival_known(struct contender *c, const struct watcher *watcher,
+                        const struct reply *reply) {
+  rival_note_unowned(watcher, reply);
   if (watcher == &c->predecessor) place_predecessor_read(c);
 }
 
@@ -196,7 +197,7 @@ void queued_heard(struct watcher *watcher, enum watch_news news,
   else if (c->state != CONTENDER_QUEUED)
     return;
   else if (news == WATCH_ARMED || news == WATCH_HIDDEN)
-    rival_known(c, watcher);
+    rival_known(c, watcher, reply);
   else if (news == WATCH_STALE)
     look_again(c, watcher);
   else

@@ -32,7 +32,6 @@ static enum role reader_of(enum role writer) {
 
 bool rule_blocks(enum kind kind, const struct entry *own,
                  const struct entry *other) {
-  if (other->unowned) return false;
   switch (kind) {
     case KIND_READ:
       /* A writer of our own number is the one that we have downgraded. */
@@ -81,23 +80,21 @@ bool rule_holds(const struct listing *listing, const struct entry *own) {
   if (own->role == ROLE_MEMBER) return false; /* nothing that others lack */
   for (const struct entry *e = own; e > listing->entries;)
     if (rule_blocks(kind_of(own->role), own, --e)) return false;
-  return !own->unowned;
+  return true;
 }
 
 /* Permits are not ordered: they are counted. */
 static int too_many(const struct listing *listing, int permits) {
   int taken = 0;
   for (int i = 0; i < listing->count; i++)
-    taken +=
-        listing->entries[i].role == ROLE_PERMIT && !listing->entries[i].unowned;
+    taken += listing->entries[i].role == ROLE_PERMIT;
   return taken > permits ? taken - permits : 0;
 }
 
 int rule_members(const struct listing *listing) {
   int members = listing->others;
   for (int i = 0; i < listing->count; i++)
-    members +=
-        listing->entries[i].role == ROLE_MEMBER && !listing->entries[i].unowned;
+    members += listing->entries[i].role == ROLE_MEMBER;
   return members;
 }
 

@@ -190,17 +190,10 @@ static void own_heard(struct contender *c, enum watch_news news,
     lose_holder(c);
 }
 
-/* No session's node can be passed over as elsewhere: it has the one name. */
-static void tell_of_nobody(const struct contender *c,
-                           const struct reply *reply) {
-  if (reply->owner == 0)
-    watch_say(&c->predecessor, "cannot take the lock", REASON_STAYS);
-}
-
 /* (If it is ours, of an acquisition that is over, its create came late, or an
  * operator has deleted the node beside it: a list tells, and both are deleted.) */
 static void other_seen(struct contender *c, const struct reply *reply) {
-  tell_of_nobody(c, reply);
+  rival_note_unowned(&c->predecessor, reply);
   if (reply->owner != contender_wire(c)->session) {
     backoff_end(&c->backoff);
     return;

@@ -165,15 +165,6 @@ bool watch_is_for(const struct watcher *watcher, const char *name) {
   return watcher->watch && strcmp(watcher->watch->name, name) == 0;
 }
 
-bool watches_know(const struct watches *watches, const char *name) {
-  const struct watch *w = find(watches, name);
-  return w && is_known(w);
-}
-
-bool watch_is_of_nobody(const struct watcher *watcher) {
-  return watch_is_armed(watcher) && watcher->watch->unowned;
-}
-
 bool watch_is_revoked(const struct watcher *watcher) {
   return watcher->watch && watcher->watch->revoked;
 }
@@ -311,7 +302,6 @@ static void was_read(struct watch *w, const struct reply *reply) {
   if (reply->rc == REPLY_OK) {
     refusals_end(&w->of->backoff);
     w->armed_in = connection;
-    w->unowned = reply->owner == 0;
     w->revoked = reply->revoked;
     w->czxid = reply->czxid;
     note_data(w, reply);
@@ -319,7 +309,6 @@ static void was_read(struct watch *w, const struct reply *reply) {
   } else if (reply->rc == REPLY_NO_NODE) {
     /* `exists` leaves a watch on what does not exist: take it away. */
     if (w->enquiry->op.kind == OP_EXISTS) w->armed_in = connection;
-    w->unowned = false;
     w->czxid = 0;
     tell(w, WATCH_GONE, reply);
   } else if (reply->rc == REPLY_NO_AUTH) {

@@ -66,7 +66,6 @@ struct watch {
   char *data;   /* the beginning of the node's data, as read last ... */
   int size;     /* ... of so many; NULL and 0: it has none, or is ours */
   bool awaited; /* it need not exist: use `exists`, and the watch stays */
-  bool unowned; /* when it was read last no session owned the node */
   bool revoked; /* and its data asked whoever made it to let go */
   char name[];
 };
@@ -125,13 +124,6 @@ bool watch_is_of(const struct watcher *watcher, int64_t czxid);
 bool watch_was_of(const struct watcher *watcher, int64_t czxid);
 /* Is it this child that is watched? */
 bool watch_is_for(const struct watcher *watcher, const char *name);
-
-/* Is this child known, whoever watches it? */
-bool watches_know(const struct watches *watches, const char *name);
-/* Armed, and the node was read: it is no session's.  It stays so as long as the
- * watch is armed: whose a node is never changes, and if it were another by now
- * the server would have told us first that this one is gone. */
-bool watch_is_of_nobody(const struct watcher *watcher);
 
 /* When somebody of ours read it last its data asked to let go.  (Whoever joins a
  * watch that is armed has not heard that.) */

@@ -2,7 +2,7 @@
 local rows = require "zklock.cli.rows"
 
 local words = { holds = "granted", waits = "waits", present = "present",
-  bystander = "bystander" }
+  unowned = "unowned" }
 
 --- A list of `{ change =, row = }`, and the state to compare with next: those
 -- that have gone first, for they have made room.  `before`: that of the last

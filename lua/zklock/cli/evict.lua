@@ -17,7 +17,7 @@ end
 
 local words = { holds = "it holds the lock", waits = "it waits for the lock",
   present = "it is a member of the double barrier",
-  bystander = "no session owns it: it is passed over" }
+  unowned = "no session owns it: it blocks the lock until it is deleted" }
 
 -- The longest lease there is: doc/protocol.md, "The lease".
 local holders_view = [[

@@ -202,8 +202,8 @@ note; zklock forget PATH deletes it, so that the job runs again. --shared and
     description = [[
 Shows the queue of a lock, its head first: PLACE, KIND (mutex, read, write,
 lease: a semaphore's permit, unfair, member: of a double barrier), STATE (holds,
-waits; present: a member; bystander: a node that no session owns, which is
-passed over), AGE (by the servers' clock as far
+waits; present: a member; unowned: a node that no session owns, which blocks the
+lock until you delete it with evict), AGE (by the servers' clock as far
 as it can be told), the ZooKeeper SESSION, the fencing TOKEN, the NODE, as evict
 wants it, and the holder's DATA, in quotation marks, with what does not print
 as \x1b. On a terminal lines are cut to its width.
@@ -241,7 +241,7 @@ read.]],
     description = [[
 Shows the queue until a signal ends it. On a terminal the screen is drawn anew;
 otherwise each change is a line: the time, what has changed (granted, waits,
-left, bystander), kind, node, session, token and data. It looks once in an
+left, unowned), kind, node, session, token and data. It looks once in an
 interval, less often if the queue is long: what comes and goes in between is not
 seen. When the connection is lost it says so, and goes on when there is one.]],
     arguments = { { "PATH", "the lock's path", paths = true } },

@@ -94,8 +94,8 @@ local order = { "code", "servers", "containers", "session", "lock", "access",
   "reachable", "version", "mode", "answered_after", "shares", "problem",
   "timeout", "asked", "lease", "round_trip", "path", "granted", "acquire",
   "release", "token", "may_create", "may_delete", "open_to_strangers",
-  "clock_ahead", "cuts", "refusal", "least", "median", "most", "schemes", "acl",
-  "spoken", "in_library" }
+  "clock_ahead", "cuts", "unowned", "refusal", "least", "median", "most",
+  "schemes", "acl", "spoken", "in_library" }
 
 -- An empty table is a list here.
 local function as_list(json, items)

@@ -13,12 +13,12 @@ function rows.number(path, contenders)
   return contenders
 end
 
---- `bystander`: a node that no session owns, which is passed over; `present`: a
--- double barrier's member, who holds nothing that others wait for; `done`: no
--- contender, but the note of the last run that --once-per counts.
+--- `unowned`: a node that no session owns, which blocks the lock until deleted;
+-- `present`: a double barrier's member, who holds nothing that others wait for;
+-- `done`: no contender, but the note of the last run that --once-per counts.
 function rows.state(row)
   if row.done then return "done" end
-  if row.session == "0x0" then return "bystander" end
+  if row.session == "0x0" then return "unowned" end
   if row.mode == "member" then return "present" end
   return row.holds and "holds" or "waits"
 end

@@ -48,6 +48,12 @@ local function clock_ahead(session, path, guard, before, after)
   end
 end
 
+local function unowned_node(session, path)
+  for _, row in ipairs(visit.answer(session:contenders(path))) do
+    if row.session == "0x0" then return row.node end
+  end
+end
+
 -- May somebody without credentials join the queue?  Asked while we hold the
 -- lock, so that it is never granted.
 local function is_open(hosts, options, path)
@@ -109,7 +115,8 @@ end
 
 --- `{ path=, granted=, acquire=, release=, may_create=, may_delete=,
 -- token=, open_to_strangers=, clock_ahead=, cuts=, refusal= }`
--- `cuts`: so often has the connection been lost and made again.
+-- `cuts`: so often has the connection been lost and made again.  `unowned`: a
+-- node that no session owns, which blocks the lock.
 -- Each of the servers gets a field `shares`: has it the lock's node?
 function trial.lock(session, path, hosts, options, servers)
   local lock = session:mutex(path)
@@ -122,6 +129,7 @@ function trial.lock(session, path, hosts, options, servers)
     if not guard then
       report.may_create = code ~= "auth" and code ~= "denied"
       report.refusal, report.code = talk.bare(message), code
+      report.unowned = code == "timeout" and unowned_node(session, path) or nil
       return report
     end
     if i == 1 then

@@ -2,6 +2,7 @@
 -- suffer from it, and what is only worth knowing.
 local bytes = require "zklock.bytes"
 local exit = require "zklock.cli.exit"
+local quote = require "zklock.quote"
 local servers_of = require "zklock.cli.servers"
 
 local WRONG = 1
@@ -111,7 +112,10 @@ local function judge_lock(lock, problem, remark)
       .. "fails, or the servers' jute.maxbuffer is less than 16384 bytes",
       lock.cuts, lock.path)
   end
-  if lock.code == "timeout" and lock.cuts == 0 then
+  if lock.unowned then
+    problem("no session owns the node %s of %s: it blocks the lock until it is "
+      .. "deleted (zklock evict)", quote(lock.unowned), lock.path)
+  elseif lock.code == "timeout" and lock.cuts == 0 then
     remark("%s is held by somebody: it could not be tried", lock.path)
   elseif lock.refusal then
     problem("%s", lock.refusal)

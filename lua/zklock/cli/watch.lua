@@ -68,7 +68,7 @@ local function screen_of(request)
 end
 
 function Screen:head()
-  local count = { holds = 0, waits = 0, present = 0, bystander = 0 }
+  local count = { holds = 0, waits = 0, present = 0, unowned = 0 }
   for _, row in ipairs(self.contenders) do
     local state = rows.state(row)
     count[state] = count[state] + 1

@@ -8,8 +8,8 @@
 -- **Who owns a hold** is the task that acquired it: the running coroutine (the main chunk counts as one), or what an adapter or the
 -- option `owner` says. The owner may acquire again at once (`reentrant`), and `lock:release` ends its innermost hold.
 --
--- **A node at the lock's path that no session owns** (persistent, container, TTL) is no contender, whatever its name says: it is passed
--- over, and the log is told. Only of an unfair lock it keeps everybody waiting: the node `holder`. doc/protocol.md has the reasons.
+-- **A node at the lock's path that no session owns** (persistent, container, TTL) and that is named like a contender blocks the lock until
+-- it is deleted, as in Curator and kazoo. The log and `zklock ls` name it; `zklock evict` deletes it. (doc/protocol.md)
 --
 -- On Lua 5.1 nothing can yield inside the `fn` of `lock:with_lock`, for there is no yield across `pcall` there.
 

@@ -31,8 +31,8 @@
 --- In place of `data` that are not there: how much it is.
 ---@field size? zklock.Bytes
 ---
---- The ZooKeeper session that owns the node, as `session:id`; `"0x0"`: no session owns it, and it holds nothing. Absent if the node may not
---- be read.
+--- The ZooKeeper session that owns the node, as `session:id`; `"0x0"`: no session owns it, it holds nothing, and
+--- blocks those behind it. Absent if the node may not be read.
 ---@field session? string
 ---
 --- When the node was made, by the servers' clock: since 1970. Absent if it may not be read.

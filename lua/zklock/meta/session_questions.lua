@@ -9,7 +9,7 @@ local session = {}
 -- `disconnected`. Without a connection they are `disconnected`, too. Paths may be anything of ZooKeeper's, not locks only.
 
 --- The queue of a path, in order. Each row is a contender, who holds or waits. A node that no session owns (`session = "0x0"`) holds
---- nothing. A directory of more than 50 000 children is `invalid`; doc/limits.md has the other bounds.
+--- nothing, and blocks those behind it. A directory of more than 50 000 children is `invalid`; doc/limits.md has the other bounds.
 ---
 --- That the path does not exist is no error: directories are containers, and vanish when they are empty.
 ---

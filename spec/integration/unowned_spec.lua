@@ -1,11 +1,9 @@
 -- Nodes that are spelled like contenders and that no session owns: what a
 -- program leaves that does not know what the directory is, or a stranger's text
--- in a path.  (Each answer of a server: spec/unit/story_bystanders.c.)
+-- in a path.  (Each answer of a server: spec/unit/story_unowned.c.)
 local kinds = require "integration.family.kinds"
-local server = require "support.server"
 local support = require "support"
 local connect = support.connect
-local await, nobody, queue_in = kinds.await, kinds.nobody, kinds.queue_in
 
 -- Of the node that would be ahead of each kind: where it stands, its name.
 local names = {
@@ -43,63 +41,43 @@ describe("A node that no session owns", function()
     end }
   end
 
-  it("is not waited for: by no kind of lock", function()
+  it("blocks each kind of lock until it is deleted", function()
     for _, kind in ipairs(kinds.all) do
       local name, at = names[kind.name], support.path()
       if name then
         leave(name, { data = "old" }, at)
-        leave(name:gsub("0000000000", "0000000001"), { container = true }, at)
-        local one = kind.make(connect(), at, { data = "one" })
-        local guard = assert(one:acquire(20), kind.name)
-        local waiter = queue_in(kind.rival(connect(), at), at)
-        nobody(0.05, waiter)
-        assert(guard:release())
-        assert(await(waiter), kind.name):release { wait = true }
+        local lock = kind.make(connect(), at)
+        assert.equal("timeout", select(3, lock:acquire(5)), kind.name)
+        zk:delete(at .. name)
+        assert(lock:acquire(30), kind.name):release { wait = true }
       end
     end
   end)
 
-  it("may have a time to live, and is not waited for", function()
-    local own = server.start(1, "--jvm -Dzookeeper.extendedTypesEnabled=true")
-    support.closing({}, function() own:stop() end)
-    local raw = support.zk(own.hosts)
-    raw:make(path)
-    assert(raw:create(path .. "/x-lock-0000000000", { ttl = 600000 }))
-    local session = connect { hosts = own.hosts }
-    assert.equal("0x0", session:contenders(path)[1].session)
-    assert(session:mutex(path):acquire(30)):release { wait = true }
-  end)
-
-  it("takes no permit of a semaphore", function()
+  it("takes a permit of a semaphore", function()
     leave "/leases/x-lease-0000000000"
-    leave "/leases/x-lease-0000000001"
     local semaphore = connect():semaphore(path, 2)
-    local first, second = assert(semaphore:acquire(20)),
-      assert(semaphore:acquire(20))
-    local third = queue_in(connect():semaphore(path, 2), path)
-    nobody(15, third)
-    first:release()
-    assert(await(third))
-    second:release()
-    third.guard:release()
+    local guard = assert(semaphore:acquire(20))
+    assert.equal("timeout",
+      select(3, connect():semaphore(path, 2):acquire(5)))
+    guard:release()
   end)
 
-  it("counts for nobody, in messages and lists, and is logged once", function()
+  it("holds nothing, and the log says who must delete it", function()
     local lines = {}
     leave("/x-lock-0000000000", { data = "left" })
-    local holder = support.hold(path)
     local session = log_to(lines)
-    for _ = 1, 2 do
-      local _, message, code = session:mutex(path):acquire(5)
-      assert.equal("timeout", code)
-      assert.matches("%(1 ahead of us", message)
-    end
-    assert.same({ ("warn: a node is passed over (%s/x-lock-0000000000): no "
-      .. "session owns it, so it is no contender"):format(path) }, lines)
+    local waiter = kinds.queue_in(session:mutex(path), path)
+    kinds.nobody(5, waiter)
+    assert.same({ ("warn: cannot take the lock (%s/x-lock-0000000000): no "
+      .. "session owns it, so it stays until somebody deletes it")
+      :format(path) }, lines)
     local list = session:contenders(path)
-    assert.same({ "0x0", false, true },
+    assert.same({ "0x0", false, false },
       { list[1].session, list[1].holds, list[2].holds })
-    holder:release()
+    assert.same({}, (session:mutex(path):holders()))
+    assert.is_true(session:evict(path, list[1].node))
+    kinds.await(waiter):release { wait = true }
   end)
 
   it("keeps an unfair lock from all until it is deleted, and the log says so",

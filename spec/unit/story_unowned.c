@@ -1,0 +1,38 @@
+/* Nodes that are spelled like contenders, and that no session owns. */
+#include "stage.h"
+
+ABOUT("The protocol, beside nodes of nobody,");
+
+STORY("waits for one as for anybody else's") {
+  struct actor *a = ACQUIRE(s);
+  HEARS(a, "create lock: 2, list: 1 2, get 2, get 1: nobody's", "");
+  SENT(s, "");
+  HEARS(a, "deleted 1", "granted");
+}
+
+STORY("is busy behind one") {
+  struct actor *a = ACQUIRE(s, .tries = true);
+  HEARS(a, "create lock: 2, list: 1 2", "refused: busy");
+}
+
+STORY("waits for whoever has the name of one that is gone") {
+  struct actor *a = ACQUIRE(s);
+  HEARS(a, "create lock: 3, list: 1 2 3, get 3, get 2: nobody's, get 1", "");
+  HEARS(a, "reconnects, list: 1 2 3, get 3, get 2: theirs 1002, get 1", "");
+  HEARS(a, "deleted 1", "");
+  HEARS(a, "deleted 2", "granted");
+}
+
+STORY("is sent away by a number below zero, or its own twice") {
+  struct actor *a = ACQUIRE(s);
+  happens(s, "create lock: 2");
+  shows_twin(s, 2);
+  SENT(s, "remove 2");
+  HEARD(a, "");
+}
+
+STORY("loses a hold whose node was replaced while it had no connection") {
+  struct actor *a = HOLDER(s, 1);
+  happens(s, "reconnects, 2000 ms, get 1: nobody's");
+  HEARD(a, "lost: deleted, removed, forgotten");
+}

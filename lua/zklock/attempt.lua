@@ -9,6 +9,7 @@ local Hold = require "zklock.hold"
 local protect = require "zklock.protect"
 local reasons = require "zklock.reasons"
 local refusal = require "zklock.errors".refusal
+local turns = require "zklock.turns"
 local waits = require "zklock.wait"
 
 local Attempt = protect.class()
@@ -28,7 +29,7 @@ function Attempt:finish()
     guards.tell_end(self.guard)
   end
   if self.share then self.share:release() end
-  if wait then wait.waiters[wait] = nil end
+  if wait then wait.terms.waiters[wait] = nil end
 end
 
 function Attempt.new()
@@ -40,7 +41,7 @@ local function make_guard(attempt, terms, wait)
   local hold = Hold.new(wait, terms.owners)
   local guard = guards.new(hold, wait.share)
   attempt.guard = guard
-  terms.owners:push(terms.kind, wait.owner, guard, wait.scope)
+  terms.owners:push(terms.kind, wait.request.owner, guard, wait.scope)
   terms.engine.meters:grant(terms, wait.share)
   return guard
 end
@@ -94,15 +95,27 @@ local function begin(attempt, terms, request, writer)
   if writer then
     way = setmetatable({ writer = writer }, { __index = terms.way })
   end
-  attempt.share = core.hold()
-  local share, number = engine.core:acquire(terms.path, seconds, patient,
-    request.data, request.max_hold, way, attempt.share)
+  local share, line, stands = core.hold(), false, false
+  local number
+  attempt.share = share
+  if terms.way.handoffs > 0 then
+    line = turns.line(terms.owners)
+    stands = patient and line:is_taken()
+  end
+  if stands then
+    number = engine.core:stand(share, seconds)
+  else
+    number = select(2, engine.core:acquire(terms.path, seconds, patient,
+      request.data, request.max_hold, way, share))
+    if line and not line:is_taken() then line:lead(number) end
+  end
   local wait = waits.new(engine, waits.place(engine.waits.answers, number),
     number)
-  wait.share, wait.owner, wait.scope = share, request.owner, request.scope
-  wait.waiters, wait.terms = terms.waiters, terms
+  wait.share, wait.request, wait.scope = share, request, request.scope
+  wait.terms = terms
   wait.endless = not seconds
   attempt.wait = wait
+  if stands then line:join(wait) end
   terms.waiters[wait] = true
   if request.taking then request.taking.wait = wait end
   return wait

@@ -45,6 +45,7 @@ function Engine.new(session, handle, hosts, given)
     holds = setmetatable({}, { __mode = "v" }),
     shares = setmetatable({}, { __mode = "v" }), -- the first of each hold
     owners = setmetatable({}, { __mode = "v" }), -- by their paths
+    lines = {}, -- of local turns, by the numbers of their roots
   }, Engine)
   engine.callbacks = Callbacks.new(given.log, function()
     if not engine.state.is.left then handle:nudge() end

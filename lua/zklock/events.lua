@@ -10,6 +10,7 @@
 local errors = require "zklock.errors"
 local Hold = require "zklock.hold"
 local loops = require "zklock.loop"
+local turns = require "zklock.turns"
 local waits = require "zklock.wait"
 
 local Events = {}
@@ -22,6 +23,7 @@ function Events.new(engine, on_event)
     on_event = on_event,
     listeners = {}, -- by the event's name
     due = {},
+    turns = {}, -- waits of callbacks whose turn it is
     untold = {}, -- shares of holds whose loss the next step() is to tell
     farewell = false, -- who is to hear of the close
   }, Events)
@@ -173,13 +175,16 @@ local function answer_to(engine, number)
   return waits.place(engine.waits.answers, number)[number]
 end
 
-function handlers.granted(engine, number) return answer_to(engine, number) end
-
-handlers.turn = handlers.granted
+function handlers.granted(engine, number)
+  local wait = answer_to(engine, number)
+  if not wait then turns.left(engine, number) end
+  return wait
+end
 
 function handlers.refused(engine, number, code, ahead, reason, rival, holds,
     cut, session)
   local wait = answer_to(engine, number)
+  turns.left(engine, number)
   if not wait then return end
   wait.code, wait.ahead, wait.reason = code, ahead, reason
   wait.rival, wait.rival_holds, wait.rival_cut = rival, holds, cut
@@ -196,7 +201,8 @@ function handlers.answered(engine, number, code, reason, found, detail)
 end
 
 -- `code`, `reason`: why the node is there, and will be for a while.
-function handlers.gone(engine, number, code, reason)
+function handlers.gone(engine, number, root, code, reason)
+  turns.left(engine, root)
   local wait = engine.waits.removals[number]
   if not wait then return end
   wait.code, wait.reason = code, reason
@@ -209,7 +215,8 @@ local function listening_hold(engine, number)
   return hold and not engine.state.is.closed and hold
 end
 
-function handlers.lost(engine, number, reason)
+function handlers.lost(engine, number, root, reason)
+  turns.left(engine, root)
   local hold = listening_hold(engine, number)
   if not hold then return end
   hold.lost = hold.lost or reason
@@ -254,6 +261,8 @@ function handlers.ended(engine, number)
   return scope and { finish_scope, scope }
 end
 
+function handlers.alarm(engine) turns.give_up(engine) end
+
 function handlers.closed(engine)
   engine.state:enter "ended"
 end
@@ -269,38 +278,38 @@ end
 -- pass a lock to each other.
 local TURNS = 64
 
+-- The next of them is due.
+local function take_turn(self)
+  local wait = self.turns[1]
+  if not wait then return false end
+  table.insert(self.due, wait)
+  table.remove(self.turns, 1)
+  return true
+end
+
 --- Runs what is due; raises nothing but what a hook has raised.
 function Events:step()
-  local engine, turns = self.engine, TURNS
+  local engine, left = self.engine, TURNS
   engine.meters:tell() -- what an interrupted release has left
   run_due(self)
   local state, handle = engine.state, engine.core
   while not state.is.left do
-    local kind = dispatch(self,
-      handle:next(engine.adapters.host_reads, turns == 0))
-    if not kind then break end
-    if kind == "turn" then turns = turns - 1 end
+    if left > 0 and take_turn(self) then
+      left = left - 1
+    elseif not dispatch(self, handle:next(engine.adapters.host_reads)) then
+      break
+    end
     run_due(self)
   end
-  if turns == 0 and not state.is.left then handle:nudge() end
+  if self.turns[1] and not state.is.left then handle:nudge() end
 end
 
---- A release has passed the lock on, to the acquisition of this number first.
--- A task that has it now is woken at once, as its loop does it; a callback is
--- called by the next step().
-function Events:tell_turns(number)
-  local engine, due = self.engine, self.due
-  while number do
-    local wait = answer_to(engine, number)
-    if wait and wait.callback then return engine.core:nudge() end
-    local more = engine.core:turned(due, wait)
-    if wait then
-      waits.finish(wait)
-      forget(due, wait)
-    end
-    -- (By now a finalizer may have told of it.)
-    number = more and engine.core:turn()
-  end
+--- It is the turn of this wait.  A task is woken at once, as its loop does it;
+-- a callback is called by the next step().
+function Events:tell_turn(wait)
+  if not wait.callback then return waits.finish(wait) end
+  table.insert(self.turns, wait)
+  self.engine.core:nudge()
 end
 
 --- A call has found out that a hold is lost, and tells it before it returns;

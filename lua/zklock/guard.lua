@@ -118,10 +118,16 @@ function guards.give_back(self, confirm)
     return answer(self)
   end
   -- A hold past its lease is lost, even if nobody has told us yet.
-  local kept, last, turn = self._share:release(confirm, true)
-  local reason = hold.lost or not kept and self._share:reason()
+  local share, line = self._share, hold.owners.line
+  local kept, last, passed
+  if line then
+    kept, last, passed = line:release(share, confirm)
+  else
+    kept, last = share:release(confirm)
+  end
+  local reason = hold.lost or not kept and share:reason()
   leave(self, last, reason)
-  if turn then engine.events:tell_turns(turn) end
+  if line and last then line:released(share, passed) end
   -- Last: until then, who asks again begins anew.
   self._outcome = reason and "lost" or "released"
   -- (Who was passed the lock may have closed the session.)

@@ -11,6 +11,8 @@ local misuse, with_article = errors.misuse, errors.with_article
 local Owners = {}
 Owners.__index = Owners
 
+Owners.line = false -- of those that share a node: turns.lua
+
 local NOTHING = {}
 
 -- Of all stacks of one kind at one path.

@@ -30,6 +30,7 @@ Wait.callback = false -- in place of a task to be woken
 Wait.endless = false -- it has no limit in time
 Wait.timeout = false -- a function: how many seconds are left
 Wait.path = false -- of the node, in `removals`
+Wait.abandoned = false -- nobody will hear of its outcome
 -- Its end: what handlers note (an event is told again if they raise).
 Wait.reason = false
 Wait.ahead = false
@@ -80,10 +81,11 @@ function waits.new(engine, among, number)
     scope = false, -- it ends with that request
     -- Of an acquisition.
     share = false, -- what it may be granted
-    owner = false,
     terms = false, -- what it is asked for with
-    waiters = false, -- those of the lock object, it among them
+    request = false,
     taken = false, -- its share has become a guard's
+    line = false, -- in which it stands, and who stands behind it: turns.lua
+    after = false,
     -- Its end.
     done = false,
     code = false,
@@ -116,6 +118,7 @@ end
 
 local function leave(wait)
   wait.among[wait.number] = nil
+  if wait.line then wait.line:drop(wait) end
 end
 waits.leave = leave
 
@@ -136,9 +139,9 @@ Wait[1] = function(_, _, _, _, wait) waits.finish(wait) end
 
 --- Ends a wait for a grant; it hears "cancelled" unless the grant was first.
 function waits.cancel(wait)
-  if not wait.done and not wait.engine.state.is.closed then
-    wait.share:cancel()
-  end
+  if wait.done or wait.engine.state.is.closed then return end
+  if wait.line then wait.line:send(wait) end
+  wait.share:cancel()
 end
 
 local function is_earlier(one, other) return one.number < other.number end
@@ -183,10 +186,10 @@ end
 local function abandon(wait)
   leave(wait)
   if not wait.share or wait.taken then return end
-  wait.share:release()
+  wait.share:release(true) -- and its line is told by an event
   local engine, terms = wait.engine, wait.terms
-  wait.terms = false
-  if not terms or engine.state.is.left then return end
+  if not terms or wait.abandoned or engine.state.is.left then return end
+  wait.abandoned = true
   -- (Whoever ends it may be in the middle of something: step() tells of it.)
   engine.meters:abandon(terms, wait.share)
   if engine.meters.trace then engine.core:nudge() end
@@ -210,6 +213,10 @@ end
 local function turn(wait, adapter)
   waits.enter(wait)
   wait.engine.adapters:attend(adapter, wait, true)
+  -- (A callback that waits: for what is told with what it was called for?)
+  if wait.line and wait.engine.core:is_behind() then
+    wait.engine.events:step()
+  end
   while not wait.done do
     adapter.wait(wait, time_for(wait))
     -- An early return of an adapter that does not watch the fd by itself.

@@ -72,7 +72,6 @@ static void forget_locks(struct world *w, bool early) {
     if (!early) continue;
     lock->tampered = true;
     lock->token = lock->writer_token = 0;
-    lock->turn = 0;
   }
 }
 

@@ -392,8 +392,7 @@ static void check_node(struct world *w, const struct acquisition *a) {
     violate(w, "(%d) is granted for a node of another session",
             number_of(w, a));
   else if (!node_seen(own, p->seen) && !is_half_told(w, own, p->seen) &&
-           !is_supplanted(w, a) &&
-           a->contender->node.turn == 0) /* (a local turn asks nobody) */
+           !is_supplanted(w, a))
     violate(w, "(%d) is granted though its node is known to be gone",
             number_of(w, a));
   else if (!node_is_there(own) && !own->by_force)
@@ -408,14 +407,11 @@ static bool must_be_newest(const struct lock *lock,
          (a->kind != KIND_PERMIT || !lock->tampered);
 }
 
-/* A token, with its turn, grows with every hold; a reader's is newer than
- * those of all writers before it. */
+/* A token grows with every hold; a reader's is newer than those of all writers
+ * before it. */
 static void check_token(struct world *w, const struct acquisition *a) {
   struct lock *lock = &w->profile.locks[a->lock];
   int64_t token = a->token;
-  int turn = a->contender->node.turn;
-  if (turn > a->handoffs && turn > lock->handoffs)
-    violate(w, "(%d) is local turn %d", number_of(w, a), turn);
   /* (An answer that comes late, of servers that have lost their data since.) */
   if (node_of(w, a)->made < w->zoo.emptied) return;
   if (a->writer != NOBODY) {
@@ -423,16 +419,12 @@ static void check_token(struct world *w, const struct acquisition *a) {
       violate(w, "(%d) has not its writer's token", number_of(w, a));
     return;
   }
-  bool newest =
-      token > lock->token || (token == lock->token && turn > lock->turn);
+  bool newest = token > lock->token;
   bool good = must_be_newest(lock, a) ? newest : token > lock->writer_token;
   if (!good && !is_excused(w, a))
     violate(w, "(%d) has a token that is not newer than the last",
             number_of(w, a));
-  if (newest) {
-    lock->token = token;
-    lock->turn = turn;
-  }
+  if (newest) lock->token = token;
   if (a->kind == KIND_WRITE && token > lock->writer_token)
     lock->writer_token = token;
 }

@@ -29,17 +29,14 @@ struct lock {
   enum family family;
   enum layout layout;
   int permits;  /* FAMILY_DOUBLE: so many members make it complete */
-  int handoffs; /* of those who share a node, at most */
+  int handoffs; /* of those whose owner may pass the node on */
   char path[LOCK_PATH_MAX];
   char place[LOCK_PATH_MAX]; /* where its holders' nodes are */
   int directory, gates; /* paths: of `place`, and of a semaphore's mutexes */
-  /* What has been granted: the newest token, its local turn, and the newest
-   * token of a writer. */
-  int64_t token, writer_token;
-  int turn;
-  bool tampered; /* somebody has deleted nodes of it */
-  bool made;     /* its directory was there from the beginning */
-  int keeps;     /* FAMILY_BARRIER: acts of its keeper yet to come */
+  int64_t token, writer_token; /* the newest that were granted */
+  bool tampered;               /* somebody has deleted nodes of it */
+  bool made;                   /* its directory was there from the beginning */
+  int keeps; /* FAMILY_BARRIER: acts of its keeper yet to come */
 };
 
 const char *family_name(int family);

@@ -221,7 +221,7 @@ static void acquire(struct world *w, struct process *p, int user, int number,
   trace(w, p->number, "user %d acquires %s (%d), %s%s%s%s%s", user, lock->path,
         w->acquisition_count, kinds[a->kind],
         writer == NOBODY ? "" : ", downgrades",
-        a->handoffs ? ", shares its node" : "", a->patient ? "" : ", tries",
+        a->handoffs ? ", with handoffs" : "", a->patient ? "" : ", tries",
         a->deadline == NEVER ? "" : ", with a deadline");
   w->acquisition_count++;
   w->bound += a->hold + 4 * options.poll_interval;

@@ -1,70 +1,19 @@
-/* Local turns: the contenders of a session share a node. */
+/* Local turns: those of a session have one node at a time (io/claim.h passes it on),
+ * and its holder hears whether any other is in the queue. */
 #include "stage.h"
 
 ABOUT("The protocol, with local turns,");
 
-STORY("passes its node on to the next of the session, without a request") {
+STORY("has one node at a time for those with handoffs") {
   struct actor *a = HOLDER(s, 1, .handoffs = 2);
   struct actor *b = ACQUIRE(s, .handoffs = 2), *c = ACQUIRE(s, .handoffs = 2);
-  SENT(s, ""); /* they share the node */
-  release(a);
-  HEARD(a, "removed, forgotten");
-  HEARD(b, "granted");
-  HEARD(c, "");
-  CHECK_INT(1001, token_of(b));
-  CHECK_INT(1, counted(s, "local_turns"));
   SENT(s, "");
-}
-
-STORY("ends the local turns after so many: the next goes to the tail") {
-  struct actor *a = HOLDER(s, 1, .handoffs = 1);
-  struct actor *b = ACQUIRE(s, .handoffs = 1), *c = ACQUIRE(s, .handoffs = 1);
   release(a);
-  HEARD(b, "granted");
-  release(b);
-  HEARD(c, "");
-  SENDS(s, "remove 1", "create lock, list");
-}
-
-STORY("lets the next make a node while the shared one is being given back") {
-  struct actor *a = HOLDER(s, 1, .handoffs = 1);
-  struct actor *b = ACQUIRE(s, .handoffs = 1), *c = ACQUIRE(s, .handoffs = 1);
-  release(a);
-  HEARD(b, "granted");
-  release(b);
   SENT(s, "remove 1");
-  ACQUIRE(s, .handoffs = 1); /* and one more comes */
-  CHECK_TEXT("entering", state_of(c));
-  SENT(s, "create lock, list");
-}
-
-STORY("does not pass a node on to one that contends by other names") {
-  struct actor *a = HOLDER(s, 1, .handoffs = 2);
-  struct actor *b = ACQUIRE(s, .handoffs = 2, .kazoo = true);
-  struct actor *c = ACQUIRE(s, .handoffs = 2);
-  release(a);
-  HEARD(b, "");
-  HEARD(c, "");
-  happens(s, "remove 1");
+  ACQUIRE(s, .handoffs = 2); /* while that is on its way, one more comes */
   CHECK_TEXT("entering", state_of(b));
   CHECK_TEXT("parked", state_of(c));
-}
-
-STORY("does not pass a node on without a lease") {
-  struct actor *a = HOLDER(s, 1, .handoffs = 2), *b = ACQUIRE(s, .handoffs = 2);
-  stops_for(s, 9500);
-  release(a);
-  HEARD(b, "");
-}
-
-STORY("does not pass a node on that others ask for") {
-  struct actor *a = HOLDER(s, 1, .handoffs = 2), *b = ACQUIRE(s, .handoffs = 2);
-  passes(s, 2000);
-  asks_to_let_go(s);
-  HEARS(a, "get 1", "revoked");
-  release(a);
-  HEARD(b, "");
-  SENDS(s, "deleted 1, remove 1", "create lock, list");
+  SENT(s, "create lock, list");
 }
 
 STORY("does not look around where the last list has shown who waits") {

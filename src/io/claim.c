@@ -6,6 +6,10 @@
 #include <string.h>
 
 #include "clock.h"
+#include "protocol/session.h"
+
+/* So many digits are enough to compare a token and its turn as text. */
+enum { TURNS_MAX = 999999 };
 
 static void drop(void *claim) { claim_drop(claim); }
 
@@ -55,7 +59,6 @@ void claim_drop(struct claim *claim) {
   assert(left >= 0);
   if (left > 0) return;
   if (claim_said(claim) == CLAIM_REFUSED) free(claim->rival);
-  if (claim->root) claim_drop(claim->root); /* (which has none) */
   free(claim->contender.gate);
   free(claim);
 }
@@ -71,7 +74,6 @@ void claim_grant(struct claim *claim) {
   const struct contender *c = &claim->contender;
   claim->token = contender_token(c);
   claim->hold_until = c->timer.due;
-  claim->turn = c->node.turn;
   decide(claim, CLAIM_HELD);
 }
 
@@ -105,13 +107,8 @@ void claim_be_alone(struct claim *claim) {
 }
 
 void claim_have_company(struct claim *claim) {
-  atomic_store_explicit(&claim->alone_until, claim->turn + claim_turns(claim),
+  atomic_store_explicit(&claim->alone_until, claim->word / WORD_TURN,
                         memory_order_release);
-}
-
-int claim_turns_in_company(const struct claim *claim, int turn) {
-  int until = atomic_load_explicit(&claim->alone_until, memory_order_acquire);
-  return turn > until ? turn - until : 0;
 }
 
 bool claim_end_hold(struct claim *claim, int next) {
@@ -128,45 +125,43 @@ static enum loss loss_of(int state) {
   return state > CLAIM_LOST ? (enum loss)(state - CLAIM_LOST) : LOSS_NONE;
 }
 
+static int word_of(const struct claim *claim) {
+  return atomic_load_explicit(&claim->word, memory_order_acquire);
+}
+
 enum claim_state claim_said(const struct claim *claim) {
-  int word = atomic_load_explicit(&claim->word, memory_order_acquire);
-  return (enum claim_state)(word & WORD_STATE);
+  return (enum claim_state)(word_of(claim) & WORD_STATE);
 }
 
 enum loss claim_said_loss(const struct claim *claim) {
   return loss_of((int)claim_said(claim));
 }
 
-int claim_turns(const struct claim *claim) { return claim->word / WORD_TURN; }
-
 /* The Lua thread. */
 
-struct claim *claim_root(struct claim *claim) {
-  return claim->root ? claim->root : claim;
-}
-
 const char *claim_node(struct claim *claim) {
-  return contender_watch_name(&claim_root(claim)->contender);
+  return contender_watch_name(&claim->contender);
 }
 
-enum claim_state claim_state(const struct claim *claim) {
-  if (claim->over) return CLAIM_RELEASED;
-  return claim_said(claim->root ? claim->root : claim);
+enum claim_state claim_state(const struct claim *claim, int turn) {
+  int word = word_of(claim);
+  if (word / WORD_TURN != turn) return CLAIM_RELEASED;
+  return (enum claim_state)(word & WORD_STATE);
 }
 
-enum loss claim_loss(const struct claim *claim) {
-  return loss_of((int)claim_state(claim));
+enum loss claim_loss(const struct claim *claim, int turn) {
+  return loss_of((int)claim_state(claim, turn));
 }
 
 /* The order of the loads is the argument.  When a session expires the I/O
  * thread first marks its claims LOST and only then lets a new session's lease
- * be seen: whoever sees that lease sees the mark.  (For who was passed its node
- * that is the mark of the root.)  The clock is read last, so that nothing older
+ * be seen: whoever sees that lease sees the mark, since all turns have one word.
+ * The clock is read last, so that nothing older
  * than what it is compared with can make the answer true. */
-static int64_t look(const struct claim *claim, enum loss *overdue) {
+static int64_t look(const struct claim *claim, int turn, enum loss *overdue) {
   int64_t until =
       atomic_load_explicit(&claim->proof->lease_until, memory_order_acquire);
-  enum claim_state state = claim_state(claim);
+  enum claim_state state = claim_state(claim, turn);
   enum loss why = LOSS_SILENCE;
   *overdue = LOSS_NONE;
   if (state != CLAIM_HELD) return 0;
@@ -180,15 +175,75 @@ static int64_t look(const struct claim *claim, enum loss *overdue) {
   return 0;
 }
 
-int64_t claim_lease(const struct claim *claim) {
+int64_t claim_lease(const struct claim *claim, int turn) {
   enum loss overdue;
-  return look(claim, &overdue);
+  return look(claim, turn, &overdue);
 }
 
-enum loss claim_overdue(const struct claim *claim) {
+enum loss claim_overdue(const struct claim *claim, int turn) {
   enum loss overdue;
-  look(claim, &overdue);
+  look(claim, turn, &overdue);
   return overdue;
 }
 
-bool claim_is_held(const struct claim *claim) { return claim_lease(claim) > 0; }
+bool claim_is_held(const struct claim *claim, int turn) {
+  return claim_lease(claim, turn) > 0;
+}
+
+/* Local turns. */
+
+/* While no other client waits nobody is kept waiting.  Else there are `handoffs`
+ * turns, counted from when the I/O thread has heard that one may have come. */
+static bool is_last_turn(const struct claim *claim, int turn) {
+  int until = atomic_load_explicit(&claim->alone_until, memory_order_acquire);
+  return turn >= TURNS_MAX || turn - until >= claim->contender.options.handoffs;
+}
+
+/* Does nothing end it but a release, or the loss of the node?  A time of its own
+ * (max_hold) and a loss of its own (on_suspend) would end another's turn. */
+static bool is_plain(const struct claim *claim) {
+  const struct contender_options *options = &claim->contender.options;
+  return options->max_hold == NEVER && !options->lose_on_suspend;
+}
+
+/* If nothing has ended the hold. */
+static bool begin_turn(struct claim *claim) {
+  int word = claim->word;
+  do {
+    if ((word & WORD_STATE) != CLAIM_HELD || word & WORD_ASKED_FOR)
+      return false;
+  } while (
+      !atomic_compare_exchange_weak(&claim->word, &word, word + WORD_TURN));
+  return true;
+}
+
+/* What is known of the node is what was known of it when the hold was granted:
+ * nothing that the grant stood on has changed.  (Should the connection or the lease
+ * go in a moment, it is as if the turn had begun just before.) */
+bool claim_pass_on(struct claim *claim, const struct turn *from,
+                   struct turn *to) {
+  const struct proof *proof = claim->proof;
+  int64_t now = clock_now();
+  if (is_last_turn(claim, from->index) || !is_plain(claim) ||
+      now >= to->deadline || proof->state != SESSION_CONNECTED ||
+      now >= proof->lease_until || !begin_turn(claim))
+    return false;
+  to->index = from->index + 1;
+  claim->speaks_for = to->number;
+  return true;
+}
+
+/* Half of its turns are over: is there another client that waits for the rest? */
+bool claim_looks_around(struct claim *claim) {
+  int turn = claim->word / WORD_TURN;
+  if (claim->looks || 2 * turn < claim->contender.options.handoffs)
+    return false;
+  return claim->looks = true;
+}
+
+int wait_bucket(int64_t waited) {
+  int bucket = 0;
+  for (int64_t us = waited / 1000; us > 0 && bucket < WAIT_BUCKETS - 1; us /= 2)
+    bucket++;
+  return bucket;
+}

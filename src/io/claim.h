@@ -2,6 +2,10 @@
  * the I/O thread runs its contender, both read the atomics.  A claim that was
  * granted is a hold, and each of the guards that stand on it has a share.
  *
+ * Local turns (option `handoffs`): the Lua thread gives a hold from one acquisition
+ * of its session to the next, which is that hold's next turn.  The I/O thread knows
+ * of one hold, and of its turns only how many there were.
+ *
  * Who may touch what: (c) constant once it was sent  (i) the I/O thread
  * (l) the Lua thread  (a) atomic  (p) published: written by the I/O thread
  * before `state` says HELD or REFUSED and constant afterwards, so whoever has
@@ -32,6 +36,16 @@ enum {
   WORD_TURN = 32,      /* one of them */
 };
 
+enum { WAIT_BUCKETS = 28 };
+
+/* One turn of a hold, or a wait for one; for the Lua thread alone. */
+struct turn {
+  uint64_t number;         /* what events call it */
+  int64_t asked, deadline; /* when; until when it waits (NEVER) */
+  int64_t taken;           /* since when its user has had it */
+  int index;               /* how many turns the hold has had before */
+};
+
 /* What a whole session's claims stand on. */
 struct proof {
   _Atomic int64_t lease_until; /* (a) written by the I/O thread */
@@ -47,7 +61,6 @@ struct shown_rival {
 };
 
 struct core;
-struct line;
 
 struct claim {
   struct subject subject;
@@ -56,9 +69,9 @@ struct claim {
   int shares;             /* (l) guards that stand on it */
   struct core *core;      /* (c) whose it is */
   struct proof *proof;    /* (c) outlives us: the handle keeps it */
-  uint64_t number;        /* (c) what events call it */
+  uint64_t number;        /* (c) of its first turn */
+  uint64_t speaks_for;    /* (l) the number of the turn that it has now */
   int64_t asked;          /* (c) when */
-  int64_t taken;          /* (l) HELD: since when its user has had it */
   const char *path;       /* (c) */
   uint16_t prefix;        /* (c) length of the chroot in it */
   uint16_t length;        /* (c) of it without a semaphore's directory */
@@ -68,20 +81,18 @@ struct claim {
    * thread's word, or the Lua thread's own clock.  The reason of a loss is part
    * of that word: nobody sees a loss without it, and who comes second leaves it.
    *
-   * A node that goes from one claim to the next on the Lua thread (turns.h) has
-   * one word all the time, its root's, that is the claim which the I/O thread has
-   * granted it to.  Each turn is one more compare-and-swap on it.  So whoever
-   * ends that hold ends it for whoever has the node then: nobody is passed a
-   * node that was lost, and whoever has it sees the loss. */
+   * All turns of a hold have this one word.  Each turn begins with one more
+   * compare-and-swap on it.  So whatever ends the hold ends it for the turn that
+   * it has then: no node is passed on that was lost, and the guard that has it
+   * sees the loss. */
   _Atomic int word;
 
   union {
     struct {              /* HELD, and what follows */
       int64_t hold_until; /* (p) NEVER: no max_hold */
       int64_t token;      /* (p) */
-      int turn;           /* (p) local turns before this one */
-      /* (a) A root: after so many turns of its node nobody else stood in the
-       * queue, as far as is known.  0: nobody knows. */
+      /* (a) After so many turns no other node was in the queue, as far as is
+       * known.  0: that is not known. */
       _Atomic int alone_until;
     };
     struct {                /* REFUSED */
@@ -98,14 +109,7 @@ struct claim {
   struct message begin, cancel, release;
   struct message decided, revoked, ended;
 
-  /* Local turns: turns.c. */
-  struct claim *root; /* (l) whose node it was passed; NULL: its own */
-  struct line *line;  /* (l) where it waits, or keeps others waiting */
-  struct claim *before, *after; /* (l) in that line */
-  uint64_t speaks_for; /* (l) a root: the number of who has its node now */
-  bool sent;           /* (l) the I/O thread has been told of it */
-  bool over;           /* (l) it has passed the node on */
-  bool looks;          /* (l) a root: the I/O thread is to look around */
+  bool looks; /* (l) the I/O thread has been asked to look around */
 
   bool report_gone; /* (i) EVENT_GONE is wanted, and was not posted */
   bool removed;     /* (i) no node of it is left on a server */
@@ -129,38 +133,43 @@ void claim_grant(struct claim *claim);
 void claim_refuse(struct claim *claim, enum verdict why, int reason);
 /* The I/O thread: its node is not to be passed on any more. */
 void claim_ask_for(struct claim *claim);
-/* The I/O thread, of a root: nobody else stands in the queue; or perhaps somebody
- * does, from the turn on that it has now. */
+/* The I/O thread, of a hold: no other node is in the queue; or perhaps one is, from
+ * the turn on that it has now. */
 void claim_be_alone(struct claim *claim);
 void claim_have_company(struct claim *claim);
-/* The Lua thread, of a root: how many turns had its node after it was alone last,
- * at this one?  0: it is, as far as is known. */
-int claim_turns_in_company(const struct claim *claim, int turn);
-/* Either thread, of a root: from HELD to `next`; false: another was first. */
+/* Either thread: from HELD to `next`; false: another was first. */
 bool claim_end_hold(struct claim *claim, int next);
-/* Either thread, of a root: what its word says. */
+/* Either thread: what its word says. */
 enum claim_state claim_said(const struct claim *claim);
 enum loss claim_said_loss(
     const struct claim *claim); /* LOSS_NONE: it was not */
-/* The I/O thread: so many local turns has its node had on the Lua thread. */
-int claim_turns(const struct claim *claim);
 
-/* The Lua thread, of any claim. */
+/* The Lua thread.  `turn` is the index of one of its turns: of one that it has no
+ * more it says CLAIM_RELEASED. */
 
 /* Of a hold: its node's name. */
 const char *claim_node(struct claim *claim);
-/* Whose word counts for it: a root. */
-struct claim *claim_root(struct claim *claim);
 /* CLAIM_LOST: with the reason, so it is that or more. */
-enum claim_state claim_state(const struct claim *claim);
+enum claim_state claim_state(const struct claim *claim, int turn);
 /* Why it was lost; LOSS_NONE if it was not. */
-enum loss claim_loss(const struct claim *claim);
+enum loss claim_loss(const struct claim *claim, int turn);
 /* What has ended the hold by our clock alone, if that is all that has. */
-enum loss claim_overdue(const struct claim *claim);
+enum loss claim_overdue(const struct claim *claim, int turn);
 /* Do we hold, provably, right now?  No I/O. */
-bool claim_is_held(const struct claim *claim);
+bool claim_is_held(const struct claim *claim, int turn);
 /* Nanoseconds for which that stands without hearing from a server. */
-int64_t claim_lease(const struct claim *claim);
+int64_t claim_lease(const struct claim *claim, int turn);
+/* Begins the turn after `from`, which becomes `to`'s.  False: it is not to be, and
+ * nothing has changed: that was the last one, the hold is not known to stand or has
+ * a time of its own, another client asks for the lock, or `to` has waited for too
+ * long. */
+bool claim_pass_on(struct claim *claim, const struct turn *from,
+                   struct turn *to);
+/* Is the I/O thread to look now whether another client waits?  Once. */
+bool claim_looks_around(struct claim *claim);
+
+/* Where a wait of so many nanoseconds is counted: below 2^n microseconds. */
+int wait_bucket(int64_t waited);
 
 #pragma GCC visibility pop
 

@@ -226,12 +226,10 @@ static void cancel(struct core *core, int64_t now, struct claim *claim) {
 }
 
 static void release(struct core *core, int64_t now, struct claim *claim) {
-  if (claim->joined && !claim->removed) {
-    contender_count_turns(&claim->contender, claim_turns(claim));
+  if (claim->joined && !claim->removed)
     session_release(&core->session, now, &claim->contender);
-  } else {
+  else
     claim->removed = true;
-  }
   tell_gone(core, claim); /* it may have been lost at this very moment */
 }
 
@@ -472,6 +470,5 @@ void core_forget(struct core *core) {
   last_error_free(&core->last_error);
   log_free(&core->log);
   settings_free(core->settings);
-  turns_free(&core->turns);
   free(core);
 }

@@ -14,7 +14,6 @@
 #include "log.h"
 #include "nginx_socket.h"
 #include "registry.h"
-#include "turns.h"
 #include "window.h"
 
 #pragma GCC visibility push(hidden)
@@ -49,17 +48,18 @@ struct core {
   struct message state_event, failed_event, closed_event; /* (i) send them */
   struct message alarm_event;                             /* (i) sends it */
 
-  pthread_t thread;                 /* (l) */
-  struct message close;             /* (l) sends it; or an exit */
-  struct message nudge_event;       /* (l) sends it */
-  struct turns turns;               /* (l) */
-  struct message alarm;             /* (l) sends it */
-  uint64_t numbers;                 /* (l) of claims, asks and requests */
-  bool closed;                      /* (l) core_close was called */
-  bool left;                        /* (l) core_leave was called */
-  int requests;                     /* (l) of nginx, that have not ended */
-  bool want_ends;                   /* (l) EVENT_ENDED for each of them */
-  struct nginx_socket nginx_socket; /* (l) */
+  pthread_t thread;                  /* (l) */
+  struct message close;              /* (l) sends it; or an exit */
+  struct message nudge_event;        /* (l) sends it */
+  struct message alarm;              /* (l) sends it */
+  uint64_t turns, standing;          /* (l) local ones; waits for them */
+  uint64_t turn_waits[WAIT_BUCKETS]; /* (l) turns by wait: < 2^n us */
+  uint64_t numbers;                  /* (l) of claims, asks and requests */
+  bool closed;                       /* (l) core_close was called */
+  bool left;                         /* (l) core_leave was called */
+  int requests;                      /* (l) of nginx, that have not ended */
+  bool want_ends;                    /* (l) EVENT_ENDED for each of them */
+  struct nginx_socket nginx_socket;  /* (l) */
 };
 
 /* The I/O thread: what the contender of a claim tells. */

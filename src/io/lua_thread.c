@@ -13,25 +13,10 @@ static bool command(struct core *core, struct message *message, int kind) {
   return channel_command(&core->channel, message, kind);
 }
 
-/* What local turns ask for (turns.h). */
-
-static bool command_of(struct core *core, struct claim *claim,
+static void command_of(struct core *core, struct claim *claim,
                        struct message *message, int kind) {
   claim_keep(claim); /* the message's */
-  bool sent = command(core, message, kind);
-  if (!sent) claim_drop(claim);
-  return sent;
-}
-
-static void send_of_turns(void *self, struct claim *claim,
-                          struct message *message, int kind) {
-  command_of(self, claim, message, kind);
-}
-
-static void call_for_turns(void *self, int64_t due) {
-  struct core *core = self;
-  core->alarm_at = due;
-  command(core, &core->alarm, COMMAND_ALARM);
+  if (!command(core, message, kind)) claim_drop(claim);
 }
 
 /* Opening and closing. */
@@ -62,9 +47,6 @@ static void init(struct core *core, struct settings *settings) {
   core->registered.end = end_at_signal;
   core->registered.ended = true; /* it has not begun */
   core->alarm_at = NEVER;
-  turns_init(&core->turns,
-             &(struct turns_port){core, send_of_turns, call_for_turns},
-             &core->proof);
 }
 
 struct core *core_open(struct settings *settings, const char **error) {
@@ -106,36 +88,60 @@ void core_leave(struct core *core, bool ended) {
 
 struct claim *core_acquire(struct core *core, const char *path,
                            const void *data, size_t size,
-                           const struct contender_options *options) {
+                           const struct contender_options *options,
+                           struct turn *turn) {
   struct claim *claim = claim_new(&core->proof, core->settings->hosts.chroot,
                                   path, data, size, options, core_hear);
   if (!claim) return NULL;
+  if (!turn->number) core_stand(core, turn, options->deadline);
   claim->core = core;
-  claim->number = ++core->numbers;
-  claim->asked = clock_now();
-  turns_begin(&core->turns, claim);
+  claim->number = claim->speaks_for = turn->number;
+  claim->asked = turn->asked;
+  command_of(core, claim, &claim->begin, COMMAND_ACQUIRE);
   return claim;
 }
 
 void core_cancel(struct core *core, struct claim *claim) {
-  if (core->closed) return;
-  turns_cancel(&core->turns, claim);
+  if (!core->closed) command_of(core, claim, &claim->cancel, COMMAND_CANCEL);
 }
 
 void core_abandon(struct core *core, struct claim *claim) {
-  if (core->closed) return;
-  turns_abandon(&core->turns, claim);
+  if (!core->closed) command_of(core, claim, &claim->release, COMMAND_ABANDON);
 }
 
+/* (The end of a session that is closed removes the node.) */
 bool core_release(struct core *core, struct claim *claim, bool report) {
-  if (!core->closed) return turns_release(&core->turns, claim, report);
-  /* The session's end removes the node. */
-  claim_end_hold(claim_root(claim), CLAIM_RELEASED);
-  return claim_state(claim) == CLAIM_RELEASED;
+  if (!claim_end_hold(claim, CLAIM_RELEASED))
+    return claim_said(claim) == CLAIM_RELEASED;
+  if (!core->closed)
+    command_of(core, claim, &claim->release,
+               report ? COMMAND_RELEASE_AND_TELL : COMMAND_RELEASE);
+  return true;
 }
 
-bool core_has_turns(const struct core *core) {
-  return !core->closed && core->turns.untold;
+/* Local turns. */
+
+void core_stand(struct core *core, struct turn *turn, int64_t deadline) {
+  *turn = (struct turn){.number = ++core->numbers,
+                        .asked = clock_now(),
+                        .deadline = deadline};
+}
+
+void core_call_at(struct core *core, int64_t due) {
+  if (due >= core->alarm_at) return;
+  core->alarm_at = due;
+  command(core, &core->alarm, COMMAND_ALARM);
+}
+
+/* (A hold has no other use for `cancel`; if it is under way, it does without.) */
+bool core_pass_on(struct core *core, struct claim *claim,
+                  const struct turn *from, struct turn *to) {
+  if (core->closed || !claim_pass_on(claim, from, to)) return false;
+  core->turns++;
+  core->turn_waits[wait_bucket(clock_now() - to->asked)]++;
+  if (claim_looks_around(claim))
+    command_of(core, claim, &claim->cancel, COMMAND_LOOK_AROUND);
+  return true;
 }
 
 /* The clock has ended the hold, and the I/O thread has not said so yet; it may
@@ -144,17 +150,19 @@ bool core_has_turns(const struct core *core) {
  * I/O thread deletes the node, and posts EVENT_LOST as for any other loss.
  * Until then it is for us to see that nobody is told of silence who would be
  * told "connected" in the same breath. */
-enum loss core_find_loss(struct core *core, struct claim *claim) {
-  enum loss why = core->closed ? LOSS_NONE : claim_overdue(claim);
+enum loss core_find_loss(struct core *core, struct claim *claim, int turn) {
+  enum loss why = core->closed ? LOSS_NONE : claim_overdue(claim, turn);
   int connected = SESSION_CONNECTED;
-  if (why && turns_lose(&core->turns, claim, why) && why == LOSS_SILENCE)
-    atomic_compare_exchange_strong(&core->proof.state, &connected,
-                                   SESSION_SUSPENDED);
-  return claim_loss(claim);
+  if (why && claim_end_hold(claim, CLAIM_LOST + (int)why)) {
+    command_of(core, claim, &claim->release, COMMAND_LOSE);
+    if (why == LOSS_SILENCE)
+      atomic_compare_exchange_strong(&core->proof.state, &connected,
+                                     SESSION_SUSPENDED);
+  }
+  return claim_loss(claim, turn);
 }
 
 void core_watch(struct core *core, struct claim *claim) {
-  claim = claim_root(claim);
   command_of(core, claim, &claim->begin, COMMAND_WATCH);
 }
 
@@ -184,42 +192,6 @@ void core_await_no_more(struct core *core, struct await *await) {
 
 void core_nudge(struct core *core) {
   channel_event(&core->channel, &core->nudge_event, EVENT_NUDGE);
-}
-
-/* What local turns are to know of an event, at once. */
-static void hear(struct core *core, struct message *message) {
-  if (core->closed) return;
-  if (message->kind == EVENT_REFUSED || message->kind == EVENT_LOST)
-    turns_heard(&core->turns, message_subject(message));
-}
-
-/* The alarm is for local turns alone.  The other events are told one by one, and
- * a callback that waits keeps those behind it waiting: the alarm must not be
- * among them, because until it is done the next one cannot be sent. */
-struct message *core_take_events(struct core *core, bool host_read) {
-  struct message *first = channel_take_events(&core->channel, host_read);
-  bool called = false;
-  for (struct message **at = &first; *at;) {
-    struct message *message = *at;
-    if (message->kind == EVENT_ALARM) {
-      called = true;
-      *at = message->next;
-      core_event_done(core, message);
-    } else {
-      hear(core, message);
-      at = &message->next;
-    }
-  }
-  if (called && !core->closed) turns_wake(&core->turns);
-  return first;
-}
-
-struct message *core_take_turn(struct core *core) {
-  struct claim *claim = turns_take(&core->turns);
-  if (!claim) return NULL;
-  claim->decided.kind = EVENT_TURN;
-  claim->decided.next = NULL;
-  return &claim->decided;
 }
 
 void core_event_done(struct core *core, struct message *message) {

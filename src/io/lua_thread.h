@@ -21,18 +21,25 @@ void core_close(struct core *core);
  * and the thread is waited for. */
 void core_leave(struct core *core, bool ended);
 
+/* `turn`: its first one; if that waits already it keeps its number and time. */
 struct claim *core_acquire(struct core *core, const char *path,
                            const void *data, size_t size,
-                           const struct contender_options *options);
+                           const struct contender_options *options,
+                           struct turn *turn);
 void core_cancel(struct core *core, struct claim *claim);
 /* Ends a wait whose outcome nobody will take. */
 void core_abandon(struct core *core, struct claim *claim);
 /* Gives a hold back; `report`: EVENT_GONE is wanted.  False: it was lost. */
 bool core_release(struct core *core, struct claim *claim, bool report);
-/* Is there an EVENT_TURN for the Lua thread, which no wake-up tells? */
-bool core_has_turns(const struct core *core);
+/* A wait for another's hold (claim_pass_on) begins. */
+void core_stand(struct core *core, struct turn *turn, int64_t deadline);
+/* EVENT_ALARM comes then, unless it comes earlier. */
+void core_call_at(struct core *core, int64_t due);
+/* Gives a hold on.  False: it is not to be, and the hold is to be released. */
+bool core_pass_on(struct core *core, struct claim *claim,
+                  const struct turn *from, struct turn *to);
 /* Why it is lost, if it is: by the I/O thread's word, or by our clock. */
-enum loss core_find_loss(struct core *core, struct claim *claim);
+enum loss core_find_loss(struct core *core, struct claim *claim, int turn);
 /* Arms the watch on the hold's own node now rather than soon. */
 void core_watch(struct core *core, struct claim *claim);
 /* Takes the ask; EVENT_ANSWERED comes with the number returned. */
@@ -42,11 +49,7 @@ uint64_t core_await(struct core *core, struct await *await);
 /* Ends it, unless it has ended. */
 void core_await_no_more(struct core *core, struct await *await);
 
-/* The events so far, in order, each to be given back by core_event_done
- * (which also drops what it speaks of). */
-struct message *core_take_events(struct core *core, bool host_read);
-/* One EVENT_TURN, to be given back in the same way; NULL: there is none. */
-struct message *core_take_turn(struct core *core);
+/* An event that was taken from the channel is over: drops what it speaks of. */
 void core_event_done(struct core *core, struct message *message);
 /* Makes the fd readable, for what the Lua layer itself has put off. */
 void core_nudge(struct core *core);

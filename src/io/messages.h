@@ -33,7 +33,6 @@ enum event_kind {
   EVENT_LOG,      /* subject: the log line */
   EVENT_ENDED,    /* subject: nginx's request */
   EVENT_NUDGE,    /* the Lua thread's own: see core_nudge */
-  EVENT_TURN,     /* the same: the claim was passed a node (turns.h) */
   EVENT_ALARM,    /* see core->alarm_at */
   EVENT_CLOSED,   /* the I/O thread is done */
 };

@@ -124,9 +124,15 @@ static bool is_writer(const struct share *share, const struct core *core,
          strcmp(claim->path + claim->prefix, path) == 0;
 }
 
+static int64_t deadline_in(lua_State *L, int index) {
+  int64_t patience = binding_opt_duration(L, index);
+  return patience == NEVER ? NEVER : clock_now() + patience;
+}
+
 /* session:acquire(path, seconds|nil, patient, data, max_hold|nil, lock
- *   [, empty share]) → share, number;  lock: a way, or a table of kind,
- * layout, permits, wait, poll_interval, handoffs, lose_on_suspend, writer */
+ *   [, share]) → share, number;  lock: a way, or a table of kind, layout,
+ * permits, wait, poll_interval, handoffs, lose_on_suspend, writer; share: an empty
+ * one, or one that stands in a line, whose number and deadline are kept */
 static int acquire(lua_State *L) {
   struct contender_options options = {0};
   size_t size;
@@ -134,25 +140,44 @@ static int acquire(lua_State *L) {
   const char *path = binding_check_path(L, 2);
   const char *data = binding_check_data(L, 5, &size);
   const struct share *writer = read_way(L, LOCK, &options);
-  int64_t patience = binding_opt_duration(L, 3);
-  options.deadline = patience == NEVER ? NEVER : clock_now() + patience;
+  options.deadline = deadline_in(L, 3);
   options.patient = lua_toboolean(L, 4);
   options.max_hold = binding_opt_duration(L, 6);
-  struct share *share = binding_empty_share(L, 8);
+  struct share *share = binding_vacant_share(L, 8);
   /* From here on nothing is allocated: see lua_binding.h. */
   struct core *core = binding_check_open(L);
   luaL_argcheck(L, !writer || is_writer(writer, core, path, options.layout),
                 LOCK, "not the writer of this lock");
-  struct claim *claim = core_acquire(core, path, data, size, &options);
+  luaL_argcheck(L, !share->core || share->core == core, 8,
+                "of another session");
+  if (share->core) options.deadline = share->turn.deadline;
+  struct claim *claim =
+      core_acquire(core, path, data, size, &options, &share->turn);
   if (!claim) return luaL_error(L, "not enough memory");
   binding_fill_share(share, core, claim);
   lua_pushnumber(L, (lua_Number)claim->number);
   return 2;
 }
 
+/* session:stand(empty share, seconds|nil) → number: it stands in a line, and waits
+ * for another's share to be released to it */
+static int stand(lua_State *L) {
+  lua_settop(L, 3);
+  int64_t deadline = deadline_in(L, 3);
+  struct share *share = binding_vacant_share(L, 2);
+  luaL_argcheck(L, !share->core, 2, "not empty");
+  struct core *core = binding_check_open(L);
+  binding_stand_share(share, core, deadline);
+  core_call_at(core, deadline);
+  lua_pushnumber(L, (lua_Number)share->turn.number);
+  return 1;
+}
+
 void binding_register_acquire(lua_State *L) {
   static const luaL_Reg none[] = {{NULL, NULL}};
   binding_new_type(L, &way_type, none, NULL);
-  static const luaL_Reg methods[] = {{"acquire", acquire}, {NULL, NULL}};
+  static const luaL_Reg methods[] = {{"acquire", acquire},
+                                     {"stand", stand},
+                                     {NULL, NULL}};
   binding_add_methods(L, &session_type, methods);
 }

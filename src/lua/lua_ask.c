@@ -73,7 +73,7 @@ static int session_verify(lua_State *L) {
   struct core *core = binding_check_open(L);
   const struct share *share = binding_check_share(L, 2);
   luaL_argcheck(L, share->core == core, 2, "of another session");
-  return begin(L, core, ask_to_verify(claim_root(share->claim)));
+  return begin(L, core, ask_to_verify(share->claim));
 }
 
 void binding_register_ask(lua_State *L) {

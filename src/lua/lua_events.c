@@ -41,18 +41,27 @@ static void push_reason(lua_State *L, const struct claim *claim) {
   push_denial(L, claim);
 }
 
-/* "gone", number; if it is not, for a server refuses to delete the node: code and
- * reason */
+/* What has happened to a hold: the numbers of the turn that it has, and of its
+ * first one. */
+static int push_of_hold(lua_State *L, const char *what,
+                        const struct claim *claim) {
+  push_numbered(L, what, claim->speaks_for);
+  lua_pushnumber(L, (lua_Number)claim->number);
+  return 3;
+}
+
+/* "gone", both numbers; if it is not, for a server refuses to delete the node: code
+ * and reason */
 static int push_gone(lua_State *L, struct claim *claim) {
   char text[REASON_MAX], path[REASON_MAX];
-  push_numbered(L, "gone", claim->speaks_for);
-  if (!claim->stays) return 2;
+  push_of_hold(L, "gone", claim);
+  if (!claim->stays) return 3;
   snprintf(path, sizeof path, "%s/%s", claim->path, claim_node(claim));
   reason_say(text, sizeof text, "cannot delete our node", path, strlen(path),
              reason_words(claim->stays));
   lua_pushstring(L, binding_code(verdict_of(claim->stays)));
   lua_pushstring(L, text);
-  return 4;
+  return 5;
 }
 
 static void push_rival(lua_State *L, const struct shown_rival *rival) {
@@ -122,14 +131,12 @@ static int push_message(lua_State *L, const struct core *core,
   switch (message->kind) {
     case EVENT_GRANTED:
       return push_numbered(L, "granted", claim->number);
-    case EVENT_TURN:
-      return push_numbered(L, "turn", claim->number);
     case EVENT_REFUSED:
       return push_refused(L, claim);
     case EVENT_LOST:
-      push_numbered(L, "lost", claim->speaks_for);
+      push_of_hold(L, "lost", claim);
       lua_pushstring(L, contender_loss_name(claim_said_loss(claim)));
-      return 3;
+      return 4;
     case EVENT_GONE:
       return push_gone(L, claim);
     case EVENT_REVOKED:
@@ -145,6 +152,9 @@ static int push_message(lua_State *L, const struct core *core,
       lua_pushstring(L, line->level);
       lua_pushstring(L, line->text);
       return 3;
+    case EVENT_ALARM:
+      lua_pushliteral(L, "alarm");
+      return 1;
     case EVENT_ENDED:
       return push_numbered(L, "ended",
                            ((struct nginx_request *)subject)->number);
@@ -184,12 +194,12 @@ static void give_back(struct core *core, struct events *events) {
 }
 
 /* Is there an event? */
-static bool find_event(struct core *core, struct events *events, bool host_read,
-                       bool turns) {
+static bool find_event(struct core *core, struct events *events,
+                       bool host_read) {
   for (;;) {
     if (events->state_next < events->state_count) return true;
-    if (!events->pending && turns) events->pending = core_take_turn(core);
-    if (!events->pending) events->pending = core_take_events(core, host_read);
+    if (!events->pending)
+      events->pending = channel_take_events(&core->channel, host_read);
     struct message *message = events->pending;
     if (!message) return false;
     if (message->kind == EVENT_STATE) {
@@ -228,12 +238,12 @@ static bool tell(lua_State *L, struct core *core, struct events *events) {
 }
 
 int binding_push_event(lua_State *L, struct core *const *core,
-                       struct events *events, bool host_read, bool turns) {
+                       struct events *events, bool host_read) {
   int base = lua_gettop(L);
   for (;;) {
     lua_settop(L, base);
     lua_pushcfunction(L, push_first);
-    if (!*core || !find_event(*core, events, host_read, turns)) return 0;
+    if (!*core || !find_event(*core, events, host_read)) return 0;
     unsigned noted = events->noted;
     if (!tell(L, *core, events)) return lua_error(L);
     /* A finalizer has been told of it meanwhile, and has noted it? */

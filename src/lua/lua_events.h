@@ -24,9 +24,9 @@ struct events {
 
 /* Pushes the next event, the same one until it is noted; how many values: none
  * if there is no event.  `*core`: NULL as soon as the session is left.
- * `host_read`: the loop has emptied the pipe.  `turns`: local turns, too. */
+ * `host_read`: the loop has emptied the pipe. */
 int binding_push_event(lua_State *L, struct core *const *core,
-                       struct events *events, bool host_read, bool turns);
+                       struct events *events, bool host_read);
 
 /* The event that was pushed is over. */
 void binding_note_event(struct core *core, struct events *events);

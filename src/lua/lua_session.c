@@ -71,49 +71,29 @@ int binding_open_session(lua_State *L) {
   return 1;
 }
 
-/* session:next([host_read, no_turns]) → kind, …: the next event, or nil; the
- * same one until it is noted().  `no_turns`: local turns are for later */
+/* session:next([host_read]) → kind, …: the next event, or nil; the same one until
+ * it is noted() */
 static int session_next(lua_State *L) {
   struct session_box *box = check_session(L);
-  return binding_push_event(L, &box->core, &box->events, lua_toboolean(L, 2),
-                            !lua_toboolean(L, 3));
-}
-
-/* The second argument is appended to the first, if it is there. */
-static void append_item(lua_State *L) {
-  if (lua_isnoneornil(L, 3)) return;
-  luaL_checktype(L, 2, LUA_TTABLE);
-  lua_settop(L, 3);
-  lua_rawseti(L, 2, (int)lua_rawlen(L, 2) + 1);
+  return binding_push_event(L, &box->core, &box->events, lua_toboolean(L, 2));
 }
 
 /* session:noted([queue, item]): appends the item to the queue, and at the same
  * moment the event that next() has said is over */
 static int session_noted(lua_State *L) {
   struct session_box *box = check_session(L);
-  append_item(L);
+  if (!lua_isnoneornil(L, 3)) {
+    luaL_checktype(L, 2, LUA_TTABLE);
+    lua_settop(L, 3);
+    lua_rawseti(L, 2, (int)lua_rawlen(L, 2) + 1);
+  }
   if (box->core) binding_note_event(box->core, &box->events);
   return 0;
 }
 
-/* session:turn() → the number of the first that was passed a node by a local
- * turn, and is to be told; nil: there is none */
-static int session_turn(lua_State *L) {
-  const struct core *core = check_session(L)->core;
-  const struct claim *claim = core ? core->turns.untold : NULL;
-  if (!claim) return 0;
-  lua_pushnumber(L, (lua_Number)claim->number);
-  return 1;
-}
-
-/* session:turned(queue [, item]) → is there one more?  As noted(), for that
- * one */
-static int session_turned(lua_State *L) {
-  const struct session_box *box = check_session(L);
-  append_item(L);
-  struct message *message = box->core ? core_take_turn(box->core) : NULL;
-  if (message) core_event_done(box->core, message);
-  lua_pushboolean(L, box->core && core_has_turns(box->core));
+/* session:is_behind() → is there an event that was taken, and is not noted? */
+static int session_is_behind(lua_State *L) {
+  lua_pushboolean(L, check_session(L)->events.pending != NULL);
   return 1;
 }
 
@@ -176,18 +156,18 @@ static int session_stats(lua_State *L) {
 #undef X
   /* What Lua has given back is held no more, whatever is still under way. */
   int holding = core->closed ? 0 : core->proof.held;
-  const struct turns *turns = &core->turns;
-  grants += turns->taken;
-  local_turns += turns->taken;
-  waiting += turns->waiting;
+  grants += core->turns;
+  waiting += core->standing;
+  uint64_t local_turns = core->turns;
   uint64_t waits[WAIT_BUCKETS];
   for (int i = 0; i < WAIT_BUCKETS; i++)
-    waits[i] = core->waits[i] + turns->waits[i];
+    waits[i] = core->waits[i] + core->turn_waits[i];
   lua_newtable(L);
 #define X(name) set_integer(L, #name, name);
   SESSION_COUNTERS(X)
 #undef X
   set_integer(L, "holding", (uint64_t)holding);
+  set_integer(L, "local_turns", local_turns);
   lua_newtable(L);
   for (int i = 0; i < WAIT_BUCKETS; i++) {
     lua_pushinteger(L, (lua_Integer)waits[i]);
@@ -243,14 +223,20 @@ static int session_gc(lua_State *L) {
 }
 
 void binding_register_session(lua_State *L) {
-  static const luaL_Reg methods[] = {
-      {"fd", session_fd},           {"next", session_next},
-      {"noted", session_noted},     {"turn", session_turn},
-      {"turned", session_turned},   {"wait", session_wait},
-      {"state", session_state},     {"id", session_id},
-      {"timeout", session_timeout}, {"error", session_error},
-      {"stats", session_stats},     {"lease", session_lease_},
-      {"close", session_close_},    {"leave", session_leave},
-      {"nudge", session_nudge},     {NULL, NULL}};
+  static const luaL_Reg methods[] = {{"fd", session_fd},
+                                     {"next", session_next},
+                                     {"noted", session_noted},
+                                     {"wait", session_wait},
+                                     {"state", session_state},
+                                     {"id", session_id},
+                                     {"timeout", session_timeout},
+                                     {"error", session_error},
+                                     {"stats", session_stats},
+                                     {"lease", session_lease_},
+                                     {"close", session_close_},
+                                     {"leave", session_leave},
+                                     {"nudge", session_nudge},
+                                     {"is_behind", session_is_behind},
+                                     {NULL, NULL}};
   binding_new_type(L, &session_type, methods, session_gc);
 }

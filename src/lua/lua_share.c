@@ -11,13 +11,13 @@ static const struct object_type share_type = {"zklock.hold"};
 
 struct share *binding_check_share(lua_State *L, int index) {
   struct share *share = binding_check_object(L, index, &share_type);
-  if (!share->core) luaL_error(L, "zklock: this share is empty");
+  if (!share->claim) luaL_error(L, "zklock: this share is empty");
   return share;
 }
 
 struct share *binding_check_granted(lua_State *L, int index) {
   struct share *share = binding_check_share(L, index);
-  if (claim_state(share->claim) < CLAIM_HELD)
+  if (claim_said(share->claim) < CLAIM_HELD)
     luaL_error(L, "zklock: this share has not been granted");
   return share;
 }
@@ -27,20 +27,39 @@ int binding_new_share(lua_State *L) {
   return 1;
 }
 
-struct share *binding_empty_share(lua_State *L, int index) {
+static bool stands_in_line(const struct share *share) {
+  return share->live && !share->claim;
+}
+
+struct share *binding_vacant_share(lua_State *L, int index) {
   if (lua_isnoneornil(L, index)) {
     binding_new_share(L);
     return lua_touserdata(L, -1);
   }
   struct share *share = binding_check_object(L, index, &share_type);
-  luaL_argcheck(L, !share->core && !share->dead, index, "not empty");
+  luaL_argcheck(L, (!share->core || stands_in_line(share)) && !share->dead,
+                index, "not empty");
   lua_pushvalue(L, index);
   return share;
 }
 
+void binding_stand_share(struct share *share, struct core *core,
+                         int64_t deadline) {
+  core_keep(core);
+  core_stand(core, &share->turn, deadline);
+  core->standing++;
+  share->core = core;
+  share->live = true;
+}
+
+static void step_out(const struct share *share) { share->core->standing--; }
+
 void binding_fill_share(struct share *share, struct core *core,
                         struct claim *claim) {
-  core_keep(core);
+  if (stands_in_line(share))
+    step_out(share);
+  else
+    core_keep(core);
   share->core = core;
   share->claim = claim;
   share->live = true;
@@ -51,42 +70,60 @@ void binding_fill_share(struct share *share, struct core *core,
 static int share_again(lua_State *L) {
   struct share *share = binding_check_share(L, 1);
   binding_check_process(L, share->core);
-  struct share *copy = binding_empty_share(L, 2);
+  struct share *copy = binding_vacant_share(L, 2);
+  luaL_argcheck(L, !copy->core, 2, "not empty");
   claim_keep(share->claim);
+  copy->turn = share->turn;
   binding_fill_share(copy, share->core, share->claim);
   return 1;
 }
 
-/* Gives a share back; the last one ends the hold.  False: it was lost. */
-static bool give_back(struct share *share, bool report) {
+/* Gives a share back.  The last one gives the claim to `next`, if there is one and
+ * that may be, or ends the hold.  False: it was lost. */
+static bool give_back(struct share *share, bool report, struct share *next) {
+  struct claim *claim = share->claim;
   share->live = false;
-  bool last = --share->claim->shares == 0;
-  if (claim_state(share->claim) == CLAIM_WAITING) {
-    core_abandon(share->core, share->claim);
+  share->last = --claim->shares == 0;
+  if (claim_said(claim) == CLAIM_WAITING) {
+    core_abandon(share->core, claim);
     return true;
   }
-  if (last) return core_release(share->core, share->claim, report);
-  return !claim_loss(share->claim);
+  if (!share->last) return !claim_loss(claim, share->turn.index);
+  share->passed =
+      next && core_pass_on(share->core, claim, &share->turn, &next->turn);
+  if (!share->passed) return core_release(share->core, claim, report);
+  claim_keep(claim);
+  binding_fill_share(next, share->core, claim);
+  return true;
 }
 
-/* share:release(report, tells) → true, or false: lost, by the clock, too; then:
- * was it the last share; and the number of the first local turn that is to be told
- * of (session:turn), which the caller sees to if it `tells`.  Idempotent: once
- * more it says the same. */
+/* The one at `index` that stands in a line of this session; NULL: none. */
+static struct share *next_share(lua_State *L, int index,
+                                const struct core *core) {
+  if (lua_isnoneornil(L, index)) return NULL;
+  struct share *next = binding_check_object(L, index, &share_type);
+  return stands_in_line(next) && next->core == core ? next : NULL;
+}
+
+/* share:release([report [, next]]) → true, or false: lost, by the clock, too; then:
+ * was it the last share; and has `next`, which stands in a line, the lock now?
+ * `report`: if not, "gone" is to tell when the node is.  Idempotent: once more it
+ * says the same. */
 static int share_release(lua_State *L) {
   struct share *share = binding_check_object(L, 1, &share_type);
   if (share->core) binding_check_process(L, share->core);
-  if (share->live) {
-    core_find_loss(share->core, share->claim);
-    share->kept = give_back(share, lua_toboolean(L, 2));
-    share->last = share->claim->shares == 0;
+  if (stands_in_line(share)) {
+    step_out(share);
+    share->live = false;
+    share->kept = true;
+  } else if (share->live) {
+    struct share *next = next_share(L, 3, share->core);
+    core_find_loss(share->core, share->claim, share->turn.index);
+    share->kept = give_back(share, lua_toboolean(L, 2), next);
   }
-  bool turns = share->core && core_has_turns(share->core);
-  if (turns && !lua_toboolean(L, 3)) core_nudge(share->core);
   lua_pushboolean(L, share->kept);
   lua_pushboolean(L, share->last);
-  if (!turns) return 2;
-  lua_pushnumber(L, (lua_Number)share->core->turns.untold->number);
+  lua_pushboolean(L, share->passed);
   return 3;
 }
 
@@ -102,11 +139,13 @@ static int share_gc(lua_State *L) {
   if (share) share->dead = true;
   if (!share || !share->core || share->core->owner != process_id()) return 0;
   struct claim *claim = share->claim;
-  if (share->live) {
-    bool held = claim_state(claim) == CLAIM_HELD;
-    give_back(share, false);
-    if (core_has_turns(share->core)) core_nudge(share->core);
-    if (held && claim->shares == 0 && !share->core->closed) {
+  if (stands_in_line(share)) {
+    step_out(share);
+  } else if (share->live) {
+    bool held = claim_said(claim) == CLAIM_HELD;
+    /* (Nobody has told those who stand in its line that it is over.) */
+    give_back(share, claim->contender.options.handoffs > 0, NULL);
+    if (held && share->last && !share->core->closed) {
       char text[PATH_MAX_BYTES + 120];
       snprintf(text, sizeof text,
                "a guard of %.*s was collected without release, which ends its "
@@ -116,9 +155,11 @@ static int share_gc(lua_State *L) {
       log_say(&share->core->log, "warn", text);
     }
   }
-  claim_drop(claim);
+  if (claim) claim_drop(claim);
   core_forget(share->core);
   share->core = NULL;
+  share->claim = NULL;
+  share->live = false;
   return 0;
 }
 
@@ -129,13 +170,15 @@ static bool is_usable(const struct share *share) {
 
 static int share_is_held(lua_State *L) {
   const struct share *share = binding_check_share(L, 1);
-  lua_pushboolean(L, is_usable(share) && claim_is_held(share->claim));
+  lua_pushboolean(L, is_usable(share) &&
+                         claim_is_held(share->claim, share->turn.index));
   return 1;
 }
 
 static int share_lease(lua_State *L) {
   const struct share *share = binding_check_share(L, 1);
-  int64_t lease = is_usable(share) ? claim_lease(share->claim) : 0;
+  int64_t lease =
+      is_usable(share) ? claim_lease(share->claim, share->turn.index) : 0;
   lua_pushnumber(L,
                  lease == NEVER ? HUGE_VAL : (lua_Number)lease / NANOSECONDS);
   return 1;
@@ -147,15 +190,16 @@ static int share_state(lua_State *L) {
   static const char *const names[] = {"waiting", "refused", "held", "released"};
   const struct share *share = binding_check_share(L, 1);
   binding_check_process(L, share->core);
-  int state = claim_state(share->claim);
+  int turn = share->turn.index;
+  int state = claim_state(share->claim, turn);
   if (state == CLAIM_HELD && (!share->live || share->core->closed))
     state = CLAIM_RELEASED;
   /* Suspended at the first doubt: no server, or no proof by our own clock. */
   if (state == CLAIM_HELD && (share->core->proof.state != SESSION_CONNECTED ||
-                              !claim_is_held(share->claim)))
+                              !claim_is_held(share->claim, turn)))
     lua_pushliteral(L, "suspended");
   else
-    lua_pushstring(L, claim_loss(share->claim) ? "lost" : names[state]);
+    lua_pushstring(L, claim_loss(share->claim, turn) ? "lost" : names[state]);
   return 1;
 }
 
@@ -163,7 +207,8 @@ static int share_state(lua_State *L) {
 static int share_reason(lua_State *L) {
   const struct share *share = binding_check_share(L, 1);
   binding_check_process(L, share->core);
-  lua_pushstring(L, contender_loss_name(claim_loss(share->claim)));
+  lua_pushstring(L, contender_loss_name(
+                        claim_loss(share->claim, share->turn.index)));
   return 1;
 }
 
@@ -171,8 +216,9 @@ static int share_reason(lua_State *L) {
 static int share_find_loss(lua_State *L) {
   const struct share *share = binding_check_share(L, 1);
   binding_check_process(L, share->core);
-  lua_pushstring(L, contender_loss_name(
-                        core_find_loss(share->core, share->claim)));
+  lua_pushstring(L,
+                 contender_loss_name(core_find_loss(share->core, share->claim,
+                                                    share->turn.index)));
   return 1;
 }
 
@@ -210,10 +256,34 @@ static int share_node(lua_State *L) {
   return 1;
 }
 
-/* share:number() → what events call the hold */
+/* One that stands in a line, or is filled. */
+static struct share *asking_share(lua_State *L) {
+  struct share *share = binding_check_object(L, 1, &share_type);
+  if (!share->core) luaL_error(L, "zklock: this share is empty");
+  return share;
+}
+
+/* share:number() → what events call its hold, or its wait */
 static int share_number(lua_State *L) {
-  const struct share *share = binding_check_share(L, 1);
+  lua_pushnumber(L, (lua_Number)asking_share(L)->turn.number);
+  return 1;
+}
+
+/* share:root() → the number of the first turn of its hold; nothing: it stands in a
+ * line */
+static int share_root(lua_State *L) {
+  const struct share *share = asking_share(L);
+  if (!share->claim) return 0;
   lua_pushnumber(L, (lua_Number)share->claim->number);
+  return 1;
+}
+
+/* share:is_overdue() → is its deadline over?  Else "alarm" tells when it is */
+static int share_is_overdue(lua_State *L) {
+  const struct share *share = asking_share(L);
+  bool overdue = share->turn.deadline <= clock_now();
+  if (!overdue) core_call_at(share->core, share->turn.deadline);
+  lua_pushboolean(L, overdue);
   return 1;
 }
 
@@ -224,15 +294,14 @@ static int push_seconds(lua_State *L, int64_t duration) {
 
 /* share:take() → for how long it was waited for: its user has it from now on */
 static int share_take(lua_State *L) {
-  struct claim *claim = granted_claim(L);
-  claim->taken = clock_now();
-  return push_seconds(L, claim->taken - claim->asked);
+  struct turn *turn = &binding_check_granted(L, 1)->turn;
+  turn->taken = clock_now();
+  return push_seconds(L, turn->taken - turn->asked);
 }
 
 /* share:waited() → since when it has been asked for, in seconds from now */
 static int share_waited(lua_State *L) {
-  const struct share *share = binding_check_share(L, 1);
-  return push_seconds(L, clock_now() - share->claim->asked);
+  return push_seconds(L, clock_now() - asking_share(L)->turn.asked);
 }
 
 /* share:held() → since when its user has had it, in seconds from now; and what
@@ -241,9 +310,9 @@ static int share_held(lua_State *L) {
   /* (In the order of enum kind: rule.h.) */
   static const char *const modes[] = {"mutex", "read",   "write",
                                       "lease", "unfair", "member"};
-  const struct claim *claim = granted_claim(L);
-  push_seconds(L, clock_now() - claim->taken);
-  lua_pushstring(L, modes[claim->contender.options.kind]);
+  const struct share *share = binding_check_granted(L, 1);
+  push_seconds(L, clock_now() - share->turn.taken);
+  lua_pushstring(L, modes[share->claim->contender.options.kind]);
   return 2;
 }
 
@@ -252,26 +321,36 @@ static int share_held(lua_State *L) {
 static int share_watch(lua_State *L) {
   struct share *share = binding_check_share(L, 1);
   binding_check_process(L, share->core);
-  if (!share->core->closed && claim_state(share->claim) == CLAIM_HELD)
+  if (!share->core->closed && claim_said(share->claim) == CLAIM_HELD)
     core_watch(share->core, share->claim);
   return 0;
 }
 
 static int share_turn(lua_State *L) {
-  lua_pushinteger(L, granted_claim(L)->turn);
+  lua_pushinteger(L, binding_check_granted(L, 1)->turn.index);
   return 1;
 }
 
 void binding_register_share(lua_State *L) {
-  static const luaL_Reg methods[] = {
-      {"again", share_again},         {"release", share_release},
-      {"cancel", share_cancel},       {"is_held", share_is_held},
-      {"lease", share_lease},         {"state", share_state},
-      {"token", share_token},         {"token_number", share_token_number},
-      {"node", share_node},           {"number", share_number},
-      {"watch", share_watch},         {"turn", share_turn},
-      {"take", share_take},           {"waited", share_waited},
-      {"held", share_held},           {"reason", share_reason},
-      {"find_loss", share_find_loss}, {NULL, NULL}};
+  static const luaL_Reg methods[] = {{"again", share_again},
+                                     {"release", share_release},
+                                     {"cancel", share_cancel},
+                                     {"is_held", share_is_held},
+                                     {"lease", share_lease},
+                                     {"state", share_state},
+                                     {"token", share_token},
+                                     {"token_number", share_token_number},
+                                     {"node", share_node},
+                                     {"number", share_number},
+                                     {"watch", share_watch},
+                                     {"turn", share_turn},
+                                     {"take", share_take},
+                                     {"waited", share_waited},
+                                     {"held", share_held},
+                                     {"reason", share_reason},
+                                     {"find_loss", share_find_loss},
+                                     {"root", share_root},
+                                     {"is_overdue", share_is_overdue},
+                                     {NULL, NULL}};
   binding_new_type(L, &share_type, methods, share_gc);
 }

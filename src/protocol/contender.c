@@ -6,7 +6,7 @@
 
 static const unsigned legal_moves[] = {
 #define TO(state) (1u << CONTENDER_##state)
-    [CONTENDER_PARKED] = TO(ENTERING) | TO(HELD) | TO(GONE),
+    [CONTENDER_PARKED] = TO(ENTERING) | TO(GONE),
     [CONTENDER_ENTERING] = TO(FINDING) | TO(QUEUED) | TO(HELD) | TO(LEAVING) |
                            TO(PARKED) | TO(GONE),
     [CONTENDER_FINDING] = TO(ENTERING) | TO(QUEUED) | TO(HELD) | TO(LEAVING) |
@@ -50,10 +50,6 @@ int64_t contender_token(const struct contender *c) {
 
 int contender_ahead(const struct contender *c) {
   return c->view.at_least ? -1 : c->view.ahead;
-}
-
-void contender_count_turns(struct contender *c, int turns) {
-  if (c->state == CONTENDER_HELD) c->node.turn += turns;
 }
 
 /* The facts that hold in each state. */

@@ -103,7 +103,7 @@ struct contender_options {
   bool lose_on_suspend;
   bool shares_path;      /* locks of other kinds may be there */
   int permits;           /* KIND_PERMIT */
-  int handoffs;          /* local turns on one node; 0: a node for each */
+  int handoffs;          /* its owner may pass the node on so often; 0: never */
   int64_t poll_interval; /* WAIT_POLL */
   int64_t deadline;      /* of the whole acquisition */
   int64_t max_hold;      /* NEVER: none */
@@ -160,8 +160,7 @@ struct node {
   } suspect;
   uint64_t id;         /* the one in its name */
   uint64_t serial;     /* of its create: a later list shows it */
-  int turn;            /* how many local turns it has had before */
-  unsigned granted_in; /* the connection in which its first turn began */
+  unsigned granted_in; /* the connection in which it was granted */
   unsigned told_in;    /* the last in which a server has said whose it is */
   int64_t czxid, owner_session;
   const char *name; /* the end of its path; a granted one's does not change */
@@ -327,7 +326,7 @@ struct queue {
   int entered;              /* so many have a node, or may have */
   int impatient;            /* PARKED ones that do not wait for others */
   int kept;                 /* LEAVING ones whose nodes no server deletes */
-  int sharing; /* of those who entered: with a node for several in turn */
+  int sharing; /* of those who entered: of whom there is one at a time */
 
   struct tail *tail; /* NULL: never known */
   struct onlooker *onlookers;
@@ -397,10 +396,6 @@ void contender_init(struct contender *c,
 int64_t contender_token(const struct contender *c);
 /* How many were ahead of it when it was refused; -1: one, and perhaps others. */
 int contender_ahead(const struct contender *c);
-
-/* Its node has had so many more local turns than were taken here: its owner has
- * passed it on, and back, by itself. */
-void contender_count_turns(struct contender *c, int turns);
 
 /* For the files above. */
 

@@ -13,13 +13,10 @@
  *                                                      ▼                 ▼
  *   GONE ◄── deleted, not found, or died with its session ────────── LEAVING
  *
- *   A local turn is not drawn: PARKED → HELD, and the one before HELD → GONE.
- *
  * Transitions, and who performs them (life_leave, life_finish: life_leaving.c):
  *   → PARKED             life_begin; life_finish, life_start_over (where the
  *                        quota is used up), life_session_ended
  *   PARKED → ENTERING    life_enter
- *   PARKED → HELD        life_take_over
  *   ENTERING → FINDING   may_be_made
  *   FINDING, QUEUED → ENTERING        life_start_over
  *   QUEUED → FINDING     life_refute
@@ -55,8 +52,8 @@
  *
  * 4 is seen to here, for every way of waiting, and 1 is asserted; 1, 2 and 3 are
  * seen to by the ways (queued.c, place.c; unfair.c, where there is one node for all;
- * semaphore.c, where a list counts).  A local turn changes nothing of what the grant before it stood on:
- * life_take_over. */
+ * semaphore.c, where a list counts).  A local turn (claim.c) changes nothing of what
+ * the grant stood on. */
 #include "life.h"
 
 #include <assert.h>
@@ -136,7 +133,7 @@ static void grant(struct contender *c) {
             max_hold == NEVER ? NEVER : all->wire->now + max_hold);
   contender_unwatch_others(c);
   contender_decide(c, DECISION_GRANTED);
-  if (c->node.turn == 0) c->node.granted_in = all->wire->connection;
+  c->node.granted_in = all->wire->connection;
   contender_enter(c, CONTENDER_HELD);
   contender_check(c);
   if (c->options.kind != KIND_GATE) counter_add(&all->wire->counters.grants, 1);
@@ -165,21 +162,6 @@ void life_proved(struct contender *c) {
   if (c->state != CONTENDER_QUEUED) return;
   contender_check(c);
   c->way->look_anew(c);
-}
-
-/* A local turn: the next of this session's waiters takes the node over, with
- * everything that is known of it, and no request is sent.  Nothing that the
- * grant stood on changes: the node is the same, nobody is ahead of it. */
-void life_take_over(struct contender *c, struct contender *from) {
-  contender_check(c);
-  c->node = from->node;
-  c->node.turn++;
-  contender_set_name(c, c->node.name);
-  watch_hand_over(&from->own, &c->own);
-  contender_decide(from, DECISION_RELEASED);
-  life_finish(from);
-  counter_add(&contender_wire(c)->counters.local_turns, 1);
-  grant(c);
 }
 
 /* The node. */

@@ -19,8 +19,6 @@ void life_drive(struct contender *c);
 void life_be_first(struct contender *c);
 /* The lease stands again. */
 void life_proved(struct contender *c);
-/* It is granted the node that another has held. */
-void life_take_over(struct contender *c, struct contender *from);
 
 /* Its node does not exist: it begins again at the tail. */
 void life_start_over(struct contender *c);

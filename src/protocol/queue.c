@@ -185,38 +185,7 @@ void queue_connected(struct queue *queue) {
   directory_wake(&queue->directory);
 }
 
-/* Local turns. */
-
-/* (A node of another layout keeps other nodes waiting.) */
-static bool can_use(const struct contender *c, const struct contender *from) {
-  return c->options.layout == from->options.layout;
-}
-
-/* The first that shares its node; NULL: there is none, or it needs another. */
-static struct contender *next_sharing(const struct contender *from) {
-  for (struct contender *c = from->queue->parked; c; c = c->next)
-    if (c->state == CONTENDER_PARKED && c->options.handoffs > 0)
-      return can_use(c, from) ? c : NULL;
-  return NULL;
-}
-
-/* When somebody asks for the lock it is not ours to pass on. */
-static bool may_be_passed_on(const struct contender *c) {
-  const struct wire *wire = contender_wire(c);
-  return c->node.turn < c->options.handoffs &&
-         c->revocation != REVOCATION_TOLD && wire->connected &&
-         wire_lease_stands(wire);
-}
-
-void queue_release(struct contender *c) {
-  if (c->state != CONTENDER_HELD) return;
-  contender_check(c);
-  struct contender *next = may_be_passed_on(c) ? next_sharing(c) : NULL;
-  if (next)
-    life_take_over(next, c);
-  else
-    life_release(c);
-}
+/* Who else is there? */
 
 void queue_look_around(struct contender *c) {
   if (c->state == CONTENDER_HELD && contender_wire(c)->connected &&

@@ -22,8 +22,6 @@ void queue_rewind(struct queue *queue);
 /* All but those are driven. */
 void queue_drive(struct queue *queue);
 void queue_connected(struct queue *queue);
-/* The user gives it back: to the next of this session's, perhaps. */
-void queue_release(struct contender *c);
 /* From now on this holder is told whether anybody else stands in its queue. */
 void queue_look_around(struct contender *c);
 void queue_children_changed(struct queue *queue);

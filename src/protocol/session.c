@@ -186,7 +186,7 @@ bool session_acquire(struct session *s, int64_t now, struct contender *c,
 
 void session_release(struct session *s, int64_t now, struct contender *c) {
   begin(s, now);
-  queue_release(c);
+  life_release(c);
   end(s);
 }
 

@@ -231,13 +231,6 @@ void watch_drop(struct watcher *watcher) {
   dispose(w);
 }
 
-void watch_hand_over(struct watcher *from, struct watcher *to) {
-  struct watch *w = from->watch;
-  if (!w) return;
-  leave(from);
-  join(w, to);
-}
-
 /* Tells all who watch it.  What they do may make any of them leave, or others
  * come, who need not hear this: so each goes to the end of a list of those who
  * have heard, where the others stand, too, before it hears.  One more is wanted

@@ -93,8 +93,6 @@ static inline void *watcher_owner(struct watcher *watcher) {
 bool watch_want(struct watcher *watcher, struct watches *watches,
                 const char *name);
 void watch_drop(struct watcher *watcher);
-/* The watch of the one becomes the other's, which has none. */
-void watch_hand_over(struct watcher *from, struct watcher *to);
 
 /* Asks the server for it unless that is done or under way; nothing without a
  * watch. */

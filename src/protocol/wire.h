@@ -18,7 +18,6 @@
   X(in_flight)              \
   X(grants)                 \
   X(handoffs)               \
-  X(local_turns)            \
   X(timeouts)               \
   X(lost)                   \
   X(reconnects)             \

@@ -611,7 +611,7 @@ analyze:  ## cppcheck, clang-tidy and gcc's -fanalyzer: no finding
 	  '-DElfW(type)=Elf64_##type' src
 	@echo 'gcc -fanalyzer …'
 	@printf '%s\n' $(SOURCES) | xargs -P $(PROCESSORS) -I{} sh -c 'case {} in \
-	  src/lua/* | src/io/ask.c | src/protocol/watch.c | src/protocol/gathering.c | src/protocol/departure.c) no=-Wno-analyzer-malloc-leak ;; esac; \
+	  src/lua/* | src/io/ask.c | src/protocol/conflict.c | src/protocol/watch.c | src/protocol/gathering.c | src/protocol/departure.c) no=-Wno-analyzer-malloc-leak ;; esac; \
 	  gcc $(ANALYZE) -O1 -Werror -fanalyzer $$no -c {} -o /dev/null'
 	@echo 'clang-tidy …'
 	@printf '%s\n' $(SOURCES) | xargs -P $(PROCESSORS) -n 4 sh -c \

@@ -14,6 +14,7 @@ local protect = {}
 function protect.class()
   local class = { __close = function(closing) closing:finish() end }
   class.__index = class
+  function class.new() return setmetatable({}, class) end
   return class
 end
 
@@ -32,32 +33,28 @@ local function answer(ok, ...)
   return ...
 end
 
--- Calls fn by `catch`, and then closing:finish().
-local function close(catch, closing, fn, ...)
-  return finish(closing, note(closing, catch(fn, ...)))
-end
-
-local is_54 = not jit and _VERSION > "Lua 5.3"
-
-if is_54 then
-  -- The same where the coroutine may be closed meanwhile.
-  close = load([[
-    local note = ...
-    return function(catch, closing, fn, ...)
-      local _ <close> = closing
-      return note(closing, catch(fn, ...))
-    end
-  ]], "=zklock.protect")(note)
-end
-
--- An error in the main chunk always reaches a pcall, which closes what it
--- passes; so there it keeps its traceback.  A coroutine may die of it, and
--- closes nothing then.
-local function through(fn, ...) return true, fn(...) end
-
+-- Calls fn, and then closing:finish(), whatever fn raises.
 local function call(closing, fn, ...)
-  local catch = is_54 and loops.in_main() and through or pcall
-  return answer(close(catch, closing, fn, ...))
+  return answer(finish(closing, note(closing, pcall(fn, ...))))
+end
+
+local function fine(closing, ...)
+  closing.fine = true
+  return ...
+end
+
+if not jit and _VERSION > "Lua 5.3" then
+  -- The same where the coroutine may be closed meanwhile.  An error in the main
+  -- chunk always reaches a pcall, which closes what it passes.  So there it
+  -- keeps its traceback.  A coroutine may die of it, and closes nothing then.
+  call = load([[
+    local in_main, fine, note, answer = ...
+    return function(closing, fn, ...)
+      local _ <close> = closing
+      if in_main() then return fine(closing, fn(...)) end
+      return answer(note(closing, pcall(fn, ...)))
+    end
+  ]], "=zklock.protect")(loops.in_main, fine, note, answer)
 end
 
 local yields_across_pcall = jit ~= nil or _VERSION ~= "Lua 5.1"
@@ -67,15 +64,21 @@ local yields_across_pcall = jit ~= nil or _VERSION ~= "Lua 5.1"
 function protect.call(blocks, closing, fn, ...)
   if blocks or yields_across_pcall then return call(closing, fn, ...) end
   closing.bare = true -- only what blocks can be protected
-  return answer(close(through, closing, fn, ...))
+  return finish(closing, fine(closing, fn(...)))
 end
 
 --- A method `fn(closing, self, ...)`, protected as a whole, with a new closing
 -- of `class` for each call.  `loop_of(self, ...)` is the loop in question.
 function protect.method(class, loop_of, fn)
+  local new = class.new
+  if yields_across_pcall then
+    return function(...)
+      local closing = new()
+      return call(closing, fn, closing, ...)
+    end
+  end
   return function(...)
-    local closing = setmetatable({}, class)
-    local blocks = yields_across_pcall or loops.may_block(loop_of(...))
+    local closing, blocks = new(), loops.may_block(loop_of(...))
     return protect.call(blocks, closing, fn, closing, ...)
   end
 end

@@ -78,7 +78,7 @@ static bool is_path(const struct text *path) {
 }
 
 static char *put(char *to, const char *text, size_t size) {
-  if (size) memcpy(to, text, size);
+  if (text) memcpy(to, text, size);
   return to + size;
 }
 

@@ -28,7 +28,7 @@ int binding_new_share(lua_State *L) {
 }
 
 static bool stands_in_line(const struct share *share) {
-  return share->live && !share->claim;
+  return share->core && share->live && !share->claim;
 }
 
 struct share *binding_vacant_share(lua_State *L, int index) {

@@ -124,6 +124,16 @@ STORY("leaves no node behind at a server that never lists it") {
   HEARD(a, "refused: cancelled, removed, forgotten");
 }
 
+STORY("begins again at once in a new connection, however long it paused") {
+  ACQUIRE(s);
+  struct answers answers = unlisted;
+  asked_within(s, 8000, &answers);
+  happens(s, "reconnects");
+  int made = answers.made;
+  while (answers.made == made) asked_within(s, 1, &answers);
+  CHECK(answers.made >= made + 3);
+}
+
 STORY("keeps its deadline while it waits to begin again") {
   struct actor *a = ACQUIRE(s, .within = 2500);
   struct answers answers = unlisted;

@@ -49,10 +49,17 @@ if not jit and _VERSION > "Lua 5.3" then
   -- keeps its traceback.  A coroutine may die of it, and closes nothing then.
   call = load([[
     local in_main, fine, note, answer = ...
-    return function(closing, fn, ...)
+    local function through(closing, fn, ...)
       local _ <close> = closing
-      if in_main() then return fine(closing, fn(...)) end
-      return answer(note(closing, pcall(fn, ...)))
+      return fine(closing, fn(...))
+    end
+    local function caught(closing, fn, ...)
+      local _ <close> = closing
+      return note(closing, pcall(fn, ...))
+    end
+    return function(closing, fn, ...)
+      if in_main() then return through(closing, fn, ...) end
+      return answer(caught(closing, fn, ...))
     end
   ]], "=zklock.protect")(loops.in_main, fine, note, answer)
 end

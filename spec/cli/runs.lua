@@ -3,6 +3,7 @@
 local assert = require "luassert"
 local command = require "support.command"
 local each = require "support.each"
+local new_suspension = require "support.suspension".new
 local processes = require "support.processes"
 local start_proxy = require "support.proxy".start
 local support = require "support"
@@ -75,6 +76,18 @@ local function check_end(row, it, path, pid)
   if row.says then assert.matches(row.says, err, 1, true) end
 end
 
+--- `option` is given so many seconds that only the clock's jump ends them, in
+-- `come`; the session lasts longer. Adds to the options of `command.start`.
+function runs.outlasting(options, option)
+  local suspension = new_suspension()
+  options.env = options.env or {}
+  for name, value in pairs(suspension.env) do options.env[name] = value end
+  return {
+    words = { "--session-timeout", "40", option, "15" },
+    come = function() suspension:sleep(20) end,
+  }
+end
+
 --- Runs the rows. A row has
 --   `script` (none: forever), `words` (options of `zklock run`),
 --   `proxy` (true: one is between it and the server),
@@ -83,18 +96,25 @@ end
 --   and what is true after it: `code` (none: zklock has not ended by itself),
 --   `out` (exactly, behind the process), `err` (exactly; a %s is the path),
 --   `says` (on standard error, beside other things), `lives` (the script does),
---   `left` (contenders; none: 0).
+--   `left` (contenders; none: 0),
+--   `outlasts`: an option of `zklock run` whose seconds have passed, by the
+--   clock of the command, once the script runs.
 -- `given()`: options for `command.start`.
 function runs.check(rows, given)
   each(rows, function(row)
     local path, proxy = support.path(), row.proxy and start_proxy()
-    local options = proxy and { env = { ZKLOCK_HOSTS = proxy.hosts } }
-      or given and given()
+    local options = given and given() or {}
+    if proxy then options.env = { ZKLOCK_HOSTS = proxy.hosts } end
+    local outlast = row.outlasts and runs.outlasting(options, row.outlasts)
     -- (A loss is noticed within a sixth of the session timeout.)
     local words = row.by == runs.lose and { "--session-timeout", "10" } or {}
     for _, word in ipairs(row.words or {}) do words[#words + 1] = word end
+    for _, word in ipairs(outlast and outlast.words or {}) do
+      words[#words + 1] = word
+    end
     local it = runs.start(path, row.script or runs.forever, words, options)
     local pid = runs.pid_of(it)
+    if outlast then outlast.come() end
     if type(row.by) == "string" then
       it:signal(row.by)
     elseif row.by then

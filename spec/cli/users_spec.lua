@@ -22,7 +22,7 @@ describe_here("A command that has changed its user", function()
   -- `by`, what is said `to` it then, whether it keeps the lock, its exit code.
   local rows = {
     { "keeps the lock after --max-hold", to = "SIGKILL", kept = true, code = 76,
-      words = { "--max-hold", "0.3" } },
+      outlasts = "--max-hold" },
     { "keeps the lock when a signal is not passed on", to = "SIGTERM",
       by = function(it) it:signal "TERM" end, kept = true, code = 137 },
     { "keeps the lock when the guardian is killed", to = "SIGKILL",
@@ -37,15 +37,19 @@ describe_here("A command that has changed its user", function()
   it("goes on, and keeps the lock", function()
     each(rows, function(row)
       local path = support.path()
+      local options = { before = row.before or WITHOUT_KILL }
+      local outlast = row.outlasts and runs.outlasting(options, row.outlasts)
       local words = { "--session-timeout", "10", "--grace", "0.2" }
-      for _, word in ipairs(row.words or {}) do words[#words + 1] = word end
+      for _, word in ipairs(outlast and outlast.words or {}) do
+        words[#words + 1] = word
+      end
       local it = runs.start(path,
-        "echo pid $$; exec " .. AS_NOBODY .. "sleep 1000", words,
-        { before = row.before or WITHOUT_KILL })
+        "echo pid $$; exec " .. AS_NOBODY .. "sleep 1000", words, options)
       local pid = runs.pid_of(it)
       support.closing(pid, function() processes.signal("KILL", pid) end)
       -- Its user is another one, once it is `sleep`.
       support.wait_until(function() return processes.is_named(pid, "sleep") end)
+      if outlast then outlast.come() end
       if row.by then row.by(it, path) end
       it:expect("as another user and cannot be sent " .. row.to, "err")
       assert.is_true(processes.is_alive(pid))
@@ -89,12 +93,15 @@ describe("What zklock run kills", function()
 
   -- Its state is that of a process that has ended.
   it("is also a process whose first thread has ended", function()
-    local it = runs.start(support.path(), [[setsid python3 -c "
+    local path = support.path()
+    local it = runs.start(path, [[setsid python3 -c "
 import ctypes, os, threading, time
 print('pid', os.getpid(), flush=True)
 threading.Thread(target=time.sleep, args=(1000,)).start()
-ctypes.CDLL(None).pthread_exit(None)" & wait]], { "--max-hold", "1" })
+ctypes.CDLL(None).pthread_exit(None)" & wait]], { "--session-timeout", "10" })
     local pid = runs.pid_of(it)
+    processes.await_end(pid) -- so it seems
+    runs.lose(it, path)
     assert.equal(76, it:wait())
     assert.is_false(processes.exists(pid))
   end)

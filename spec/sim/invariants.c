@@ -870,6 +870,8 @@ static void check_watches(struct world *w, const struct process *p) {
     return;
   /* (A reply that is lost with its connection: the next event clears it.) */
   if (p->session.wire.counters.reconnects > 0) return;
+  /* (It asks a server again to take a watch away, once it goes on.) */
+  if (process_is_paused(w, p)) return;
   for (int path = 0; path < w->paths.count; path++)
     if (path_set_has(&l->data, path) || path_set_has(&l->children, path) ||
         (path_set_has(&l->missing, path) && !was_shut(w, path, p)))

@@ -132,15 +132,14 @@ local function by_ticket(wanted, options)
   return result, message, code
 end
 
--- More than a server with a small buffer reads.
-local LARGE = ("large "):rep(1000)
+-- Almost all that data may be: more than a server with a small buffer reads.
+local LARGE = ("large "):rep(170)
 
-local function begin(wanted, owner, timeout, data)
+local function begin(wanted, owner, timeout)
   number = number + 1
-  local codes = { settings.credential and "auth" or nil }
-  if data then codes[#codes + 1] = "invalid" end
   journal:note("wait", number, owner, timeout or "-",
-    table.concat(wanted.paths, ","), wanted.kind, table.concat(codes, ","))
+    table.concat(wanted.paths, ","), wanted.kind,
+    settings.credential and "auth" or "")
   return number
 end
 
@@ -148,7 +147,7 @@ local function ask(wanted, owner)
   local timeout = draw_timeout()
   local data = timeout ~= 0 and chance(settings.credential and 15 or 2)
     and LARGE or nil
-  local this = begin(wanted, owner, timeout, data)
+  local this = begin(wanted, owner, timeout)
   local options = { timeout = timeout, data = data,
     max_hold = chance(4) and 0.05 + random() * 0.2 or nil }
   local apart = chance(15)

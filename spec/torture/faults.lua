@@ -184,7 +184,7 @@ end, 3)
 lie("credential's answer kept", 3, function()
   return { mute_auth = random(3) == 1 and "always" or 1 }
 end, 3)
-lie("small buffer", 12, function() return { largest = 4000 } end, 12)
+lie("small buffer", 12, function() return { largest = 900 } end, 12)
 lie("server says nothing", 3, function() return { kind = "silent" } end, 4)
 lie("server answers no more", 3, function() return { mute = "yes" } end, 6)
 lie("server talks nonsense", 3, function() return { kind = "nonsense" } end, 3)

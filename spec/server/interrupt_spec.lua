@@ -84,12 +84,13 @@ describe("SIGINT", function()
       ]]):format(row[2]), path)
       interrupt(child)
       child:expect "true\tconnected"
+      support.wait_for_queue(path, 1)
+      kinds.wait_for_nodes(path .. "/s", 1)
+      kinds.wait_for_nodes(path .. "/d", 0)
       support.wait_until(function()
-        return #other:contenders(path) == 1
-          and #other:contenders(path .. "/s") == 1
-          and support.count_watches(path .. "/s") == 0
-          and #(support.zk():children(path .. "/d") or {}) == 0
-      end)
+        return support.count_watches(path .. "/s") == 0
+      end, 5, "no watches")
+      assert.is_true(held:is_held() and held_too:is_held())
       held:release()
       held_too:release()
       child:say():expect "true":expect "true"

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "doubts.h"
+
 /* Who waits for the quota. */
 
 static void wait_for_quota(struct queue *queue, bool urgent) {
@@ -208,6 +210,19 @@ void queue_children_changed(struct queue *queue) {
 }
 
 void queue_disconnected(struct queue *queue) { tell_company(queue); }
+
+void queue_sweep(struct queue *queue) {
+  watches_sweep(&queue->directory.watches);
+}
+
+void queue_look_again(struct queue *queue) {
+  watches_look_again(&queue->directory.watches);
+}
+
+void queue_closed(struct queue *queue) {
+  doubts_end(queue);
+  directory_closed(&queue->directory);
+}
 
 /* Finding. */
 

@@ -26,6 +26,11 @@ void queue_connected(struct queue *queue);
 void queue_look_around(struct contender *c);
 void queue_children_changed(struct queue *queue);
 void queue_disconnected(struct queue *queue);
+/* The watches that nobody wants go, after a disconnection. */
+void queue_sweep(struct queue *queue);
+/* Nodes that may not be read are polled. */
+void queue_look_again(struct queue *queue);
+void queue_closed(struct queue *queue);
 
 /* Whoever waits for the quota may try again; false: nobody does. */
 bool queue_wake_crowded(struct contenders *all);

@@ -3,6 +3,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "doubts.h"
 #include "hash.h"
 
 static unsigned bucket_of(const char *path, size_t length) {
@@ -86,6 +87,56 @@ void queues_each_contender(struct queues *queues,
                            void (*visit)(struct contender *c)) {
   for (struct queue *q = queues->newest; q; q = q->older)
     for (struct contender *c = q->first; c; c = c->next) visit(c);
+}
+
+/* As a directory of ours, and as a child of one. */
+void queues_hear(struct queues *queues, enum watch_event event,
+                 const char *path) {
+  struct queue *queue = queues_find(queues, path, strlen(path));
+  if (queue && event != WATCH_CHANGED) queue_children_changed(queue);
+  const char *slash = strrchr(path, '/');
+  if (event == WATCH_CHILDREN || !slash) return;
+  queue = queues_find(queues, path, (size_t)(slash - path));
+  if (queue) watches_fired(&queue->directory.watches, slash + 1, event);
+}
+
+/* The clock. */
+
+void queues_run_timers(struct queues *queues) {
+  struct contenders *all = queues->all;
+  struct timer *timer;
+  while ((timer = timer_pop(&all->timers, all->wire->now)))
+    life_due((struct contender *)((char *)timer -
+                                  offsetof(struct contender, timer)));
+}
+
+/* Who holds for long watches its own node; who does not pays nothing. */
+static int64_t watch_due(const struct contenders *all) {
+  if (!all->wire->connected || all->holders == 0) return NEVER;
+  return wire_not_before_retry(all->wire,
+                               all->heard_at + all->wire->lease.timeout / 6);
+}
+
+void queues_watch_holds(struct queues *queues) {
+  struct contenders *all = queues->all;
+  if (watch_due(all) > all->wire->now) return;
+  all->heard_at = all->wire->now;
+  queues_each_contender(queues, life_watch_own);
+}
+
+void queues_look_for_late_nodes(struct queues *queues) {
+  struct contenders *all = queues->all;
+  if (doubts_due(&all->doubts, all->wire) > all->wire->now) return;
+  doubts_begin_turn(&all->doubts, all->wire);
+  queues_each(queues, doubts_list);
+}
+
+int64_t queues_due(const struct queues *queues) {
+  const struct contenders *all = queues->all;
+  int64_t due = timers_due(&all->timers), watch = watch_due(all),
+          doubts = doubts_due(&all->doubts, all->wire);
+  if (watch < due) due = watch;
+  return doubts < due ? doubts : due;
 }
 
 void queues_flush(struct queues *queues) {

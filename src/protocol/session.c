@@ -13,7 +13,6 @@
 #include "session.h"
 
 #include <assert.h>
-#include <stddef.h>
 #include <string.h>
 
 #include "doubts.h"
@@ -33,19 +32,6 @@ const char *session_state_name(enum session_state state) {
 #undef X
   };
   return names[state];
-}
-
-bool session_is_connected(const struct session *s) {
-  return s->state == SESSION_CONNECTED;
-}
-
-int64_t session_lease(const struct session *s) { return s->wire.lease.until; }
-int64_t session_number(const struct session *s) { return s->wire.session; }
-int64_t session_negotiated(const struct session *s) { return s->wire.timeout; }
-int64_t session_now(const struct session *s) { return s->wire.now; }
-
-const struct counters *session_counters(const struct session *s) {
-  return &s->wire.counters;
 }
 
 /* Steps. */
@@ -268,22 +254,13 @@ bool session_ask(struct session *s, int64_t now, struct op *op) {
   return sent;
 }
 
-static void sweep(struct queue *queue) {
-  watches_sweep(&queue->directory.watches);
-}
-
-static void close_queue(struct queue *queue) {
-  doubts_end(queue);
-  directory_closed(&queue->directory);
-}
-
 void session_close(struct session *s, int64_t now) {
   begin(s, now);
   change_state(s, SESSION_CLOSED);
   wire_closed(&s->wire);
   queues_each_contender(&s->queues, life_close);
   refuse_the_rest(s, VERDICT_CLOSED, 0);
-  queues_each(&s->queues, close_queue);
+  queues_each(&s->queues, queue_closed);
   s->renew_at = NEVER;
   end(s);
 }
@@ -332,7 +309,7 @@ void session_disconnected(struct session *s, int64_t now) {
     change_state(s, SESSION_SUSPENDED);
     s->lost_at = now;
     wire_disconnected(&s->wire);
-    queues_each(&s->queues, sweep);
+    queues_each(&s->queues, queue_sweep);
     queues_each_contender(&s->queues, life_disconnected);
     queues_each(&s->queues, queue_disconnected);
     departures_disconnected(&s->departures);
@@ -396,23 +373,12 @@ void session_reply(struct session *s, int64_t now, uint64_t serial,
   end(s);
 }
 
-/* As a directory of ours, and as a child of one. */
-static void hear_event(struct session *s, enum watch_event event,
-                       const char *path) {
-  struct queue *queue = queues_find(&s->queues, path, strlen(path));
-  if (queue && event != WATCH_CHANGED) queue_children_changed(queue);
-  const char *slash = strrchr(path, '/');
-  if (event == WATCH_CHILDREN || !slash) return;
-  queue = queues_find(&s->queues, path, (size_t)(slash - path));
-  if (queue) watches_fired(&queue->directory.watches, slash + 1, event);
-}
-
 void session_event(struct session *s, int64_t now, enum watch_event event,
                    const char *path) {
   begin(s, now);
   if (session_is_connected(s)) {
     counter_add(&s->wire.counters.events, 1);
-    hear_event(s, event, path);
+    queues_hear(&s->queues, event, path);
   }
   end(s);
 }
@@ -427,16 +393,7 @@ static enum need need_of(const struct session *s) {
 
 static void end_holds(struct session *s) {
   if (s->all.holders == 0 || wire_lease_stands(&s->wire)) return;
-  for (struct queue *q = s->queues.newest; q; q = q->older)
-    for (struct contender *c = q->first; c; c = c->next) life_lose_overdue(c);
-}
-
-static void run_timers(struct session *s) {
-  struct timer *timer;
-  while ((timer = timer_pop(&s->all.timers, s->wire.now)))
-    life_due((struct contender *)((char *)timer -
-                                  offsetof(struct contender, timer)));
-  vigils_run(&s->vigils);
+  queues_each_contender(&s->queues, life_lose_overdue);
 }
 
 static void open_session(struct session *s) {
@@ -445,48 +402,18 @@ static void open_session(struct session *s) {
   s->wire.transport.open(s->wire.transport.self);
 }
 
-static void look_again(struct queue *queue) {
-  watches_look_again(&queue->directory.watches);
-}
-
 static void try_again(struct session *s) {
   bool resumes = wire_is_to_resume(&s->wire);
   if (resumes) wire_insist(&s->wire);
   if (wire_is_to_retry(&s->wire) || resumes) {
     nonces_drive(&s->nonces);
-    queues_each(&s->queues, sweep);
+    queues_each(&s->queues, queue_sweep);
     queues_each(&s->queues, queue_drive);
     queues_each(&s->queues, queue_rewind);
     vigils_drive(&s->vigils);
     departures_drive(&s->departures);
   }
-  if (wire_is_to_look(&s->wire)) queues_each(&s->queues, look_again);
-}
-
-/* Who holds for long watches its own node; who does not pays nothing. */
-static int64_t watch_due(const struct session *s) {
-  if (!session_is_connected(s) || s->all.holders == 0) return NEVER;
-  return wire_not_before_retry(&s->wire,
-                               s->all.heard_at + s->wire.lease.timeout / 6);
-}
-
-static void watch_holds(struct session *s) {
-  if (watch_due(s) > s->wire.now) return;
-  s->all.heard_at = s->wire.now;
-  queues_each_contender(&s->queues, life_watch_own);
-}
-
-static void look_for_late_nodes(struct session *s) {
-  struct doubts *doubts = &s->all.doubts;
-  if (doubts_due(doubts, &s->wire) > s->wire.now) return;
-  doubts_begin_turn(doubts, &s->wire);
-  queues_each(&s->queues, doubts_list);
-}
-
-static void keep_alive(struct session *s) {
-  wire_beat(&s->wire, need_of(s));
-  watch_holds(s);
-  wire_nudge(&s->wire);
+  if (wire_is_to_look(&s->wire)) queues_each(&s->queues, queue_look_again);
 }
 
 void session_run(struct session *s, int64_t now) {
@@ -495,28 +422,24 @@ void session_run(struct session *s, int64_t now) {
   assert(s->calls == 1);
   end_holds(s);
   chores_run(&s->wire.step);
-  run_timers(s);
+  queues_run_timers(&s->queues);
+  vigils_run(&s->vigils);
   chores_run(&s->wire.step);
   open_session(s);
   try_again(s);
-  look_for_late_nodes(s);
+  queues_look_for_late_nodes(&s->queues);
   queues_flush(&s->queues);
-  keep_alive(s);
+  wire_beat(&s->wire, need_of(s));
+  queues_watch_holds(&s->queues);
+  wire_nudge(&s->wire);
   queues_flush(&s->queues);
   end(s);
 }
 
-bool session_lingers(const struct session *s) { return s->wire.lingers; }
-
-void session_flush(struct session *s) { wire_flush(&s->wire); }
-
 int64_t session_due(const struct session *s) {
-  int64_t due = timers_due(&s->all.timers);
-  int64_t others[] = {wire_due(&s->wire, need_of(s)),
-                      watch_due(s),
-                      s->renew_at,
+  int64_t due = queues_due(&s->queues);
+  int64_t others[] = {wire_due(&s->wire, need_of(s)), s->renew_at,
                       vigils_due(&s->vigils),
-                      doubts_due(&s->all.doubts, &s->wire),
                       s->all.holders > 0 ? s->wire.lease.until : NEVER};
   for (size_t i = 0; i < sizeof others / sizeof *others; i++)
     if (others[i] < due) due = others[i];

@@ -138,21 +138,35 @@ void session_event(struct session *s, int64_t now, enum watch_event event,
 void session_run(struct session *s, int64_t now);
 /* Before anybody waits for anything: sends what has lingered for a call that may
  * follow soon, if there is such. */
-bool session_lingers(const struct session *s);
-void session_flush(struct session *s);
+static inline bool session_lingers(const struct session *s) {
+  return s->wire.lingers;
+}
+static inline void session_flush(struct session *s) { wire_flush(&s->wire); }
 /* When session_run must be called at the latest. */
 int64_t session_due(const struct session *s);
 
-bool session_is_connected(const struct session *s);
+static inline bool session_is_connected(const struct session *s) {
+  return s->state == SESSION_CONNECTED;
+}
 /* Until when the session is proved to live. */
-int64_t session_lease(const struct session *s);
+static inline int64_t session_lease(const struct session *s) {
+  return s->wire.lease.until;
+}
 /* ZooKeeper's number of it; 0: none. */
-int64_t session_number(const struct session *s);
+static inline int64_t session_number(const struct session *s) {
+  return s->wire.session;
+}
 /* As negotiated last; 0: never. */
-int64_t session_negotiated(const struct session *s);
+static inline int64_t session_negotiated(const struct session *s) {
+  return s->wire.timeout;
+}
 /* By which it goes. */
-int64_t session_now(const struct session *s);
-const struct counters *session_counters(const struct session *s);
+static inline int64_t session_now(const struct session *s) {
+  return s->wire.now;
+}
+static inline const struct counters *session_counters(const struct session *s) {
+  return &s->wire.counters;
+}
 
 #pragma GCC visibility pop
 

@@ -46,7 +46,7 @@ describe("Virtual time", function()
     ]])
     assert.matches("not yet", output, 1, true)
     assert.matches("the limit of time is reached", output, 1, true)
-    assert.matches("run of src/io/core.c", output, 1, true)
+    assert.matches("run of src/io/io_thread.c", output, 1, true)
   end)
 end)
 

@@ -1,7 +1,7 @@
-/* A session: what both of its threads see of it, and its I/O thread.
+/* A session: what both of its threads see of it, and what its I/O thread tells.
  *
- * The protocol, its contenders and the client belong to the I/O thread alone,
- * which core.c is about.  What the Lua thread calls is in lua_thread.h. */
+ * The protocol, its contenders and the client belong to the I/O thread alone
+ * (io_thread.c).  What the Lua thread calls is in lua_thread.h. */
 #ifndef ZKLOCK_CORE_H
 #define ZKLOCK_CORE_H
 
@@ -36,7 +36,7 @@ struct core {
   _Atomic uint64_t states; /* (a) not yet told, four bits each, last lowest */
   _Atomic int failure;     /* (a) enum client_failure */
   _Atomic uint64_t waits[WAIT_BUCKETS]; /* (a) grants by wait: < 2^n us */
-  _Atomic bool ending;      /* (a) the process is: see end in core.c */
+  _Atomic bool ending;      /* (a) the process is: see end in io_thread.c */
   _Atomic int64_t alarm_at; /* (a) when EVENT_ALARM is wanted; NEVER */
 
   struct session session;   /* (i), but its counters */
@@ -62,10 +62,29 @@ struct core {
   struct nginx_socket nginx_socket;  /* (l) */
 };
 
-/* The I/O thread: what the contender of a claim tells. */
+/* ---- The I/O thread ------------------------------------------------------- */
+
+/* This thread is from now on the session's I/O thread. */
+void core_runs_here(const struct core *core);
+
+/* What client, session, and the contender of a claim tell. */
+struct client_listener core_client_listener(struct core *core);
+struct listener core_session_listener(struct core *core);
 news_handler core_hear;
-/* Makes the session and starts its thread.  False: errno tells. */
-bool core_start(struct core *core);
+
+/* An event, told at the end of the turn with whatever else it brings. */
+void core_post(struct core *core, struct message *message, int kind);
+void core_publish_lease(struct core *core);
+void core_refuse(struct core *core, struct claim *claim, enum verdict why,
+                 int reason);
+/* If it is known that the claim's node is gone, or that it cannot be deleted. */
+void core_tell_gone(struct core *core, struct claim *claim);
+
+/* Makes the session and starts its thread (io_thread.c).  False: errno tells. */
+bool io_thread_start(struct core *core);
+
+/* ---- Both ----------------------------------------------------------------- */
+
 /* Of the two threads the one that leaves last closes the channel. */
 void core_leave_channel(struct core *core);
 /* References to the memory, for proofs that outlive the session. */

@@ -5,7 +5,7 @@
  *
  * The stopped thread may hold any lock, that of malloc included.  So the
  * handler calls nothing that takes a lock, and the I/O threads go a way on which
- * they need none of the Lua thread's: see end in core.c.  Should one be held up
+ * they need none of the Lua thread's: see end in io_thread.c.  Should one be held up
  * all the same, the process ends without it. */
 #include "ending.h"
 

@@ -59,7 +59,7 @@ struct core *core_open(struct settings *settings, const char **error) {
   }
   init(core, settings);
   registry_add(&core->registered);
-  if (core_start(core)) return core;
+  if (io_thread_start(core)) return core;
   *error = strerror(errno);
   registry_remove(&core->registered);
   core->references = core->users = 1;

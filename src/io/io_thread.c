@@ -1,0 +1,279 @@
+/* The I/O thread: one loop that takes commands in, turns session and client, and
+ * posts events out (core.c). */
+#include "core.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ask.h"
+#include "clock.h"
+#include "entropy.h"
+#include "fork.h"
+#include "messages.h"
+
+enum { LINGER = 30 * 1000 }; /* ns */
+
+static void await_over(void *self, struct await *await) {
+  await_keep(await); /* the message's */
+  core_post(self, &await->over, EVENT_AWAITED);
+}
+
+static void answer(void *self, struct ask *ask) {
+  struct core *core = self;
+  struct claim *claim = ask->claim;
+  /* Belief is never stronger than truth: who knows must not go on. */
+  if (claim && ask->gone && claim->joined)
+    session_lose(&core->session, clock_now(), &claim->contender, LOSS_DELETED);
+  core_post(core, &ask->answered, EVENT_ANSWERED);
+}
+
+/* Commands in. */
+
+static void acquire(struct core *core, int64_t now, struct claim *claim) {
+  claim->joined = true;
+  claim_keep(claim); /* the contender's */
+  if (!core->closing &&
+      session_acquire(&core->session, now, &claim->contender, claim->path))
+    return;
+  claim->joined = false;
+  core_refuse(core, claim, core->closing ? VERDICT_CLOSED : VERDICT_INVALID,
+              REASON_NO_MEMORY);
+  claim_drop(claim);
+}
+
+static void cancel(struct core *core, int64_t now, struct claim *claim) {
+  if (claim->joined) session_cancel(&core->session, now, &claim->contender);
+}
+
+static void release(struct core *core, int64_t now, struct claim *claim) {
+  if (claim->joined && !claim->removed)
+    session_release(&core->session, now, &claim->contender);
+  else
+    claim->removed = true;
+  core_tell_gone(core, claim); /* it may have been lost at this very moment */
+}
+
+/* The grant was first?  Then it is given back at once. */
+static void abandon(struct core *core, int64_t now, struct claim *claim) {
+  cancel(core, now, claim);
+  if (claim_end_hold(claim, CLAIM_RELEASED))
+    session_release(&core->session, now, &claim->contender);
+}
+
+/* (A release that is the I/O thread's to decide.) */
+static void release_member(void *self, struct claim *claim, bool last) {
+  struct core *core = self;
+  if (claim_end_hold(claim, CLAIM_RELEASED))
+    (last ? session_release_last : session_release)(&core->session, clock_now(),
+                                                    &claim->contender);
+}
+
+static void lose(struct core *core, int64_t now, struct claim *claim) {
+  enum loss why = claim_said_loss(claim);
+  if (why == LOSS_SILENCE) session_fall_silent(&core->session, now);
+  if (claim->joined) session_lose(&core->session, now, &claim->contender, why);
+}
+
+static void obey_for(struct core *core, int64_t now, struct claim *claim,
+                     int kind) {
+  switch (kind) {
+    case COMMAND_ACQUIRE:
+      acquire(core, now, claim);
+      break;
+    case COMMAND_CANCEL:
+      cancel(core, now, claim);
+      break;
+    case COMMAND_RELEASE_AND_TELL:
+      claim->report_gone = true;
+      /* fall through */
+    case COMMAND_RELEASE:
+      release(core, now, claim);
+      break;
+    case COMMAND_ABANDON:
+      abandon(core, now, claim);
+      break;
+    case COMMAND_LOSE:
+      lose(core, now, claim);
+      break;
+    case COMMAND_WATCH:
+      if (claim->joined) session_watch(&core->session, now, &claim->contender);
+      break;
+    case COMMAND_LOOK_AROUND:
+      if (claim->joined)
+        session_look_around(&core->session, now, &claim->contender);
+      break;
+  }
+  claim_drop(claim); /* the message's */
+}
+
+static void obey_for_await(struct core *core, int64_t now, struct await *await,
+                           int kind) {
+  if (kind == COMMAND_AWAIT)
+    await_begin(await, core->closing ? NULL : &core->session, now, &core->port);
+  else
+    await_end(await, &core->session, now);
+  await_drop(await); /* the message's */
+}
+
+static void obey(struct core *core, int64_t now, struct message *message,
+                 int kind) {
+  if (kind == COMMAND_CLOSE) {
+    core->closing = true;
+    session_close(&core->session, now);
+  } else if (kind == COMMAND_ASK) { /* whose answer will free it */
+    ask_begin(message_subject(message), &core->session, &core->window, answer,
+              core);
+  } else if (kind == COMMAND_AWAIT || kind == COMMAND_AWAIT_NO_MORE) {
+    obey_for_await(core, now, message_subject(message), kind);
+  } else if (kind != COMMAND_ALARM) { /* (which is heard of before a wait) */
+    obey_for(core, now, message_subject(message), kind);
+  }
+}
+
+/* False: there was none. */
+static bool take_commands(struct core *core) {
+  struct message *message = channel_take_commands(&core->channel);
+  int64_t now = clock_now();
+  bool any = message;
+  while (message) {
+    struct message *next = message->next;
+    int kind = message->kind;
+    channel_done(&core->channel, message);
+    obey(core, now, message, kind);
+    message = next;
+  }
+  return any;
+}
+
+/* The thread. */
+
+/* When is the Lua thread to be called?  It has been, if that is past. */
+static int64_t call(struct core *core) {
+  int64_t at = core->alarm_at;
+  if (at == NEVER || at > clock_now()) return at;
+  if (!atomic_compare_exchange_strong(&core->alarm_at, &at, NEVER)) return at;
+  core_post(core, &core->alarm_event, EVENT_ALARM);
+  return NEVER;
+}
+
+static int64_t earlier(int64_t one, int64_t other) {
+  return one < other ? one : other;
+}
+
+/* (It is back as soon as the machine resumes, if something is due by then.) */
+static void wait_until(struct core *core, int64_t due, int fd, short events) {
+  struct pollfd fds[3] = {{.fd = core->channel.io.read_fd, .events = POLLIN},
+                          {.fd = fd, .events = events}};
+  if (!channel_rest(&core->channel)) due = 0;
+  fork_asleep();
+  int n = clock_poll(&core->timer, fds, 2, due);
+  fork_awake();
+  channel_rise(&core->channel);
+  if (n > 0 && fds[0].revents) wakeup_clear(&core->channel.io);
+  if (n < 0) fds[1].revents = 0;
+  client_process(core->client, fds[1].revents);
+}
+
+/* The process is about to end.  The Lua thread has stopped where it was: the
+ * channel is not touched any more, nor is memory that it has allocated. */
+static _Noreturn void end(struct core *core) {
+  atomic_store(&core->proof.lease_until, 0);
+  client_close(core->client);
+  core->registered.ended = true;
+  fork_asleep();
+  for (;;) pause();
+}
+
+/* Who has given a lock back that others wait for mostly asks for it again at once:
+ * one transaction for both is worth so much patience. */
+static void linger(struct core *core) {
+  int64_t end = clock_now() + LINGER;
+  while (session_lingers(&core->session) && clock_now() < end) {
+    sched_yield();
+    if (take_commands(core)) session_run(&core->session, clock_now());
+  }
+  session_flush(&core->session);
+}
+
+static void *run(void *argument) {
+  struct core *core = argument;
+  struct session *s = &core->session;
+  core_runs_here(core);
+  core->registered.ended = false;
+  fork_awake();
+  clock_timer_open(&core->timer);
+  session_open(&core->session, clock_now());
+  while (!core->closing) {
+    int fd;
+    short events;
+    int64_t due = client_prepare(core->client, &fd, &events);
+    due = earlier(due, earlier(session_due(s), call(core)));
+    wait_until(core, due, fd, events);
+    if (core->ending) end(core);
+    client_deliver(core->client);
+    take_commands(core);
+    session_run(s, clock_now());
+    linger(core);
+    core_publish_lease(core);
+  }
+  channel_rest(&core->channel); /* what follows may last */
+  client_close(core->client);
+  session_free(s);
+  client_free(core->client);
+  clock_timer_close(&core->timer);
+  settings_forget_credentials(core->settings); /* (holds may keep the rest) */
+  registry_remove(&core->registered);
+  channel_event(&core->channel, &core->closed_event, EVENT_CLOSED);
+  core_leave_channel(core);
+  core_forget(core);
+  fork_asleep();
+  return NULL;
+}
+
+/* Birth and death. */
+
+static bool start_thread(struct core *core) {
+  sigset_t all, old;
+  /* No handler of the process may run on our threads. */
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &old);
+  int rc = pthread_create(&core->thread, NULL, run, core);
+  pthread_sigmask(SIG_SETMASK, &old, NULL);
+  errno = rc;
+  return rc == 0;
+}
+
+static bool init_session(struct core *core) {
+  struct client_listener of_client = core_client_listener(core);
+  struct listener of_session = core_session_listener(core);
+  const struct settings *settings = core->settings;
+  struct session_options options = {
+      .chroot = settings->hosts.chroot,
+      .least_timeout = settings->least_session_timeout_ms * INT64_C(1000000),
+      .tick = settings->tick_time_ms * INT64_C(1000000),
+      .doubts_acl = settings->doubts_acl};
+  uint64_t seed;
+  if (!entropy(options.random, sizeof options.random)) return false;
+  memcpy(&seed, options.random, sizeof seed);
+  window_init(&core->window);
+  core->port = (struct await_port){core, await_over, release_member};
+  core->client =
+      client_new(settings, &core->session, &of_client, &core->channel.io, seed);
+  errno = ENOMEM;
+  if (!core->client) return false;
+  struct transport transport = client_transport(core->client);
+  session_init(&core->session, &options, &transport, &of_session, clock_now());
+  return true;
+}
+
+bool io_thread_start(struct core *core) {
+  if (init_session(core) && start_thread(core)) return true;
+  int problem = errno;
+  if (core->client) client_free(core->client);
+  errno = problem;
+  return false;
+}

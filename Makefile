@@ -384,7 +384,9 @@ tls:  ## what a client library does that has TLS: builds one from its source
 .PHONY: ci-full
 ci-full: lint test asan tsan  ## what takes longer than a commit should wait
 	$(MAKE) -s sim SEEDS=1000000
+	$(MAKE) -s mutants
 	.ci/bare --suite trixie 'make test'
+	.ci/bare --suite trixie 'make deb && yes | sudo apt install ./build/deb/*zklock_*.deb'
 
 .PHONY: torture
 MINUTES ?= 2

@@ -56,8 +56,6 @@ needs_tsan          = demo test sanitize
 needs_fuzz          = demo test sanitize
 needs_tls           = demo test tls
 needs_recording     = demo test
-needs_site          = site
-needs_site-check    = site demo test nginx
 needs_deb           = deb
 needs_ci-full       = $(needs_lint) $(needs_test) $(needs_asan)
 
@@ -426,19 +424,11 @@ $(BUILD)/bench/floor: $(BENCH_FLOOR) $(wildcard bench/drivers/floor/*.h)
 
 # ---- To read it ------------------------------------------------------------------
 
-.PHONY: pictures recording site site-check
+.PHONY: pictures recording
 pictures:  ## draws doc/pictures and doc/bench, but for the recording
 	@$(ANY_LUA) doc/pictures/draw
 recording: all  ## records the demo anew: doc/pictures/demo.svg
 	@$(call RUN,$(ZK),$(LUA_VERSION)) lua$(LUA_VERSION) doc/pictures/record
-site:  ## all pages as HTML, into build/site
-	@$(ANY_LUA) doc/make/site '$(BUILD)/site'
-site-check: site  ## the site in a browser: SHOTS=yes keeps what it looks like
-	@python3 -B site/spec/broken.py
-	@python3 -B site/spec/check.py $(if $(SHOTS),--shots '$(BUILD)/site-shots') \
-	  '$(BUILD)/site'
-	@BUILD='$(BUILD)' $(if $(SHOTS),SPEC_SHOTS='$(abspath $(BUILD))/site-shots') \
-	  bash spec/run --lua $(LUA_VERSION) --zk $(ZK) site/spec
 
 # ---- To install it -----------------------------------------------------------
 
@@ -589,9 +579,8 @@ floors:  ## who calls whom, in src and lua: downward only, and in no circle
 
 .PHONY: lint format
 lint: floors  ## luacheck, clang-format, compiler warnings as errors, floors
-	luacheck -q lua spec examples bench package site doc doc/pictures/draw \
-	  doc/pictures/record doc/make/site
-	luacheck -q lua spec examples bench package site rockspec/*.lua
+	luacheck -q lua spec examples bench package doc doc/pictures/draw \
+	  doc/pictures/record rockspec/*.lua
 	clang-format --dry-run -Werror $(SOURCES) $(HEADERS) $(VIRTUAL) $(VIRTUAL_HEADERS) \
 	  $(wildcard spec/*/*.[ch] examples/*/*.c bench/*/*.c bench/*/*/*.[ch])
 	$(or $(shell command -v pyflakes3),python3 -m py_compile) bench/run \

@@ -39,7 +39,7 @@ describe("With a standard error that blocks", function()
   it("zklock run", function()
     runs.check({
       { "ends the command when the lock is lost", by = runs.lose, code = 76 },
-      { "gives the lock back after --max-hold", outlasts = "--max-hold",
+      { "gives the lock back after --max-hold", by = "--max-hold",
         code = 76 },
       { "asks the command when it is asked to let go", code = 143,
         by = function(_, path)

@@ -51,7 +51,7 @@ it("A command whose lock is lost", function()
     { "and has ended by itself meanwhile, counts as lost", by = lose,
       script = "trap 'exit 0' TERM; " .. forever, code = 76 },
     { "has run for as long as --max-hold allows", script = stubborn .. forever,
-      outlasts = "--max-hold", words = { "--grace", "0.3" }, code = 76,
+      by = "--max-hold", words = { "--grace", "0.3" }, code = 76,
       says = "--max-hold" },
   }
 end)

@@ -76,50 +76,50 @@ local function check_end(row, it, path, pid)
   if row.says then assert.matches(row.says, err, 1, true) end
 end
 
---- `option` is given so many seconds that only the clock's jump ends them, in
--- `come`; the session lasts longer. Adds to the options of `command.start`.
+--- `option` of `zklock run` is given seconds that only a jump of its clock
+-- ends, which the second result makes; the session lasts longer. The first one
+-- are words; `options` are those of `command.start`.
 function runs.outlasting(options, option)
   local suspension = new_suspension()
   options.env = options.env or {}
   for name, value in pairs(suspension.env) do options.env[name] = value end
-  return {
-    words = { "--session-timeout", "40", option, "15" },
-    come = function() suspension:sleep(20) end,
-  }
+  return { "--session-timeout", "40", option, "15" },
+    function() suspension:sleep(20) end
+end
+
+-- The words in front of the row's own, and what happens.
+local function prepare(row, options)
+  local by = row.by
+  if type(by) ~= "string" then
+    -- (A loss is noticed within a sixth of the session timeout.)
+    return by == runs.lose and { "--session-timeout", "10" } or {}, by
+  elseif by:sub(1, 2) == "--" then
+    return runs.outlasting(options, by)
+  end
+  return {}, function(it) it:signal(by) end
 end
 
 --- Runs the rows. A row has
 --   `script` (none: forever), `words` (options of `zklock run`),
 --   `proxy` (true: one is between it and the server),
---   `by` (what happens: a signal's name, or a function that is given the
---   command, the path, the script's process and the proxy),
+--   `by` (what happens: a signal's name; an option of `zklock run` whose
+--   seconds have passed; or a function that is given the command, the path,
+--   the script's process and the proxy),
 --   and what is true after it: `code` (none: zklock has not ended by itself),
 --   `out` (exactly, behind the process), `err` (exactly; a %s is the path),
 --   `says` (on standard error, beside other things), `lives` (the script does),
---   `left` (contenders; none: 0),
---   `outlasts`: an option of `zklock run` whose seconds have passed, by the
---   clock of the command, once the script runs.
+--   `left` (contenders; none: 0).
 -- `given()`: options for `command.start`.
 function runs.check(rows, given)
   each(rows, function(row)
     local path, proxy = support.path(), row.proxy and start_proxy()
     local options = given and given() or {}
     if proxy then options.env = { ZKLOCK_HOSTS = proxy.hosts } end
-    local outlast = row.outlasts and runs.outlasting(options, row.outlasts)
-    -- (A loss is noticed within a sixth of the session timeout.)
-    local words = row.by == runs.lose and { "--session-timeout", "10" } or {}
+    local words, happen = prepare(row, options)
     for _, word in ipairs(row.words or {}) do words[#words + 1] = word end
-    for _, word in ipairs(outlast and outlast.words or {}) do
-      words[#words + 1] = word
-    end
     local it = runs.start(path, row.script or runs.forever, words, options)
     local pid = runs.pid_of(it)
-    if outlast then outlast.come() end
-    if type(row.by) == "string" then
-      it:signal(row.by)
-    elseif row.by then
-      row.by(it, path, pid, proxy)
-    end
+    if happen then happen(it, path, pid, proxy) end
     check_end(row, it, path, pid)
     if proxy then proxy:heal() end
     if row.lives then processes.signal("KILL", pid) end

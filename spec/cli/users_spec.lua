@@ -22,7 +22,7 @@ describe_here("A command that has changed its user", function()
   -- `by`, what is said `to` it then, whether it keeps the lock, its exit code.
   local rows = {
     { "keeps the lock after --max-hold", to = "SIGKILL", kept = true, code = 76,
-      outlasts = "--max-hold" },
+      by = "--max-hold" },
     { "keeps the lock when a signal is not passed on", to = "SIGTERM",
       by = function(it) it:signal "TERM" end, kept = true, code = 137 },
     { "keeps the lock when the guardian is killed", to = "SIGKILL",
@@ -38,19 +38,16 @@ describe_here("A command that has changed its user", function()
     each(rows, function(row)
       local path = support.path()
       local options = { before = row.before or WITHOUT_KILL }
-      local outlast = row.outlasts and runs.outlasting(options, row.outlasts)
-      local words = { "--session-timeout", "10", "--grace", "0.2" }
-      for _, word in ipairs(outlast and outlast.words or {}) do
-        words[#words + 1] = word
-      end
+      local words, by = { "--session-timeout", "10" }, row.by
+      if by == "--max-hold" then words, by = runs.outlasting(options, by) end
+      for _, word in ipairs { "--grace", "0.2" } do words[#words + 1] = word end
       local it = runs.start(path,
         "echo pid $$; exec " .. AS_NOBODY .. "sleep 1000", words, options)
       local pid = runs.pid_of(it)
       support.closing(pid, function() processes.signal("KILL", pid) end)
       -- Its user is another one, once it is `sleep`.
       support.wait_until(function() return processes.is_named(pid, "sleep") end)
-      if outlast then outlast.come() end
-      if row.by then row.by(it, path) end
+      by(it, path)
       it:expect("as another user and cannot be sent " .. row.to, "err")
       assert.is_true(processes.is_alive(pid))
       if row.kept then

@@ -108,7 +108,7 @@
 --- What all kinds of locks take.
 ---@class zklock.HoldOptions
 ---
---- What our node carries: whoever waits is told it. At most 1 024 bytes. Default: `"host:pid"`
+--- The data of our node. `on_wait` and `contenders()` show it to other clients. At most 1 024 bytes. Default: `"host:pid"`
 ---@field data? string
 ---
 --- The hold is lost, with the reason `max_hold`, and the lock given back after so long, even if Lua is stuck. Default: none

@@ -51,7 +51,7 @@
 --- See the ACL of the path that the message names. Waits for other paths are not disturbed.
 ---@field denied "denied"
 ---
---- Mend what the message names: a parent that is missing, a directory of too many children (doc/limits.md).
+--- Correct what the message names: a parent that is missing, a directory of too many children (doc/limits.md).
 ---@field invalid "invalid"
 ---
 --- Use one kind of lock at a path, or try again later. The message names the other kind and its owner. With the option `share_path`

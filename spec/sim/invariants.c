@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "protocol/conflict.h"
 #include "world.h"
 
 static int number_of(const struct world *w, const struct acquisition *a) {
@@ -69,9 +68,9 @@ static int node_beside(struct world *w, const struct process *p,
                        const struct contender *c) {
   char path[512];
   const struct directory *d = &c->queue->directory;
-  if (!c->way->beside) return NO_NODE;
+  if (!contender_is_exclusive(c)) return NO_NODE;
   int length = snprintf(path, sizeof path, "%.*s/%s", (int)directory_length(d),
-                        directory_path(d), c->way->beside);
+                        directory_path(d), NAME_UNFAIR);
   return history_find(&w->zoo.history, &w->paths,
                       paths_number(&w->paths, path, (size_t)length), p->seen);
 }
@@ -479,9 +478,8 @@ static bool may_hold_beside(const struct world *w, const struct acquisition *a,
 static bool could_not_know(struct world *w, const struct acquisition *a) {
   const struct process *p = a->process;
   if (a->kind != KIND_PERMIT && a->kind != KIND_UNFAIR) return false;
-  int64_t looked =
-      *conflict_looked_at(&a->process->session.all.looks,
-                          w->profile.locks[a->lock].place, -MINUTE * 60);
+  int64_t looked = *looks_find(&a->process->session.all.looks,
+                               w->profile.locks[a->lock].place, -MINUTE * 60);
   int64_t made = w->zoo.history.log[node_of(w, a)->made].at;
   return looked < process_clock_at(p, made) &&
          looked + 2 * w->profile.timeout > process_clock_at(p, a->granted_at);

@@ -40,8 +40,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hash.h"
 #include "life_leaving.h"
+#include "way.h"
 
 #define MOMENT INT64_C(100000000) /* nanoseconds */
 
@@ -199,23 +199,10 @@ static bool is_current(const struct look *look) {
          strcmp(c->node.name, look->own) == 0;
 }
 
-int64_t *conflict_looked_at(struct looks *looks, const char *path,
-                            int64_t otherwise) {
-  uint64_t hash = hash_text(HASH_BEGIN, path, strlen(path));
-  struct look_time *row = looks->rows[hash % LOOK_ROWS], *oldest = row;
-  for (int i = 0; i < LOOKS_IN_ROW; i++) {
-    if (row[i].hash == hash) return &row[i].at;
-    if (row[i].at < oldest->at) oldest = &row[i];
-  }
-  *oldest = (struct look_time){hash, otherwise};
-  return &oldest->at;
-}
-
 static int64_t *last_look(const struct contender *c) {
   const struct wire *wire = contender_wire(c);
-  return conflict_looked_at(&c->queue->all->looks,
-                            directory_path(&c->queue->directory),
-                            wire->now - wire->timeout);
+  return looks_find(&c->queue->all->looks, directory_path(&c->queue->directory),
+                    wire->now - wire->timeout);
 }
 
 static void end(struct look *look) {

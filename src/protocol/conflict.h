@@ -19,11 +19,6 @@ bool conflict_permits(struct contender *c);
 /* Its time is over before it is certain: another kind has been seen. */
 bool conflict_is_suspected(const struct contender *c);
 
-/* When this session has looked at the path last; `otherwise`, and from now on, if it
- * has not. */
-int64_t *conflict_looked_at(struct looks *looks, const char *path,
-                            int64_t otherwise);
-
 #pragma GCC visibility pop
 
 #endif

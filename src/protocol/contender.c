@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "way.h"
+
 static const unsigned legal_moves[] = {
 #define TO(state) (1u << CONTENDER_##state)
     [CONTENDER_PARKED] = TO(ENTERING) | TO(GONE),
@@ -70,10 +72,10 @@ void contender_check(const struct contender *c) {
       break;
     case CONTENDER_QUEUED:
       assert(!decided && !contender_is_creating(c));
-      assert(node->known >= NODE_MADE || c->way->exclusive);
+      assert(node->known >= NODE_MADE || contender_is_exclusive(c));
       /* What was seen when nothing was proved is seen no more. */
       assert(!c->view.awaits_lease || c->view.listed_in == 0 ||
-             c->way->exclusive);
+             contender_is_exclusive(c));
       break;
     case CONTENDER_HELD:
       assert(c->decision == DECISION_GRANTED && node->known == NODE_OURS);
@@ -161,7 +163,7 @@ static bool has_entered(enum contender_state state) {
 /* A name that is the same for all must be gone before we may make another. */
 static bool occupies(const struct contender *c, enum contender_state state) {
   return has_entered(state) &&
-         (state != CONTENDER_LEAVING || c->way->exclusive);
+         (state != CONTENDER_LEAVING || contender_is_exclusive(c));
 }
 
 /* May it come to watch others? */
@@ -264,6 +266,14 @@ void contender_enter(struct contender *c, enum contender_state next) {
   directory_wake(&c->queue->directory);
 }
 
+void contender_new_name(const struct contender *c, char *name, size_t size) {
+  name_format(name, size, &contender_wire(c)->base, c->node.id,
+              rule_role(c->options.kind, c->options.layout));
+  if (!c->options.downgrade) return;
+  size_t length = strlen(name);
+  snprintf(name + length, size - length, "%010d", c->options.writer_number);
+}
+
 void contender_set_name(struct contender *c, const char *name) {
   const struct directory *d = &c->queue->directory;
   size_t size = strlen(name) + 1;
@@ -301,6 +311,12 @@ void contender_refute(struct contender *c) {
   contender_unwatch(c);
 }
 
+/* What is made and deleted with its node. */
+static const char *beside(const struct contender *c) {
+  if (contender_is_exclusive(c)) return NAME_UNFAIR;
+  return c->shuts ? NAME_READY : NULL;
+}
+
 void contender_prepare(struct contender *c, enum op_kind kind) {
   bool creates = kind == OP_CREATE;
   bool both = creates || (kind == OP_REMOVE && !c->undone);
@@ -308,15 +324,19 @@ void contender_prepare(struct contender *c, enum op_kind kind) {
                       .handler = c->op.handler,
                       .owner = c,
                       .path = c->path,
-                      .beside = !both      ? NULL
-                                : c->shuts ? NAME_READY
-                                           : c->way->beside,
+                      .beside = both ? beside(c) : NULL,
                       .data = creates ? c->options.data : NULL,
                       .size = creates ? c->options.size : 0,
                       .exact = c->options.downgrade};
 }
 
 /* Its watches. */
+
+void contender_watch_children(struct contender *c) {
+  bool more = !c->watches_children;
+  c->watches_children = true;
+  directory_watch_children(contender_directory(c), more);
+}
 
 void contender_unwatch_others(struct contender *c) {
   if (c->watches_children) {
@@ -340,16 +360,20 @@ void contender_list_again(struct contender *c) {
 
 void contender_decide(struct contender *c, enum decision decision) {
   c->decision = decision;
-  if (c->way->settle) contender_settle_later(c);
+  if (c->options.kind == KIND_PERMIT) contender_settle_later(c);
 }
 
 void contender_settle_later(struct contender *c) {
   chore_add(&contender_wire(c)->step, &c->chore);
 }
 
-enum quota_answer contender_quota(const struct contender *c, bool urgent) {
-  const struct contenders *all = c->queue->all;
-  return quota_ask(&c->queue->all->quota,
-                   directory_length(&c->queue->directory), urgent,
-                   contenders_are_leaving(all));
+/* Is anybody on its way out, and will be gone soon? */
+static bool are_leaving(const struct contenders *all) {
+  const struct counters *counters = &all->wire->counters;
+  return counters->pending_releases > counters->refused_releases;
+}
+
+enum quota_answer contender_quota(const struct queue *queue, bool urgent) {
+  return quota_ask(&queue->all->quota, directory_length(&queue->directory),
+                   urgent, are_leaving(queue->all));
 }

@@ -11,6 +11,7 @@
 
 #include "backoff.h"
 #include "directory.h"
+#include "looks.h"
 #include "rule.h"
 #include "tail.h"
 #include "timer.h"
@@ -89,6 +90,7 @@ enum strategy { WAIT_PREDECESSOR, WAIT_PARENT, WAIT_POLL };
 struct contender;
 struct contenders;
 struct queue;
+struct way; /* of waiting: way.h */
 
 /* `c->verdict`, `c->reason` and `c->loss` say why.  It runs inside a call of
  * session.h: it may note and post, but not call back. */
@@ -202,51 +204,6 @@ enum gate_state {
   GATE_FREE,   /* its memory is ours again */
 };
 
-/* A way of waiting.  The kinds share them: who waits for whom is the rule's. */
-struct way {
-  /* Of a session one at a time has a node. */
-  bool exclusive;
-  /* Made and deleted with each node, and watched in its place; NULL: none. */
-  const char *beside;
-  /* The last part of a new node's path, as it is asked for. */
-  void (*name)(const struct contender *c, char *name, size_t size);
-  /* PARKED, and has a place: life_enter, now or later. */
-  void (*enter)(struct contender *c);
-  /* May the delete of its node, or its create, be one transaction with another's?
-   * Such a create's answer does not tell whose the node is.  NULL: never. */
-  bool (*joins)(const struct contender *c);
-  /* Its create was sent; was answered (NULL: its list is on the way); was
-   * refused, for there is such a node (exclusive). */
-  void (*sent)(struct contender *c);
-  void (*made)(struct contender *c);
-  void (*exists)(struct contender *c);
-  /* The Stat of its node, if it asked for that outside of LEAVING; NULL: it never
-   * does. */
-  void (*shown)(struct contender *c, const struct reply *reply);
-  /* FINDING or LEAVING: is there a node of ours? */
-  void (*find)(struct contender *c);
-  /* QUEUED: is anybody ahead?  The same, when the lease stands again. */
-  void (*look)(struct contender *c);
-  void (*look_anew)(struct contender *c);
-  /* HELD: who else stands in the queue?  In this connection from now on.  NULL:
-   * nobody asks. */
-  void (*look_around)(struct contender *c);
-  /* QUEUED, and its timer is due before its deadline. */
-  void (*due)(struct contender *c);
-  /* LEAVING with a node: may it be deleted by its name?  If not, it finds out. */
-  bool (*may_remove)(struct contender *c);
-  /* LEAVING: its node was deleted, by nobody else (NULL: who cares). */
-  void (*left)(struct contender *c);
-  /* A list that was sent after its create. */
-  void (*listed)(struct contender *c, const struct listing *listing);
-  watch_handler *heard;
-  /* Who keeps it waiting, for its refusal to tell: in c->rival. */
-  void (*note_rival)(struct contender *c);
-  /* At the end of each step in which something was decided, or heard that
-   * concerns it; NULL: nothing is to be done. */
-  void (*settle)(struct contender *c);
-};
-
 struct contender {
   struct queue *queue;
   struct contender *next, *previous; /* in the queue, in order of arrival */
@@ -302,14 +259,6 @@ struct onlooker {
   void (*refused)(struct onlooker *onlooker, int rc);
 };
 
-/* A double barrier's `ready` is being made (gathering.c). */
-struct opening {
-  struct op make;
-  bool in_doubt; /* its answer was lost */
-  char *own;     /* the path of the node of the member that asks for it */
-  char path[];
-};
-
 /* Of one path only so many contenders have a node; the others wait PARKED, in
  * order.  So they do where the session's quota is used up (quota.h). */
 enum { QUEUE_ENTERED_MAX = 1000 };
@@ -330,7 +279,7 @@ struct queue {
 
   struct tail *tail; /* NULL: never known */
   struct onlooker *onlookers;
-  struct opening *opening; /* NULL: it never was */
+  struct op *opening; /* a double barrier's: makes `ready` (gathering.c) */
 
   struct queue *next;          /* in its bucket (queues.h) */
   struct queue *older, *newer; /* queues of the session */
@@ -352,17 +301,6 @@ struct doubts {
   int64_t due;    /* the next turn */
 };
 
-/* When this session has looked last for locks of another kind: a table of fixed
- * size, by the hash of the path.  The oldest of a full row is forgotten. */
-enum { LOOK_ROWS = 32, LOOKS_IN_ROW = 8 };
-
-struct looks {
-  struct look_time {
-    uint64_t hash;
-    int64_t at;
-  } rows[LOOK_ROWS][LOOKS_IN_ROW];
-};
-
 /* All contenders of a session. */
 struct contenders {
   struct wire *wire;
@@ -373,7 +311,7 @@ struct contenders {
   int holders;      /* of them, HELD */
   int64_t heard_at; /* when holders' own watches were last seen to */
   struct queue *crowded_first, *crowded_last; /* who waits for the quota */
-  struct looks looks;                         /* conflict.c's */
+  struct looks looks;                         /* for locks of another kind */
   struct doubts doubts;
   /* The queue of a path, made if need be; NULL: no memory. */
   struct queue *(*queue_of)(struct contenders *all, const char *path);
@@ -408,18 +346,21 @@ void contender_join(struct contender *c, struct queue *queue);
 /* Out of the queue's list. */
 void contender_drop(struct contender *c);
 void contender_enter(struct contender *c, enum contender_state next);
-/* The last part of its node's path. */
+/* The last part of a new node's path, as it is asked for; of its node's path. */
+void contender_new_name(const struct contender *c, char *name, size_t size);
 void contender_set_name(struct contender *c, const char *name);
 void contender_decide(struct contender *c, enum decision decision);
 /* Its one op is under way for one thing at a time: nothing is asked about a node
  * whose create has not been answered, nor is one made while that is asked. */
 void contender_prepare(struct contender *c, enum op_kind kind);
+/* Any change of the directory is told from now on. */
+void contender_watch_children(struct contender *c);
 /* No watch is its any more; all but that of its own node. */
 void contender_unwatch(struct contender *c);
 void contender_unwatch_others(struct contender *c);
 /* LEAVING: a server refuses to delete its node. */
 void contender_keep(struct contender *c, int rc);
-/* At the end of the step: its way's `settle`, and is it over? */
+/* At the end of the step: its way's `settle`. */
 void contender_settle_later(struct contender *c);
 
 static inline struct wire *contender_wire(const struct contender *c) {
@@ -430,14 +371,15 @@ static inline struct directory *contender_directory(const struct contender *c) {
   return &c->queue->directory;
 }
 
-/* It waits for a change of the directory rather than of one node. */
-static inline bool contender_waits_for_children(const struct contender *c) {
-  return c->options.kind == KIND_PERMIT || c->options.strategy == WAIT_PARENT;
-}
-
 /* It looks at the nodes ahead only if they have been there for long. */
 static inline bool contender_waits_by_list(const struct contender *c) {
-  return contender_waits_for_children(c) || c->options.strategy == WAIT_POLL;
+  return c->options.kind == KIND_PERMIT ||
+         c->options.strategy != WAIT_PREDECESSOR;
+}
+
+/* An unfair lock's: of a session one at a time has a node. */
+static inline bool contender_is_exclusive(const struct contender *c) {
+  return c->options.kind == KIND_UNFAIR;
 }
 
 static inline bool contender_is_waiting(const struct contender *c) {
@@ -466,6 +408,12 @@ static inline bool contender_sees(const struct contender *c) {
   return c->view.listed_in == contender_wire(c)->connection;
 }
 
+/* A list has shown a node of our name: is it ours?  Another session's can have the
+ * same name up to its number, and one of an earlier create of ours can, too. */
+static inline bool contender_is_known_by_name(const struct contender *c) {
+  return c->node.known == NODE_MADE && c->node.in_doubt;
+}
+
 /* Its create is under way. */
 static inline bool contender_is_creating(const struct contender *c) {
   return c->op.in_flight && c->op.kind == OP_CREATE;
@@ -473,7 +421,7 @@ static inline bool contender_is_creating(const struct contender *c) {
 
 /* What is watched to know whether its node is there. */
 static inline const char *contender_watch_name(const struct contender *c) {
-  return c->way->beside ? c->way->beside : c->node.name;
+  return contender_is_exclusive(c) ? NAME_UNFAIR : c->node.name;
 }
 
 /* Its own node is watched: that very node, whoever else has asked for it. */
@@ -483,21 +431,15 @@ static inline bool contender_watches_own(const struct contender *c) {
 
 /* Of these a queue has one at a time: the others wait PARKED. */
 static inline bool contender_is_sharing(const struct contender *c) {
-  return c->options.handoffs > 0 || c->way->exclusive;
+  return c->options.handoffs > 0 || contender_is_exclusive(c);
 }
 
 static inline bool contender_has_entered(const struct contender *c) {
   return c->state != CONTENDER_PARKED && c->state != CONTENDER_GONE;
 }
 
-/* Is anybody on its way out, and will be gone soon? */
-static inline bool contenders_are_leaving(const struct contenders *all) {
-  const struct counters *counters = &all->wire->counters;
-  return counters->pending_releases > counters->refused_releases;
-}
-
-/* Is there anything left for its node? */
-enum quota_answer contender_quota(const struct contender *c, bool urgent);
+/* Is there anything left for one more node? */
+enum quota_answer contender_quota(const struct queue *queue, bool urgent);
 
 #pragma GCC visibility pop
 

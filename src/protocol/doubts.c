@@ -9,7 +9,7 @@ void doubts_note(struct contender *c) {
   struct doubts *doubts = &queue->all->doubts;
   bool doubt = c->node.in_doubt;
   c->node.in_doubt = false;
-  if (doubt && c->way->beside) queue->beside_in_doubt = true;
+  if (doubt && contender_is_exclusive(c)) queue->beside_in_doubt = true;
   if (!doubt || queue->in_doubt) return;
   queue->in_doubt = true;
   queue->listed_in = doubts->round;

@@ -39,6 +39,12 @@ static const struct tail *tail_of(const struct contender *c) {
 
 bool follow_knows_tail(const struct contender *c) { return tail_of(c); }
 
+/* Where somebody stood behind us our next node will not be the first: whose it is
+ * can be asked while we wait. */
+bool follow_joins(const struct contender *c) {
+  return c->options.patient && !c->options.downgrade && tail_of(c);
+}
+
 /* (With only one ahead a list at once costs no more, and its deletion grants.) */
 static bool may_follow(const struct contender *c) {
   const struct tail *tail = tail_of(c);

@@ -18,6 +18,9 @@ void follow_note_tail(const struct contender *c, const struct listing *listing,
                       const struct entry *own);
 /* Was anybody behind a holder of ours, when that was known last? */
 bool follow_knows_tail(const struct contender *c);
+/* May the delete of its node, or its create, be one transaction with another's?
+ * Such a create's answer does not tell whose the node is. */
+bool follow_joins(const struct contender *c);
 
 #pragma GCC visibility pop
 

@@ -16,8 +16,6 @@
  * that its maker's node is there.  If the answer is lost and `ready` is not there in
  * the next connection, the maker gives that node back and makes another: then the
  * late transaction is refused.  (Members do not stand in a line: it loses nothing.) */
-#include "gathering.h"
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,14 +24,27 @@
 #include "place.h"
 #include "queue.h"
 #include "queued.h"
+#include "way.h"
 
 #define CANNOT_OPEN "cannot create " NAME_READY " in"
 
 static op_handler on_made;
 
+/* `ready` is being made. */
+struct opening {
+  struct op make; /* (first: a queue knows it by that) */
+  bool in_doubt;  /* its answer was lost */
+  char *own;      /* the path of the node of the member that asks for it */
+  char path[];
+};
+
+static struct opening *known_opening(const struct queue *queue) {
+  return (struct opening *)queue->opening;
+}
+
 /* NULL: no memory; it is tried again. */
 static struct opening *opening_of(struct queue *queue) {
-  struct opening *o = queue->opening;
+  struct opening *o = known_opening(queue);
   const struct directory *d = &queue->directory;
   if (o) return o;
   size_t path = directory_length(d) + 1 + sizeof NAME_READY;
@@ -53,7 +64,7 @@ static struct opening *opening_of(struct queue *queue) {
                         .provided = o->own,
                         .persistent = true,
                         .shared = true};
-  queue->opening = o;
+  queue->opening = &o->make;
   return o;
 }
 
@@ -88,7 +99,7 @@ static void open_for(struct contender *c) {
 
 /* It has asked for `ready`, and does not know what has become of that. */
 static bool may_open_late(const struct contender *c) {
-  const struct opening *o = c->queue->opening;
+  const struct opening *o = known_opening(c->queue);
   return o && o->in_doubt && strcmp(o->own, c->path) == 0;
 }
 
@@ -123,7 +134,7 @@ static void act(struct contender *c) {
   } else if (!watch_is_known(&c->predecessor)) {
     watch_arm(&c->predecessor);
   } else if (ours && may_open_late(c)) {
-    c->queue->opening->in_doubt = false;
+    known_opening(c->queue)->in_doubt = false;
     life_leave(c); /* to begin again */
   } else if (ours && c->view.ahead == 0) {
     open_for(c);
@@ -155,7 +166,7 @@ static void on_made(struct op *op, const struct reply *reply) {
   struct queue *queue = op->owner;
   int rc = reply->rc;
   directory_wake(&queue->directory);
-  queue->opening->in_doubt = reply_is_unknown(rc);
+  known_opening(queue)->in_doubt = reply_is_unknown(rc);
   if (reply_is_unknown(rc)) return;
   if (rc != REPLY_OK && rc != REPLY_NODE_EXISTS && rc != REPLY_NO_NODE &&
       rc != REPLY_UNDONE) {
@@ -197,15 +208,11 @@ static void sent(struct contender *c) {
   if (await_ready(c)) watch_arm(&c->predecessor);
 }
 
-static void find(struct contender *c) {
-  directory_list(contender_directory(c), 0);
-}
-
 static void look(struct contender *c) {
   if (contender_sees(c))
     act(c);
   else
-    find(c);
+    directory_list(contender_directory(c), 0);
 }
 
 static void listed(struct contender *c, const struct listing *listing) {
@@ -254,14 +261,13 @@ static void heard(struct watcher *watcher, enum watch_news news,
 /* It waits for those who are not there. */
 static void note_rival(struct contender *c) { (void)c; }
 
-const struct way gathering_way = {.name = queued_name,
-                                  .enter = life_enter,
+const struct way gathering_way = {.enter = life_enter,
                                   .sent = sent,
-                                  .find = find,
+                                  .made = queued_made,
                                   .look = look,
                                   .look_anew = queued_look_anew,
-                                  .due = queued_look_anew,
                                   .may_remove = queued_may_remove,
                                   .listed = listed,
                                   .heard = heard,
-                                  .note_rival = note_rival};
+                                  .note_rival = note_rival,
+                                  .settle = life_settle};

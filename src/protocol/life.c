@@ -20,8 +20,8 @@
  *   ENTERING → FINDING   may_be_made
  *   FINDING, QUEUED → ENTERING        life_start_over
  *   QUEUED → FINDING     life_refute
- *   → QUEUED             life_be_first (the lease does not stand); place.c's
- *                        aim, unfair.c's wait
+ *   → QUEUED             life_be_first (the lease does not stand); be_second;
+ *                        place.c's aim
  *   → HELD               grant
  *   → LEAVING            life_leave
  *   → GONE               life_finish
@@ -63,7 +63,9 @@
 
 #include "conflict.h"
 #include "doubts.h"
+#include "follow.h"
 #include "hash.h"
+#include "way.h"
 
 #define CANNOT_CREATE "cannot create a node"
 
@@ -86,12 +88,13 @@ void life_hear_revocation(struct contender *c) {
 
 /* Birth. */
 
-/* At the end of a step.  Its memory goes back once no reply can come any more,
- * and its gate's has come back. */
 static void settle(struct chore *chore) {
   struct contender *c =
       (struct contender *)((char *)chore - offsetof(struct contender, chore));
-  if (c->way->settle) c->way->settle(c);
+  c->way->settle(c);
+}
+
+void life_settle(struct contender *c) {
   if (c->state != CONTENDER_GONE || chore_waits(&c->chore)) return;
   if (c->op.in_flight || c->look) return;
   if (c->gate_state != GATE_UNUSED && c->gate_state != GATE_FREE) return;
@@ -175,7 +178,7 @@ static void take_new_name(struct contender *c) {
   c->undone = c->bereft = false;
   c->view = (struct view){0};
   c->revocation = REVOCATION_NONE;
-  c->way->name(c, name, sizeof name);
+  contender_new_name(c, name, sizeof name);
   contender_set_name(c, name);
 }
 
@@ -207,7 +210,8 @@ void life_start_over(struct contender *c) {
   rest(c);
   contender_unwatch(c);
   tail_forget(c->queue->tail);
-  if (!c->way->exclusive && contender_quota(c, true) != QUOTA_YES) {
+  if (!contender_is_exclusive(c) &&
+      contender_quota(c->queue, true) != QUOTA_YES) {
     doubts_note(c);
     c->node.known = NODE_NONE; /* many begin again at once */
     contender_enter(c, CONTENDER_PARKED);
@@ -267,7 +271,7 @@ static void try_create(struct contender *c) {
     return;
   }
   contender_prepare(c, OP_CREATE);
-  c->op.joins = c->way->joins && c->way->joins(c);
+  c->op.joins = follow_joins(c);
   if (must_come_later(c) || !wire_submit(wire, &c->op)) return;
   c->node.serial = c->op.serial;
   if (c->node.known == NODE_NONE) c->node.known = NODE_ASKED;
@@ -283,13 +287,11 @@ void life_drive(struct contender *c) {
   switch (c->state) {
     case CONTENDER_ENTERING:
       if (contender_has_node(c))
-        c->way->find(c);
+        c->way->look(c);
       else
         try_create(c);
       break;
     case CONTENDER_FINDING:
-      c->way->find(c);
-      break;
     case CONTENDER_QUEUED:
       c->way->look(c);
       break;
@@ -311,7 +313,7 @@ static void look_again(struct contender *c) {
   timer_set(&c->queue->all->timers, &c->timer,
             c->decision != DECISION_NONE ? NEVER : c->options.deadline);
   if (c->state == CONTENDER_QUEUED)
-    c->way->due(c);
+    c->way->look_anew(c);
   else
     life_drive(c);
 }
@@ -343,49 +345,6 @@ void life_directory_failed(struct contender *c, const char *what, int rc) {
     life_fail(c, what, c->queue->directory.mkdir_length, rc);
 }
 
-/* Connections and sessions. */
-
-static bool wants_to_hold(const struct contender *c) {
-  return c->decision == DECISION_NONE;
-}
-
-void life_disconnected(struct contender *c) {
-  contender_check(c);
-  if (wants_to_hold(c) && !c->options.patient)
-    life_refuse(c, VERDICT_DISCONNECTED, 0);
-  else if (c->state == CONTENDER_HELD && c->options.lose_on_suspend)
-    life_lose(c, LOSS_SUSPENDED);
-}
-
-/* Every node of the session is gone with it. */
-void life_session_ended(struct contender *c) {
-  const struct wire *wire = contender_wire(c);
-  contender_check(c);
-  /* No server ends by itself what is proved to live. */
-  if (c->state == CONTENDER_HELD)
-    life_tell_loss(c, wire_lease_stands(wire) ? LOSS_CLOSED : LOSS_EXPIRED,
-                   VERDICT_EXPIRED);
-  if (c->state == CONTENDER_GONE) return;
-  if (c->state != CONTENDER_PARKED) life_finish(c);
-  /* The writer is gone, and its place. */
-  if (c->options.downgrade) life_refuse(c, VERDICT_LOST, 0);
-}
-
-void life_close(struct contender *c) {
-  contender_check(c);
-  if (wants_to_hold(c)) {
-    contender_decide(c, DECISION_REFUSED);
-    c->verdict = VERDICT_CLOSED;
-    c->tell(c, NEWS_REFUSED);
-  } else if (c->state == CONTENDER_HELD) {
-    contender_decide(c, DECISION_LOST);
-    c->verdict = VERDICT_CLOSED;
-    c->tell(c, NEWS_LOST);
-  }
-  if (c->state != CONTENDER_GONE) life_finish(c);
-  contender_settle_later(c);
-}
-
 /* Replies. */
 
 /* Has the server made what it was asked for?  If it says something else, it has
@@ -409,7 +368,7 @@ static void made(struct contender *c, const struct reply *reply) {
   c->node.told_in = contender_wire(c)->connection;
   contender_set_name(c,
                      reply->path + directory_length(&c->queue->directory) + 1);
-  if (c->state == CONTENDER_ENTERING && c->way->made) c->way->made(c);
+  if (c->state == CONTENDER_ENTERING) c->way->made(c);
 }
 
 static void may_be_made(struct contender *c) {
@@ -420,13 +379,27 @@ static void may_be_made(struct contender *c) {
   life_drive(c);
 }
 
+/* Another client has the node of the one name, or another acquisition of this
+ * session. */
+static void be_second(struct contender *c) {
+  if (!c->options.patient) {
+    life_refuse(c, VERDICT_BUSY, 0);
+    return;
+  }
+  contender_enter(c, CONTENDER_QUEUED);
+  c->view.ahead = 1;
+  c->view.nearest_holds = true;
+  watch_drop(&c->own);
+  c->way->look(c);
+}
+
 static void not_made(struct contender *c, int rc) {
   if (c->node.known == NODE_ASKED) c->node.known = NODE_NONE;
   if (c->state != CONTENDER_ENTERING) return;
   if (rc == REPLY_UNDONE)
     life_drive(c);
-  else if (rc == REPLY_NODE_EXISTS && c->way->exclusive)
-    c->way->exists(c);
+  else if (rc == REPLY_NODE_EXISTS && contender_is_exclusive(c))
+    be_second(c);
   else
     create_failed(c, rc);
 }
@@ -444,6 +417,24 @@ static void create_answered(struct contender *c, const struct reply *reply) {
   if (leaving) life_go_on_leaving(c);
 }
 
+/* Outside of LEAVING: is the node beside it ours, too?  It has the same czxid.
+ * (What was asked before it has begun again tells nothing.) */
+static void shown(struct contender *c, const struct reply *reply) {
+  bool ours = reply->rc == REPLY_OK && reply->czxid == c->node.czxid &&
+              contender_owns(c, reply);
+  if (!contender_is_known_by_name(c) || reply_is_unknown(reply->rc)) {
+    life_drive(c);
+  } else if (ours) {
+    contender_prove(c, reply);
+    life_drive(c);
+  } else if (reply->rc == REPLY_OK || reply->rc == REPLY_NO_NODE ||
+             reply->rc == REPLY_NO_AUTH) {
+    life_refute(c);
+  } else {
+    wire_retry(contender_wire(c));
+  }
+}
+
 static void on_answer(struct op *op, const struct reply *reply) {
   struct contender *c = op->owner;
   if (c->state == CONTENDER_GONE)
@@ -452,8 +443,8 @@ static void on_answer(struct op *op, const struct reply *reply) {
     create_answered(c, reply);
   else if (c->state == CONTENDER_LEAVING)
     life_leaving_answered(c, op->kind, reply);
-  else if (op->kind == OP_PING && c->way->shown)
-    c->way->shown(c, reply);
+  else if (op->kind == OP_PING)
+    shown(c, reply);
   else
     life_drive(c); /* it was heard otherwise, and has begun again */
 }

@@ -28,17 +28,17 @@ void life_miss_node(struct contender *c);
  * may be ours is looked for. */
 void life_refute(struct contender *c);
 
+/* At the end of a step.  Its memory goes back once no reply can come any more, and
+ * its gate's has come back. */
+void life_settle(struct contender *c);
+
 /* Its own node, or what may be it, was read: do the data ask it to let go? */
 void life_hear_revocation(struct contender *c);
 /* A holder's own watch, armed late: an uncontended lock pays nothing. */
 void life_watch_own(struct contender *c);
 
-/* What happens to all of them. */
 void life_due(struct contender *c);
 void life_directory_failed(struct contender *c, const char *what, int rc);
-void life_disconnected(struct contender *c);
-void life_session_ended(struct contender *c);
-void life_close(struct contender *c);
 
 #pragma GCC visibility pop
 

@@ -3,6 +3,8 @@
 #include <assert.h>
 
 #include "doubts.h"
+#include "follow.h"
+#include "way.h"
 
 #define SECOND INT64_C(1000000000)
 #define CANNOT_DELETE "cannot delete our node"
@@ -23,13 +25,47 @@ void life_try_to_leave(struct contender *c) {
   contender_check(c);
   assert(c->state == CONTENDER_LEAVING);
   if (c->node.known == NODE_MAYBE) {
-    c->way->find(c);
+    c->way->look(c);
   } else if (contender_has_node(c) && c->way->may_remove(c) &&
              !c->op.in_flight) {
     contender_prepare(c, is_to_be_asked(c) ? OP_PING : OP_REMOVE);
-    c->op.joins = !c->undone && c->way->joins && c->way->joins(c);
+    c->op.joins = !c->undone && follow_joins(c);
     wire_submit(contender_wire(c), &c->op);
   }
+}
+
+/* The numbers tell who is ahead of whom, and nothing else does. */
+static bool stands_in_line(const struct contender *c) {
+  enum kind kind = c->options.kind;
+  return kind <= KIND_WRITE || kind == KIND_GATE;
+}
+
+/* A list has shown those ahead, and so each was counted.  (Who watches it counts by
+ * that; where a deletion proves nothing, for somebody may have taken its place, the
+ * count stays, and a list must tell.) */
+static void count_down(struct contender *c, const struct entry *gone) {
+  struct entry own = {.role = rule_role(c->options.kind, c->options.layout)};
+  if (c->state != CONTENDER_QUEUED || !contender_sees(c) || c->view.ahead < 2)
+    return;
+  if (contender_waits_by_list(c) || c->options.downgrade) return;
+  if (watch_is_for(&c->predecessor, gone->name) ||
+      watch_is_for(&c->before, gone->name))
+    return;
+  name_parse(c->node.name, &own.sequence);
+  if (gone->sequence < own.sequence &&
+      rule_blocks(c->options.kind, &own, gone) &&
+      rule_proves(c->options.kind, &own, gone))
+    c->view.ahead--;
+}
+
+void life_count_down(struct contender *c) {
+  struct entry gone = {.name = c->node.name};
+  if (c->node.has_left || c->node.known != NODE_OURS) return;
+  if (!stands_in_line(c)) return;
+  c->node.has_left = true;
+  gone.role = name_parse(gone.name, &gone.sequence);
+  for (struct contender *o = c->queue->first; o; o = o->next)
+    count_down(o, &gone);
 }
 
 void life_finish(struct contender *c) {
@@ -56,7 +92,7 @@ void life_leave(struct contender *c) {
     timer_set(&c->queue->all->timers, &c->timer, NEVER);
   contender_unwatch_others(c);
   /* (It is to hear of its deletion before those who wait for that.) */
-  if (c->way->left && c->queue->entered > 1 && contender_has_node(c))
+  if (stands_in_line(c) && c->queue->entered > 1 && contender_has_node(c))
     watch_want(&c->own, &c->queue->directory.watches, c->node.name);
   life_try_to_leave(c);
 }
@@ -137,7 +173,7 @@ static enum loss overdue(struct contender *c) {
 
 /* Who has stood still may read of its node's end, which went with its session,
  * before it looks at its clock: the lease was over first. */
-void life_tell_loss(struct contender *c, enum loss why, enum verdict as) {
+static void tell_loss(struct contender *c, enum loss why, enum verdict as) {
   if (why == LOSS_DELETED && !wire_lease_stands(contender_wire(c)))
     why = overdue(c);
   contender_decide(c, DECISION_LOST);
@@ -150,7 +186,7 @@ void life_tell_loss(struct contender *c, enum loss why, enum verdict as) {
 void life_lose(struct contender *c, enum loss why) {
   if (c->state != CONTENDER_HELD) return;
   contender_check(c);
-  life_tell_loss(c, why, VERDICT_LOST);
+  tell_loss(c, why, VERDICT_LOST);
   life_leave(c);
 }
 
@@ -161,9 +197,52 @@ void life_lose_overdue(struct contender *c) {
 void life_lose_node(struct contender *c) {
   if (c->state != CONTENDER_HELD) return;
   contender_check(c);
-  life_tell_loss(c, LOSS_DELETED, VERDICT_LOST);
-  if (!c->way->beside) c->node.known = NODE_NONE;
+  tell_loss(c, LOSS_DELETED, VERDICT_LOST);
+  if (!contender_is_exclusive(c)) c->node.known = NODE_NONE;
   life_leave(c);
+}
+
+/* Connections and sessions. */
+
+static bool wants_to_hold(const struct contender *c) {
+  return c->decision == DECISION_NONE;
+}
+
+void life_disconnected(struct contender *c) {
+  contender_check(c);
+  if (wants_to_hold(c) && !c->options.patient)
+    life_refuse(c, VERDICT_DISCONNECTED, 0);
+  else if (c->state == CONTENDER_HELD && c->options.lose_on_suspend)
+    life_lose(c, LOSS_SUSPENDED);
+}
+
+/* Every node of the session is gone with it. */
+void life_session_ended(struct contender *c) {
+  const struct wire *wire = contender_wire(c);
+  contender_check(c);
+  /* No server ends by itself what is proved to live. */
+  if (c->state == CONTENDER_HELD)
+    tell_loss(c, wire_lease_stands(wire) ? LOSS_CLOSED : LOSS_EXPIRED,
+              VERDICT_EXPIRED);
+  if (c->state == CONTENDER_GONE) return;
+  if (c->state != CONTENDER_PARKED) life_finish(c);
+  /* The writer is gone, and its place. */
+  if (c->options.downgrade) life_refuse(c, VERDICT_LOST, 0);
+}
+
+void life_close(struct contender *c) {
+  contender_check(c);
+  if (wants_to_hold(c)) {
+    contender_decide(c, DECISION_REFUSED);
+    c->verdict = VERDICT_CLOSED;
+    c->tell(c, NEWS_REFUSED);
+  } else if (c->state == CONTENDER_HELD) {
+    contender_decide(c, DECISION_LOST);
+    c->verdict = VERDICT_CLOSED;
+    c->tell(c, NEWS_LOST);
+  }
+  if (c->state != CONTENDER_GONE) life_finish(c);
+  contender_settle_later(c);
 }
 
 /* Answers. */
@@ -226,14 +305,15 @@ void life_leaving_answered(struct contender *c, enum op_kind asked_for,
   int rc = reply->rc;
   if (asked_for == OP_PING) {
     asked(c, reply);
-  } else if (rc == REPLY_NO_NODE && c->op.beside && c->way->beside) {
+  } else if (rc == REPLY_NO_NODE && c->op.beside && contender_is_exclusive(c)) {
     c->bereft = true;
     life_try_to_leave(c);
   } else if (rc == REPLY_OK || rc == REPLY_NO_NODE) {
-    if (rc == REPLY_OK && c->way->left) c->way->left(c);
+    if (rc == REPLY_OK) life_count_down(c);
     life_finish(c);
   } else if (rc == REPLY_UNDONE ||
-             (c->op.beside && !c->way->beside && !reply_is_unknown(rc))) {
+             (c->op.beside && !contender_is_exclusive(c) &&
+              !reply_is_unknown(rc))) {
     c->undone = true;
     life_try_to_leave(c);
   } else if (!reply_is_unknown(rc)) {

@@ -31,6 +31,14 @@ void life_lose(struct contender *c, enum loss why);
 void life_lose_overdue(struct contender *c);
 /* The same, when the node is known to be gone. */
 void life_lose_node(struct contender *c);
+/* Its node was deleted, by nobody else.  Those ahead of others of this session are
+ * counted down as its own nodes go. */
+void life_count_down(struct contender *c);
+
+/* What happens to all of them. */
+void life_disconnected(struct contender *c);
+void life_session_ended(struct contender *c);
+void life_close(struct contender *c);
 
 /* ---- For life.c ---------------------------------------------------------- */
 
@@ -43,8 +51,6 @@ void life_leaving_answered(struct contender *c, enum op_kind asked_for,
 void life_look_in(struct contender *c, int64_t pause);
 /* Nothing of it is left. */
 void life_finish(struct contender *c);
-/* The hold is over, and its owner hears of it. */
-void life_tell_loss(struct contender *c, enum loss why, enum verdict as);
 
 #pragma GCC visibility pop
 

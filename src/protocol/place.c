@@ -7,12 +7,6 @@
 #include "queue.h"
 #include "rival.h"
 
-static void watch_children(struct contender *c) {
-  bool more = !c->watches_children;
-  c->watches_children = true;
-  directory_watch_children(contender_directory(c), more);
-}
-
 /* No server need tell a waiter of the end of a node that it may not read (watch.c).
  * Of a change in the directory, which it may list, a server does tell.  Only the
  * first few in the queue have that watched, or every change would make all waiters
@@ -21,7 +15,7 @@ static void watch_children(struct contender *c) {
 enum { NEAR = 3 };
 
 static bool must_watch_children(const struct contender *c) {
-  return contender_waits_for_children(c) ||
+  return c->options.kind == KIND_PERMIT || c->options.strategy == WAIT_PARENT ||
          (watch_is_hidden(&c->predecessor) && c->view.ahead <= NEAR);
 }
 
@@ -30,7 +24,7 @@ void place_predecessor_read(struct contender *c) {
   if (!contender_sees(c))
     contender_list_again(c);
   else if (must_watch_children(c))
-    watch_children(c);
+    contender_watch_children(c);
 }
 
 /* All is known that a list can tell: it is first, or has to watch. */
@@ -43,7 +37,7 @@ void place_act(struct contender *c) {
   /* (Where another of ours has it watched there is nothing to ask.) */
   if (!ours || !contender_watches_own(c))
     watch_read(&c->own); /* whose is it? */
-  if (must_watch_children(c)) watch_children(c);
+  if (must_watch_children(c)) contender_watch_children(c);
   if (contender_waits_by_list(c))
     life_look_in(c, c->options.strategy == WAIT_POLL
                         ? c->options.poll_interval
@@ -203,25 +197,6 @@ static const struct entry *find_own(struct contender *c,
   return own;
 }
 
-/* A holder that looks around: whose node is the only one knows that it is until
- * the children change, for their watch was armed by that list, and a server tells
- * of a change before it shows what came after.  Once there are others it looks no
- * more: they will be there for a while. */
-
-void place_look_around(struct contender *c) { watch_children(c); }
-
-/* (An empty list has not even itself: that is for its watch to tell.) */
-static void see_around(struct contender *c, const struct listing *listing) {
-  if (!c->watches_children || c->view.alone) return;
-  if (listing->count == 1 && listing_find(listing, c->node.name)) {
-    c->view.alone = directory_sees_children(contender_directory(c));
-    if (c->view.alone) c->tell(c, NEWS_ALONE);
-    return;
-  }
-  c->watches_children = false;
-  directory_unwatch_children(contender_directory(c));
-}
-
 void place_find(struct contender *c, const struct listing *listing,
                 void (*found)(struct contender *c,
                               const struct listing *listing,
@@ -241,7 +216,6 @@ void place_find(struct contender *c, const struct listing *listing,
 }
 
 void place_listed(struct contender *c, const struct listing *listing) {
-  if (c->state == CONTENDER_HELD) see_around(c, listing);
   place_find(c, listing, place);
 }
 

@@ -13,8 +13,6 @@ void place_listed(struct contender *c, const struct listing *listing);
 void place_act(struct contender *c);
 /* The node ahead of one that waits was read, or may not be. */
 void place_predecessor_read(struct contender *c);
-/* A holder: who else stands in the queue is watched from now on. */
-void place_look_around(struct contender *c);
 /* Its own node is to be watched from now on. */
 void place_watch_own(struct contender *c);
 

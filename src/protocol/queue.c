@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "doubts.h"
+#include "follow.h"
+#include "way.h"
 
 /* Who waits for the quota. */
 
@@ -37,11 +39,8 @@ static void stop_waiting(struct queue *queue) {
 }
 
 bool queue_wake_crowded(struct contenders *all) {
-  bool leaving = contenders_are_leaving(all);
   for (struct queue *q = all->crowded_first; q; q = q->crowded_next) {
-    if (quota_ask(&all->quota, directory_length(&q->directory), q->urgent,
-                  leaving) == QUOTA_LATER)
-      continue;
+    if (contender_quota(q, q->urgent) == QUOTA_LATER) continue;
     directory_wake(&q->directory);
     return true; /* it passes on what it does not need */
   }
@@ -80,7 +79,7 @@ static enum admission admission(const struct contender *c, bool first) {
   const struct queue *queue = c->queue;
   enum renewal renewal = queue->directory.renewal;
   bool urgent = is_urgent(c);
-  enum quota_answer quota = contender_quota(c, urgent);
+  enum quota_answer quota = contender_quota(queue, urgent);
   bool full = queue->entered >= QUEUE_ENTERED_MAX;
   bool shared = contender_is_sharing(c) && queue->sharing > 0;
   if (first && !full && !shared && renewal == RENEWAL_NONE &&
@@ -138,7 +137,7 @@ static struct contender *admit_all(struct queue *queue) {
 static void admit(struct queue *queue) {
   struct contender *blocked = admit_all(queue);
   queue->parked = blocked;
-  if (blocked && contender_quota(blocked, is_urgent(blocked)) == QUOTA_LATER)
+  if (blocked && contender_quota(queue, is_urgent(blocked)) == QUOTA_LATER)
     wait_for_quota(queue, is_urgent(blocked));
   else
     quota_pass_on(&queue->all->quota);
@@ -174,10 +173,14 @@ void queue_drive(struct queue *queue) {
     if (c->state != CONTENDER_PARKED) life_drive(c);
 }
 
+/* (Whom the last list has shown behind us is there still, mostly.) */
+static void look_around(struct contender *c) {
+  if (!follow_knows_tail(c)) contender_watch_children(c);
+}
+
 static void look_around_again(struct queue *queue) {
   for (struct contender *c = queue->first; c; c = c->next)
-    if (c->state == CONTENDER_HELD && c->watches_children)
-      c->way->look_around(c);
+    if (c->state == CONTENDER_HELD && c->watches_children) look_around(c);
 }
 
 void queue_connected(struct queue *queue) {
@@ -191,8 +194,25 @@ void queue_connected(struct queue *queue) {
 
 void queue_look_around(struct contender *c) {
   if (c->state == CONTENDER_HELD && contender_wire(c)->connected &&
-      c->way->look_around && !c->watches_children)
-    c->way->look_around(c);
+      c->options.handoffs > 0 && !c->watches_children)
+    look_around(c);
+}
+
+/* A holder that looks around: whose node is the only one knows that it is until
+ * the children change, for their watch was armed by that list, and a server tells
+ * of a change before it shows what came after.  Once there are others it looks no
+ * more: they will be there for a while. */
+
+/* (An empty list has not even itself: that is for its watch to tell.) */
+static void see_around(struct contender *c, const struct listing *listing) {
+  if (!c->watches_children || c->view.alone) return;
+  if (listing->count == 1 && listing_find(listing, c->node.name)) {
+    c->view.alone = directory_sees_children(contender_directory(c));
+    if (c->view.alone) c->tell(c, NEWS_ALONE);
+    return;
+  }
+  c->watches_children = false;
+  directory_unwatch_children(contender_directory(c));
 }
 
 /* Nothing is known of the children any more, until they are listed again. */
@@ -210,14 +230,6 @@ void queue_children_changed(struct queue *queue) {
 }
 
 void queue_disconnected(struct queue *queue) { tell_company(queue); }
-
-void queue_sweep(struct queue *queue) {
-  watches_sweep(&queue->directory.watches);
-}
-
-void queue_look_again(struct queue *queue) {
-  watches_look_again(&queue->directory.watches);
-}
 
 void queue_closed(struct queue *queue) {
   doubts_end(queue);
@@ -296,7 +308,7 @@ static bool is_stray(const struct queue *queue, const struct entry *e,
 /* An unfair lock's node, which has one name for all. */
 static bool claims_beside(const struct queue *queue) {
   for (const struct contender *c = queue->first; c; c = c->next)
-    if (c->way->beside && c->node.known != NODE_NONE) return true;
+    if (contender_is_exclusive(c) && c->node.known != NODE_NONE) return true;
   return false;
 }
 
@@ -353,7 +365,9 @@ static void listed(struct directory *d, const struct listing *listing,
   tell_onlookers(of(d), listing, serial);
   remove_strays(of(d), listing);
   for (struct contender *c = of(d)->first; c; c = c->next)
-    if (contender_has_entered(c) && c->node.serial < serial)
+    if (c->state == CONTENDER_HELD && c->node.serial < serial)
+      see_around(c, listing);
+    else if (contender_has_entered(c) && c->node.serial < serial)
       c->way->listed(c, listing);
 }
 
@@ -414,14 +428,10 @@ struct queue *queue_new(struct contenders *all, const char *path,
   return queue;
 }
 
-static bool queue_is_opening(const struct queue *queue) {
-  const struct opening *o = queue->opening;
-  return o && o->make.in_flight;
-}
-
 bool queue_is_idle(const struct queue *queue) {
-  return !queue->first && !queue->onlookers && !queue_is_opening(queue) &&
-         !queue->in_doubt && directory_is_idle(&queue->directory);
+  return !queue->first && !queue->onlookers && !queue->in_doubt &&
+         !(queue->opening && queue->opening->in_flight) &&
+         directory_is_idle(&queue->directory);
 }
 
 void queue_free(struct queue *queue) {

@@ -27,9 +27,13 @@ void queue_look_around(struct contender *c);
 void queue_children_changed(struct queue *queue);
 void queue_disconnected(struct queue *queue);
 /* The watches that nobody wants go, after a disconnection. */
-void queue_sweep(struct queue *queue);
+static inline void queue_sweep(struct queue *queue) {
+  watches_sweep(&queue->directory.watches);
+}
 /* Nodes that may not be read are polled. */
-void queue_look_again(struct queue *queue);
+static inline void queue_look_again(struct queue *queue) {
+  watches_look_again(&queue->directory.watches);
+}
 void queue_closed(struct queue *queue);
 
 /* Whoever waits for the quota may try again; false: nobody does. */

@@ -2,7 +2,6 @@
  * where one stands (place.c), and watches that it is first. */
 #include "queued.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "follow.h"
@@ -10,14 +9,7 @@
 #include "place.h"
 #include "queue.h"
 #include "rival.h"
-
-void queued_name(const struct contender *c, char *name, size_t size) {
-  name_format(name, size, &contender_wire(c)->base, c->node.id,
-              rule_role(c->options.kind, c->options.layout));
-  if (!c->options.downgrade) return;
-  size_t length = strlen(name);
-  snprintf(name + length, size - length, "%010d", c->options.writer_number);
-}
+#include "way.h"
 
 /* Who downgrades will ask a list whether the writer is there still. */
 static void watch_writer(const struct contender *c) {
@@ -25,7 +17,7 @@ static void watch_writer(const struct contender *c) {
   if (writer) life_watch_own(writer);
 }
 
-void queued_enter(struct contender *c) {
+static void queued_enter(struct contender *c) {
   watch_writer(c);
   life_enter(c);
 }
@@ -73,39 +65,10 @@ static void before_gone(struct contender *c) {
   }
 }
 
-/* Those ahead of others of this session are counted down as its own nodes go: a
- * list has shown them, and so each was counted.  (Who watches it counts by that;
- * where a deletion proves nothing, for somebody may have taken its place, the
- * count stays, and a list must tell.) */
-static void count_down(struct contender *c, const struct entry *gone) {
-  struct entry own = {.role = rule_role(c->options.kind, c->options.layout)};
-  if (c->state != CONTENDER_QUEUED || !contender_sees(c) || c->view.ahead < 2)
-    return;
-  if (contender_waits_by_list(c) || c->options.downgrade) return;
-  if (watch_is_for(&c->predecessor, gone->name) ||
-      watch_is_for(&c->before, gone->name))
-    return;
-  name_parse(c->node.name, &own.sequence);
-  if (gone->sequence < own.sequence &&
-      rule_blocks(c->options.kind, &own, gone) &&
-      rule_proves(c->options.kind, &own, gone))
-    c->view.ahead--;
-}
-
-static void queued_left(struct contender *c) {
-  struct entry gone = {.name = c->node.name};
-  if (c->node.has_left || c->node.known != NODE_OURS) return;
-  c->node.has_left = true;
-  gone.role = name_parse(gone.name, &gone.sequence);
-  for (struct contender *o = c->queue->first; o; o = o->next)
-    count_down(o, &gone);
-}
-
 /* `reply`: it was gone when it was read, since nobody knows when.  Else it was
  * deleted just now, after every list that we know. */
 static void own_left(struct contender *c, const struct reply *reply) {
-  if (!reply && c->way->left && watch_was_of(&c->own, c->node.czxid))
-    c->way->left(c);
+  if (!reply && watch_was_of(&c->own, c->node.czxid)) life_count_down(c);
   c->node.has_left = true;
 }
 
@@ -206,47 +169,28 @@ void queued_heard(struct watcher *watcher, enum watch_news news,
 
 /* The rest of the way. */
 
-/* Where somebody stood behind us our next node will not be the first: whose it is
- * can be asked while we wait. */
-static bool queued_joins(const struct contender *c) {
-  return c->options.patient && !c->options.downgrade && follow_knows_tail(c);
-}
-
 /* One list is enough for all who have come in a batch. */
 void queued_sent(struct contender *c) {
   if (!follow_begin(c)) directory_list(contender_directory(c), c->node.serial);
 }
 
 /* (Where nobody has told whose its node is, who waits for it may be told.) */
-static void queued_made(struct contender *c) {
+void queued_made(struct contender *c) {
   if (!contender_is_surely_ours(c))
     watch_want(&c->own, &contender_directory(c)->watches, c->node.name);
   if (!follow_go_on(c)) directory_list(contender_directory(c), c->node.serial);
 }
 
-void queued_find(struct contender *c) {
+void queued_look(struct contender *c) {
+  if (contender_sees(c)) {
+    place_act(c);
+    return;
+  }
   watch_writer(c);
   directory_list(contender_directory(c), 0);
 }
 
-void queued_look(struct contender *c) {
-  if (contender_sees(c))
-    place_act(c);
-  else
-    directory_list(contender_directory(c), 0);
-}
-
 void queued_look_anew(struct contender *c) {
-  directory_list_anew(contender_directory(c));
-}
-
-/* (Whom the last list has shown behind us is there still, mostly.) */
-static void queued_look_around(struct contender *c) {
-  if (!follow_knows_tail(c)) place_look_around(c);
-}
-
-/* WAIT_POLL: the interval is over. */
-void queued_due(struct contender *c) {
   c->view.listed_in = 0;
   directory_list_anew(contender_directory(c));
 }
@@ -256,18 +200,13 @@ bool queued_may_remove(struct contender *c) {
   return true;
 }
 
-const struct way queued_way = {.name = queued_name,
-                               .enter = queued_enter,
-                               .joins = queued_joins,
+const struct way queued_way = {.enter = queued_enter,
                                .sent = queued_sent,
                                .made = queued_made,
-                               .find = queued_find,
                                .look = queued_look,
                                .look_anew = queued_look_anew,
-                               .look_around = queued_look_around,
-                               .due = queued_due,
                                .may_remove = queued_may_remove,
-                               .left = queued_left,
                                .listed = place_listed,
                                .heard = queued_heard,
-                               .note_rival = queued_note_rival};
+                               .note_rival = queued_note_rival,
+                               .settle = life_settle};

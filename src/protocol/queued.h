@@ -7,16 +7,11 @@
 
 #pragma GCC visibility push(hidden)
 
-extern const struct way queued_way;
-
-/* Its parts, for a way that differs in others. */
-void queued_name(const struct contender *c, char *name, size_t size);
-void queued_enter(struct contender *c);
+/* The parts of queued_way, for a way that differs in others. */
 void queued_sent(struct contender *c);
-void queued_find(struct contender *c);
+void queued_made(struct contender *c);
 void queued_look(struct contender *c);
 void queued_look_anew(struct contender *c);
-void queued_due(struct contender *c);
 bool queued_may_remove(struct contender *c);
 watch_handler queued_heard;
 void queued_note_rival(struct contender *c);

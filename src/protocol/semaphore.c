@@ -8,14 +8,13 @@
  * gate is held, and the gate goes when the permit is decided.  What the gate
  * tells is only noted; at the end of the step `settle` looks at both, and does
  * what their states call for. */
-#include "semaphore.h"
-
 #include <assert.h>
 #include <string.h>
 
 #include "place.h"
 #include "queue.h"
 #include "queued.h"
+#include "way.h"
 
 static void note_rival_of_gate(struct contender *c) {
   c->rival = c->gate->rival;
@@ -108,6 +107,7 @@ static void settle(struct contender *c) {
            c->state != CONTENDER_LEAVING)
     /* Somebody else may be inside now: gives its node back, and begins again */
     life_leave(c);
+  life_settle(c);
 }
 
 static void note_rival(struct contender *c) {
@@ -119,13 +119,11 @@ static void note_rival(struct contender *c) {
   note_rival_of_gate(c);
 }
 
-const struct way semaphore_way = {.name = queued_name,
-                                  .enter = enter,
+const struct way semaphore_way = {.enter = enter,
                                   .sent = queued_sent,
-                                  .find = queued_find,
+                                  .made = queued_made,
                                   .look = queued_look,
                                   .look_anew = queued_look_anew,
-                                  .due = queued_due,
                                   .may_remove = queued_may_remove,
                                   .listed = place_listed,
                                   .heard = queued_heard,

@@ -16,10 +16,7 @@
 #include <string.h>
 
 #include "doubts.h"
-#include "gathering.h"
-#include "queued.h"
-#include "semaphore.h"
-#include "unfair.h"
+#include "way.h"
 
 #define MILLISECOND INT64_C(1000000)
 #define BACKOFF_MAX (2000 * MILLISECOND)

@@ -27,12 +27,10 @@
  * An operator may delete `holder` alone.  Then the contender deletes its own node,
  * and begins again, or has lost.  Or our own node alone: then `holder` is deleted
  * by its name, after a look. */
-#include "unfair.h"
-
 #include "life.h"
 #include "place.h"
-#include "queued.h"
 #include "rival.h"
+#include "way.h"
 
 static void mine(struct contender *c) {
   c->view.listed_in = contender_wire(c)->connection;
@@ -63,19 +61,6 @@ static void look_at_own(struct contender *c) {
     look_by(c, &c->own);
 }
 
-/* Another client has it, or another acquisition of this session. */
-static void wait(struct contender *c) {
-  if (!c->options.patient) {
-    life_refuse(c, VERDICT_BUSY, 0);
-    return;
-  }
-  contender_enter(c, CONTENDER_QUEUED);
-  c->view.ahead = 1;
-  c->view.nearest_holds = true;
-  watch_drop(&c->own);
-  look_by(c, &c->predecessor);
-}
-
 static bool is_deleting(const struct contender *c) {
   return c->op.in_flight && c->op.kind == OP_REMOVE;
 }
@@ -101,12 +86,6 @@ static void be_alone(struct contender *c) {
   c->bereft = false;
 }
 
-/* A list has shown a node of our name: is it ours?  Another session's can have the
- * same name up to its number, and one of an earlier create of ours can, too. */
-static bool is_known_by_name_only(const struct contender *c) {
-  return c->node.known == NODE_MADE && c->node.in_doubt;
-}
-
 static void ask_for_own_node(struct contender *c, int64_t czxid) {
   c->node.czxid = czxid;
   if (c->op.in_flight) return;
@@ -114,26 +93,9 @@ static void ask_for_own_node(struct contender *c, int64_t czxid) {
   wire_submit(contender_wire(c), &c->op);
 }
 
-/* `holder` is ours.  The node beside it has the same czxid. */
-static void own_node_shown(struct contender *c, const struct reply *reply) {
-  bool beside = reply->rc == REPLY_OK && reply->czxid == c->node.czxid &&
-                contender_owns(c, reply);
-  if (!is_known_by_name_only(c) || reply_is_unknown(reply->rc)) {
-    life_drive(c);
-  } else if (beside) {
-    contender_prove(c, reply);
-    mine(c);
-  } else if (reply->rc == REPLY_OK || reply->rc == REPLY_NO_NODE ||
-             reply->rc == REPLY_NO_AUTH) {
-    life_refute(c);
-  } else {
-    wire_retry(contender_wire(c));
-  }
-}
-
 /* `holder` is ours. */
 static void own_seen(struct contender *c, const struct reply *reply) {
-  bool doubt = is_known_by_name_only(c);
+  bool doubt = contender_is_known_by_name(c);
   if (!doubt) contender_prove(c, reply);
   life_hear_revocation(c);
   if (doubt) {
@@ -232,13 +194,6 @@ static void made(struct contender *c) {
   if (!watch_is_asking(&c->own)) look_at_own(c);
 }
 
-static void find(struct contender *c) {
-  if (contender_has_node(c))
-    look_at_own(c);
-  else
-    directory_list(contender_directory(c), 0);
-}
-
 static void found(struct contender *c, const struct listing *listing,
                   const struct entry *own) {
   (void)listing;
@@ -255,11 +210,16 @@ static void listed(struct contender *c, const struct listing *listing) {
 static void look(struct contender *c) {
   if (contender_has_node(c))
     look_at_own(c);
+  else if (c->node.known == NODE_MAYBE)
+    directory_list(contender_directory(c), 0);
   else
     look_by(c, &c->predecessor);
 }
 
-static void due(struct contender *c) { (void)c; } /* (it never polls) */
+/* (Behind another's it never polls.) */
+static void look_anew(struct contender *c) {
+  if (contender_has_node(c)) look_at_own(c);
+}
 
 /* (One look is good for one delete.  Without a lease, when news of `holder` may be
  * long on their way, it takes one: an operator may have deleted it.  So it does if
@@ -284,19 +244,13 @@ static void note_rival(struct contender *c) {
     rival_note_watched(c);
 }
 
-const struct way unfair_way = {.exclusive = true,
-                               .beside = NAME_UNFAIR,
-                               .name = queued_name,
-                               .enter = life_enter,
+const struct way unfair_way = {.enter = life_enter,
                                .sent = sent,
                                .made = made,
-                               .shown = own_node_shown,
-                               .exists = wait,
-                               .find = find,
                                .look = look,
-                               .look_anew = look_at_own,
-                               .due = due,
+                               .look_anew = look_anew,
                                .may_remove = may_remove,
                                .listed = listed,
                                .heard = heard,
-                               .note_rival = note_rival};
+                               .note_rival = note_rival,
+                               .settle = life_settle};

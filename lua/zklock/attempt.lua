@@ -14,12 +14,10 @@ local waits = require "zklock.wait"
 
 local Attempt = protect.class()
 
-Attempt.refused = false -- its refusal has been counted
-
 function Attempt:finish()
   if self.fine then return end
   local wait = self.wait
-  if wait and wait.suspended then
+  if wait and waits.suspends(wait) then
     wait:finish()
   elseif wait then
     waits.leave(wait)
@@ -96,7 +94,7 @@ local function begin(attempt, terms, request, writer)
     way = setmetatable({ writer = writer }, { __index = terms.way })
   end
   local share, line, stands = core.hold(), false, false
-  local number
+  local number, _
   attempt.share = share
   if terms.way.handoffs > 0 then
     line = turns.line(terms.owners)
@@ -105,14 +103,12 @@ local function begin(attempt, terms, request, writer)
   if stands then
     number = engine.core:stand(share, seconds)
   else
-    number = select(2, engine.core:acquire(terms.path, seconds, patient,
-      request.data, request.max_hold, way, share))
+    _, number = engine.core:acquire(terms.path, seconds, patient,
+      request.data, request.max_hold, way, share)
     if line and not line:is_taken() then line:lead(number) end
   end
-  local wait = waits.new(engine, waits.place(engine.waits.answers, number),
-    number)
-  wait.share, wait.request, wait.scope = share, request, request.scope
-  wait.terms = terms
+  local wait = waits.of_acquisition(terms, request, share, number)
+  if request.scope then wait.scope = request.scope end
   wait.endless = not seconds
   attempt.wait = wait
   if stands then line:join(wait) end
@@ -132,10 +128,10 @@ local function announce(terms, request, wait, adapter)
 end
 
 -- (Who hears of it may turn the session, which then is here again.)
-local function refuse(attempt, terms, request, wait)
+local function refuse(terms, request, wait)
   local _, message, code = reasons.of_wait(terms.path, request, wait)
-  if not attempt.refused then
-    attempt.refused = true
+  if not wait.counted then
+    wait.counted = true
     terms.engine.meters:refuse(terms, wait.share, code)
   end
   return nil, message, code
@@ -145,7 +141,7 @@ end
 local function finish(attempt, terms, request, wait)
   terms.waiters[wait] = nil
   if terms.engine.state.is.closed then wait.code = wait.code or "closed" end
-  if wait.code then return refuse(attempt, terms, request, wait) end
+  if wait.code then return refuse(terms, request, wait) end
   wait.taken = true
   return make_guard(attempt, terms, wait)
 end
@@ -168,7 +164,8 @@ function Attempt.acquire(attempt, terms, request)
   local adapters = engine.adapters
   local adapter = adapters:for_waiting()
   if request.owner == nil then request.owner = adapters:owner(adapter) end
-  request.scope = adapters:scope(adapter)
+  local scope = adapters:scope(adapter)
+  if scope then request.scope = scope end
   local done, guard, message, code =
     reenter(attempt, terms, request.owner, request.scope)
   if done then return answer(terms, done, guard, message, code) end

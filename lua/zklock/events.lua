@@ -187,8 +187,8 @@ function handlers.refused(engine, number, code, ahead, reason, rival, holds,
   turns.left(engine, number)
   if not wait then return end
   wait.code, wait.ahead, wait.reason = code, ahead, reason
-  wait.rival, wait.rival_holds, wait.rival_cut = rival, holds, cut
-  wait.rival_session = session
+  wait.rival, wait.rival_session = rival, session
+  wait.rival_holds, wait.rival_cut = holds or nil, cut or nil
   return wait
 end
 

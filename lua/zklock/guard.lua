@@ -86,7 +86,6 @@ local function expect_removal(self)
   local hold = self._hold
   local engine = hold.owners.engine
   local wait = waits.new(engine, engine.waits.removals, self._share:number())
-  wait.path = self.path
   waits.enter(wait)
   return wait
 end
@@ -148,7 +147,7 @@ function guards.tell_end(self)
 end
 
 --- Waits for a confirmation that give_back() has promised.
-function guards.await_removal(wait)
+function guards.await_removal(self, wait)
   if not wait.done then
     local adapters = wait.engine.adapters
     local adapter = adapters:for_waiting()
@@ -156,7 +155,7 @@ function guards.await_removal(wait)
     waits.suspend(wait, adapter)
     wait.code = wait.code or not wait.done and "closed" -- it soon is
   end
-  if wait.code then return reasons.of_removal(wait) end
+  if wait.code then return reasons.of_removal(wait, self.path) end
   return true
 end
 
@@ -167,7 +166,7 @@ function Guard:release(how)
   local confirm = options.read_release(how)
   local done, message, code = guards.give_back(self, confirm)
   guards.tell_end(self)
-  if done and done ~= true then return guards.await_removal(done) end
+  if done and done ~= true then return guards.await_removal(self, done) end
   return done, message, code
 end
 

@@ -117,7 +117,8 @@ local new_ticket = ticket_of(waits.cancel)
 --- Begins what is asked for and returns at once: a ticket.
 function locks.begin(terms, request, callback)
   terms.engine:check_open()
-  request.scope = terms.engine.adapters:scope()
+  local scope = terms.engine.adapters:scope()
+  if scope then request.scope = scope end
   local ticket = new_ticket(false)
   ticket._it = Attempt.begin(terms, request, callback)
   return ticket

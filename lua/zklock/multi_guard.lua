@@ -38,7 +38,9 @@ local function give_all(self, confirm)
     local part = self._parts[i]
     local done = guards.give_back(part, confirm)
     if not done then lost_part = lost_part or part end
-    if done and done ~= true then removals[#removals + 1] = done end
+    if done and done ~= true then
+      removals[#removals + 1] = { part = part, wait = done }
+    end
   end
   return removals, lost_part
 end
@@ -167,7 +169,7 @@ function MultiGuard:release(how)
   tell_end(self)
   if self._outcome == "lost" then return lost(self) end
   for _, removal in ipairs(removals) do
-    local ok, message, code = guards.await_removal(removal)
+    local ok, message, code = guards.await_removal(removal.part, removal.wait)
     if not ok then return nil, message, code end
   end
   return true

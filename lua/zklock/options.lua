@@ -162,6 +162,17 @@ function options.read_acquire(given, what)
   return given, check.duration(seconds, "timeout")
 end
 
+-- A request, and the fields that most requests do not set.  (A table of Lua's
+-- has room for four fields before it doubles.)  Each can have `max_hold`, and
+-- `asked`: the user's timeout for all parts of a multi.
+local Request = {
+  refusal = "timeout",
+  taking = false, -- of a multi, whose part it is
+  scope = false,
+  gathers = false, -- at a double barrier
+}
+Request.__index = Request
+
 --- The same as a request for what `terms` say: see lock.lua.
 function options.read_request(terms, given, what)
   local timeout
@@ -173,16 +184,13 @@ function options.read_request(terms, given, what)
   if given.max_hold ~= nil then
     max_hold = check.duration(given.max_hold, "option 'max_hold'")
   end
-  return {
+  local request = setmetatable({
     timeout = timeout,
-    asked = timeout, -- by the user, for all parts
     data = read_data(given.data, terms.data),
-    max_hold = max_hold,
     owner = given.owner,
-    refusal = "timeout",
-    taking = false, -- of a multi, whose part it is
-    scope = false,
-  }
+  }, Request)
+  if max_hold then request.max_hold = max_hold end
+  return request
 end
 
 local timeout_only = check.set "timeout"

@@ -48,7 +48,7 @@ if not jit and _VERSION > "Lua 5.3" then
   -- chunk always reaches a pcall, which closes what it passes.  So there it
   -- keeps its traceback.  A coroutine may die of it, and closes nothing then.
   call = load([[
-    local in_main, fine, note, answer = ...
+    local running, fine, note, answer = ...
     local function through(closing, fn, ...)
       local _ <close> = closing
       return fine(closing, fn(...))
@@ -58,10 +58,11 @@ if not jit and _VERSION > "Lua 5.3" then
       return note(closing, pcall(fn, ...))
     end
     return function(closing, fn, ...)
-      if in_main() then return through(closing, fn, ...) end
+      local _, is_main = running()
+      if is_main then return through(closing, fn, ...) end
       return answer(caught(closing, fn, ...))
     end
-  ]], "=zklock.protect")(loops.in_main, fine, note, answer)
+  ]], "=zklock.protect")(coroutine.running, fine, note, answer)
 end
 
 local yields_across_pcall = jit ~= nil or _VERSION ~= "Lua 5.1"

@@ -146,12 +146,12 @@ function reasons.of_vigil(engine, code, reason, what, timeout)
 end
 
 --- Why the removal of a node, after a release, was not confirmed.
-function reasons.of_removal(wait)
+function reasons.of_removal(wait, path)
   if wait.code == "closed" then
     return refusal("closed", "the session was closed before a server "
-      .. "confirmed the release of %s", wait.path)
+      .. "confirmed the release of %s", path)
   end
-  return refusal(wait.code, "ZooKeeper refused to release %s: %s", wait.path,
+  return refusal(wait.code, "ZooKeeper refused to release %s: %s", path,
     wait.reason)
 end
 

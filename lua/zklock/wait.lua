@@ -22,15 +22,19 @@ local PLACES = 64
 local LONGEST = 1
 
 -- A wait is the closing of the task that it suspends, and the item in `due`
--- that ends it (events.lua).  It is made for each acquisition: so what most of
--- them never need is here.
+-- that ends it (events.lua).  Most waits never need the fields that are here.
 local Wait = protect.class()
 
 Wait.callback = false -- in place of a task to be woken
-Wait.endless = false -- it has no limit in time
+Wait.scope = false -- it ends with that request
 Wait.timeout = false -- a function: how many seconds are left
-Wait.path = false -- of the node, in `removals`
-Wait.abandoned = false -- nobody will hear of its outcome
+-- Of an acquisition.
+Wait.share = false -- what it may be granted
+Wait.terms = false -- what it is asked for with
+Wait.taken = false -- its share has become a guard's
+Wait.counted = false -- the meters have counted its refusal
+Wait.line = false -- in which it stands, and who stands behind it: turns.lua
+Wait.after = false
 -- Its end: what handlers note (an event is told again if they raise).
 Wait.reason = false
 Wait.ahead = false
@@ -69,29 +73,41 @@ function waits.exist(tables)
 end
 
 --- A wait.  What its end is to be noted in is there from the beginning: then no
--- memory is needed.  Without a number it is its own.
+-- memory is needed.  Without a number it is its own.  (A table of Lua's has
+-- room for eight fields before it doubles.)
 function waits.new(engine, among, number)
   local wait = setmetatable({
     engine = engine,
     among = among, -- the table that it is in
     number = number or false,
     adapter = false, -- what suspends or calls back who waits
-    suspended = false, -- a task is
+    endless = false, -- it has no limit in time
     fine = false, -- it was not ended by an error
-    scope = false, -- it ends with that request
-    -- Of an acquisition.
-    share = false, -- what it may be granted
-    terms = false, -- what it is asked for with
-    request = false,
-    taken = false, -- its share has become a guard's
-    line = false, -- in which it stands, and who stands behind it: turns.lua
-    after = false,
-    -- Its end.
     done = false,
     code = false,
   }, Wait)
   if not number then wait.number = wait end
   return wait
+end
+
+--- The wait of an acquisition.  (A refusal, or a line, fits into the sixteen
+-- fields that it has room for.)
+function waits.of_acquisition(terms, request, share, number)
+  local engine = terms.engine
+  return setmetatable({
+    engine = engine,
+    among = waits.place(engine.waits.answers, number),
+    number = number,
+    adapter = false,
+    endless = false,
+    fine = false,
+    done = false,
+    code = false,
+    share = share,
+    terms = terms,
+    request = request,
+    taken = false,
+  }, Wait)
 end
 
 --- From now on events find it.  What they do not, the collector ends.
@@ -158,7 +174,8 @@ end
 function waits.limit(wait, seconds)
   local deadline = seconds and core.now() + seconds
   wait.endless = not seconds
-  wait.timeout = seconds and function() return deadline - core.now() end
+  if not seconds then return end
+  wait.timeout = function() return deadline - core.now() end
 end
 
 local function is_endless(wait)
@@ -188,8 +205,8 @@ local function abandon(wait)
   if not wait.share or wait.taken then return end
   wait.share:release(true) -- and its line is told by an event
   local engine, terms = wait.engine, wait.terms
-  if not terms or wait.abandoned or engine.state.is.left then return end
-  wait.abandoned = true
+  if not terms or wait.counted or engine.state.is.left then return end
+  wait.counted = true
   -- (Whoever ends it may be in the middle of something: step() tells of it.)
   engine.meters:abandon(terms, wait.share)
   if engine.meters.trace then engine.core:nudge() end
@@ -228,11 +245,14 @@ end
 --- From now on it is the running task's, which is to be suspended, and ends
 -- with its request: for who runs code of the user's before that.
 function waits.prepare(wait, adapter)
-  wait.scope = wait.scope or wait.engine.adapters:scope(adapter)
-  wait.adapter = adapter
-  wait.suspended = true -- from now on it is to be finished
-  if wait.scope then wait.scope:add(wait.scope.waits, wait) end
+  local scope = wait.scope or wait.engine.adapters:scope(adapter)
+  if scope then wait.scope = scope end
+  wait.adapter = adapter -- from now on it is to be finished
+  if scope then scope:add(scope.waits, wait) end
 end
+
+--- Is a task suspended in this wait, or about to be?
+function waits.suspends(wait) return wait.adapter and not wait.callback end
 
 --- Suspends the running task until `wait.done`, or until its own timeout.
 function waits.suspend(wait, adapter)
@@ -240,10 +260,10 @@ function waits.suspend(wait, adapter)
   protect.call(adapter.blocks, wait, turn, wait, adapter)
 end
 
---- The same for who is protected already, and calls wait:finish() if the wait
--- is `suspended` and this does not get through.
+--- The same for a caller that is protected already, and that calls
+-- wait:finish() if this does not get through (waits.suspends).
 function waits.suspend_within(wait, adapter)
-  if not wait.suspended then waits.prepare(wait, adapter) end
+  if not wait.adapter then waits.prepare(wait, adapter) end
   if not wait.done then turn(wait, adapter) end
   wait.fine = true
   wait:finish()
@@ -251,7 +271,7 @@ end
 
 --- Ends a wait whose task, if it has one, will never go on.
 function waits.abandon(wait)
-  if wait.suspended then return wait:finish() end
+  if waits.suspends(wait) then return wait:finish() end
   abandon(wait)
   if wait.adapter then wait.engine.adapters:attend(wait.adapter, wait, nil) end
 end

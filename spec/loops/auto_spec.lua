@@ -135,6 +135,35 @@ describe("The loop auto", function()
       end
     end)
 
+  it("lets tasks of two loops take turns in one line", function()
+    local session, order = connect(), {}
+    local lock = session:mutex(support.path(), { handoffs = 10 })
+    local guard, controller = assert(lock:acquire(30)), cqueues.new()
+    local function wait(name)
+      return function()
+        local own = assert(lock:acquire { timeout = 10, owner = {} })
+        order[#order + 1] = name .. " " .. own:turn()
+        own:release()
+      end
+    end
+    for _ = 1, 2 do
+      coroutine.wrap(wait "luv")()
+      controller:wrap(wait "cqueues")
+      controller:step(0)
+    end
+    guard:release()
+    support.wait_until(function()
+      controller:step(0.01)
+      uv.run "nowait"
+      return #order == 4
+    end)
+    assert.same({ "luv 1", "cqueues 2", "luv 3", "cqueues 4" }, order)
+    assert.equal(4, session:stats().local_turns)
+    assert.is_true(controller:loop(2) and controller:empty())
+    controller:close()
+    uv.run()
+  end)
+
   it("says which loop is missing when one is named", function()
     local text = misuse(function() zklock.connect("a", { loop = "skynet" }) end)
     assert.matches('option \'loop\' = "skynet" cannot be had', text)

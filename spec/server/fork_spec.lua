@@ -194,6 +194,40 @@ describe("A fork of a process that has a session #stock", function()
       child:expect "0\tstuck"
       assert.equal(0, child:wait(5))
     end)
+
+  it("leaves those that wait for a local turn to the parent", function()
+    local child = spawn_with("", FORKS .. [[
+      local path = ...
+      local session = assert(zklock.connect(hosts))
+      local lock = session:mutex(path, { handoffs = 10 })
+      local guard = assert(lock:acquire(30))
+      local turns = {}
+      for i = 1, 3 do
+        lock:acquire_async({ owner = {} }, function(own, message)
+          turns[i] = assert(own, message):turn()
+          own:release()
+        end)
+      end
+      say(forks(3, function()
+        local own = assert(zklock.connect(hosts, { connect_timeout = 8 }))
+        local _, _, code = own:mutex(path):try_acquire()
+        assert(code == "busy", code)
+        own:close()
+        lock, session, guard = nil, nil, nil
+        collectgarbage()
+        collectgarbage()
+      end))
+      say(guard:verify())
+      guard:release()
+      while not turns[3] do session:step() end
+      say(unpack(turns))
+      session:close()
+    ]], support.path())
+    child:expect("0", 40)
+    child:expect "true"
+    child:expect "1\t2\t3"
+    assert.equal(0, child:wait(5))
+  end)
 end)
 
 describe("Threads that fork at the same time", function()

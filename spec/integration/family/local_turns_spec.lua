@@ -151,4 +151,49 @@ describe("Turns on the Lua thread", function()
     guard:release()
     await(last):release()
   end)
+
+  -- Three tasks that wait behind a guard, which is released: `lose` takes the
+  -- second task away before.  The turns of the others.
+  local function lose_a_waiter(lose)
+    local scheduler, turns, tasks = new_scheduler(), {}, {}
+    local lock = mutex(connect { loop = scheduler.adapter })
+    local session, guard = lock._session, lock:acquire(30)
+    for i = 1, 3 do
+      tasks[i] = scheduler:spawn(function()
+        local own = assert(lock:acquire(30))
+        turns[i] = own:turn()
+        own:release()
+      end)
+    end
+    scheduler:turn()
+    lose(scheduler, tasks, session)
+    guard:release()
+    support.wait_until(function()
+      collectgarbage()
+      scheduler:turn()
+      return turns[3]
+    end)
+    assert.equal(0, session:stats().waiting)
+    kinds.wait_for_nodes(path, 0)
+    return turns
+  end
+
+  if support.is_54 then
+    it("pass over a task that is closed where it waits", function()
+      local turns = lose_a_waiter(function(scheduler, tasks, session)
+        assert.is_true(scheduler:kill(tasks[2]))
+        assert.equal(2, session:stats().waiting)
+      end)
+      assert.same({ [1] = 1, [3] = 2 }, turns)
+    end)
+  end
+
+  it("end with a task that is collected; the next one gets a new node",
+    function()
+      local turns = lose_a_waiter(function(scheduler, tasks)
+        scheduler.sleeping[tasks[2]] = nil
+        tasks[2] = nil
+      end)
+      assert.same({ [1] = 1, [3] = 0 }, turns)
+    end)
 end)

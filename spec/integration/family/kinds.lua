@@ -206,12 +206,6 @@ end
 local busted = package.loaded.busted
 if busted then busted.before_each(function() kinds.watch() end) end
 
---- For a spec that begins its tests by itself.
-function kinds.start()
-  support.start()
-  kinds.watch()
-end
-
 --- A mutex whose waiters take so many turns on one node, of `session` or of one
 -- of its own.
 function kinds.with_handoffs(path, n, session, options)

@@ -53,7 +53,6 @@ int history_create(struct history *history, struct paths *paths, int path,
   history->first_child[parent] = number;
   node->made = history->log_count;
   node->gone = NOT_YET;
-  node->writes = 0;
   node->revoked = NOT_YET;
   node->role = ROLE_FOREIGN;
   node->sequence = 0;
@@ -82,13 +81,6 @@ void history_remove(struct history *history, int node, bool by_force) {
   if (directory != NO_NODE) history->nodes[directory].children--;
 }
 
-void history_write(struct history *history, int node, bool revoke) {
-  struct znode *n = &history->nodes[node];
-  n->written[n->writes < WRITES_MAX ? n->writes++ : WRITES_MAX - 1] =
-      history->log_count;
-  if (revoke && n->revoked == NOT_YET) n->revoked = history->log_count;
-}
-
 int history_find(struct history *history, const struct paths *paths, int path,
                  int view) {
   know_paths(history, paths->count);
@@ -110,20 +102,4 @@ const struct znode *history_first_child(const struct history *h, int path) {
 const struct znode *history_next_child(const struct history *h,
                                        const struct znode *child) {
   return node_or_null(h, child->sibling);
-}
-
-bool node_changed(const struct znode *node, int since, int view) {
-  if (node->made >= since) return true;
-  for (int i = 0; i < node->writes; i++)
-    if (node->written[i] >= since && node->written[i] < view) return true;
-  return false;
-}
-
-bool history_children_changed(const struct history *history, int path,
-                              int since, int view) {
-  for (CHILDREN(node, history, path)) {
-    if (node->made >= since && node->made < view) return true;
-    if (node->gone >= since && node->gone < view) return true;
-  }
-  return false;
 }

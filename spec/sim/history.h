@@ -10,7 +10,7 @@
 #include "paths.h"
 #include "protocol/name.h"
 
-enum { NODES_MAX = 1024, LOG_MAX = 32768, WRITES_MAX = 8 };
+enum { NODES_MAX = 1024, LOG_MAX = 32768 };
 enum { NOBODY = -1, NO_NODE = -1, NOT_YET = INT32_MAX };
 
 enum transaction_kind {
@@ -37,13 +37,12 @@ struct znode {
   int older;        /* the last node that had this path */
   int sibling;      /* the next older child of the same parent */
   int made, gone;   /* transactions */
-  int written[WRITES_MAX], writes;
-  int revoked;     /* the transaction that has asked its owner to let go */
-  int session;     /* it is an ephemeral node of; NOBODY: it stays */
-  int shut_by;     /* the one client that its ACL lets read; NOBODY: all may */
-  int32_t counter; /* of children made under it */
-  int children;    /* now */
-  enum role role;  /* of a contender's node, */
+  int revoked;      /* the transaction that has asked its owner to let go */
+  int session;      /* it is an ephemeral node of; NOBODY: it stays */
+  int shut_by;      /* the one client that its ACL lets read; NOBODY: all may */
+  int32_t counter;  /* of children made under it */
+  int children;     /* now */
+  enum role role;   /* of a contender's node, */
   int32_t sequence;
   int order; /* and when it came: a transaction */
   bool container;
@@ -72,7 +71,6 @@ int history_append(struct history *history, enum transaction_kind kind,
 int history_create(struct history *history, struct paths *paths, int path,
                    int parent, int session, bool container);
 void history_remove(struct history *history, int node, bool by_force);
-void history_write(struct history *history, int node, bool revoke);
 
 /* The node of a path as of `view`; NO_NODE: none. */
 int history_find(struct history *history, const struct paths *paths, int path,
@@ -98,11 +96,5 @@ static inline bool node_is_there(const struct znode *node) {
 static inline bool node_is_shut_to(const struct znode *node, int client) {
   return node->shut_by != NOBODY && node->shut_by != client;
 }
-
-/* Was it written, or made, since that view? */
-bool node_changed(const struct znode *node, int since, int view);
-/* Has a child been made, or gone, since that view? */
-bool history_children_changed(const struct history *history, int path,
-                              int since, int view);
 
 #endif

@@ -624,8 +624,9 @@ void leader_removes_directory(struct world *w, int node) {
 
 void leader_writes(struct world *w, int node, bool revoke) {
   struct history *h = history_of(w);
-  if (!node_is_there(&h->nodes[node])) return;
-  history_write(h, node, revoke);
+  struct znode *n = &h->nodes[node];
+  if (!node_is_there(n)) return;
+  if (revoke && n->revoked == NOT_YET) n->revoked = h->log_count;
   commit(w, DID_WRITE, node, NOBODY, NOBODY, NOBODY, 0);
 }
 

@@ -1,5 +1,7 @@
 /* The ZooKeeper client library beneath one session: its connection, its
- * watches, its own pings and its own idea of when a server is dead. */
+ * watches, its own pings and its own idea of when a server is dead.  Each attempt
+ * to connect is a new handle for the same session (client.c): it has seen nothing,
+ * has no watches, and asks for the whole timeout. */
 #include <stdio.h>
 #include <string.h>
 
@@ -34,12 +36,10 @@ static void arrange(struct world *w, struct process *p) {
 }
 
 void library_reset(struct library *l) {
-  bool threaded = l->threaded;
   int least = l->least;
   memset(l, 0, sizeof *l);
-  l->connection = l->session = l->server = NOBODY;
+  l->connection = l->session = NOBODY;
   l->wakes_at = NEVER;
-  l->threaded = threaded;
   l->least = least;
 }
 
@@ -53,7 +53,6 @@ static void rest(struct world *w, struct process *p, int64_t longest) {
 /* Lets go of a connection; what it sent may still be on its way. */
 void library_leave(struct world *w, struct process *p) {
   struct library *l = &p->library;
-  l->unsent_count = 0;
   if (l->connection == NOBODY) return;
   struct connection *c = &w->zoo.connections[l->connection];
   c->client_has_it = false;
@@ -69,9 +68,6 @@ void library_open(struct world *w, struct process *p) {
   library_reset(l);
   l->wakes_at = wakes_at;
   l->timeout = w->zoo.grants[0];
-  l->started = process_clock(w, p);
-  /* Nobody waits for what a handle that is gone has told. */
-  if (l->threaded) p->inbox_first = p->inbox_read = p->inbox_last;
   rest(w, p, 20 * MILLISECOND);
 }
 
@@ -84,17 +80,6 @@ void library_close(struct world *w, struct process *p) {
 }
 
 /* Connecting. */
-
-/* A new handle for the same session: it has seen nothing, and asks for the
- * whole timeout. */
-static void renew(struct world *w, struct process *p) {
-  struct library *l = &p->library;
-  l->started = process_clock(w, p);
-  l->seen = l->grant = 0;
-  memset(&l->data, 0, sizeof l->data);
-  memset(&l->missing, 0, sizeof l->missing);
-  memset(&l->children, 0, sizeof l->children);
-}
 
 /* An observer's master serves observers alone.  To the leader what comes
  * through its observers is its own: it would take a request that comes late
@@ -109,60 +94,25 @@ static int some_server(struct world *w) {
 static void try(struct world *w, struct process *p) {
   struct library *l = &p->library;
   int server = some_server(w);
-  if (!session_is_connected(&p->session) && random_chance(&w->random, 50))
-    renew(w, p);
+  l->seen = 0;
+  memset(&l->data, 0, sizeof l->data);
+  memset(&l->missing, 0, sizeof l->missing);
+  memset(&l->children, 0, sizeof l->children);
   l->state = LIBRARY_ATTEMPTING;
   l->tried_at = w->now;
-  if (!l->threaded) {
-    l->started = p->now;
-    session_attempting(&p->session, p->now, l->started);
-  }
-  l->connection =
-      zoo_connect(w, p->number, server, l->session, l->grant, l->seen);
+  l->started = p->now;
+  session_attempting(&p->session, p->now, l->started);
+  l->connection = zoo_connect(w, p->number, server, l->session);
   trace(w, p->number, "tries server %d", server);
   if (w->now >= p->unreachable_until)
     zoo_send(w, zoo_request(w, ASK_CONNECT, l->connection));
   arrange(w, p);
 }
 
-static void send_watches(struct world *w, struct process *p) {
-  struct library *l = &p->library;
-  struct connection *c = &w->zoo.connections[l->connection];
-  c->data = l->data;
-  c->missing = l->missing;
-  c->children = l->children;
-  c->seen = l->seen;
-  zoo_send(w, zoo_request(w, ASK_WATCHES, l->connection));
-}
-
-static void connected(struct world *w, struct process *p) {
-  struct library *l = &p->library;
-  const struct connection *c = &w->zoo.connections[l->connection];
-  bool again = l->session != NOBODY;
-  l->state = LIBRARY_CONNECTED;
-  l->session = c->session;
-  l->server = c->server;
-  l->grant = l->granted = c->grant;
-  l->timeout = w->zoo.grants[c->grant];
-  l->connected_at = l->last_sent = l->last_received = w->now;
-  trace(w, p->number, "connected to server %d, session %d, timeout %.0f ms",
-        c->server, c->session, (double)l->timeout / 1e6);
-  if (fault_is(w, FAULT_FLAP) && !w->calm && p->flaps++ < 6)
-    agenda_add(&w->agenda, w->now + world_span(w, l->timeout / 8),
-               CONNECTION_FLAPS, p->number, l->connection);
-  if (again) send_watches(w, p);
-  for (int i = 0; i < l->unsent_count; i++) {
-    w->zoo.requests[l->unsent[i]].connection = l->connection;
-    zoo_send(w, l->unsent[i]);
-    l->outstanding++;
-  }
-  l->unsent_count = 0;
-}
-
 /* (The client waits for a while before it tries again: client.c.) */
 static bool is_shut_out(struct world *w, struct process *p) {
-  p->shut_out = fault_is(w, FAULT_REFUSAL) && !w->calm &&
-                !p->library.threaded && random_chance(&w->random, 25);
+  p->shut_out =
+      fault_is(w, FAULT_REFUSAL) && !w->calm && random_chance(&w->random, 25);
   if (!p->shut_out) return false;
   trace(w, p->number, "is not accepted");
   library_leave(w, p);
@@ -171,14 +121,23 @@ static bool is_shut_out(struct world *w, struct process *p) {
   return true;
 }
 
-static void hear_connected(struct world *w, struct process *p,
-                           const struct connection *c) {
-  if (c->grant > p->library.least) p->library.least = c->grant;
-  session_greeted(&p->session, p->now, w->zoo.grants[c->grant],
-                  p->library.started);
+static void connected(struct world *w, struct process *p) {
+  struct library *l = &p->library;
+  const struct connection *c = &w->zoo.connections[l->connection];
+  l->state = LIBRARY_CONNECTED;
+  l->session = c->session;
+  l->timeout = w->zoo.grants[c->grant];
+  l->connected_at = l->last_sent = l->last_received = w->now;
+  trace(w, p->number, "connected to server %d, session %d, timeout %.0f ms",
+        c->server, c->session, (double)l->timeout / 1e6);
+  if (fault_is(w, FAULT_FLAP) && !w->calm && p->flaps++ < 6)
+    agenda_add(&w->agenda, w->now + world_span(w, l->timeout / 8),
+               CONNECTION_FLAPS, p->number, l->connection);
+  if (c->grant > l->least) l->least = c->grant;
+  session_greeted(&p->session, p->now, l->timeout, l->started);
   if (is_shut_out(w, p)) return;
-  session_connected(&p->session, p->now, zoo_session_id(c->session),
-                    w->zoo.grants[c->grant], p->library.started);
+  session_connected(&p->session, p->now, zoo_session_id(c->session), l->timeout,
+                    l->started);
 }
 
 /* Answers that nobody waits for any more: they must do nothing. */
@@ -194,26 +153,18 @@ static void disconnected(struct world *w, struct process *p) {
   struct library *l = &p->library;
   library_leave(w, p);
   rest(w, p, w->calm ? 50 * MILLISECOND : l->timeout / 2);
-}
-
-/* A threaded library may be connected again by now. */
-static void hear_disconnected(struct world *w, struct process *p) {
-  struct library *l = &p->library;
-  if (!session_is_connected(&p->session)) return;
   if (fault_is(w, FAULT_LATE))
     for (const struct op *op = p->session.wire.flight; op; op = op->next)
       if (random_chance(&w->random, 50)) l->late = op->serial;
   trace(w, p->number, "is disconnected");
   session_disconnected(&p->session, p->now);
-  if (!l->threaded) return;
-  if (l->answered > l->started) l->started = l->answered;
-  session_attempting(&p->session, p->now, l->started);
 }
 
 static void expired(struct world *w, struct process *p) {
   trace(w, p->number, "is told: session %d is over", p->library.session);
   library_leave(w, p);
   p->library.state = LIBRARY_CLOSED;
+  session_expired(&p->session, p->now);
 }
 
 static void closed(struct world *w, struct process *p) {
@@ -237,7 +188,7 @@ static int beside_of(struct world *w, const struct op *op) {
 bool library_submit(struct world *w, struct process *p, const struct op *op,
                     const struct op *before) {
   struct library *l = &p->library;
-  if (l->state != LIBRARY_CONNECTED && !l->threaded) return false;
+  if (l->state != LIBRARY_CONNECTED) return false;
   if (!w->calm && random_chance(&w->random, w->profile.submit_fails)) {
     return false;
   }
@@ -257,11 +208,6 @@ bool library_submit(struct world *w, struct process *p, const struct op *op,
   if (before) {
     r->with_serial = before->serial;
     r->with_path = paths_number(&w->paths, before->path, strlen(before->path));
-  }
-  /* (The process has not heard yet that there is no connection.) */
-  if (l->state != LIBRARY_CONNECTED && l->unsent_count < UNSENT_MAX) {
-    l->unsent[l->unsent_count++] = number;
-    return true;
   }
   l->outstanding++;
   l->last_sent = w->now;
@@ -324,12 +270,10 @@ static const char *const op_names[] = {
     [OP_NAMES] = "names",
 };
 
-/* The next attempt to connect comes after whatever this connection answers. */
 static bool hear_round(struct world *w, struct process *p, uint64_t serial) {
   const struct op *op = p->session.wire.flight;
   while (op && op->serial != serial) op = op->next;
   if (!op) return false;
-  if (op->sent > p->library.answered) p->library.answered = op->sent;
   if (op->round &&
       (p->session.all.holders > 0 || random_chance(&w->random, 20)))
     faults_see(w, p->number, TRAP_ROUND);
@@ -403,7 +347,8 @@ static void answered(struct world *w, struct process *p,
   listing_free(reply.listing);
 }
 
-static bool keeps(struct library *l, const struct note *note) {
+/* Did it want to hear of that?  It is told once. */
+static bool take_watch(struct library *l, const struct note *note) {
   bool known = false;
   if (note->event != WATCH_CHILDREN) {
     known = path_set_has(&l->data, note->path) ||
@@ -429,15 +374,22 @@ static void fired(struct world *w, struct process *p, const struct note *note) {
                 paths_text(&w->paths, note->path));
 }
 
-bool library_reads(struct world *w, struct process *p,
+static void see(struct process *p, const struct note *note) {
+  if (note->view > p->seen) p->seen = note->view;
+}
+
+/* (An event does not tell the library how new it is.) */
+static void see_answer(struct library *l, const struct note *note) {
+  l->outstanding--;
+  if (note->view > l->seen) l->seen = note->view;
+}
+
+void library_hears(struct world *w, struct process *p,
                    const struct note *note) {
   struct library *l = &p->library;
-  bool told = true;
-  if (note->connection != l->connection) return false; /* of an older one */
+  if (note->connection != l->connection) return; /* of an older one */
   l->last_received = w->now;
-  bool replies = note->kind == NOTE_REPLY || note->kind == NOTE_PONG;
-  /* (An event does not tell the library how new it is.) */
-  if (replies && note->view > l->seen) l->seen = note->view;
+  if (l->late && random_chance(&w->random, 15)) answer_late(w, p);
   switch (note->kind) {
     case NOTE_CONNECTED:
       connected(w, p);
@@ -446,67 +398,26 @@ bool library_reads(struct world *w, struct process *p,
       expired(w, p);
       break;
     case NOTE_REPLY:
-      l->outstanding--;
+      see_answer(l, note);
+      see(p, note);
       keep_watch(l, &w->zoo.requests[note->request], note->rc);
-      break;
-    case NOTE_EVENT:
-      told = keeps(l, note);
-      break;
-    case NOTE_PONG:
-      l->outstanding--;
-      told = false;
-      break;
-    case NOTE_CLOSED:
-      told = l->state == LIBRARY_CONNECTED;
-      closed(w, p);
-      break;
-    case NOTE_LOST:
-      break;
-  }
-  arrange(w, p);
-  return told;
-}
-
-void library_hears(struct world *w, struct process *p,
-                   const struct note *note) {
-  struct library *l = &p->library;
-  if (l->late && random_chance(&w->random, 15)) answer_late(w, p);
-  if ((note->kind == NOTE_REPLY || note->kind == NOTE_EVENT) &&
-      note->view > p->seen)
-    p->seen = note->view;
-  switch (note->kind) {
-    case NOTE_CONNECTED:
-      hear_connected(w, p, &w->zoo.connections[note->connection]);
-      break;
-    case NOTE_EXPIRED:
-      session_expired(&p->session, p->now);
-      break;
-    case NOTE_REPLY:
       answered(w, p, note);
       break;
     case NOTE_EVENT:
+      if (!take_watch(l, note)) break;
+      see(p, note);
       fired(w, p, note);
       break;
     case NOTE_PONG:
+      see_answer(l, note);
       break;
     case NOTE_CLOSED:
-    case NOTE_LOST:
-      hear_disconnected(w, p);
+      closed(w, p);
   }
+  arrange(w, p);
 }
 
 /* Its clock. */
-
-static void lose(struct world *w, struct process *p) {
-  struct note lost = {.kind = NOTE_LOST,
-                      .connection = p->library.connection,
-                      .request = NOBODY};
-  disconnected(w, p);
-  if (p->library.threaded)
-    process_is_told(w, p, zoo_note(w, &lost));
-  else
-    hear_disconnected(w, p);
-}
 
 /* As the client does it (client.c). */
 static void give_up_session(struct world *w, struct process *p) {
@@ -531,13 +442,13 @@ void library_looks(struct world *w, struct process *p) {
   } else if (l->state == LIBRARY_ATTEMPTING &&
              w->now >= l->tried_at + patience) {
     library_leave(w, p);
-    if (!l->threaded && session_is_beyond_help(&p->session, p->now))
+    if (session_is_beyond_help(&p->session, p->now))
       give_up_session(w, p);
     else
       rest(w, p, 100 * MILLISECOND);
   } else if (l->state == LIBRARY_CONNECTED &&
              w->now >= l->last_received + patience) {
-    lose(w, p);
+    disconnected(w, p);
   } else if (l->state == LIBRARY_CONNECTED && l->outstanding == 0 &&
              w->now >= l->last_sent + l->timeout / 3) {
     l->last_sent = w->now;
@@ -553,10 +464,6 @@ void library_wakes(struct world *w, struct process *p) {
   if (p->crashed || !p->open || process_is_paused(w, p)) return;
   if (w->now < due_of(l)) {
     arrange(w, p); /* it was due earlier once */
-    return;
-  }
-  if (p->library.threaded) {
-    library_looks(w, p);
     return;
   }
   process_begins(w, p);

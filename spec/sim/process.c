@@ -69,13 +69,11 @@ void process_reset(struct world *w, struct process *p, int number) {
     p->drift = random_chance(&w->random, 50)
                    ? -DRIFT_MAX
                    : (int)random_between(&w->random, -DRIFT_MAX, DRIFT_MAX);
-  p->library.threaded = random_chance(&w->random, 25);
   p->warned = random_chance(&w->random, 50);
   p->has_timer = random_chance(&w->random, 75);
   p->runs_at = p->wakes_at = NEVER;
   p->hearing = p->last_acquisition = NOBODY;
   library_reset(&p->library);
-  p->library.least = 0;
   users_reset(w, p);
   p->opens_at = world_span(w, w->profile.think);
   agenda_add(&w->agenda, p->opens_at, PROCESS_OPENS, number, 0);
@@ -177,9 +175,6 @@ void process_ends(struct world *w, struct process *p) {
 static void hear(struct world *w, struct process *p, unsigned last) {
   while ((int)(last - p->inbox_first) > 0 && p->open) {
     int note = p->inbox[p->inbox_first++ % INBOX_MAX];
-    if (note == NOBODY) continue;
-    if (!p->library.threaded && !library_reads(w, p, &w->zoo.notes[note]))
-      continue;
     p->hearing = note;
     library_hears(w, p, &w->zoo.notes[note]);
     p->hearing = NOBODY;
@@ -238,16 +233,6 @@ static void put_in(struct world *w, struct process *p, int note) {
   p->inbox[p->inbox_last++ % INBOX_MAX] = note;
 }
 
-/* The library's thread reads whatever has come. */
-static void read_all(struct world *w, struct process *p) {
-  if (!p->library.threaded) return;
-  for (; p->inbox_read != p->inbox_last; p->inbox_read++) {
-    int *note = &p->inbox[p->inbox_read % INBOX_MAX];
-    if (*note == NOBODY || w->zoo.notes[*note].kind == NOTE_LOST) continue;
-    if (!library_reads(w, p, &w->zoo.notes[*note])) *note = NOBODY;
-  }
-}
-
 /* There is something in the inbox. */
 static void be_woken(struct world *w, struct process *p) {
   if (p->runs_at != NEVER) return;
@@ -255,10 +240,7 @@ static void be_woken(struct world *w, struct process *p) {
   if (stalls && random_chance(&w->random, 3)) {
     stall(w, p);
   } else if (random_chance(&w->random, 10)) {
-    /* (The library's thread goes on meanwhile, if there is one.) */
-    p->runs_at = w->now + world_span(w, stalls && p->library.threaded
-                                            ? w->profile.timeout / 8
-                                            : 5 * MILLISECOND);
+    p->runs_at = w->now + world_span(w, 5 * MILLISECOND);
     agenda_add(&w->agenda, p->runs_at, PROCESS_RUNS, p->number, 0);
   } else {
     run(w, p);
@@ -272,12 +254,6 @@ void process_hears(struct world *w, struct process *p, int note) {
   if (c->down_cut && n->kind != NOTE_CLOSED) return;
   put_in(w, p, note);
   if (process_is_paused(w, p)) return;
-  read_all(w, p);
-  be_woken(w, p);
-}
-
-void process_is_told(struct world *w, struct process *p, int note) {
-  put_in(w, p, note);
   be_woken(w, p);
 }
 
@@ -317,7 +293,6 @@ void process_resumes(struct world *w, struct process *p) {
   if (p->crashed || process_is_paused(w, p)) return;
   trace(w, p->number, "goes on");
   p->runs_at = p->wakes_at = NEVER;
-  read_all(w, p);
   if (p->open && p->stale_now) {
     p->now = p->stale_now;
     p->stale_now = 0;

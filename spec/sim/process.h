@@ -14,7 +14,7 @@
 struct world;
 struct note;
 
-enum { USERS_MAX = 4, INBOX_MAX = 2048, COMMANDS_MAX = 32, UNSENT_MAX = 32 };
+enum { USERS_MAX = 4, INBOX_MAX = 2048, COMMANDS_MAX = 32 };
 
 /* The client library's handle. */
 enum library_state {
@@ -25,25 +25,17 @@ enum library_state {
 };
 
 struct library {
-  bool threaded; /* it acts by itself; the process hears of it later */
   enum library_state state;
   int connection; /* NOBODY: none */
   int session;    /* NOBODY: none yet */
-  int server;     /* of the last connection */
-  int grant;      /* what it asks for; while connected: what it has */
   int64_t timeout;
-  int granted; /* by the last connection */
-  int least;   /* of the grants that the process has heard of */
-  /* By the process's clock, as the session knows them: a time before the
-   * attempt to connect; when what was answered was sent, the newest. */
-  int64_t started, answered;
-  int seen;        /* the newest view that an answer has told of */
+  int least;       /* of the grants that the process has heard of */
+  int64_t started; /* the attempt to connect began, by the process's clock */
+  int seen;        /* the newest view of which this connection's answers tell */
   int outstanding; /* requests not yet answered */
   int64_t tries_at, tried_at, connected_at, last_sent, last_received;
   int64_t wakes_at; /* the next of its happenings */
-  int unsent_count; /* threaded: requests for the next connection */
-  int unsent[UNSENT_MAX];
-  uint64_t late; /* a request that is answered too late; 0: none */
+  uint64_t late;    /* a request that is answered too late; 0: none */
   struct path_set data, missing, children; /* watches */
 };
 
@@ -85,7 +77,6 @@ struct process {
   bool shut_out; /* the servers do not accept its credentials */
   bool warned;   /* it knows what no server grants less than */
   unsigned inbox_first, inbox_last;
-  unsigned inbox_read; /* threaded: by the library's thread */
   int command_count;
   struct command commands[COMMANDS_MAX];
 
@@ -111,8 +102,6 @@ bool process_is_paused(const struct world *w, const struct process *p);
 /* A user wants something.  False: it is done now, between process_begins and
  * process_ends; true: it will be done in the next batch. */
 bool process_puts_off(struct world *w, struct process *p, int what, int which);
-/* The library's thread has news. */
-void process_is_told(struct world *w, struct process *p, int note);
 /* Calls session_run before what comes, sometimes, and after it. */
 void process_begins(struct world *w, struct process *p);
 void process_ends(struct world *w, struct process *p);
@@ -128,9 +117,6 @@ void library_reset(struct library *library);
 void library_open(struct world *w, struct process *p);
 bool library_submit(struct world *w, struct process *p, const struct op *op,
                     const struct op *before);
-/* The library's thread, or the process where there is none, reads a note.
- * False: nobody hears of it. */
-bool library_reads(struct world *w, struct process *p, const struct note *note);
 void library_hears(struct world *w, struct process *p, const struct note *note);
 /* Its own clock has not counted this time, which ours has. */
 void library_dozed(struct world *w, struct process *p, int64_t time);

@@ -54,8 +54,7 @@ static int64_t arrival(struct world *w, int64_t *until, int64_t longest) {
   return *until = later(*until, at);
 }
 
-int zoo_connect(struct world *w, int client, int server, int session, int grant,
-                int seen) {
+int zoo_connect(struct world *w, int client, int server, int session) {
   struct zoo *zoo = &w->zoo;
   if (zoo->connection_count == CONNECTIONS_MAX) {
     zoo->overflowed = "connections";
@@ -68,8 +67,6 @@ int zoo_connect(struct world *w, int client, int server, int session, int grant,
   c->client = client;
   c->server = server;
   c->session = session;
-  c->grant = grant;
-  c->seen = seen;
   c->stuck = NOBODY;
   c->client_has_it = true;
   return number;
@@ -98,7 +95,7 @@ void zoo_send(struct world *w, int request) {
              AT_SERVER, 0, request);
 }
 
-int zoo_note(struct world *w, const struct note *note) {
+static int new_note(struct world *w, const struct note *note) {
   struct zoo *zoo = &w->zoo;
   if (zoo->note_count == NOTES_MAX) {
     zoo->overflowed = "notes";
@@ -111,7 +108,7 @@ int zoo_note(struct world *w, const struct note *note) {
 static void say(struct world *w, const struct note *note) {
   struct connection *c = &w->zoo.connections[note->connection];
   if (!c->server_has_it || c->down_closed || !c->client_has_it) return;
-  int number = zoo_note(w, note);
+  int number = new_note(w, note);
   agenda_add(&w->agenda, arrival(w, &c->down_until, w->profile.latency),
              AT_CLIENT, c->client, number);
 }
@@ -263,50 +260,6 @@ static void answer_read(struct world *w, struct connection *c, int request) {
   say(w, &note);
 }
 
-static struct note missed_event(struct world *w, const struct connection *c,
-                                enum watch_event event, int path) {
-  struct note note = note_to(w, c, NOTE_EVENT);
-  note.event = event;
-  note.path = path;
-  return note;
-}
-
-/* SetWatches: tells at once what the client has missed, in the order of its
- * lists, which is none; and arms the rest. */
-static void take_watches(struct world *w, struct connection *c) {
-  struct note missed[2 * PATHS_MAX];
-  int missed_count = 0;
-  int view = server_of(w, c->server)->view;
-  struct history *h = &w->zoo.history;
-  for (int path = 0; path < w->paths.count; path++) {
-    bool data = path_set_has(&c->data, path);
-    bool children = path_set_has(&c->children, path);
-    if (!data && !children && !path_set_has(&c->missing, path)) continue;
-    int node = history_find(h, &w->paths, path, view);
-    bool gone = node == NO_NODE;
-    if (data || path_set_has(&c->missing, path)) {
-      bool changed = !gone && node_changed(&h->nodes[node], c->seen, view);
-      if (data ? !gone && !changed : gone)
-        watch_node(w, c, path);
-      else
-        missed[missed_count++] =
-            missed_event(w, c, gone ? WATCH_DELETED : WATCH_CHANGED, path);
-    }
-    if (children) {
-      if (!gone && !history_children_changed(h, path, c->seen, view))
-        watch_children(w, c, path);
-      else
-        missed[missed_count++] =
-            missed_event(w, c, gone ? WATCH_DELETED : WATCH_CHILDREN, path);
-    }
-  }
-  while (missed_count > 0) {
-    int i = random_below(&w->random, missed_count);
-    say(w, &missed[i]);
-    missed[i] = missed[--missed_count];
-  }
-}
-
 /* Requests, in order: a read waits for the writes before it. */
 
 static bool must_wait(const struct world *w, const struct connection *c,
@@ -380,8 +333,6 @@ static void progress(struct world *w, struct connection *c) {
     if (must_wait(w, c, r)) return;
     if (r->ask == ASK_OP) {
       answer_read(w, c, request);
-    } else if (r->ask == ASK_WATCHES) {
-      take_watches(w, c);
     } else {
       struct note pong = note_to(w, c, NOTE_PONG);
       say(w, &pong);
@@ -419,17 +370,7 @@ static void meet(struct world *w, struct connection *c, int request) {
     let_go(w, old);
     old->up_cut = old->replaced = true;
   }
-  /* (They have seen a zxid that is larger than all that there are now.) */
-  if (c->seen > 0 && c->seen < zoo->emptied) {
-    server_drop(w, c);
-    return;
-  }
-  if (c->seen > s->view) {
-    server_drop(w, c);
-    return;
-  }
-  /* (The grants fall.) */
-  if (c->grant < s->grant) c->grant = s->grant;
+  c->grant = s->grant;
   server_forward(w, c->server, request);
 }
 
@@ -559,8 +500,7 @@ void server_receives(struct world *w, int request) {
 
 /* Applying. */
 
-/* NIOServerCnxn.process: the watch is gone by then in any case.  (What was
- * missed in a disconnection every server tells: SetWatches checks nothing.) */
+/* NIOServerCnxn.process: the watch is gone by then in any case. */
 static bool may_hear(struct world *w, const struct connection *c,
                      const struct znode *node) {
   return server_of(w, c->server)->privacy == TELLS_ALL || !node ||

@@ -38,7 +38,6 @@ enum {
 /* What reaches a server, or the leader. */
 enum ask {
   ASK_CONNECT,
-  ASK_WATCHES, /* the client's watches, after a reconnection */
   ASK_OP,
   ASK_PING, /* the client library's own */
   ASK_CLOSE,
@@ -83,7 +82,6 @@ enum note_kind {
   NOTE_EVENT,
   NOTE_PONG,
   NOTE_CLOSED, /* the connection is gone: nobody's words */
-  NOTE_LOST,   /* the library's own: it has given the connection up */
 };
 
 struct note {
@@ -122,11 +120,7 @@ struct connection {
   int stuck; /* a server's thread has read this request, and stands still */
   int64_t stuck_until;
   int64_t up_until, down_until; /* when the last message of a line arrives */
-  int grant;                    /* as the client wants it; then: as it is */
-  int seen; /* the view that the client had when it connected */
-  /* The client's watches at that time: of nodes, of such as were not there,
-   * and of directories' children; and the server's. */
-  struct path_set data, missing, children;
+  int grant;
   struct path_set watches, child_watches;
   int waiting[WAITING_MAX]; /* requests not yet answered, in order */
   unsigned first, last;
@@ -191,8 +185,8 @@ struct zoo {
   int64_t tick;
   bool no_containers;
   bool has_observer; /* the last server */
-  int emptied;       /* clients that saw an earlier view are refused */
-  int64_t pings_at;  /* the leader's next; NEVER: nobody can tell */
+  int emptied;      /* the view with which the servers came back without data */
+  int64_t pings_at; /* the leader's next; NEVER: nobody can tell */
   int64_t grants[GRANTS];
   int session_count, connection_count, request_count, note_count;
   int report_count;
@@ -212,13 +206,10 @@ void zoo_reset(struct world *w, int servers, int64_t tick);
 void zoo_make_observer(struct world *w);
 
 /* For clients. */
-int zoo_connect(struct world *w, int client, int server, int session, int grant,
-                int seen);
+int zoo_connect(struct world *w, int client, int server, int session);
 int zoo_request(struct world *w, enum ask ask, int connection);
 /* Puts a request on its way to the connection's server. */
 void zoo_send(struct world *w, int request);
-/* What a client's library tells its client by itself. */
-int zoo_note(struct world *w, const struct note *note);
 
 /* Happenings. */
 void server_receives(struct world *w, int request);

@@ -326,7 +326,7 @@ static void was_read(struct watch *w, const struct reply *reply) {
  * would wait for ever.  So what may not be read is polled, at least each T/6, and
  * so is what need not exist: NO_AUTH says that there is a node, NO_NODE that there
  * is none.  Nothing else is believed of it: by the next poll another node may have
- * its name.  (What was missed in a disconnection all servers tell.)
+ * its name.
  *
  * A poll of one node costs the same however long the queue is: a list of the
  * directory would tell each waiter all names. */

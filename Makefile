@@ -339,13 +339,13 @@ valgrind:  ## some specs on LuaJIT under valgrind
 
 .PHONY: cost
 cost:  ## requests, system calls, instructions per operation: TREES='A B', LIMIT=
-	@LUA=lua$(LUA_VERSION) ZK=$(ZK) LIMIT=$(LIMIT) bash bench/cost $(TREES)
+	@LUA=lua$(LUA_VERSION) LIMIT=$(LIMIT) bash bench/cost $(TREES)
 
 .PHONY: budgets soak
 budgets:  ## the same against bench/budgets; RECORD=yes: writes them anew
-	@LUA=lua5.4 ZK=st bash bench/cost --$(if $(RECORD),record,check)
+	@LUA=lua5.4 bash bench/cost --$(if $(RECORD),record,check)
 soak:  ## ten minutes of everything at once: is memory flat?  MINUTES=
-	@LUA=lua$(LUA_VERSION) ZK=$(ZK) $(if $(filter command line,$(origin MINUTES)),\
+	@LUA=lua$(LUA_VERSION) $(if $(filter command line,$(origin MINUTES)),\
 	  SECONDS_LONG=$$(($(MINUTES) * 60))) bash bench/soak
 
 .PHONY: asan tsan
@@ -372,7 +372,7 @@ fuzz:  ## fuzzes the parsers, and all calls and options, each for SECONDS=
 	    -artifact_prefix=$(BUILD)/fuzz/$$what- -print_final_stats=1 -verbosity=0 \
 	    $(BUILD)/fuzz/$$what.new spec/fuzz/corpus/$$what || exit 1; done
 	@for lua in 5.4 luajit; do \
-	  LUA=$$lua ZK=$(ZK) SEEDS=0 FUZZ_SECONDS=$(SECONDS) \
+	  LUA=$$lua SEEDS=0 FUZZ_SECONDS=$(SECONDS) \
 	    bash spec/sanitize address,undefined spec/fuzz || exit 1; done
 
 .PHONY: tls
@@ -394,10 +394,10 @@ torture:  ## processes against faults, and a witness: MINUTES=, SEED=
 # ---- To compare it with others -------------------------------------------------
 
 # bench/README.md has the workloads and what a driver is.
-.PHONY: bench bench-full bench-zklock bench-floor bench-backend
+.PHONY: bench bench-full bench-zklock bench-floor
 BENCH ?= main
 bench:  ## beside the peers: BENCH=quick, DRIVERS='…', CASES='…'
-	@BUILD=$(BUILD) ZK=$(ZK) bench/run --set $(BENCH) \
+	@BUILD=$(BUILD) bench/run --set $(BENCH) \
 	  $(if $(DRIVERS),--drivers '$(DRIVERS)') $(if $(CASES),--cases '$(CASES)') \
 	  $(BENCH_FLAGS)
 bench-full:  ## all workloads, each loop and Lua, ensemble and disk: 40 minutes
@@ -410,8 +410,6 @@ $(BENCH_EPOLL): bench/drivers/zklock/epoll.c
 	$(strip $(CHECK))
 	@mkdir -p $(@D)
 	$(CC) $(STANDARD) $(WARNINGS) $(CFLAGS) -fPIC -shared $(INCLUDES) $< -o $@ -lm
-bench-backend:
-	@echo $(ZK)
 
 # The floor: the requests without the library, and with nothing but the library.
 BENCH_FLOOR := $(sort $(wildcard bench/drivers/floor/*.c))

@@ -34,11 +34,9 @@ def _floor(name, *flags, cases=None):
 
 def _zklock(name, lua, loop, cases=None):
     version = "5.1" if lua == "luajit" else lua
-    backend = os.environ.get("ZK")
     return Entry(name, "own",
                  [_path("driver"), "--lua", lua, "--loop", loop],
-                 _make("bench-zklock", f"LUA_VERSION={version}",
-                       *([f"ZK={backend}"] if backend else [])), cases=cases)
+                 _make("bench-zklock", f"LUA_VERSION={version}"), cases=cases)
 
 
 def _other(name, group, server="zookeeper"):

@@ -672,7 +672,7 @@ static void note_state(struct world *w, struct acquisition *a) {
   a->last_state = now;
   if (last == now) return;
   if (now == CONTENDER_ENTERING) check_name(w, a);
-  if (now == CONTENDER_QUEUED && a->contender->view.at_least)
+  if (now == CONTENDER_QUEUED && a->contender->view.phase == VIEW_AT_LEAST)
     check_follower(w, a);
 }
 

@@ -51,14 +51,15 @@ int64_t contender_token(const struct contender *c) {
 }
 
 int contender_ahead(const struct contender *c) {
-  return c->view.at_least ? -1 : c->view.ahead;
+  return c->view.phase == VIEW_AT_LEAST ? -1 : c->view.ahead;
 }
 
 /* The facts that hold in each state. */
 void contender_check(const struct contender *c) {
   const struct node *node = &c->node;
   bool decided = c->decision != DECISION_NONE;
-  assert(!c->view.alone || (c->state == CONTENDER_HELD && c->watches_children));
+  assert(c->view.phase != VIEW_ALONE ||
+         (c->state == CONTENDER_HELD && c->watches_children));
   switch (c->state) {
     case CONTENDER_PARKED:
       assert(!decided && node->known == NODE_NONE);
@@ -74,7 +75,7 @@ void contender_check(const struct contender *c) {
       assert(!decided && !contender_is_creating(c));
       assert(node->known >= NODE_MADE || contender_is_exclusive(c));
       /* What was seen when nothing was proved is seen no more. */
-      assert(!c->view.awaits_lease || c->view.listed_in == 0 ||
+      assert(c->view.phase != VIEW_AWAITS_LEASE || c->view.listed_in == 0 ||
              contender_is_exclusive(c));
       break;
     case CONTENDER_HELD:
@@ -341,7 +342,7 @@ void contender_watch_children(struct contender *c) {
 void contender_unwatch_others(struct contender *c) {
   if (c->watches_children) {
     c->watches_children = false;
-    c->view.alone = false;
+    if (c->view.phase == VIEW_ALONE) c->view.phase = VIEW_PLAIN;
     directory_unwatch_children(&c->queue->directory);
   }
   watch_drop(&c->predecessor);

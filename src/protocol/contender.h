@@ -168,15 +168,21 @@ struct node {
   const char *name; /* the end of its path; a granted one's does not change */
 };
 
+/* What is peculiar to it; each of these belongs to one state. */
+enum view_phase {
+  VIEW_PLAIN,
+  VIEW_FOLLOWS,      /* ENTERING: asked for no list, and watches the tail */
+  VIEW_AT_LEAST,     /* QUEUED: `ahead` are ahead, and perhaps others */
+  VIEW_AWAITS_LEASE, /* QUEUED: it was first, but the lease did not stand */
+  VIEW_ALONE,        /* HELD: nobody else is there, and its owner was told so */
+  VIEW_LOOKED,       /* LEAVING: the node was just read */
+};
+
 /* What the last list has shown, and what was heard since. */
 struct view {
   unsigned listed_in; /* the connection of that list; 0: nothing is known */
-  int ahead;          /* so many are ahead of us, ... */
-  bool at_least;      /* ... and perhaps others */
-  bool awaits_lease;  /* it was first, but the lease did not stand */
-  bool looked;        /* it leaves, and the node was just read */
-  bool alone;         /* it holds, and its owner was told so */
-  bool follows; /* not asked for a list: waits for the tail of the queue */
+  int ahead;          /* so many are ahead of us */
+  enum view_phase phase;
   /* As in struct ahead. */
   bool nearest_proves, before_proves;
   bool nearest_holds, before_holds;
@@ -283,11 +289,9 @@ struct queue {
 
   struct queue *next;          /* in its bucket (queues.h) */
   struct queue *older, *newer; /* queues of the session */
-  bool
-      in_doubt; /* a create of this ZooKeeper session may yet be applied here */
-  bool
-      beside_in_doubt; /* ... or an unfair lock's node, without ours beside it */
-  unsigned listed_in;  /* in_doubt: the last round of lists (doubts.h) */
+  bool in_doubt; /* a create of this session may yet be applied here ... */
+  bool beside_in_doubt; /* ... or an unfair lock's, without ours beside it */
+  unsigned listed_in;   /* in_doubt: the last round of lists (doubts.h) */
 
   bool crowded, urgent; /* somebody waits for the quota, urgently: quota.h */
   struct queue *crowded_next, *crowded_previous;

@@ -71,7 +71,7 @@ static bool follow(struct contender *c) {
   const struct tail *tail = tail_of(c);
   int gap = tail ? tail_gap(tail, c->node.name) : -1;
   if (gap < 0 || gap > FEW || !choose(c, tail, gap)) return false;
-  c->view.at_least = true;
+  c->view.phase = VIEW_AT_LEAST;
   c->view.ahead = tail->length + gap;
   contender_enter(c, CONTENDER_QUEUED);
   watch_arm(&c->predecessor);
@@ -80,21 +80,24 @@ static bool follow(struct contender *c) {
 }
 
 bool follow_begin(struct contender *c) {
-  c->view.follows = may_follow(c);
-  if (c->view.follows) ask_ahead(c);
-  return c->view.follows;
+  bool follows = may_follow(c);
+  c->view.phase = follows ? VIEW_FOLLOWS : VIEW_PLAIN;
+  if (follows) ask_ahead(c);
+  return follows;
 }
 
 bool follow_go_on(struct contender *c) {
-  bool follows = c->view.follows && follow(c);
-  bool asks = c->view.follows && !follows;
-  c->view.follows = false;
+  bool asks = false;
+  if (c->view.phase == VIEW_FOLLOWS) {
+    c->view.phase = VIEW_PLAIN;
+    asks = !follow(c);
+  }
   if (tail_of(c)) tail_grow(c->queue->tail, c->node.name);
   return !asks;
 }
 
 void follow_lose(struct contender *c) {
   watch_drop(&c->predecessor);
-  c->view.follows = false;
+  c->view.phase = VIEW_PLAIN;
   directory_list(contender_directory(c), c->node.serial);
 }

@@ -155,13 +155,13 @@ void life_be_first(struct contender *c) {
   }
   contender_enter(c, CONTENDER_QUEUED);
   c->view.listed_in = 0;
-  c->view.awaits_lease = true;
+  c->view.phase = VIEW_AWAITS_LEASE;
   wire_prove(wire);
 }
 
 void life_proved(struct contender *c) {
-  if (!c->view.awaits_lease) return;
-  c->view.awaits_lease = false;
+  if (c->view.phase != VIEW_AWAITS_LEASE) return;
+  c->view.phase = VIEW_PLAIN;
   if (c->state != CONTENDER_QUEUED) return;
   contender_check(c);
   c->way->look_anew(c);

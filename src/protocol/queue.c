@@ -205,10 +205,11 @@ void queue_look_around(struct contender *c) {
 
 /* (An empty list has not even itself: that is for its watch to tell.) */
 static void see_around(struct contender *c, const struct listing *listing) {
-  if (!c->watches_children || c->view.alone) return;
+  if (!c->watches_children || c->view.phase == VIEW_ALONE) return;
   if (listing->count == 1 && listing_find(listing, c->node.name)) {
-    c->view.alone = directory_sees_children(contender_directory(c));
-    if (c->view.alone) c->tell(c, NEWS_ALONE);
+    if (!directory_sees_children(contender_directory(c))) return;
+    c->view.phase = VIEW_ALONE;
+    c->tell(c, NEWS_ALONE);
     return;
   }
   c->watches_children = false;
@@ -218,8 +219,8 @@ static void see_around(struct contender *c, const struct listing *listing) {
 /* Nothing is known of the children any more, until they are listed again. */
 static void tell_company(struct queue *queue) {
   for (struct contender *c = queue->first; c; c = c->next) {
-    if (!c->view.alone) continue;
-    c->view.alone = false;
+    if (c->view.phase != VIEW_ALONE) continue;
+    c->view.phase = VIEW_PLAIN;
     c->tell(c, NEWS_COMPANY);
   }
 }

@@ -41,7 +41,8 @@ static void predecessor_gone(struct contender *c) {
       only_one && c->node.known == NODE_OURS && contender_watches_own(c);
   watch_drop(&c->predecessor);
   if (!first) {
-    if (c->view.at_least && !contender_is_surely_ours(c)) place_watch_own(c);
+    if (c->view.phase == VIEW_AT_LEAST && !contender_is_surely_ours(c))
+      place_watch_own(c);
     contender_list_again(c);
     return;
   }
@@ -155,7 +156,7 @@ void queued_heard(struct watcher *watcher, enum watch_news news,
   struct contender *c = watcher_owner(watcher);
   if (watcher == &c->own)
     queued_hear_own(c, news, reply);
-  else if (c->view.follows && news == WATCH_GONE)
+  else if (c->view.phase == VIEW_FOLLOWS && news == WATCH_GONE)
     follow_lose(c);
   else if (c->state != CONTENDER_QUEUED)
     return;

@@ -19,7 +19,7 @@
 static void note_rival_of_gate(struct contender *c) {
   c->rival = c->gate->rival;
   c->view.ahead = c->gate->view.ahead;
-  c->view.at_least = c->gate->view.at_least;
+  c->view.phase = c->gate->view.phase;
 }
 
 static void hear_gate(struct contender *gate, enum news news) {

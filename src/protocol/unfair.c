@@ -101,7 +101,7 @@ static void own_seen(struct contender *c, const struct reply *reply) {
   if (doubt) {
     ask_for_own_node(c, reply->czxid);
   } else if (c->state == CONTENDER_LEAVING) {
-    c->view.looked = true;
+    c->view.phase = VIEW_LOOKED;
     if (c->bereft) be_alone(c);
     life_go_on_leaving(c);
   } else if (c->state != CONTENDER_HELD) {
@@ -226,9 +226,10 @@ static void look_anew(struct contender *c) {
  * the owner has asked a server, and was told of another's.) */
 static bool may_remove(struct contender *c) {
   if (c->undone) return true;
-  bool fresh = c->view.looked || (c->loss != LOSS_DELETED &&
-                                  wire_lease_stands(contender_wire(c)));
-  c->view.looked = false;
+  bool looked = c->view.phase == VIEW_LOOKED;
+  bool fresh = looked || (c->loss != LOSS_DELETED &&
+                          wire_lease_stands(contender_wire(c)));
+  if (looked) c->view.phase = VIEW_PLAIN;
   if (contender_watches_own(c) && fresh && !c->bereft) return true;
   if (watch_is_known(&c->own))
     watch_read(&c->own);

@@ -1,8 +1,6 @@
 /* session:acquire: reads what is asked for from the Lua layer's table, and gives
  * the claim to a share.  What does not change from one acquisition of a lock to
  * the next can be read once: a way. */
-#include "lua_acquire.h"
-
 #include <string.h>
 
 #include "io/clock.h"

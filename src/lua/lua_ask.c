@@ -1,5 +1,4 @@
-#include "lua_ask.h"
-
+/* Requests about nodes, as methods of the session's userdata. */
 #include <limits.h>
 
 #include "lua_session.h"

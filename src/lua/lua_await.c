@@ -1,6 +1,4 @@
 /* The userdata that stands for what is awaited: whoever drops it waits no more. */
-#include "lua_await.h"
-
 #include "io/clock.h"
 #include "io/process.h"
 #include "lua_session.h"

@@ -55,6 +55,24 @@ const char *binding_check_path(lua_State *L, int index);
 /* What a node may carry; raises if it is too much. */
 const char *binding_check_data(lua_State *L, int index, size_t *size);
 
+/* ---- What lua_core.c makes the module of, from other files ----------------- */
+
+/* way(lock) → what a lock asks for, read once */
+int binding_new_way(lua_State *L);
+/* awaiting() → an empty one, to be filled by session:await or session:depart */
+int binding_new_await(lua_State *L);
+/* running() → the request of nginx that runs, as a light userdata; is it its
+ * entry thread?  nil: none, or it cannot be told. */
+int binding_running(lua_State *L);
+/* What a list of contenders, and the data of one, mean. */
+int binding_survey(lua_State *L);
+int binding_own_data(lua_State *L);
+/* Their classes, and their methods of the class of sessions. */
+void binding_register_acquire(lua_State *L);
+void binding_register_ask(lua_State *L);
+void binding_register_await(lua_State *L);
+void binding_register_nginx(lua_State *L);
+
 #pragma GCC visibility pop
 
 #endif

@@ -13,15 +13,10 @@
 #include "io/ending.h"
 #include "io/library.h"
 #include "io/process.h"
-#include "lua_acquire.h"
 #include "lua_answers.h"
-#include "lua_ask.h"
-#include "lua_await.h"
-#include "lua_nginx.h"
 #include "lua_session.h"
 #include "lua_settings.h"
 #include "lua_share.h"
-#include "lua_survey.h"
 
 /* Checks, for the Lua layer's messages. */
 

@@ -3,8 +3,6 @@
  *
  * Nothing of nginx's or its Lua's headers is used.  Functions are looked up by
  * name, and where one is missing the adapter does without. */
-#include "lua_nginx.h"
-
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>

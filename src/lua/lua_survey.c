@@ -1,21 +1,20 @@
 /* What a list of contenders means: their order, and who of them holds, by the
  * rules that the protocol itself goes by. */
-#include "lua_survey.h"
-
 #include <stdlib.h>
 #include <string.h>
 
+#include "lua_binding.h"
 #include "protocol/rule.h"
 
 enum { ROLES = ROLE_MEMBER + 1 };
 
-enum directory { AT_PATH, AT_LOCKS, AT_PERMITS };
+enum row_directory { AT_PATH, AT_LOCKS, AT_PERMITS };
 
 /* One of the list.  Its texts are those of the table, which keeps them, for no
  * Lua runs in between. */
 struct row {
   int index; /* in the table */
-  enum directory directory;
+  enum row_directory directory;
   enum role role;
   int32_t sequence;
   bool owned; /* by a session: else it holds nothing */

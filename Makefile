@@ -314,7 +314,7 @@ crowded: $(BUILD)/crowded/sim  ## the same, where a session has room for little
 	$< --seeds $(SEEDS) $(if $(SEED),--seed $(SEED)) $(SIM_FLAGS)
 $(BUILD)/crowded/sim: $(BUILD)/sim
 	@mkdir -p $(@D)
-	$(CC) $(STANDARD) $(WARNINGS) $(CFLAGS) -DQUOTA_LIMITS='700, 1100' -Isrc \
+	$(CC) $(STANDARD) $(WARNINGS) $(CFLAGS) -DQUOTA_LIMITS='200, 300' -Isrc \
 	  -include spec/sim/memory.h $(SIM_SOURCES) $(PURE) -o $@
 
 .PHONY: mutants

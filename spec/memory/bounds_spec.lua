@@ -52,7 +52,7 @@ describe("A session with many waits", function()
   end
 
   it("survives a reconnection: long paths", function()
-    survives(3, 1500, 800) -- 3.9 MB of watches, were there no limit
+    survives(3, 1500, 800) -- 1.3 MB of nodes, were there no limit
   end)
 
   it("survives a reconnection: many waits", function()

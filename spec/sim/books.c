@@ -11,7 +11,7 @@
 struct counts {
   int entered, impatient, sharing, active, holders, watches;
   uint64_t waiting, leaving, kept;
-  size_t taken, promised;
+  size_t taken;
 };
 
 static void count_contender(struct counts *n, const struct contender *c) {
@@ -28,10 +28,7 @@ static void count_contender(struct counts *n, const struct contender *c) {
   n->leaving += c->state == CONTENDER_LEAVING;
   n->kept += c->kept != 0;
   n->watches += c->watches_children;
-  if (entered) n->taken += node;
-  if (c->state == CONTENDER_ENTERING || c->state == CONTENDER_FINDING)
-    n->promised +=
-        2 * quota_of_neighbour(directory_length(&c->queue->directory));
+  if (entered) n->taken += exclusive ? 2 * node : node;
 }
 
 /* Those of one queue are compared, those of the session added. */
@@ -53,11 +50,6 @@ static void count_queue(struct world *w, struct counts *all,
   all->leaving += n.leaving;
   all->kept += n.kept;
   all->taken += n.taken;
-  all->promised += n.promised;
-  if (n.watches > 0)
-    all->taken += quota_of_node(directory_length(&q->directory));
-  const struct watch *watch = q->directory.watches.first;
-  for (; watch; watch = watch->next) all->taken += watch->quota;
 }
 
 static void check_counts(struct world *w, const struct process *p) {
@@ -74,9 +66,9 @@ static void check_counts(struct world *w, const struct process *p) {
             "refused %d",
             p->number, all->active, all->holders, (int)c->waiting,
             (int)c->pending_releases, (int)c->refused_releases);
-  if (n.taken != all->quota.taken || n.promised != all->quota.promised)
-    violate(w, "process %d counts %zu bytes taken, %zu promised", p->number,
-            all->quota.taken, all->quota.promised);
+  if (n.taken != all->quota.taken)
+    violate(w, "process %d counts %zu bytes taken", p->number,
+            all->quota.taken);
   if (p->session.wire.step.first || p->session.wire.batch.first)
     violate(w, "process %d has left something to do", p->number);
 }

@@ -38,7 +38,7 @@ static char *long_path(int number) {
   return path;
 }
 
-STORY("keeps a session's nodes and watches below what a packet may have",
+STORY("keeps a session's nodes below what a transaction may have",
       .timeout = 40000) {
   struct actor *holders[2000];
   int n = 0;
@@ -64,6 +64,17 @@ STORY("keeps a session's nodes and watches below what a packet may have",
   }
   CHECK_TEXT("entering", state_of(second));
   CHECK(left > 200 && left < 300); /* a fifth is for the first of a path */
+}
+
+STORY("counts both nodes of an unfair lock", .timeout = 40000) {
+  struct actor *last;
+  int n = -1;
+  do {
+    last = ACQUIRE(s, .lock = UNFAIR, .path = long_path(++n));
+    if (*sent(s)) happens(s, "create holder with hold: 1, get holder");
+  } while (strcmp(state_of(last), "held") == 0 && n < 2000);
+  HEARD(last, "refused: invalid, removed, forgotten");
+  CHECK(n > 500 && n < 550);
 }
 
 TEST("begins again, with no room left, in the room that its node has had") {

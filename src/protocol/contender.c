@@ -167,23 +167,16 @@ static bool occupies(const struct contender *c, enum contender_state state) {
          (state != CONTENDER_LEAVING || contender_is_exclusive(c));
 }
 
-/* May it come to watch others? */
-static bool looks_for_place(enum contender_state state) {
-  return state == CONTENDER_ENTERING || state == CONTENDER_FINDING;
+static size_t quota_of(const struct contender *c) {
+  size_t node = quota_of_node(directory_length(&c->queue->directory));
+  return contender_is_exclusive(c) ? 2 * node : node;
 }
 
 static void use_quota(const struct contender *c, enum contender_state next) {
   struct quota *quota = &c->queue->all->quota;
-  enum contender_state last = c->state;
-  size_t bytes = quota_of_node(directory_length(&c->queue->directory));
-  size_t promised =
-      2 * quota_of_neighbour(directory_length(&c->queue->directory));
-  if (!has_entered(last) && has_entered(next)) quota_take(quota, bytes);
-  if (!looks_for_place(last) && looks_for_place(next))
-    quota_promise(quota, promised);
-  if (has_entered(last) && !has_entered(next)) quota_give(quota, bytes);
-  if (looks_for_place(last) && !looks_for_place(next))
-    quota_keep(quota, promised);
+  bool had = has_entered(c->state), has = has_entered(next);
+  if (has && !had) quota_take(quota, quota_of(c));
+  if (had && !has) quota_give(quota, quota_of(c));
 }
 
 static void count_in_queue(const struct contender *c,
@@ -374,7 +367,7 @@ static bool are_leaving(const struct contenders *all) {
   return counters->pending_releases > counters->refused_releases;
 }
 
-enum quota_answer contender_quota(const struct queue *queue, bool urgent) {
-  return quota_ask(&queue->all->quota, directory_length(&queue->directory),
-                   urgent, are_leaving(queue->all));
+enum quota_answer contender_quota(const struct contender *c, bool urgent) {
+  const struct contenders *all = c->queue->all;
+  return quota_ask(&all->quota, quota_of(c), urgent, are_leaving(all));
 }

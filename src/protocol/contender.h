@@ -12,6 +12,7 @@
 #include "backoff.h"
 #include "directory.h"
 #include "looks.h"
+#include "quota.h"
 #include "rule.h"
 #include "tail.h"
 #include "timer.h"
@@ -293,7 +294,7 @@ struct queue {
   bool beside_in_doubt; /* ... or an unfair lock's, without ours beside it */
   unsigned listed_in;   /* in_doubt: the last round of lists (doubts.h) */
 
-  bool crowded, urgent; /* somebody waits for the quota, urgently: quota.h */
+  bool crowded; /* `parked` waits for the quota */
   struct queue *crowded_next, *crowded_previous;
 };
 
@@ -443,7 +444,7 @@ static inline bool contender_has_entered(const struct contender *c) {
 }
 
 /* Is there anything left for one more node? */
-enum quota_answer contender_quota(const struct queue *queue, bool urgent);
+enum quota_answer contender_quota(const struct contender *c, bool urgent);
 
 #pragma GCC visibility pop
 

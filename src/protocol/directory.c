@@ -21,12 +21,10 @@ static void op_init(struct op *op, struct directory *d, enum op_kind kind,
 }
 
 void directory_init(struct directory *d, const struct directory_owner *owner,
-                    struct wire *wire, struct quota *quota, struct chore *flush,
-                    const char *path) {
+                    struct wire *wire, struct chore *flush, const char *path) {
   d->owner = owner;
   d->wire = wire;
   d->watches = (struct watches){.wire = wire,
-                                .quota = quota,
                                 .wake = flush,
                                 .path = path,
                                 .length = strlen(path)};
@@ -132,8 +130,7 @@ static bool will_arm(const struct errands *e) {
 }
 
 void directory_watch_children(struct directory *d, bool more) {
-  if (more && d->children_wanted++ == 0)
-    quota_take(d->watches.quota, quota_of_node(directory_length(d)));
+  d->children_wanted += more;
   if (directory_sees_children(d)) return;
   /* The list that we know was not watched: what has changed since? */
   if (!will_arm(d->errands)) directory_list_anew(d);
@@ -153,8 +150,7 @@ static void unwatch(struct directory *d) {
 }
 
 void directory_unwatch_children(struct directory *d) {
-  if (--d->children_wanted == 0)
-    quota_give(d->watches.quota, quota_of_node(directory_length(d)));
+  d->children_wanted--;
   unwatch(d);
 }
 

@@ -78,8 +78,7 @@ struct directory {
 /* `path`: chroot included, alive as long as the directory; `flush`: of the owner,
  * at the end of the batch, calls directory_flush. */
 void directory_init(struct directory *d, const struct directory_owner *owner,
-                    struct wire *wire, struct quota *quota, struct chore *flush,
-                    const char *path);
+                    struct wire *wire, struct chore *flush, const char *path);
 static inline const char *directory_path(const struct directory *d) {
   return d->watches.path;
 }

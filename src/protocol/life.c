@@ -210,8 +210,7 @@ void life_start_over(struct contender *c) {
   rest(c);
   contender_unwatch(c);
   tail_forget(c->queue->tail);
-  if (!contender_is_exclusive(c) &&
-      contender_quota(c->queue, true) != QUOTA_YES) {
+  if (!contender_is_exclusive(c) && contender_quota(c, true) != QUOTA_YES) {
     doubts_note(c);
     c->node.known = NODE_NONE; /* many begin again at once */
     contender_enter(c, CONTENDER_PARKED);

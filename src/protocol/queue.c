@@ -10,9 +10,19 @@
 
 /* Who waits for the quota. */
 
-static void wait_for_quota(struct queue *queue, bool urgent) {
+/* Must not wait for others of this session to leave (quota.h): the first on
+ * its path, who asks for one more permit, who holds the lock as a writer. */
+static bool is_urgent(const struct contender *c) {
+  return c->queue->entered == 0 || c->options.kind == KIND_PERMIT ||
+         c->options.downgrade;
+}
+
+static enum quota_answer ask_quota(const struct contender *c) {
+  return contender_quota(c, is_urgent(c));
+}
+
+static void wait_for_quota(struct queue *queue) {
   struct contenders *all = queue->all;
-  queue->urgent = urgent;
   if (queue->crowded) return;
   queue->crowded = true;
   queue->crowded_next = NULL;
@@ -40,7 +50,7 @@ static void stop_waiting(struct queue *queue) {
 
 bool queue_wake_crowded(struct contenders *all) {
   for (struct queue *q = all->crowded_first; q; q = q->crowded_next) {
-    if (contender_quota(q, q->urgent) == QUOTA_LATER) continue;
+    if (ask_quota(q->parked) == QUOTA_LATER) continue;
     directory_wake(&q->directory);
     return true; /* it passes on what it does not need */
   }
@@ -55,13 +65,6 @@ enum admission {
   ADMIT_BUSY,  /* it would have to wait, and does not want to */
   ADMIT_NEVER, /* the quota is used up by what only the user can release */
 };
-
-/* Must not wait for others of this session to leave (quota.h): the first on
- * its path, who asks for one more permit, who holds the lock as a writer. */
-static bool is_urgent(const struct contender *c) {
-  return c->queue->entered == 0 || c->options.kind == KIND_PERMIT ||
-         c->options.downgrade;
-}
 
 /* Does it wait for others of ours that are not on their way out? */
 static bool is_kept_out(const struct contender *c) {
@@ -78,16 +81,15 @@ static bool is_kept_out(const struct contender *c) {
 static enum admission admission(const struct contender *c, bool first) {
   const struct queue *queue = c->queue;
   enum renewal renewal = queue->directory.renewal;
-  bool urgent = is_urgent(c);
-  enum quota_answer quota = contender_quota(queue, urgent);
+  enum quota_answer quota = ask_quota(c);
   bool full = queue->entered >= QUEUE_ENTERED_MAX;
   bool shared = contender_is_sharing(c) && queue->sharing > 0;
   if (first && !full && !shared && renewal == RENEWAL_NONE &&
       quota == QUOTA_YES)
     return ADMIT_NOW;
   if (!c->options.patient &&
-      (full || renewal == RENEWAL_OCCUPIED || (quota != QUOTA_YES && !urgent) ||
-       is_kept_out(c)))
+      (full || renewal == RENEWAL_OCCUPIED ||
+       (quota != QUOTA_YES && !is_urgent(c)) || is_kept_out(c)))
     return ADMIT_BUSY;
   return first && quota == QUOTA_NEVER ? ADMIT_NEVER : ADMIT_LATER;
 }
@@ -137,8 +139,8 @@ static struct contender *admit_all(struct queue *queue) {
 static void admit(struct queue *queue) {
   struct contender *blocked = admit_all(queue);
   queue->parked = blocked;
-  if (blocked && contender_quota(queue, is_urgent(blocked)) == QUOTA_LATER)
-    wait_for_quota(queue, is_urgent(blocked));
+  if (blocked && ask_quota(blocked) == QUOTA_LATER)
+    wait_for_quota(queue);
   else
     quota_pass_on(&queue->all->quota);
 }
@@ -423,8 +425,8 @@ struct queue *queue_new(struct contenders *all, const char *path,
   if (!queue) return NULL;
   queue->all = all;
   queue->flush = (struct chore){.run = flush};
-  directory_init(&queue->directory, &owner, all->wire, &all->quota,
-                 &queue->flush, strcpy((char *)(queue + 1), path));
+  directory_init(&queue->directory, &owner, all->wire, &queue->flush,
+                 strcpy((char *)(queue + 1), path));
   queue->directory.watches.is_ours = is_ours;
   return queue;
 }

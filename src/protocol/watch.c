@@ -116,7 +116,6 @@ static void destroy(struct chore *chore) {
   while (*link != w) link = &(*link)->next;
   *link = w->next;
   counter_add(&of->wire->counters.watches, -1);
-  quota_give(of->quota, w->quota);
   chore_add(&of->wire->batch, of->wake);
   free(w->enquiry);
   free(w->data);
@@ -372,12 +371,6 @@ static void on_reply(struct op *op, const struct reply *reply) {
  * at a server, for there was no memory to take it away.) */
 enum { NEVER_READ = -1 };
 
-/* A watch of our own node has its quota with the node. */
-static size_t quota_of(const struct watch *w) {
-  size_t length = w->of->length + 1 + strlen(w->name);
-  return is_ours(w) ? 0 : quota_of_path(length);
-}
-
 static struct watch *make(struct watches *watches, const char *name) {
   size_t size = strlen(name) + 1;
   struct watch *w = calloc(1, offsetof(struct watch, name) + size);
@@ -391,8 +384,6 @@ static struct watch *make(struct watches *watches, const char *name) {
   w->next = watches->first;
   watches->first = w;
   counter_add(&watches->wire->counters.watches, 1);
-  w->quota = (uint32_t)quota_of(w);
-  quota_take(watches->quota, w->quota);
   return w;
 }
 

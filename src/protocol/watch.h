@@ -12,7 +12,6 @@
 
 #include "chore.h"
 #include "op.h"
-#include "quota.h"
 #include "wire.h"
 
 #pragma GCC visibility push(hidden)
@@ -61,7 +60,6 @@ struct watch {
   unsigned armed_in;  /* the connection in which the server confirmed it */
   unsigned hidden_in; /* ... or said that the node is hidden */
   unsigned left_in;   /* ... in which it may have it still, though unwanted */
-  uint32_t quota;     /* so much it takes: none where the node is ours */
   uint32_t hash;
   char *data;   /* the beginning of the node's data, as read last ... */
   int size;     /* ... of so many; NULL and 0: it has none, or is ours */
@@ -73,9 +71,8 @@ struct watch {
 /* The watches of one directory. */
 struct watches {
   struct wire *wire;
-  struct quota *quota;
   struct chore *wake; /* the directory may be idle when one has gone */
-  /* Is this child a node of this session, which has its quota by itself? */
+  /* Is this child a node of this session? */
   bool (*is_ours)(const struct watches *watches, const char *name);
   struct watch *first;
   struct refusals backoff; /* where a server has refused to watch, or to stop */

@@ -9,7 +9,6 @@
 #ifndef ZKLOCK_CONTENDER_H
 #define ZKLOCK_CONTENDER_H
 
-#include "backoff.h"
 #include "directory.h"
 #include "looks.h"
 #include "quota.h"

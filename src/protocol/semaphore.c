@@ -19,7 +19,8 @@
 static void note_rival_of_gate(struct contender *c) {
   c->rival = c->gate->rival;
   c->view.ahead = c->gate->view.ahead;
-  c->view.phase = c->gate->view.phase;
+  c->view.phase =
+      c->gate->view.phase == VIEW_AT_LEAST ? VIEW_AT_LEAST : VIEW_PLAIN;
 }
 
 static void hear_gate(struct contender *gate, enum news news) {

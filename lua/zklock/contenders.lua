@@ -3,7 +3,7 @@
 --
 -- An unfair lock's node has the name of the next holder's, too.  The node
 -- beside it has a name of its own, and one transaction has made both
--- (src/protocol/unfair.h).
+-- (src/protocol/unfair.c).
 local core = require "zklock.core"
 local questions = require "zklock.questions"
 local quote = require "zklock.quote"

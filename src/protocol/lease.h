@@ -63,8 +63,8 @@
  * quorum.  But the client library has no plain check, and of a multi without parts
  * the leader does not check the session.)  A check needs the permission to read.
  * If "/" may not be read, the leader refuses the first part, and that is a refusal
- * inside of a multi: library_heartbeat.c tells it from the refusal of the whole,
- * and reports success.
+ * inside of a multi: library_transactions.c tells it from the refusal of the
+ * whole, and reports success.
  *
  * A tick is what the user says (option `tick_time`).  Who has not said takes
  * gap = T/4: a server grants no timeout below two ticks.

@@ -26,7 +26,8 @@ function Attempt:finish()
     guards.give_back(self.guard)
     guards.tell_end(self.guard)
   end
-  if self.share then self.share:release() end
+  -- (Its line goes on by the event of that.)
+  if self.share then self.share:release(true) end
   if wait then wait.terms.waiters[wait] = nil end
 end
 

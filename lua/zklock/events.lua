@@ -261,7 +261,11 @@ function handlers.ended(engine, number)
   return scope and { finish_scope, scope }
 end
 
-function handlers.alarm(engine) turns.give_up(engine) end
+local function give_up(self) turns.give_up(self.engine) end
+
+-- (Not before the event is noted: until then no other alarm can be posted, and
+-- the deadlines that are still to come ask for one.)
+function handlers.alarm() return { give_up } end
 
 function handlers.closed(engine)
   engine.state:enter "ended"

@@ -48,12 +48,12 @@ function Line:join(wait)
   self.last = wait
 end
 
---- It stands there no more.
+--- It stands there no more.  Twice does no harm.
 function Line:drop(wait)
   local before, at = false, self.first
   while at and at ~= wait do before, at = at, at.after end
   if self.last == wait then self.last = before end
-  if before then
+  if at and before then
     before.after = wait.after
   elseif at then
     self.first = wait.after
@@ -76,15 +76,17 @@ function Line:send(wait)
   self:drop(wait)
 end
 
--- The root is over: the first is the next one.
+-- The root is over: the first is the next one.  Interrupted, it can be called
+-- again: `root` is the root until its successor is.  (A first one that was sent
+-- and dropped then goes on as an acquisition of its own.)
 local function go_on(self, root)
   local engine, wait = self.engine, self.first
   if engine.state.is.closed then return end
-  self.root = false
   if wait then
-    send(wait)
+    self:send(wait)
     self:lead(wait.number)
-    self:drop(wait)
+  else
+    self.root = false
   end
   engine.lines[root] = nil
 end
@@ -112,7 +114,7 @@ local function tell(self)
 end
 
 --- What follows from that release, of the last share of a hold: `passed` says
--- that another has it.  Twice does no harm.
+-- that another has it.  Interrupted, it can be called again.
 function Line:released(share, passed)
   local first = self.first
   if share:root() ~= self.root then return end

@@ -203,6 +203,7 @@ end
 local function abandon(wait)
   leave(wait)
   if not wait.share or wait.taken then return end
+  wait.done = true -- who cancels it is too late
   wait.share:release(true) -- and its line is told by an event
   local engine, terms = wait.engine, wait.terms
   if not terms or wait.counted or engine.state.is.left then return end

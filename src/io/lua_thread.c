@@ -128,7 +128,7 @@ void core_stand(struct core *core, struct turn *turn, int64_t deadline) {
 }
 
 void core_call_at(struct core *core, int64_t due) {
-  if (due >= core->alarm_at) return;
+  if (core->closed || due >= core->alarm_at) return;
   core->alarm_at = due;
   command(core, &core->alarm, COMMAND_ALARM);
 }

@@ -281,6 +281,7 @@ static int share_root(lua_State *L) {
 /* share:is_overdue() → is its deadline over?  Else "alarm" tells when it is */
 static int share_is_overdue(lua_State *L) {
   const struct share *share = asking_share(L);
+  binding_check_process(L, share->core);
   bool overdue = share->turn.deadline <= clock_now();
   if (!overdue) core_call_at(share->core, share->turn.deadline);
   lua_pushboolean(L, overdue);

@@ -36,8 +36,8 @@ enum layout { LAYOUT_CURATOR, LAYOUT_KAZOO, LAYOUT_LATCH };
 enum role rule_role(enum kind kind, enum layout layout);
 /* The role of the writer that a reader of this role downgrades. */
 enum role rule_writer(enum role reader);
-/* Does `other`, which is listed before `own`, keep us waiting?  Nobody waits for
- * what no session owns: it is no contender, whatever its name says. */
+/* Does `other`, which is listed before `own`, keep us waiting?  (So does a node that
+ * no session owns, if its name is a contender's.) */
 bool rule_blocks(enum kind kind, const struct entry *own,
                  const struct entry *other);
 /* Does the deletion of `other`, if there is one, prove that nothing in its place

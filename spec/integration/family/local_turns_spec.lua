@@ -1,5 +1,6 @@
 -- Local turns that the Lua thread takes by itself: what waits there, what is
 -- told to whom, and what goes through the I/O thread all the same.
+local Hold = require "zklock.hold"
 local kinds = require "integration.family.kinds"
 local new_scheduler = require "support.scheduler".new
 local socket = require "socket"
@@ -196,4 +197,94 @@ describe("Turns on the Lua thread", function()
       end)
       assert.same({ [1] = 1, [3] = 0 }, turns)
     end)
+
+  -- The core of this session, of which the next acquire() calls `first` before.
+  local function before_next_acquire(session, first)
+    local engine = session._engine
+    local core = engine.core
+    engine.core = setmetatable({
+      acquire = function(_, ...)
+        engine.core = core
+        first()
+        return core:acquire(...)
+      end,
+    }, { __index = function(_, name)
+      return function(_, ...) return core[name](core, ...) end
+    end })
+  end
+
+  local function fail() error("not enough memory", 0) end
+
+  it("go on after an acquire that fails between its grant and its guard",
+    function()
+      local scheduler, held = new_scheduler(), support.hold(path)
+      local lock = mutex(connect { loop = scheduler.adapter })
+      local new, failed, granted = Hold.new, nil, nil
+      scheduler:spawn(function()
+        failed = not pcall(lock.acquire, lock, 30)
+      end)
+      scheduler:spawn(function() granted = lock:acquire(30) end)
+      scheduler:turn()
+      Hold.new = function()
+        Hold.new = new
+        fail()
+      end
+      held:release()
+      support.wait_until(function()
+        scheduler:turn()
+        return granted
+      end)
+      assert.is_true(failed)
+      granted:release()
+    end)
+
+  it("go on when the release is called again that could not send the next one",
+    function()
+      local session = connect()
+      local lock, timed = mutex(session), mutex(session, 10, { max_hold = 60 })
+      local guard, waiter = lock:acquire(30), wait_in(timed)
+      before_next_acquire(session, fail)
+      assert.is_false((pcall(guard.release, guard)))
+      assert.is_true(guard:release())
+      await(waiter):release()
+    end)
+
+  it("go on in the step after one that could not send the next one", function()
+    local session = connect()
+    local lock = mutex(session)
+    local guard, waiter = lock:acquire(30), wait_in(lock)
+    before_next_acquire(session, fail)
+    support.zk():delete(guard.node)
+    support.wait_until(function() return not pcall(session.step, session) end)
+    await(waiter):release()
+    refused("lost", guard:release())
+  end)
+
+  it("end at a deadline that passes while others are ended", function()
+    local session = connect()
+    local lock = mutex(session)
+    local guard = lock:acquire(30)
+    local late, soon = wait_in(lock, 1.5), wait_in(lock, 1)
+    before_next_acquire(session, function() socket.sleep(1) end)
+    await(soon, late)
+    assert.equal("timeout", soon.code)
+    assert.equal("timeout", late.code)
+    guard:release()
+  end)
+
+  if support.is_54 then
+    it("let a multi be cancelled of which a task was closed in the line",
+      function()
+        local scheduler = new_scheduler()
+        local session = connect { loop = scheduler.adapter }
+        local lock = mutex(session)
+        local guard = lock:acquire(30)
+        local multi = session:multi { lock, session:mutex(path .. "/other") }
+        local task = scheduler:spawn(function() multi:acquire(30) end)
+        scheduler:turn()
+        assert.is_true(scheduler:kill(task))
+        multi:cancel()
+        guard:release()
+      end)
+  end
 end)

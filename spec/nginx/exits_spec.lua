@@ -35,13 +35,15 @@ local INIT = [[
   end
 
   jobs = {}
-  function jobs.wait(path) tell_end(of():mutex(path):acquire(60)) end
+  function jobs.wait(path) tell_end(of():mutex(path):acquire(600)) end
   function jobs.wait_endlessly(path) tell_end(of():mutex(path):acquire()) end
   function jobs.hold(path)
     stay(assert(of():mutex(path):acquire(30)))
     tell_end(nil, nil, "lost")
   end
-  function jobs.connect(path) tell_end(of(SILENT):mutex(path):acquire(15)) end
+  function jobs.connect(path)
+    tell_end(of(SILENT):mutex(path):acquire(600))
+  end
   function jobs.connect_endlessly(path)
     tell_end(of(SILENT):mutex(path):acquire())
   end

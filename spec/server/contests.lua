@@ -162,6 +162,18 @@ end
 local Contest = {}
 Contest.__index = Contest
 
+-- Waits until it is done, for as long as anybody comes in.
+local function hear_done(who, tally)
+  local problem
+  repeat
+    local before = tally:count()
+    local ok, why = pcall(who.expect, who, "done", 60)
+    if ok then return end
+    problem = problem or why
+  until tally:count() == before
+  error(problem, 0)
+end
+
 --- Begins a contest of `count` processes, `rounds` each. The i-th one runs the
 -- i-th of these contests (and from the first again), on `hosts`, with the words
 -- `words[i]` before its command (and from the first again). `peers`: processes
@@ -182,7 +194,7 @@ function contests.begin(titles, given)
   -- Each has done it once before: a peer that is cold comes when we have gone.
   local warm = support.closing(tally_of.create())
   self:tell_peers(support.path(), warm, 5)
-  for _, peer in ipairs(self.peers) do peer[1]:expect("done", 60) end
+  for _, peer in ipairs(self.peers) do hear_done(peer[1], warm) end
   for _, child in ipairs(self.children) do child:expect "ready" end
   self:tell_peers(self.path, self.tally, self.rounds)
   for _, child in ipairs(self.children) do child:say() end
@@ -198,9 +210,9 @@ end
 
 --- All have their turns, and the witness has seen nothing wrong.
 function Contest:finish()
-  for _, peer in ipairs(self.peers) do peer[1]:expect("done", 60) end
+  for _, peer in ipairs(self.peers) do hear_done(peer[1], self.tally) end
   for _, child in ipairs(self.children) do
-    child:expect("done", 60)
+    hear_done(child, self.tally)
     assert.equal(0, child:wait(), child:output())
   end
   local entered, most, names = self.tally:check(self.rules.permits)

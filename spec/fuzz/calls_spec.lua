@@ -7,7 +7,7 @@ local CALLS = 5000 -- of one process
 local first = tonumber(os.getenv "FUZZ_SEED") or os.time() % 100000 * 100
 
 -- (The sanitizers' interpreter looks for leaks where that variable is not set.)
-local COMMAND = "env -u SANITIZED_CHILD timeout -k 5 120 %s "
+local COMMAND = "env -u SANITIZED_CHILD timeout -k 5 600 %s "
   .. "spec/fuzz/calls.lua %d %d 2>&1 || echo exit status $?" -- (124: it hung)
 
 local function output_of(command)

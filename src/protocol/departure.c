@@ -5,7 +5,9 @@
  * that a server applies late finds no such node, and leaves the next run's `ready`
  * alone.  A member that is alone because the lowest has died has no node any more: it
  * deletes `ready` by its name.  If that comes late, a member of the next run that had
- * no connection misses its `ready`, and waits until its deadline.  Everybody else gives its node
+ * no connection misses its `ready`, and waits until its deadline.  So does one whose
+ * `ready` was made between the last one's list and its transaction, if it has not
+ * heard of it by then.  Everybody else gives its node
  * back at once and waits for the lowest to go, and looks again until none of its list
  * is left.
  *

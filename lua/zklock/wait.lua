@@ -33,7 +33,7 @@ Wait.share = false -- what it may be granted
 Wait.terms = false -- what it is asked for with
 Wait.taken = false -- its share has become a guard's
 Wait.counted = false -- the meters have counted its refusal
-Wait.line = false -- in which it stands, and who stands behind it: turns.lua
+Wait.line = false -- in which it stands; `after` is behind it: turns.lua
 Wait.after = false
 -- Its end: what handlers note (an event is told again if they raise).
 Wait.reason = false
@@ -203,7 +203,7 @@ end
 local function abandon(wait)
   leave(wait)
   if not wait.share or wait.taken then return end
-  wait.done = true -- who cancels it is too late
+  wait.done = true -- a cancel comes too late
   wait.share:release(true) -- and its line is told by an event
   local engine, terms = wait.engine, wait.terms
   if not terms or wait.counted or engine.state.is.left then return end

@@ -34,13 +34,13 @@ void life_try_to_leave(struct contender *c) {
   }
 }
 
-/* The numbers tell who is ahead of whom, and nothing else does. */
+/* Only its number tells which contenders are ahead of it. */
 static bool stands_in_line(const struct contender *c) {
   enum kind kind = c->options.kind;
   return kind <= KIND_WRITE || kind == KIND_GATE;
 }
 
-/* A list has shown those ahead, and so each was counted.  (Who watches it counts by
+/* A list has shown those ahead, and so each was counted.  (Its watcher counts by
  * that; where a deletion proves nothing, for somebody may have taken its place, the
  * count stays, and a list must tell.) */
 static void count_down(struct contender *c, const struct entry *gone) {

@@ -14,10 +14,11 @@ end
 local hosts = arg[1] or os.getenv "ZKLOCK_HOSTS" or "127.0.0.1:2181"
 local session = need(zklock.connect(hosts))
 local names = { "1", "2", "3", "4" }
+local test = arg[3] or session:id() -- two tests at the same time have two gates
 
 -- A process is one of them. (now() is the same clock in all of this machine.)
 local function load(name)
-  local gate = session:double_barrier("/examples/load_test/gate", #names)
+  local gate = session:double_barrier("/examples/load_test/" .. test, #names)
   print("come", zklock.now())
   need(gate:enter(30)) -- until all are there
   print("begin", zklock.now())
@@ -38,7 +39,7 @@ if arg[2] then return load(arg[2]) end
 
 local processes = dofile((arg[0]:match ".*/" or "") .. "support/processes.lua")
 local first, last, requests = {}, {}, 0
-for line in processes.lines(hosts, names) do
+for line in processes.lines(hosts, names, test) do
   local what, value = line:match "^(%a+)\t(.+)$"
   value = tonumber(value)
   first[what] = math.min(first[what] or value, value)

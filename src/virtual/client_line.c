@@ -90,11 +90,10 @@ void line_send(struct line *line, const struct zk_request *request) {
 }
 
 struct arrival *line_read(struct line *line) {
-  char bytes[16];
+  char byte;
   struct arrival *arrival = arrivals_take(&line->arrivals);
   if (arrival && !line->arrivals.first)
-    while (recv(line->client_fd, bytes, sizeof bytes, MSG_DONTWAIT) > 0)
-      continue;
+    recv(line->client_fd, &byte, 1, MSG_DONTWAIT);
   return arrival;
 }
 

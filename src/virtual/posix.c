@@ -85,7 +85,7 @@ int posix_poll_until(struct pollfd *fds, nfds_t count, int64_t until) {
   self->fds = NULL;
   self->count = 0;
   self->deadline = NEVER;
-  return count ? (poll)(fds, count, 0) : 0;
+  return self->ready; /* as the scheduler has seen just now */
 }
 
 static int64_t after(int64_t pause) {

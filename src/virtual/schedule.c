@@ -79,6 +79,7 @@ struct thread *schedule_self(void) {
 
 struct batch {
   struct pollfd fds[BATCH];
+  struct pollfd *from[BATCH];
   struct thread *of[BATCH];
   nfds_t count;
 };
@@ -87,8 +88,10 @@ static void look(struct batch *batch) {
   int n;
   do n = (poll)(batch->fds, batch->count, 0);
   while (n < 0 && errno == EINTR);
-  for (nfds_t i = 0; n > 0 && i < batch->count; i++)
-    if (batch->fds[i].revents) batch->of[i]->is_ready = true;
+  for (nfds_t i = 0; i < batch->count; i++) {
+    batch->from[i]->revents = n > 0 ? batch->fds[i].revents : 0;
+    batch->of[i]->ready += batch->from[i]->revents != 0;
+  }
   batch->count = 0;
 }
 
@@ -96,11 +99,12 @@ static void look_at_descriptors(void) {
   struct batch batch;
   batch.count = 0;
   for (struct thread *t = &thread_first; t; t = t->next) {
-    t->is_ready = false;
+    t->ready = 0;
     if (t->wait != WAIT_FOR_POLL) continue;
     for (nfds_t i = 0; i < t->count; i++) {
       if (batch.count == BATCH) look(&batch);
       batch.of[batch.count] = t;
+      batch.from[batch.count] = &t->fds[i];
       batch.fds[batch.count++] = t->fds[i];
     }
   }
@@ -110,17 +114,18 @@ static void look_at_descriptors(void) {
 /* From when on it can run, as far as that is known. */
 static int64_t runs_at(const struct thread *t) {
   int64_t at = NEVER;
-  if (t->wait == WAIT_FOR_TURN || t->is_ready)
+  if (t->wait == WAIT_FOR_TURN || t->ready > 0)
     at = INT64_MIN;
   else if (t->wait == WAIT_FOR_POLL)
     at = t->deadline;
   return at < t->stalled_until ? t->stalled_until : at;
 }
 
-static void run_device(void) {
-  if (!device.run || device.next(device.self) > now) return;
+static bool run_device(void) {
+  if (!device.run || device.next(device.self) > now) return false;
   device.run(device.self, now);
   assert(device.next(device.self) > now);
+  return true;
 }
 
 static void jump(void) {
@@ -138,11 +143,11 @@ static struct thread *nth_that_runs(uint64_t n) {
   return t;
 }
 
+/* (While no thread runs, descriptors are as they were, unless the device writes.) */
 static struct thread *choose(void) {
-  for (;;) {
+  for (bool begins = true;; begins = false) {
     uint64_t n = 0;
-    run_device();
-    look_at_descriptors();
+    if (run_device() || begins) look_at_descriptors();
     for (const struct thread *t = &thread_first; t; t = t->next)
       n += runs_at(t) <= now;
     if (n > 0) return nth_that_runs(chance_below(&turns, n));

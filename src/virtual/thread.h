@@ -35,7 +35,7 @@ struct thread {
   enum wait wait;
   struct pollfd *fds; /* WAIT_FOR_POLL */
   nfds_t count;
-  bool is_ready;    /* one of them is */
+  int ready;        /* so many of them are: poll's result */
   int64_t deadline; /* NEVER: it has none */
   const void *object;
   int64_t stalled_until;

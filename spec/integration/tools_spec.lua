@@ -11,7 +11,7 @@ local NODE = "x-lock-0000000001"
 -- Each with what it takes beside a path, and the request whose answer tells it.
 local QUESTIONS = {
   stat = { nil, "exists" },
-  children = { nil, "list" },
+  children = { nil, "list_all" },
   stamp = { "data", "set" },
   evict = { NODE, "delete" },
 }

@@ -103,3 +103,9 @@ const struct znode *history_next_child(const struct history *h,
                                        const struct znode *child) {
   return node_or_null(h, child->sibling);
 }
+
+int history_creates(const struct history *h, int path, int view) {
+  int count = 0;
+  for (CHILDREN(child, h, path)) count += child->made < view;
+  return count;
+}

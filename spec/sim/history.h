@@ -84,6 +84,9 @@ const struct znode *history_next_child(const struct history *h,
   child;                                                             \
   child = history_next_child((h), child)
 
+/* So many children had been made by then. */
+int history_creates(const struct history *h, int path, int view);
+
 static inline bool node_seen(const struct znode *node, int view) {
   return node->made < view && node->gone >= view;
 }

@@ -430,11 +430,16 @@ static void remove_both(struct world *w, int server, int request, int session) {
 
 static void remove_one(struct world *w, int server, int request, int session) {
   int path = w->zoo.requests[request].path;
+  const struct request *r = &w->zoo.requests[request];
   int rc = remove_refusal(w, path);
-  if (w->zoo.requests[request].beside != NOBODY) {
+  if (r->beside != NOBODY) {
     remove_both(w, server, request, session);
     return;
   }
+  if (r->counted &&
+      history_creates(history_of(w), paths_parent(&w->paths, path),
+                      history_of(w)->log_count) != r->creates)
+    rc = REPLY_UNDONE;
   if (rc == REPLY_OK)
     remove_node(w, server, request, path, session, request);
   else

@@ -203,6 +203,8 @@ bool library_submit(struct world *w, struct process *p, const struct op *op,
   r->path = paths_number(&w->paths, op->path, strlen(op->path));
   if (op->beside) r->beside = beside_of(w, op);
   r->anew = op->anew;
+  r->counted = op->counted;
+  r->creates = op->creates;
   if (op->provided)
     r->provided = paths_number(&w->paths, op->provided, strlen(op->provided));
   if (before) {
@@ -239,7 +241,10 @@ static struct listing *listing_of(struct world *w, int path, int view,
   for (CHILDREN(child, h, path))
     if (node_seen(child, view))
       names[name_count++] = paths_name(&w->paths, child->path);
-  return (all ? listing_new_of_all : listing_new)(names, name_count);
+  struct listing *listing =
+      (all ? listing_new_of_all : listing_new)(names, name_count);
+  if (listing) listing->creates = history_creates(h, path, view);
+  return listing;
 }
 
 static void describe_node(const struct world *w, const struct note *note,

@@ -196,15 +196,6 @@ static bool is_complete(const struct world *w, const struct lock *lock,
   return false;
 }
 
-/* By a request that a server has handed on behind its connection's end. */
-static bool is_late(const struct world *w, int transaction) {
-  const struct zoo *zoo = &w->zoo;
-  int request =
-      transaction == NOT_YET ? NOBODY : zoo->history.log[transaction].request;
-  return request != NOBODY &&
-         zoo->connections[zoo->requests[request].connection].replaced;
-}
-
 /* All who were counted are let in, however late they hear of it: `ready` stays while
  * one of them is there, or is made anew.  (Unless somebody has other rules.) */
 static bool was_let_in(const struct world *w, const struct lock *lock,
@@ -215,7 +206,6 @@ static bool was_let_in(const struct world *w, const struct lock *lock,
     if (node_is_shut_to(ready, p->number))
       continue; /* no server tells it which one that is */
     if (h->log[ready->made].at > w->now - limit(w)) continue;
-    if (is_late(w, ready->gone)) continue; /* (departure.c) */
     return node_is_there(ready) || h->log[ready->gone].request != NOBODY;
   }
   return false;

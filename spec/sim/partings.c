@@ -14,7 +14,7 @@ static int number_of(const struct world *w, const struct parting *l) {
   return (int)(l - w->partings);
 }
 
-static void release(void *self, bool last) {
+static void release(void *self) {
   struct parting *l = self;
   struct world *w = l->process->world;
   struct acquisition *a = &w->acquisitions[l->acquisition];
@@ -22,8 +22,7 @@ static void release(void *self, bool last) {
   trace(w, l->process->number, "* {%d} releases (%d)", number_of(w, l),
         l->acquisition);
   a->released = true;
-  (last ? session_release_last
-        : session_release)(&l->process->session, l->process->now, a->contender);
+  session_release(&l->process->session, l->process->now, a->contender);
 }
 
 static void ended(void *self, bool all) {

@@ -40,7 +40,7 @@ function Proxy:half_open() self:command "half_open" end
 -- Traps stay set until they are sprung, another one is set, or disarm().
 
 local KINDS = { create = 15, delete = 2, exists = 3, get = 4, set = 5, list = 8,
-  sync = 9, create_both = 1401, delete_both = 1402,
+  list_all = 12, sync = 9, create_both = 1401, delete_both = 1402,
   create_if = 141301, delete_if = 141302, set_if = 141305 }
 
 function Proxy:disarm() self:arm {} end

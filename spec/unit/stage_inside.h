@@ -20,7 +20,8 @@ struct request {
   bool seen; /* by the story */
   char *path, *with_path;
   char *beside; /* its path; NULL: none */
-  bool provided, anew;
+  bool provided, anew, counted;
+  int creates;
 };
 
 struct own_node {

@@ -95,6 +95,11 @@ static const char *describe(struct stage *s, const struct request *r) {
                : r->persistent        ? (r->shared ? " for all" : " for good")
                                       : (r->shared ? " for others" : ""));
       break;
+    case OP_REMOVE:
+      snprintf(s->text, sizeof s->text,
+               r->counted ? "remove %s of %d" : "remove %s", number_in(r->path),
+               r->creates);
+      break;
     default:
       snprintf(s->text, sizeof s->text, "%s %s", verbs[r->kind],
                r->kind == OP_UNWATCH && r->watch ? "children"
@@ -125,6 +130,8 @@ bool server_submit(void *self, const struct op *op, const struct op *before) {
   r->path = strdup(op->path);
   r->provided = op->provided;
   r->anew = op->anew;
+  r->counted = op->counted;
+  r->creates = op->creates;
   if (op->beside) r->beside = path_beside(op);
   if (before) {
     r->with = before->serial;
@@ -312,7 +319,8 @@ static char *path_of(const struct stage *s, const char *text) {
   return path;
 }
 
-/* The names in the list's directory of those in `children`: what a list tells. */
+/* The names in the list's directory of those in `children`: what a list tells.  Ten
+ * more have been made there. */
 static struct listing *listing_of(const struct stage *s, const char *children,
                                   const struct request *r) {
   const char *directory = r->path;
@@ -329,6 +337,7 @@ static struct listing *listing_of(const struct stage *s, const char *children,
   struct listing *listing = r->kind == OP_NAMES
                                 ? listing_new_of_all(names, count)
                                 : listing_new(names, count);
+  if (listing) listing->creates = 10 + count;
   while (count > 0) free(paths[--count]);
   return listing;
 }

@@ -54,12 +54,11 @@ struct actor *await(struct stage *s, struct hope hope) {
 
 /* Departures. */
 
-static void hear_release(void *self, bool last) {
+static void hear_release(void *self) {
   const struct actor *a = self;
   struct stage *s = a->stage;
   if (a->member->contender)
-    (last ? session_release_last : session_release)(&s->session, s->now,
-                                                    a->member->contender);
+    session_release(&s->session, s->now, a->member->contender);
 }
 
 static void hear_end(void *self, bool all) {

@@ -14,14 +14,15 @@ static struct actor *inside(struct stage *s, int number) {
   return a;
 }
 
-/* The same, and it has left, and its node is gone; or that and `ready`. */
+/* The same, and it has left, and its node is gone; or `ready` before it. */
 static void is_removed(struct stage *s, struct actor *a, int number) {
   stage_happens(s, "deleted %d, remove %d", number, number);
   stage_hears(a, "", "removed, forgotten");
 }
-static void shuts(struct stage *s, struct actor *a, int number) {
-  stage_happens(s, "deleted %d, remove ready with %d", number, number);
-  stage_hears(a, "", "removed, forgotten");
+static void shuts(struct stage *s, struct actor *a, int number,
+                  struct actor *d) {
+  stage_hears(d, "remove ready of 12", "all left, forgotten");
+  is_removed(s, a, number);
 }
 
 STORY("takes `ready` away with the last one, which waits for nobody") {
@@ -30,9 +31,9 @@ STORY("takes `ready` away with the last one, which waits for nobody") {
   HEARD(d, "");
   happens(s, "list all of /lock: 2 ready");
   CHECK_TEXT("leaving", state_of(a));
-  HEARD(d, "all left, forgotten");
-  SENT(s, "remove ready with 2");
-  shuts(s, a, 2);
+  HEARD(d, "");
+  SENT(s, "remove ready of 12, remove 2");
+  shuts(s, a, 2, d);
   SENT(s, "");
   CHECK_INT(0, counted(s, "watches"));
 }
@@ -45,8 +46,8 @@ STORY("keeps the lowest inside until the others have gone, the highest first") {
   happens(s, "get zoe, 1000 ms, deleted zoe");
   CHECK_TEXT("held", state_of(a));
   happens(s, "list all of /lock: 2 xan ready, get xan, deleted xan");
-  HEARS(d, "list all of /lock: 2 ready", "all left, forgotten");
-  shuts(s, a, 2);
+  happens(s, "list all of /lock: 2 ready");
+  shuts(s, a, 2, d);
 }
 
 STORY("lets everybody else go at once, and wait for the lowest") {
@@ -91,12 +92,21 @@ STORY("waits for the next lowest though its own node is there still") {
 
 /* Connections. */
 
-STORY("deletes `ready` and its node again where the answer was lost") {
+STORY("lists and deletes `ready` again where the answer was lost") {
   struct actor *a = inside(s, 2), *d = DEPART(a);
-  HEARS(d, "list all of /lock: 2 ready", "all left, forgotten");
-  SENT(s, "remove ready with 2");
-  happens(s, "reconnects, ask about 2, remove ready with 2");
+  happens(s, "list all of /lock: 2 ready, reconnects");
+  SENT(s, "ask about 2, list all of /lock");
+  happens(s, "ask about 2, list all of /lock: 2 ready, remove 2");
   HEARD(a, "removed, forgotten");
+  HEARS(d, "remove ready of 12", "all left, forgotten");
+}
+
+STORY("leaves `ready` to those who have come since") {
+  struct actor *a = inside(s, 2), *d = DEPART(a);
+  happens(s, "list all of /lock: 2 ready");
+  HEARS(d, "remove ready of 12: undone", "all left, forgotten");
+  is_removed(s, a, 2);
+  SENT(s, "");
 }
 
 STORY("asks a little later where it could not ask") {
@@ -109,9 +119,11 @@ STORY("asks a little later where it could not ask") {
   happens(s, "list all of /lock: 2 ready"); /* nor is its own node deleted */
   cannot_send(s, false);
   SENT(s, "");
-  HEARD(d, "all left, forgotten");
-  passes(s, 100);
-  shuts(s, a, 2);
+  HEARD(d, "");
+  SENDS(s, "100 ms", "remove 2, list all of /lock");
+  is_removed(s, a, 2);
+  happens(s, "list all of /lock: ready");
+  HEARS(d, "remove ready of 11", "all left, forgotten");
 }
 
 STORY("does not take another node for the one it has waited for") {
@@ -145,8 +157,8 @@ STORY("does not wait, if it is told so, and gives its node back") {
   is_removed(s, a, 3);
   a = inside(s, 4);
   d = DEPART(a, .tries = true); /* nobody is left */
-  HEARS(d, "list all of /lock: 4 ready", "all left, forgotten");
-  SENT(s, "remove ready with 4");
+  happens(s, "list all of /lock: 4 ready");
+  shuts(s, a, 4, d);
 }
 
 STORY("does not wait for a connection either, if it is told so") {
@@ -202,8 +214,8 @@ STORY("ends where nobody may list the members") {
 
 STORY("has all left though `ready` may not be deleted") {
   struct actor *a = inside(s, 2), *d = DEPART(a);
-  HEARS(d, "list all of /lock: 2 ready", "all left, forgotten");
-  happens(s, "remove ready with 2: no auth");
+  happens(s, "list all of /lock: 2 ready");
+  HEARS(d, "remove ready of 12: no auth", "all left, forgotten");
   is_removed(s, a, 2);
 }
 
@@ -230,6 +242,6 @@ STORY("lists again, too, where there was none for the answer or for `ready`") {
   happens(s, "get 1, deleted 1m");
   names_without_memory(s, "ready", 2);
   HEARD(d, "");
-  happens(s, "100 ms, list all of /lock: ready, remove ready");
+  happens(s, "100 ms, list all of /lock: ready, remove ready of 11");
   HEARD(d, "all left, forgotten");
 }

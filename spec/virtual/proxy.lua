@@ -7,7 +7,7 @@ local Proxy = {}
 Proxy.__index = Proxy
 
 local kinds = { create = 15, delete = 2, exists = 3, get = 4, set = 5, list = 8,
-  sync = 9, create_both = 1401, delete_both = 1402,
+  list_all = 12, sync = 9, create_both = 1401, delete_both = 1402,
   create_if = 141301, delete_if = 141302, set_if = 141305 }
 
 -- The numbers of the servers are those of their addresses, in order.

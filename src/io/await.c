@@ -69,9 +69,9 @@ struct await *await_new(const char *chroot, const char *path,
 
 /* Departures. */
 
-static void release(void *self, bool last) {
+static void release(void *self) {
   const struct await *a = self;
-  a->port->release(a->port->self, a->claim, last);
+  a->port->release(a->port->self, a->claim);
 }
 
 static void departed(void *self, bool all) {

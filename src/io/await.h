@@ -17,7 +17,7 @@ struct await;
 struct await_port {
   void *self;
   void (*over)(void *self, struct await *await);
-  void (*release)(void *self, struct claim *member, bool last);
+  void (*release)(void *self, struct claim *member);
 };
 
 struct await {

@@ -65,11 +65,10 @@ static void abandon(struct core *core, int64_t now, struct claim *claim) {
 }
 
 /* (A release that is the I/O thread's to decide.) */
-static void release_member(void *self, struct claim *claim, bool last) {
+static void release_member(void *self, struct claim *claim) {
   struct core *core = self;
   if (claim_end_hold(claim, CLAIM_RELEASED))
-    (last ? session_release_last : session_release)(&core->session, clock_now(),
-                                                    &claim->contender);
+    session_release(&core->session, clock_now(), &claim->contender);
 }
 
 static void lose(struct core *core, int64_t now, struct claim *claim) {

@@ -121,6 +121,8 @@ int transaction_exchange(struct library *library, const struct op *create,
                          const struct op *remove);
 /* OP_CREATE or OP_REMOVE of a node together with the one `beside` it. */
 int transaction_pair(struct library *library, const struct op *op);
+/* OP_REMOVE on the condition that nothing was made in the directory. */
+int transaction_counted(struct library *l, const struct op *op);
 /* OP_MKDIR, of a node that stays, OP_WRITE or OP_REMOVE, only if the node
  * `provided` is there. */
 int transaction_conditional(struct library *library, const struct op *op);

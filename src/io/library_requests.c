@@ -84,27 +84,40 @@ static void on_data(int rc, const char *value, int length,
   report(incident);
 }
 
-typedef struct listing *lister(const char *const *names, int count);
+/* How many children were made: of a server's count of changes each makes one, and
+ * each that has gone another (modulo 2^32). */
+static int creates(const struct Stat *directory) {
+  uint32_t changes =
+      (uint32_t)directory->cversion + (uint32_t)directory->numChildren;
+  return (int)(changes / 2);
+}
 
+/* `directory`: with it all names are told. */
 static void tell_names(int rc, const struct String_vector *names,
-                       const void *data, lister *list) {
+                       const struct Stat *directory, const void *data) {
   if (is_doubted(data, rc, answers_doubt_names(names))) return;
   struct incident *incident = reply_new(data, rc, NULL, 0, NULL);
+  struct listing *listing = NULL;
   if (incident && rc == ZOK)
-    incident->listing = list((const char *const *)names->data, names->count);
-  if (incident && incident->listing)
-    incident->doubt = answers_doubt_listing(incident->listing);
+    listing = (directory ? listing_new_of_all
+                         : listing_new)((const char *const *)names->data,
+                                        names->count);
+  if (listing) {
+    if (directory) listing->creates = creates(directory);
+    incident->listing = listing;
+    incident->doubt = answers_doubt_listing(listing);
+  }
   report(incident);
 }
 
 static void on_children(int rc, const struct String_vector *names,
                         const void *data) {
-  tell_names(rc, names, data, listing_new);
+  tell_names(rc, names, NULL, data);
 }
 
 static void on_names(int rc, const struct String_vector *names,
-                     const void *data) {
-  tell_names(rc, names, data, listing_new_of_all);
+                     const struct Stat *directory, const void *data) {
+  tell_names(rc, names, directory, data);
 }
 
 void requests_on_event(zhandle_t *handle, int type, int state, const char *path,
@@ -156,7 +169,7 @@ bool requests_submit(struct library *l, const struct op *op,
                              l, on_children, data);
       break;
     case OP_NAMES:
-      rc = zoo_aget_children(zh, op->path, 0, on_names, data);
+      rc = zoo_aget_children2(zh, op->path, 0, on_names, data);
       break;
     case OP_GET:
       rc = zoo_awget(zh, op->path, requests_on_event, l, on_watched, data);
@@ -181,6 +194,7 @@ bool requests_submit(struct library *l, const struct op *op,
     case OP_REMOVE:
       rc = op->beside     ? transaction_pair(l, op)
            : op->provided ? transaction_conditional(l, op)
+           : op->counted  ? transaction_counted(l, op)
                           : zoo_adelete(zh, op->path, -1, on_void, data);
       break;
     case OP_SYNC:

@@ -27,6 +27,7 @@ struct transaction {
   enum op_kind kind;
   uint64_t serial, other; /* `other`: of an exchange's delete */
   int parts;
+  int condition;    /* the part without whose node nothing is done */
   struct Stat stat; /* of what was written */
   zoo_op_result_t results[PARTS];
   char path[]; /* of what was created, if the server chooses it */
@@ -264,7 +265,7 @@ int transaction_pair(struct library *l, const struct op *op) {
 
 /* On a condition. */
 
-enum { CHECK, CONDITIONAL = 3 };
+enum { CONDITIONAL = 3 };
 
 /* The first that was refused; `parts`: none was. */
 static int first_refused(const struct transaction *t) {
@@ -290,7 +291,7 @@ static int outcome_of_condition(const struct transaction *t, int rc) {
   if (rc == ZOK || !code_is_answer(rc) || i == t->parts)
     return answers_code(rc);
   int err = t->results[i].err;
-  return i == CHECK && err == ZNONODE ? REPLY_UNDONE : answers_code(err);
+  return i == t->condition && err == ZNONODE ? REPLY_UNDONE : answers_code(err);
 }
 
 static void on_condition(int rc, const void *data) {
@@ -320,4 +321,22 @@ int transaction_conditional(struct library *l, const struct op *op) {
   zoo_op_t ops[CONDITIONAL];
   if (!t) return ZSYSTEMERROR;
   return send_all(l, t, ops, add_parts(l, t, op, ops), on_condition);
+}
+
+/* A server numbers the nodes of a directory by how many were made there before.  (No
+ * list shows the one that is made, and deleted by the number that it must have.) */
+int transaction_counted(struct library *l, const struct op *op) {
+  int directory = (int)(strrchr(op->path, '/') - op->path);
+  struct transaction *t = transaction_new(l, op, 0);
+  char next[2 * PATH_MAX_BYTES + 40], expected[sizeof next + NUMBER];
+  zoo_op_t ops[CONDITIONAL];
+  if (!t) return ZSYSTEMERROR;
+  snprintf(next, sizeof next, "%.*s/count-", directory, op->path);
+  snprintf(expected, sizeof expected, "%s%010d", next, op->creates);
+  t->condition = 1;
+  zoo_create_op_init(&ops[0], next, NULL, -1, &l->acl, ZOO_EPHEMERAL_SEQUENTIAL,
+                     NULL, 0);
+  zoo_delete_op_init(&ops[1], expected, ANY_VERSION);
+  zoo_delete_op_init(&ops[2], op->path, ANY_VERSION);
+  return send_all(l, t, ops, CONDITIONAL, on_condition);
 }

@@ -305,20 +305,15 @@ void contender_refute(struct contender *c) {
   contender_unwatch(c);
 }
 
-/* What is made and deleted with its node. */
-static const char *beside(const struct contender *c) {
-  if (contender_is_exclusive(c)) return NAME_UNFAIR;
-  return c->shuts ? NAME_READY : NULL;
-}
-
 void contender_prepare(struct contender *c, enum op_kind kind) {
   bool creates = kind == OP_CREATE;
-  bool both = creates || (kind == OP_REMOVE && !c->undone);
+  bool both = contender_is_exclusive(c) &&
+              (creates || (kind == OP_REMOVE && !c->undone));
   c->op = (struct op){.kind = kind,
                       .handler = c->op.handler,
                       .owner = c,
                       .path = c->path,
-                      .beside = both ? beside(c) : NULL,
+                      .beside = both ? NAME_UNFAIR : NULL,
                       .data = creates ? c->options.data : NULL,
                       .size = creates ? c->options.size : 0,
                       .exact = c->options.downgrade};

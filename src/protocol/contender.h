@@ -229,7 +229,6 @@ struct contender {
   enum revocation revocation : 8;
   enum gate_state gate_state : 8;
   bool watches_children : 1; /* counted in the directory */
-  bool shuts : 1;   /* LEAVING: the last member, which takes `ready` away */
   bool undone : 1;  /* LEAVING: its node is to be deleted by itself, ... */
                     /* without another's create, or the node beside it */
   bool bereft : 1;  /* LEAVING: its node is gone; is the one beside it there? */

@@ -1,15 +1,18 @@
 /* Who leaves lists the members, once: these are the ones whom it waits for.  (Who
  * comes later belongs to another run, and may wait for us.)  If it is the lowest of
  * them, by the bytes of the names, it waits for the highest to go, and looks again;
- * when it is alone it takes `ready` away with its own node, in one transaction: one
- * that a server applies late finds no such node, and leaves the next run's `ready`
- * alone.  A member that is alone because the lowest has died has no node any more: it
- * deletes `ready` by its name.  If that comes late, a member of the next run that had
- * no connection misses its `ready`, and waits until its deadline.  So does one whose
- * `ready` was made between the last one's list and its transaction, if it has not
- * heard of it by then.  Everybody else gives its node
- * back at once and waits for the lowest to go, and looks again until none of its list
- * is left.
+ * when it is alone it deletes `ready`, and its own node behind it.  Everybody else
+ * gives its node back at once and waits for the lowest to go, and looks again until
+ * none of its list is left.  A member that is alone because the lowest has died
+ * deletes `ready`, too.
+ *
+ * That must not be the next run's `ready`, of which some member may not have heard:
+ * that run counts the last member's node, and so may begin at any moment.  But it
+ * cannot begin without a create.  A list tells how many children the directory has
+ * had, and `ready` is deleted only if these are all: in one transaction with a create
+ * and a delete of that number, which is refused if a server gives out another.  So
+ * one that is applied late deletes nothing of another run.  (A directory that was
+ * made anew counts from 0, and may come to that very number.)
  *
  * So nobody is out before all have begun to leave, or are dead: whoever has not
  * begun has its node, and the lowest does not go while there is another.  Nobody
@@ -46,11 +49,10 @@ static void settle(struct chore *chore) {
   d->owner.forgotten(d->owner.self);
 }
 
-/* `last`: with `ready`. */
-static void release(struct departure *d, bool last) {
+static void release(struct departure *d) {
   if (!d->inside) return;
   d->inside = false;
-  d->owner.release(d->owner.self, last);
+  d->owner.release(d->owner.self);
 }
 
 static void finish(struct departure *d, bool all) {
@@ -58,7 +60,7 @@ static void finish(struct departure *d, bool all) {
   if (d->next) d->next->link = d->link;
   timer_set(&d->of->vigils->timers, &d->deadline.timer, NEVER);
   d->state = DEPARTURE_OVER;
-  release(d, false);
+  release(d);
   d->owner.ended(d->owner.self, all);
   chore_add(&wire_of(d)->step, &d->end);
 }
@@ -83,10 +85,11 @@ static void too_late(struct deadline *deadline) {
 /* Requests. */
 
 /* Where it cannot be sent it will be: departures_drive. */
-static void submit(struct departure *d, enum op_kind kind, const char *path) {
+static void submit(struct departure *d, struct op op) {
   if (d->op.in_flight) return;
-  d->op =
-      (struct op){.kind = kind, .handler = on_answer, .owner = d, .path = path};
+  op.handler = on_answer;
+  op.owner = d;
+  d->op = op;
   wire_submit(wire_of(d), &d->op);
 }
 
@@ -98,7 +101,7 @@ static void list(struct departure *d) {
   if (!d->others && !d->proof.in_flight && !d->op.in_flight &&
       !wire_submit(wire_of(d), &d->proof))
     return;
-  submit(d, OP_NAMES, d->path);
+  submit(d, (struct op){.kind = OP_NAMES, .path = d->path});
 }
 
 /* False: no memory; it is tried again. */
@@ -116,11 +119,15 @@ static bool aim(struct departure *d, const char *name) {
   return true;
 }
 
-/* Our node is gone already. */
-static void shut(struct departure *d) {
+/* `ready` goes, and our node behind it. */
+static void shut(struct departure *d, int creates) {
   if (!aim(d, NAME_READY)) return;
   d->state = DEPARTURE_SHUTS;
-  submit(d, OP_REMOVE, d->spot);
+  submit(d, (struct op){.kind = OP_REMOVE,
+                        .path = d->spot,
+                        .counted = true,
+                        .creates = creates});
+  release(d);
 }
 
 static void on_gone(struct vigil *v, bool met) {
@@ -188,15 +195,11 @@ static bool note_others(struct departure *d, const struct listing *listing) {
 
 /* Nobody is left whom we wait for.  (Others may have come.) */
 static void be_last(struct departure *d, const struct listing *listing) {
-  bool ready = is_in(listing, NAME_READY);
-  bool own = is_in(listing, d->own);
-  bool shuts = ready && listing->count == 1 + own;
-  if (shuts && !(own && d->inside)) {
-    shut(d);
-    return;
-  }
-  if (shuts) release(d, true);
-  finish(d, true);
+  bool alone = listing->count == 1 + is_in(listing, d->own);
+  if (alone && is_in(listing, NAME_READY))
+    shut(d, listing->creates);
+  else
+    finish(d, true);
 }
 
 static void listed(struct departure *d, const struct listing *listing) {
@@ -216,7 +219,7 @@ static void listed(struct departure *d, const struct listing *listing) {
     wait_for(d, highest);
     return;
   }
-  release(d, false);
+  release(d);
   wait_for(d, lowest);
 }
 
@@ -244,7 +247,7 @@ static void on_answer(struct op *op, const struct reply *reply) {
   } else if (reply_is_transient(rc) && (d->patient || op->kind != OP_REMOVE)) {
     put_off(d, rc);
   } else if (op->kind == OP_REMOVE) {
-    if (rc != REPLY_OK && rc != REPLY_NO_NODE)
+    if (rc != REPLY_OK && rc != REPLY_NO_NODE && rc != REPLY_UNDONE)
       wire_trouble(wire_of(d), "cannot delete", op->path, rc);
     finish(d, true);
   } else if (!d->others && !d->proved) {

@@ -12,9 +12,8 @@ struct departure;
 
 struct departure_owner {
   void *self;
-  /* Our node is not needed any more: the hold that stands on it ends now.  `last`:
-   * session_release_last. */
-  void (*release)(void *self, bool last);
+  /* Our node is not needed any more: the hold that stands on it ends now. */
+  void (*release)(void *self);
   /* All have left; or `d->verdict` and `d->reason` say why nobody waits for the
    * rest.  By then our node was released. */
   void (*ended)(void *self, bool all);

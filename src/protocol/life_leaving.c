@@ -305,15 +305,13 @@ void life_leaving_answered(struct contender *c, enum op_kind asked_for,
   int rc = reply->rc;
   if (asked_for == OP_PING) {
     asked(c, reply);
-  } else if (rc == REPLY_NO_NODE && c->op.beside && contender_is_exclusive(c)) {
+  } else if (rc == REPLY_NO_NODE && c->op.beside) {
     c->bereft = true;
     life_try_to_leave(c);
   } else if (rc == REPLY_OK || rc == REPLY_NO_NODE) {
     if (rc == REPLY_OK) life_count_down(c);
     life_finish(c);
-  } else if (rc == REPLY_UNDONE ||
-             (c->op.beside && !contender_is_exclusive(c) &&
-              !reply_is_unknown(rc))) {
+  } else if (rc == REPLY_UNDONE) {
     c->undone = true;
     life_try_to_leave(c);
   } else if (!reply_is_unknown(rc)) {

@@ -166,7 +166,7 @@ static struct listing *copy_names(const char *const *names, int count,
   char *copy = (char *)&listing->entries[count];
   int n = 0;
   listing->wrapped = listing->has_holder = listing->has_permits = false;
-  listing->others = 0;
+  listing->others = listing->creates = 0;
   for (int i = 0; i < count; i++) {
     struct entry *e = &listing->entries[n];
     if (!read(e, names[i])) {

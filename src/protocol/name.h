@@ -85,6 +85,7 @@ struct listing {
   int others;   /* so many children were left out, NAME_READY not among them */
   bool has_holder;  /* one of these is NAME_UNFAIR, ... */
   bool has_permits; /* ... one a semaphore's directory of permits */
+  int creates; /* OP_NAMES: how many children the directory has had by then */
   struct entry entries[];
 };
 

@@ -23,10 +23,10 @@ enum op_kind {
   OP_MKDIR,     /* create: a container, or a persistent node, with its data */
   OP_REHEARSE,  /* multi: would that be of use to us?  Nothing is made. */
   OP_LIST,      /* getChildren, with a watch if `watch`: the contenders */
-  OP_NAMES,     /* getChildren without a watch: all of them */
+  OP_NAMES,     /* getChildren2 without a watch: all of them */
   OP_GET,       /* getData with a watch */
   OP_EXISTS,    /* exists with a watch: for nodes that need not be there */
-  OP_REMOVE,    /* delete; with `beside` a multi */
+  OP_REMOVE,    /* delete; with `beside` or a condition a multi */
   OP_SYNC,      /* sync */
   OP_READ,      /* getData without a watch */
   OP_WRITE,     /* setData, if the version is still `version`; -1: any */
@@ -140,12 +140,16 @@ struct op {
   const void *data; /* OP_CREATE, OP_WRITE, OP_MKDIR (NULL: null) */
   int size;
   int version; /* OP_WRITE */
+  /* OP_REMOVE, if `counted`: so many children of the directory have been made
+   * (struct listing), or nothing is done, and the reply is REPLY_UNDONE. */
+  int creates;
   enum op_kind kind : 8;
   bool watch;      /* of the children */
   bool exact;      /* OP_CREATE: `path` is the name, no number follows */
   bool persistent; /* OP_MKDIR: not a container */
   bool shared;     /* OP_MKDIR: others may read it, and create in it, too */
   bool insists;    /* sent again, a few times, where a server says not now */
+  bool counted;    /* OP_REMOVE: on the condition of `creates` */
   bool joins;      /* OP_REMOVE, and the OP_CREATE behind it: may be one */
 
   /* The wire's: */

@@ -173,11 +173,6 @@ void session_release(struct session *s, int64_t now, struct contender *c) {
   end(s);
 }
 
-void session_release_last(struct session *s, int64_t now, struct contender *c) {
-  c->shuts = true;
-  session_release(s, now, c);
-}
-
 void session_cancel(struct session *s, int64_t now, struct contender *c) {
   begin(s, now);
   life_refuse(c, VERDICT_CANCELLED, 0);

@@ -79,8 +79,6 @@ bool session_acquire(struct session *s, int64_t now, struct contender *c,
                      const char *path);
 /* Of one that is not held, or not any more: nothing happens. */
 void session_release(struct session *s, int64_t now, struct contender *c);
-/* The same of a double barrier's last member: `ready` goes with its node. */
-void session_release_last(struct session *s, int64_t now, struct contender *c);
 /* Of one that waits no more: nothing happens; the grant was first. */
 void session_cancel(struct session *s, int64_t now, struct contender *c);
 /* Its owner knows that the hold is over; of one that is not held: nothing. */

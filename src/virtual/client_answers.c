@@ -60,8 +60,14 @@ static void complete_strings(const struct outstanding *asked,
     const char *const *read_only;
     char **data;
   } list = {reply->names.list};
+  struct Stat stat = stat_of(&reply->stat);
+  bool ok = reply->rc == ZOK;
   names.data = list.data;
-  asked->on_strings(reply->rc, reply->rc == ZOK ? &names : NULL, asked->data);
+  if (asked->op == ZK_GET_CHILDREN2)
+    asked->on_names(reply->rc, ok ? &names : NULL, ok ? &stat : NULL,
+                    asked->data);
+  else
+    asked->on_strings(reply->rc, ok ? &names : NULL, asked->data);
 }
 
 static void complete(const struct outstanding *asked,
@@ -84,6 +90,7 @@ static void complete(const struct outstanding *asked,
                      asked->data);
       break;
     case ZK_GET_CHILDREN:
+    case ZK_GET_CHILDREN2:
       complete_strings(asked, reply);
       break;
     case ZK_SYNC:

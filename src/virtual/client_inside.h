@@ -60,6 +60,7 @@ struct outstanding {
     stat_completion_t on_stat;
     data_completion_t on_data;
     strings_completion_t on_strings;
+    strings_stat_completion_t on_names;
     string_completion_t on_string;
     string_stat_completion_t on_created;
   };

@@ -154,10 +154,13 @@ int zoo_awget_children(zhandle_t *zh, const char *path, watcher_fn watcher,
   return ZOK;
 }
 
-int zoo_aget_children(zhandle_t *zh, const char *path, int watch,
-                      strings_completion_t completion, const void *data) {
-  return zoo_awget_children(zh, path, watch ? zh->watcher : NULL, zh->context,
-                            completion, data);
+int zoo_aget_children2(zhandle_t *zh, const char *path, int watch,
+                       strings_stat_completion_t completion, const void *data) {
+  int rc = refusal(zh, path);
+  assert(!watch);
+  if (rc != ZOK) return rc;
+  ask_to_read(zh, ZK_GET_CHILDREN2, path, watch, data)->on_names = completion;
+  return ZOK;
 }
 
 /* (What is declared as a pointer to a function pointer is the function itself,

@@ -19,6 +19,7 @@ static const char *word_of(enum zk_op op) {
     case ZK_SET_DATA:
       return "set";
     case ZK_GET_CHILDREN:
+    case ZK_GET_CHILDREN2:
       return "list";
     case ZK_SYNC:
       return "sync";

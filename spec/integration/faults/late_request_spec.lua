@@ -1,5 +1,7 @@
 -- Requests that a server reads when their connection is over, in a session that
 -- lives: what another client has done meanwhile stays as it is.
+local await = require("integration.family.kinds").await
+local of_members = require "support.members"
 local start_proxy = require "support.proxy".start
 local support = require "support"
 
@@ -152,6 +154,26 @@ describe("A request that comes late", function()
       function() second = hold_unfair(other) end)
     assert.is_true(second:verify())
     second:release { wait = true }
+    support.wait_until(function() return #(zk:children(path) or {}) == 0 end)
+  end)
+
+  it("deletes no `ready` of a double barrier's later members", function()
+    local function enters(of)
+      local member = of_members.enter(of, path, 1)
+      await(member)
+      return member
+    end
+    local member, later, leaving = enters(session), nil, nil
+    delay({ "create_both", "delete" },
+      function() leaving = of_members.leave(member) end,
+      function()
+        await(leaving)
+        assert.is_true(leaving.guard, leaving.message)
+        assert.same({}, zk:children(path) or {})
+        later = enters(other)
+      end)
+    assert.is_truthy(of_members.ready(path))
+    of_members.all_leave { later }
     support.wait_until(function() return #(zk:children(path) or {}) == 0 end)
   end)
 

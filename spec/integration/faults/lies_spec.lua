@@ -337,10 +337,10 @@ describe("What a server says wrongly is outlived:", function()
     { it = "two billion children", on = "exists", lock = "look",
       tell = counts("children", 2147483647), ends = "granted",
       again = "invalid", says = "more than 50000 children" },
-    { it = "more children than were counted", on = "children", lock = "look",
+    { it = "more children than were counted", on = "children2", lock = "look",
       tell = crowd(100000, "stranger-%d"), ends = "granted",
       again = "invalid", says = "more than 50000 children" },
-    { it = "children of what is not there", on = "children", lock = "look",
+    { it = "children of what is not there", on = "children2", lock = "look",
       tell = fails(-101), ends = "granted", again = "granted" },
     { it = "nothing to wait for, before it answers", on = "sync",
       lock = "look", tell = fails(-101), ends = "granted", again = "granted" },
@@ -372,7 +372,7 @@ describe("What a server says wrongly is outlived:", function()
   end
   for _, name in ipairs { "", "a/b", "x-lock-0000000001" } do
     questions[#questions + 1] = { it = "a child called " .. name,
-      on = "children", lock = "look", ends = "granted",
+      on = "children2", lock = "look", ends = "granted",
       logs = name:find "lock" and TWICE or NONE,
       again = "disconnected", tell = add(name) }
   end

@@ -99,6 +99,17 @@ STORY("is refused where another one is there at each look, for a second") {
   HEARS(a, "list: 77p, look at 77: theirs 1077", "refused: conflict");
 }
 
+STORY("looks again where the node that was looked behind is not its own") {
+  next_is_as_forged(s);
+  ACQUIRE(s);
+  made_unheard(s, 2);
+  reconnects(s);
+  shows_forged(s, "5", 1); /* it may be the first, and nothing else is there */
+  SENT(s, "get 0");
+  SENDS(s, "get 0: theirs 1001", "unwatch 0, list");
+  SENDS(s, "unwatch 0, list: 1w 2", "look at 1");
+}
+
 STORY("never ends a wait or a hold that has begun") {
   struct actor *a = WAITER(s);
   SENDS(s, "changed 1, get 1, list: 1 2 3w holder leases", "");

@@ -82,6 +82,19 @@ STORY("refuses a waiter whose own node it may not look at any more") {
   CHECK_TEXT("cannot look at our node /lock", denial_of(a));
 }
 
+STORY("does not let in a member whose node was watched, and is hidden now") {
+  struct actor *b = ACQUIRE(s, .lock = MEMBER, .permits = 1);
+  happens(s, "create member: 3, exists ready: no node, list: 3, get 3");
+  HEARS(b, "mkdir ready for all: theirs 1100", "granted");
+  struct actor *a = ACQUIRE(s, .lock = MEMBER, .permits = 3);
+  happens(s, "unwatch ready, create member: 200, list: 3 200");
+  HEARS(a, "exists ready: theirs 1100, get 200", "");
+  DEPART(b); /* it waits for the other */
+  happens(s, "list all of /lock: 3 200 ready, get 200: no auth");
+  HEARS(a, "changed ready, get 200: no auth", "");
+  HEARS(a, "exists ready: theirs 1201", "refused: denied");
+}
+
 STORY("refuses a downgrade whose writer's node it may not look at") {
   struct actor *writer = HOLDER(s, 4, .lock = WRITER);
   struct actor *reader = ACQUIRE(s, .lock = READER, .below = writer);

@@ -25,54 +25,13 @@ CFLAGS      ?= $(if $(filter virtual,$(ZK)),-O1 -g,-O2 -g $(WHOLE))
 BUILD       ?= build
 PKG_CONFIG  ?= pkg-config
 
-# ---- What the goals need -----------------------------------------------------
-
-# It is installed first, and then all of this file is read again: what is chosen
-# by what is installed is chosen after the installation, whatever it is.
-needs_demo          = demo
-needs_example       = $(if $(is_example),demo $(filter loop_%,$(NAME)))
-needs_example-nginx = nginx
-is_example          = $(wildcard examples/$(NAME).lua)$(filter embed,$(NAME))
-needs_command       = build command
-needs_rockspecs     = build
-needs_zookeeper     = demo
-needs_ensemble      = demo
-needs_check         = demo test
-needs_virtual       = build test
-needs_test          = demo test interop nginx
-needs_memory        = demo test
-needs_conformance   = demo test
-needs_torture       = demo test
-needs_lint          = demo lint
-needs_analyze       = demo analyze
-needs_cost          = demo test cost
-needs_budgets       = demo test cost
-needs_soak          = demo test cost
-needs_bench         = demo bench
-needs_bench-full    = demo bench
-needs_valgrind      = demo test sanitize
-needs_asan          = demo test sanitize
-needs_tsan          = demo test sanitize
-needs_fuzz          = demo test sanitize
-needs_tls           = demo test tls
-needs_recording     = demo test
-needs_deb           = deb
-needs_ci-full       = $(needs_lint) $(needs_test) $(needs_asan)
-
-NEEDED := $(filter-out $(INSTALLED),\
-  $(sort $(foreach goal,$(MAKECMDGOALS),$(needs_$(goal)))))
-
-ifneq ($(NEEDED),)
-
-.PHONY: $(MAKECMDGOALS) installed
-$(MAKECMDGOALS): installed
-	@:
-installed:
-	@sh .ci/install $(NEEDED)
-	@$(MAKE) --no-print-directory INSTALLED='$(INSTALLED) $(NEEDED)' \
-	  $(MAKECMDGOALS)
-
-else
+# What a goal needs and does not find it says in a sentence, and `make deps` installs.
+.PHONY: deps
+FOR ?= demo
+deps:  ## install what a goal needs, with apt: FOR='demo test nginx'
+	@LUA_VERSION=$(LUA_VERSION) sh .ci/install $(FOR)
+has-%:
+	@LUA_VERSION=$(LUA_VERSION) sh .ci/install --check $*
 
 # ---- What is there -----------------------------------------------------------
 
@@ -107,7 +66,7 @@ INCLUDES = $(addprefix -I,$(LUA_INCDIR) $(ZK_INCDIR) $(MD_INCDIR) \
 # What is missing is said in a sentence, before the compiler says it in many.
 finds   = $(shell $(CC) $(INCLUDES) -E -include $(1) -x c /dev/null \
             >/dev/null 2>&1 && echo yes)
-INSTALL = 'LUA_VERSION=$(LUA_VERSION) sh .ci/install build' installs it
+INSTALL = 'make deps LUA_VERSION=$(LUA_VERSION)' installs it
 CHECK_CC = $(if $(call finds,stdio.h),,$(error There is no C compiler '$(CC)' \
   that finds <stdio.h>: $(INSTALL), CC=… names another))
 CHECK = $(if $(filter 5.1 5.3 5.4 5.5,$(LUA_VERSION)),,$(error \
@@ -156,6 +115,8 @@ GUARDIAN_MODULE = $(OUT)/zklock/guardian.so
 VIRTUAL_MODULE = $(OUT)/zklock/virtual.so
 # (What zklock.testing needs of the system, only Linux has.)
 MODULES = $(MODULE) $(GUARDIAN_MODULE) $(if $(filter Linux,$(UNAME)),$(VIRTUAL_MODULE))
+
+is_example = $(wildcard examples/$(NAME).lua)$(filter embed,$(NAME))
 
 .PHONY: all
 all: $(MODULES)  ## build the modules for LUA_VERSION
@@ -253,43 +214,43 @@ ifneq ($(filter demo example,$(MAKECMDGOALS)),)
 endif
 
 .PHONY: demo
-demo: all  ## several processes contend for one lock, live
+demo: has-demo all  ## several processes contend for one lock, live
 	@$(call RUN,$(ZK),$(LUA_VERSION)) bash examples/demo lua$(LUA_VERSION)
 
 .PHONY: example
-example: $(if $(is_example),all)  ## runs one: NAME=mutex
+example: $(if $(is_example),has-demo $(addprefix has-,$(filter loop_luv loop_cqueues,$(NAME))) all)  ## runs one: NAME=mutex
 	@$(call RUN,$(ZK),$(LUA_VERSION)) \
 	  bash examples/run lua$(LUA_VERSION) '$(NAME)'
 
 .PHONY: example-nginx
-example-nginx:  ## nginx with locks in its handlers, asked by curl
+example-nginx: has-nginx  ## nginx with locks in its handlers, asked by curl
 	@BUILD=$(BUILD) bash examples/nginx/run
 
 .PHONY: command
-command: all  ## the command from this tree: ARGS='ls -R /locks'
+command: has-command all  ## the command from this tree: ARGS='ls -R /locks'
 	@$(call RUN,$(ZK),$(LUA_VERSION)) $(COMMAND_LUA) \
 	  '$(CURDIR)/lua/zklock/cli/main.lua' $(ARGS)
 
 .PHONY: zookeeper ensemble
-zookeeper:  ## a ZooKeeper server on 127.0.0.1:2181, or PORT=, until Ctrl-C
+zookeeper: has-demo  ## a ZooKeeper server on 127.0.0.1:2181, or PORT=, until Ctrl-C
 	@bash spec/support/zookeeper start --servers 1 \
 	  --port $(or $(if $(filter command,$(origin PORT)),$(PORT)),2181$(COMMA)any)
-ensemble:  ## three of them
+ensemble: has-demo  ## three of them
 	@bash spec/support/zookeeper start --servers 3
 
 # ---- To test it --------------------------------------------------------------
 
 .PHONY: check test virtual
-check:  ## is a change right?  All specs in virtual time, on one Lua
+check: has-check  ## is a change right?  All specs in virtual time, on one Lua
 	@bash spec/run --check --lua $(LUA_VERSION)
-test:  ## everything that CI tests: each Lua, real servers
+test: has-test  ## everything that CI tests: each Lua, real servers
 	@bash spec/run
-virtual:  ## specs in virtual time, on one Lua: FILES=, SPEC_SEED=
+virtual: has-check  ## specs in virtual time, on one Lua: FILES=, SPEC_SEED=
 	@bash spec/run --lua $(LUA_VERSION) --zk virtual $(or $(FILES),\
 	  spec/virtual spec/integration)
 
 .PHONY: conformance
-conformance:  ## the model of ZooKeeper beside a real one: SEEDS=, SEED=
+conformance: has-check  ## the model of ZooKeeper beside a real one: SEEDS=, SEED=
 	@SPEC_SEQUENCES=$(strip $(if $(filter command% environment,$(origin \
 	  SEEDS)),$(SEEDS),1000)) SPEC_SEED=$(or $(SEED),1) bash spec/run --lua \
 	  $(LUA_VERSION) --zk $(ZK) spec/server/conformance_spec.lua
@@ -301,7 +262,7 @@ sim: $(BUILD)/sim  ## against a simulated ZooKeeper: SEEDS=, SEED=
 	$(if $(SEED),,$(BUILD)/sim --aim --seeds $$(($(SEEDS) / 20)) $(SIM_FLAGS))
 
 .PHONY: explore
-explore:  ## the whole library under chosen schedules: SEEDS=, SEED=, MINUTES=
+explore: has-check  ## the whole library under chosen schedules: SEEDS=, SEED=, MINUTES=
 	@$(MAKE) -s all ZK=virtual
 	@$(if $(filter command% environment,$(origin SEEDS)),SEEDS=$(SEEDS),SEEDS=$(if \
 	  $(MINUTES_GIVEN),1000000000,10000)) SEED=$(SEED) FIRST=$(FIRST) TRACE=$(TRACE) \
@@ -329,29 +290,29 @@ $(BUILD)/sim: $(SIM_SOURCES) $(wildcard spec/sim/*.h) $(PURE) $(HEADERS)
 	  $(SIM_SOURCES) $(PURE) -o $@
 
 .PHONY: memory valgrind
-memory:  ## memory that runs out, a collector in a hurry, thousands of waits
+memory: has-check  ## memory that runs out, a collector in a hurry, thousands of waits
 	@bash spec/memory/run --lua $(LUA_VERSION)
 	@bash spec/run --lua $(LUA_VERSION) --zk $(ZK) spec/memory/stepped_spec.lua
 	@SPEC_EXCLUDE=stock bash spec/run --lua $(CURDIR)/spec/memory/hurried \
 	  --zk virtual spec/integration spec/virtual
-valgrind:  ## some specs on LuaJIT under valgrind
+valgrind: has-check has-sanitize  ## some specs on LuaJIT under valgrind
 	@bash spec/memory/valgrind
 
 .PHONY: cost
-cost:  ## requests, system calls, instructions per operation: TREES='A B', LIMIT=
+cost: has-check has-cost  ## requests, system calls, instructions per operation: TREES='A B', LIMIT=
 	@LUA=lua$(LUA_VERSION) LIMIT=$(LIMIT) bash bench/cost $(TREES)
 
 .PHONY: budgets soak
-budgets:  ## the same against bench/budgets; RECORD=yes: writes them anew
+budgets: has-check has-cost  ## the same against bench/budgets; RECORD=yes: writes them anew
 	@LUA=lua5.4 bash bench/cost --$(if $(RECORD),record,check)
-soak:  ## ten minutes of everything at once: is memory flat?  MINUTES=
+soak: has-check has-cost  ## ten minutes of everything at once: is memory flat?  MINUTES=
 	@LUA=lua$(LUA_VERSION) $(if $(filter command line,$(origin MINUTES)),\
 	  SECONDS_LONG=$$(($(MINUTES) * 60))) bash bench/soak
 
 .PHONY: asan tsan
-asan:  ## the specs and the simulator under address and undefined sanitizers
+asan: has-check has-sanitize  ## the specs and the simulator under address and undefined sanitizers
 	@bash spec/sanitize address,undefined
-tsan:  ## the specs under the thread sanitizer
+tsan: has-check has-sanitize  ## the specs under the thread sanitizer
 	@bash spec/sanitize thread
 
 # Clang's fuzzer on what reads names, hosts and replies, and a generator of calls with
@@ -362,7 +323,7 @@ tsan:  ## the specs under the thread sanitizer
 SECONDS ?= 60
 FUZZ = $(STANDARD) -g -O1 -fsanitize=fuzzer,address,undefined \
        -fno-sanitize-recover=undefined -Isrc
-fuzz:  ## fuzzes the parsers, and all calls and options, each for SECONDS=
+fuzz: has-check has-sanitize  ## fuzzes the parsers, and all calls and options, each for SECONDS=
 	@mkdir -p $(addprefix $(BUILD)/fuzz/,names.new hosts.new replies.new)
 	clang $(FUZZ) spec/fuzz/names.c src/protocol/name.c src/protocol/rule.c -o $(BUILD)/fuzz/names
 	clang $(FUZZ) spec/fuzz/hosts.c src/io/hosts.c src/io/path.c src/protocol/name.c -o $(BUILD)/fuzz/hosts
@@ -376,19 +337,19 @@ fuzz:  ## fuzzes the parsers, and all calls and options, each for SECONDS=
 	    bash spec/sanitize address,undefined spec/fuzz || exit 1; done
 
 .PHONY: tls
-tls:  ## what a client library does that has TLS: builds one from its source
+tls: has-check has-tls  ## what a client library does that has TLS: builds one from its source
 	@BUILD=$(BUILD) bash bench/tls/run
 
 .PHONY: ci-full
 ci-full: lint test asan tsan  ## what takes longer than a commit should wait
 	$(MAKE) -s sim SEEDS=1000000
 	$(MAKE) -s mutants
-	.ci/bare --suite trixie 'make test'
-	.ci/bare --suite trixie 'make deb && yes | sudo apt install ./build/deb/*zklock_*.deb'
+	.ci/bare --suite trixie 'make deps FOR=test' 'make test'
+	.ci/bare --suite trixie 'make deps FOR=deb && make deb && yes | sudo apt install ./build/deb/*zklock_*.deb'
 
 .PHONY: torture
 MINUTES ?= 2
-torture:  ## processes against faults, and a witness: MINUTES=, SEED=
+torture: has-check  ## processes against faults, and a witness: MINUTES=, SEED=
 	@MINUTES=$(MINUTES) SEED=$(SEED) BUILD=$(BUILD) bash spec/torture/run
 
 # ---- To compare it with others -------------------------------------------------
@@ -396,7 +357,7 @@ torture:  ## processes against faults, and a witness: MINUTES=, SEED=
 # bench/README.md has the workloads and what a driver is.
 .PHONY: bench bench-full bench-zklock bench-floor
 BENCH ?= main
-bench:  ## beside the peers: BENCH=quick, DRIVERS='…', CASES='…'
+bench: has-bench  ## beside the peers: BENCH=quick, DRIVERS='…', CASES='…'
 	@BUILD=$(BUILD) bench/run --set $(BENCH) \
 	  $(if $(DRIVERS),--drivers '$(DRIVERS)') $(if $(CASES),--cases '$(CASES)') \
 	  $(BENCH_FLAGS)
@@ -425,7 +386,7 @@ $(BUILD)/bench/floor: $(BENCH_FLOOR) $(wildcard bench/drivers/floor/*.h)
 .PHONY: pictures recording
 pictures:  ## draws doc/pictures and doc/bench, but for the recording
 	@$(ANY_LUA) doc/pictures/draw
-recording: all  ## records the demo anew: doc/pictures/demo.svg
+recording: has-check all  ## records the demo anew: doc/pictures/demo.svg
 	@$(call RUN,$(ZK),$(LUA_VERSION)) lua$(LUA_VERSION) doc/pictures/record
 
 # ---- To install it -----------------------------------------------------------
@@ -554,7 +515,7 @@ dist:  ## the source as an archive, of HEAD, into build/dist
 	mv $(DIST)/$(PACKED).tar.gz.new $(DIST)/$(PACKED).tar.gz
 	@echo $(DIST)/$(PACKED).tar.gz
 
-deb:  ## Debian's packages, of this tree, into build/deb
+deb: has-deb  ## Debian's packages, of this tree, into build/deb
 	@BUILD=$(BUILD) VERSION=$(VERSION) bash package/deb
 
 opm:  ## the tree for OpenResty's opm, into build/opm: doc/install.md
@@ -576,7 +537,7 @@ floors:  ## who calls whom, in src and lua: downward only, and in no circle
 	@LUA=lua$(LUA_VERSION) bash spec/floors
 
 .PHONY: lint format
-lint: floors  ## luacheck, clang-format, compiler warnings as errors, floors
+lint: has-lint floors  ## luacheck, clang-format, compiler warnings as errors, floors
 	luacheck -q lua spec examples bench package doc doc/pictures/draw \
 	  doc/pictures/record rockspec/*.lua
 	clang-format --dry-run -Werror $(SOURCES) $(HEADERS) $(VIRTUAL) $(VIRTUAL_HEADERS) \
@@ -593,7 +554,7 @@ lint: floors  ## luacheck, clang-format, compiler warnings as errors, floors
 # to the sanitizers.
 .PHONY: analyze
 ANALYZE = $(STANDARD) -Isrc $(INCLUDES)
-analyze:  ## cppcheck, clang-tidy and gcc's -fanalyzer: no finding
+analyze: has-analyze  ## cppcheck, clang-tidy and gcc's -fanalyzer: no finding
 	cppcheck --quiet --error-exitcode=1 --inline-suppr -Isrc --std=c11 \
 	  --enable=warning,performance,portability \
 	  --suppress=missingIncludeSystem -D__linux__ -DLUA_VERSION_NUM=504 \
@@ -620,5 +581,3 @@ clean:  ## remove what was built
 help:  ## this list
 	@awk -F ':.*##' '/^[a-z-]+:.*##/ { printf "  make %-14s %s\n", $$1, $$2 }' \
 	  Makefile
-
-endif

@@ -76,7 +76,7 @@ end
 
 checks.java, checks.go, checks.promql = balanced, balanced, balanced
 
--- What the tree has: targets of make, purposes of .ci/install, our commands.
+-- What the tree has: targets of make, what `make deps` installs for, our commands.
 local function known(file, pattern)
   return read(root .. "/" .. file):find(pattern)
 end
@@ -88,7 +88,7 @@ local function check_words(line)
       .. target:gsub("%-", "%%-") .. "%f[^%w-][%w%s-]*:"),
       "no target of make: " .. target)
   end
-  for purposes in line:gmatch "%.ci/install([%l%s]+)" do
+  for purposes in line:gmatch "FOR='?([%l%s]+)" do
     for purpose in purposes:gmatch "%l+" do
       assert(known(".ci/install", "%f[%l]" .. purpose .. "%f[%L]"), purpose)
     end

@@ -107,9 +107,9 @@ end
 
 local directory -- of what is compiled
 
---- Installs what is missing, and compiles what is to run.
+--- Compiles what is to run.
 function peers.install()
-  shell.must(("sh '%s/.ci/install' interop"):format(root))
+  shell.must(("sh '%s/.ci/install' --check interop"):format(root))
   directory = shell.must "mktemp -d":match "%S+"
   shell.must(("%s --release 11 -Werror -d '%s' -cp '%s' "
     .. "'%s/curator/Peer.java'"):format(javac(), directory,

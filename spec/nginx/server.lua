@@ -26,7 +26,7 @@ program = program:match "^/%S+"
 --- Why the specs cannot run here; nil if they can.
 function nginx.missing()
   if not program or not find_modules() then
-    return "nginx with its Lua module is not installed: sh .ci/install nginx"
+    return "nginx with its Lua module is not installed: make deps FOR=nginx"
   end
 end
 

@@ -76,7 +76,7 @@ end
 
 checks.java, checks.go, checks.promql = balanced, balanced, balanced
 
--- What the tree has: targets of make, what `make deps` installs for, our commands.
+-- What the tree has: goals of make, what `make deps` is for, our commands.
 local function known(file, pattern)
   return read(root .. "/" .. file):find(pattern)
 end

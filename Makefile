@@ -289,6 +289,20 @@ $(BUILD)/sim: $(SIM_SOURCES) $(wildcard spec/sim/*.h) $(PURE) $(HEADERS)
 	$(CC) $(STANDARD) $(WARNINGS) $(CFLAGS) -Isrc -include spec/sim/memory.h \
 	  $(SIM_SOURCES) $(PURE) -o $@
 
+# The tests in C (spec/support/c_tests.lua) with the sources that they test.
+UNIT := $(wildcard spec/unit/*.c) spec/sim/memory.c $(PURE) \
+  $(shell cat spec/unit/sources)
+UNIT_OBJECTS := $(UNIT:%.c=$(BUILD)/unit/%.o)
+$(sort $(dir $(UNIT_OBJECTS))):
+	@mkdir -p $@
+$(UNIT_OBJECTS): | $(sort $(dir $(UNIT_OBJECTS)))
+$(BUILD)/unit/%.o: %.c
+	$(CC) $(STANDARD) -UNDEBUG -Wall -Wextra $(CFLAGS) -Isrc \
+	  -include spec/sim/memory.h -MMD -c $< -o $@
+$(BUILD)/unit/tests: $(UNIT_OBJECTS)
+	$(CC) $(CFLAGS) $^ -o $@ $(LDFLAGS)
+-include $(wildcard $(UNIT_OBJECTS:.o=.d))
+
 .PHONY: memory valgrind
 memory: has-check  ## memory that runs out, a collector in a hurry, thousands of waits
 	@bash spec/memory/run --lua $(LUA_VERSION)

@@ -25,6 +25,7 @@ TEST("is told at once, then once a minute, and how often it was not") {
 }
 
 TEST("does not keep another one back") {
+  notices = (struct notices){0};
   CHECK_INT(0, tell("a", 5));
   CHECK_INT(0, tell("b", 6));
   CHECK_INT(-1, tell("a", 7));
@@ -33,6 +34,7 @@ TEST("does not keep another one back") {
 
 TEST("is known as long as it is among the last 32") {
   char text[20];
+  notices = (struct notices){0};
   CHECK_INT(0, tell("a", 300));
   for (int i = 0; i < NOTICES_MAX; i++) {
     snprintf(text, sizeof text, "sentence %d", i);

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -55,33 +56,59 @@ void test_compare_text(const char *what, const char *expected,
 
 static void run(const struct test *test) {
   alarm(SECONDS_MAX);
+  memory_refuse(0);
   test->run();
   if (memory_pieces() != 0)
     test_fail("pieces of memory are left: %d", memory_pieces());
-  exit(0);
 }
 
-static bool run_apart(const struct test *test) {
-  int status;
+static const char *file_of(const struct test *test) {
   const char *slash = strrchr(test->file, '/');
-  printf("test\t%s\t%s\n", slash ? slash + 1 : test->file, test->sentence);
+  return slash ? slash + 1 : test->file;
+}
+
+/* The next one that is asked for, this one or another. */
+static const struct test *seek(const struct test *test, const char *part) {
+  while (test && part && !strstr(test->sentence, part)) test = test->next;
+  return test;
+}
+
+/* Runs those of a file, from `test` on, in one process, up to the first that
+ * fails; the next to be run. */
+static const struct test *run_some(const struct test *test, const char *part,
+                                   bool *failed) {
+  const struct test *volatile *at =
+      mmap(NULL, sizeof *at, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+           -1, 0);
+  int status;
+  if (at == MAP_FAILED) abort();
   fflush(stdout);
   pid_t child = fork();
-  if (child == 0) run(test);
-  if (child < 0 || waitpid(child, &status, 0) != child) return false;
-  if (status == 0)
+  if (child < 0) abort();
+  for (*at = test; child == 0;) {
+    printf("test\t%s\t%s\n", file_of(*at), (*at)->sentence);
+    fflush(stdout);
+    run(*at);
     printf("passed\n");
-  else if (WIFSIGNALED(status))
-    printf("FAILED: signal %d\n", WTERMSIG(status));
-  else
-    printf("FAILED\n");
-  return status == 0;
+    fflush(stdout);
+    const struct test *next = seek((*at)->next, part);
+    if (!next || strcmp(next->file, test->file) != 0) exit(0);
+    *at = next;
+  }
+  if (waitpid(child, &status, 0) != child) abort();
+  if (WIFSIGNALED(status)) printf("signal %d\n", WTERMSIG(status));
+  if (status != 0) printf("FAILED\n");
+  *failed |= status != 0;
+  test = seek((*at)->next, part);
+  munmap((void *)at, sizeof *at);
+  return test;
 }
 
 int main(int argc, char **argv) {
-  int failed = 0;
-  for (const struct test *test = first; test; test = test->next)
-    if (argc < 2 || strstr(test->sentence, argv[1])) failed += !run_apart(test);
+  const char *part = argc > 1 ? argv[1] : NULL;
+  const struct test *test = seek(first, part);
+  bool failed = false;
+  while (test) test = run_some(test, part, &failed);
   printf("end\n");
-  return failed > 0;
+  return failed;
 }

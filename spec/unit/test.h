@@ -4,9 +4,9 @@
  *     ABOUT("A timer");
  *     TEST("that is taken out is not due") { ... CHECK(...); ... }
  *
- * Each runs in a process of its own, so what fails ends that test alone, be it
- * a CHECK or an assert of what is tested; so does memory that is left.
- * support/c_tests.lua compiles them all and tells busted of each. */
+ * Those of a file share a process up to one that fails, be it by a CHECK, an assert
+ * of what is tested, or memory that is left: the next one begins another.
+ * support/c_tests.lua builds them all and tells busted of each. */
 #ifndef UNIT_TEST_H
 #define UNIT_TEST_H
 

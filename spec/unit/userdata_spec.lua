@@ -163,10 +163,12 @@ describe("A method of the core", function()
   it("raises when its object is used after it was collected", function()
     survives [[
       local session = open()
-      local share = session:acquire("/a", 5, true, "", nil, { kind = "mutex" })
-      local kept = { session, share, session:acquire("/b", 5, true, "", nil,
+      local share = session:acquire("/a", 1e-3, true, "", nil,
+        { kind = "mutex" })
+      local kept = { session, share, session:acquire("/b", 1e-3, true, "", nil,
         { kind = "mutex" }) }
-      -- Finalizers run in the reverse order, on every Lua.
+      -- Finalizers run in the reverse order, on every Lua.  (wait() waits until
+      -- the acquisitions have timed out.)
       local said = 0
       in_finalizer(function()
         for _, name in ipairs { "fd", "wait", "stats", "id", "state", "next",

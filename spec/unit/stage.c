@@ -48,8 +48,6 @@ struct stage *begin(struct setting setting) {
   struct listener listener = {s, hear_session, hear_trouble};
   struct session_options options = {.chroot =
                                         setting.chroot ? setting.chroot : ""};
-  options.least_timeout = setting.least * MILLISECOND;
-  options.tick = setting.tick * MILLISECOND;
   options.doubts_acl = setting.doubts_acl;
   memset(options.random, 0x5a, sizeof options.random);
   s->now = 1000 * 1000 * MILLISECOND;
@@ -108,20 +106,9 @@ void disconnects(struct stage *s) {
   settle(s);
 }
 
-void attempts(struct stage *s) {
-  session_attempting(&s->session, s->now, s->now);
-  settle(s);
-}
-
 void expires(struct stage *s) {
   server_is_gone(s);
   session_expired(&s->session, s->now);
-  settle(s);
-}
-
-void refuses_credentials(struct stage *s) {
-  server_is_gone(s);
-  session_refused(&s->session, s->now, REASON_CREDENTIALS);
   settle(s);
 }
 

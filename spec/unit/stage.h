@@ -40,11 +40,10 @@
 struct stage;
 struct actor;
 
-/* What a story's session begins with; 0 is a session timeout of 10 s, and
- * nothing that is known of the servers. */
+/* What a story's session begins with; 0 is a session timeout of 10 s. */
 struct setting {
   int nothing; /* (so that all the rest may be left out) */
-  int timeout, tick, least;
+  int timeout;
   const char *chroot;
   bool apart; /* it is not connected yet */
   bool doubts_acl;
@@ -65,15 +64,10 @@ struct wish {
   int max_hold;        /* longest */
   int handoffs;        /* local turns */
   int permits;         /* PERMIT, MEMBER; 0: one */
-  bool kazoo;          /* its spelling */
-  bool loses_soon;     /* with the connection */
   const char *data;    /* of its node */
   struct actor *below; /* READER: downgrades from this one's write lock */
-  int polls;           /* looks again every so often */
   bool watches_parent;
-  bool latch;  /* its spelling */
-  bool shares; /* its path with locks of other kinds */
-  bool minds;  /* PERMIT, UNFAIR: looks for them before its grant */
+  bool minds; /* PERMIT, UNFAIR: looks for them before its grant */
 };
 
 /* What one waits for who contends for nothing; 0 is that "/gate" is gone. */
@@ -86,8 +80,6 @@ struct hope {
   bool proves;
   int within;
   bool tries;
-  bool forgetful; /* there is no memory as it begins, after so many pieces */
-  int spared;
 };
 
 #define BEGIN(...) (HERE, begin((struct setting){.nothing = 0, __VA_ARGS__}))
@@ -115,7 +107,6 @@ void end(struct stage *s); /* closes it; everybody has to be told */
 
 /* The users. */
 struct actor *acquire(struct stage *s, struct wish wish);
-/* NULL: there was no memory for it. */
 struct actor *await(struct stage *s, struct hope hope);
 /* A member leaves; who waits for that is an actor, too. */
 struct actor *depart(struct actor *member, struct hope hope);
@@ -126,7 +117,6 @@ void close_session(struct stage *s);
 void sees_silence(struct actor *a);
 void sees_deletion(struct actor *a);
 void wants_watch(struct actor *a); /* now rather than soon */
-void looks_around(struct actor *a);
 /* A nonce beside the path is used no more. */
 void spends_nonce(struct stage *s, const char *path);
 
@@ -187,14 +177,6 @@ void stage_sends(struct stage *s, const char *script, const char *text);
 
 /* Other answers to the oldest request.  To a create, of which nobody hears. */
 void made_unheard(struct stage *s, int number);
-/* It is of another session. */
-void made_for_another(struct stage *s, int number);
-/* What it names is the path that was asked for and `more`, or if `elsewhere` that
- * alone. */
-void made_oddly(struct stage *s, bool elsewhere, const char *more);
-/* To a delete with a create: what becomes of the one, and of the other. */
-#define exchange_fails(s, ...) (HERE, stage_exchange_fails(s, __VA_ARGS__))
-void stage_exchange_fails(struct stage *s, int removed, int made);
 /* To one of all names; and then there is no memory, after so many pieces. */
 void names_without_memory(struct stage *s, const char *children, int spared);
 /* The node with this number, and somebody else's with the same. */
@@ -205,10 +187,6 @@ void shows_forged(struct stage *s, const char *own, int forged);
 void forged_are_ours(struct stage *s);
 /* The next node of ours gets the name that the first of them has now. */
 void next_is_as_forged(struct stage *s);
-void shows_without_memory(struct stage *s); /* for the list */
-void shows_then_no_memory(struct stage *s, const char *children);
-/* To the nth request of all, which nobody waits for any more. */
-void late_answer(struct stage *s, int nth, int rc);
 void asks_to_let_go(struct stage *s); /* what is read from now on */
 void others_say(struct stage *s, const char *data);
 
@@ -219,9 +197,7 @@ void connects(struct stage *s);      /* again: the same session */
 void reconnects(struct stage *s);    /* it has lost its connection */
 void connects_anew(struct stage *s); /* another session */
 void disconnects(struct stage *s);
-void attempts(struct stage *s); /* an attempt to connect begins */
 void expires(struct stage *s);
-void refuses_credentials(struct stage *s);
 void wants_credentials(struct stage *s); /* and has none that it accepts */
 bool is_beyond_help(const struct stage *s);
 void opens(struct stage *s);

@@ -102,17 +102,10 @@ static void set_kind(struct contender_options *options, struct wish wish) {
       [MUTEX] = KIND_MUTEX,   [READER] = KIND_READ,   [WRITER] = KIND_WRITE,
       [PERMIT] = KIND_PERMIT, [UNFAIR] = KIND_UNFAIR, [MEMBER] = KIND_MEMBER};
   options->kind = kinds[wish.lock];
-  options->layout = wish.kazoo   ? LAYOUT_KAZOO
-                    : wish.latch ? LAYOUT_LATCH
-                                 : LAYOUT_CURATOR;
   options->shares_path =
-      wish.shares ||
-      ((wish.lock == PERMIT || wish.lock == UNFAIR) && !wish.minds);
+      (wish.lock == PERMIT || wish.lock == UNFAIR) && !wish.minds;
   options->permits = wish.permits ? wish.permits : 1;
-  options->strategy = wish.polls            ? WAIT_POLL
-                      : wish.watches_parent ? WAIT_PARENT
-                                            : WAIT_PREDECESSOR;
-  options->poll_interval = wish.polls * MILLISECOND;
+  options->strategy = wish.watches_parent ? WAIT_PARENT : WAIT_PREDECESSOR;
   options->handoffs = wish.handoffs;
   if (!wish.below) return;
   options->downgrade = true;
@@ -135,8 +128,7 @@ struct actor *acquire(struct stage *s, struct wish wish) {
   struct contender_options options = {
       .deadline = wish.within ? s->now + wish.within * MILLISECOND : NEVER,
       .max_hold = wish.max_hold ? wish.max_hold * MILLISECOND : NEVER,
-      .patient = !wish.tries,
-      .lose_on_suspend = wish.loses_soon};
+      .patient = !wish.tries};
   set_kind(&options, wish);
   options.data = wish.data;
   options.size = wish.data ? (int)strlen(wish.data) : 0;
@@ -208,11 +200,6 @@ void wants_watch(struct actor *a) {
 void spends_nonce(struct stage *s, const char *path) {
   nonce_delete(nonce_new(&s->session.nonces, path));
   settle(s);
-}
-
-void looks_around(struct actor *a) {
-  session_look_around(&a->stage->session, a->stage->now, a->contender);
-  settle(a->stage);
 }
 
 void actors_free(struct stage *s) {

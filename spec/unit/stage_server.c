@@ -256,39 +256,12 @@ static void made(struct stage *s, int number) {
   answer(s, &reply);
 }
 
-void stage_exchange_fails(struct stage *s, int removed, int made) {
-  const struct reply first = {.rc = removed}, second = {.rc = made};
-  const struct request *r = oldest_of(s, OP_CREATE);
-  if (!r->with) test_fail("'%s' goes by itself", describe(s, r));
-  session_reply(&s->session, s->now, r->with, &first);
-  answer(s, &second);
-}
-
-void made_for_another(struct stage *s, int number) {
-  struct own_node *n = make(s, number);
-  n->session = OTHER_SESSION;
-  const struct reply reply = {.path = n->path,
-                              .czxid = n->czxid,
-                              .owner = n->session};
-  answer(s, &reply);
-}
-
 void made_unheard(struct stage *s, int number) { make(s, number); }
 
 static bool is_in(const char *path, const char *directory) {
   size_t length = strlen(directory);
   return strncmp(path, directory, length) == 0 && path[length] == '/' &&
          !strchr(path + length + 1, '/');
-}
-
-void made_oddly(struct stage *s, bool elsewhere, const char *more) {
-  char path[1200];
-  const struct reply reply = {.path = more ? path : NULL,
-                              .czxid = 1,
-                              .owner = s->id};
-  snprintf(path, sizeof path, "%s%s",
-           elsewhere ? "" : oldest_of(s, OP_CREATE)->path, more ? more : "");
-  answer(s, &reply);
 }
 
 /* "7", "7r", "locks:7", "/other:7r", "ready", "/gate": its path, to be freed. */
@@ -356,10 +329,6 @@ static void show(struct stage *s, enum op_kind to, const char *children,
   settle(s);
 }
 
-void shows_then_no_memory(struct stage *s, const char *children) {
-  show(s, OP_LIST, children, 1, 0);
-}
-
 void names_without_memory(struct stage *s, const char *children, int spared) {
   show(s, OP_NAMES, children, 1, spared);
 }
@@ -401,12 +370,6 @@ void shows_forged(struct stage *s, const char *own, int forged) {
   free(pointers);
   free(names);
   free(path);
-}
-
-void shows_without_memory(struct stage *s) {
-  static const struct reply reply = {.listing = NULL};
-  oldest_of(s, OP_LIST);
-  answer(s, &reply);
 }
 
 static void expect_oldest(struct stage *s, const char *request) {
@@ -456,14 +419,6 @@ static void fail(struct stage *s, int rc) {
   answer(s, &reply);
 }
 
-void late_answer(struct stage *s, int nth, int rc) {
-  const struct request *r = s->first;
-  const struct reply reply = {.rc = rc};
-  while (r && --nth > 0) r = r->next;
-  if (r) session_reply(&s->session, s->now, r->serial, &reply);
-  settle(s);
-}
-
 void asks_to_let_go(struct stage *s) { s->revoked = true; }
 void forged_are_ours(struct stage *s) { s->forges = true; }
 void others_say(struct stage *s, const char *data) { s->others = data; }
@@ -501,12 +456,8 @@ static void respond(struct stage *s, const char *request, const char *reply) {
                {"no auth", REPLY_NO_AUTH},
                {"exists", REPLY_NODE_EXISTS},
                {"not empty", REPLY_NOT_EMPTY},
-               {"undone", REPLY_UNDONE},
                {"no watch", REPLY_NO_WATCH},
-               {"lost", REPLY_LOST},
                {"throttled", THROTTLED},
-               {"auth failed", REPLY_AUTH_FAILED},
-               {"invalid acl", REPLY_INVALID_ACL},
                {"unimplemented", REPLY_UNIMPLEMENTED}};
   int number;
   expect_oldest(s, request);

@@ -9,11 +9,6 @@ static void set_path(struct actor *a, const char *path) {
   snprintf(a->path, sizeof a->path, "%s", path);
 }
 
-static void begin_to_refuse(struct hope hope) {
-  memory_refuse(hope.forgetful);
-  memory_spare(hope.spared);
-}
-
 /* Vigils. */
 
 static void hear_vigil(struct vigil *v, bool met) {
@@ -41,15 +36,10 @@ struct actor *await(struct stage *s, struct hope hope) {
                       .ended = hear_vigil,
                       .owner = a};
   a->vigil = v;
-  begin_to_refuse(hope);
-  bool begun = session_keep_vigil(&s->session, s->now, v);
-  memory_refuse(0);
-  if (!begun) {
-    free(v);
-    a->vigil = NULL;
-  }
+  if (!session_keep_vigil(&s->session, s->now, v))
+    test_fail("no memory to wait");
   settle(s);
-  return begun ? a : NULL;
+  return a;
 }
 
 /* Departures. */

@@ -3,13 +3,6 @@
 
 ABOUT("The protocol, below a directory,");
 
-STORY("makes a missing directory, as a container, and then its node") {
-  struct actor *a = ACQUIRE(s, .path = "/app/lock");
-  happens(s, "create lock: no node, list: no node, mkdir /app/lock: no node");
-  SENDS(s, "mkdir /app, mkdir /app/lock", "create lock, list");
-  HEARS(a, "create lock: 1, list: 1", "granted");
-}
-
 STORY("makes a persistent directory where servers know no containers") {
   ACQUIRE(s);
   happens(s, "create lock: no node, list: no node, mkdir /lock: unimplemented");
@@ -54,33 +47,6 @@ STORY("makes nothing that would shut out itself", .doubts_acl = true) {
   happens(s, "create lock: no node, list: no node, rehearse /b/lock: exists");
   SENT(s, "create lock, list");
   HEARD(b, "");
-}
-
-STORY("keeps a directory whose numbers end if it has data of somebody's") {
-  struct actor *a = ACQUIRE(s);
-  happens(s, "create lock: 2147483000, list: 2147483000, remove 2147483000");
-  others_say(s, "mine");
-  HEARS(a, "look at /lock", "refused: invalid, removed, forgotten");
-  CHECK_INT(REASON_COUNTER_AT_END, reason_of(a));
-  SENT(s, "");
-}
-
-STORY("does not mind who deletes a directory whose numbers end") {
-  struct actor *a = ACQUIRE(s);
-  happens(s, "create lock: 2147483000, list: 2147483000");
-  struct actor *hasty = ACQUIRE(s, .tries = true);
-  HEARD(hasty, ""); /* those inside are on their way out */
-  happens(s, "remove 2147483000, look at /lock, remove /lock: no node");
-  SENT(s, "create lock, create lock, list");
-  HEARD(a, "");
-  HEARD(hasty, "");
-}
-
-STORY("refuses where a directory whose numbers end may not be deleted") {
-  struct actor *a = ACQUIRE(s);
-  happens(s, "create lock: 2147483000, list: 2147483000, remove 2147483000");
-  happens(s, "look at /lock, remove /lock: no auth");
-  HEARD(a, "refused: denied, removed, forgotten");
 }
 
 STORY("comes back after a while to a directory that is not empty yet") {

@@ -14,20 +14,6 @@ static struct actor *behind(struct stage *s, int number, const char *children,
   return a;
 }
 
-/* Waiters. */
-
-STORY("polls the node ahead of a waiter, and grants when there is none") {
-  struct actor *a = behind(s, 2, "1 2", "get 1");
-  SENT(s, "list and watch");
-  happens(s, "list and watch: 1 2");
-  for (int i = 0; i < 3; i++) {
-    SENT(s, "");
-    HEARS(a, "1667 ms, get 1: no auth", "");
-  }
-  HEARS(a, "1667 ms, get 1: no node", "granted");
-  SENDS(s, "unwatch children, 9000 ms", "");
-}
-
 STORY("polls a little earlier than each sixth of the timeout, never later") {
   behind(s, 2, "1 2", "get 1");
   happens(s, "list and watch: 1 2");
@@ -45,16 +31,6 @@ STORY("polls a little earlier than each sixth of the timeout, never later") {
     happens(s, "get 1: no auth");
   }
   CHECK(early);
-}
-
-STORY("lists at each change of the directory while it is near the front") {
-  struct actor *a = behind(s, 4, "1 2 3 4", "get 3");
-  happens(s, "get 2: no auth, list and watch: 1 2 3 4"); /* "list and watch" */
-  SENDS(s, "children /lock", "list and watch");
-  SENDS(s, "list and watch: 2 3 4", "");
-  HEARS(a, "children /lock, list and watch: 3 4, children /lock", "");
-  HEARS(a, "list and watch: 4", "granted");
-  happens(s, "unwatch children");
 }
 
 STORY("watches no children far from the front: that would be a herd") {
@@ -102,53 +78,7 @@ STORY("refuses a downgrade whose writer's node it may not look at") {
   HEARD(reader, "refused: denied");
 }
 
-STORY("leaves a stray alone that it may not look at, and takes others") {
-  ACQUIRE(s, .watches_parent = true);
-  happens(s, "create lock: 5");
-  shows_forged(s, "5", 1);
-  happens(s, "ask about 0: no auth, get 5, children /lock");
-  shows_forged(s, "5", 2);
-  happens(s, "ask about 1");
-  CHECK_INT(0, counted(s, "strays"));
-}
-
-/* Unfair locks, vigils, double barriers. */
-
-#define CREATES "create holder with hold"
-
-STORY("gives its own node back where an unfair lock's is hidden at once") {
-  struct actor *a = ACQUIRE(s, .lock = UNFAIR);
-  /* an operator deleted ours */
-  happens(s, "create holder with hold: 1, get holder: no auth, ask about 1");
-  happens(s, "remove 1");
-  SENT(s, CREATES ", get holder");
-  HEARD(a, "");
-}
-
-static struct actor *hidden_hold(struct stage *s) {
-  struct actor *a = ACQUIRE(s, .lock = UNFAIR);
-  HEARS(a, "create holder with hold: 1, get holder", "granted");
-  HEARS(a, "reconnects, get holder: no auth", "");
-  release(a);
-  happens(s, "get holder: no auth");
-  return a;
-}
-
-STORY(
-    "keeps an unfair hold whose node it may not look at, and cannot give "
-    "back") {
-  struct actor *a = hidden_hold(s);
-  HEARS(a, "ask about 1, get holder: no auth", "kept");
-  HEARS(a, "1667 ms, get holder, remove holder with 1", "removed, forgotten");
-}
-
-STORY("does not wait behind a hidden node where its delete was applied") {
-  struct actor *a = ACQUIRE(s, .lock = UNFAIR);
-  HEARS(a, "create holder with hold: 1, get holder", "granted");
-  release(a);
-  happens(s, "remove holder with 1: no node, get holder: no auth");
-  HEARD(a, "removed, forgotten");
-}
+/* Vigils. */
 
 STORY("tells one that does not wait that a hidden node is there") {
   struct actor *a = AWAIT(s, .tries = true);
@@ -162,20 +92,4 @@ STORY("waits until a node is there, though it is hidden") {
   HEARS(a, "exists /gate: no auth", "met");
   SENDS(s, "unwatch /gate: no watch, exists /gate: no auth", "");
   CHECK_INT(0, counted(s, "watches"));
-}
-
-STORY(
-    "makes `ready` once more where it may not look at the one that is there") {
-  struct actor *a = ACQUIRE(s, .lock = MEMBER, .permits = 2);
-  HEARS(a, "create member: 2, exists ready: no auth, list: 2 ready, get 2", "");
-  passes(s, 1667);
-  /* have enough come by now? */
-  happens(s, "exists ready: no auth, list: 1m 2 ready, remake ready for all");
-  HEARD(a, "granted");
-}
-
-STORY("is let in by a hidden `ready` that another was quicker to make") {
-  struct actor *a = ACQUIRE(s, .lock = MEMBER, .permits = 2);
-  happens(s, "create member: 2, exists ready: no node, list: 1m 2, get 2");
-  HEARS(a, "mkdir ready for all: exists, exists ready: no auth", "granted");
 }

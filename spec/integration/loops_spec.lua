@@ -1,7 +1,7 @@
 -- The contract of event loops (spec/loops/suite.lua) where a wait blocks, and
--- in the game loop of doc/loops.md; there also the specs of every kind of lock.
--- spec/loops/contract_spec.lua has the other loops, in real time.
-local inside = require "loops.inside"
+-- in the game loop of doc/loops.md. spec/loops/contract_spec.lua has the other
+-- loops, in real time; every kind of lock waits in the loop that blocks and in
+-- one that does not in family/contract_spec.lua.
 local new_chance = require "explore.chance".new
 local new_scheduler = require "explore.scheduler".new
 local runners = require "loops.runners"
@@ -47,6 +47,3 @@ describe("A wait in a callback", function()
     while scheduler.tasks > 0 do scheduler:turn() end
   end)
 end)
-
-inside(runners.frames, getfenv and getfenv(1) or _ENV,
-  "family/contract async with_lock")

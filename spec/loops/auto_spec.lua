@@ -207,15 +207,6 @@ describe("The loop luv, by name,", function()
     uv.run()
     assert.is_true(called)
   end)
-
-  it("serves a program of callbacks only", function()
-    local session, guard = connect { loop = "luv" }, nil
-    session:mutex(support.path()):acquire_async(5, function(granted)
-      guard = granted
-    end)
-    uv.run()
-    assert.is_true(guard:is_held())
-  end)
 end)
 
 describe("A loop", function()
@@ -263,27 +254,6 @@ describe("A loop", function()
       runner.run(function() end) -- what the loop itself has to tidy up
       collectgarbage()
       return not weak[1]
-    end)
-  end)
-
-  each(it, "goes on after close in the middle of everything", function(runner)
-    runner.run(function(env)
-      local done, begun = 0, 0
-      for i = 1, 10 do
-        local session = connect()
-        local lock = session:mutex(support.path())
-        local guard = assert(lock:acquire(30))
-        guard:on_lost(print)
-        lock:acquire_async(nil, function() end)
-        env.spawn(function()
-          begun = i
-          lock:acquire { owner = {} }
-          done = done + 1
-        end)
-        env.until_true(function() return begun == i end)
-        session:close()
-      end
-      env.until_true(function() return done == 10 end)
     end)
   end)
 end)

@@ -1,6 +1,6 @@
 -- The contract (suite.lua) in each event loop that is there.  In virtual time
--- are a loop that blocks, the game loop of doc/loops.md and, in that, every
--- kind of lock: spec/integration/loops_spec.lua.
+-- are a loop that blocks and the game loop of doc/loops.md:
+-- spec/integration/loops_spec.lua.
 local runners = require "loops.runners"
 local suite = require "loops.suite"
 local support = require "support"

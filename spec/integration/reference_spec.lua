@@ -9,66 +9,92 @@ local all = reference.read()
 
 local OWN = "zk1:2181,zk2:2181,zk3:2181/app"
 
--- An example, in the program that the reference says is around it, whose time
--- and server are its own.
-local function program(code)
-  local hosts = "127.0.0.1:2181"
-  return ([[
-    local virtual = require "zklock.virtual"
-    virtual.ensemble { addresses = { "127.0.0.1:2181" } }
-    virtual.limit(3600)
-    package.loaded.socket = { sleep = virtual.sleep, gettime = virtual.now }
+-- One program for all examples, whose time and server are its own: each with
+-- the session that the reference says is around it, below a chroot of its own.
+local EXAMPLE = [[
+  local function example(name, fn)
+    print("example " .. name)
+    local ok, problem = xpcall(fn, debug.traceback)
+    print(ok and "is well" or problem)
+  end
+]]
+local HEAD = [[
+  local virtual = require "zklock.virtual"
+  virtual.ensemble { addresses = { "127.0.0.1:2181" } }
+  virtual.limit(1e6)
+  package.loaded.socket = { sleep = virtual.sleep, gettime = virtual.now }
+]] .. EXAMPLE
+local AROUND = [[
+  example(%q, function()
     local zklock = require "zklock"
     local session = assert(zklock.connect "%s")
     %s
     session:close()
-  ]]):format(OWN, code):gsub(OWN:gsub("%p", "%%%0"), hosts)
-end
+  end)
+]]
 
--- The same for the section of zklock.testing.
-local function virtual_program(code)
-  return ([[
+-- Another one for zklock.testing, which comes before the rest, and makes its
+-- own server.
+local AROUND_TESTING = [[
+  example(%q, function()
     local testing = require "zklock.testing"
     local zklock = require "zklock"
+    testing.reset()
     local server = testing.server()
     local session = assert(zklock.connect(server.hosts))
     %s
-  ]]):format(code)
-end
+  end)
+]]
 
--- Has all gone well, and what has it printed?
-local function run(code, virtual)
-  return files.with((virtual and virtual_program or program)(code),
-    function(name)
-      return shell.run(("timeout 20 '%s' '%s' </dev/null"):format(support.lua,
-        name))
-    end)
+local function program(examples, is_testing)
+  local parts = { is_testing and EXAMPLE or HEAD }
+  for i, one in ipairs(examples) do
+    parts[i + 1] = is_testing and AROUND_TESTING:format(one.name, one.code)
+      or AROUND:format(one.name, OWN, one.code):gsub(OWN:gsub("%p", "%%%0"),
+        "127.0.0.1:2181/app" .. i)
+  end
+  return table.concat(parts)
 end
 
 -- Behind `-->` is what a line prints: in this order, and more may be between.
 local function find_lines(code, output)
   local at = 1
   for expected in code:gmatch "%-%->%s*([^\n]*)" do
-    local _, last = ("\n" .. output):find("\n" .. expected .. "\n", at, true)
+    local _, last = output:find("\n" .. expected .. "\n", at, true)
     assert.is_truthy(last, ("%q is not printed here, in\n%s\nbut\n%s")
       :format(expected, code, output))
     at = last
   end
 end
 
-describe("The example of", function()
+describe("The examples of the reference", function()
+  local groups = { [true] = {}, [false] = {} }
   for _, entry in ipairs(reference.functions(all)) do
     local name = reference.name(entry)
     -- (Signals are not virtual: server/signal_spec.lua.)
     if entry.example.language == "lua" and not reference.to_come[name]
         and name ~= "zklock.release_on_signal" then
-      it(name .. " runs", function()
-        local ok, output = run(entry.example.code,
-          entry.class:find "^zklock%.testing%." ~= nil)
-        assert.is_true(ok, output)
-        find_lines(entry.example.code, output)
-      end)
+      table.insert(groups[entry.class:find "^zklock%.testing%." ~= nil],
+        { name = name, code = entry.example.code })
     end
+  end
+
+  for is_testing, examples in pairs(groups) do
+    it(is_testing and "of zklock.testing run" or "run", function()
+      assert.is_true(#examples > (is_testing and 5 or 50), #examples)
+      local _, output = files.with(program(examples, is_testing),
+        function(name)
+          return shell.run(("timeout 60 '%s' '%s' </dev/null"):format(
+            support.lua, name))
+        end)
+      for _, one in ipairs(examples) do
+        local _, from = output:find("example " .. one.name .. "\n", 1, true)
+        assert.is_truthy(from, one.name .. " did not begin:\n" .. output)
+        local said = output:sub(from, (output:find("\nexample ", from, true)))
+        assert.is_truthy(said:find("\nis well\n", 1, true), one.name .. said)
+        find_lines(one.code, said)
+      end
+    end)
   end
 end)
 

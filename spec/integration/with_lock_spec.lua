@@ -27,23 +27,6 @@ describe("with_lock", function()
         count(mutex:with_lock(function() return nil, "message", "lost" end)))
     end)
 
-  it("takes the options of acquire, and for the session those of a mutex",
-    function()
-      local session, path = connect(), support.path()
-      local function data_of(guard) return (support.zk():get(guard.node)) end
-      assert.same({ true, "mine" }, { session:mutex(path):with_lock(data_of,
-        { data = "mine", timeout = 5 }) })
-      assert.same({ true, "x" }, { session:with_lock(path, data_of, {
-        timeout = 5, data = "x", max_hold = 9, owner = "o", reentrant = false,
-        on_suspend = "lose" }) })
-      support.hold(path)
-      for _, timeout in ipairs { 0.05, { timeout = 0.05 } } do
-        local results = count(session:with_lock(path, error, timeout))
-        assert.same({ 3, "timeout" }, { results.n, results[3] })
-        assert.matches("^zklock: timed out after 0.05 s", results[2])
-      end
-    end)
-
   it("raises the function's error again and releases", function()
     local path = support.path()
     local mutex = connect():mutex(path)

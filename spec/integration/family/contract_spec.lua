@@ -108,7 +108,7 @@ describe("A taken lock", function()
     .. "when it is released (T12)", function(kind)
     local path = support.path()
     local lock = kind.make(connect(), path)
-    for _, form in ipairs { false, math.huge, { timeout = math.huge }, {} } do
+    for _, form in ipairs { false, { timeout = math.huge } } do
       local holder = rival_holds(kind, path)
       local waiter = wait_in(lock, form or nil)
       nobody(60, waiter)
@@ -139,20 +139,6 @@ describe("A taken lock", function()
       one.ticket:cancel()
       holder:release()
       await(wait_in(lock, 5)):release()
-    end)
-
-  kinds.each(it, "says closed to those who wait in a closed session",
-    function(kind)
-      local path = support.path()
-      local holder = rival_holds(kind, path)
-      local session = connect()
-      local lock = kind.make(session, path)
-      local waiter = wait_in(lock)
-      nobody(0.03, waiter)
-      session:close()
-      assert.matches("closed while waiting",
-        refused("closed", waiter.guard, waiter.message, waiter.code))
-      assert.is_true(holder:release())
     end)
 
   kinds.each(it, "is held by one of two owners in one session (T7)",
@@ -248,19 +234,6 @@ describe("The owner of a lock", function()
     guard:release()
   end)
 
-  kinds.each(it, "gives it back when its with_lock raises", function(kind)
-    local path, oops = support.path(), {}
-    local lock = kind.make(connect(), path)
-    assert.same({ false, oops },
-      { pcall(lock.with_lock, lock, function() error(oops) end) })
-    kinds.wait_for_nodes(path, 0)
-    local ok, one, two, three = lock:with_lock(function(guard)
-      assert.is_true(guard:is_held())
-      return 1, nil, 3
-    end)
-    assert.same({ true, 1, "nil", 3 }, { ok, one, tostring(two), three })
-  end)
-
   kinds.each(it, "gives it back when its guard is collected, and with the "
     .. "session", function(kind)
     local path, session = support.path(), connect()
@@ -323,17 +296,6 @@ describe("A lock's max_hold", function()
       waiter.guard:release { wait = true }
       assert.is_true(lock:acquire { timeout = 30, max_hold = 60 }:release())
     end)
-
-  kinds.each(it, "is told by with_lock", function(kind)
-    local lock = kind.make(connect(), support.path())
-    local ok, message, code, result = lock:with_lock(function(guard)
-      support.wait_until(function() return not guard:is_held() end)
-      return "result"
-    end, { max_hold = 1 })
-    assert.matches("was lost while it was used: it was held for as long as "
-      .. "max_hold allows$", refused("lost", ok, message, code))
-    assert.equal("result", result)
-  end)
 end)
 
 describe("Whoever deletes a node", function()

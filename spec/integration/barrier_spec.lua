@@ -1,26 +1,11 @@
 -- Barriers: set, lifted, and waited for.
 local new_scheduler = require "support.scheduler".new
-local raw = require "support.raw"
 local start_proxy = require "support.proxy".start
 local support = require "support"
 local waits = require "zklock.wait"
 local connect, everybody, recorder = support.connect,
   support.everybody, support.recorder
-
--- Sessions that watch the node.
-local function count_watchers(path)
-  local n, is_of_path = 0, false
-  for line in raw.word(support.hosts, "wchp"):gmatch "[^\n]+" do
-    if line:sub(1, 1) == "/" then is_of_path = line == path end
-    if line:find "^\t" and is_of_path then n = n + 1 end
-  end
-  return n
-end
-
-local function await_watches(path, n)
-  support.wait_until(function() return count_watchers(path) == n end, 5,
-    ("%d watches of %s"):format(n, path))
-end
+local await_watches = support.await_watches
 
 local function await_calls(session, calls, n)
   support.step_until(session, function() return #calls == (n or 1) end)

@@ -101,45 +101,4 @@ describe("Three servers", function()
       guard:release()
     end
   end)
-
-  it("whose leader stops say nothing rather than what was", function()
-    local leader = servers:leader()
-    local asking = connect(4, servers:host(leader % 3 + 1))
-    servers:pause(leader)
-    local list, message, code = asking:contenders(path)
-    assert.is_nil(list)
-    assert.equal("disconnected", code, message)
-    servers:resume(leader)
-    support.until_state(asking, "connected")
-    assert.same({}, asking:contenders(path))
-  end)
-
-  -- The old leader answers reads for a while; only a majority's word counts.
-  for title, verbs in pairs {
-    ["without a majority grant nothing, and lose holds in time"]
-      = { "kill", "restart", "disconnected" },
-    ["whose leader is cut off end what it can no longer vouch for"]
-      = { "pause", "resume", "timeout" },
-  } do
-    it(title, function()
-      local go_away, come_back = servers[verbs[1]], servers[verbs[2]]
-      local leader = servers:leader()
-      local session = connect(4, servers:host(leader))
-      local guard = hold(session)
-      for i = 1, 3 do
-        if i ~= leader then go_away(servers, i) end
-      end
-      local begun = support.now()
-      support.wait_until(function() return not guard:is_held() end)
-      assert.is_true(support.now() - begun < 4)
-      local nothing, _, code = session:mutex(path .. "/other"):acquire(0.5)
-      assert.is_nil(nothing)
-      assert.equal(verbs[3], code)
-      for i = 1, 3 do
-        if i ~= leader then come_back(servers, i) end
-      end
-      assert.equal("lost", loss_of(guard))
-      assert.is_true(hold(session):release())
-    end)
-  end
 end)

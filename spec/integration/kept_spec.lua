@@ -1,6 +1,5 @@
 -- Nodes that the directory's ACL does not let us delete any more.  (When it is
--- tried again, and what is let in meanwhile: spec/unit/story_kept.c.)
-local kinds = require "integration.family.kinds"
+-- tried again, and who is refused meanwhile: spec/unit/story_kept.c.)
 local support = require "support"
 local connect = support.connect
 
@@ -85,41 +84,6 @@ describe("A node that we may not delete", function()
       assert.is_nil(lines[2])
     end)
   end
-
-  it("is an error of the log, and keeps no acquire of its session waiting",
-    function()
-      for kind, row in pairs(locks) do
-        path = support.path()
-        local directory, lock = path .. row[1], row[2](session, path)
-        local guard, waiter = assert(lock:acquire(30)), nil
-        if kind == "mutex" or kind == "write" then
-          waiter = kinds.queue_in(lock, path)
-        end
-        close_to_deletes(directory)
-        assert.is_true(guard:release())
-        await_line(guard.node)
-        local nodes = #support.zk():children(directory)
-        local expected = ("zklock: ZooKeeper refused a node under %s: cannot "
-          .. "delete our earlier nodes (%s): an ACL forbids it"):format(path,
-          directory)
-        for _, how in ipairs { "acquire", "try_acquire" } do
-          assert.same({ nil, expected, "denied" }, { lock[how](lock) }, kind)
-        end
-        if waiter then
-          kinds.await(waiter)
-          assert.same({ expected, "denied" }, { waiter.message, waiter.code })
-        end
-        -- None was made that could not be deleted.
-        assert.equal(nodes, #support.zk():children(directory))
-        support.advance(5) -- it is tried some times
-        session:step()
-        assert.is_nil(lines[2])
-        mend()
-        assert.is_false(support.zk():exists(guard.node))
-        assert.is_true(lock:acquire(30):release { wait = true })
-        lines[1] = nil
-      end
-    end)
 
   it("does not hold up close, and goes with the session", function()
     local guard = assert(session:mutex(path):acquire(30))

@@ -140,6 +140,12 @@ function support.count_watches(prefix, hosts)
   return n
 end
 
+function support.await_watches(prefix, n)
+  support.wait_until(function()
+    return support.count_watches(prefix) == n
+  end, 10, ("%d watches of %s"):format(n, prefix))
+end
+
 local function add_contenders(path, zk, list)
   for _, name in ipairs(zk:queue(path)) do
     list[#list + 1] = path .. "/" .. name

@@ -67,20 +67,6 @@ describe("A request that comes late", function()
     does(barrier:set())
   end)
 
-  it("leaves no nonce but for a session, where that is late", function()
-    local barrier = session:barrier(path)
-    proxy:keep_request "create"
-    assert.equal("disconnected", select(3, barrier:set()))
-    proxy:await_kept()
-    support.until_state(session, "connected")
-    does(barrier:set())
-    proxy:apply_late()
-    does(barrier:lift())
-    assert.is_false(is_tidy())
-    session:close()
-    support.wait_until(is_tidy)
-  end)
-
   for _, made in ipairs { true, false } do
     it("writes no " .. (made and "later" or "first") .. " note of once",
       function()
@@ -147,16 +133,6 @@ describe("A request that comes late", function()
     assert.same({}, zk:children(path) or {})
   end)
 
-  it("ends no later hold of an unfair lock", function()
-    local guard, second = hold_unfair(session), nil
-    delay({ "delete", "delete_both" },
-      function() return guard:release() end,
-      function() second = hold_unfair(other) end)
-    assert.is_true(second:verify())
-    second:release { wait = true }
-    support.wait_until(function() return #(zk:children(path) or {}) == 0 end)
-  end)
-
   it("deletes no `ready` of a double barrier's later members", function()
     local function enters(of)
       local member = of_members.enter(of, path, 1)
@@ -176,16 +152,4 @@ describe("A request that comes late", function()
     of_members.all_leave { later }
     support.wait_until(function() return #(zk:children(path) or {}) == 0 end)
   end)
-
-  it("leaves no contender's node behind that keeps others waiting",
-    function()
-      local guard
-      delay({ "create" }, function()
-        guard = assert(session:mutex(path):acquire(30))
-      end, function() assert.is_true(guard:release { wait = true }) end)
-      -- (The late node's session lives on: it has to delete that itself.)
-      assert(other:mutex(path):acquire(30)):release()
-      assert.equal("connected", session:state())
-      assert.equal(0, session:stats().expiries)
-    end)
 end)

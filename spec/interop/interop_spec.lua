@@ -3,8 +3,6 @@
 local contests = require "server.contests"
 local kinds = require "integration.family.kinds"
 local peers = require "interop.peers"
-local processes = require "support.processes"
-local raw = require "support.raw"
 local spawn = require "support.child".spawn
 local spellings = require "support.spellings"
 local support = require "support"
@@ -43,8 +41,6 @@ before_each(function()
     end)
   end)
 end)
-
-local SHORT_S = 3 -- the sessions of those that are killed
 
 -- How other clients read a text of hosts.
 local function reads(peer, text)
@@ -97,14 +93,6 @@ describe("Three processes of ours beside three of kazoo's", function()
     contend({ "kazoo" }, with(kazoo, "lock"))
     contend({ "kazoo rwlock" }, with(kazoo, "rwlock"))
     contend({ "mutex" }, with(kazoo, "curator-lock"))
-  end)
-end)
-
-describe("Three processes of each library", function()
-  it("share one mutex", function()
-    local others = with(curator, "mutex")
-    for i = 1, 3 do others[i + 3] = { kazoo[i], "curator-lock" } end
-    contend({ "mutex" }, others)
   end)
 end)
 
@@ -286,24 +274,6 @@ local BARRIERS = {
   { name = "kazoo's Barrier", peers = function() return kazoo end },
 }
 
--- So many sessions have a watch on `path`.
-local function count_watchers(at)
-  local n, here = 0, false
-  for line in raw.word(support.hosts, "wchp"):gmatch "[^\n]+" do
-    if line:sub(1, 1) == "/" then
-      here = line == at
-    elseif here then
-      n = n + 1
-    end
-  end
-  return n
-end
-
-local function wait_for_watchers(at, n)
-  support.wait_until(function() return count_watchers(at) == n end, 10,
-    ("%d that watch %s"):format(n, at))
-end
-
 describe("Our barrier", function()
   for _, other in ipairs(BARRIERS) do
     it("keeps others waiting until it is lifted: " .. other.name, function()
@@ -316,7 +286,7 @@ describe("Our barrier", function()
       assert.equal("refused", peer:ask("wait", place, 100))
       peer:ask "renew" -- whose watch has gone, too
       peer:begin("wait", place, 60000)
-      wait_for_watchers(place, 1)
+      support.await_watches(place, 1)
       assert.same({ true, true }, { barrier:lift() })
       peer:expect "passed"
       assert.same({ true, false }, { barrier:lift() })
@@ -333,7 +303,7 @@ describe("Our barrier", function()
       assert.equal("timeout", select(3, barrier:wait(0.05)))
       local passed
       barrier:wait_async(function(ok) passed = ok end)
-      wait_for_watchers(place, 1)
+      support.await_watches(place, 1)
       session:step()
       assert.is_nil(passed)
       assert.equal("lifted", lifter:ask("lift", place))
@@ -353,9 +323,7 @@ end)
 
 -- A process of ours that goes in and out as the lines say that it hears.
 local MEMBER = [[
-  local session_s = ...
-  local session = assert(zklock.connect(hosts,
-    { session_timeout = tonumber(session_s) }))
+  local session = assert(zklock.connect(hosts, { session_timeout = 30 }))
   local gate
   local function note(ledger, what, name)
     local file = assert(io.open(ledger, "a"))
@@ -389,14 +357,14 @@ local MEMBER = [[
 ]]
 
 -- Such a process, with the face of a peer.
-local function start_member(session_s)
-  local child = spawn(MEMBER, session_s or 30)
+local function start_member()
+  local child = spawn(MEMBER)
   support.closing(child, function()
     if child:status() then return end
     child:say "quit"
     child:wait(5)
   end)
-  return { pid = child.pid,
+  return {
     begin = function(_, ...) child:say(table.concat({ ... }, " ")) end,
     expect = function(_, ...) child:expect(...) end }
 end
@@ -480,52 +448,6 @@ describe("Our double barrier", function()
           count_in(ledger, n))
         assert.same({}, support.zk():children(path))
       end
-    end
-  end)
-
-  it("hangs nobody if one dies inside, or while it leaves", function()
-    for _, victim in ipairs {
-      { start = peers.curator, beside = curator[1] },
-      { start = peers.kazoo, beside = kazoo[1] },
-      { start = function(_, session_s) return { start_member(session_s) } end,
-        beside = curator[1] },
-    } do
-      for _, leaves in ipairs { false, true } do
-        local ledger, members = new_ledger(), beside(victim.beside)
-        local dying = victim.start(1, SHORT_S)[1]
-        if dying.close then support.closing(dying) end
-        members[4] = dying
-        enter_all(members, ledger)
-        if leaves then
-          begin_to_leave(dying, ledger, "dying")
-          support.wait_until(function() return count_in(ledger, 4).go == 1 end)
-        end
-        processes.signal("KILL", dying.pid)
-        members[4] = nil
-        leave_all(members, ledger)
-        local count = count_in(ledger, 0)
-        assert.same({ 4, 3 }, { count["in"], count.out })
-      end
-    end
-  end)
-
-  it("lets in who is slow to see that the others are", function()
-    for _, others in ipairs { curator, kazoo } do
-      local ledger, slow = new_ledger(), start_member()
-      begin_to_enter(slow, 3, ledger, "slow")
-      wait_for_watchers(path .. "/ready", 1)
-      processes.signal("STOP", slow.pid)
-      for i = 1, 2 do begin_to_enter(others[i], 3, ledger, "m" .. i) end
-      for i = 1, 2 do others[i]:expect("in", 60) end
-      for i = 1, 2 do begin_to_leave(others[i], ledger, "m" .. i) end
-      -- Who is not the lowest gives its node back at once.
-      support.wait_until(function() return has_members(0, 2) end, 10)
-      processes.signal("CONT", slow.pid)
-      slow:expect("in", 20)
-      begin_to_leave(slow, ledger, "slow")
-      slow:expect("out", 60)
-      for i = 1, 2 do others[i]:expect("out", 60) end
-      count_in(ledger, 3)
     end
   end)
 end)

@@ -50,12 +50,12 @@ end
 
 local peers = {}
 
-local function launch(command, last_word)
+local function launch(command)
   local self = setmetatable({ log = os.tmpname() }, Peer)
   self.listener = assert(socket.bind("127.0.0.1", 0))
   local _, port = self.listener:getsockname()
-  self.pipe = io.popen(("exec %s %d %s </dev/null >%s 2>&1"):format(command,
-    port, last_word or "", self.log))
+  self.pipe = io.popen(("exec %s %d </dev/null >%s 2>&1"):format(command, port,
+    self.log))
   return self
 end
 
@@ -70,9 +70,9 @@ local function await_start(self)
 end
 
 -- All begin to start before the first is waited for.
-local function start(count, command, last_word)
+local function start(count, command)
   local list = {}
-  for i = 1, count do list[i] = launch(command, last_word) end
+  for i = 1, count do list[i] = launch(command) end
   for i = 1, count do await_start(list[i]) end
   return list
 end
@@ -100,11 +100,6 @@ end
 local function java() return java_tool("java", "-XX:-UsePerfData") end
 local function javac() return java_tool("javac", "-J-XX:-UsePerfData") end
 
-local function with_pids(list)
-  for _, peer in ipairs(list) do peer.pid = tonumber(peer:ask "pid") end
-  return list
-end
-
 local directory -- of what is compiled
 
 --- Compiles what is to run.
@@ -118,18 +113,17 @@ end
 
 function peers.uninstall() os.execute("rm -rf '" .. directory .. "'") end
 
---- Starts so many processes with Curator's locks; `session_s`: their session
--- timeout.
-function peers.curator(count, session_s)
-  return with_pids(start(count, ("%s -Xmx96m -XX:+UseSerialGC "
+--- Starts so many processes with Curator's locks.
+function peers.curator(count)
+  return start(count, ("%s -Xmx96m -XX:+UseSerialGC "
     .. "-XX:TieredStopAtLevel=1 -Xshare:auto -cp '%s' Peer '%s'")
-    :format(java(), classpath(directory), support.hosts), session_s))
+    :format(java(), classpath(directory), support.hosts))
 end
 
 --- The same with kazoo's.
-function peers.kazoo(count, session_s)
-  return with_pids(start(count, ("%s -B '%s/kazoo/peer.py' '%s'")
-    :format(python "kazoo.recipe.lock", here, support.hosts), session_s))
+function peers.kazoo(count)
+  return start(count, ("%s -B '%s/kazoo/peer.py' '%s'")
+    :format(python "kazoo.recipe.lock", here, support.hosts))
 end
 
 return peers

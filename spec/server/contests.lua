@@ -4,7 +4,7 @@
 --     contests.run({ "mutex" }, { count = 6, rounds = 100 })
 local assert = require "luassert"
 local kinds = require "integration.family.kinds"
-local spawn_with = require "support.child".spawn_with
+local spawn = require "support.child".spawn
 local support = require "support"
 local tally_of = require "server.tally"
 
@@ -175,9 +175,8 @@ local function hear_done(who, tally)
 end
 
 --- Begins a contest of `count` processes, `rounds` each. The i-th one runs the
--- i-th of these contests (and from the first again), on `hosts`, with the words
--- `words[i]` before its command (and from the first again). `peers`: processes
--- of other libraries, `{ peer, kind }`.
+-- i-th of these contests (and from the first again), on `hosts`. `peers`:
+-- processes of other libraries, `{ peer, kind }`.
 function contests.begin(titles, given)
   local self = setmetatable({ rules = contests.of[titles[1]],
     path = support.path(), tally = support.closing(tally_of.create()),
@@ -185,11 +184,10 @@ function contests.begin(titles, given)
     peers = given.peers or {}, children = {} }, Contest)
   -- It does not vanish under a peer.
   if self.peers[1] then support.zk():make(self.path) end
-  local words = given.words or { "" }
   for i = 1, given.count do
     local rules = contests.of[titles[(i - 1) % #titles + 1]]
-    self.children[i] = spawn_with(words[(i - 1) % #words + 1], rules.program,
-      self.path, self.tally.name, "p" .. i, self.rounds, self.hosts)
+    self.children[i] = spawn(rules.program, self.path, self.tally.name,
+      "p" .. i, self.rounds, self.hosts)
   end
   -- Each has done it once before: a peer that is cold comes when we have gone.
   local warm = support.closing(tally_of.create())

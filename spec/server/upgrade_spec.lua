@@ -1,7 +1,6 @@
 -- A rolling upgrade: processes of an earlier zklock and of this one share
 -- each kind of lock, elections, barriers and `once`.
 local command = require "support.command"
-local contests = require "server.contests"
 local kinds = require "integration.family.kinds"
 local old = require "support.old"
 local read = require "support.files".read
@@ -182,58 +181,7 @@ describe_upgrade("An earlier process", function()
   end)
 end)
 
-describe_upgrade("Processes of two versions, in turns,", function()
-  it("are never inside beside each other", function()
-    for title in pairs(contests.of) do
-      contests.run({ title },
-        { count = 4, rounds = 20, words = { old.words(), "" } })
-    end
-  end)
-
-  -- Neighbours are of two versions.  The first and the fourth are killed while
-  -- they hold; the second and the third release.
-  both("are granted each kind in order, also by a process that is killed",
-  function(first, second)
-    local actors = start_processes(
-      { first, second, first, second, first }, MORTAL_S)
-    local probes = start_processes(VERSIONS)
-    local tokens = {}
-    give_paths()
-    each_kind(function(kind)
-      begin(actors[1], kind, 1)
-      await(actors[1], kind, "held")
-      tokens[kind] = token_of(actors[1], kind)
-      for n = 2, kind.unordered and 1 or #actors do
-        queue(actors[n], kind, n)
-      end
-    end)
-    for n = 1, #actors - 1 do
-      each_kind(function(kind)
-        if kind.unordered then queue(actors[n + 1], kind, n + 1) end
-        assert_taken(probes, kind, n + 1)
-        for later = n + 1, kind.unordered and n + 1 or #actors do
-          await(actors[later], kind, "waits")
-        end
-        if n == 2 or n == 3 then leave(actors[n], kind) end
-      end)
-      if n == 1 or n == 4 then actors[n]:kill() end
-      each_kind(function(kind)
-        await(actors[n + 1], kind, "held")
-        local token = token_of(actors[n + 1], kind)
-        if token then
-          assert.is_true(token > tokens[kind])
-          tokens[kind] = token
-        end
-      end)
-    end
-    each_kind(function(kind)
-      leave(actors[#actors], kind)
-      kinds.wait_for_nodes(kind.path, 0)
-    end)
-  end)
-end)
-
-describe_upgrade("A process that looks at the other version's locks", function()
+describe_upgrade("A process of the other version", function()
   -- What both say of the same queue.
   local function assert_same_rows(probes, call, ...)
     local seen = {}
@@ -245,9 +193,10 @@ describe_upgrade("A process that looks at the other version's locks", function()
   end
 
   -- (Without a witness: who has lost its node may believe for a while.)
-  both("sees who holds and who waits, asks for it, and takes it away",
-  function(first, second)
-    local actors = { start_process(first), start_process(second) }
+  both("sees who holds and who waits, asks for it, takes it away, and has it "
+    .. "in its order", function(first, second)
+    local actors = { start_process(first), start_process(second),
+      start_process(first) }
     local probes = { start_process(second), start_process(first) }
     give_paths()
     each_kind(function(kind)
@@ -270,13 +219,21 @@ describe_upgrade("A process that looks at the other version's locks", function()
       assert.equal("1", probes[1]:ask("(session:revoke '%s')", path))
       actors[1]:await("true", "waits['%s'].revoked", kind.key)
       assert.equal("held", actors[1]:ask("outcome '%s'", kind.key))
+      local token = token_of(actors[1], kind)
+      if not kind.unordered then queue(actors[3], kind, 3) end
       local node = probes[1]:ask("session:contenders('%s')[1].node", path)
       assert.equal("true", probes[1]:ask("session:evict('%s', '%s')", path,
         node))
       await(actors[1], kind, "lost: deleted")
       await(actors[2], kind, "held")
       assert.equal("nil", actors[1]:ask("(leave '%s')", kind.key))
+      if kind.unordered then queue(actors[3], kind, 3) end
+      assert_taken(probes, kind, 3)
+      await(actors[3], kind, "waits")
+      assert.is_true(not token or token_of(actors[2], kind) > token)
       leave(actors[2], kind)
+      await(actors[3], kind, "held")
+      leave(actors[3], kind)
       kinds.wait_for_nodes(kind.path, 0)
     end)
   end)

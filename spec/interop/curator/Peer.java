@@ -32,7 +32,6 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 public class Peer {
   private final Random random = new Random();
   private final String hosts;
-  private final int sessionMs;
   private CuratorFramework client;
   private LeaderLatch latch;
   private LeaderSelector selector;
@@ -40,16 +39,15 @@ public class Peer {
   private DistributedDoubleBarrier gate;
   private InterProcessMutex held;
 
-  private Peer(String hosts, int sessionMs) throws Exception {
+  private Peer(String hosts) throws Exception {
     this.hosts = hosts;
-    this.sessionMs = sessionMs;
     connect();
   }
 
   private void connect() throws Exception {
     client = CuratorFrameworkFactory.builder()
         .connectString(hosts)
-        .sessionTimeoutMs(sessionMs)
+        .sessionTimeoutMs(30000)
         .connectionTimeoutMs(10000)
         .retryPolicy(new RetryNTimes(5, 100))
         .build();
@@ -272,8 +270,6 @@ public class Peer {
 
   private String obey(String[] words) throws Exception {
     switch (words[0]) {
-      case "pid":
-        return Long.toString(ProcessHandle.current().pid());
       case "reads":
         return URLEncoder.encode(
             read(URLDecoder.decode(words[1].substring(1), UTF_8)), UTF_8);
@@ -332,8 +328,7 @@ public class Peer {
   }
 
   public static void main(String[] arguments) throws Exception {
-    int sessionS = arguments.length > 2 ? Integer.parseInt(arguments[2]) : 30;
-    Peer peer = new Peer(arguments[0], sessionS * 1000);
+    Peer peer = new Peer(arguments[0]);
     int port = Integer.parseInt(arguments[1]);
     try (Socket socket = new Socket("127.0.0.1", port)) {
       socket.setTcpNoDelay(true);

@@ -5,7 +5,6 @@ hears; it answers each with one line.
 
     peer.py HOSTS PORT [SESSION_S]
 """
-import os
 import random
 import re
 import socket
@@ -97,20 +96,16 @@ class Candidate:
 
 
 class Peer:
-    def __init__(self, hosts, session_s):
+    def __init__(self, hosts):
         self.hosts = hosts
-        self.session_s = session_s
         self.candidate = None
         self.gate = None
         self.lock = None
         self.connect()
 
     def connect(self):
-        self.client = KazooClient(self.hosts, timeout=self.session_s)
+        self.client = KazooClient(self.hosts, timeout=30)
         self.client.start()
-
-    def pid(self):
-        return str(os.getpid())
 
     def reads(self, text):
         """What kazoo reads of a text of hosts."""
@@ -200,13 +195,13 @@ class Peer:
 
 
 COMMANDS = (
-    "pid reads renew campaign leads resign participants leader contend "
+    "reads renew campaign leads resign participants leader contend "
     "attempt release contenders set lift wait enter leave"
 ).split()
 
 
-def main(hosts, port, session_s="30"):
-    peer = Peer(hosts, float(session_s))
+def main(hosts, port):
+    peer = Peer(hosts)
     spec = socket.create_connection(("127.0.0.1", int(port)))
     spec.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     spec.sendall(b"ready\n")

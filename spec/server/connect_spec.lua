@@ -1,7 +1,6 @@
 -- connect, and what only real sockets show: names and addresses, ports at which
 -- something else listens, descriptors, what is written.
 local lfs = require "lfs"
-local socket = require "socket"
 local spawn = require "support.child".spawn
 local start_hostile = require "support.hostile".start
 local start_proxy = require "support.proxy".start
@@ -103,22 +102,6 @@ describe("connect", function()
     assert.equal(0, child:wait())
   end)
 
-  it("finds no server listening, and logs the client's words", function()
-    local taken, lines = socket.tcp(), {} -- so that nobody else listens there
-    assert(taken:bind("127.0.0.1", 0))
-    local hosts = "127.0.0.1:" .. select(2, taken:getsockname())
-    local message, code, took = refused(hosts, {
-      log = function(level, line) lines[#lines + 1] = level .. " " .. line end,
-    })
-    taken:close()
-    assert.equal("disconnected", code)
-    assert.matches("^zklock: no server of " .. hosts
-      .. " answered within 0.5 s", message)
-    assert.matches("Connection refused", message)
-    assert.is_true(took >= 0.5) -- one may yet come up
-    assert.is_true(#lines > 0)
-  end)
-
   -- Bytes of a server, and what it is taken for.
   local protocols = {
     { "HTTP/1.1%20400%20Bad%20Request%0D%0A%0D%0Ax",
@@ -181,21 +164,6 @@ describe("connect", function()
     running = false
     -- Who is not told waits for two thirds of the session timeout.
     assert.is_true(slowest < 6, slowest)
-  end)
-
-  it("is not held up by a resolver that hangs #stock", function()
-    local names = require "support.names".new()
-    names:set("host.example", "hang")
-    local child = require "support.child".spawn_with(
-      names.environment, [[
-        local begun = socket.gettime()
-        local session, message, code = zklock.connect("host.example",
-          { connect_timeout = 0.3 })
-        local took = socket.gettime() - begun
-        say(session, code, took >= 0.3 and took < 5)
-      ]])
-    child:expect "nil\tdisconnected\ttrue"
-    assert.equal(0, child:wait(5))
   end)
 
   it("writes nothing to stdout or stderr whatever happens", function()

@@ -139,26 +139,6 @@ describe("A process that ends", function()
       if status == 0 then assert.equal("", child:output()) end
     end)
   end)
-
-  it("while no server answers is held up for two seconds at most", function()
-    local path = support.path()
-    local proxy = require "support.proxy".start()
-    local child = spawn([[
-      hosts, path = ...
-      local session = assert(zklock.connect(hosts, { session_timeout = 4 }))
-      local guard = assert(session:mutex(path):acquire(30))
-      say "held"
-      hear()
-      guard:release()
-    ]], proxy.hosts, path)
-    child:expect "held"
-    proxy:freeze()
-    child:say()
-    assert.equal(0, child:wait(5))
-    proxy:heal()
-    proxy:cut()
-    support.wait_until(function() return #support.zk():queue(path) == 0 end, 8)
-  end)
 end)
 
 describe("A session's thread #stock", function()

@@ -164,87 +164,34 @@ describe("a request of nginx ends", function()
     end)
   end)
 
-  it("with its wait at a barrier, and as a member of a double barrier",
-  function()
+  it("with its wait at a barrier, and its place in a double barrier", function()
     local server, path = start([[
       location = /wait { content_by_lua_block { assert(barrier():wait(60)) } }
-      location = /wait-in-access {
-        access_by_lua_block { assert(barrier():wait(60)) }
-        content_by_lua_block { ngx.print "through" }
-      }
       location = /beside { content_by_lua_block {
-        local path = ngx.var.arg_path
-        ngx.thread.spawn(function() session():barrier(path):wait() end)
         barrier():wait_async(function() said = "called" end)
         await_go()
         ngx.exit(204)
       } }
-      location = /enter { content_by_lua_block { enter() } }
       location = /inside { content_by_lua_block {
-        enter()
-        said = "inside"
+        local gate = session():double_barrier(ngx.var.arg_path .. "-2", 1)
+        keep(assert(gate:enter(60)))
         ngx.sleep(60)
-      } }
-      location = /leaves { content_by_lua_block {
-        local gate = enter()
-        said = "leaving"
-        gate:leave(60)
-        said = "left"
       } } ]], { init = [[
         function barrier() return session():barrier(ngx.var.arg_path) end
-        function enter()
-          local gate = session():double_barrier(ngx.var.arg_path, 2)
-          keep(assert(gate:enter(60)))
-          return gate
-        end
       ]] }), support.path()
-    local function begin(place)
-      return server:begin(place .. "?path=" .. path)
-    end
-    local function await_watches(n)
-      support.wait_until(function()
-        return support.count_watches(path) == n
-      end, 10, n .. " watches")
-    end
-    local session = support.connect()
-    local barrier = session:barrier(path)
-    assert(barrier:set())
-    for _, place in ipairs { "/wait", "/wait-in-access", "/beside" } do
-      local request = begin(place)
-      await_watches(1)
+    assert(support.connect():barrier(path):set())
+    for _, place in ipairs { "/wait", "/beside" } do
+      local request = server:begin(place .. "?path=" .. path)
+      support.await_watches(path, 1)
       assert.is_true(request:is_open(), place)
-      request:abort()
-      await_watches(0)
+      if place == "/wait" then request:abort() else server:must "/go" end
+      support.await_watches(path, 0)
     end
-    local beside = begin "/beside"
-    await_watches(1)
-    server:must "/go"
-    beside:answer()
-    await_watches(0)
-    local request = begin "/wait-in-access"
-    await_watches(1)
-    assert(barrier:lift())
-    assert.equal("through", (request:answer()))
-    path = path .. "-2" -- at the door, inside, and on the way out:
-    request = begin "/enter"
-    kinds.wait_for_nodes(path, 1)
+    assert.equal("none nothing", server:must "/state")
+    local request = server:begin("/inside?path=" .. path)
+    kinds.wait_for_nodes(path .. "-2", 1)
     request:abort()
-    kinds.wait_for_nodes(path, 0)
-    for place, word in pairs { ["/inside"] = "inside",
-      ["/leaves"] = "leaving" } do
-      local gate, guard = session:double_barrier(path, 2), nil
-      gate:enter_async(function(mine) guard = mine end)
-      request = begin(place)
-      support.step_until(session, function() return guard end)
-      support.wait_until(function()
-        return server:must "/state":find(word)
-      end)
-      request:abort()
-      kinds.wait_for_nodes(path, 1)
-      assert.is_true(gate:leave { guard = guard, timeout = 30 })
-      kinds.wait_for_nodes(path, 0)
-      assert.matches(word, server:must "/state")
-    end
+    kinds.wait_for_nodes(path .. "-2", 0)
   end)
 
   it("and the next one inherits nothing from its coroutine", function()
@@ -297,23 +244,6 @@ describe("a request of nginx ends", function()
     server:must "/go"
     ending:answer()
     support.wait_for_queue(path, 0)
-  end)
-
-  it("after each event was heard, though that takes a while", function()
-    local server, path = start [[
-      location = /trace { content_by_lua_block {
-        local path, told = ngx.var.arg_path, {}
-        session():on_trace(function(event)
-          ngx.sleep(0.01)
-          told[#told + 1] = event.what
-        end)
-        assert(lock():acquire(30)):release()
-        assert(lock():with_lock(function() end, 30))
-        session():on_trace(nil)
-        ngx.print(table.concat(told, " "))
-      } } ]], support.path()
-    assert.equal("wait grant release wait grant release",
-      server:must("/trace?path=" .. path))
   end)
 
   it("and passes its lock on to nobody, whose thread was killed", function()

@@ -52,7 +52,6 @@ local INIT = [[
   end
   jobs.lead = jobs.campaign
   function jobs.lead_on(path) tell_end(of():election(path):run(stay)) end
-  function jobs.campaign_once(path) tell_end(of():election(path):campaign()) end
   function jobs.rest(path)
     tell_end(of():election(path):run(function()
       tell "held"
@@ -60,15 +59,6 @@ local INIT = [[
     end, { backoff = 300, max_backoff = 300, on_error = function() end }))
   end
   function jobs.wait_for_barrier(path) tell_end(of():barrier(path):wait()) end
-  function jobs.enter(path) tell_end(of():double_barrier(path, 2):enter()) end
-  function jobs.take_both(path)
-    local session = of()
-    tell_end(session:multi { session:mutex(path),
-      session:mutex(path .. "-both") }:acquire())
-  end
-  function jobs.do_once(path)
-    tell_end(of():once(path, { per = 1 }, function() end))
-  end
   function jobs.call_back(path)
     local over
     of():mutex(path):acquire_async(function(...)
@@ -157,15 +147,13 @@ local INIT_WORKER = [[
 -- In which state of the world a moment is:
 --   behind   its contender waits for ours
 --   barrier  it waits for a barrier that is set
---   alone    it waits for another member
 --   silent   it waits for servers that never answer
 --   held     it has the lock
 --   seen     it was told who leads
 local STATES = { wait = "behind", wait_endlessly = "behind", hold = "held",
   connect = "silent", connect_endlessly = "silent", campaign = "behind",
-  lead = "held", lead_on = "held", campaign_once = "behind", rest = "held",
-  wait_for_barrier = "barrier", enter = "alone", take_both = "behind",
-  do_once = "behind", call_back = "behind", observe = "seen",
+  lead = "held", lead_on = "held", rest = "held",
+  wait_for_barrier = "barrier", call_back = "behind", observe = "seen",
   wait_cut_off = "behind", release_cut_off = "held" }
 
 local function quit(cell) cell.server:signal "QUIT" end
@@ -225,19 +213,10 @@ local CELLS = {
   { "kill", "hold", "timer" },
   { "socket", "wait", "request", "well", freed = true },
   { "quit", "lead", "timer", "well" },
-  { "quit", "campaign_once", "timer", "cancelled" },
-  { "quit", "enter", "timer", "cancelled" },
-  { "quit", "take_both", "timer", "cancelled" },
-  { "quit", "do_once", "timer", "cancelled" },
   { "quit", "call_back", "timer", "cancelled" },
   { "quit", "wait_cut_off", "timer", "cancelled" },
   { "quit", "release_cut_off", "timer", "closed" },
 }
-
--- The members of a double barrier have names of their own.
-local function count_members(path)
-  return #(support.zk():children(path) or {})
-end
 
 local Cell = {}
 Cell.__index = Cell
@@ -293,8 +272,6 @@ function Cell:await_moment()
     support.wait_until(function() return self:has_told "held" end)
   elseif state == "barrier" then
     support.wait_until(function() return support.count_watches(path) > 0 end)
-  elseif state == "alone" then
-    support.wait_until(function() return count_members(path) == 1 end)
   else -- (an attempt has been made)
     support.wait_until(function()
       return self.server:log():find "it does not answer"
@@ -324,9 +301,9 @@ end
 
 -- Another process gets the lock, behind nobody.
 function Cell:await_lock()
-  if self.state == "barrier" or self.state == "alone" then
+  if self.state == "barrier" then
     return support.wait_until(function()
-      return count_members(self.path) == 0
+      return support.count_watches(self.path) == 0
     end)
   end
   if self.guard then self.guard:release() end

@@ -1,7 +1,6 @@
 -- require("zklock.ngx").session
 local lfs = require "lfs"
 local nginx = require "nginx.server"
-local raw = require "support.raw"
 local start_hostile = require "support.hostile".start
 local support = require "support"
 
@@ -140,11 +139,6 @@ local SERVER = [[
     while not ngx.shared.said:get "state" do ngx.sleep(0.01) end
     ngx.print(ngx.shared.said:get "state")
   } }
-  location = /forgotten { content_by_lua_block {
-    local session = assert(require("zklock").connect("$hosts"))
-    assert(session:mutex(ngx.var.arg_path):acquire(30))
-    ngx.print(session:id())
-  } }
   location = /loop { content_by_lua_block {
     local session = session()
     for _ = 1, 200 do
@@ -156,10 +150,6 @@ local SERVER = [[
   location /zklock {
     content_by_lua_block { require("zklock.ngx").status() }
   }
-  location = /collect { content_by_lua_block {
-    collectgarbage()
-    collectgarbage()
-  } }
 ]]
 
 -- Entries of a worker's directory in /proc whose names are numbers.
@@ -246,25 +236,6 @@ describe("zklock.ngx.session", function()
     assert.equal(1, select(2, said:gsub("\n?[^\n]*"
       .. "zklock: no connection to 127.0.0.1:1: Connection refused[^\n]*", "")))
     assert.is_nil(said:find "ZOO_")
-  end)
-
-  it("opens in the background, whoever waits", function()
-    local hostile, server = start_hostile(), start()
-    hostile:behave { kind = "pass", hold_connect = true }
-    local url = "/first?wait=20&hosts=" .. hostile.hosts .. "&call="
-    local patient = { server:begin(url .. "acquire"),
-      server:begin(url .. "acquire") }
-    server:begin(url .. "acquire"):abort()
-    support.wait_until(function() return hostile:count "connection" > 0 end)
-    assert.is_true(patient[1]:is_open())
-    hostile:behave { kind = "pass" }
-    hostile:release()
-    for _, request in ipairs(patient) do
-      assert.equal("done nil", (request:answer()))
-    end
-    support.wait_until(function() -- the last release is on its way
-      return server:must(url .. "try_acquire") == "done nil"
-    end)
   end)
 
   it("says soon that credentials are refused, until they are accepted",
@@ -370,23 +341,6 @@ describe("zklock.ngx.session", function()
     local old = server:workers()
     server:signal "HUP"
     nginx.await_end(old)
-  end)
-
-  it("made by hand is closed when nobody refers to it", function()
-    local server, path = start(), support.path()
-    server.may_complain = true -- each request opens one
-    server:must("/forgotten?path=" .. path)
-    support.wait_for_queue(path, 0)
-    local sessions = {}
-    for i = 1, 5 do sessions[i] = server:must("/forgotten?path=" .. path) end
-    support.wait_until(function()
-      server:must "/collect"
-      local open = raw.word(support.hosts, "cons")
-      for _, id in ipairs(sessions) do
-        if open:find(id, 1, true) then return false end
-      end
-      return true
-    end, 10, "the ends of the sessions")
   end)
 
   it("is the request's own with lua_code_cache off", function()

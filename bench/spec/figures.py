@@ -117,18 +117,6 @@ class Figures(unittest.TestCase):
         self.assertRegex(text, r"\| W1 \| +100 \| +100 \| +100 \|")
         self.assertNotIn("kazoo", text)  # nobody has run it
 
-    def test_a_round_that_failed_is_told_and_not_counted(self):
-        results = Results([sample(0, "W1", "raw", 100),
-                           failed(1, "W1", "raw", "it has ended")])
-        self.assertEqual(results.figure("one", "W1", "raw", "ops_s").rounds, 1)
-        self.assertIn("raw (failed 1 times)",
-                      report.table(results, "one", "W1"))
-
-    def test_who_never_succeeds_stands_in_the_table(self):
-        results = Results([sample(0, "W1", "raw", 100),
-                           failed(0, "W1", "go", "missing: no go")])
-        self.assertIn("missing: no go", report.table(results, "one", "W1"))
-
 
 class Points(unittest.TestCase):
     def test_are_medians_and_spreads_of_what_was_measured(self):

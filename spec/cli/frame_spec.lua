@@ -192,16 +192,4 @@ describe("The command", function()
       end
     end
   end)
-
-  it("is the process that was started", function()
-    local listening = support.closing(assert(require "socket".bind("127.0.0.1",
-      0)))
-    local _, port = listening:getsockname()
-    local it = command.start({ "revoke", "/a" },
-      { env = { ZKLOCK_HOSTS = "127.0.0.1:" .. port } })
-    listening:settimeout(30)
-    support.closing(assert(listening:accept()))
-    it:signal "KILL"
-    assert.equal(137, it:wait())
-  end)
 end)

@@ -1,6 +1,5 @@
 -- What an operator asks of locks in the shell: ls, revoke, evict, check.
 local command = require "support.command"
-local each = require "support.each"
 local json = require "dkjson"
 local start_hostile = require "support.hostile".start
 local start_server = require "support.server".start
@@ -16,7 +15,7 @@ end
 
 -- What `ls --json` says of these words: its rows, and all of it.
 local function rows_of(...)
-  local said = command.run({ "ls", "--json", ... }, { seconds = 120 })
+  local said = command.run { "ls", "--json", ... }
   local list = lines_of(said.out)
   for i, line in ipairs(list) do list[i] = json.decode(line) end
   return list, said
@@ -89,23 +88,17 @@ describe("zklock ls", function()
   end)
 
   it("leaves out with -R what cannot be asked, and shows the rest", function()
-    local path, zk, guards = support.path(), support.zk(), {}
-    local locks = { path .. "/a", path .. "/b/deep", path .. "/crowd/x",
-      path .. "/s/below", path .. "/z" }
-    for i, lock in ipairs(locks) do guards[i] = support.hold(lock) end
+    local path, zk = support.path(), support.zk()
+    local locks = { path .. "/a", path .. "/b/deep", path .. "/z" }
+    for _, lock in ipairs(locks) do support.hold(lock) end
     local long = path .. "/b/" .. ("n"):rep(1000)
-    for _, other in ipairs { path .. "/s/locks", long,
-        path .. "/secret/child" } do
+    for _, other in ipairs { long, path .. "/secret/child" } do
       zk:make(other)
     end
     allow(path .. "/secret", 30)
-    for _, crowd in ipairs { "/crowd", "/s/locks" } do
-      zk:create_many(50001, function(i) return path .. crowd .. "/c" .. i end)
-    end
     local found, said = rows_of("-R", path)
     allow(path .. "/secret", 31)
     for i, row in ipairs(found) do found[i] = row.path end
-    table.remove(locks, 3) -- below what cannot be listed
     assert.same(locks, found, said.err)
     assert.equal(77, said.code)
     local out = {}
@@ -113,9 +106,6 @@ describe("zklock ls", function()
       out[line:match "^zklock: (%S+) is left out: " or line] = line
     end
     for where, why in pairs {
-      [path .. "/crowd"] = "more than 50000 children",
-      [path .. "/s"] = "more than 50000 children",
-      [path .. "/s/locks"] = "more than 50000 children",
       [path .. "/secret"] = "an ACL forbids it",
       [long:sub(1, 200) .. "..."] = "must not be longer than 1000 bytes",
     } do
@@ -123,11 +113,6 @@ describe("zklock ls", function()
       out[where] = nil
     end
     assert.same({}, out)
-    for _, guard in ipairs(guards) do guard:release { wait = true } end
-    zk:delete(path .. "/crowd/x") -- else it may vanish as the crowd does
-    for _, crowd in ipairs { "/crowd", "/s/locks" } do
-      zk:delete_many(path .. crowd)
-    end
   end)
 
   it("refuses what is no path with 64, and no server with 69", function()
@@ -305,23 +290,19 @@ describe("zklock check", function()
 
   it("says what a port says that is no ZooKeeper server's, and does not close",
   function()
-    each({
-      ["an HTTP server"] = { "HTTP/1.1%20400%20Bad%20Request%0D%0A%0D%0Ax",
-        "says: HTTP/1.1 400 Bad Request" },
-      Redis = { "-ERR%20unknown%20command%0D%0A",
-        "says: -ERR unknown command" },
-      ["a port for TLS"] = { "%15%03%03%00%02%02%46",
-        "answers in TLS: see doc/tls.md" },
-    }, function(row)
-      local hostile = start_hostile()
-      hostile:behave { kind = "stranger", says = row[1], stays = true }
+    local hostile = start_hostile()
+    for says, problem in pairs {
+      ["-ERR%20unknown%20command%0D%0A"] = "says: -ERR unknown command",
+      ["%15%03%03%00%02%02%46"] = "answers in TLS: see doc/tls.md",
+    } do
+      hostile:behave { kind = "stranger", says = says, stays = true }
       local found, said = check("--connect-timeout", "0.2", "-H", hostile.hosts)
       assert.equal(69, said.code)
-      assert.equal(row[2], found.servers[1].problem)
-      assert.equal(hostile.hosts .. " " .. row[2], found.problems[1])
+      assert.equal(problem, found.servers[1].problem)
+      assert.equal(hostile.hosts .. " " .. problem, found.problems[1])
       assert.matches("is no ZooKeeper server: it answers ", found.problems[2],
         1, true)
-    end)
+    end
   end)
 
   it("tells a directory that is open to strangers from one that is not",

@@ -173,35 +173,6 @@ describe("zklock run", function()
     end)
   end)
 
-  it("runs the command once, wherever the connection breaks", function()
-    local proxy, path = start_proxy(), support.path()
-    -- The answers to all of it are some 500 bytes.
-    for bytes = 1, 601, 40 do
-      proxy:cut_after(bytes)
-      local it = runs.start(path, "echo ran", { "--session-timeout", "10" },
-        { env = { ZKLOCK_HOSTS = proxy.hosts } })
-      assert.equal(0, it:wait(), it:err())
-      assert.equal("ran\n", it:out())
-      support.wait_for_queue(path, 0)
-      proxy:disarm()
-    end
-  end)
-
-  it("exits with 69 if no server answers while it waits, in the end", function()
-    local proxy, path = start_proxy(), support.path()
-    local guard = support.hold(path)
-    local it = runs.start(path, "echo never", { "--session-timeout", "10",
-      "--timeout", "3" }, { env = { ZKLOCK_HOSTS = proxy.hosts } })
-    support.wait_for_queue(path, 2)
-    proxy:refuse()
-    assert.equal(69, it:wait(), it:err())
-    assert.equal("", it:out())
-    assert.matches("^zklock: .*no server", it:err())
-    proxy:heal()
-    guard:release { wait = true }
-    runs.delete_node(path)
-  end)
-
   it("exits with 77 where an ACL forbids it, and says that a run could not be "
     .. "noted", function()
     local path, zk = support.path(), support.zk()

@@ -24,19 +24,6 @@ describe("A signal while zklock run waits", function()
     end)
   end)
 
-  it("ends it though no server answers", function()
-    local proxy, path = start_proxy(), support.path()
-    support.hold(path)
-    local it = runs.start(path, "true", {},
-      { env = { ZKLOCK_HOSTS = proxy.hosts } })
-    support.wait_for_queue(path, 2)
-    proxy:freeze()
-    it:signal "TERM"
-    assert.equal(143, it:wait(10))
-    proxy:heal()
-    support.wait_for_queue(path, 1)
-  end)
-
   it("ends it while it connects", function()
     local proxy = start_proxy()
     proxy:freeze()

@@ -116,18 +116,6 @@ describe("In a terminal zklock run", function()
     talk(terminal, "fg", "fg\nrun [^\n]*%s", "hello", "got hello\n" .. READY)
   end)
 
-  it("that is stopped for longer than the lease ends the command", function()
-    local path = support.path()
-    local terminal = open(path, "--session-timeout", "4", "--grace", "0.5")
-    local waiter = support.connect():mutex(path)
-    local pid = run_and_stop(terminal, "sh -c 'echo pid $$; exec sleep 100'")
-    assert.truthy(waiter:acquire(60))
-    assert.is_false(processes.is_alive(pid))
-    talk(terminal, "fg", "zklock: no server has answered for too long")
-    terminal:expect(READY)
-    talk(terminal, "echo code $?", "code 76")
-  end)
-
   it("tells the command the window's size, and leaves the terminal to a pager "
     .. "behind it", function()
     local terminal = open(support.path())

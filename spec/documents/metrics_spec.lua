@@ -123,19 +123,6 @@ describe("The alerts", function()
     assert.is_true(n >= #alerts)
   end)
 
-  it("ask for what is recorded, and all of that is asked for", function()
-    local known = {}
-    for _, name in ipairs(records) do
-      assert.matches("^zklock:[%a_]+", name)
-      known[name] = 0
-    end
-    for name in rules:gmatch "%f[%w_:](zklock:[%w_:]+)" do
-      assert.is_truthy(known[name], name)
-      known[name] = known[name] + 1
-    end
-    for name, n in pairs(known) do assert.is_true(n > 1, name) end
-  end)
-
   it("are on the page of the metrics, and say where to look", function()
     for _, name in ipairs(alerts) do
       assert.is_truthy(page:find("| `" .. name .. "` |", 1, true), name)
@@ -195,13 +182,6 @@ local function each_query(fn)
   end
 end
 
-local function unit_of(expression)
-  if expression:find("_seconds", 1, true) then return "s" end
-  if not expression:find "%f[%w_]rate%(" then return "short" end
-  if expression:find(" / ", 1, true) then return "percentunit" end
-  return "ops"
-end
-
 -- Ninety minutes of these in two instances, as promtool's tests have them.
 local function write_series(lines)
   for _, family in pairs(families) do
@@ -254,28 +234,6 @@ describe("The dashboard", function()
     for name in table.concat(asked, " "):gmatch "%$([%l_]+)" do
       assert.is_true(known[name], name)
     end
-  end)
-
-  it("has panels of their own number and place, in their units", function()
-    local ids, places = {}, {}
-    for _, panel in ipairs(board.panels) do
-      assert.is_nil(ids[panel.id], panel.title)
-      ids[panel.id] = true
-      local place = panel.gridPos
-      assert.is_true(place.x + place.w <= 24, panel.title)
-      for x = place.x, place.x + place.w - 1 do
-        for y = place.y, place.y + place.h - 1 do
-          local key = x .. " " .. y
-          assert.is_nil(places[key], panel.title)
-          places[key] = true
-        end
-      end
-    end
-    each_query(function(expression, panel)
-      local unit = panel.fieldConfig.defaults.unit
-      assert.equal(unit_of(expression), unit == "reqps" and "ops" or unit,
-        panel.title)
-    end)
   end)
 
   it("has something to show of several instances and workers", function()

@@ -100,18 +100,6 @@ describe("A server that closes each connection at once", function()
 end)
 
 describe("What ZooKeeper would not take", function()
-  it("is refused before anything is sent", function()
-    local session = support.connect()
-    local before = session:stats().requests
-    local mutex = session:mutex(support.path())
-    local data, path = ("d"):rep(1025), "/" .. ("x"):rep(1000)
-    assert.matches("1024",
-      support.misuse(function() mutex:acquire { data = data } end))
-    assert.matches("1000 bytes",
-      support.misuse(function() session:mutex(path) end))
-    assert.equal(before, session:stats().requests)
-  end)
-
   it("is not refused at the limit", function()
     local session = support.connect()
     local path = support.path()

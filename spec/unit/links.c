@@ -273,15 +273,6 @@ TEST("tells kinds of transactions by their first parts") {
   CHECK_INT(1413, zk_request_kind(&multi));
 }
 
-STORY("that moves is found at its new address alone") {
-  CHECK(link_move(s->link, s->now, "127.0.0.2:2181"));
-  HEARS(".");
-  REOPENS("-");
-  open_connection(s, "127.0.0.2:2181");
-  HEARS("as");
-  CHECK_TEXT("127.0.0.2:2181", link_address(s->link));
-}
-
 TEST("goes to the next server that is there") {
   struct ensemble_settings settings = ensemble_defaults();
   settings.servers = 3;

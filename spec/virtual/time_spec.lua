@@ -49,6 +49,3 @@ describe("Virtual time", function()
     assert.matches("run of src/io/io_thread.c", output, 1, true)
   end)
 end)
-
-describe("A link", function()
-end)

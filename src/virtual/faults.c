@@ -56,8 +56,6 @@ void link_each(struct ensemble *e, const char *address, int64_t now,
     if (strcmp(l->address, address) == 0) fault(l, now);
 }
 
-const char *link_address(const struct zk_link *link) { return link->address; }
-
 /* ---- Its state --------------------------------------------------------------- */
 
 #define EACH_CONNECTION(c, link)                                   \
@@ -67,15 +65,6 @@ const char *link_address(const struct zk_link *link) { return link->address; }
 
 void link_cut(struct zk_link *link, int64_t now) {
   EACH_CONNECTION(c, link) connection_cut(c, now, true);
-}
-
-bool link_move(struct zk_link *link, int64_t now, const char *address) {
-  struct zk_link *there = link_find(link->ensemble, address);
-  if (there && there != link) return false;
-  free(link->address);
-  link->address = fresh_text(address);
-  link_cut(link, now);
-  return true;
 }
 
 void link_half_open(struct zk_link *link, int64_t now) {

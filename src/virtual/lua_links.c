@@ -29,13 +29,6 @@ static int new (lua_State *L) {
   return 1;
 }
 
-/* link_move(address, to): false: that is taken */
-static int move(lua_State *L) {
-  lua_pushboolean(L, link_move(check_link(L, 1), schedule_now(),
-                               luaL_checkstring(L, 2)));
-  return 1;
-}
-
 typedef void fault(struct zk_link *link, int64_t now);
 
 static int with_fault(lua_State *L, fault *f) {
@@ -157,7 +150,6 @@ static int has_sprung(lua_State *L) {
 
 void lua_links_register(lua_State *L) {
   static const luaL_Reg functions[] = {{"link_new", new},
-                                       {"link_move", move},
                                        {"link_cut", cut},
                                        {"link_half_open", half_open},
                                        {"link_mute_events", mute_events},

@@ -17,16 +17,12 @@ struct zk_link;
 struct zk_link *link_new(struct ensemble *ensemble, const char *address,
                          const int *servers, int count);
 struct zk_link *link_find(struct ensemble *ensemble, const char *address);
-const char *link_address(const struct zk_link *link);
 /* The link that one client (zk_hello.client) alone has in place of this one, with
  * its servers and its state; made, if there is none yet. */
 struct zk_link *link_apart(struct zk_link *link, int client);
 /* Does this to all links of an address, those of one client included. */
 void link_each(struct ensemble *ensemble, const char *address, int64_t now,
                void (*fault)(struct zk_link *link, int64_t now));
-/* Breaks the connections; new ones find it at another address.  False: that is
- * taken. */
-bool link_move(struct zk_link *link, int64_t now, const char *address);
 
 /* Breaks the connections; new ones are welcome. */
 void link_cut(struct zk_link *link, int64_t now);

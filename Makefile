@@ -181,10 +181,11 @@ ENSEMBLE := $(patsubst %,src/virtual/%.c,acl agenda apply arena connection \
   lua_messages operate peers prepare quota read request server sha1 tracker \
   tree txn watches whole words znode_path)
 ENSEMBLE_MODULE = $(BUILD)/ensemble/$(LUA_VERSION)/zklock/ensemble.so
+# (Two specs may build it at the same time.)
 $(ENSEMBLE_MODULE): $(ENSEMBLE) $(wildcard src/virtual/*.h) Makefile
 	@mkdir -p $(@D)
 	$(CC) $(STANDARD) $(WARNINGS) $(CFLAGS) -fPIC -Isrc $(INCLUDES) \
-	  -fvisibility=hidden $(ENSEMBLE) $(LINK) -o $@ $(LDFLAGS)
+	  -fvisibility=hidden $(ENSEMBLE) $(LINK) -o $@.$$$$ $(LDFLAGS) && mv $@.$$$$ $@
 
 $(GUARDIAN_MODULE): $(GUARDIAN) $(HEADERS) Makefile
 	$(strip $(CHECK))

@@ -89,7 +89,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     check_own(listing, &base);
   }
   listing_free(listing);
-  data_is_revoked((const char *)data, size);
+  data_own_size((const char *)data, size);
   free(text);
   return 0;
 }

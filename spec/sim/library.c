@@ -101,7 +101,7 @@ static void try(struct world *w, struct process *p) {
   l->state = LIBRARY_ATTEMPTING;
   l->tried_at = w->now;
   l->started = p->now;
-  session_attempting(&p->session, p->now, l->started);
+  session_attempting(&p->session, p->now);
   l->connection = zoo_connect(w, p->number, server, l->session);
   trace(w, p->number, "tries server %d", server);
   if (w->now >= p->unreachable_until)

@@ -174,7 +174,7 @@ static void try_to_connect(struct client *client, int64_t now) {
   client->state = CLIENT_TRYING;
   client->tried_at = now;
   client->give_up_at = now + patience(client);
-  session_attempting(client->session, now, now);
+  session_attempting(client->session, now);
   client->listener.attempting(client->listener.self);
   const char *address = client->addresses.list[client->address].text;
   if (library_open(client->library, address, &client->identity)) return;

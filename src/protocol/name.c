@@ -35,10 +35,6 @@ size_t data_own_size(const char *data, size_t size) {
   return size;
 }
 
-bool data_is_revoked(const char *data, size_t size) {
-  return data_own_size(data, size) < size;
-}
-
 /* Returns how many letters: `least` at the least. */
 static size_t put_letters(char *out, uint64_t value, size_t least) {
   size_t count = 1;

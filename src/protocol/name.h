@@ -99,8 +99,7 @@ struct name_base {
 #define REVOKE_CURATOR "__REVOKE__"
 #define REVOKE_MARK "\nzklock:revoke"
 
-bool data_is_revoked(const char *data, size_t size);
-/* How much of the data is the holder's own. */
+/* How much of the data is the holder's own; less than all: they ask it. */
 size_t data_own_size(const char *data, size_t size);
 
 /* (The last five of the random bytes.) */

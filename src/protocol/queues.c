@@ -10,7 +10,8 @@ static unsigned bucket_of(const char *path, size_t length) {
   return (unsigned)(hash_text(HASH_BEGIN, path, length) % QUEUES_BUCKETS);
 }
 
-struct queue *queues_find(const struct queues *queues, const char *path,
+/* The queue of so much of this path; NULL: none. */
+static struct queue *find(const struct queues *queues, const char *path,
                           size_t length) {
   struct queue *queue = queues->buckets[bucket_of(path, length)];
   while (queue &&
@@ -58,7 +59,7 @@ static void flush(struct chore *chore) {
 }
 
 struct queue *queues_get(struct queues *queues, const char *path) {
-  struct queue *queue = queues_find(queues, path, strlen(path));
+  struct queue *queue = find(queues, path, strlen(path));
   if (!queue) {
     queue = queue_new(queues->all, path, flush);
     if (!queue) return NULL;
@@ -92,11 +93,11 @@ void queues_each_contender(struct queues *queues,
 /* As a directory of ours, and as a child of one. */
 void queues_hear(struct queues *queues, enum watch_event event,
                  const char *path) {
-  struct queue *queue = queues_find(queues, path, strlen(path));
+  struct queue *queue = find(queues, path, strlen(path));
   if (queue && event != WATCH_CHANGED) queue_children_changed(queue);
   const char *slash = strrchr(path, '/');
   if (event == WATCH_CHILDREN || !slash) return;
-  queue = queues_find(queues, path, (size_t)(slash - path));
+  queue = find(queues, path, (size_t)(slash - path));
   if (queue) watches_fired(&queue->directory.watches, slash + 1, event);
 }
 

@@ -20,10 +20,7 @@ void queues_init(struct queues *queues, struct contenders *all);
 /* Nobody is in them. */
 void queues_free(struct queues *queues);
 
-/* The queue of so much of this path; NULL: none. */
-struct queue *queues_find(const struct queues *queues, const char *path,
-                          size_t length);
-/* The same, made if need be; NULL: no memory. */
+/* The queue of this path, made if need be; NULL: no memory. */
 struct queue *queues_get(struct queues *queues, const char *path);
 
 void queues_each(struct queues *queues, void (*visit)(struct queue *queue));

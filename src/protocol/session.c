@@ -259,10 +259,10 @@ void session_close(struct session *s, int64_t now) {
 
 /* The world. */
 
-void session_attempting(struct session *s, int64_t now, int64_t started) {
+void session_attempting(struct session *s, int64_t now) {
   if (s->state == SESSION_CLOSED || s->wire.session == 0) return;
   begin(s, now);
-  lease_attempting(&s->wire.lease, started);
+  lease_attempting(&s->wire.lease, now);
   end(s);
 }
 
@@ -281,7 +281,7 @@ void session_connected(struct session *s, int64_t now, int64_t id,
   if (session_is_connected(s)) session_disconnected(s, now);
   bool same = s->wire.session == id && id != 0;
   if (s->wire.session != 0 && !same) session_expired(s, now);
-  session_attempting(s, now, started);
+  if (same) lease_attempting(&s->wire.lease, started);
   begin(s, now);
   s->refused = 0;
   s->renew_at = NEVER;

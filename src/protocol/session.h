@@ -106,10 +106,9 @@ void session_close(struct session *s, int64_t now);
 
 /* What the world reports.
  *
- * From `started` on an attempt to connect may be under way, of which we need
- * never hear: a server may have got it that grants less time than we know of.
- * To be called before each attempt, as soon as it may have begun. */
-void session_attempting(struct session *s, int64_t now, int64_t started);
+ * From now on an attempt to connect may be under way, of which we need never hear:
+ * a server may have got it that grants less time than we know of. */
+void session_attempting(struct session *s, int64_t now);
 /* `started`: a time that certainly comes before the attempt that led to this
  * connection, and after whatever was answered in the last one was sent. */
 void session_connected(struct session *s, int64_t now, int64_t id,

@@ -25,6 +25,14 @@ STORY("believes an owner that has seen its node gone, and deletes it") {
   HEARS(a, "remove 1: no node", "removed, forgotten");
 }
 
+STORY("counts nobody ahead less for a node that was gone before the list") {
+  struct actor *a = HOLDER(s, 2), *b = ACQUIRE(s);
+  happens(s, "create lock: 5, list: 3 4 5, get 5, get 4, get 3");
+  release(a);
+  HEARS(b, "remove 2: no node, deleted 4", "");
+  HEARS(b, "list: 3 5, deleted 3", "granted");
+}
+
 STORY("tells one that does not wait of its own session's holder") {
   HOLDER(s, 1, .handoffs = 3, .data = "we");
   struct actor *a = ACQUIRE(s, .handoffs = 3, .tries = true);

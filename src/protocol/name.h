@@ -81,11 +81,11 @@ struct entry {
  * all children, in order of their names. */
 struct listing {
   int count;
-  bool wrapped; /* some numbers are negative: see below */
-  int others;   /* so many children were left out, NAME_READY not among them */
+  int others;  /* so many children were left out, NAME_READY not among them */
+  int creates; /* OP_NAMES: how many children the directory has had by then */
   bool has_holder;  /* one of these is NAME_UNFAIR, ... */
   bool has_permits; /* ... one a semaphore's directory of permits */
-  int creates; /* OP_NAMES: how many children the directory has had by then */
+  bool wrapped;     /* some numbers are negative: see below */
   struct entry entries[];
 };
 

@@ -64,6 +64,7 @@ struct wish {
   int max_hold;        /* longest */
   int handoffs;        /* local turns */
   int permits;         /* PERMIT, MEMBER; 0: one */
+  bool kazoo, latch;   /* its spelling */
   const char *data;    /* of its node */
   struct actor *below; /* READER: downgrades from this one's write lock */
   bool watches_parent;
@@ -187,6 +188,7 @@ void shows_forged(struct stage *s, const char *own, int forged);
 void forged_are_ours(struct stage *s);
 /* The next node of ours gets the name that the first of them has now. */
 void next_is_as_forged(struct stage *s);
+void shows_then_no_memory(struct stage *s, const char *children);
 void asks_to_let_go(struct stage *s); /* what is read from now on */
 void others_say(struct stage *s, const char *data);
 

@@ -329,6 +329,10 @@ static void show(struct stage *s, enum op_kind to, const char *children,
   settle(s);
 }
 
+void shows_then_no_memory(struct stage *s, const char *children) {
+  show(s, OP_LIST, children, 1, 0);
+}
+
 void names_without_memory(struct stage *s, const char *children, int spared) {
   show(s, OP_NAMES, children, 1, spared);
 }

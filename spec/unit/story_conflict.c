@@ -9,6 +9,49 @@ static void lives(struct stage *s, const char *shown, const char *look) {
   happens(s, "%s: theirs 1001", look);
 }
 
+TEST("refuses each kind beside a live node of another, and deletes its own") {
+  static const struct {
+    enum lock lock;
+    bool kazoo, latch;
+    const char *shown, *look, *other;
+  } rows[] = {
+      {MUTEX, false, false, "1w 2", "look at 1", "write of 99"},
+      {MUTEX, false, false, "1r 2", "look at 1", "read of 99"},
+      {MUTEX, false, false, "1k 2", "look at 1", "lock of kazoo of 99"},
+      {MUTEX, false, false, "1kr 2", "look at 1", "read of kazoo of 99"},
+      {MUTEX, false, false, "1l 2", "look at 1", "latch of 99"},
+      {MUTEX, false, false, "1m 2", "look at 1", "member of 99"},
+      {MUTEX, false, false, "2 holder", "look at holder", "unfair of 99"},
+      {MUTEX, true, false, "1kr 2", "look at 1", "read of kazoo of 99"},
+      {MUTEX, true, false, "1 2", "look at 1", "lock of 99"},
+      {MUTEX, false, true, "1 2", "look at 1", "lock of 99"},
+      {READER, false, false, "1 2", "look at 1", "lock of 99"},
+      {WRITER, false, false, "1 2", "look at 1", "lock of 99"},
+      {READER, true, false, "1r 2", "look at 1", "read of 99"},
+      {WRITER, true, false, "1l 2", "look at 1", "latch of 99"},
+      {WRITER, false, false, "2 holder", "look at holder", "unfair of 99"},
+      {MEMBER, false, false, "1 2", "look at 1", "lock of 99"},
+      {MEMBER, false, false, "2 holder", "look at holder", "unfair of 99"},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    struct stage *s = BEGIN();
+    struct actor *a = ACQUIRE(s, .lock = rows[i].lock, .kazoo = rows[i].kazoo,
+                              .latch = rows[i].latch, .permits = 2);
+    sent(s);
+    happens(s, "%s: 2", oldest(s));
+    if (rows[i].lock == MEMBER) happens(s, "exists ready");
+    happens(s, "list: %s", rows[i].shown);
+    HEARD(a, "");
+    lives(s, rows[i].shown, rows[i].look);
+    HEARD(a, "refused: conflict");
+    CHECK_TEXT(rows[i].other, other_of(a));
+    if (rows[i].lock == MEMBER) happens(s, "unwatch ready");
+    HEARS(a, "remove 2", "removed, forgotten");
+    SENT(s, "");
+    END(s);
+  }
+}
+
 STORY("says whose node it is") {
   struct actor *a = ACQUIRE(s);
   happens(s, "create lock: 2, list: 1r 2");
@@ -16,6 +59,44 @@ STORY("says whose node it is") {
   lives(s, "1r 2", "look at 1");
   HEARD(a, "refused: conflict");
   CHECK_TEXT("web1:7", rival_of(a));
+}
+
+STORY("asks for the owner alone of what may not be read") {
+  struct actor *a = ACQUIRE(s), *b;
+  happens(s, "create lock: 2, list: 1w 2, look at 1: no auth");
+  happens(s, "ask about 1: theirs 1001, 100 ms, list: 1w 2");
+  HEARS(a, "look at 1: no auth, ask about 1: theirs 1001", "refused: conflict");
+  CHECK_TEXT("nobody", rival_of(a));
+  happens(s, "remove 2");
+  b = ACQUIRE(s);
+  happens(s, "create lock: 3, list: 1w 3, look at 1: no auth");
+  happens(s, "ask about 1: no auth"); /* its owner is unknown: no conflict */
+  HEARS(b, "list: 1w 3", "granted");
+}
+
+STORY("is not refused by a node of its own session that is on its way out") {
+  struct actor *a = ACQUIRE(s);
+  happens(s, "create lock: 2, list: 1w 2, look at 1: ours 1001, list: 1w 2");
+  HEARD(a, "granted");
+}
+
+STORY("is refused for it where its time is over before that is certain") {
+  struct actor *a = ACQUIRE(s, .within = 50);
+  HEARS(a, "create lock: 2, list: 1w 2, look at 1: theirs 1001", "");
+  HEARS(a, "50 ms", "refused: conflict");
+  CHECK_TEXT("write of 99", other_of(a));
+  CHECK_TEXT("nobody", rival_of(a));
+}
+
+STORY("is refused where another one is there at each look, for a second") {
+  struct actor *a = ACQUIRE(s);
+  happens(s, "create lock: 2, list: 2 leases");
+  for (int i = 0; i < 10; i++) {
+    happens(s, "list: %dp, look at %d: theirs %d", i, i, 1001 + i);
+    HEARD(a, "");
+    happens(s, "100 ms, list: 2 leases");
+  }
+  HEARS(a, "list: 77p, look at 77: theirs 1077", "refused: conflict");
 }
 
 STORY("looks again where the node that was looked behind is not its own") {
@@ -27,6 +108,30 @@ STORY("looks again where the node that was looked behind is not its own") {
   SENT(s, "get 0");
   SENDS(s, "get 0: theirs 1001", "unwatch 0, list");
   SENDS(s, "unwatch 0, list: 1w 2", "look at 1");
+}
+
+STORY("never ends a wait or a hold that has begun") {
+  struct actor *a = WAITER(s);
+  SENDS(s, "changed 1, get 1, list: 1 2 3w holder leases", "");
+  happens(s, "reconnects, list: 1 2 3w holder leases, get 2, get 1, deleted 1");
+  HEARD(a, "granted");
+}
+
+STORY("lets a writer downgrade whatever has come to the path") {
+  struct actor *writer = HOLDER(s, 1, .lock = WRITER);
+  struct actor *reader = ACQUIRE(s, .lock = READER, .below = writer);
+  happens(s, "get 1, create read 1: 1, list: 1w 1r holder leases");
+  HEARD(reader, "granted");
+}
+
+STORY("tries again where there was no memory to look") {
+  struct actor *a = ACQUIRE(s);
+  happens(s, "create lock: 2");
+  shows_then_no_memory(s, "1w 2");
+  HEARD(a, "");
+  happens(s, "200 ms, list: 1w 2");
+  lives(s, "1w 2", "look at 1");
+  HEARD(a, "refused: conflict");
 }
 
 /* Before a grant that no list of the path precedes. */
@@ -64,4 +169,19 @@ TEST("refuses an unfair lock beside a mutex, beside permits") {
   HEARD(a, "refused: conflict");
   CHECK_TEXT("permit of 99", other_of(a));
   END(s);
+}
+
+/* Inside the gate, with permit 2 made, the only one. */
+static struct actor *asks_for_permit(struct stage *s) {
+  struct actor *a = ACQUIRE(s, .lock = PERMIT, .minds = true);
+  HEARS(a, "create lock: 7, list: 7, create permit: 2, list: 2", "");
+  SENT(s, "list");
+  return a;
+}
+
+STORY("does not trust a look at a path that was gone") {
+  struct actor *a = asks_for_permit(s);
+  HEARS(a, "list: no node", "");
+  SENDS(s, "list: 2", "list");
+  HEARS(a, "list: leases locks, list: 2", "granted");
 }

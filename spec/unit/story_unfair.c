@@ -12,6 +12,16 @@ static struct actor *holds(struct stage *s) {
   return a;
 }
 
+STORY("takes both nodes with one create and a look, and gives both back") {
+  struct actor *a = ACQUIRE(s, .lock = UNFAIR);
+  SENT(s, CREATES ", get holder");
+  HEARS(a, "create holder with hold: 1", "");
+  HEARS(a, "get holder", "granted");
+  CHECK_INT(1001, token_of(a));
+  release(a);
+  HEARS(a, "remove holder with 1", "removed, forgotten");
+}
+
 STORY("loses an unfair lock whose node its session has made once more") {
   struct actor *a = holds(s);
   /* by an earlier request, which came late */
@@ -45,6 +55,14 @@ STORY("waits for another's unfair node, and tries when it goes") {
   HEARS(a, "create holder with hold: 1, get holder", "granted");
 }
 
+STORY("finds its own unfair node when the create's reply was lost") {
+  struct actor *a = ACQUIRE(s, .lock = UNFAIR);
+  made_unheard(s, 7);
+  SENDS(s, "reconnects", "list");
+  HEARS(a, "list: 7h, get holder, ask about 7", "granted");
+  CHECK_INT(1007, token_of(a));
+}
+
 TEST("leaves another's node of its name alone, though `holder` is ours") {
   static const char *const shown[] = {"theirs 1007", "ours 77", "no node",
                                       "no auth"};
@@ -60,6 +78,28 @@ TEST("leaves another's node of its name alone, though `holder` is ours") {
   }
 }
 
+STORY("asks again about the node beside `holder` where it was not told") {
+  struct actor *a = ACQUIRE(s, .lock = UNFAIR);
+  made_unheard(s, 7);
+  HEARS(a, "reconnects, list: 7h, get holder, ask about 7: throttled", "");
+  SENDS(s, "100 ms", "get holder");
+  HEARS(a, "get holder, ask about 7", "granted");
+}
+
+STORY("deletes both nodes of an unfair lock that a server makes late") {
+  struct actor *a = ACQUIRE(s, .lock = UNFAIR);
+  made_unheard(s, 7);
+  happens(s, "reconnects, list: nobody"); /* it is not there yet */
+  happens(
+      s, CREATES
+      ": exists, get holder"); /* of this session, and of nothing that it wants */
+  SENT(s, "list");
+  SENDS(s, "list: 7h, ask about 7, ask about holder", "remove holder with 7");
+  happens(s, "deleted holder, remove holder with 7");
+  SENT(s, CREATES ", get holder");
+  HEARD(a, "");
+}
+
 STORY("keeps looking for an unfair lock's nodes when it has given up") {
   struct actor *a = ACQUIRE(s, .lock = UNFAIR);
   made_unheard(s, 7);
@@ -69,6 +109,19 @@ STORY("keeps looking for an unfair lock's nodes when it has given up") {
   SENT(s, "");
   SENDS(s, "2500 ms", "list");
   happens(s, "list: 7h, ask about 7, ask about holder, remove holder with 7");
+}
+
+STORY("deletes its own node alone where an unfair lock's is another's") {
+  struct actor *a = holds(s);
+  HEARS(a, "reconnects, get holder: theirs 900", "lost: deleted");
+  HEARS(a, "ask about 1: no node", "removed, forgotten");
+  SENT(s, "unwatch holder, list");
+}
+
+STORY("loses an unfair lock whose node somebody deletes") {
+  struct actor *a = holds(s);
+  HEARS(a, "deleted holder", "lost: deleted");
+  HEARS(a, "remove 1", "removed, forgotten");
 }
 
 STORY("deletes `holder` by its name where its own node is gone") {
@@ -101,10 +154,36 @@ STORY("looks once more before it deletes an unfair node without a lease") {
   HEARS(a, "get holder, round, remove holder with 1", "removed, forgotten");
 }
 
+STORY("lets one of a session at a time want an unfair node") {
+  struct actor *a = ACQUIRE(s, .lock = UNFAIR, .data = "we");
+  struct actor *b = ACQUIRE(s, .lock = UNFAIR, .within = 1000);
+  HEARS(a, "create holder with hold: 1, get holder", "granted");
+  SENT(s, "");
+  HEARS(b, "1000 ms", "refused: timeout, removed, forgotten");
+  CHECK_TEXT("we, who holds", rival_of(b));
+}
+
+STORY("tells one that does not wait that an unfair lock is taken") {
+  struct actor *a = ACQUIRE(s, .lock = UNFAIR, .tries = true);
+  SENT(s, CREATES);
+  happens(s, CREATES ": exists");
+  HEARD(a, "refused: busy, removed, forgotten");
+  SENT(s, "");
+}
+
 STORY("looks before it deletes an unfair node that its owner has not found") {
   struct actor *a = holds(s);
   sees_deletion(a);
   HEARD(a, "lost: deleted");
   SENT(s, "get holder");
   HEARS(a, "get holder: theirs 900, remove 1", "removed, forgotten");
+}
+
+STORY("deletes an unfair node that turns out to be ours when it gives up") {
+  struct actor *a = ACQUIRE(s, .lock = UNFAIR);
+  made_unheard(s, 7);
+  cancel(a);
+  HEARD(a, "refused: cancelled");
+  happens(s, "reconnects, list: 7h, get holder, ask about 7");
+  HEARS(a, "remove holder with 7", "removed, forgotten");
 }

@@ -359,6 +359,7 @@ tls: has-check has-tls  ## what a client library does that has TLS: builds one f
 ci-full: lint test asan tsan  ## what takes longer than a commit should wait
 	$(MAKE) -s sim SEEDS=1000000
 	$(MAKE) -s mutants
+	bash spec/run bench/spec
 	.ci/bare --suite trixie 'make deps FOR=test' 'make test'
 	.ci/bare --suite trixie 'make deps FOR=deb && make deb && yes | sudo apt install ./build/deb/*zklock_*.deb'
 

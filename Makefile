@@ -25,14 +25,6 @@ CFLAGS      ?= $(if $(filter virtual,$(ZK)),-O1 -g,-O2 -g $(WHOLE))
 BUILD       ?= build
 PKG_CONFIG  ?= pkg-config
 
-# What a goal needs and does not find it says in a sentence, and `make deps` installs.
-.PHONY: deps
-FOR ?= demo
-deps:  ## install what a goal needs, with apt: FOR='demo test nginx'
-	@LUA_VERSION=$(LUA_VERSION) sh .ci/install $(FOR)
-has-%:
-	@LUA_VERSION=$(LUA_VERSION) sh .ci/install --check $*
-
 # ---- What is there -----------------------------------------------------------
 
 UNAME     := $(shell uname -s)
@@ -121,6 +113,14 @@ is_example = $(wildcard examples/$(NAME).lua)$(filter embed,$(NAME))
 .PHONY: all
 all: $(MODULES)  ## build the modules for LUA_VERSION
 	@:
+
+# What a goal needs and does not find it says in a sentence, and `make deps` installs.
+.PHONY: deps
+FOR ?= demo
+deps:  ## install what a goal needs, with apt: FOR='demo test nginx'
+	@LUA_VERSION=$(LUA_VERSION) sh .ci/install $(FOR)
+has-%:
+	@LUA_VERSION=$(LUA_VERSION) sh .ci/install --check $*
 
 # One compilation of all sources: they are few, and it is quicker than many. That
 # they are many files is for readers: where the compiler can do it, what comes out

@@ -326,7 +326,7 @@ static void world(void) {
                       next(2) ? REASON_CREDENTIALS : REPLY_AUTH_REQUIRED);
       break;
     case 3:
-      session_attempting(&session, now, now);
+      session_attempting(&session, now);
       break;
     default:
       connect_anew();

@@ -301,7 +301,7 @@ $(BUILD)/unit/%.o: %.c
 	$(CC) $(STANDARD) -UNDEBUG -Wall -Wextra $(CFLAGS) -Isrc \
 	  -include spec/sim/memory.h -MMD -c $< -o $@
 $(BUILD)/unit/tests: $(UNIT_OBJECTS)
-	$(CC) $(CFLAGS) $^ -o $@ $(LDFLAGS)
+	$(CC) $(CFLAGS) $^ -o $@
 -include $(wildcard $(UNIT_OBJECTS:.o=.d))
 
 .PHONY: memory valgrind

@@ -73,6 +73,21 @@ static const struct test *seek(const struct test *test, const char *part) {
   return test;
 }
 
+/* Those of a file, from `*at` on. */
+static void run_to_the_end(const struct test *volatile *at, const char *part) {
+  const char *file = (*at)->file;
+  for (;;) {
+    printf("test\t%s\t%s\n", file_of(*at), (*at)->sentence);
+    fflush(stdout);
+    run(*at);
+    printf("passed\n");
+    fflush(stdout);
+    const struct test *next = seek((*at)->next, part);
+    if (!next || strcmp(next->file, file) != 0) exit(0);
+    *at = next;
+  }
+}
+
 /* Runs those of a file, from `test` on, in one process, up to the first that
  * fails; the next to be run. */
 static const struct test *run_some(const struct test *test, const char *part,
@@ -83,18 +98,10 @@ static const struct test *run_some(const struct test *test, const char *part,
   int status;
   if (at == MAP_FAILED) abort();
   fflush(stdout);
+  *at = test;
   pid_t child = fork();
   if (child < 0) abort();
-  for (*at = test; child == 0;) {
-    printf("test\t%s\t%s\n", file_of(*at), (*at)->sentence);
-    fflush(stdout);
-    run(*at);
-    printf("passed\n");
-    fflush(stdout);
-    const struct test *next = seek((*at)->next, part);
-    if (!next || strcmp(next->file, test->file) != 0) exit(0);
-    *at = next;
-  }
+  if (child == 0) run_to_the_end(at, part);
   if (waitpid(child, &status, 0) != child) abort();
   if (WIFSIGNALED(status)) printf("signal %d\n", WTERMSIG(status));
   if (status != 0) printf("FAILED\n");

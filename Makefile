@@ -318,7 +318,7 @@ cost: has-check has-cost  ## requests, system calls, instructions per operation:
 	@LUA=lua$(LUA_VERSION) LIMIT=$(LIMIT) bash bench/cost $(TREES)
 
 .PHONY: budgets soak
-budgets: has-check has-cost  ## the same against bench/budgets; RECORD=yes: writes them anew
+budgets: has-check has-cost  ## the same against bench/budgets; RECORD=yes: writes them
 	@LUA=lua5.4 bash bench/cost --$(if $(RECORD),record,check)
 soak: has-check has-cost  ## ten minutes of everything at once: is memory flat?  MINUTES=
 	@LUA=lua$(LUA_VERSION) $(if $(filter command line,$(origin MINUTES)),\
@@ -402,7 +402,7 @@ $(BUILD)/bench/floor: $(BENCH_FLOOR) $(wildcard bench/drivers/floor/*.h)
 .PHONY: pictures recording
 pictures:  ## draws doc/pictures and doc/bench, but for the recording
 	@$(ANY_LUA) doc/pictures/draw
-recording: has-check all  ## records the demo anew: doc/pictures/demo.svg
+recording: has-check all  ## records the demo again: doc/pictures/demo.svg
 	@$(call RUN,$(ZK),$(LUA_VERSION)) lua$(LUA_VERSION) doc/pictures/record
 
 # ---- To install it -----------------------------------------------------------

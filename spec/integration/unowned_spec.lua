@@ -70,7 +70,7 @@ describe("A node that no session owns", function()
     local waiter = kinds.queue_in(session:mutex(path), path)
     kinds.nobody(5, waiter)
     assert.same({ ("warn: cannot take the lock (%s/x-lock-0000000000): no "
-      .. "session owns it, so it stays until somebody deletes it")
+      .. "session owns it, so it stays until it is deleted")
       :format(path) }, lines)
     local list = session:contenders(path)
     assert.same({ "0x0", false, false },
@@ -87,7 +87,7 @@ describe("A node that no session owns", function()
       local mutex = log_to(lines):mutex(path, { fair = false })
       assert.equal("timeout", select(3, mutex:acquire(5)))
       assert.same({ ("warn: cannot take the lock (%s/holder): no session owns "
-        .. "it, so it stays until somebody deletes it"):format(path) }, lines)
+        .. "it, so it stays until it is deleted"):format(path) }, lines)
       zk:delete(path .. "/holder")
       assert(mutex:acquire(30)):release { wait = true }
     end)

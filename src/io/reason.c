@@ -21,7 +21,7 @@ const char *reason_words(int rc) {
       return "its ACL, by option 'acl', would not let this session list, "
              "create and delete";
     case REASON_STAYS:
-      return "no session owns it, so it stays until somebody deletes it";
+      return "no session owns it, so it stays until it is deleted";
     case REASON_CROWDED:
       return "there are more than 50000 children in it, or in a directory of "
              "it";

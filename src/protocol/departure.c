@@ -12,7 +12,7 @@
  * had, and `ready` is deleted only if these are all: in one transaction with a create
  * and a delete of that number, which is refused if a server gives out another.  So
  * one that is applied late deletes nothing of another run.  (A directory that was
- * made anew counts from 0, and may come to that very number.)
+ * deleted and created again counts from 0, and may come to that very number.)
  *
  * So nobody is out before all have begun to leave, or are dead: whoever has not
  * begun has its node, and the lowest does not go while there is another.  Nobody

@@ -8,10 +8,10 @@
 #include "follow.h"
 #include "way.h"
 
-/* Who waits for the quota. */
+/* Contenders that wait for the quota. */
 
-/* Must not wait for others of this session to leave (quota.h): the first on
- * its path, who asks for one more permit, who holds the lock as a writer. */
+/* Must not wait for others of this session to leave (quota.h): the first on its
+ * path, one that asks for one more permit, one that holds the lock as a writer. */
 static bool is_urgent(const struct contender *c) {
   return c->queue->entered == 0 || c->options.kind == KIND_PERMIT ||
          c->options.downgrade;

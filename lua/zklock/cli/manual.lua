@@ -335,7 +335,7 @@ the most), and tells what a session has: its timeout, how long a hold goes on
 when the servers fall silent, how long an answer takes, and how long a mutex at
 PATH takes to be acquired and released. It tells who we are (the schemes of the
 credentials, nothing else), what we may do at PATH, and, if our nodes are not to
-be open, whether strangers may join the queue there. It shows the token of the
+be open, whether other users may join the queue. It shows the token of the
 mutex: of servers that have lost their data, tokens begin with small numbers.
 While it holds the mutex it asks each address for its node: a host that does not
 have it belongs to another ensemble.

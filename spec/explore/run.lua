@@ -19,7 +19,7 @@ end
 local virtual = require "zklock.virtual"
 local story = require "explore.story"
 
-local LONGEST = 120 -- seconds of real time, for one story
+local LONGEST = 120 -- seconds of processor time, for one story
 
 local function replay(seed)
   local file = os.getenv "EXPLORE_TRACE"

@@ -44,7 +44,7 @@ static void *work(void *unused) {
 static void on_fork(void) { hooked++; }
 
 static int child(void) {
-  alarm(5);
+  alarm(120);
   bool ok = pthread_mutex_trylock(&foreign) == 0 && hooked == 1 &&
             !fork_bars_lookups();
   fork_lock();
@@ -88,7 +88,7 @@ int main(void) {
   over = true;
   for (int i = 0; i < WORKERS; i++) pthread_join(threads[i], NULL);
   printf("%d failures\n", failures);
-  alarm(5);
+  alarm(120);
   printf("the last %s\n", fork_that_fails() ? "fails" : "succeeds");
   fork_lock();
   fork_unlock();

@@ -5,11 +5,13 @@
 #include <lauxlib.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 static void run(lua_State *L, unsigned seconds) {
-  alarm(seconds);
+  struct rlimit limit = {seconds, seconds + 1};
+  setrlimit(RLIMIT_CPU, &limit);
   int failed = lua_pcall(L, 0, 0, 0);
   if (failed) fprintf(stderr, "%s\n", lua_tostring(L, -1));
   fflush(NULL);
@@ -17,7 +19,7 @@ static void run(lua_State *L, unsigned seconds) {
 }
 
 /* attempt(seconds, function): calls it in a child, which is killed after so many
- * seconds of real time.  True; or false and how the child ended. */
+ * seconds of processor time.  True; or false and how the child ended. */
 static int attempt(lua_State *L) {
   int status = 0;
   unsigned seconds = (unsigned)luaL_checkinteger(L, 1);

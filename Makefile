@@ -372,12 +372,14 @@ torture: has-check  ## processes against faults, and a witness: MINUTES=, SEED=
 # ---- To compare it with others -------------------------------------------------
 
 # bench/README.md has the workloads and what a driver is.
-.PHONY: bench bench-full bench-zklock bench-floor
+.PHONY: bench calls bench-full bench-zklock bench-floor
 BENCH ?= main
 bench: has-bench  ## beside the peers: BENCH=quick, DRIVERS='…', CASES='…'
 	@BUILD=$(BUILD) bench/run --set $(BENCH) \
 	  $(if $(DRIVERS),--drivers '$(DRIVERS)') $(if $(CASES),--cases '$(CASES)') \
 	  $(BENCH_FLAGS)
+calls: has-bench  ## functions and files that one acquire goes through
+	@bench/calls/run
 bench-full:  ## all workloads, each loop and Lua, ensemble and disk: 40 minutes
 	@$(MAKE) --no-print-directory bench BENCH=full
 
@@ -502,6 +504,11 @@ uninstall:  ## removes what `make install` has put there
 .PHONY: reference
 reference:  ## doc/api.md from lua/zklock/meta; CHECK=yes only compares
 	@$(ANY_LUA) doc/make/api.lua $(if $(filter command line,$(origin CHECK)),--check)
+
+# Everything that is made from other files and committed, but for the recording.
+.PHONY: regenerate
+regenerate: format rockspecs reference messages pictures  ## what is made from other files
+
 # ---- To pack it ----------------------------------------------------------------
 
 # The version stands in one file, and everything that is packed has it from there.

@@ -1,5 +1,5 @@
---- Counts the calls of one uncontended acquire and of its release, in C and in Lua,
--- on both threads; bench/calls/run calls this.
+--- Counts the calls of one uncontended acquire and of its release, in C and in
+-- Lua, on both threads; bench/calls/run calls this.
 --
 --     count.lua CALLS.so CORE.so HOSTS
 local calls = assert(package.loadlib(arg[1], "luaopen_calls"))()

@@ -2,60 +2,62 @@
 
 -- # Adapter of a loop
 --
--- In a coroutine of a scheduler that zklock does not know, waiting raises rather than block all of it. An adapter says how a task is
--- suspended and woken there. The option `loop` takes one for all sessions, or a maker of one for each. doc/loops.md has a whole game
--- loop with one.
+-- In a coroutine of an unknown scheduler, a call that waits raises an error rather than block the whole scheduler. An adapter
+-- tells zklock how to suspend and wake a task there. The option `loop` takes one adapter for all sessions, or a maker of one for
+-- each session. doc/loops.md has a complete game loop with an adapter.
 --
--- A wait `w` is a table. An adapter may keep what it likes in it under names of its own, and reads `w.done`, which says that there is
--- nothing to wait for any more.
+-- A wait `w` is a table. An adapter can store its own fields in it, and reads `w.done`, which is true when the wait is over.
 
 -- ## Adapter
 --
--- Its functions are called with a dot.
+-- zklock calls these functions with a dot.
 
---- How a task is suspended and woken.
+--- How to suspend and wake a task.
 ---@class zklock.Adapter
 ---
---- Suspends the running task until `wake(w)`, or for so many seconds (nil: without end). It may return early: who called it looks at
---- `w.done`.
+--- Suspends the running task until `wake(w)`, or for `timeout` seconds (nil: without limit). It may return early, because the
+--- caller checks `w.done`.
 ---@field wait fun(w: table, timeout?: zklock.Seconds)
 ---
---- Makes the task of this wait runnable. It is called inside `session:step`, or inside another task's `session:close`. It must not
---- yield, block or raise.
+--- Makes the task of this wait runnable. zklock calls it inside `session:step`, or inside another task's `session:close`. It must
+--- not yield, block or raise.
 ---@field wake fun(w: table)
 ---
---- From now on somebody waits or expects a callback: let a task of its own call `session:step` when the descriptor is readable. Expected
---- are an acquisition by `lock:acquire_async`, and `guard:on_lost` and `guard:on_revoke` of a hold that lasts. Default: nothing
+--- Is called when the first task begins to wait or a callback becomes possible. From then on, a separate task must call
+--- `session:step` when the descriptor is readable. A callback is possible for an acquisition by `lock:acquire_async`, and for
+--- `guard:on_lost` and `guard:on_revoke` of a hold that lasts. Default: nothing
 ---@field arm? fun()
 ---
---- Nobody waits or expects a callback any more. Default: nothing
+--- Is called when no task waits and no callback is possible any more. Default: nothing
 ---@field disarm? fun()
 ---
---- What the running task is called, where a coroutine is not one task. Default: the running coroutine
+--- Returns what identifies the running task, if a coroutine is not one task. Default: the running coroutine
 ---@field owner? fun(): any
 ---
---- What ends with the caller's request, where there are requests. Only nginx's own adapter has it. Default: nothing does
+--- Returns the scope of the running request; its waits and holds end with it. Only nginx's own adapter has this function. Default:
+--- none
 ---@field scope? fun(): table?
 ---
---- Says whether the process is about to end: then zklock limits waits that have no timeout. Default: false
+--- Returns whether the process is about to end: zklock then limits waits that have no timeout. Default: false
 ---@field is_leaving? fun(): boolean
 ---
---- The running request ends, which the adapter cannot tell by itself. Only nginx's own adapter has it. Default: nothing
+--- Ends the waits and holds of the running request, if the adapter cannot detect its end. Only nginx's own adapter has this
+--- function. Default: nothing
 ---@field cleanup? fun()
 ---
---- The host reads the wake-up's bytes itself. Default: false
+--- If true, the host itself reads the bytes of the wake-up from the descriptor. Default: false
 ---@field reads_fd? boolean
 ---
---- `wait` blocks the thread: it never yields. Default: false
+--- If true, `wait` blocks the thread and never yields. Default: false
 ---@field blocks? boolean
 ---
---- Called always before the descriptor is closed; it may be called again. Default: nothing
+--- Is always called before the descriptor is closed, perhaps more than once. Default: nothing
 ---@field close? fun()
 
 -- ## Maker of adapters
 
---- Makes an adapter for each session.
+--- A maker of an adapter for each session.
 ---@class zklock.AdapterMaker
 ---
---- The adapter of this session: it has `session:fd` and `session:step`.
+--- Returns the adapter of this session. The session already has `session:fd` and `session:step`.
 ---@field new fun(session: zklock.Session): zklock.Adapter

@@ -2,17 +2,18 @@
 
 -- # Barrier
 --
--- A barrier holds back who waits for it, until somebody lifts it. It is a persistent node at its path, and outlives who has set
--- it. Nobody passes who has come after it was set and before it is lifted, whichever server answers. doc/elections.md has the details.
+-- A barrier blocks waiters until a process lifts it. It is a persistent node at its path and outlives the process that has set it.
+-- A waiter that begins after the barrier was set and before it is lifted does not pass, whichever server answers. doc/elections.md
+-- has the details.
 
---- What holds back who waits for it, until somebody lifts it.
+--- A barrier blocks waiters until a process lifts it.
 ---@class zklock.Barrier
 ---
---- The path that it was made for.
+--- The path of the barrier.
 ---@field path string
 local barrier = {}
 
---- Makes who waits from now on wait. `invalid` if a session owns the node that is there.
+--- Closes the barrier: later `wait` calls block until `lift`. Returns `invalid` if a session owns the node at the path.
 ---
 --- Codes: disconnected, closed, auth, denied, invalid
 ---
@@ -22,11 +23,11 @@ local barrier = {}
 --- print(barrier:set())   --> true	false
 --- ```
 ---@return true? ok
----@return boolean|string changed it was not set before
+---@return boolean|string changed true: it was not set before
 ---@return zklock.Code? code
 function barrier:set() end
 
---- Lets everybody go on who waits.
+--- Opens the barrier: all waiters continue.
 ---
 --- Codes: disconnected, closed, auth, denied, invalid
 ---
@@ -35,11 +36,11 @@ function barrier:set() end
 --- print(barrier:lift())   --> true	false
 --- ```
 ---@return true? ok
----@return boolean|string changed it was set
+---@return boolean|string changed true: it was set before
 ---@return zklock.Code? code
 function barrier:lift() end
 
---- Asks a server.
+--- Asks a server whether the barrier is set.
 ---
 --- Codes: disconnected, closed, auth, denied, invalid
 ---
@@ -51,8 +52,8 @@ function barrier:lift() end
 ---@return zklock.Code? code
 function barrier:is_set() end
 
---- Waits until the barrier is not set, or was not for a moment. It goes on through lost connections and sessions. A thousand waiters of one
---- session cost one watch.
+--- Waits until the barrier is not set, or was not set for a moment. The wait continues through lost connections and expired
+--- sessions. A thousand waiters of one session use one watch.
 ---
 --- Codes: timeout, cancelled, disconnected, closed, auth, denied, invalid
 ---
@@ -70,7 +71,8 @@ function barrier:is_set() end
 ---@return zklock.Code? code
 function barrier:wait(options) end
 
---- Begins to wait and returns at once. `fn(true)` or `fn(nil, message, code)` is called from `session:step` or in a task of the loop.
+--- Begins to wait and returns at once. `fn(true)` or `fn(nil, message, code)` is called from `session:step` or in a task of the
+--- loop.
 ---
 --- ```lua
 --- local passed = false
@@ -80,12 +82,12 @@ function barrier:wait(options) end
 --- while not passed do session:step() end
 --- ```
 ---@param options? zklock.Seconds|zklock.WaitOptions may be left out. Default: wait for ever
----@param fn fun(ok?: true, message?: string, code?: zklock.Code) hears how it ends
+---@param fn fun(ok?: true, message?: string, code?: zklock.Code) is called with the result
 ---@return zklock.Ticket ticket ends the wait
 ---@overload fun(self: zklock.Barrier, fn: fun(ok?: true, message?: string, code?: zklock.Code)): zklock.Ticket
 function barrier:wait_async(options, fn) end
 
---- Ends every wait that was begun through this object: each hears `cancelled`.
+--- Ends every wait that was begun through this object with `cancelled`.
 ---
 --- ```lua
 --- session:barrier "/barriers/migration":cancel()

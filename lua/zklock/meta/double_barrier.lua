@@ -2,17 +2,18 @@
 
 -- # Double barrier
 --
--- What `n` members enter together and leave together. A session may have a thousand members at a path. doc/elections.md says what the
--- others see of a member that dies.
+-- A double barrier lets `n` members enter together and leave together. A session can have a thousand members at a path.
+-- doc/elections.md describes what the other members see of a member that dies.
 
---- What `n` members enter together and leave together.
+--- A double barrier lets `n` members enter together and leave together.
 ---@class zklock.DoubleBarrier
 ---
---- The path that it was made for.
+--- The path of the double barrier.
 ---@field path string
 local double_barrier = {}
 
---- Waits until `n` members are there. The guard tells a loss as any other does. `deadlock` is for who is inside already.
+--- Waits until `n` members have come. Returns a guard, which reports a loss as any other guard does. If the calling task is already
+--- inside, returns `deadlock`.
 ---
 --- Codes: timeout, cancelled, lost, disconnected, closed, auth, denied, invalid, conflict, deadlock
 ---
@@ -28,7 +29,7 @@ local double_barrier = {}
 ---@return zklock.Code? code
 function double_barrier:enter(options) end
 
---- Begins to enter and returns at once: as `lock:acquire_async`.
+--- Begins to enter and returns at once, as `lock:acquire_async` does.
 ---
 --- ```lua
 --- local gate, inside = session:double_barrier("/barriers/load-test", 2), 0
@@ -41,17 +42,18 @@ function double_barrier:enter(options) end
 --- while inside < 2 do session:step() end
 --- ```
 ---@param options? zklock.Seconds|zklock.AcquireOptions may be left out. Default: wait for ever
----@param fn fun(guard?: zklock.Guard, message?: string, code?: zklock.Code) hears how it ends
+---@param fn fun(guard?: zklock.Guard, message?: string, code?: zklock.Code) is called with the result
 ---@return zklock.Ticket ticket ends the wait
 ---@overload fun(self: zklock.DoubleBarrier, fn: fun(guard?: zklock.Guard, message?: string, code?: zklock.Code)): zklock.Ticket
 function double_barrier:enter_async(options, fn) end
 
---- Waits until all who were inside when it began have begun to leave, or are gone. Whatever it says, the caller is not inside any more;
---- `lost` if the hold had been lost. `guard:release` leaves, too, and waits for nobody.
+--- Waits until all members that were inside at the time of the call have begun to leave or are gone. Whatever it returns, the
+--- caller is no longer inside. Returns `lost` if the hold was lost before. `guard:release` also leaves, but does not wait for other
+--- members.
 ---
 --- Codes: timeout, cancelled, lost, disconnected, closed, auth, denied, invalid
 ---
---- Raises: if the calling task is not inside, and no `guard` says who is to leave.
+--- Raises: if the calling task is not inside and the option `guard` is not given.
 ---
 --- ```lua
 --- local gate = session:double_barrier("/barriers/load-test", 1)
@@ -64,7 +66,8 @@ function double_barrier:enter_async(options, fn) end
 ---@return zklock.Code? code
 function double_barrier:leave(options) end
 
---- Begins to leave and returns at once. `fn(true)` or `fn(nil, message, code)` is called from `session:step` or in a task of the loop.
+--- Begins to leave and returns at once. `fn(true)` or `fn(nil, message, code)` is called from `session:step` or in a task of the
+--- loop.
 ---
 --- Raises: as `double_barrier:leave`.
 ---
@@ -76,12 +79,13 @@ function double_barrier:leave(options) end
 --- while not left do session:step() end
 --- ```
 ---@param options? zklock.Seconds|zklock.LeaveOptions may be left out. Default: wait for ever
----@param fn fun(ok?: true, message?: string, code?: zklock.Code) hears how it ends
----@return zklock.Ticket ticket waits for the others no more
+---@param fn fun(ok?: true, message?: string, code?: zklock.Code) is called with the result
+---@return zklock.Ticket ticket ends the wait
 ---@overload fun(self: zklock.DoubleBarrier, fn: fun(ok?: true, message?: string, code?: zklock.Code)): zklock.Ticket
 function double_barrier:leave_async(options, fn) end
 
---- Ends every wait that was begun through this object: each hears `cancelled`. Who enters does not; who leaves has left.
+--- Ends every wait that was begun through this object with `cancelled`. A member that was entering does not enter; a member that
+--- was leaving has left.
 ---
 --- ```lua
 --- session:double_barrier("/barriers/load-test", 2):cancel()

@@ -2,18 +2,18 @@
 
 -- # Election
 --
--- Of many processes one leads. Who leads holds the mutex of the path: never do two believe so, a loss is told with its reason, and
--- `guard:token` fences. **A leader can be deposed without being told in time**: look at `guard:is_held` before each part of the
--- work, as under any lock. doc/elections.md has the details.
+-- In an election one of many processes leads. The leader holds the mutex of the path: two processes never both believe that they
+-- lead, a loss has a reason, and `guard:token` fences. **A leader can be deposed before it is notified**: check `guard:is_held`
+-- before each part of the work, as under any lock. doc/elections.md has the details.
 
---- Of many processes one leads.
+--- An election, in which one of many processes leads.
 ---@class zklock.Election
 ---
---- The path that it was made for.
+--- The path of the election.
 ---@field path string
 local election = {}
 
---- Waits until this task leads. `deadlock` is for who leads already.
+--- Waits until the calling task leads. If it already leads, returns `deadlock`.
 ---
 --- Codes: timeout, cancelled, lost, disconnected, closed, auth, denied, invalid, conflict, deadlock
 ---
@@ -30,7 +30,7 @@ local election = {}
 ---@return zklock.Code? code
 function election:campaign(options) end
 
---- Begins to campaign and returns at once: as `lock:acquire_async`.
+--- Begins to campaign and returns at once, as `lock:acquire_async` does.
 ---
 --- ```lua
 --- local leads
@@ -41,31 +41,31 @@ function election:campaign(options) end
 --- leads:release()
 --- ```
 ---@param options? zklock.Seconds|zklock.AcquireOptions may be left out. Default: wait for ever
----@param fn fun(guard?: zklock.Guard, message?: string, code?: zklock.Code) hears how it ends
+---@param fn fun(guard?: zklock.Guard, message?: string, code?: zklock.Code) is called with the result
 ---@return zklock.Ticket ticket ends the campaign
 ---@overload fun(self: zklock.Election, fn: fun(guard?: zklock.Guard, message?: string, code?: zklock.Code)): zklock.Ticket
 function election:campaign_async(options, fn) end
 
---- Ends all campaigns that were begun through this object, that of `election:run`, too: each hears `cancelled`.
+--- Ends every campaign that was begun through this object, including that of `election:run`, with `cancelled`.
 ---
 --- ```lua
 --- session:election "/elections/primary":cancel()
 --- ```
 function election:cancel() end
 
---- Campaigns, calls `fn(guard)` while it leads, gives the leadership back when `fn` returns, and campaigns again at the queue's end; until
---- `election:stop`, which makes it return `true`, or until a campaign is refused. It never calls two functions at a time.
+--- Campaigns, calls `fn(guard)` while it leads, releases the leadership when `fn` returns, and campaigns again from the end of the
+--- queue. Returns `true` after `election:stop`, or an error if a campaign fails. It never runs two calls of `fn` at the same time.
 ---
---- If `fn` raises, the leadership is given back first; then `on_error(problem)` hears it, or else the log; if there is neither, `run`
---- raises it. Then it pauses, and is no candidate meanwhile: `backoff` seconds, doubled each time in a row, up to `max_backoff`, half of
---- it by chance.
+--- If `fn` raises an error, `run` first releases the leadership and then calls `on_error(problem)`. Without `on_error` it logs the
+--- error; without `log` it raises the error itself. After the error it pauses without campaigning: `backoff` seconds, doubled with
+--- each error in a row up to `max_backoff`, half of it jitter.
 ---
---- If `fn` goes on after a loss or after `election:resign`, somebody else may lead by then; `run` waits until it returns.
---- If it never returns, it leads for as long as the hold lasts (see `max_hold`).
+--- If `fn` continues after a loss or after `election:resign`, another process can lead meanwhile; `run` waits until `fn` returns.
+--- If `fn` never returns, the process leads for as long as the hold lasts (see `max_hold`).
 ---
 --- Codes: cancelled, lost, disconnected, closed, auth, denied, invalid, conflict, deadlock
 ---
---- Raises: if `run` is under way through this object, and where nothing can wait; and what a hook (Ctrl-C) raises.
+--- Raises: if `run` is already running through this object, and where nothing can wait; and what a hook (Ctrl-C) raises.
 ---
 --- ```lua
 --- local election = session:election "/elections/primary"
@@ -81,14 +81,14 @@ function election:cancel() end
 ---@return zklock.Code? code
 function election:run(fn, options) end
 
---- Ends `election:run`: a campaign or a pause at once. A function that leads is not interrupted, and may ask `election:is_stopping`.
+--- Ends `election:run`: at once if it campaigns or pauses. A running `fn` is not interrupted; it can check `election:is_stopping`.
 ---
 --- ```lua
 --- session:election "/elections/primary":stop()   -- nothing runs: nothing happens
 --- ```
 function election:stop() end
 
---- Is `election:run` to end?
+--- Returns whether `election:stop` has asked the running `election:run` to end.
 ---
 --- ```lua
 --- local election = session:election "/elections/primary"
@@ -101,7 +101,7 @@ function election:stop() end
 ---@return boolean stopping
 function election:is_stopping() end
 
---- Gives the leadership back that is held through this object, whichever task has it. `false` if there is none.
+--- Releases the leadership that is held through this object, whichever task holds it. Returns `false` if there is none.
 ---
 --- Codes: lost, closed, auth, denied
 ---
@@ -119,15 +119,16 @@ function election:is_stopping() end
 ---@return zklock.Code? code
 function election:resign(options) end
 
---- Without an argument it asks who leads: a row, or nil if nobody does.
+--- Without an argument, asks a server for the leader: returns a row, or nil if there is no leader.
 ---
---- With `fn` it returns at once, with a ticket: `fn(leader)` is called from `session:step` or in a task of the loop, with who leads now, or
---- nil, and again at each change, until `ticket:cancel`. At last it is `fn(nil, message, code)` if the session ends. There are never
---- two calls at a time. It takes one watch, of the leader's node, and seven requests a change, however many contend.
+--- With `fn`, returns a ticket at once. `fn(leader)` is called from `session:step` or in a task of the loop, with the present
+--- leader or nil, and again at each change, until `ticket:cancel`. If the session ends, the last call is `fn(nil, message, code)`.
+--- Two calls never overlap. It uses one watch, on the leader's node, and seven requests for each change, however many participants
+--- there are.
 ---
 --- Codes: disconnected, closed, auth, denied, invalid
 ---
---- Raises: for what cannot be called.
+--- Raises: if `fn` is not callable.
 ---
 --- ```lua
 --- local election = session:election("/elections/primary", { data = "web1" })
@@ -136,8 +137,8 @@ function election:resign(options) end
 --- print(election:leader().data)   --> web1
 --- guard:release()
 --- ```
----@param fn? fun(leader?: zklock.Leader, message?: string, code?: zklock.Code) hears who leads. Default: ask once, and wait for the answer
----@return zklock.Leader|zklock.Ticket|nil leader who leads; with `fn` a ticket
+---@param fn? fun(leader?: zklock.Leader, message?: string, code?: zklock.Code) is called with the leader. Default: ask once
+---@return zklock.Leader|zklock.Ticket|nil leader with `fn`, a ticket
 ---@return string? message
 ---@return zklock.Code? code
 function election:leader(fn) end

@@ -2,14 +2,14 @@
 
 -- ## Fencing
 --
--- The guard of every lock but a multi has these.
+-- The guard of every lock except a multi has these methods.
 
 ---@class zklock.Guard: zklock.AnyGuard
 local guard = {}
 
---- The fencing token: 19 digits, so `<` on strings is right everywhere. It grows with every new hold of the path: across processes,
---- restarts, and a path that is deleted and made again, as long as the servers keep their data. (A reader that a writer has become
---- keeps the writer's.) A re-entry has the token of the hold.
+--- Returns the fencing token: a string of 19 digits, so that `<` compares tokens correctly in every language. It grows with each
+--- new hold of the path, across processes, restarts and re-creations of the path, as long as the servers keep their data. A
+--- re-entry has the token of the hold. After a downgrade the reader keeps the writer's token.
 ---
 --- ```lua
 --- local mutex = session:mutex "/locks/orders"
@@ -21,9 +21,9 @@ local guard = {}
 ---@return string token
 function guard:token() end
 
---- The fencing token as a number, for a resource that wants one.
+--- Returns the fencing token as a number, for a resource that needs a number.
 ---
---- Raises: if it is not exact as a number of this Lua (above 2^53 on Lua 5.1 and LuaJIT).
+--- Raises: if this Lua cannot represent it exactly (above 2^53 on Lua 5.1 and LuaJIT).
 ---
 --- ```lua
 --- local guard = assert(session:mutex "/locks/orders":acquire(5))
@@ -33,8 +33,8 @@ function guard:token() end
 ---@return integer token
 function guard:token_number() end
 
---- How many local turns (option `handoffs`) our node has had before this one: 0, 1, … Tasks that share a node share its token, so token
---- and turn fence together.
+--- Returns how many local turns (option `handoffs`) the node has had before this one: 0, 1, … Tasks that share a node share its
+--- token, so the token and the turn fence together.
 ---
 --- ```lua
 --- local guard = assert(session:mutex("/locks/orders", { handoffs = 3 }):acquire(5))

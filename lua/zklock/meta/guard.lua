@@ -2,32 +2,33 @@
 
 -- # Guard
 --
--- A guard is what a successful acquisition returns: the right to release, and the place to ask whether the lock is still ours.
+-- A successful acquisition returns a guard, which releases the lock and reports whether this process still holds it.
 --
--- **Look before each part of the work.** Between `guard:is_held` saying true and your write arriving, time may pass, for a process
--- may be paused for longer than any lease. Where a late write must not happen, give the resource the fencing token,
--- `guard:token`, and let it refuse a smaller one than it has seen.
+-- **Call `guard:is_held` before each part of the work.** Time can pass between that call and the arrival of your write, because a
+-- process can be paused for longer than any lease. If a late write must not happen, send the fencing token, `guard:token`, to the
+-- resource, which refuses a token smaller than one it has seen.
 --
 -- On Lua 5.4 `local guard <close> = assert(mutex:acquire(5))` releases at the end of the block.
 
---- The guard of every lock but a multi.
+--- The guard of every lock except a multi.
 ---@class zklock.Guard: zklock.AnyGuard
 
---- A hold of a lock: the right to release it, and the place to ask whether it is still ours. All guards have this.
+--- A hold of a lock: it releases the lock and reports whether this process still holds it. All guards have these methods.
 ---@class zklock.AnyGuard
 ---
---- The lock's path; of a multi those of its parts, with commas between them.
+--- The path of the lock; for a multi, the paths of its parts, separated by commas.
 ---@field path string
 ---
---- The path of our node, without the chroot; of a multi those of all parts, with commas between them.
+--- The path of the hold's node, without the chroot; for a multi, the paths of the nodes of all parts, separated by commas.
 ---@field node string
 local guard = {}
 
---- Gives the lock back. It returns as soon as that is guaranteed, whatever becomes of the connection; with `wait = true` when a server
---- has confirmed it. The second time it returns what it did the first time.
+--- Releases the lock. Returns as soon as zklock guarantees the release: if the connection is down, zklock deletes the node when it
+--- reconnects, or the servers delete it when the session expires. With `wait = true`, returns after a server has confirmed the
+--- release. Calling it again returns the first result.
 ---
---- If the hold had been lost before, it is `nil, message, "lost"`, and `guard:on_lost` callbacks run before it returns. If an ACL forbids
---- us to delete our node, plain `release()` is `true` and the log is told; with `wait` it is `denied` (doc/paths.md).
+--- If the lock was already lost, runs the `guard:on_lost` callbacks and returns `nil, message, "lost"`. If an ACL does not let the
+--- session delete its node, `release()` returns `true` and logs an error; with `wait` it returns `denied` (doc/paths.md).
 ---
 --- Codes: lost, closed, auth, denied
 ---
@@ -35,7 +36,7 @@ local guard = {}
 ---
 --- ```lua
 --- local guard = assert(session:mutex "/locks/orders":acquire(5))
---- assert(guard:release { wait = true })   -- from here on somebody else can have it
+--- assert(guard:release { wait = true })   -- now another client can acquire it
 --- print((guard:release()))                --> true
 --- ```
 ---@param options? zklock.ReleaseOptions
@@ -44,8 +45,9 @@ local guard = {}
 ---@return zklock.Code? code
 function guard:release(options) end
 
---- Do we hold the lock, provably, by this process's own clock? It asks nobody and costs next to nothing, so call it in every
---- loop. It is false from the moment at which a server might give the lock away, also if nobody could tell us.
+--- Returns whether this process holds the lock, proven by its own clock. It sends no request and costs almost nothing, so call it
+--- in every loop. It returns false from the moment at which a server could grant the lock to another client, even if no server can
+--- be reached.
 ---
 --- ```lua
 --- local guard = assert(session:mutex "/locks/orders":acquire(5))
@@ -59,7 +61,8 @@ function guard:release(options) end
 ---@return boolean held
 function guard:is_held() end
 
---- For how many seconds `guard:is_held` stays true without hearing from a server. It asks nobody. 0 if the lock is not held.
+--- Returns for how many seconds `guard:is_held` stays true without a reply from a server; 0 if the lock is not held. It sends no
+--- request.
 ---
 --- ```lua
 --- local guard = assert(session:mutex "/locks/orders":acquire(5))
@@ -70,8 +73,8 @@ function guard:is_held() end
 ---@return zklock.Seconds lease
 function guard:lease() end
 
---- Asks a server whether the lock is ours. It waits for the answer, which costs a round trip; `guard:is_held` does not.
---- When it finds the hold lost, `guard:on_lost` callbacks run before it returns.
+--- Asks a server whether this session still holds the lock. It waits for the reply, which costs a round trip; `guard:is_held` does
+--- not. If the hold is lost, it runs the `guard:on_lost` callbacks before it returns.
 ---
 --- Codes: lost, disconnected, closed, auth, denied, invalid
 ---
@@ -86,7 +89,7 @@ function guard:lease() end
 ---@return zklock.Code? code
 function guard:verify() end
 
---- The state of the hold, in a word. It asks nobody.
+--- Returns the state of the hold, without a request.
 ---
 --- ```lua
 --- local guard = assert(session:mutex "/locks/orders":acquire(5))
@@ -97,8 +100,8 @@ function guard:verify() end
 ---@return zklock.GuardState state
 function guard:state() end
 
---- Why the hold was lost; nil if it was not, or if that has not been told or found out yet: after an `is_held()` that is false
---- `guard:release` and `guard:verify` find it out.
+--- Returns why the hold was lost; nil if it was not lost, or if the loss was not reported or found yet. After `is_held()` has
+--- returned false, `guard:release` and `guard:verify` find it.
 ---
 --- ```lua
 --- local guard = assert(session:mutex("/locks/orders", { max_hold = 0.05 }):acquire(5))
@@ -109,11 +112,11 @@ function guard:state() end
 ---@return zklock.Reason? reason
 function guard:reason() end
 
---- `fn(guard, code, reason)` is called once, when the hold is lost; at once, if it already is. The code is `lost`, or `expired` if the
---- session is over as well. It runs in a call that waits, in `session:step`, or in the call that finds the loss out: doc/losses.md says in
---- which. It may acquire, release and close.
+--- Calls `fn(guard, code, reason)` once, when the hold is lost; at once if it is already lost. The code is `lost`, or `expired` if
+--- the session has expired as well. The callback runs in a call that waits, in `session:step`, or in the call that finds the loss:
+--- doc/losses.md has the details. The callback can acquire, release and close.
 ---
---- Raises: for what cannot be called.
+--- Raises: if `fn` is not callable.
 ---
 --- ```lua
 --- local mutex = session:mutex("/locks/orders", { max_hold = 0.05 })
@@ -122,17 +125,17 @@ function guard:reason() end
 ---   print(code, reason)   --> lost	max_hold
 --- end)
 --- while guard:is_held() do session:step() end
---- guard:release()         -- at the latest here it is told
+--- guard:release()         -- runs the callback, if it has not run yet
 --- ```
----@param fn fun(guard: zklock.Guard, code: zklock.Code, reason: zklock.Reason) hears of the loss
+---@param fn fun(guard: zklock.Guard, code: zklock.Code, reason: zklock.Reason) the callback
 ---@return zklock.Guard guard itself
 function guard:on_lost(fn) end
 
---- `fn(guard)` is called once, from `session:step` or in a task of the loop, when somebody asks for the lock by `session:revoke` or
---- `zklock revoke`. The holder decides: it stops at the next safe point and releases. Of a multi it is called when somebody asks for
---- any of the parts.
+--- Calls `fn(guard)` once, from `session:step` or in a task of the loop, when a client asks for the lock by `session:revoke` or
+--- `zklock revoke`. The holder decides: it stops at the next safe point and releases. The guard of a multi calls it when a client
+--- asks for any of the parts.
 ---
---- Raises: for what cannot be called.
+--- Raises: if `fn` is not callable.
 ---
 --- ```lua
 --- local guard = assert(session:mutex "/locks/orders":acquire(5))
@@ -142,6 +145,6 @@ function guard:on_lost(fn) end
 --- while not wanted do session:step() end
 --- guard:release()
 --- ```
----@param fn fun(guard: zklock.Guard) hears of the wish
+---@param fn fun(guard: zklock.Guard) the callback
 ---@return zklock.Guard guard itself
 function guard:on_revoke(fn) end

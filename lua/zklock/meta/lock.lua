@@ -2,21 +2,23 @@
 
 -- # Lock
 --
--- A mutex, a side of a rwlock and a semaphore have the same methods, and so has a multi. A lock object holds nothing by itself: each
--- acquisition gives a [guard](#guard).
+-- A mutex, each side of a rwlock, a semaphore and a multi have the same methods. A lock object holds nothing by itself: each
+-- acquisition returns a [guard](#guard).
 --
--- **Who owns a hold** is the task that acquired it: the running coroutine (the main chunk counts as one), or what an adapter or the
--- option `owner` says. The owner may acquire again at once (`reentrant`), and `lock:release` ends its innermost hold.
+-- **The owner of a hold** is the task that acquired it: the running coroutine (the main chunk counts as one), or the value that an
+-- adapter or the option `owner` gives. The owner can acquire the lock again at once (`reentrant`), and its `lock:release` ends its
+-- innermost hold.
 --
--- **A node at the lock's path that no session owns** (persistent, container, TTL) and that is named like a contender blocks the lock until
--- it is deleted, as in Curator and kazoo. The log and `zklock ls` name it; `zklock evict` deletes it. (doc/protocol.md)
+-- **A node that no session owns** (persistent, container, TTL) and that is named like a contender of the lock blocks the lock
+-- until it is deleted, as in Curator and kazoo. The log and `zklock ls` name the node; `zklock evict` deletes it.
+-- (doc/protocol.md)
 --
--- On Lua 5.1 nothing can yield inside the `fn` of `lock:with_lock`, for there is no yield across `pcall` there.
+-- On Lua 5.1 the `fn` of `lock:with_lock` cannot yield, because a coroutine cannot yield across `pcall` there.
 
 --- A lock: a mutex, a side of a rwlock, a semaphore or a multi.
 ---@class zklock.Lock
 ---
---- The path that it was made for; of a multi those of its parts, with commas between them.
+--- The path of the lock; for a multi, the paths of its parts, separated by commas.
 ---@field path string
 local lock = {}
 
@@ -27,26 +29,25 @@ local lock = {}
 --- The two locks of a rwlock.
 ---@class zklock.RWLock
 ---
---- What many may hold at the same time.
+--- The lock that many readers can hold at the same time.
 ---@field read zklock.Lock
 ---
---- What one holds, and nobody reads meanwhile.
+--- The lock that one writer holds alone, without readers.
 ---@field write zklock.Lock
 
 -- ## Acquiring
 
 --- Waits until the lock is granted. In an event loop only the calling task waits.
 ---
---- A timeout of 0 takes what is free, and waits for nothing but the server's answer; where the session is not connected the call returns
---- `disconnected` at once (doc/options.md). The message of `timeout` says how many are
---- ahead, and who holds the lock if that is known without a request. `lost` is told to an owner that holds already, if that hold was
---- lost and its guard has not been released. `deadlock` is told to an owner that holds already, if the lock is not reentrant or the
---- wait could never end.
+--- With a timeout of 0 it takes a free lock and waits only for the server's reply; if the session is not connected, it returns
+--- `disconnected` at once (doc/options.md). The message of `timeout` says how many contenders are ahead, and names the holder if
+--- that is known without a request. An owner that already holds the lock gets `lost` if that hold was lost and its guard is not
+--- released yet. It gets `deadlock` if the lock is not reentrant or the wait could never end.
 ---
 --- Codes: timeout, cancelled, lost, disconnected, closed, auth, denied, invalid, conflict, deadlock
 ---
---- Raises: for unknown options; and where nothing can wait (a callback of a loop, some phases of nginx, a coroutine of a scheduler
---- that is not known).
+--- Raises: for unknown options; and where nothing can wait (a callback of a loop, some phases of nginx, a coroutine of an unknown
+--- scheduler).
 ---
 --- ```lua
 --- local mutex = session:mutex "/locks/orders"
@@ -61,12 +62,12 @@ local lock = {}
 ---@return zklock.Code? code
 function lock:acquire(options) end
 
---- Takes the lock if it is free, and never waits for another holder. The message of `busy` names the holder if this session
---- knows it. It does wait for the server's answer; where the session is not connected it returns `disconnected` at once.
+--- Takes the lock if it is free, and never waits for another holder. The message of `busy` names the holder if this session knows
+--- it. The call waits for the server's reply; if the session is not connected, it returns `disconnected` at once.
 ---
 --- Codes: busy, cancelled, lost, disconnected, closed, auth, denied, invalid, conflict, deadlock
 ---
---- Raises: as `lock:acquire`, and for a `timeout`.
+--- Raises: as `lock:acquire`, and if `timeout` is given.
 ---
 --- ```lua
 --- local mutex = session:mutex "/locks/orders"
@@ -83,14 +84,14 @@ function lock:acquire(options) end
 ---@return zklock.Code? code
 function lock:try_acquire(options) end
 
---- Acquires the lock, calls `fn(guard)`, and releases, whatever `fn` does.
+--- Acquires the lock, calls `fn(guard)`, and releases the lock, even if `fn` raises an error.
 ---
---- What it returns: `true` and what `fn` has returned; or `nil, message, code` if the lock was not granted, and `fn` did not run; or
---- `nil, message, "lost"` and what `fn` has returned, if the hold was lost while `fn` ran.
+--- Returns `true` and the results of `fn`. If the lock was not granted, returns `nil, message, code` without calling `fn`. If the
+--- hold was lost while `fn` ran, returns `nil, message, "lost"` and the results of `fn`.
 ---
 --- Codes: timeout, cancelled, lost, disconnected, closed, auth, denied, invalid, conflict, deadlock
 ---
---- Raises: as `lock:acquire`; and what `fn` raises, as it is, with the lock released.
+--- Raises: as `lock:acquire`; and what `fn` raises, unchanged, after the lock was released.
 ---
 --- ```lua
 --- local mutex = session:mutex "/locks/orders"
@@ -99,18 +100,18 @@ function lock:try_acquire(options) end
 --- end, { timeout = 5 })
 --- if not ok then print(code, message) end
 --- ```
----@param fn fun(guard: zklock.Guard): any what is to be done under the lock
+---@param fn fun(guard: zklock.Guard): any runs under the lock
 ---@param options? zklock.Seconds|zklock.AcquireOptions how long to wait, or options. Default: wait for ever
 ---@return true? ok
----@return any ... what `fn` has returned; or the message, the code, and after `lost` what `fn` has returned
+---@return any ... the results of `fn`; or the message, the code, and after `lost` the results of `fn`
 function lock:with_lock(fn, options) end
 
---- Begins to wait and returns at once. `fn(guard)` or `fn(nil, message, code)` is called later, from `session:step` or in a task of
---- the loop. The acquisition is an owner of its own, unless the option `owner` names one.
+--- Begins to acquire the lock and returns at once. Later `fn(guard)` or `fn(nil, message, code)` is called, from `session:step` or
+--- in a task of the loop. The acquisition is an owner of its own, unless the option `owner` names one.
 ---
---- The codes that `fn` may get are those of `lock:acquire`.
+--- `fn` gets the codes of `lock:acquire`.
 ---
---- Raises: as `lock:acquire`, but not where nothing can wait.
+--- Raises: as `lock:acquire`, except where nothing can wait: there the call is allowed.
 ---
 --- ```lua
 --- local done = false
@@ -123,12 +124,12 @@ function lock:with_lock(fn, options) end
 --- ticket:cancel()   -- too late: it does nothing
 --- ```
 ---@param options? zklock.Seconds|zklock.AcquireOptions may be left out. Default: wait for ever
----@param fn fun(guard?: zklock.Guard, message?: string, code?: zklock.Code) hears how it ends
+---@param fn fun(guard?: zklock.Guard, message?: string, code?: zklock.Code) is called with the result
 ---@return zklock.Ticket ticket ends the wait
 ---@overload fun(self: zklock.Lock, fn: fun(guard?: zklock.Guard, message?: string, code?: zklock.Code)): zklock.Ticket
 function lock:acquire_async(options, fn) end
 
---- Ends every wait that was begun through this lock object: each hears `cancelled`, unless its grant came first.
+--- Ends every wait that was begun through this lock object with `cancelled`, unless its grant came first.
 ---
 --- ```lua
 --- local mutex = session:mutex "/locks/orders"
@@ -142,9 +143,9 @@ function lock:acquire_async(options, fn) end
 --- ```
 function lock:cancel() end
 
--- ## Releasing and asking
+-- ## Releasing and querying
 
---- Ends the calling task's innermost hold of this lock: `guard:release` without the guard.
+--- Releases the calling task's innermost hold of this lock, as `guard:release` does.
 ---
 --- Codes: lost, closed, auth, denied
 ---
@@ -161,8 +162,8 @@ function lock:cancel() end
 ---@return zklock.Code? code
 function lock:release(options) end
 
---- Asks a server who holds the lock now. The rows are as those of `session:contenders`; there are none when it is free. Of a multi each
---- row has the `path` of its part, too.
+--- Asks a server for the current holders. The rows are those of `session:contenders`; the list is empty if the lock is free. For a
+--- multi each row also has the `path` of its part.
 ---
 --- Codes: disconnected, closed, auth, denied, invalid
 ---
@@ -180,8 +181,8 @@ function lock:holders() end
 
 -- ## Multi
 --
--- What `session:multi` returns has the methods of a lock. Its guard has `guard:tokens` in place of `guard:token`, `guard:token_number`
--- and `guard:turn`.
+-- A multi, which `session:multi` returns, has the methods of a lock. Its guard has `guard:tokens` in place of `guard:token`,
+-- `guard:token_number` and `guard:turn`.
 
 --- One lock over several: all or nothing.
 ---@class zklock.Multi: zklock.Lock
@@ -200,14 +201,14 @@ function lock:holders() end
 
 -- ## Ticket
 --
--- What a call returns that does not wait.
+-- A ticket cancels what a call with `_async`, or `election:leader` with a callback, has begun.
 
---- What a call returns that does not wait.
+--- Cancels what a call that does not wait has begun.
 ---@class zklock.Ticket
 local ticket = {}
 
---- Ends what the call has begun. Its callback hears `cancelled`, unless the end was first; a callback that is told who leads hears
---- nothing more. Twice does no harm.
+--- Ends what the call has begun. Its callback is called with `cancelled`, unless the result came first. A callback of
+--- `election:leader` is not called again. Calling it again does nothing.
 ---
 --- ```lua
 --- local guard = assert(session:mutex "/locks/orders":acquire(5))

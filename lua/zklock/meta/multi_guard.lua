@@ -2,21 +2,21 @@
 
 -- ## Guard of a multi
 --
--- Each part of a multi has a token of its own, and no single token orders two multis that share only some of their parts. So the guard of
--- a multi has `guard:tokens` in place of `guard:token`, `guard:token_number` and `guard:turn`, and all other methods of a guard.
+-- Each part of a multi has its own token, and no single token orders two multis that share only some of their parts. So a multi's
+-- guard has `guard:tokens` in place of `guard:token`, `guard:token_number` and `guard:turn`. It has all other methods of a guard.
 
 --- The guard of a multi.
 ---@class zklock.MultiGuard: zklock.AnyGuard
 ---
---- As `guard:on_lost`; the callback is given the multi's guard.
+--- As `guard:on_lost`; the callback gets the multi's guard.
 ---@field on_lost fun(self: any, fn: fun(guard: zklock.MultiGuard, code: zklock.Code, reason: zklock.Reason)): zklock.MultiGuard
 ---
---- As `guard:on_revoke`; the callback is given the multi's guard.
+--- As `guard:on_revoke`; the callback gets the multi's guard.
 ---@field on_revoke fun(self: zklock.MultiGuard, fn: fun(guard: zklock.MultiGuard)): zklock.MultiGuard
 local guard = {}
 
---- Returns what fences each part of a multi, by the part's path. Each resource compares the entry of its own path: first the token, as a
---- string, and of equal tokens the turn.
+--- Returns the fencing token and turn of each part of a multi, by the part's path. Each resource compares the entry of its own
+--- path: first the tokens, as strings, and if these are equal the turns.
 ---
 --- ```lua
 --- local guard = assert(session:multi { session:mutex "/locks/from", session:mutex "/locks/to" }:acquire(5))
@@ -28,7 +28,7 @@ local guard = {}
 ---@return table<string, zklock.PartToken> tokens by the path of the part
 function guard:tokens() end
 
---- What fences one part of a multi.
+--- The token and turn that fence one part of a multi.
 ---@class zklock.PartToken
 ---
 --- The fencing token of the part's hold.

@@ -2,8 +2,8 @@
 
 -- # nginx and OpenResty
 --
--- `local zklock = require "zklock.ngx"`, in handlers. It has `key` and `unkey` of `require "zklock"`, too. doc/loops.md has the details,
--- and examples/nginx/ whole configurations.
+-- `local zklock = require "zklock.ngx"`, in nginx's Lua handlers. The module also has `key` and `unkey` of `require "zklock"`.
+-- doc/loops.md has the details, and examples/nginx/ has complete configurations.
 
 --- What `require "zklock.ngx"` returns.
 ---@class zklock.ngx.Module
@@ -15,14 +15,15 @@
 ---@field unkey fun(key: string): string?, string?, zklock.Code?
 local ngx = {}
 
---- This worker's one session with these hosts and options, though they are made anew in each request. The first call opens it, never in the
---- master, and returns at once: whatever needs the connection waits for it inside its own timeout. When a request ends, its waits and
---- holds end with it, at once. One that was closed is opened anew by the next call.
+--- Returns this worker's session with these hosts and options. A worker has only one such session, even if each request builds the
+--- options again. The first call opens it and returns at once; calls that need the connection wait for it within their own timeout.
+--- The master never opens a session. When a request ends, its waits and holds end at once. If the session was closed, the next call
+--- opens another.
 ---
 --- Codes: disconnected, unsupported
 ---
---- Raises: as `zklock.connect`; for another `loop`; and for more than 32 sessions in a worker, which other hosts or options in each
---- request would make.
+--- Raises: as `zklock.connect`; for another `loop`; and for more than 32 sessions in a worker, which happens if each request passes
+--- different hosts or options.
 ---
 --- ```nginx
 --- location = /orders {
@@ -38,15 +39,15 @@ local ngx = {}
 ---   }
 --- }
 --- ```
----@param hosts string as of `zklock.connect`
----@param options? zklock.ConnectOptions `log` is nginx's error log, if it is not given
+---@param hosts string as for `zklock.connect`
+---@param options? zklock.ConnectOptions the default of `log` is nginx's error log
 ---@return zklock.Session? session
 ---@return string? message
 ---@return zklock.Code? code
 function ngx.session(hosts, options) end
 
---- For `log_by_lua`, where nginx cannot tell the end of a request by itself (doc/loops.md says where): ends the waits and holds of the
---- running request.
+--- Ends the waits and holds of the running request. Call it in `log_by_lua` where nginx does not report the end of a request
+--- (doc/loops.md lists these cases).
 ---
 --- ```nginx
 --- location = /cleanup {
@@ -56,12 +57,12 @@ function ngx.session(hosts, options) end
 --- ```
 function ngx.cleanup() end
 
---- The content handler of an operators' page: what the sessions of nginx's workers hold and wait for, and how it has been, in HTML without
---- scripts. With `?format=json` it is JSON; `/metrics` below its location is Prometheus's text. It tells of all workers where the block
---- `http` has the line `lua_shared_dict zklock 1m;`, else of the one that answers. It shows paths and the data of whoever holds: let only
---- operators reach it. doc/metrics.md shows it, and how to secure it.
+--- Serves the operators' page: what the sessions of nginx's workers hold and wait for, and their history, in HTML without scripts.
+--- With `?format=json` it serves JSON; at `/metrics` below its location, Prometheus's text format. It covers all workers if the
+--- block `http` has the line `lua_shared_dict zklock 1m;`, otherwise only the worker that answers. It shows paths and the data of
+--- holders, so let only operators reach it. doc/metrics.md shows the page and how to secure it.
 ---
---- Raises: for an option that there is not, and for a location that is no string.
+--- Raises: for an unknown option, and if `location` is not a string.
 ---
 --- ```nginx
 --- location /zklock {
@@ -75,8 +76,8 @@ function ngx.status(options) end
 
 -- ## The operators' page
 
---- What `zklock.ngx.status` takes.
+--- The options of `zklock.ngx.status`.
 ---@class zklock.ngx.Status
 ---
---- Where in nginx the page is. Default: `/zklock`
+--- The location of the page in nginx. Default: `/zklock`
 ---@field location? string

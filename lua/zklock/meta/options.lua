@@ -2,10 +2,10 @@
 
 -- # Options
 --
--- A misspelt option raises, and so does one that does not go with the lock: nothing is ignored. doc/options.md shows by tables which go
--- together.
+-- An unknown option raises an error, and so does an option that does not go with the lock: zklock ignores no option. The tables of
+-- doc/options.md show which options go together.
 
---- A time, in seconds; it need not be whole.
+--- A time in seconds; fractions are allowed.
 ---@alias zklock.Seconds number
 
 --- A length of text or data, in bytes.
@@ -13,190 +13,197 @@
 
 -- ## Options of connect
 
---- What `zklock.connect` and `zklock.ngx.session` take.
+--- The options of `zklock.connect` and `zklock.ngx.session`.
 ---@class zklock.ConnectOptions
 ---
---- How long the servers keep the session when they hear nothing of it; a lock of a process that was killed passes on then. It is asked
---- for: the server has the last word. At least 0.1. Default: 10
+--- How long the servers keep the session without hearing from it. The lock of a process that was killed passes to the next waiter
+--- after this time. The client requests it, and the server can grant another value. At least 0.1. Default: 10
 ---@field session_timeout? zklock.Seconds
 ---
---- No server of the ensemble grants less: say it where one may grant a shorter timeout than before in a reply that never arrives
---- (doc/protocol.md). Default: none
+--- The shortest session timeout that any server of the ensemble grants. Set it if a server may shorten the timeout in a reply that
+--- never arrives (doc/protocol.md). Default: none
 ---@field least_session_timeout? zklock.Seconds
 ---
---- No server of the ensemble has a longer `tickTime` (2 is the servers' default): then holds last longer when servers are
---- silent. At most half of `session_timeout`; twice as much as the tick behind an `observerMasterPort`. Default: none
+--- The longest `tickTime` of any server of the ensemble (the servers' default is 2). With it, holds last longer while servers are
+--- unresponsive. At most half of `session_timeout`. Behind an `observerMasterPort`, set it to twice the tick. Default: none
 ---@field tick_time? zklock.Seconds
 ---
---- How long `zklock.connect` waits; and, on a session of `zklock.ngx.session` that has never been connected, questions such as
---- `session:contenders`, which have no timeout of their own. Default: 10
+--- How long `zklock.connect` waits. On a session of `zklock.ngx.session` that has never been connected, it also limits queries such
+--- as `session:contenders`, which have no timeout of their own. Default: 10
 ---@field connect_timeout? zklock.Seconds
 ---
---- Who we say that we are. Default: nobody
+--- The session's credentials. Default: none
 ---@field auth? zklock.Credential|zklock.Credential[]
 ---
---- Who may use the nodes and directories that we make: everybody, only who made them, or everybody may read them; or a list.
---- `"creator"` and `"read"` need `auth`. doc/paths.md has the details. Default: `"open"`
+--- Who can use the nodes and directories that zklock creates: all clients (`"open"`), only their creator (`"creator"`), or the
+--- creator while all clients can read (`"read"`); or a list of entries. `"creator"` and `"read"` need `auth`. doc/paths.md has the
+--- details. Default: `"open"`
 ---@field acl? "open"|"creator"|"read"|zklock.ACLEntry[]
 ---
---- The event loop: `"auto"` finds out at each call that must wait; `"poll"` blocks the thread; a name insists; a table is an
---- [adapter](#adapter-of-a-loop). doc/loops.md has each loop's details. Default: `"auto"`
+--- The event loop. `"auto"` detects it in each call that waits; `"poll"` blocks the thread; another name requires that loop; a
+--- table is an [adapter](#adapter-of-a-loop). doc/loops.md has each loop's details. Default: `"auto"`
 ---@field loop? "auto"|"poll"|"ngx"|"skynet"|"cqueues"|"copas"|"luv"|zklock.Adapter|zklock.AdapterMaker
 ---
---- Hears of all events of the session. Default: none
+--- Is called at each event of the session. Default: none
 ---@field on_event? fun(event: zklock.Event, session: zklock.Session)
 ---
---- Is told a sentence now and then: no connection to a server, and why; an expired session; what servers refuse; errors in callbacks;
---- forgotten holds. What would be said again and again is told once a minute, with how often it was not. Without it nothing is ever
---- printed; in `zklock.ngx.session` it is nginx's error log. What the client library itself says is told to nobody. doc/messages.md lists
---- the sentences. Default: none
+--- Is called with each line of the log: failed connections with the reason, expired sessions, requests that servers refuse, errors
+--- in callbacks, forgotten holds. A repeated message is logged once a minute, with the number of suppressed ones. Without this
+--- option zklock prints nothing; in `zklock.ngx.session` the default is nginx's error log. Messages of the client library itself
+--- are dropped. doc/messages.md lists all messages. Default: none
 ---@field log? fun(level: zklock.LogLevel, message: string)
 ---
---- Is `unsupported`: a tunnel does it, and takes SASL's place, too. doc/tls.md says how. Default: none
+--- Is refused as `unsupported`. Use a tunnel in place of TLS and of SASL: doc/tls.md shows how. Default: none
 ---@field tls? zklock.TLSFiles
 
 -- ## Credentials
 --
--- What the option `auth` of connect is, or is a list of.
+-- The option `auth` of connect is one credential or a list of them.
 
---- One of `auth`: who we say that we are.
+--- One of the session's credentials (`auth`).
 ---@class zklock.Credential
 ---
---- How servers check it: `"digest"` is a user with a password. (`"sasl"` is `unsupported`.)
+--- How servers check the credential: `"digest"` is a user with a password. `"sasl"` is `unsupported`.
 ---@field scheme string
 ---
---- Of `digest` it is `"user:password"`. At most 8 192 bytes. No message shows it.
+--- For `digest`: `"user:password"`. At most 8 192 bytes. No message shows it.
 ---@field credential string
 
 -- ## ACL entries
 --
--- What the option `acl` of connect may be a list of. A list is misuse if nobody that this session may be could read, create and delete
--- under it. All of it is at most 4 096 bytes, some 80 entries.
+-- The option `acl` of connect can be a list of these. The list must let an identity of this session read, create and delete;
+-- otherwise `connect` raises an error. The whole list has at most 4 096 bytes, some 80 entries.
 
---- One of `acl`: who may do what.
+--- One entry of `acl`: an identity and its permissions.
 ---@class zklock.ACLEntry
 ---
 --- `"world"`, `"auth"`, `"digest"`, `"ip"`, `"x509"`, …
 ---@field scheme string
 ---
---- Of `world` it is `"anyone"`; of `auth`, which is whoever creates, it is `""`; of `digest` it is `"user:hash"`, never the password.
+--- For `world`: `"anyone"`; for `auth`, which means the creator: `""`; for `digest`: `"user:hash"`, never the password.
 ---@field id string
 ---
---- Made of the letters `c` (create), `d` (delete), `r` (read), `w` (write), `a` (change the ACL).
+--- The permissions, as letters: `c` (create), `d` (delete), `r` (read), `w` (write), `a` (change the ACL).
 ---@field perms string
 
 -- ## TLS files
 --
--- What the option `tls` of connect is.
+-- The type of the option `tls` of connect.
 
---- `tls`: files that other clients take. They are checked, and then refused as `unsupported`.
+--- The files of `tls` that other clients take. zklock checks them, then refuses them as `unsupported`.
 ---@class zklock.TLSFiles
 ---
---- The file of the authority's certificate.
+--- The file with the certificate of the certificate authority.
 ---@field ca? string
 ---
---- The file of our certificate.
+--- The file with the client's certificate.
 ---@field cert? string
 ---
---- The file of our key.
+--- The file with the client's private key.
 ---@field key? string
 
 -- ## Options of locks
 --
--- `session:semaphore` and `session:double_barrier` take these; all other kinds take these and more.
+-- `session:semaphore` and `session:double_barrier` take these. All other kinds of locks take these and more.
 
---- What all kinds of locks take.
+--- The options of all kinds of locks.
 ---@class zklock.HoldOptions
 ---
---- The data of our node. `on_wait` and `contenders()` show it to other clients. At most 1 024 bytes. Default: `"host:pid"`
+--- The data of the contender's node. `contenders()` shows it to other clients. At most 1 024 bytes. Default: `"host:pid"`
 ---@field data? string
 ---
---- The hold is lost, with the reason `max_hold`, and the lock given back after so long, even if Lua is stuck. Default: none
+--- The longest time to hold the lock. After it the hold is lost, with the reason `max_hold`, and the lock is released, even if Lua
+--- is blocked. Default: none
 ---@field max_hold? zklock.Seconds
 ---
---- Without a connection: keep the hold until its lease is over, or lose it at once, with the reason `suspended`. Default: `"keep"`
+--- What a lost connection does to a hold: `"keep"` keeps it until its lease ends; `"lose"` ends it at once, with the reason
+--- `suspended`. Default: `"keep"`
 ---@field on_suspend? "keep"|"lose"
 ---
---- Acquires the lock even if a lock of another kind is in use at its path. By default `acquire` returns `conflict` then (doc/paths.md).
---- Default: false
+--- Acquires the lock even if a lock of another kind is in use at its path. By default `acquire` returns `conflict` then
+--- (doc/paths.md). Default: false
 ---@field share_path? boolean
 
 -- ## Options of a rwlock
 --
 -- `session:rwlock` takes these, and the [options of all locks](#options-of-locks).
 
---- What `session:rwlock` takes.
+--- The options of `session:rwlock`.
 ---@class zklock.RWLockOptions: zklock.HoldOptions
 ---
---- The same task acquires again at once, with the same token; `false`: it is told `deadlock`. Default: true
+--- If true, the task that holds the lock can acquire it again at once, with the same token; if false, `acquire` returns `deadlock`
+--- then. Default: true
 ---@field reentrant? boolean
 ---
---- How nodes are spelled: as Curator's, or for shops that use kazoo's own locks. doc/interoperation.md has the table. Default: `"curator"`
+--- How nodes are named: as Curator names them, or as kazoo's own locks do. doc/interoperation.md has the table. Default:
+--- `"curator"`
 ---@field layout? "curator"|"kazoo"
 
 -- ## Options of a mutex
 --
 -- `session:mutex` takes these, and the [options of all locks](#options-of-locks).
 
---- What `session:mutex` takes.
+--- The options of `session:mutex`.
 ---@class zklock.MutexOptions: zklock.HoldOptions
 ---
---- The same task acquires again at once, with the same token; `false`: it is told `deadlock`. Default: true
+--- If true, the task that holds the lock can acquire it again at once, with the same token; if false, `acquire` returns `deadlock`
+--- then. Default: true
 ---@field reentrant? boolean
 ---
---- `false`: one node, and whoever makes it first has the lock. There is no order; it is the cheapest, and each release wakes all
---- waiters. Default: true
+--- If true, waiters get the lock in the order of arrival. If false, all contenders compete for a single node without order: this is
+--- cheapest, and each release wakes all waiters. Default: true
 ---@field fair? boolean
 ---
---- How a waiter learns of its turn: by the node before its own; by watching the directory; or by asking again and again. The last two
---- exist to be compared with. Default: `"predecessor"`
+--- How a waiter learns that it is first: by watching the node ahead of it, by watching the directory, or by polling. The last two
+--- exist for comparison. Default: `"predecessor"`
 ---@field wait? "predecessor"|"parent"|"poll"
 ---
---- How long who waits by `"poll"` waits before it asks again. At least 0.001. Default: 1
+--- The pause between two polls with `wait = "poll"`. At least 0.001. Default: 1
 ---@field poll_interval? zklock.Seconds
 ---
---- Up to so many waiters of *this session* take turns on one node before another process does, without a request; while no other waits
---- there is no end to them. They share the node's token; `guard:turn` counts them. Default: 0
+--- How many further waiters of *this session* can take turns on one node, without a request, before another process gets the lock.
+--- While no other process waits, the turns are unlimited. The turns share the node's token; `guard:turn` counts them. Default: 0
 ---@field handoffs? integer
 ---
---- How nodes are spelled: as Curator's, or for shops that use kazoo's own locks. doc/interoperation.md has the table. Default: `"curator"`
+--- How nodes are named: as Curator names them, or as kazoo's own locks do. doc/interoperation.md has the table. Default:
+--- `"curator"`
 ---@field layout? "curator"|"kazoo"
 
 -- ## Options of an election
 --
--- `session:election` takes these, and the [options of all locks](#options-of-locks); its `data` are the participant's id.
+-- `session:election` takes these, and the [options of all locks](#options-of-locks); its `data` is the participant's id.
 
---- What `session:election` takes.
+--- The options of `session:election`.
 ---@class zklock.ElectionOptions: zklock.HoldOptions
 ---
---- Whose nodes they are: those of Curator's LeaderSelector, of Curator's LeaderLatch, or of kazoo's Election. Default: `"curator"`
+--- How nodes are named: as Curator's LeaderSelector, Curator's LeaderLatch, or kazoo's Election names them. Default: `"curator"`
 ---@field layout? "curator"|"latch"|"kazoo"
 
 -- ## Options of an acquisition
 --
--- What `lock:acquire`, `lock:acquire_async`, `lock:with_lock`, `election:campaign`, `double_barrier:enter` and their like take in place of
--- a number of seconds. `data` and `max_hold` go before those of the lock. A multi has one `timeout` for all of its parts.
+-- `lock:acquire`, `lock:acquire_async`, `lock:with_lock`, `election:campaign`, `double_barrier:enter` and similar calls take these
+-- in place of a number of seconds. `data` and `max_hold` override those of the lock. A multi has one `timeout` for all its parts.
 
---- What acquisitions take.
+--- The options of an acquisition.
 ---@class zklock.AcquireOptions: zklock.TryOptions
 ---
---- How long to wait. 0: only what is free at once; nil and `math.huge`: for ever. Default: for ever
+--- How long to wait. 0: take only a free lock; nil or `math.huge`: wait for ever. Default: for ever
 ---@field timeout? zklock.Seconds
 
 -- ## Options of try_acquire
 --
--- `lock:try_acquire` takes these, and the forms above take them as well.
+-- `lock:try_acquire` takes these. The calls above take them, too.
 
---- What `lock:try_acquire` takes.
+--- The options of `lock:try_acquire`.
 ---@class zklock.TryOptions
 ---
---- What our node carries this time. Default: the lock's
+--- The data of the node for this acquisition. Default: the lock's
 ---@field data? string
 ---
---- As the lock's option, for this hold. Default: the lock's
+--- The longest time to hold the lock this time. Default: the lock's
 ---@field max_hold? zklock.Seconds
 ---
---- Who is to own the hold, in place of the running task: any value but NaN. Default: the running task
+--- The owner of the hold, in place of the running task: any value but NaN. Default: the running task
 ---@field owner? any
 
 -- ## Options of session:with_lock
@@ -204,24 +211,24 @@
 -- `session:with_lock` takes the [options of a mutex](#options-of-a-mutex) and those [of an acquisition](#options-of-an-acquisition)
 -- together.
 
---- What `session:with_lock` takes.
+--- The options of `session:with_lock`.
 ---@class zklock.WithLockOptions: zklock.MutexOptions, zklock.AcquireOptions
 
 -- ## Options of release
 --
 -- `guard:release`, `lock:release` and `election:resign` take these.
 
---- What releases take.
+--- The options of a release.
 ---@class zklock.ReleaseOptions
 ---
---- Return when a server has confirmed that the lock is free, rather than when that is guaranteed. Default: false
+--- If true, returns after a server has confirmed the release; if false, as soon as zklock guarantees it. Default: false
 ---@field wait? boolean
 
 -- ## Options of a barrier's wait
 --
 -- `barrier:wait` and `barrier:wait_async` take these.
 
---- What a barrier's waits take.
+--- The options of a barrier's waits.
 ---@class zklock.WaitOptions
 ---
 --- How long to wait. Default: for ever
@@ -231,47 +238,47 @@
 --
 -- `double_barrier:leave` and `double_barrier:leave_async` take these.
 
---- What leaving takes.
+--- The options of leaving.
 ---@class zklock.LeaveOptions
 ---
---- How long to wait for the others. Default: for ever
+--- How long to wait for the other members. Default: for ever
 ---@field timeout? zklock.Seconds
 ---
---- Who is to leave: what another task has entered with. Default: the calling task
+--- The guard to leave with, for example one that another task entered with. Default: the calling task's
 ---@field guard? zklock.Guard
 
 -- ## Options of election:run
 --
 -- `data` and `max_hold` are those of its campaigns.
 
---- What `election:run` takes.
+--- The options of `election:run`.
 ---@class zklock.RunOptions
 ---
---- The pause after a function that has failed, for the first time in a row. At least 0.001. Default: 1
+--- The first pause after `fn` has raised an error. At least 0.001. Default: 1
 ---@field backoff? zklock.Seconds
 ---
---- The pause is doubled until it is so long. Default: 30
+--- The pause doubles with each error in a row, up to this time. Default: 30
 ---@field max_backoff? zklock.Seconds
 ---
---- Hears what the function has raised, in place of `log`. Default: none
+--- Is called with an error that `fn` has raised, in place of `log`. Default: none
 ---@field on_error? fun(problem: any)
 ---
---- What our node carries. Default: the election's
+--- The data of the participant's node. Default: the election's
 ---@field data? string
 ---
---- The leadership is lost after so long. Default: the election's
+--- The longest time to lead; after it the leadership is lost. Default: the election's
 ---@field max_hold? zklock.Seconds
 
 -- ## Options of session:once
 
---- What `session:once` takes.
+--- The options of `session:once`.
 ---@class zklock.OnceOptions
 ---
---- The period. It must be given; `math.huge` is once and for all.
+--- The period. Required. `math.huge` means once and for all.
 ---@field per zklock.Seconds
 ---
 --- How long to wait for the lock. Default: for ever
 ---@field timeout? zklock.Seconds
 ---
---- What our node carries, and the node of the last success. Default: `"host:pid"`
+--- The data of the contender's node and of the node that records the last success. Default: `"host:pid"`
 ---@field data? string

@@ -4,113 +4,114 @@
 
 -- ## Contenders
 --
--- The rows of `session:contenders` and `lock:holders`. A node that this session may not read has a row, too; its `token`, `session`,
--- `created` and `data` are absent where the servers do not tell them (doc/paths.md).
+-- The rows of `session:contenders` and `lock:holders`. A node that this session cannot read also has a row. Its `token`,
+-- `session`, `created` and `data` are absent if the servers do not return them (doc/paths.md).
 
---- One who holds or waits.
+--- A holder or a waiter.
 ---@class zklock.Contender
 ---
---- Its name, as `session:evict` takes it.
+--- The name of its node, as `session:evict` takes it.
 ---@field node string
 ---
---- What it is.
+--- The kind of contender.
 ---@field mode zklock.Mode
 ---
---- Does it hold the lock now?
+--- Whether it holds the lock now.
 ---@field holds boolean
 ---
---- Its place in the order of arrival: ZooKeeper's number. An unfair lock's node has none.
+--- Its position in the order of arrival: ZooKeeper's sequence number. The node of an unfair lock has none.
 ---@field sequence? integer
 ---
---- The fencing token that it has or will have. Absent if the node may not be read.
+--- Its fencing token, now or when it holds the lock. Absent if the node cannot be read.
 ---@field token? string
 ---
---- What it says of itself: its option `data`. Absent if it is too large (doc/limits.md) or may not be read.
+--- The value of its option `data`. Absent if it is too large (doc/limits.md) or cannot be read.
 ---@field data? string
 ---
---- In place of `data` that are not there: how much it is.
+--- The size of `data` when `data` is absent.
 ---@field size? zklock.Bytes
 ---
---- The ZooKeeper session that owns the node, as `session:id`; `"0x0"`: no session owns it, it holds nothing, and
---- blocks those behind it. Absent if the node may not be read.
+--- The ZooKeeper session that owns the node, as `session:id` returns it. `"0x0"` means that no session owns it; it then holds
+--- nothing and blocks the contenders behind it. Absent if the node cannot be read.
 ---@field session? string
 ---
---- When the node was made, by the servers' clock: since 1970. Absent if it may not be read.
+--- When the node was created, by the servers' clock, in seconds since 1970. Absent if the node cannot be read.
 ---@field created? zklock.Seconds
 ---
---- Of a multi's `lock:holders` only: the path of the part.
+--- Only in the rows of a multi's `lock:holders`: the path of the part.
 ---@field path? string
 
 -- ## Stat
 --
--- What `session:stat` returns.
+-- The result of `session:stat`.
 
---- What is at a path.
+--- A node, as `session:stat` returns it.
 ---@class zklock.Stat
 ---
---- `ephemeral`: it goes with its session. Servers show containers and TTL nodes as `persistent`, too.
+--- `"ephemeral"` if the node is deleted with its session. Servers show containers and TTL nodes as `"persistent"`, too.
 ---@field kind "ephemeral"|"persistent"
 ---
---- The ZooKeeper session that owns an ephemeral node; `"0x0"` of a persistent one.
+--- The ZooKeeper session that owns an ephemeral node; `"0x0"` for a persistent node.
 ---@field session string
 ---
---- When it was made, by the servers' clock: since 1970.
+--- When the node was created, by the servers' clock, in seconds since 1970.
 ---@field created zklock.Seconds
 ---
---- When its data were written last, by the servers' clock.
+--- When its data was last written, by the servers' clock, in seconds since 1970.
 ---@field modified zklock.Seconds
 ---
---- How many nodes are below it.
+--- How many children it has.
 ---@field children integer
 ---
---- How long its data are.
+--- The size of its data.
 ---@field size zklock.Bytes
 ---
---- How many times its data were written anew.
+--- How many times its data was overwritten.
 ---@field version integer
 ---
---- Its data, if they were asked for. Absent if they are more than 1 000 000 bytes, or may not be read.
+--- Its data, if requested. Absent if it has more than 1 000 000 bytes or cannot be read.
 ---@field data? string
 
 -- ## Leader
 --
--- What `election:leader` returns or tells.
+-- `election:leader` returns this row, and passes it to its callback.
 
---- Who leads.
+--- The leader of an election.
 ---@class zklock.Leader
 ---
---- The participant's id: its option `data`. Absent if it may not be read.
+--- The participant's id: its option `data`. Absent if it cannot be read.
 ---@field data? string
 ---
---- In place of `data` that are not there: how much it is.
+--- The size of `data` when `data` is absent.
 ---@field size? zklock.Bytes
 ---
---- The leader's fencing token. Absent if its node may not be read.
+--- The leader's fencing token. Absent if its node cannot be read.
 ---@field token? string
 ---
---- The leader's ZooKeeper session. Absent if its node may not be read.
+--- The leader's ZooKeeper session. Absent if its node cannot be read.
 ---@field session? string
 ---
---- When its node was made, by the servers' clock: since 1970. Absent if it may not be read.
+--- When its node was created, by the servers' clock, in seconds since 1970. Absent if the node cannot be read.
 ---@field since? zklock.Seconds
 
 -- ## Counters of a session
 --
--- What `session:stats` returns. Those that say *now* go up and down; the others only grow. doc/metrics.md has what to alarm on.
+-- The result of `session:stats`. Counters that begin with *now* rise and fall; the others only grow. doc/metrics.md says which
+-- ones to set alarms on.
 
 --- The counters of a session.
 ---@class zklock.Stats
 ---
---- Requests sent to servers. What travels in one transaction counts once.
+--- Requests sent to servers. A transaction counts once.
 ---@field requests integer
 ---
 --- Now: requests that no server has answered yet.
 ---@field in_flight integer
 ---
---- Acquisitions that were granted, local turns among them. Re-entries are not counted.
+--- Acquisitions that were granted, including local turns. Re-entries are not counted.
 ---@field grants integer
 ---
---- Grants by a watch event alone: the one before us went, and no request was needed.
+--- Grants by a watch event alone: the predecessor's node was deleted, and no request was needed.
 ---@field handoffs integer
 ---
 --- Turns that waiters of this session took on one node (option `handoffs`).
@@ -125,31 +126,31 @@
 --- Connections that continued the same ZooKeeper session.
 ---@field reconnects integer
 ---
---- ZooKeeper sessions of ours that ended while this one went on.
+--- ZooKeeper sessions that ended while this session continued.
 ---@field expiries integer
 ---
---- Heartbeats sent: small writes whose answers renew the lease while no other request does.
+--- Heartbeats sent: small writes whose replies renew the lease while no other request does.
 ---@field heartbeats integer
 ---
---- Small requests that bring a server's late answer forward.
+--- Small requests that bring forward a late reply of a server.
 ---@field nudges integer
 ---
---- Lists of directories that were asked for.
+--- Requested lists of directories.
 ---@field lists integer
 ---
---- Nodes of ours that no acquisition knew of any more, after a lost reply: they are deleted.
+--- Orphaned nodes of this session, left by lost replies. zklock deletes them.
 ---@field strays integer
 ---
---- Now: nodes that are watched for a change.
+--- Now: nodes that the session watches.
 ---@field watches integer
 ---
---- Changes that servers have told of.
+--- Watch events that servers have sent.
 ---@field events integer
 ---
---- Now: nodes of released, lost or given up acquisitions whose deletion no server has confirmed.
+--- Now: nodes of released, lost or abandoned acquisitions whose deletion no server has confirmed.
 ---@field pending_releases integer
 ---
---- Now: of these, the nodes that a server has refused to delete. They are tried again, until the session ends.
+--- Now: of these, the nodes that a server has refused to delete. zklock tries again until the session ends.
 ---@field refused_releases integer
 ---
 --- Now: acquisitions that wait.
@@ -158,47 +159,47 @@
 --- Now: holds.
 ---@field holding integer
 ---
---- How long grants were waited for: `wait_histogram[i]` counts those after less than 2^(i−1) microseconds, and not less than half of
---- that. There are 28; the last one counts all that took longer.
+--- A histogram of the waits before grants: `wait_histogram[i]` counts waits of less than 2^(i−1) microseconds, but not less than
+--- half of that. It has 28 entries; the last one counts all longer waits.
 ---@field wait_histogram integer[]
 
 -- ## Trace events
 --
--- What the function of `session:on_trace` gets: what an event has depends on its `what`.
+-- The function of `session:on_trace` gets a table. Which fields it has depends on its `what`.
 
---- What happens to a lock.
+--- An event of a wait or a hold.
 ---@alias zklock.Trace
----| "wait" # an acquisition has begun, and is not over yet
----| "grant" # its user has the lock
----| "refuse" # it ended without the lock
+---| "wait" # an acquisition has begun to wait
+---| "grant" # an acquisition has got the lock
+---| "refuse" # an acquisition has ended without the lock
 ---| "release" # a hold was released
 ---| "loss" # a hold was lost
 
 -- ## Fields of trace events
 
---- What has become of a lock.
+--- One event of a wait or a hold.
 ---@class zklock.TraceEvent
 ---
---- What has happened.
+--- The event.
 ---@field what zklock.Trace
 ---
---- The lock's path.
+--- The path of the lock.
 ---@field path string
 ---
---- What kind of contender it is.
+--- The kind of contender.
 ---@field mode zklock.Mode
 ---
---- A number of the acquisition: of its wait, its grant or refusal, and the end of its hold it is the same. Absent: it was refused
---- at once.
+--- A number of the acquisition: the same in its `wait`, its `grant` or `refuse`, and its `release` or `loss`. Absent if the
+--- acquisition failed at once.
 ---@field id? integer
 ---
---- When, as `zklock.now`.
+--- The time of the event, by `zklock.now`.
 ---@field time zklock.Seconds
 ---
---- Of `wait`: how long it may last; absent: for ever.
+--- Of `wait`: the timeout; absent if it waits for ever.
 ---@field timeout? zklock.Seconds
 ---
---- Of `grant` and `refuse`: how long was waited.
+--- Of `grant` and `refuse`: how long the acquisition has waited.
 ---@field waited? zklock.Seconds
 ---
 --- Of `release` and `loss`: how long the lock was held.

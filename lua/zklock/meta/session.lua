@@ -2,14 +2,14 @@
 
 -- # Session
 --
--- What `zklock.connect` returns: one connection to the servers, and all the locks that are made with it. It reconnects by itself, and
--- begins a new ZooKeeper session when the old one has expired. A program needs one session for all its locks; after `fork` the
--- child needs its own.
+-- A session is one connection to the servers and all the locks that are made with it; `zklock.connect` returns one. It reconnects
+-- by itself, and begins a new ZooKeeper session when the old one has expired. A program needs one session for all its locks. After
+-- `fork` the child must open its own.
 --
--- After `session:close` every method raises, but `state`, `id`, `stats`, `metrics`, `step` and `close`. In a child of `fork` every
--- method of the parent's session raises.
+-- After `session:close` every method raises an error except `state`, `id`, `stats`, `metrics`, `step` and `close`. In a child of
+-- `fork` every method of the parent's session raises an error.
 --
--- Which options go with which lock is shown by the tables of doc/options.md.
+-- The tables of doc/options.md show which options go with which lock.
 
 --- A session: one connection to the servers, and all the locks that are made with it.
 ---@class zklock.Session
@@ -17,14 +17,14 @@ local session = {}
 
 -- ## Locks
 
---- A lock that one task at a time holds, in all processes that use this path.
+--- Returns a lock that one task at a time holds, across all processes that use this path.
 ---
---- Nothing is asked of a server yet, so it cannot fail; `lock:acquire` waits and asks. Keep the lock object or its guard. If your
---- program can reach neither the guard, the lock object nor the owner of a hold, the garbage collector releases it, and the log has a
---- warning. In nginx the hold lasts until its request ends. Two lock objects of one session on one path are the same lock.
+--- The call sends no request, so it cannot fail; `lock:acquire` sends one and waits. Keep the lock object or its guard: if your
+--- program can no longer reach the guard, the lock object or the owner of a hold, the garbage collector releases the lock and logs
+--- a warning. In nginx a hold ends at the latest with its request. Two lock objects of one session for one path are the same lock.
 ---
---- Raises: for a bad path, unknown options or such as do not go together, and if this session uses the path in another way already
---- (another kind of lock, another `fair`, `layout` or number of permits).
+--- Raises: for an invalid path, for options that are unknown or do not go together, and if this session already uses the path in
+--- another way (another kind of lock, another `fair`, `layout` or number of permits).
 ---
 --- ```lua
 --- local mutex = session:mutex "/locks/orders"
@@ -35,11 +35,12 @@ local session = {}
 ---@return zklock.Lock lock
 function session:mutex(path, options) end
 
---- Two locks: many readers or one writer, in the order of arrival.
+--- Returns two locks for many readers or one writer, in the order of arrival.
 ---
---- Who holds the write lock may take the read lock, too, and keeps its place when it releases the write lock (a *downgrade*): the
---- reader has the writer's token. The other way round, `write` by who holds `read`, is `deadlock`. A mutex and a rwlock on one path
---- do not exclude each other: the second one is refused with `conflict` (doc/paths.md), and one session may use a path in one way only.
+--- The holder of the write lock can also acquire the read lock. If it then releases the write lock, it keeps its queue position and
+--- its token as a reader (a *downgrade*). The other way round, a reader that asks for `write` gets `deadlock`. A mutex and a rwlock
+--- on one path do not exclude each other: zklock refuses the second one with `conflict` (doc/paths.md). One session can use a path
+--- in one way only.
 ---
 --- Raises: as `session:mutex`.
 ---
@@ -48,15 +49,15 @@ function session:mutex(path, options) end
 --- assert(documents.read:with_lock(function() print "reading" end))    --> reading
 --- assert(documents.write:with_lock(function() print "writing" end))   --> writing
 --- ```
----@param path string the path of the lock, or of what is built on it
+---@param path string the path
 ---@param options? zklock.RWLockOptions
 ---@return zklock.RWLock rwlock its two sides
 function session:rwlock(path, options) end
 
---- A lock that up to `permits` holders share. It is not reentrant: each acquisition takes a permit. Clients that disagree about
---- `permits` each obey their own number.
+--- Returns a lock that up to `permits` holders share. It is not reentrant: each acquisition takes a permit. If clients use
+--- different values of `permits`, each obeys its own.
 ---
---- Raises: as `session:mutex`, and if `permits` is no whole number from 1 to 1000000.
+--- Raises: as `session:mutex`, and if `permits` is not an integer from 1 to 1000000.
 ---
 --- ```lua
 --- local downloads = session:semaphore("/locks/downloads", 2)
@@ -66,17 +67,17 @@ function session:rwlock(path, options) end
 --- first:release()
 --- second:release()
 --- ```
----@param path string the path of the lock, or of what is built on it
----@param permits integer how many may hold it at the same time
+---@param path string the path
+---@param permits integer how many holders can share it
 ---@param options? zklock.HoldOptions
 ---@return zklock.Lock lock
 function session:semaphore(path, permits, options) end
 
---- One lock over several of this session, of any kinds: all or nothing. Its parts are sorted, one that is given twice counts once,
---- and there is one deadline for all; so two multis never wait for each other. When one part is lost, the whole is, and the rest
---- is given back. Its options are those of its parts.
+--- Returns one lock over several locks of this session, of any kinds: an acquisition takes all or none. The parts are sorted, a
+--- part that is given twice counts once, and all share one deadline; so two multis never wait for each other. If one part is lost,
+--- the whole hold is lost and zklock releases the other parts. Options belong to the parts.
 ---
---- Raises: for a list that is empty or has gaps, for what is no lock, and for locks of another session.
+--- Raises: for a list that is empty or has gaps, for values that are not locks, and for locks of another session.
 ---
 --- ```lua
 --- local both = session:multi {
@@ -91,27 +92,27 @@ function session:semaphore(path, permits, options) end
 ---@return zklock.Multi lock
 function session:multi(locks) end
 
---- Runs `fn(guard)` under the mutex of `path`: short for `session:mutex(path):with_lock(fn, options)`. A table of options has those of a
---- mutex and those of `lock:with_lock` together.
+--- Runs `fn(guard)` under the mutex of `path`, as `session:mutex(path):with_lock(fn, options)` does. `options` can have the options
+--- of a mutex and those of `lock:with_lock` together.
 ---
 --- Codes: timeout, lost, disconnected, closed, auth, denied, invalid, conflict, deadlock
 ---
---- Raises: as `session:mutex` and `lock:with_lock`; and what `fn` raises, with the lock released.
+--- Raises: as `session:mutex` and `lock:with_lock`; and what `fn` raises, after the lock was released.
 ---
 --- ```lua
 --- local ok, sum = assert(session:with_lock("/locks/orders", function() return 1 + 2 end, { timeout = 5 }))
 --- print(sum)   --> 3
 --- ```
----@param path string the path of the lock, or of what is built on it
----@param fn fun(guard: zklock.Guard): any what is to be done; its results are returned
+---@param path string the path
+---@param fn fun(guard: zklock.Guard): any runs under the lock
 ---@param options? zklock.Seconds|zklock.WithLockOptions how long to wait, or options. Default: wait for ever
 ---@return true? ok
----@return any ... what `fn` has returned; or the message, the code, and after `lost` what `fn` has returned
+---@return any ... the results of `fn`; or the message, the code, and after `lost` the results of `fn`
 function session:with_lock(path, fn, options) end
 
--- ## What is built on locks
+-- ## Recipes built on locks
 
---- Of many processes one leads: see [elections](#election).
+--- Returns an election, in which one of many processes leads: see [elections](#election).
 ---
 --- Raises: as `session:mutex`.
 ---
@@ -121,12 +122,12 @@ function session:with_lock(path, fn, options) end
 --- print(election:leader().data)   --> web1
 --- guard:release()
 --- ```
----@param path string the path of the lock, or of what is built on it
+---@param path string the path
 ---@param options? zklock.ElectionOptions
 ---@return zklock.Election election
 function session:election(path, options) end
 
---- What holds back who waits for it, until somebody lifts it: see [barriers](#barrier).
+--- Returns a barrier, which blocks waiters until a process lifts it: see [barriers](#barrier).
 ---
 --- Raises: as `session:mutex`.
 ---
@@ -134,42 +135,42 @@ function session:election(path, options) end
 --- local barrier = session:barrier "/barriers/migration"
 --- print(barrier:is_set())   --> false
 --- ```
----@param path string the path of the lock, or of what is built on it
+---@param path string the path
 ---@return zklock.Barrier barrier
 function session:barrier(path) end
 
---- What `n` members enter together and leave together: see [double barriers](#double-barrier).
+--- Returns a double barrier, which `n` members enter together and leave together: see [double barriers](#double-barrier).
 ---
---- Raises: as `session:mutex`, and if `n` is no whole number from 1 to 1000000.
+--- Raises: as `session:mutex`, and if `n` is not an integer from 1 to 1000000.
 ---
 --- ```lua
 --- local gate = session:double_barrier("/barriers/load-test", 1)
 --- assert(gate:enter(5))
 --- assert(gate:leave(5))
 --- ```
----@param path string the path of the lock, or of what is built on it
----@param n integer how many members begin together
+---@param path string the path
+---@param n integer the number of members
 ---@param options? zklock.HoldOptions
 ---@return zklock.DoubleBarrier double_barrier
 function session:double_barrier(path, n, options) end
 
---- Of many processes one runs `fn` in each period. It waits for the mutex of `path` and calls `fn(guard)` if the last success is
---- `per` seconds ago by the servers' clock, or if there was none.
+--- Runs `fn` in one of many processes, once in each period. It waits for the mutex of `path`, and calls `fn(guard)` if there was no
+--- success yet, or the last success is at least `per` seconds ago by the servers' clock.
 ---
---- A success is an `fn` that returned nothing, or something true first, with the lock still held. After anything else the next one who
---- comes tries again; so a run whose hold was lost does not count, and the job may run once more in the same period. The success is
---- written into the persistent node `PATH.once`, as the command's `zklock run --once-per` does: the two take turns.
+--- The run is a success if `fn` returns nothing or a true first value, and the lock is still held. Otherwise the next caller tries
+--- again; so after a lost hold the job can run once more in the same period. The persistent node `PATH.once` records the success.
+--- The command `zklock run --once-per` uses the same node, so both share the period.
 ---
---- What it returns: `true` and what `fn` has returned; or, if it is not due, `false` and how many seconds ago the last success
---- was; or `nil, message, code`, and after `lost` what `fn` has returned.
+--- Returns `true` and the results of `fn`. If the job is not due, returns `false` and how many seconds ago the last success was. On
+--- failure returns `nil, message, code`; after `lost` also the results of `fn`.
 ---
---- The seconds are negative if the last success lies in the future: the servers' clocks differ, or one was wrong. By up to `per` it is
---- not due; by more it is. For the bounds see --once-per in doc/command.md. `session:barrier(path .. ".once"):lift()` deletes the
---- note of the last success.
+--- The seconds are negative if the last success lies in the future, because the servers' clocks differ or one was wrong. Up to
+--- `per` in the future, the job is not due; beyond that it is. For the bounds see --once-per in doc/command.md.
+--- `session:barrier(path .. ".once"):lift()` deletes the record.
 ---
 --- Codes: timeout, lost, disconnected, closed, auth, denied, invalid, conflict
 ---
---- Raises: as `session:mutex`, and if `per` is missing; and what `fn` raises, with the lock released.
+--- Raises: as `session:mutex`, and if `per` is missing; and what `fn` raises, after the lock was released.
 ---
 --- ```lua
 --- local ran = session:once("/jobs/report", { per = 3600 }, function() return true end)
@@ -178,9 +179,9 @@ function session:double_barrier(path, n, options) end
 --- print(again)        --> false
 --- print(seconds < 60) --> true
 --- ```
----@param path string the path of the lock, or of what is built on it
+---@param path string the path
 ---@param options zklock.OnceOptions
 ---@param fn fun(guard: zklock.Guard): any the job
----@return boolean? ran did `fn` run, and was the lock its own to the end?
+---@return boolean? ran true: `fn` ran, and the lock was held to the end
 ---@return any ... results, seconds, or message and code
 function session:once(path, options, fn) end

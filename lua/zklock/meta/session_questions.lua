@@ -3,15 +3,16 @@
 ---@class zklock.Session
 local session = {}
 
--- ## Looking and mending
+-- ## Queries and repairs
 --
--- What these tell is not older than the call, whichever server answers; while there is no leader to vouch for that they answer
--- `disconnected`. Without a connection they are `disconnected`, too. Paths may be anything of ZooKeeper's, not locks only.
+-- These calls return data that is at least as new as the call, whichever server answers. They return `disconnected` if the session
+-- has no connection, or if no leader can confirm that the data is current. The path can be any ZooKeeper path, not only a lock's.
 
---- The queue of a path, in order. Each row is a contender, who holds or waits. A node that no session owns (`session = "0x0"`) holds
---- nothing, and blocks those behind it. A directory of more than 50 000 children is `invalid`; doc/limits.md has the other bounds.
+--- Returns the queue of a path, in order. Each row is a contender: a holder or a waiter. A node that no session owns (`session =
+--- "0x0"`) holds nothing and blocks the contenders behind it. A directory of more than 50 000 children is `invalid`; doc/limits.md
+--- lists all bounds.
 ---
---- That the path does not exist is no error: directories are containers, and vanish when they are empty.
+--- A missing path is not an error, because directories are containers, which servers delete when they are empty.
 ---
 --- Codes: disconnected, closed, auth, denied, invalid
 ---
@@ -24,12 +25,13 @@ local session = {}
 --- ```
 ---@param path string any path
 ---@return zklock.Contender[]? rows
----@return boolean|string exists does the path exist?
+---@return boolean|string exists whether the path exists
 ---@return zklock.Code? code
 function session:contenders(path) end
 
---- Asks every holder of a path to let go: each hears it by `guard:on_revoke`, and decides. If one cannot be asked (`denied`; or `invalid`,
---- where no mark fits behind its data), the others are, and the message names it.
+--- Asks every holder of a path to release it: each holder's `guard:on_revoke` callback is called, and the holder decides. If a
+--- holder cannot be asked, the other holders still are, and the message names it. The code is then `denied`, or `invalid` if its
+--- data leaves no room for the request.
 ---
 --- Codes: disconnected, closed, auth, denied, invalid
 ---
@@ -37,12 +39,12 @@ function session:contenders(path) end
 --- print(session:revoke "/locks/orders")   --> 0
 --- ```
 ---@param path string any path
----@return integer? count how many were asked
+---@return integer? count the number of holders that were asked
 ---@return string? message
 ---@return zklock.Code? code
 function session:revoke(path) end
 
---- What is at a path. `"/"` is the chroot. That nothing is there is no error: `false`.
+--- Returns what is at a path, or `false` if nothing is there. `"/"` is the chroot.
 ---
 --- Codes: disconnected, closed, auth, denied, invalid
 ---
@@ -59,8 +61,8 @@ function session:revoke(path) end
 ---@return zklock.Code? code
 function session:stat(path, with_data) end
 
---- The names of all nodes below a path, sorted by their bytes. `"/"`: those below the chroot. That the path does not exist is no
---- error. More than 50 000 are `invalid`.
+--- Returns the names of all nodes below a path, sorted by their bytes. `"/"` is the chroot. A missing path is not an error. More
+--- than 50 000 nodes are `invalid`.
 ---
 --- Codes: disconnected, closed, auth, denied, invalid
 ---
@@ -70,22 +72,24 @@ function session:stat(path, with_data) end
 --- ```
 ---@param path string any path
 ---@return string[]? names
----@return boolean|string exists does the path exist?
+---@return boolean|string exists whether the path exists
 ---@return zklock.Code? code
 function session:children(path) end
 
---- Makes the persistent node `path`, with the session's ACL, or writes it anew: `session:stat(path).modified` is then the servers' time
---- of this. Where there is no parent it is `invalid`. Where the answer is lost it is `disconnected`, and may have been done.
+--- Creates the persistent node `path` with the session's ACL, or overwrites it; `session:stat(path).modified` then has the servers'
+--- time of the write. If the parent is missing, returns `invalid`. If the reply is lost, returns `disconnected`; the write may have
+--- happened.
 ---
---- With `node`, such as `guard.node`, it is one transaction with a check that this node is there; if it is not, the answer is `lost`.
---- So a request that a server applies late, when another client holds the lock, does nothing. (The node of an unfair lock has the same
---- name for each holder, and the guard of a multi has several nodes: there it does not help.)
+--- With `node`, such as `guard.node`, one transaction checks that this node exists and writes; if the node is gone, returns `lost`.
+--- So a request that a server applies late, when another client holds the lock, changes nothing. This does not help with an unfair
+--- lock, where each holder's node has the same name, or with a multi, whose guard has several nodes.
 ---
---- A directory that locks have made is a container: it vanishes with its stamp once it is empty. A node below it stays.
+--- A directory that locks have created is a container: the servers delete it with its stamp when it is empty. A node below it
+--- stays.
 ---
 --- Codes: lost, disconnected, closed, auth, denied, invalid
 ---
---- Raises: for a path at which no lock may be either.
+--- Raises: for a path that a lock could not have either.
 ---
 --- ```lua
 --- assert(session:with_lock("/locks/report", function(guard)
@@ -95,22 +99,23 @@ function session:children(path) end
 --- ```
 ---@param path string any path
 ---@param data? string at most 1 024 bytes. Default: `"host:pid"`
----@param node? string the path of a node that must be there
+---@param node? string the path of a node that must exist
 ---@return true? ok
 ---@return string? message
 ---@return zklock.Code? code
 function session:stamp(path, data, node) end
 
---- Deletes a contender's node, whoever it is. Who holds loses the lock, with the reason `deleted`, but not at the same moment (SECURITY.md
---- says how late): `session:revoke` asks first. Who waits goes to the end of the queue. A node that has children is `invalid`.
+--- Deletes the node of any contender. A holder loses the lock with the reason `deleted`, but not at the same moment: SECURITY.md
+--- gives the delay. A waiter goes to the end of the queue. To ask the holder first, use `session:revoke`. A node that has children
+--- is `invalid`.
 ---
---- Names are used again: the node of an unfair lock is always called `holder`. With `token`, the node is deleted only if it has that
---- token, so that a later contender of the same name keeps its own. ZooKeeper cannot exclude every case: see the section evict of
---- doc/command.md.
+--- Node names can be used again: the node of an unfair lock is always called `holder`. With `token`, the node is deleted only if it
+--- has that token, so that a later contender with the same name keeps its own. ZooKeeper cannot exclude every case: see the section
+--- evict of doc/command.md.
 ---
 --- Codes: disconnected, closed, auth, denied, invalid
 ---
---- Raises: if `node` is not spelled as a contender's node, or `token` as a fencing token.
+--- Raises: if `node` is not a valid name of a contender's node, or `token` is not a valid fencing token.
 ---
 --- ```lua
 --- local guard = assert(session:mutex "/locks/orders":acquire(5))
@@ -120,9 +125,9 @@ function session:stamp(path, data, node) end
 --- guard:release()
 --- ```
 ---@param path string any path
----@param node string as a row of `session:contenders` has it
----@param token? string as the row has it. Default: any
----@return boolean? was_there false: it was not there any more
+---@param node string the `node` of a row of `session:contenders`
+---@param token? string the `token` of the row. Default: any
+---@return boolean? was_there false: the node was already gone
 ---@return string? message
 ---@return zklock.Code? code
 function session:evict(path, node, token) end

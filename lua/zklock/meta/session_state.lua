@@ -5,20 +5,20 @@ local session = {}
 
 -- ## State
 
---- From now on `fn` hears of this event, beside those that listen already. Callbacks run in a call that waits, or in
---- `session:step`; where a loop watches the session, in a task of their own. What they raise goes to the option `log`.
+--- Adds `fn` as a callback for an event, beside the existing ones. Callbacks run in a call that waits or in `session:step`. If a
+--- loop watches the session, they run in a task of their own. Errors that callbacks raise go to the option `log`.
 ---
---- Raises: for another word, and for what cannot be called.
+--- Raises: for an unknown event, and if `fn` is not callable.
 ---
 --- ```lua
 --- session:on("suspended", function(event) io.stderr:write("ZooKeeper: ", event, "\n") end)
 --- ```
----@param event zklock.Event which
----@param fn fun(event: zklock.Event, session: zklock.Session) hears of it
+---@param event zklock.Event its name
+---@param fn fun(event: zklock.Event, session: zklock.Session) the callback
 ---@return zklock.Session session itself
 function session:on(event, fn) end
 
---- The state of the session, in a word. It asks nobody. After `session:close` it is `closed`.
+--- Returns the state of the session, without a request. After `session:close` it is `closed`.
 ---
 --- ```lua
 --- print(session:state())   --> connected
@@ -26,7 +26,8 @@ function session:on(event, fn) end
 ---@return zklock.SessionState state
 function session:state() end
 
---- ZooKeeper's session id in hexadecimal, as its logs and rows of `session:contenders` have it; after `session:close` as well.
+--- Returns ZooKeeper's session id in hexadecimal, as its logs and the rows of `session:contenders` show it; also after
+--- `session:close`.
 ---
 --- ```lua
 --- print(session:id():sub(1, 2))   --> 0x
@@ -34,7 +35,7 @@ function session:state() end
 ---@return string id `"0x0"` before the first connection
 function session:id() end
 
---- The session timeout that the server has granted.
+--- Returns the session timeout that the server has granted.
 ---
 --- ```lua
 --- print(session:timeout() > 0)   --> true
@@ -42,7 +43,7 @@ function session:id() end
 ---@return zklock.Seconds timeout 0 before the first connection
 function session:timeout() end
 
---- Counters since the session was opened; after `session:close` what they were then.
+--- Returns the session's counters since it was opened; after `session:close`, their last values.
 ---
 --- ```lua
 --- assert(session:with_lock("/locks/orders", function() end))
@@ -51,27 +52,27 @@ function session:timeout() end
 ---@return zklock.Stats stats
 function session:stats() end
 
---- What the session has counted, in the text format of Prometheus, version 0.0.4; after `session:close` what was known then. Of locks it
---- counts by path and mode: the first 100 of these by themselves, all others together, with the path `others`. doc/metrics.md lists the
---- metrics, with what each means and which alarms to set.
+--- Returns the session's metrics in the text format of Prometheus, version 0.0.4; after `session:close`, their last values. Locks
+--- are counted by path and mode: the first 100 of these have their own series, and all others share the path `others`.
+--- doc/metrics.md explains the metrics and the alarms to set.
 ---
---- Raises: for labels that are no table of strings, and for a label's name that is not made of letters, digits and underscores, begins
---- with two underscores, or is one of ours (`path`, `mode`, `state`, `code`, `reason`, `le`).
+--- Raises: if `labels` is not a table of strings, and if a label's name has characters other than letters, digits and underscores,
+--- begins with two underscores, or is reserved (`path`, `mode`, `state`, `code`, `reason`, `le`).
 ---
 --- ```lua
 --- assert(session:with_lock("/locks/orders", function() end))
 --- local text = session:metrics { service = "orders" }
 --- print(text:match "zklock_session_up{[^\n]*")   --> zklock_session_up{service="orders"} 1
 --- ```
----@param labels? table<string, string> what each sample is to have beside its own labels. Default: none
+---@param labels? table<string, string> labels to add to each sample. Default: none
 ---@return string text
 function session:metrics(labels) end
 
---- From now on `fn(event)` is called at each begin and end of a wait and of a hold: for logs and tracing. There is one such function: the
---- next one takes its place, and nil ends it. It is called at once, by whatever call the event happens in, so let it be quick; what
---- it raises goes to the option `log`, as with other callbacks. A re-entry is no event of its own.
+--- Calls `fn(event)` at the beginning and the end of each wait and each hold, for logs and tracing. A session has one such
+--- function: another call replaces it, and nil removes it. The function runs inside the call in which the event happens, so it must
+--- be quick. Errors that it raises go to the option `log`, as with other callbacks. A re-entry is not an event.
 ---
---- Raises: for what cannot be called.
+--- Raises: if `fn` is not callable.
 ---
 --- ```lua
 --- session:on_trace(function(event) print(event.what, event.path) end)
@@ -82,16 +83,16 @@ function session:metrics(labels) end
 --- --> release	/locks/orders
 --- session:on_trace(nil)
 --- ```
----@param fn? fun(event: zklock.TraceEvent) hears of it. Default: nobody does any more
+---@param fn? fun(event: zklock.TraceEvent) the callback. Default: none, which removes it
 ---@return zklock.Session session itself
 function session:on_trace(fn) end
 
 -- ## For a loop of your own
 
---- Runs what is due, callbacks and the ends of waits, and returns; it never blocks. Call it when the descriptor of `session:fd` is
---- readable. A plain script whose calls wait needs it only for callbacks while nothing waits.
+--- Runs what is due, such as callbacks and the ends of waits, and returns; it never blocks. Call it when the descriptor of
+--- `session:fd` is readable. A plain script whose calls wait needs `step` only to run callbacks between them.
 ---
---- Raises: what a callback has raised, one error by each call, if there is no option `log`.
+--- Raises: what a callback has raised, one error in each call, if the option `log` is not set.
 ---
 --- ```lua
 --- local granted
@@ -101,7 +102,8 @@ function session:on_trace(fn) end
 --- ```
 function session:step() end
 
---- The file descriptor that is readable when `session:step` has something to do. It is the same for the session's whole life.
+--- Returns the file descriptor that is readable when `session:step` has something to do. It stays the same for the session's whole
+--- life.
 ---
 --- ```lua
 --- print(session:fd() >= 0)   --> true
@@ -109,9 +111,9 @@ function session:step() end
 ---@return integer fd
 function session:fd() end
 
---- Releases all that the session holds, ends the ZooKeeper session, and wakes every waiter with `closed`. The second time it does nothing.
---- A session that nobody refers to any more is closed by the garbage collector, and on Lua 5.4 `local session <close>` closes it at
---- the end of the block. In a plain script it waits for the servers' word, for 2 s at most.
+--- Releases all that the session holds, ends the ZooKeeper session, and ends every wait with `closed`. Calling it again does
+--- nothing. The garbage collector closes a session that the program can no longer reach. On Lua 5.4 `local session <close>` closes
+--- it at the end of the block. In a plain script `close` waits for the servers' confirmation, for at most 2 s.
 ---
 --- ```lua
 --- session:close()

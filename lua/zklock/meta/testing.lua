@@ -2,21 +2,21 @@
 
 -- # Testing
 --
--- `local testing = require "zklock.testing"`, before `require "zklock"`: servers in the test's own process, and a clock that the test
--- moves. It is for Linux, and doc/testing.md is a tutorial. The time passes in three places only: in `testing.advance`, in
--- `testing.sleep`, and in a call of zklock that waits.
+-- Load `local testing = require "zklock.testing"` before `require "zklock"`. It provides servers in the test's own process, and a
+-- clock that the test moves. It works on Linux; doc/testing.md is a tutorial. Time passes in three places only: in
+-- `testing.advance`, in `testing.sleep`, and in a call of zklock that waits.
 --
--- In the examples of this section the first lines are `local testing = require "zklock.testing"`, `local zklock = require "zklock"`,
+-- The examples of this section begin with the lines `local testing = require "zklock.testing"`, `local zklock = require "zklock"`,
 -- `local server = testing.server()` and `local session = assert(zklock.connect(server.hosts))`.
 
---- What `require "zklock.testing"` returns. It raises if the real zklock is loaded already.
+--- What `require "zklock.testing"` returns. Loading it raises an error if the real zklock is already loaded.
 ---@class zklock.testing.Module
 local testing = {}
 
---- Starts a ZooKeeper server in this process, or an ensemble of several. Each call starts another one; they have nothing in common.
---- `zklock.connect` finds it by its `hosts`, in this process alone: it listens at no socket.
+--- Starts a ZooKeeper server in this process, or an ensemble of several. Each call starts a separate server or ensemble. It listens
+--- on no socket: `zklock.connect` finds it by its `hosts`, in this process only.
 ---
---- Raises: for options that are unknown or not right, and for a port or an address to listen at.
+--- Raises: for options that are unknown or invalid, such as `port`, because the server listens on no socket.
 ---
 --- ```lua
 --- print(server.hosts)    --> 127.0.0.1:2181
@@ -28,8 +28,8 @@ local testing = {}
 ---@return zklock.testing.Server server
 function testing.server(options) end
 
---- Moves the clock. All that is due happens at its moment: sessions expire, waits time out, other clients release. The callbacks of all
---- open sessions are called as if their loops ran. What a callback raises comes out of this call.
+--- Moves the clock. Everything that is due happens at its own time: sessions expire, waits time out, other clients release. The
+--- callbacks of all open sessions are called as if their loops ran. Errors that a callback raises come out of this call.
 ---
 --- Raises: for a negative number, and inside `copas.loop`, where time passes by itself.
 ---
@@ -41,7 +41,7 @@ function testing.server(options) end
 ---@param seconds zklock.Seconds by how much
 function testing.advance(seconds) end
 
---- Moves the clock while the program does nothing, as `socket.sleep` would: no callback is called. For loops that call
+--- Moves the clock while the program does nothing, as `socket.sleep` would: no callback is called. Use it in loops that call
 --- `session:step` themselves, and in place of a program's own sleep.
 ---
 --- Raises: for a negative number, and inside `copas.loop`, where time passes by itself.
@@ -57,8 +57,8 @@ function testing.advance(seconds) end
 ---@param seconds zklock.Seconds by how much
 function testing.sleep(seconds) end
 
---- Calls `fn` when so many seconds have passed, in whatever call the clock moves then: `advance`, `sleep`, or one of zklock that waits. So
---- something can happen in the middle of a wait.
+--- Calls `fn` once the clock has moved by `seconds`, inside the call that moves it: `advance`, `sleep`, or a call of zklock that
+--- waits. With it, something can happen in the middle of a wait.
 ---
 --- Raises: for a negative number.
 ---
@@ -81,7 +81,7 @@ function testing.after(seconds, fn) end
 ---@return zklock.Seconds now
 function testing.now() end
 
---- Returns the servers' time of day, in seconds of 1970. Programs that compare `os.time()` with what servers say can be given it.
+--- Returns the servers' time of day, in seconds since 1970. Give it to programs that compare `os.time()` with the times of servers.
 ---
 --- ```lua
 --- session:stamp "/report"
@@ -92,8 +92,8 @@ function testing.now() end
 ---@return zklock.Seconds time
 function testing.time() end
 
---- Begins again: closes all sessions, other clients and servers, forgets what `after` was given, and restarts chance from the seed. For
---- `after_each`.
+--- Closes all sessions, other clients and servers, forgets what `after` was given, and restarts the random generator from its seed.
+--- For `after_each`.
 ---
 --- ```lua
 --- testing.reset()
@@ -101,10 +101,10 @@ function testing.time() end
 --- ```
 function testing.reset() end
 
---- Restarts chance from this number. All that happens by chance follows from it, such as how long a message takes and which server a
---- session is connected to: the same test with the same seed runs the same way. Without a call it is 1.
+--- Seeds the random generator, which decides everything that is random, such as how long a packet takes and which server a session
+--- connects to. The same test with the same seed runs the same way. The default seed is 1.
 ---
---- Raises: for a number that is not whole, or not from 0 to 2147483648.
+--- Raises: if the seed is not an integer from 0 to 2147483648.
 ---
 --- ```lua
 --- testing.seed(42)
@@ -112,8 +112,8 @@ function testing.reset() end
 ---@param number integer the seed
 function testing.seed(number) end
 
---- Returns LuaSocket's module, but that `gettime`, `sleep` and `select` go by the test's clock: for programs that are given it in place of
---- `require "socket"`.
+--- Returns LuaSocket's module with `gettime`, `sleep` and `select` on the test's clock. Give it to programs in place of `require
+--- "socket"`.
 ---
 --- Raises: if LuaSocket cannot be loaded.
 ---
@@ -124,7 +124,7 @@ function testing.seed(number) end
 ---@return table socket
 function testing.socket() end
 
---- Loads copas so that it goes by the test's clock, and returns it. In `copas.loop` time passes by itself, at once, whenever all threads
+--- Loads copas with the test's clock, and returns it. In `copas.loop` time passes by itself, without delay, whenever all threads
 --- wait.
 ---
 --- Raises: if copas is loaded already, or cannot be loaded.
@@ -144,13 +144,13 @@ function testing.copas() end
 --- What `zklock.connect` takes.
 ---@field hosts string
 ---
---- The process that it is in.
+--- The process that the server runs in.
 ---@field pid integer
 local server = {}
 
---- Lets another client hold the lock of a path from now on.
+--- Makes another client hold the lock of a path from now on.
 ---
---- Raises: if the lock cannot be had at once.
+--- Raises: if the lock is not free.
 ---
 --- ```lua
 --- local hold = server:hold("/locks/orders", { seconds = 30 })
@@ -158,12 +158,12 @@ local server = {}
 --- testing.advance(31)
 --- print(hold:is_held())   --> false
 --- ```
----@param path string as of `session:mutex`
+---@param path string as for `session:mutex`
 ---@param options? zklock.testing.HoldOptions
 ---@return zklock.testing.Hold hold
 function server:hold(path, options) end
 
---- Lets another client wait for the lock of a path from now on: it comes to hold it in its turn.
+--- Makes another client wait for the lock of a path from now on. The client acquires the lock in its turn.
 ---
 --- ```lua
 --- local guard = session:mutex("/locks/orders"):acquire(5)
@@ -172,13 +172,13 @@ function server:hold(path, options) end
 --- testing.advance(1)
 --- print(other:is_held())   --> true
 --- ```
----@param path string as of `session:mutex`
+---@param path string as for `session:mutex`
 ---@param options? zklock.testing.HoldOptions
 ---@return zklock.testing.Hold hold
 function server:contend(path, options) end
 
---- Expires a ZooKeeper session: its connection breaks, and the servers delete its nodes. The session learns of it when it connects again,
---- in the next `advance` or wait: its holds are lost with the code `expired`, and it begins another ZooKeeper session.
+--- Expires a ZooKeeper session: its connection breaks, and the servers delete its nodes. The session learns this when it
+--- reconnects, in the next `advance` or wait: its holds are lost with the code `expired`, and it begins another ZooKeeper session.
 ---
 --- Raises: for a session that is closed, or connected to another testing server.
 ---
@@ -188,12 +188,12 @@ function server:contend(path, options) end
 --- server:expire(session)
 --- testing.advance(1)   --> expired
 --- ```
----@param session zklock.Session|zklock.testing.Hold which
+---@param session zklock.Session|zklock.testing.Hold the session
 ---@return boolean expired false: it has expired already, or the servers have no leader
 function server:expire(session) end
 
---- Breaks the connection of a session and refuses new ones, until `server:reconnect`. Without an argument all connections, and also those
---- of sessions to come. Returns the server.
+--- Breaks the connection of a session and refuses new ones, until `server:reconnect`. Without an argument it does so for all
+--- sessions, including later ones. Returns the server.
 ---
 --- Raises: for a session of another testing server.
 ---
@@ -209,8 +209,8 @@ function server:expire(session) end
 ---@return zklock.testing.Server server
 function server:disconnect(session) end
 
---- Lets no packet pass in either direction, until `server:reconnect`, as a broken cable would: neither side sees the connection
---- end. Returns the server.
+--- Drops all packets in both directions, until `server:reconnect`. As with a broken cable, neither side sees the connection end.
+--- Returns the server.
 ---
 --- Raises: for a session of another testing server.
 ---
@@ -224,7 +224,7 @@ function server:disconnect(session) end
 ---@return zklock.testing.Server server
 function server:silence(session) end
 
---- Ends what `server:disconnect` and `server:silence` have begun, for a session or for all. Returns the server.
+--- Ends the effects of `server:disconnect` and `server:silence`, for a session or for all. Returns the server.
 ---
 --- Raises: for a session of another testing server.
 ---
@@ -238,9 +238,9 @@ function server:silence(session) end
 ---@return zklock.testing.Server server
 function server:reconnect(session) end
 
---- Kills the server, or one of an ensemble. What it has stored stays. Returns the server.
+--- Kills the server, or one server of an ensemble. Its stored data stays. Returns the server.
 ---
---- Raises: for a number that no server has.
+--- Raises: if there is no server with this number.
 ---
 --- ```lua
 --- local ensemble = testing.server { servers = 3 }
@@ -252,9 +252,9 @@ function server:reconnect(session) end
 ---@return zklock.testing.Server server
 function server:stop(i) end
 
---- Starts the server again, or one of an ensemble. Returns the server.
+--- Starts the server again, or one server of an ensemble. Returns the server.
 ---
---- Raises: for a number that no server has.
+--- Raises: if there is no server with this number.
 ---
 --- ```lua
 --- server:stop()
@@ -267,9 +267,9 @@ function server:stop(i) end
 ---@return zklock.testing.Server server
 function server:start(i) end
 
---- Suspends the process of the server, or of one of an ensemble: what clients send waits. Returns the server.
+--- Suspends the process of the server, or of one server of an ensemble. Packets from clients wait. Returns the server.
 ---
---- Raises: for a number that no server has.
+--- Raises: if there is no server with this number.
 ---
 --- ```lua
 --- server:pause()
@@ -280,9 +280,9 @@ function server:start(i) end
 ---@return zklock.testing.Server server
 function server:pause(i) end
 
---- Lets it go on. Returns the server.
+--- Continues the process that `server:pause` has suspended. Returns the server.
 ---
---- Raises: for a number that no server has.
+--- Raises: if there is no server with this number.
 ---
 --- ```lua
 --- server:pause():resume()
@@ -291,9 +291,9 @@ function server:pause(i) end
 ---@return zklock.testing.Server server
 function server:resume(i) end
 
---- Cuts one server of an ensemble off from the others; its clients still reach it. Returns the server.
+--- Partitions one server of an ensemble from the other servers; its clients still reach it. Returns the server.
 ---
---- Raises: for a number that no server has.
+--- Raises: if there is no server with this number.
 ---
 --- ```lua
 --- local ensemble = testing.server { servers = 3 }
@@ -330,11 +330,11 @@ function server:leader() end
 --- ```lua
 --- print(server:server_of(session))   --> 1
 --- ```
----@param session zklock.Session|zklock.testing.Hold which
+---@param session zklock.Session|zklock.testing.Hold the session
 ---@return integer? i nil: it is not connected
 function server:server_of(session) end
 
---- Closes the sessions that are connected to it, and stops it for good. `testing.reset` does it with all.
+--- Closes the sessions that are connected to it, and stops it permanently. `testing.reset` closes all servers.
 ---
 --- ```lua
 --- server:close()
@@ -344,14 +344,14 @@ function server:close() end
 
 -- ## Another client's hold
 
---- What `server:hold` and `server:contend` return.
+--- Another client, as `server:hold` and `server:contend` return it.
 ---@class zklock.testing.Hold
 ---
 --- The path of the lock.
 ---@field path string
 local hold = {}
 
---- Returns whether the other client holds the lock at this moment.
+--- Returns whether the other client holds the lock now.
 ---
 --- ```lua
 --- print(server:hold "/locks/orders":is_held())   --> true
@@ -371,38 +371,39 @@ function hold:release() end
 
 -- ## Options of testing
 
---- What `testing.server` takes.
+--- The options of `testing.server`.
 ---@class zklock.testing.ServerOptions
 ---
 --- How many servers form the ensemble, 1 to 9. Default: as many as `hosts` names, or 1
 ---@field servers? integer
 ---
---- The names by which the program knows them, comma-separated. No name is looked up. Default: free ports of 127.0.0.1
+--- The names by which the program connects to the servers, separated by commas. No name is resolved. Default: free ports of
+--- 127.0.0.1
 ---@field hosts? string
 ---
---- The servers' `tickTime`: no session timeout is less than two ticks or more than twenty. Default: 2
+--- The servers' `tickTime`: session timeouts are between two and twenty ticks. Default: 2
 ---@field tick_time? zklock.Seconds
 ---
---- How long a message takes between a client and a server. Default: about 0.0001
+--- How long a packet takes between a client and a server. Default: about 0.0001
 ---@field latency? zklock.Seconds
 
---- What `server:hold` and `server:contend` take.
+--- The options of `server:hold` and `server:contend`.
 ---@class zklock.testing.HoldOptions
 ---
---- What the other client holds. Default: `"mutex"`
+--- The kind of lock that the other client holds. Default: `"mutex"`
 ---@field kind? "mutex"|"read"|"write"|"permit"
 ---
---- How many permits the semaphore has; with `kind = "permit"` alone. Default: none
+--- How many permits the semaphore has; only with `kind = "permit"`. Default: none
 ---@field permits? integer
 ---
---- For how long it holds the lock. Default: until it is released
+--- How long the client holds the lock. Default: until it is released
 ---@field seconds? zklock.Seconds
 ---
---- What its node says, as of `acquire`. Default: host and process
+--- The data of its node, as the option `data` of `lock:acquire`. Default: host and process
 ---@field data? string
 ---
---- As of `session:mutex`. Default: as there
+--- As the option of `session:mutex`. Default: as there
 ---@field layout? string
 ---
---- As of `session:mutex`. Default: as there
+--- As the option of `session:mutex`. Default: as there
 ---@field fair? boolean

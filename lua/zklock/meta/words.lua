@@ -4,145 +4,148 @@
 
 -- ## Error codes
 --
--- What a refusal returns as its third value, and what callbacks get. Compare with `zklock.errors`, which raises for a misspelt word.
+-- A call that fails returns an error code as its third value, and callbacks get it. Compare it with `zklock.errors`, which raises
+-- an error for a misspelt name.
 
---- Why a call was refused.
+--- Why a call failed.
 ---@alias zklock.Code
----| "timeout" # the deadline passed before the lock was granted, with a server in reach
+---| "timeout" # the deadline passed before the lock was granted, while a server was reachable
 ---| "busy" # `try_acquire` found the lock taken
----| "cancelled" # `cancel()` ended the wait, or [a worker of nginx that exits](loops.md#reload-quit-upgrade)
----| "lost" # the hold ended without our releasing it
----| "expired" # the ZooKeeper session ended with the hold: what `on_lost` hears then in place of `lost`
----| "disconnected" # no server could be reached in time; the message has the last error
+---| "cancelled" # the wait was ended by `cancel()`, or by [a worker of nginx that exits](loops.md#reload-quit-upgrade)
+---| "lost" # the hold ended without a release by its holder
+---| "expired" # the hold ended with its ZooKeeper session: `on_lost` callbacks get this code in place of `lost`
+---| "disconnected" # no server was reachable in time; the message has the last error
 ---| "closed" # the session was closed while the call waited
 ---| "auth" # the servers refuse the credentials of `auth`, or require others
----| "denied" # an ACL forbids what was asked for
----| "invalid" # ZooKeeper refused the request as malformed, or it is beyond one of our bounds
+---| "denied" # an ACL does not allow the request
+---| "invalid" # ZooKeeper refused the request as malformed, or it exceeds one of zklock's limits
 ---| "conflict" # a lock of another kind is in use at the path
 ---| "deadlock" # the wait could never end
----| "unsupported" # the client library or the server lacks what was asked for, or has it in a way that cannot be used
+---| "unsupported" # the client library or the server does not support the request, or not in a usable way
 
---- What to do about each code; each field's value is its own name.
+--- What to do about each code. The value of each field is its own name.
 ---@class zklock.Errors
 ---
---- Try again later, or wait for longer. The message says how many are ahead and, if it is known, who holds the lock.
+--- Try again later, or wait longer. The message says how many contenders are ahead, and names the holder if it is known.
 ---@field timeout "timeout"
 ---
 --- Do something else, or wait with `acquire`. The message names the holder if this session knows it.
 ---@field busy "busy"
 ---
---- Nothing: the program itself ended the wait.
+--- Nothing: the program itself has ended the wait.
 ---@field cancelled "cancelled"
 ---
---- Stop the work: somebody else may hold the lock by now. `guard:reason` says why. After `guard:release` it can be acquired again.
+--- Stop the work, because another client can hold the lock now. `guard:reason` says why. After `guard:release` you can acquire it
+--- again.
 ---@field lost "lost"
 ---
---- The same: all holds of the session are lost. The session begins a new one by itself.
+--- The same as for `lost`: all holds of the session are lost. The session begins a new ZooKeeper session by itself.
 ---@field expired "expired"
 ---
---- See whether the servers run; the session goes on trying, so call again later. What was to be changed may have been done.
+--- Check whether the servers run. The session keeps trying to connect, so call again later. A requested change may have been made.
 ---@field disconnected "disconnected"
 ---
 --- Open another session, if the program still needs one.
 ---@field closed "closed"
 ---
---- See the option `auth`: the message says which schemes it has.
+--- Check the option `auth`. The message says which schemes it has.
 ---@field auth "auth"
---- See the ACL of the path that the message names. Waits for other paths are not disturbed.
+--- Check the ACL of the path that the message names. Waits for other paths continue.
 ---@field denied "denied"
 ---
---- Correct what the message names: a parent that is missing, a directory of too many children (doc/limits.md).
+--- Fix the cause that the message names, such as a missing parent or a directory with too many children (doc/limits.md).
 ---@field invalid "invalid"
 ---
---- Use one kind of lock at a path, or try again later. The message names the other kind and its owner. With the option `share_path`
---- locks of different kinds share a path on purpose (doc/paths.md).
+--- Use one kind of lock at a path, or try again later. The message names the other kind and its owner. With the option
+--- `share_path`, locks of different kinds can share a path (doc/paths.md).
 ---@field conflict "conflict"
 ---
---- Mend the program: the caller holds the lock already, or holds `read` and asks for `write`.
+--- Fix the program: the caller already holds the lock, or holds `read` and asks for `write`.
 ---@field deadlock "deadlock"
 ---
---- Leave the option out. For TLS and SASL doc/tls.md says what takes their place.
+--- Remove the option. For TLS and SASL, doc/tls.md describes the alternatives.
 ---@field unsupported "unsupported"
 
 -- ## Loss reasons
 --
--- What `guard:reason` says, and what `guard:on_lost` callbacks get. The message and one line of the log say it in words. A reason is what
--- was known first: who was stopped for long hears `silence`, though the session has expired, and its node is gone, too.
+-- `guard:reason` returns the reason of a loss, and `guard:on_lost` callbacks get it. The message and one line of the log explain
+-- it. The reason is the first one that was known: after a long pause the process reports `silence`, even though the session has
+-- expired and its node is deleted.
 
 --- Why a hold was lost.
 ---@alias zklock.Reason
 ---| "max_hold" # it was held for as long as the option `max_hold` allows
----| "deleted" # its node was deleted: by an operator, or by whoever else may
----| "silence" # no server answered until the lease was over; the session is `suspended` by then
+---| "deleted" # its node was deleted, by an operator or another client with permission
+---| "silence" # no server answered until the lease ended; the session is `suspended` by then
 ---| "suspended" # the connection was lost, and the option `on_suspend` is `"lose"`
----| "closed" # its ZooKeeper session had time left, and is no more: somebody else closed it, or the servers have forgotten it
----| "expired" # its ZooKeeper session is over, and may have expired
+---| "closed" # its ZooKeeper session ended before its timeout: another client closed it, or the servers lost it
+---| "expired" # its ZooKeeper session is over; it may have expired
 
 -- ## Session events
 --
--- What `session:on` and the option `on_event` hear of.
+-- The option `on_event` gets all of these events, and callbacks of `session:on` get those they name.
 
---- What happens to a session.
+--- An event of a session.
 ---@alias zklock.Event
----| "connected" # a server answers, in a new ZooKeeper session: at first, and after `expired`
----| "suspended" # there is no connection; or something was held, and the lease is over without an answer
+---| "connected" # a server answers, in a new ZooKeeper session: the first, or the next after `expired`
+---| "suspended" # there is no connection; or, while a lock was held, the lease ended without a reply
 ---| "reconnected" # a server answers again, in the same ZooKeeper session
----| "expired" # the ZooKeeper session is over, with all its holds; another is begun
----| "closed" # `session:close`; nothing is told any more
+---| "expired" # the ZooKeeper session is over, with all its holds; zklock begins another
+---| "closed" # `session:close` was called; no event follows
 
 -- ## Session states
 --
--- What `session:state` says.
+-- The results of `session:state`.
 
 --- The state of a session.
 ---@alias zklock.SessionState
 ---| "connecting" # no server has answered yet
 ---| "connected" # a server answers
----| "suspended" # there is no connection; or something was held, and the lease is over without an answer
----| "expired" # the ZooKeeper session is over, and another is begun
----| "closed" # by `session:close`
+---| "suspended" # there is no connection; or, while a lock was held, the lease ended without a reply
+---| "expired" # the ZooKeeper session is over, and zklock begins another
+---| "closed" # `session:close` was called
 
 -- ## Guard states
 --
--- What `guard:state` says.
+-- The results of `guard:state`.
 
 --- The state of a hold.
 ---@alias zklock.GuardState
----| "held" # it is ours, provably
----| "suspended" # there is no connection or no proof any more; a server's answer may save it
----| "released" # by us, or the session was closed
----| "lost" # it ended without our releasing it
+---| "held" # this process provably holds the lock
+---| "suspended" # there is no connection or no proof any more; a server's reply can restore it
+---| "released" # the holder has released it, or the session was closed
+---| "lost" # it ended without a release by its holder
 
 -- ## Modes
 --
--- What a contender's node is, in the rows of `session:contenders` and `lock:holders`.
+-- What kind of contender a node belongs to, in the rows of `session:contenders` and `lock:holders`.
 
---- What a contender's node is.
+--- The kind of contender that a node belongs to.
 ---@alias zklock.Mode
 ---| "mutex" # of a mutex or an election, in any layout
 ---| "read" # of a rwlock: a reader
 ---| "write" # of a rwlock: a writer
----| "lease" # of a semaphore: a permit, or who waits for one
+---| "lease" # of a semaphore: a permit, or a waiter for one
 ---| "unfair" # of a mutex with `fair = false`; it has no `sequence`
 ---| "member" # of a double barrier; it holds nothing
 
 -- ## Log levels
 --
--- What the option `log` gets first.
+-- The first argument of the option `log`.
 
---- How grave a line of the log is.
+--- The severity of a line of the log.
 ---@alias zklock.LogLevel
----| "error" # an error in a callback of yours, or what keeps others waiting until somebody mends it
----| "warn" # what an operator should know: no connection, a lost hold, a forgotten one
----| "info" # what may be of interest
+---| "error" # an error in your callback, or a problem that blocks other clients until an operator fixes it
+---| "warn" # a problem that an operator should know: no connection, a lost or forgotten hold
+---| "info" # information
 
 -- ## Signals
 --
--- What `zklock.release_on_signal` takes.
+-- The signals that `zklock.release_on_signal` accepts.
 
---- A signal's name.
+--- The name of a signal.
 ---@alias zklock.Signal
 ---| "TERM" # what `kill` and service managers send
----| "HUP" # the terminal has gone
+---| "HUP" # the terminal was closed
 ---| "INT" # Ctrl-C
 ---| "QUIT" # Ctrl-\

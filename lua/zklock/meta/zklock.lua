@@ -2,37 +2,38 @@
 
 -- # The module
 --
--- `local zklock = require "zklock"`. It sets no global and starts nothing; a session does.
+-- `local zklock = require "zklock"`. Loading the module sets no global variable and starts no thread; `zklock.connect` starts one.
 
 --- What `require "zklock"` returns.
 ---@class zklock.Module
 ---
---- The error codes, each by its own name: `zklock.errors.timeout == "timeout"`. A misspelt one raises, where a misspelt string
---- would only never be equal.
+--- The error codes, each under its own name: `zklock.errors.timeout == "timeout"`. A misspelt name raises an error; a misspelt
+--- string would only compare as unequal.
 ---@field errors zklock.Errors
 ---
---- Which ZooKeeper client library the module uses: `"st"`, which is libzookeeper_st; or `"virtual"`, if `zklock.testing` has put a
---- simulated ensemble in its place.
+--- Which ZooKeeper client library the module uses: `"st"` is libzookeeper_st; `"virtual"` is the simulated ensemble of
+--- `zklock.testing`.
 ---@field backend "st"|"virtual"
 ---
 --- The version, such as `"1.2.3"`.
 ---@field version string
 ---
---- The same by the custom of Lua modules: `"zklock "` and the version.
+--- The version in the form that Lua modules use: `"zklock "` and the version.
 ---@field _VERSION string
 local zklock = {}
 
 --- Opens a session and waits until it is connected.
 ---
---- `hosts` are the servers, comma-separated: `host`, `host:2181`, `[::1]:2181`. An optional *chroot* may follow the last one, as in
---- `"zk1:2181,zk2:2181/app"`: all paths of the session are below it. The first lock makes it if it is missing. A text that another
---- client reads differently is refused: doc/paths.md has the rules.
+--- `hosts` lists the servers, separated by commas: `host`, `host:2181`, `[::1]:2181`. An optional *chroot* can follow the last
+--- server, as in `"zk1:2181,zk2:2181/app"`: all paths of the session are then below it, and the first lock creates it if it is
+--- missing. A string that another client would read differently raises an error: doc/paths.md has the rules.
 ---
---- Whoever is refused has no session: nothing is left open. In nginx requests use `zklock.ngx.session` instead.
+--- If `connect` fails, it leaves nothing open. In nginx requests use `zklock.ngx.session` instead.
 ---
 --- Codes: disconnected, auth, closed, unsupported
 ---
---- Raises: for hosts that no client or not every client can read, and for options that are unknown, of a wrong type, or do not go together.
+--- Raises: if a client cannot read `hosts`, or clients read it differently; and if options are unknown, of a wrong type, or do not
+--- go together.
 ---
 --- ```lua
 --- local session, message, code = zklock.connect("zk1:2181,zk2:2181,zk3:2181/app", {
@@ -45,20 +46,20 @@ local zklock = {}
 ---@param hosts string the servers, and the chroot
 ---@param options? zklock.ConnectOptions
 ---@return zklock.Session? session
----@return string? message why there is none
+---@return string? message why it failed
 ---@return zklock.Code? code
 function zklock.connect(hosts, options) end
 
---- From now on these signals release everything that the process holds before they end it. Without it zklock installs no handler of
---- any signal, and a process that SIGTERM ends leaves its locks until its session timeout is over.
+--- Makes these signals release everything that the process holds before they end the process. Without this call, zklock installs no
+--- signal handler, and the locks of a process that SIGTERM ends stay taken until its session timeout has passed.
 ---
---- Such a signal stops the calling thread where it is, ends the process's sessions, and then ends the process as that signal
---- always does. No Lua code runs any more. A program that `os.execute` or `io.popen` has started goes on. Call it in the program's only
---- Lua thread. doc/signals.md has the details.
+--- Such a signal stops the calling thread at once, ends the process's sessions, and then ends the process as the signal normally
+--- does. No Lua code runs after the signal. A program that `os.execute` or `io.popen` has started keeps running. Call this function
+--- in the program's only Lua thread. doc/signals.md has the details.
 ---
 --- Codes: unsupported
 ---
---- Raises: for any other name, and in nginx, whose signals are its own.
+--- Raises: for any other name, and in nginx, because nginx handles these signals itself.
 ---
 --- ```lua
 --- assert(zklock.release_on_signal("TERM", "HUP"))
@@ -69,11 +70,11 @@ function zklock.connect(hosts, options) end
 ---@return zklock.Code? code
 function zklock.release_on_signal(...) end
 
---- Makes one component of a path of any text, a stranger's too. Two texts never have the same key, and no key is taken for a
---- contender of a lock, whatever the program puts before it. Of a text of more than 64 bytes the key is its SHA-256. A key has at
---- most 194 bytes. doc/paths.md says why strangers' text must not stand in a path as it is.
+--- Returns a path component for any text, including untrusted input. Different texts have different keys. No key can be mistaken
+--- for a contender's node, whatever prefix the program adds. The key of a text of more than 64 bytes is its SHA-256 hash. A key has
+--- at most 194 bytes. doc/paths.md explains why a path must not contain untrusted input unencoded.
 ---
---- Raises: if `text` is no string.
+--- Raises: if `text` is not a string.
 ---
 --- ```lua
 --- print(zklock.key "ann")   --> =ann=
@@ -85,24 +86,25 @@ function zklock.release_on_signal(...) end
 ---@return string key
 function zklock.key(text) end
 
---- The text whose key it is. Of a text of more than 64 bytes it cannot be told.
+--- Returns the original text of a key. Keys of texts over 64 bytes are hashes and cannot be reversed: for these it returns
+--- `invalid`.
 ---
 --- Codes: invalid
 ---
---- Raises: if `key` is no string.
+--- Raises: if `key` is not a string.
 ---
 --- ```lua
 --- print(zklock.unkey "=a%2Fb=")           --> a/b
 --- print((select(3, zklock.unkey "ann")))  --> invalid
 --- ```
----@param key string what `zklock.key` has given
+---@param key string a result of `zklock.key`
 ---@return string? text
 ---@return string? message
 ---@return zklock.Code? code
 function zklock.unkey(key) end
 
---- Seconds on the clock that leases are measured with: it never goes back, and has nothing to do with the time of day. For timers of
---- your own beside zklock's, as in an adapter.
+--- Returns the seconds on the monotonic clock that measures leases. The clock never goes back and is unrelated to the time of day.
+--- Use it for timers of your own beside zklock's, as in an adapter.
 ---
 --- ```lua
 --- local begun = zklock.now()

@@ -1,19 +1,20 @@
---- Access: who we say that we are (option `auth`), and who may use what we make
--- (option `acl`), checked.
+--- Access: checks the session's credentials (option `auth`) and the ACL of the
+-- nodes that it creates (option `acl`).
 --
--- No message shows a credential, nor a key that somebody may have taken for the
--- place of one.
+-- No message shows a credential, or a key in which a user may have put one.
 local check = require "zklock.check"
 local misuse = require "zklock.errors".misuse
 
 local access = {}
 
--- A server closes the connection at a request that is larger than its
--- jute.maxbuffer.  With these limits each fits in 16 KiB: a credential travels
--- with each connection, an ACL with each create, and twice with two nodes.
+-- A server closes the connection if a request is larger than its
+-- jute.maxbuffer. With these limits each request fits in 16 KiB: each
+-- connection sends the credentials, and each create sends an ACL, or two with
+-- two nodes.
 local LARGEST_CREDENTIAL, LARGEST_ACL = 8192, 4096
 
--- Not empty, without NUL, at which the client library would cut it off.
+-- Requires text without NUL, because the client library would cut it off
+-- there.
 local function read_text(value, name)
   check.type(value, "string", name)
   if value == "" then misuse("%s must not be empty", name) end
@@ -27,7 +28,7 @@ local function read_text(value, name)
   return value
 end
 
--- Is every key of it 1 to n?
+-- Returns whether the keys are 1 to n.
 local function is_list(given)
   local n = 0
   for key in pairs(given) do
@@ -59,14 +60,15 @@ local function read_credential(entry, name)
   end
   local scheme = read_text(entry.scheme, name .. ".scheme")
   local credential = read_text(entry.credential, name .. ".credential")
-  -- All of it would be the user's name, which every ACL shows.
+  -- Without the colon, all of it would be the user's name, which every ACL
+  -- shows.
   if scheme == "digest" and not credential:find "^[^:]+:." then
     misuse("%s.credential of scheme 'digest' must be \"user:password\"", name)
   end
   return { scheme = scheme, credential = credential }
 end
 
---- Option `auth`: a list of `{ scheme =, credential = }`.
+--- Reads option `auth`: returns a list of `{ scheme =, credential = }`.
 function access.read_auth(auth)
   if auth == nil then return {} end
   check.type(auth, "table", "option 'auth'")
@@ -88,7 +90,7 @@ end
 
 -- ACLs.
 
--- ZooKeeper's bits.
+-- ZooKeeper's permission bits.
 local READ, WRITE, CREATE, DELETE, ADMIN = 1, 2, 4, 8, 16
 local bits = { r = READ, w = WRITE, c = CREATE, d = DELETE, a = ADMIN }
 local ALL = READ + WRITE + CREATE + DELETE + ADMIN
@@ -109,7 +111,7 @@ local function read_permissions(text, name)
   return sum
 end
 
--- What a server would refuse, or what would mean nobody.
+-- Raises for an id that a server would refuse, or that matches no client.
 local function check_id(scheme, id, name, credentials)
   if scheme == "auth" then
     check.type(id, "string", name .. ".id")
@@ -145,7 +147,7 @@ local function read_entry(entry, name, credentials)
   }
 end
 
--- What we must be allowed, in a directory of locks.
+-- The permissions that a session needs in a directory of locks.
 local needed = {
   { bit = READ, letter = "r", verb = "list" },
   { bit = CREATE, letter = "c", verb = "create" },
@@ -162,15 +164,16 @@ local function grants(list, applies, bit)
   return false
 end
 
--- Of these it is known that they are who we are.  Others may be: an address, a
--- certificate, one of our users.  But who has no credentials is no user.
+-- Schemes that certainly include this session.  Other entries may include it:
+-- an address, a certificate, one of its users.  A session without credentials
+-- is never a `digest` user.
 local surely = setmetatable({ world = true, auth = true },
   { __index = function() return false end })
 local perhaps, never_a_user = {}, { digest = false }
 
--- A lock that its maker cannot use would be in everybody's way: no list is
--- taken under which nobody that we may be can use it.  Whether we are one of
--- them is asked of a server where it is not sure.
+-- A lock that its creator cannot use would block all clients.  So this raises
+-- if no identity that the session may have can use the lock.  If it is
+-- uncertain whether the session has that identity, zklock asks a server.
 local function check_ours(list, credentials)
   local applies = #credentials > 0 and perhaps or never_a_user
   local is_sure = true
@@ -193,7 +196,7 @@ local function read_list(acl, credentials)
   local list, size = {}, 0
   for i, entry in ipairs(acl) do
     list[i] = read_entry(entry, ("option 'acl' [%d]"):format(i), credentials)
-    -- (Beside these a server reads two lengths and the permissions.)
+    -- A server also reads two lengths and the permissions.
     size = size + 12 + #list[i].scheme + #list[i].id
   end
   if size > LARGEST_ACL then
@@ -203,8 +206,9 @@ local function read_list(acl, credentials)
   return list, check_ours(list, credentials)
 end
 
---- Option `acl`: a list of `{ scheme =, id =, permissions = }`, nil for one
--- that is open to all; and is it sure that we may use what is made with it?
+--- Reads option `acl`.  Returns a list of `{ scheme =, id =, permissions = }`,
+-- or nil if it is open to all; and whether the session can certainly use nodes
+-- with that ACL.
 function access.read_acl(acl, credentials)
   if acl == nil or acl == "open" then return nil, true end
   local creator = { scheme = "auth", id = "", permissions = ALL }

@@ -1,12 +1,12 @@
---- Bytes: an order of texts that is the same in every process.  Lua compares
--- texts by `<` as strcoll does, in the locale of the process (LuaJIT does not):
--- two processes may order them differently, and some locales take two texts for
--- equal that are not.
+--- Bytes: an order of texts that is the same in every process.  PUC Lua's `<`
+-- compares texts by strcoll, in the locale of the process.  So two processes
+-- may order texts differently, and some locales treat different texts as
+-- equal.
 local byte = string.byte
 
 local bytes = {}
 
---- Does `a` come before `b`?
+--- Returns whether `a` comes before `b`.
 function bytes.less(a, b)
   for i = 1, math.min(#a, #b) do
     local x, y = byte(a, i), byte(b, i)

@@ -1,5 +1,4 @@
---- Checks of what users pass, each with a message that names the argument and
--- the rule.
+--- Checks of arguments.  Each message names the argument and the rule.
 local bytes = require "zklock.bytes"
 local core = require "zklock.core"
 local misuse = require "zklock.errors".misuse
@@ -15,7 +14,7 @@ function check.type(value, expected, name)
   return value
 end
 
--- A stranger's text, perhaps; as much of it as a message has room for.
+-- Quotes untrusted input, cut to what fits into a message.
 local function shown(text)
   return quote(text:sub(1, 200), #text > 200)
 end
@@ -31,17 +30,17 @@ function check.path(path, name)
   return faultless(path, name, core.check_path)
 end
 
---- A path of anything: "/" is one, too.
+--- Checks the path of any node, including "/".
 function check.place(path, name)
   return path == "/" and path or check.path(path, name)
 end
 
---- A contender's node, as the rows of `contenders` name it.
+--- Checks the name of a contender's node, as the rows of `contenders` have it.
 function check.node(node, name)
   return faultless(node, name, core.check_node)
 end
 
---- A fencing token, as text; its zeros may be left out.
+--- Checks a fencing token, as text; leading zeros can be missing.
 function check.token(token, name)
   return faultless(token, name, function()
     return not (#token <= 19 and token:find "^%d+$")
@@ -49,9 +48,9 @@ function check.token(token, name)
   end)
 end
 
---- A path at which a lock may be made: its directories must not be mistaken for
--- contenders of a lock above them, nor be ZooKeeper's own.  `chroot` is the
--- session's, and a part of it.
+--- Checks the path of a lock.  No component may be mistaken for a contender of
+-- a lock above it, and the path must not be ZooKeeper's own.  `chroot`: the
+-- session's, which counts as part of the path.
 function check.lock_path(path, chroot, name)
   check.path(path, name)
   local full = chroot .. path
@@ -67,7 +66,7 @@ function check.lock_path(path, chroot, name)
   return path
 end
 
---- A time in seconds; nil and math.huge mean no limit and give nil.
+--- Checks a time in seconds.  nil and math.huge mean no limit and give nil.
 function check.duration(value, name)
   if value == nil then return nil end
   check.type(value, "number", name)
@@ -86,7 +85,7 @@ local function names_in(set)
   return table.concat(names, ", ")
 end
 
---- Every key of `options` must be in `known`: a typo never passes silently.
+--- Raises if `options` has a key that is not in `known`, such as a typo.
 function check.options(options, known, what)
   if options == nil then return {} end
   check.type(options, "table", what)
@@ -101,8 +100,9 @@ end
 
 local nothing = {}
 
---- What acquire and its relatives are given, nil, seconds, or options: options,
--- not to be written to; and seconds, if these were given alone.
+--- Checks the argument of acquire and similar calls: nil, seconds, or options.
+-- Returns the options, which are read-only, and the seconds if they were given
+-- alone.
 function check.acquire_options(options, known, what)
   what = what or "acquire options"
   if options == nil or type(options) == "number" then
@@ -128,7 +128,7 @@ function check.callback(value, name)
   return value
 end
 
---- What a method is given that does not wait, `([how,] callback)`: both.
+--- Checks the arguments `([options,] callback)` of a call that does not wait.
 function check.async(how, callback, method)
   if callback == nil and type(how) == "function" then
     how, callback = nil, how
@@ -136,7 +136,7 @@ function check.async(how, callback, method)
   return how, check.callback(callback, "the callback of " .. method)
 end
 
---- Text that a contender's node carries.
+--- Checks the data of a contender's node.
 function check.data(value, name)
   check.type(value, "string", name)
   if #value > core.data_max then
@@ -146,8 +146,8 @@ function check.data(value, name)
   return value
 end
 
--- A method that looks at how it is called first.  Its arguments are no varargs,
--- which cost more; and nil is none.
+-- A method that first checks how it is called.  It has fixed parameters,
+-- because varargs are slower; a surplus nil counts as no argument.
 local looking = [[
   local fn, class, refuse, getmetatable = ...
   return function(self ARGUMENTS, surplus)
@@ -162,8 +162,8 @@ local function refuse_surplus(usage, surplus)
   misuse("%s takes no more arguments, got a %s, too", usage, type(surplus))
 end
 
---- `refuse(self, surplus)` raises, for a method of the class that was called
--- with a dot, or with one argument too many.
+--- Returns `refuse(self, surplus)`, which raises for a method of the class that
+-- was called with a dot or with one argument too many.
 function check.refusal(class, usage)
   return function(self, surplus)
     if getmetatable(self) ~= class then
@@ -185,8 +185,8 @@ local function look_first(class, usage, name, arguments)
     class, check.refusal(class, usage), getmetatable)
 end
 
---- The public methods of a class, as a user writes them, one a line: from now
--- on a dot for the colon and more arguments than these are misuse.
+--- Lets the public methods of a class refuse a dot for the colon and surplus
+-- arguments.  `usages`: the methods as a user writes them, one a line.
 function check.methods(class, usages)
   for usage, name, arguments in
     usages:gmatch "([%l_]+:([%l_]+)%(([^)]*)%))" do
@@ -194,7 +194,7 @@ function check.methods(class, usages)
   end
 end
 
---- Those that locks of every kind have.
+--- Does so for the methods that locks of every kind have.
 function check.lock_methods(class)
   check.methods(class, [[
     lock:acquire(timeout or options)
@@ -207,7 +207,7 @@ function check.lock_methods(class)
   ]])
 end
 
---- The same for a function of the module: a colon for the dot.
+--- Does so for a function of the module, which must be called with a dot.
 function check.arguments(usage, first, ...)
   if type(first) == "table" and first.connect then
     misuse("%s must be called with a dot", usage)

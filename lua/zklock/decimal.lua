@@ -1,11 +1,11 @@
---- Decimal: numbers for programs to read.  C's way of writing them, which is
--- string.format's but for LuaJIT, obeys the process's locale: where a program
--- has called os.setlocale "de_DE" a half is 0,5, and in others the mark is no
--- ASCII at all.
+--- Decimal: formats numbers for programs to read.  PUC Lua's string.format
+-- obeys the process's locale.  After os.setlocale "de_DE" a half is 0,5; in
+-- other locales the decimal mark is not even ASCII.
 local decimal = {}
 
---- As string.format, of one number, with a point.  (Else there are digits,
--- signs, the letters of `1e+20`, `inf` and `nan`, and maybe a unit.)
+--- Formats one number as string.format does, but always with a point.
+-- Everything else in the result must be digits, signs, letters (`1e+20`,
+-- `inf`, `nan`, a unit) or spaces.
 function decimal.format(format, value)
   return (format:format(value):gsub("[^-+0-9a-z .]+", "."))
 end

@@ -1,15 +1,14 @@
---- The one funnel for errors.
--- Misuse raises with the user's line; what the world does comes back as
+--- Makes all errors.  Misuse raises at the user's line; other failures return
 -- `nil, message, code`.
 local plain = require "zklock.plain"
 local quote = require "zklock.quote"
 
 local errors = {}
 
--- (A sandbox may have no debug library: then no line is blamed.)
+-- Without a debug library, as in a sandbox, errors name no line.
 local getinfo = debug and debug.getinfo or function() end
 
--- This library's own files, and the chunks that it loads.
+-- The directory of this library, and the prefix of chunks that it loads.
 local here = (getinfo(1, "S") or { source = "" }).source
   :match("^(.*)errors%.lua$") or "@?"
 
@@ -17,7 +16,7 @@ local function is_ours(source)
   return source:sub(1, #here) == here or source:sub(1, 7) == "=zklock"
 end
 
--- The level of the innermost function that is neither ours nor C.
+-- Returns the level of the innermost function of user code in Lua.
 local function level_of_caller()
   local level = 3
   while true do
@@ -31,8 +30,8 @@ local function level_of_caller()
   end
 end
 
---- The stable words: `errors.codes.timeout == "timeout"`.  One that is
--- misspelt raises: compared with a code, nil would never be equal.
+--- The error codes: `errors.codes.timeout == "timeout"`.  A misspelt code
+-- raises, because comparing with nil would only yield false.
 errors.codes = setmetatable({}, {
   __index = function(_, word)
     errors.misuse("there is no error code %q", tostring(word))
@@ -43,11 +42,11 @@ for word in ([[timeout busy cancelled lost expired disconnected closed auth
   errors.codes[word] = word
 end
 
--- So much is shown of what somebody has written.
+-- The bytes of a foreign text that a message shows.
 local SHOWN = 200
 
--- What is given for each `%q`, which is somebody's text, quoted.  (Lua's own
--- `%q` leaves newlines in it.)
+-- Formats like string.format, but quotes the text of each `%q` by quote.lua,
+-- because Lua's `%q` keeps newlines.
 local function quote_each(format, ...)
   local given, n = { ... }, 0
   format = format:gsub("%%[%d.]*([%a%%])", function(conversion)
@@ -64,23 +63,23 @@ local function fill(format, ...)
   return "zklock: " .. plain.text(fitting(format, ...))
 end
 
---- Raises misuse, at the line of the user's code that called us.
+--- Raises misuse, at the line of the user code that called the library.
 function errors.misuse(format, ...)
   error(fill(format, ...), level_of_caller())
 end
 
---- `nil, message, code`, as the world's refusals are returned.
+--- Returns `nil, message, code`.
 function errors.refusal(code, format, ...)
   return nil, fill(format, ...), errors.codes[code]
 end
 
---- What tostring() says of an object.
+--- Formats the text that tostring() returns for an object.
 function errors.describe(format, ...)
   return plain.text(format:format(...))
 end
 
---- What ended a hold that its owner had not released: the words of
--- `guard:reason()`, and what they mean.
+--- The values of `guard:reason()`, each with its text: why a hold ended that
+-- its owner had not released.
 errors.losses = {
   max_hold = "it was held for as long as max_hold allows",
   deleted = "its node was deleted",
@@ -90,18 +89,18 @@ errors.losses = {
   closed = "somebody else closed the ZooKeeper session",
 }
 
---- ": …", as it goes on after "was lost"; nothing if it is not known.
+--- Returns ": " and the reason, to follow "was lost"; "" if it is unknown.
 function errors.because(reason)
   return reason and ": " .. errors.losses[reason] or ""
 end
 
---- The refusal of who has lost the hold of `path`.
+--- Returns the error for an owner that has lost its hold of `path`.
 function errors.lost(path, reason)
   return errors.refusal("lost", "the hold of %s was lost%s", path,
     errors.because(reason))
 end
 
---- What `on_lost` hears as the code.
+--- Returns the code that `on_lost` callbacks get.
 function errors.code_of_loss(reason)
   local over = reason == "expired" or reason == "closed"
   return errors.codes[over and "expired" or "lost"]

@@ -7,8 +7,7 @@ local version = require "zklock.version"
 
 local signals = { HUP = true, INT = true, QUIT = true, TERM = true }
 
--- Signals end this process as they always do, but first all that it holds is
--- released.
+-- Makes signals release everything that the process holds before they end it.
 local function release_on_signal(...)
   local names = { ... }
   if select("#", ...) == 0 then names = { "TERM", "HUP" } end
@@ -38,9 +37,9 @@ local zklock = {
   connect = sessions.connect,
   --- `release_on_signal("TERM", "HUP")`: signals release everything first.
   release_on_signal = release_on_signal,
-  --- Any text, a stranger's too, as one component of a path that is safe.
+  --- Returns a safe path component for any text, including untrusted input.
   key = keys.key,
-  --- The text whose key it is; nil and a message if there is none.
+  --- Returns the text of a key; or nil, a message and a code.
   unkey = keys.unkey,
   --- Seconds on the clock that leases are measured with.
   now = core.now,

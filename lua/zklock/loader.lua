@@ -1,10 +1,10 @@
--- Loads the C module.  Where that fails the loader speaks of symbols and
--- files, before any code of the module runs; a user hears what to do first,
--- and the loader's own words behind it.
+-- Loads the C module.  If that fails, the dynamic loader reports symbols and
+-- files.  The user then gets an instruction first, and the loader's text after
+-- it.
 local lua = rawget(_G, "jit") and "LuaJIT" or _VERSION
 local version = _VERSION:match "%d.*"
 
--- What the loader says → the sentence; nil for what is not known.
+-- Returns a message for the loader's text; nil if the text is not known.
 local function explain(text)
   local file = text:match "from file '([^']+)'" or "the C module"
   if text:find "module 'zklock.core' not found" then

@@ -1,4 +1,4 @@
---- Options of locks and their methods, checked.  (settings.lua: of connect.)
+--- Options of locks and their methods, checked; settings.lua has connect's.
 local check = require "zklock.check"
 local core = require "zklock.core"
 local errors = require "zklock.errors"
@@ -17,7 +17,7 @@ local of_family = {
   election = check.set(always .. " layout"),
 }
 
--- In the order in which messages name them.
+-- In the order of messages.
 local families = { "mutex", "rwlock", "semaphore", "election",
   "double barrier" }
 
@@ -45,7 +45,8 @@ local function whole(value, default, least, name)
   return value
 end
 
--- An option of another family is no typo: the message says whose it is.
+-- Checks the keys.  If an option belongs to another family, the message says
+-- so.
 local function check_family(given, family)
   for key in pairs(type(given) == "table" and given or {}) do
     if not of_family[family][key] then
@@ -64,7 +65,7 @@ local function check_family(given, family)
   return check.options(given, of_family[family], family .. " options")
 end
 
--- Nodes as LeaderLatch spells them are of elections only.
+-- Checks `layout`; only elections have "latch", the layout of LeaderLatch.
 local function read_layout(value, family)
   if value == "latch" and family ~= "election" then
     misuse("option 'layout' = \"latch\" goes with an election only, not with "
@@ -74,12 +75,12 @@ local function read_layout(value, family)
     or "curator kazoo", "option 'layout'")
 end
 
--- A flag that is off by default, as the core reads it.
+-- Reads a flag that is off by default, as a number for the core.
 local function as_number(value, name)
   return check.flag(value, false, name) and 1 or 0
 end
 
--- How the core is to contend.
+-- Returns how the core shall contend.
 local function make_way(given, family, kind, permits)
   local fair = check.flag(given.fair, true, "option 'fair'")
   local way = {
@@ -109,8 +110,8 @@ local function make_way(given, family, kind, permits)
   return way
 end
 
--- Of locks that say nothing about it, by their kind and permits: of these a
--- session may have thousands.
+-- Shared ways of locks without options, by kind and permits, because a session
+-- may have thousands of such locks.
 local plain_ways = setmetatable({}, { __mode = "v" })
 
 local function read_way(given, family, kind, permits)
@@ -129,8 +130,8 @@ local function read_data(value, default)
   return check.data(value, "option 'data'")
 end
 
---- Those of a lock.  `family`: "mutex", "rwlock", "semaphore" or "election";
--- `kind`: the side of it; `data`: what its nodes say if it is not given.
+--- Reads the options of a lock.  `family`: "mutex", "rwlock", "semaphore" or
+-- "election"; `kind`: its side; `data`: the default data of its nodes.
 function options.read_lock(given, family, kind, permits, data)
   given = check_family(given, family)
   return {
@@ -142,7 +143,7 @@ function options.read_lock(given, family, kind, permits, data)
   }
 end
 
---- The permits of a semaphore, the members of a double barrier.
+--- Checks the permits of a semaphore, or the members of a double barrier.
 function options.check_count(count, name)
   check.type(count, "number", name)
   if count ~= math.floor(count) or count < 1 or count > 1e6 then
@@ -153,8 +154,8 @@ end
 
 local of_acquire = check.set "timeout data max_hold owner"
 
---- Those of acquire: nil, a number of seconds, or a table → a table, and the
--- timeout, which is checked.  `what`: how messages call them.
+--- Reads the argument of acquire: nil, seconds, or options.  Returns options
+-- and the checked timeout.  `what`: the options' name in messages.
 function options.read_acquire(given, what)
   local seconds
   given, seconds = check.acquire_options(given, of_acquire, what)
@@ -162,8 +163,10 @@ function options.read_acquire(given, what)
   return given, check.duration(seconds, "timeout")
 end
 
--- A request, and the fields that most requests do not set.  (A table of Lua's
--- has room for four fields before it doubles.)  Each can have `max_hold`, and
+-- A request, with defaults of the fields that most requests do not set,
+-- because a table has room for four fields before it doubles.  A request may
+-- also have `max_hold`, and `asked`: the user's timeout for all parts of a
+-- multi.
 -- `asked`: the user's timeout for all parts of a multi.
 local Request = {
   refusal = "timeout",
@@ -173,7 +176,7 @@ local Request = {
 }
 Request.__index = Request
 
---- The same as a request for what `terms` say: see lock.lua.
+--- Returns a request for acquire; `terms`: see lock.lua.
 function options.read_request(terms, given, what)
   local timeout
   given, timeout = options.read_acquire(given, what)
@@ -195,7 +198,7 @@ end
 
 local timeout_only = check.set "timeout"
 
---- Of what has no other option: the timeout, which may be given alone.
+--- Reads options that have only a timeout, which may be given alone.
 function options.read_timeout(given, what)
   local seconds
   given, seconds = check.acquire_options(given, timeout_only, what)
@@ -205,8 +208,8 @@ end
 
 local of_leave = check.set "timeout guard"
 
---- Those of a double barrier's leave: the timeout, and whose part it is;
--- `is_of(guard, owners)` tells whether it is one of these.
+--- Reads the options of a double barrier's leave: returns the timeout and the
+-- guard.  `is_of(guard, owners)` returns whether the guard belongs to it.
 function options.read_leave(given, is_of, owners)
   local seconds
   given, seconds = check.acquire_options(given, of_leave, "leave options")
@@ -217,7 +220,7 @@ function options.read_leave(given, is_of, owners)
   return check.duration(seconds, "timeout"), given.guard
 end
 
---- Those of try_acquire.
+--- Checks the options of try_acquire.
 function options.check_try(given)
   if given == nil then return {} end
   check.type(given, "table", "argument 1 of try_acquire")
@@ -229,7 +232,7 @@ end
 
 local of_release = check.set "wait"
 
---- Those of release: is a confirmation to be waited for?
+--- Returns whether release waits for a confirmation.
 function options.read_release(given)
   if given == nil then return false end
   check.options(given, of_release, "release options")
@@ -250,7 +253,7 @@ local function read_pause(value, name)
   return value
 end
 
---- Those of an election's run: its own, and those of its campaigns.
+--- Reads the options of an election's run: its own, and those of its campaigns.
 function options.read_run(given)
   given = check.options(given, of_run, "run options")
   local backoff = read_pause(given.backoff, "option 'backoff'") or BACKOFF
@@ -271,7 +274,8 @@ end
 
 local of_once = check.set "per timeout data"
 
---- Those of session:once: the period, which may be for ever; those of acquire.
+--- Reads the options of session:once: the period, which may be infinite, and
+-- those of acquire.
 function options.read_once(given)
   given = check.options(given, of_once, "once options")
   check.type(given.per, "number", "option 'per'")
@@ -282,7 +286,7 @@ end
 local of_with_lock = check.set [[timeout owner reentrant data max_hold
   on_suspend share_path fair wait poll_interval handoffs layout]]
 
---- Those of session:with_lock: the lock's, and those of acquire.
+--- Reads the options of session:with_lock: the lock's, and those of acquire.
 function options.read_with_lock(given)
   local seconds
   given, seconds = check.acquire_options(given, of_with_lock,

@@ -1,20 +1,20 @@
---- Plain text: what comes from outside is shown so that a message stays one
--- line of UTF-8, which reads in the order in which it was written.  Everything
--- that we say passes here: messages (errors.lua), the log (callbacks.lua), and
--- what tostring() says.
+--- Plain text: escapes foreign text, so that a message stays one line of UTF-8
+-- and reads in the order in which it was written.  All output passes through
+-- it: messages (errors.lua), the log (callbacks.lua) and the results of
+-- tostring().
 local plain = {}
 
 local hidden = {}
 for byte = 0, 0x1f do hidden[string.char(byte)] = true end
 hidden["\127"] = true
 for byte = 0x80, 0x9f do hidden["\194" .. string.char(byte)] = true end
--- Marks of direction, and separators of lines and paragraphs.
+-- Marks of text direction, and separators of lines and paragraphs.
 hidden["\216\156"] = true
 for byte = 0x8e, 0x8f do hidden["\226\128" .. string.char(byte)] = true end
 for byte = 0xa8, 0xae do hidden["\226\128" .. string.char(byte)] = true end
 for byte = 0xa6, 0xa9 do hidden["\226\129" .. string.char(byte)] = true end
 
--- By its first byte: how long a character is, and what its second byte must be.
+-- By a character's first byte: its length, and the range of its second byte.
 local function shape(first)
   if first < 0x80 then return 1 end
   if first < 0xc2 or first > 0xf4 then return nil end
@@ -23,8 +23,8 @@ local function shape(first)
   return first < 0xe0 and 2 or first < 0xf0 and 3 or 4, least, most
 end
 
--- The character at `i`; if it is none, its first byte and false; if the text
--- ends within it, also true.
+-- Returns the character at `i` and true.  If it is invalid, returns its first
+-- byte and false; if the text ends within the character, also true.
 local function character(text, i)
   local length, least, most = shape(text:byte(i))
   if not length then return text:sub(i, i), false end
@@ -43,8 +43,8 @@ local function escape(bytes)
   end))
 end
 
---- `marks`: characters with a backslash of their own.  `cut`: it was longer,
--- and may end within a character.
+--- Escapes a text.  `marks`: characters that get a backslash.  `cut`: the text
+-- was cut, and may end within a character.
 function plain.show(text, marks, cut)
   local parts, i = {}, 1
   while i <= #text do
@@ -63,13 +63,13 @@ end
 
 local none = {}
 
---- What is ours mostly: nothing of it changes but what must not be shown.
+--- Escapes a text of zklock itself; only hidden characters in it change.
 function plain.text(text)
   if not text:find "[%c\127-\255]" then return text end
   return plain.show(text, none)
 end
 
---- What has been raised, whose traceback has many lines.
+--- Puts a raised error, whose traceback has many lines, on one line.
 function plain.problem(problem)
   return plain.text((tostring(problem):gsub("\n%s*", " | ")))
 end

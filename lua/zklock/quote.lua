@@ -1,9 +1,9 @@
---- Quotes a stranger's text for a message, so that it cannot be taken for ours.
+--- Quotes untrusted input, so that readers can tell it from zklock's own text.
 local plain = require "zklock.plain"
 
 local marks = { ['"'] = true, ["\\"] = true }
 
---- `cut`: it was longer, and may end within a character.
+--- `cut`: the text was cut, and may end within a character.
 return function(text, cut)
   return ('"%s"%s'):format(plain.show(text, marks, cut), cut and "..." or "")
 end

@@ -1,5 +1,4 @@
---- Reasons: what is said to whom the world has refused something,
--- `nil, message, code`.
+--- Reasons: the results `nil, message, code` of calls that have failed.
 local errors = require "zklock.errors"
 local quote = require "zklock.quote"
 
@@ -7,14 +6,14 @@ local refusal = errors.refusal
 
 local reasons = {}
 
--- " (last error: …)", if there was one.  (Who was refused may get to hear of it
--- only after a close.)
+-- Returns " (last error: …)", or "" if there was none.  A caller may ask for
+-- it only after a close.
 local function last_error(engine)
   local text = engine.state.is.closed and "" or engine.core:error()
   return text ~= "" and (" (last error: %s)"):format(text) or ""
 end
 
--- Whoever is refused with `auth` looks at what it has given.
+-- For `auth`, shows which credentials the user has given.
 local function given_schemes(engine, code)
   if code ~= "auth" then return "" end
   local schemes = engine.schemes
@@ -22,7 +21,7 @@ local function given_schemes(engine, code)
     or " (there is no option 'auth')"
 end
 
--- ' (2 ahead of us; held by "web1:4711")', as far as that is known.
+-- Returns ' (2 ahead of us; held by "web1:4711")', as far as it is known.
 local function describe_queue(ahead, wait)
   local parts = {}
   if ahead > 0 then parts[1] = ("%d ahead of us"):format(ahead) end
@@ -34,16 +33,16 @@ local function describe_queue(ahead, wait)
   return parts[1] and (" (%s)"):format(table.concat(parts, "; ")) or ""
 end
 
--- " (2 members are missing)", of a double barrier.
+-- Returns " (2 members are missing)", for a double barrier.
 local function describe_missing(missing)
   return missing > 0 and (" (%d member%s missing)"):format(missing,
     missing == 1 and " is" or "s are") or ""
 end
 
--- What a server has said that would have passed with more time.
+-- Appends a server's temporary error, which more time might have resolved.
 local function so_far(reason) return reason and ": " .. reason or "" end
 
--- By its code, of a wait that ended without the lock.
+-- By code: the errors of a wait that ended without the lock.
 local of_wait = {}
 
 function of_wait.timeout(path, request, wait)
@@ -97,7 +96,7 @@ function of_wait.invalid(path, _, wait)
     wait.reason or "it did not say why")
 end
 
--- What a node of that mode is of.
+-- By mode: the kind of lock that a node of this mode belongs to.
 local kinds = {
   mutex = "a mutex", read = "a readers-writer lock",
   write = "a readers-writer lock", lease = "a semaphore",
@@ -115,7 +114,7 @@ function of_wait.conflict(path, _, wait)
     .. "kinds do not exclude each other", path, kinds[wait.reason], owner)
 end
 
---- Why a wait for the lock at `path` ended without it.
+--- Returns the error of a wait that ended without the lock at `path`.
 function reasons.of_wait(path, request, wait)
   return of_wait[wait.code](path, request, wait)
 end
@@ -123,8 +122,8 @@ end
 reasons.cancelled, reasons.closed = of_wait.cancelled, of_wait.closed
 reasons.last_error = last_error
 
---- Why a vigil ended without being met: `what` was waited for, of a path that
--- this names, too.
+--- Returns the error of a wait for a node.  `what`: what the call waited for,
+-- including its path.
 function reasons.of_vigil(engine, code, reason, what, timeout)
   timeout = timeout or 0
   if code == "timeout" then
@@ -145,7 +144,7 @@ function reasons.of_vigil(engine, code, reason, what, timeout)
     what, reason or code, given_schemes(engine, code))
 end
 
---- Why the removal of a node, after a release, was not confirmed.
+--- Returns the error of a release that no server has confirmed.
 function reasons.of_removal(wait, path)
   if wait.code == "closed" then
     return refusal("closed", "the session was closed before a server "
@@ -155,8 +154,8 @@ function reasons.of_removal(wait, path)
     wait.reason)
 end
 
---- Why a question has no answer: it was `what` of `path`.  What is refused is
--- told with its full path, as the servers know it.
+--- Returns the error of a query: `what` was asked about `path`.  If a server
+-- refused it, the message has the full path, as servers know it.
 function reasons.of_question(wait, what, path)
   if wait.code == "disconnected" then
     return refusal("disconnected", "no server could be asked %s %s%s", what,
@@ -170,7 +169,7 @@ function reasons.of_question(wait, what, path)
     given_schemes(wait.engine, wait.code))
 end
 
---- The same of what was asked of those `who` it is: to let go.
+--- Returns the error of a request to holders to release; `who` describes them.
 function reasons.of_request(wait, who, path)
   if wait.code == "closed" then
     return refusal("closed", "the session was closed while it asked %s %s to "
@@ -183,8 +182,8 @@ function reasons.of_request(wait, who, path)
     who, wait.engine.chroot, path, wait.reason or wait.code)
 end
 
---- The same of what was to be done to a path, `what` it is: "the stamp of".
--- It may have been done where nobody has answered.
+--- Returns the error of a write: `what`, such as "the stamp of", to `path`.  If
+-- no server has answered, the write may have happened.
 function reasons.of_order(wait, what, path)
   if wait.code == "closed" then
     return refusal("closed", "the session was closed before a server "
@@ -197,8 +196,8 @@ function reasons.of_order(wait, what, path)
     wait.engine.chroot, path, wait.reason or wait.code)
 end
 
---- Why there is no first connection: a function, for when the session is
--- closed and nobody can be asked for its last error any more.
+--- Returns a function that returns the error of a failed first connection.  The
+-- last error is read now, because a closed session no longer has it.
 function reasons.of_opening(engine, code, timeout)
   local last, hosts = last_error(engine), engine.hosts
   local wants, schemes = engine.state.wants, given_schemes(engine, code)

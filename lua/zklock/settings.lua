@@ -1,4 +1,4 @@
---- What `connect` was given, checked.
+--- Settings: checks the arguments of `connect`.
 local access = require "zklock.access"
 local check = require "zklock.check"
 local core = require "zklock.core"
@@ -20,8 +20,8 @@ local function positive(value, default, name)
   return value
 end
 
---- No server grants less, so what is asked for cannot be less either.
--- Shorter ones could not be kept, however near the servers are.
+--- The shortest session timeout to request.  No server grants less, and a
+-- shorter one could not be kept alive, however near the servers are.
 local SHORTEST = 0.1
 
 local function read_timeout(value)
@@ -43,8 +43,8 @@ local function read_least(least, session_timeout)
   return least
 end
 
---- A server grants no timeout below two ticks (and who says milliseconds is
--- told).
+--- Checks `tick_time`: a server grants no timeout below two ticks.  The check
+-- also catches milliseconds.
 local function read_tick(tick, session_timeout)
   tick = positive(tick, nil, "option 'tick_time'")
   if tick and 2 * tick > session_timeout then
@@ -57,7 +57,7 @@ end
 
 local of_tls = check.set "ca cert key"
 
---- What is not supported is misspelt all the same.
+--- Checks `tls`, so that a typo raises even though the option is not supported.
 local function read_tls(tls)
   if tls == nil then return nil end
   check.type(tls, "table", "option 'tls'")
@@ -71,7 +71,7 @@ local function callback(value, name)
   return value ~= nil and check.callback(value, name) or nil
 end
 
---- The arguments of connect, as a table with every default filled in.
+--- Returns the arguments of connect as a table, with all defaults filled in.
 function settings.read(hosts, options)
   check.type(hosts, "string", "argument 1 of connect (hosts)")
   local fault, chroot = core.check_hosts(hosts)

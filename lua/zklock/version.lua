@@ -1,3 +1,3 @@
---- The version of zklock, and the only place where it is written down. `make`
--- reads it from here for whatever it packs: so it is a line of its own.
+--- The version of zklock, and the only place that has it.  `make` reads it from
+-- here, so it is on a line of its own.
 return "0.1.0"

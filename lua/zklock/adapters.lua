@@ -1,23 +1,23 @@
---- Adapters: those of one session, one for each loop that it was used in, and
--- whether a loop has to watch the session's descriptor.
+--- Adapters: a session's adapters, one for each loop that it was used in.  They
+-- decide whether a loop must watch the session's descriptor.
 --
--- It has to as long as somebody waits, expects a callback, or listens for what
--- may become of a hold: then the adapter is armed.  It stays so until what
--- callbacks have raised is told, for each step() tells one.
+-- It must as long as a task waits, a callback is expected, or a hold has
+-- listeners: then the adapter is armed.  It stays armed until the errors of
+-- callbacks are raised, because each step() raises one.
 local loops = require "zklock.loop"
 
 local Adapters = {}
 Adapters.__index = Adapters
 
---- `loop` is the option.
+--- `loop`: the option.
 function Adapters.new(engine, loop)
   return setmetatable({
     engine = engine,
     loop = loop,
     by_maker = setmetatable({}, { __mode = "k" }),
-    -- Of each: `{ waiting =, holds =, armed = }`.
+    -- By adapter: `{ waiting =, holds =, armed = }`.
     served = setmetatable({}, { __mode = "k" }),
-    host_reads = false, -- a loop takes the wake-up's bytes out by itself
+    host_reads = false, -- a loop itself reads the bytes of the wake-up
     may_leave = false, -- one of them has is_leaving()
   }, Adapters)
 end
@@ -34,11 +34,11 @@ function Adapters:of_maker(maker)
   }
   self.host_reads = self.host_reads or adapter.reads_fd
   self.may_leave = self.may_leave or adapter.is_leaving ~= nil
-  self.by_maker[maker] = adapter -- last: what is known is served
+  self.by_maker[maker] = adapter -- last: whatever is known is also served
   return adapter
 end
 
---- For a call that must wait, by what is running now.
+--- Returns the adapter for a call that must wait, by the running code.
 function Adapters:for_waiting()
   local adapter = self:of_maker(loops.find(self.loop))
   loops.check_fence(adapter)
@@ -49,33 +49,33 @@ local function known(self)
   return self.by_maker[loops.peek(self.loop)]
 end
 
---- Who acquires and releases here.
+--- Returns what owns the holds of the running task.
 function Adapters:owner(adapter)
   adapter = adapter or known(self)
   if adapter and adapter.owner then return adapter.owner() end
   return loops.task()
 end
 
---- What ends with the caller's request, if the loop has requests (nginx).
+--- Returns the scope of the caller's request, if the loop has requests (nginx).
 function Adapters:scope(adapter)
   adapter = adapter or known(self)
   return adapter and adapter.scope and adapter.scope() or nil
 end
 
---- Is the process to end when what is under way is done (a worker of nginx)?
+--- Returns whether the process is about to end (a worker of nginx).
 function Adapters:is_leaving()
   local adapter = self.may_leave and known(self)
   return adapter and adapter.is_leaving and adapter.is_leaving() or false
 end
 
---- The limit of a wait for which the caller has set none: seconds, if the
--- process is about to end and no client can end the wait; else nil.
+--- Returns the time limit of a wait without a timeout, in seconds.  There is
+-- one only if the process is about to end and no client can end the wait.
 function Adapters:limit(scope)
   if scope and scope.client or not self:is_leaving() then return nil end
   return self.engine:patience()
 end
 
--- Is it to be armed, or disarmed?
+-- Arms or disarms an adapter as needed.
 local function review(self, adapter)
   local served = self.served[adapter]
   local needed = next(served.waiting) ~= nil or next(served.holds) ~= nil
@@ -90,22 +90,22 @@ local function review(self, adapter)
   end
 end
 
---- `waiting`: is `thing` from now on waited for (true, or nil)?
+--- `waiting`: true if `thing` is waited for from now on; nil if no longer.
 function Adapters:attend(adapter, thing, waiting)
   if not (adapter.arm or adapter.disarm) then return end
   self.served[adapter].waiting[thing] = waiting
   review(self, adapter)
 end
 
---- All that callbacks have raised has been told.
+--- Reviews all adapters, after the errors of callbacks were raised.
 function Adapters:review()
   for adapter in pairs(self.served) do
     if adapter.arm or adapter.disarm then review(self, adapter) end
   end
 end
 
---- The caller expects to be called back for `thing`: the adapter that will see
--- to it; nil where step() is called by hand.
+--- Expects a callback for `thing`: returns the adapter that will run it, or nil
+-- if the user calls step().
 function Adapters:expect(thing)
   local adapter = self:of_maker(loops.peek(self.loop))
   if adapter.blocks then return nil end
@@ -113,7 +113,7 @@ function Adapters:expect(thing)
   return adapter
 end
 
---- Somebody listens for what becomes of a hold, as long as it lasts.
+--- Keeps the loop watching for a hold's listeners, as long as the hold lasts.
 function Adapters:listen(hold)
   if hold.adapter then return end
   local adapter = self:of_maker(loops.peek(self.loop))
@@ -131,14 +131,14 @@ function Adapters:unlisten(hold)
   hold.adapter = false
 end
 
---- Always before the descriptor is closed.
+--- Closes all adapters; always before the descriptor is closed.
 function Adapters:close()
   for _, adapter in pairs(self.by_maker) do
     if adapter.close then adapter.close() end
   end
 end
 
---- Ends the scopes of a request whose end nginx cannot tell.
+--- Ends the scopes of a request whose end nginx does not report.
 function Adapters:cleanup()
   for _, adapter in pairs(self.by_maker) do
     if adapter.cleanup then adapter.cleanup() end

@@ -1,11 +1,12 @@
---- Callbacks: how a user's functions are called.
+--- Callbacks: calls the user's functions.
 --
--- One is `{ fn =, scope = }`, and called once: it is taken out of there in the
--- moment in which it is called.  `scope`, if any, is the request that gave it.
+-- A callback is `{ fn =, scope = }` and is called once, because the call
+-- removes `fn` first.  `scope`: the nginx request that has registered it, if
+-- any.
 local plain = require "zklock.plain"
 
--- What the hook raises that `lua` and `luajit` set upon Ctrl-C.  It ends the
--- call in which the callback runs.
+-- Matches the error that the hook of `lua` and `luajit` raises upon Ctrl-C.
+-- It ends the call in which the callback runs.
 local function is_interrupt(problem)
   return type(problem) == "string" and problem:find "interrupted!$" ~= nil
 end
@@ -32,8 +33,8 @@ local function outcome(ok, problem)
   return false, problem, is_interrupt(problem)
 end
 
--- Calls `item.fn(...)`: true; or false, the problem with a traceback, and is it
--- an interrupt?
+-- Calls `item.fn(...)`.  Returns true; or false, the error with a traceback,
+-- and whether it is an interrupt.
 local function call(item, ...)
   local fn = item.fn
   item.fn = false
@@ -44,25 +45,25 @@ end
 local Callbacks = {}
 Callbacks.__index = Callbacks
 
--- So many problems wait for a step(); of those beyond only the number is told.
+-- The errors that are kept for a step(); of further ones only the number.
 local MOST = 100
 
---- Calls `item.fn(...)`, as it is said above.
+--- Calls `item.fn(...)`, as described above.
 Callbacks.try = call
 
---- Of one session.  `log`: its option.  `want_step()`: there is a problem that
--- a step() is to tell.
+--- Makes the callbacks of one session.  `log`: its option.  `want_step()` asks
+-- for a step(), which raises an error of a callback.
 function Callbacks.new(log, want_step)
   return setmetatable({
     log = log or false,
     want_step = want_step,
-    problems = {}, -- what callbacks have raised, where there is no log
-    beyond = 0, -- so many more than are kept
-    spawn = false, -- where a callback needs a task of its own, to wait in
+    problems = {}, -- errors of callbacks, without a log
+    beyond = 0, -- the number of further ones
+    spawn = false, -- starts a task for a callback, where it needs one
   }, Callbacks)
 end
 
---- One line of the log.
+--- Logs one line.
 function Callbacks:report(level, message)
   if not self.log then return end
   local _, problem, interrupted =
@@ -70,8 +71,8 @@ function Callbacks:report(level, message)
   if interrupted then error(problem, 0) end
 end
 
--- An error in it must not stop the others: it goes to the log, or, without
--- one, comes out of the next step().
+-- Runs a callback.  Its error must not stop other callbacks: it is logged, or,
+-- without a log, the next step() raises it.
 local function run(self, item, ...)
   local ok, problem, interrupted = call(item, ...)
   if ok then return end
@@ -88,7 +89,7 @@ local function run(self, item, ...)
   end
 end
 
---- Calls it, unless the scope that gave it has ended.
+--- Calls a callback, unless its scope has ended.
 function Callbacks:call(item, ...)
   if not item.fn or item.scope and item.scope:has_ended() then return end
   local spawn = self.spawn
@@ -99,7 +100,7 @@ function Callbacks:has_problems()
   return self.problems[1] ~= nil or self.beyond > 0
 end
 
---- What a callback has raised: `{ problem }`, each once; and are there more?
+--- Returns the next error, as `{ problem }`, and whether there are more.
 function Callbacks:take_problem()
   local problem = table.remove(self.problems, 1)
   if not problem and self.beyond > 0 then

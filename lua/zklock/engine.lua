@@ -1,5 +1,5 @@
---- Engine: what a session is made of inside, and all its locks and guards
--- refer to.  Each part is a file of its own, and alone writes its fields.
+--- Engine: the inside of a session, to which all its locks and guards refer.
+-- Each part has its own file, and only that file writes the part's fields.
 local Adapters = require "zklock.adapters"
 local Callbacks = require "zklock.callbacks"
 local core = require "zklock.core"
@@ -16,15 +16,15 @@ Engine.__index = Engine
 
 local PATIENCE = 2 -- seconds
 
--- "digest, x509"; "" without credentials.
+-- Returns a list such as "digest, x509"; "" without credentials.
 local function schemes_of(auth)
   local schemes = {}
   for i, entry in ipairs(auth) do schemes[i] = entry.scheme end
   return table.concat(schemes, ", ")
 end
 
---- `session`: its user's object; `handle`: the core's; `given`: what settings
--- have been read.
+--- `session`: the user's object; `handle`: the core's; `given`: checked
+-- settings.
 function Engine.new(session, handle, hosts, given)
   local pid = core.pid()
   local engine = setmetatable({
@@ -35,17 +35,17 @@ function Engine.new(session, handle, hosts, given)
     chroot = given.chroot,
     connect_timeout = given.connect_timeout,
     schemes = schemes_of(given.auth), -- for messages
-    data = ("%s:%d"):format(core.hostname(), pid), -- what our nodes say
+    data = ("%s:%d"):format(core.hostname(), pid), -- the data of nodes
     state = State.new(),
     waits = waits.tables(),
-    scopes = {}, -- requests of nginx with which something ends
-    runs = setmetatable({}, { __mode = "k" }), -- of elections, under way
+    scopes = {}, -- requests of nginx that own waits or holds
+    runs = setmetatable({}, { __mode = "k" }), -- running runs of elections
     retired = false,
-    -- Who is not referred to by a user any more is collected.
+    -- The collector removes what the program can no longer reach.
     holds = setmetatable({}, { __mode = "v" }),
-    shares = setmetatable({}, { __mode = "v" }), -- the first of each hold
-    owners = setmetatable({}, { __mode = "v" }), -- by their paths
-    lines = {}, -- of local turns, by the numbers of their roots
+    shares = setmetatable({}, { __mode = "v" }), -- the first share of each hold
+    owners = setmetatable({}, { __mode = "v" }), -- by path
+    lines = {}, -- of local turns, by the number of their root
   }, Engine)
   engine.callbacks = Callbacks.new(given.log, function()
     if not engine.state.is.left then handle:nudge() end
@@ -71,16 +71,16 @@ function Engine:check_open()
   if self.state.is.closed then misuse("the session is closed") end
 end
 
---- How long one that does not wait for others waits for the server's answer.
--- (The core refuses it at once where there is no connection.  One that comes
--- just before the first connection has no session timeout to go by.)
+--- Returns how long a call that does not wait for a holder waits for the
+-- server's reply.  Without a connection the core refuses it at once.  Just
+-- before the first connection there is no session timeout yet.
 function Engine:patience()
   local timeout = self.core:timeout()
   return timeout > 0 and timeout or self.connect_timeout
 end
 
---- The process is to end when what is under way is done: what has no end of
--- its own is ended now.  (What begins later has one: Adapters:limit.)
+--- Prepares the end of the process: ends runs, and waits without a deadline.
+-- Later waits get a deadline from Adapters:limit.
 function Engine:retire()
   if self.retired then return end
   self.retired = true
@@ -117,12 +117,12 @@ end
 
 local function close(self)
   self.events:tell_losses()
-  if self.state.is.closed then return end -- by one who was told
+  if self.state.is.closed then return end -- by a callback
   enter_closed(self)
   if loops.may_block(self.adapters.loop) then await_end(self) end
 end
 
--- A close that is interrupted waits for nothing more.
+-- An interrupted close does not wait any more.
 local Closing = protect.class()
 
 function Closing:finish()
@@ -131,7 +131,7 @@ function Closing:finish()
   leave(engine)
 end
 
---- Releases all, ends the ZooKeeper session, and tells who waits or listens.
+--- Releases everything, ends the ZooKeeper session, and ends all waits.
 function Engine:close()
   self:check_process()
   if self.state.is.closed then return end

@@ -1,12 +1,10 @@
---- Events: what the I/O thread tells, and who hears of it.
--- It decides; here the outcome reaches whoever waits or listens.  Callbacks run
--- only in step(), in the thread that owns the Lua state.
+--- Events: delivers what the I/O thread has decided to waits and listeners.
+-- Callbacks run only in step(), in the thread that owns the Lua state.
 --
--- An event is noted first: then it is over for the core, and what it asks for
--- stands in `due`, `{ fn, ... }`, or a wait that is to end, until it has been
--- done.  A hook may raise
--- anywhere in between, and a callback may turn the session: so noting it twice
--- does no harm, nor does doing it twice.
+-- An event is noted first.  The core then drops it, and `due` keeps its work
+-- until that is done: `{ fn, ... }`, or a wait that must end.  A hook may raise
+-- anywhere in between, and a callback may call step().  So noting an
+-- event twice or doing its work twice must be harmless.
 local errors = require "zklock.errors"
 local Hold = require "zklock.hold"
 local loops = require "zklock.loop"
@@ -23,9 +21,9 @@ function Events.new(engine, on_event)
     on_event = on_event,
     listeners = {}, -- by the event's name
     due = {},
-    turns = {}, -- waits of callbacks whose turn it is
-    untold = {}, -- shares of holds whose loss the next step() is to tell
-    farewell = false, -- who is to hear of the close
+    turns = {}, -- waits with callbacks whose turn has come
+    untold = {}, -- shares of holds whose loss the next step() reports
+    farewell = false, -- listeners of the close
   }, Events)
 end
 
@@ -52,8 +50,8 @@ local function forget(due, item)
   end
 end
 
--- Does at once what an event would ask for; the rest of it in the next step(),
--- if this is interrupted.
+-- Does an event's work at once.  If it is interrupted, the next step() does
+-- the rest.
 local function do_now(self, item)
   local due = self.due
   table.insert(due, item)
@@ -61,7 +59,7 @@ local function do_now(self, item)
   forget(due, item)
 end
 
---- Calls `fn(self, ...)`; and again in the next step(), if it is interrupted.
+--- Calls `fn(self, ...)`; the next step() repeats it if it is interrupted.
 function Events:do_now(fn, ...)
   do_now(self, { fn, ... })
 end
@@ -71,8 +69,8 @@ local function call_later(self, item)
   if item.adapter then self.engine.adapters:attend(item.adapter, item, nil) end
 end
 
---- Puts a callback off to the next step().  `scope`: nil for the caller's,
--- false for none.
+--- Defers a callback to the next step().  `scope`: nil for the caller's, false
+-- for none.
 function Events:later(fn, scope)
   local adapters = self.engine.adapters
   if scope == nil then scope = adapters:scope() end
@@ -86,7 +84,7 @@ local function may_call(self)
   return loops.allows_callbacks(self.engine.adapters.loop)
 end
 
---- Runs a callback: now, or, where none must run, in the next step().
+--- Runs a callback at once; if none may run now, in the next step().
 function Events:call(item, ...)
   if may_call(self) then return self.engine.callbacks:call(item, ...) end
   local n, given, fn = select("#", ...), { ... }, item.fn
@@ -95,7 +93,7 @@ function Events:call(item, ...)
     item.scope or false)
 end
 
--- What events ask for.
+-- The work of events.
 
 local function end_openings(self, code)
   for _, opening in pairs(self.engine.waits.openings) do
@@ -111,7 +109,7 @@ local function fail(self, code, wants)
   end_openings(self, code)
 end
 
--- Everybody who is to hear that a hold is lost hears it once.
+-- Calls each listener of a lost hold once.
 local function tell_loss(self, hold, listeners, share)
   local callbacks = self.engine.callbacks
   local untold = hold.listeners
@@ -167,8 +165,8 @@ end
 
 local function finish_scope(_, scope) scope:finish() end
 
--- By its kind, what an event asks for, if anything.  An event is told until it
--- has been noted: should there be no memory left, what is called here raises.
+-- By kind: returns the work of an event, if any.  An event stays with the core
+-- until it is noted, so a handler may raise if memory is short.
 local handlers = {}
 
 local function answer_to(engine, number)
@@ -200,7 +198,7 @@ function handlers.answered(engine, number, code, reason, found, detail)
   return wait
 end
 
--- `code`, `reason`: why the node is there, and will be for a while.
+-- `code`, `reason`: why the node still exists and stays for now.
 function handlers.gone(engine, number, root, code, reason)
   turns.left(engine, root)
   local wait = engine.waits.removals[number]
@@ -209,7 +207,7 @@ function handlers.gone(engine, number, root, code, reason)
   return wait
 end
 
--- Of a close nobody hears who has not heard before it.
+-- After a close there are no more callbacks about holds.
 local function listening_hold(engine, number)
   local hold = engine.holds[number]
   return hold and not engine.state.is.closed and hold
@@ -246,7 +244,7 @@ function handlers.state(engine, name)
   return state_item(engine, name)
 end
 
--- `code`: why there is no first connection; `wants`: what servers want for it.
+-- `code`: why the first connection failed; `wants`: what the servers require.
 function handlers.failed(engine, code, wants)
   return engine.state:may_enter "failed" and { fail, code, wants }
 end
@@ -255,7 +253,7 @@ function handlers.log(_, level, message)
   return { report, level, message }
 end
 
--- A request of nginx.
+-- A request of nginx has ended.
 function handlers.ended(engine, number)
   local scope = engine.scopes[number]
   return scope and { finish_scope, scope }
@@ -263,8 +261,8 @@ end
 
 local function give_up(self) turns.give_up(self.engine) end
 
--- (Not before the event is noted: until then no other alarm can be posted, and
--- the deadlines that are still to come ask for one.)
+-- Not before the event is noted: until then the core can post no other alarm,
+-- and later deadlines need one.
 function handlers.alarm() return { give_up } end
 
 function handlers.closed(engine)
@@ -278,11 +276,11 @@ local function dispatch(self, kind, ...)
   return kind
 end
 
--- So many local turns are told in one step(): callbacks may go on for ever to
--- pass a lock to each other.
+-- The turns that one step() delivers at most, because callbacks may pass a
+-- lock to each other without end.
 local TURNS = 64
 
--- The next of them is due.
+-- Makes the next turn due.
 local function take_turn(self)
   local wait = self.turns[1]
   if not wait then return false end
@@ -291,10 +289,10 @@ local function take_turn(self)
   return true
 end
 
---- Runs what is due; raises nothing but what a hook has raised.
+--- Runs what is due; raises only what a hook has raised.
 function Events:step()
   local engine, left = self.engine, TURNS
-  engine.meters:tell() -- what an interrupted release has left
+  engine.meters:tell() -- left by an interrupted release
   run_due(self)
   local state, handle = engine.state, engine.core
   while not state.is.left do
@@ -308,18 +306,17 @@ function Events:step()
   if self.turns[1] and not state.is.left then handle:nudge() end
 end
 
---- It is the turn of this wait.  A task is woken at once, as its loop does it;
--- a callback is called by the next step().
+--- Delivers the turn of a wait.  A task is woken at once by its loop; a
+-- callback runs in the next step().
 function Events:tell_turn(wait)
   if not wait.callback then return waits.finish(wait) end
   table.insert(self.turns, wait)
   self.engine.core:nudge()
 end
 
---- A call has found out that a hold is lost, and tells it before it returns;
--- or, where a callback must not run, leaves that to the event that is on its
--- way.  A suspension that is known, and not yet told, comes before it.
--- `share`: any of the hold's.
+--- Reports a loss that a call has found, before that call returns.  Where
+-- callbacks must not run, leaves it to the event that is under way.  A known
+-- suspension is reported first.  `share`: any share of the hold.
 function Events:lose(hold, share, reason)
   local engine, listeners = self.engine, hold.listeners
   hold.lost = hold.lost or reason
@@ -335,7 +332,7 @@ function Events:lose(hold, share, reason)
   do_now(self, { tell_loss, hold, listeners, share })
 end
 
---- Tells of all losses that there are.
+--- Reports all losses.
 function Events:tell_losses()
   for _, lost in ipairs(Hold.find_losses(self.engine)) do
     self:lose(lost.hold, lost.share)
@@ -349,10 +346,10 @@ local function end_all(self, among)
   end
 end
 
---- The session is closed: whoever waits hears of it, and then all who listen,
--- of this for the last time.  What it does twice it does once.
+--- Reports the close: ends all waits, then calls the listeners for the last
+-- time. It can run twice, with the effect of once.
 function Events:tell_closed()
-  self:tell_losses() -- of what was lost until the core was closed
+  self:tell_losses() -- losses until the core was closed
   self.engine.meters:release_all(Hold.take_all(self.engine))
   for _, place in ipairs(self.engine.waits.answers) do end_all(self, place) end
   end_all(self, self.engine.waits.removals)

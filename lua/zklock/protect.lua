@@ -1,16 +1,15 @@
---- Protection: how what has been begun is ended, if an error is raised or the
--- task is killed meanwhile.
+--- Protection: cleans up if an error is raised or the task is killed.
 --
--- What must be undone is put into a `closing` before it is done.  However the
--- call ends, `closing:finish()` is called once; `closing.fine` says that there
--- is nothing to be undone.  A hook that raises (Ctrl-C) is an error like
--- another.  One that raises while finish() runs leaves the rest to the
--- collector, to lock:release() and to close.
+-- The cleanup is put into a `closing` before the operation begins.  However the
+-- call ends, `closing:finish()` is called once.  If `closing.fine` is true,
+-- there is nothing to undo.  A hook that raises (Ctrl-C) counts as any other
+-- error.  If it raises while finish() runs, the collector, lock:release() and
+-- close release the rest.
 local loops = require "zklock.loop"
 
 local protect = {}
 
---- Makes a class of closings; each has finish().
+--- Makes a class of closings; each needs a method finish().
 function protect.class()
   local class = { __close = function(closing) closing:finish() end }
   class.__index = class
@@ -33,7 +32,7 @@ local function answer(ok, ...)
   return ...
 end
 
--- Calls fn, and then closing:finish(), whatever fn raises.
+-- Calls fn, and then closing:finish(), even if fn raises.
 local function call(closing, fn, ...)
   return answer(finish(closing, note(closing, pcall(fn, ...))))
 end
@@ -44,9 +43,10 @@ local function fine(closing, ...)
 end
 
 if not jit and _VERSION > "Lua 5.3" then
-  -- The same where the coroutine may be closed meanwhile.  An error in the main
-  -- chunk always reaches a pcall, which closes what it passes.  So there it
-  -- keeps its traceback.  A coroutine may die of it, and closes nothing then.
+  -- The same where the coroutine may be closed meanwhile.  In the main chunk
+  -- an error always reaches a pcall, which closes the variables that it
+  -- passes.  So there the error keeps its traceback.  An error that kills a
+  -- coroutine closes nothing.
   call = load([[
     local running, fine, note, answer = ...
     local function through(closing, fn, ...)
@@ -67,16 +67,17 @@ end
 
 local yields_across_pcall = jit ~= nil or _VERSION ~= "Lua 5.1"
 
---- Calls `fn(...)`, and then `closing:finish()`, also if it raises or the
--- running task is killed in it.  `blocks`: it never yields.
+--- Calls `fn(...)`, and then `closing:finish()`, even if fn raises or the
+-- running task is killed.  `blocks`: fn never yields.
 function protect.call(blocks, closing, fn, ...)
   if blocks or yields_across_pcall then return call(closing, fn, ...) end
-  closing.bare = true -- only what blocks can be protected
+  closing.bare = true -- only calls that block can be protected
   return finish(closing, fine(closing, fn(...)))
 end
 
---- A method `fn(closing, self, ...)`, protected as a whole, with a new closing
--- of `class` for each call.  `loop_of(self, ...)` is the loop in question.
+--- Returns the method `fn(closing, self, ...)`, protected as a whole, with a
+-- new closing of `class` for each call.  `loop_of(self, ...)` returns its
+-- loop.
 function protect.method(class, loop_of, fn)
   local new = class.new
   if yields_across_pcall then

@@ -1,4 +1,4 @@
---- State: the one state of a session, as those who use it have been told.
+--- State: the state of a session, as zklock has reported it to the user.
 --
 --     opening ──► failed ◄──────────────┐
 --        │          ▼                   │
@@ -6,20 +6,20 @@
 --
 --     from each of these ──► closed ──► ended ──► left
 --
---   opening    no server has been reached: who needs one waits
---   failed     nor will one be for some time: who needs one is told `code`
---   connected  what was told last: there is a connection,
---   suspended  there is none, or nobody answers,
---   expired    the ZooKeeper session is over, and another will be begun
---   closed     by its user: nothing is begun any more, and no news are told
---   ended      the I/O thread is done
---   left       the descriptor is gone; `last` is what was known then
+--   opening    no server was reached yet: calls that need one wait
+--   failed     nor will one be soon: calls that need one return `code`
+--   connected  there is a connection
+--   suspended  there is no connection, or no server answers
+--   expired    the ZooKeeper session is over; another one will begin
+--   closed     by its user: no new calls, no more events
+--   ended      the I/O thread has ended
+--   left       the descriptor is closed; `last` has the last values
 local check = require "zklock.check"
 
 local State = {}
 State.__index = State
 
--- (What is told may leave states out, where there were too many at once.)
+-- Events may skip states if there were too many at once.
 local legal = {
   opening = check.set "failed connected suspended expired closed",
   failed = check.set "failed connected suspended expired closed",
@@ -31,7 +31,7 @@ local legal = {
   left = check.set "left",
 }
 
--- What is true in each of them: `{ name =, closed =, left = }`.
+-- Properties of each state: `{ name =, closed =, left = }`.
 local facts = {}
 for name in pairs(legal) do
   facts[name] = {
@@ -44,30 +44,30 @@ end
 function State.new()
   return setmetatable({
     is = facts.opening,
-    code = false, -- of "failed": why,
+    code = false, -- of "failed": the code,
     wants = false, -- and what the servers want
     last = false, -- of "left": `{ id =, stats = }`
   }, State)
 end
 
---- May it come to this?  (Not every event is news when it is told.)
+--- Returns whether the state may change to `name`.  An event may be outdated.
 function State:may_enter(name)
   return legal[self.is.name][name] or false
 end
 
---- The only writer of the state.  Is it so now?
+--- Changes the state, as its only writer.  Returns whether it was changed.
 function State:enter(name, code)
   if not self:may_enter(name) then return false end
   self.is, self.code = facts[name], code or false
   return true
 end
 
---- Is a connection that comes now one more of the same ZooKeeper session?
+--- Returns whether the next connection would continue the ZooKeeper session.
 function State:is_same_session()
   return self.is.name == "connected" or self.is.name == "suspended"
 end
 
---- Is it known whether there is a first connection?
+--- Returns whether the first connection has succeeded or failed.
 function State:is_decided() return self.is.name ~= "opening" end
 
 return State

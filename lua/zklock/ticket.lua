@@ -1,9 +1,9 @@
---- Ticket: what a call returns that does not wait; cancel() ends what it has
--- begun.
+--- Ticket: the result of a call that does not wait; cancel() ends what the call
+-- has begun.
 local check = require "zklock.check"
 
---- How tickets of one kind are made: new(it), where `cancel(it)` ends it; false
--- while there is nothing to be ended (`ticket._it`, until it has begun).
+--- Returns new(it), which makes tickets; `cancel(it)` ends what a ticket stands
+-- for.  `ticket._it` is false while there is nothing to end.
 return function(cancel)
   local Ticket = {}
   Ticket.__index = Ticket

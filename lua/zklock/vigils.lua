@@ -1,22 +1,22 @@
---- Vigils: waiting for what becomes of a node, where nothing is contended for.
+--- Vigils: waits for the fate of a node, without contending for a lock.
 --
--- What is waited for is a word of the core's (`session:await`):
---   "gone"   until the node is not there, or was not for a moment
---   "there"  until it is
+-- The condition is a string of the core's (`session:await`):
+--   "gone"   until the node does not exist, or did not for a moment
+--   "there"  until it exists
 --   "crowd"  until the directory has another number of contenders than
---            `known`; if it is gone, none
+--            `known`; none if the directory is gone
 local core = require "zklock.core"
 local waits = require "zklock.wait"
 
 local vigils = {}
 
---- A wait of `seconds` for the answer to `ask`, a method of the core that fills
--- an empty awaiting and tells its number.
+--- Makes a wait of `seconds` for the answer to `ask`.  `ask`: a method of the
+-- core that fills an empty awaiting and returns its number.
 function vigils.new(engine, seconds, ask, ...)
   local share, number = ask(engine.core, ...)
   local wait = waits.new(engine, waits.place(engine.waits.answers, number),
     number)
-  wait.share = share -- who drops it waits no more
+  wait.share = share -- dropping it ends the wait
   wait.endless = not seconds
   return wait
 end
@@ -28,9 +28,9 @@ function vigils.suspend(wait, adapter)
   return true
 end
 
---- From now on `callback` hears of its end, from step(): true, or nil, code and
--- reason; once more, if it is interrupted.  `scope`: the request that it ends
--- with, if there is one.
+--- Calls `callback` at its end, from step(), with true, or with nil, code and
+-- reason; again if it is interrupted.  `scope`: the nginx request with which
+-- it ends, if any.
 function vigils.enter(wait, scope, callback)
   return waits.listen(wait, scope, function()
     if wait.code then return callback(nil, wait.code, wait.reason or nil) end
@@ -38,15 +38,15 @@ function vigils.enter(wait, scope, callback)
   end)
 end
 
---- How long the core is to wait, by the timeout that the user has set, and
--- whether it waits for more than a server's word.
+--- Returns how long the core waits, by the user's timeout, and whether it waits
+-- for more than a server's reply.
 function vigils.limit(engine, timeout, scope)
   if timeout == 0 then return engine:patience(), false end
   return timeout or engine.adapters:limit(scope), true
 end
 
---- A wait in the name of `scope`, if there is one, for what becomes of `path`,
--- to be suspended in or entered.
+--- Makes a wait for the fate of `path`, within `scope` if there is one.  The
+-- caller then suspends in it or enters it.
 function vigils.prepare(engine, scope, what, path, timeout, known)
   local seconds, patient = vigils.limit(engine, timeout, scope)
   return vigils.new(engine, seconds, engine.core.await, what, path, seconds,

@@ -1,13 +1,13 @@
---- Waits: what events are to end, and how a task is suspended until then.
+--- Waits: how a task is suspended until an event ends its wait.
 --
--- `engine.waits` has tables of them, by number, for events to find them:
--- `answers`, to acquisitions and questions; `removals`, of nodes whose hold was
--- released; `openings`, of the first connection; `pauses`, of time to pass.
+-- `engine.waits` has tables of waits by number, in which events find them.
+-- `answers`: to acquisitions and questions; `removals`: of the nodes of
+-- released holds; `openings`: of the first connection; `pauses`: of time.
 --
--- Answers are many, and come and go in the order of their numbers: so they are
--- in PLACES tables, by the rest of the number.  In one table each that comes
--- would have the whole of it made anew, whenever as many wait as it has room
--- for (64 tasks, say): what has gone leaves no room behind until then.
+-- Answers are many, and come and go in the order of their numbers.  So they
+-- are spread over PLACES tables, by number.  Lua reuses the slots of removed
+-- entries only when it rehashes a table.  A single full table (64 tasks, say)
+-- would be rehashed for each new wait.
 local core = require "zklock.core"
 local protect = require "zklock.protect"
 
@@ -15,49 +15,49 @@ local waits = {}
 
 local PLACES = 64
 
--- The timers of a loop do not count the time that the machine sleeps, and the
--- clock of `timeout` does: so a wait that has one looks at the clock after so
--- many seconds.  (They are few: the deadlines of acquisitions are the I/O
--- thread's, whose timer counts sleep.)
+-- The timers of a loop do not count the time in which the machine sleeps, but
+-- the clock of `timeout` does.  So a wait with a timeout checks the clock at
+-- least after so many seconds.  Such waits are few, because the I/O thread
+-- keeps the deadlines of acquisitions, with a timer that counts sleep.
 local LONGEST = 1
 
--- A wait is the closing of the task that it suspends, and the item in `due`
--- that ends it (events.lua).  Most waits never need the fields that are here.
+-- A wait is the closing of the task that it suspends.  It is also the item in
+-- `due` that ends it (events.lua).  Most waits never set the following fields.
 local Wait = protect.class()
 
-Wait.callback = false -- in place of a task to be woken
-Wait.scope = false -- it ends with that request
-Wait.timeout = false -- a function: how many seconds are left
--- Of an acquisition.
-Wait.share = false -- what it may be granted
-Wait.terms = false -- what it is asked for with
-Wait.taken = false -- its share has become a guard's
+Wait.callback = false -- called in place of waking a task
+Wait.scope = false -- the nginx request with which it ends
+Wait.timeout = false -- a function: returns how many seconds are left
+-- For acquisitions:
+Wait.share = false -- the share that a grant fills
+Wait.terms = false -- the terms of the lock
+Wait.taken = false -- a guard has the share
 Wait.counted = false -- the meters have counted its refusal
-Wait.line = false -- in which it stands; `after` is behind it: turns.lua
+Wait.line = false -- its line of local turns, `after` follows it: turns.lua
 Wait.after = false
--- Its end: what handlers note (an event is told again if they raise).
+-- The outcome, which handlers note; an event is repeated if they raise.
 Wait.reason = false
 Wait.ahead = false
 Wait.rival = false
 Wait.rival_holds = false
 Wait.rival_cut = false
-Wait.rival_session = false -- its owner, with "conflict"
-Wait.found = false -- what a question has found
-Wait.detail = false -- and what is to be said of that
+Wait.rival_session = false -- with "conflict": its owner
+Wait.found = false -- the result of a question
+Wait.detail = false -- a detail of the result
 
---- The tables of a session that has just been made.
+--- Returns the tables of a new session.
 function waits.tables()
   local answers = {}
   for i = 1, PLACES do answers[i] = {} end
   return { answers = answers, removals = {}, openings = {}, pauses = {} }
 end
 
---- That of `tables.answers` for this number.
+--- Returns the table of `answers` for this number.
 function waits.place(answers, number)
   return answers[number % PLACES + 1]
 end
 
---- Who waits for an answer, if anybody does.
+--- Returns any wait for an answer, or nil.
 function waits.any(answers)
   for i = 1, PLACES do
     local _, wait = next(answers[i])
@@ -66,23 +66,23 @@ function waits.any(answers)
   return nil
 end
 
---- Is anybody waiting?
+--- Returns whether there is any wait.
 function waits.exist(tables)
   return next(tables.openings) or waits.any(tables.answers)
     or next(tables.removals) or next(tables.pauses)
 end
 
---- A wait.  What its end is to be noted in is there from the beginning: then no
--- memory is needed.  Without a number it is its own.  (A table of Lua's has
--- room for eight fields before it doubles.)
+--- Makes a wait.  It has the fields of its outcome from the beginning, so that
+-- its end needs no memory.  Without a number it is its own number.  A table
+-- has room for eight fields before it doubles.
 function waits.new(engine, among, number)
   local wait = setmetatable({
     engine = engine,
-    among = among, -- the table that it is in
+    among = among, -- the table of the wait
     number = number or false,
-    adapter = false, -- what suspends or calls back who waits
-    endless = false, -- it has no limit in time
-    fine = false, -- it was not ended by an error
+    adapter = false, -- suspends the task, or runs its callback
+    endless = false, -- it has no time limit
+    fine = false, -- no error has ended it
     done = false,
     code = false,
   }, Wait)
@@ -90,8 +90,8 @@ function waits.new(engine, among, number)
   return wait
 end
 
---- The wait of an acquisition.  (A refusal, or a line, fits into the sixteen
--- fields that it has room for.)
+--- Makes the wait of an acquisition.  The fields of a refusal, or of a line,
+-- fit into the table's sixteen.
 function waits.of_acquisition(terms, request, share, number)
   local engine = terms.engine
   return setmetatable({
@@ -110,14 +110,15 @@ function waits.of_acquisition(terms, request, share, number)
   }, Wait)
 end
 
---- From now on events find it.  What they do not, the collector ends.
+--- Lets events find the wait.  The collector ends waits that events do not
+-- find.
 function waits.enter(wait)
   wait.among[wait.number] = wait
 end
 
---- The same for who is not suspended: `callback(wait)` hears of its end, from
--- step(); again, if a hook has raised meanwhile.  `scope`: the request that it
--- ends with, if there is one.
+--- Enters a wait whose caller is not suspended: step() runs `callback(wait)` at
+-- its end, and again if a hook has raised meanwhile.  `scope`: the nginx
+-- request with which it ends, if any.
 function waits.listen(wait, scope, callback)
   if scope then
     wait.scope = scope
@@ -138,7 +139,8 @@ local function leave(wait)
 end
 waits.leave = leave
 
---- It is over: whoever waits is woken, or called.  Twice does no harm.
+--- Ends the wait: wakes its task or runs its callback.  Repeating it is
+-- harmless.
 function waits.finish(wait)
   wait.among[wait.number] = nil
   wait.done = true
@@ -153,7 +155,7 @@ end
 
 Wait[1] = function(_, _, _, _, wait) waits.finish(wait) end
 
---- Ends a wait for a grant; it hears "cancelled" unless the grant was first.
+--- Cancels a wait for a grant: it ends with "cancelled" unless granted before.
 function waits.cancel(wait)
   if wait.done or wait.engine.state.is.closed then return end
   if wait.line then wait.line:send(wait) end
@@ -162,7 +164,7 @@ end
 
 local function is_earlier(one, other) return one.number < other.number end
 
---- The same for those of a set, in the order in which they were begun.
+--- Cancels the waits of a set, in the order in which they began.
 function waits.cancel_all(set)
   local list = {}
   for wait in pairs(set) do list[#list + 1] = wait end
@@ -170,7 +172,7 @@ function waits.cancel_all(set)
   for _, wait in ipairs(list) do waits.cancel(wait) end
 end
 
---- From now on it lasts so many seconds at most; nil: as long as it takes.
+--- Limits the wait to so many seconds from now; nil: no limit.
 function waits.limit(wait, seconds)
   local deadline = seconds and core.now() + seconds
   wait.endless = not seconds
@@ -183,8 +185,8 @@ local function is_endless(wait)
   return wait.endless and not (scope and scope.client)
 end
 
---- Ends what neither a limit nor a client's request would end: at once; or,
--- where the servers' word is waited for, within so many seconds.
+--- Ends the waits that neither a time limit nor a client's request would end:
+-- acquisitions at once; waits for a server's confirmation within `seconds`.
 function waits.end_endless(tables, seconds)
   for _, place in ipairs(tables.answers) do
     for _, wait in pairs(place) do
@@ -199,70 +201,71 @@ function waits.end_endless(tables, seconds)
   end
 end
 
--- Nobody will hear of its outcome.
+-- Drops a wait whose outcome no caller will see.
 local function abandon(wait)
   leave(wait)
   if not wait.share or wait.taken then return end
-  wait.done = true -- a cancel comes too late
-  wait.share:release(true) -- and its line is told by an event
+  wait.done = true -- too late for a cancel
+  wait.share:release(true) -- an event continues its line
   local engine, terms = wait.engine, wait.terms
   if not terms or wait.counted or engine.state.is.left then return end
   wait.counted = true
-  -- (Whoever ends it may be in the middle of something: step() tells of it.)
+  -- The caller may be in the middle of an operation, so step() reports it.
   engine.meters:abandon(terms, wait.share)
   if engine.meters.trace then engine.core:nudge() end
 end
 
--- Its task goes on, or never will.
+-- Ends the suspension: its task continues, or never will.
 function Wait:finish()
   if self.scope then self.scope:remove(self.scope.waits, self) end
   self.engine.adapters:attend(self.adapter, self, nil)
   if self.fine then leave(self) else abandon(self) end
 end
 
--- How long an adapter may wait; nil: without end.  (A process may stand still
--- before it begins, and timers take what is below zero for anything.)
+-- Returns how long an adapter may wait; nil: without end.  The process may
+-- have paused meanwhile, and timers do not accept negative times.
 local function time_for(wait)
   return wait.timeout
     and math.max(0, math.min(wait.timeout(), LONGEST)) or nil
 end
 
--- Only here does it enter: see waits.enter.
+-- The only place where a suspending wait enters: see waits.enter.
 local function turn(wait, adapter)
   waits.enter(wait)
   wait.engine.adapters:attend(adapter, wait, true)
-  -- (A callback that waits: for what is told with what it was called for?)
+  -- A waiting callback may wait for an event that came together with its own.
   if wait.line and wait.engine.core:is_behind() then
     wait.engine.events:step()
   end
   while not wait.done do
     adapter.wait(wait, time_for(wait))
-    -- An early return of an adapter that does not watch the fd by itself.
+    -- The adapter may return early if it does not watch the descriptor itself.
     if not wait.done then wait.engine.events:step() end
     if wait.timeout and wait.timeout() <= 0 then break end
   end
 end
 
---- From now on it is the running task's, which is to be suspended, and ends
--- with its request: for who runs code of the user's before that.
+--- Makes it the wait of the running task, and of its nginx request.  For
+-- callers that run user code before they suspend.
 function waits.prepare(wait, adapter)
   local scope = wait.scope or wait.engine.adapters:scope(adapter)
   if scope then wait.scope = scope end
-  wait.adapter = adapter -- from now on it is to be finished
+  wait.adapter = adapter -- from now on wait:finish() must run
   if scope then scope:add(scope.waits, wait) end
 end
 
---- Is a task suspended in this wait, or about to be?
+--- Returns whether a task is suspended in this wait, or about to be.
 function waits.suspends(wait) return wait.adapter and not wait.callback end
 
---- Suspends the running task until `wait.done`, or until its own timeout.
+--- Suspends the running task until `wait.done`, or until the wait's own
+-- timeout.
 function waits.suspend(wait, adapter)
   waits.prepare(wait, adapter)
   protect.call(adapter.blocks, wait, turn, wait, adapter)
 end
 
---- The same for a caller that is protected already, and that calls
--- wait:finish() if this does not get through (waits.suspends).
+--- Does so for a caller that is already protected.  The caller calls
+-- wait:finish() if this does not return (waits.suspends).
 function waits.suspend_within(wait, adapter)
   if not wait.adapter then waits.prepare(wait, adapter) end
   if not wait.done then turn(wait, adapter) end
@@ -270,7 +273,7 @@ function waits.suspend_within(wait, adapter)
   wait:finish()
 end
 
---- Ends a wait whose task, if it has one, will never go on.
+--- Ends a wait whose task, if any, will never continue.
 function waits.abandon(wait)
   if waits.suspends(wait) then return wait:finish() end
   abandon(wait)

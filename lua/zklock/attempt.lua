@@ -1,7 +1,7 @@
---- Attempt: an acquisition of one lock under way, `{ share =, guard =,
--- wait = }`.  What it has got goes back if it does not reach the caller.
+--- Attempt: an acquisition of one lock in progress, `{ share =, guard =, wait =
+-- }`.  It releases what it has acquired unless that reaches the caller.
 --
--- What is asked for are the `terms` of a lock object (lock.lua) and a `request`
+-- Its inputs are the `terms` of a lock object (lock.lua) and a `request`
 -- (options.read_request).
 local core = require "zklock.core"
 local guards = require "zklock.guard"
@@ -26,7 +26,7 @@ function Attempt:finish()
     guards.give_back(self.guard)
     guards.tell_end(self.guard)
   end
-  -- (Its line goes on by the event of that.)
+  -- An event then continues its line.
   if self.share then self.share:release(true) end
   if wait then wait.terms.waiters[wait] = nil end
 end
@@ -45,8 +45,9 @@ local function make_guard(attempt, terms, wait)
   return guard
 end
 
--- The same for the side of a rwlock that the owner does not hold: a reader has
--- to wait for itself, a writer's share is the one to be downgraded.
+-- Handles an owner that holds the other side of the rwlock.  A reader that
+-- asks for `write` would wait for itself.  A writer that asks for `read`
+-- downgrades its share.
 local function cross(terms, owner)
   local kind, owners = terms.kind, terms.owners
   local other = kind == "read" and owners:top("write", owner)
@@ -62,9 +63,10 @@ local function cross(terms, owner)
   return nil, guards.share(other)
 end
 
--- What an owner that holds already gets; nothing if it does not hold.  The
--- second result is the writer's share that a reader is to downgrade; or after
--- "lost" the guard whose hold is lost, which nobody may have been told.
+-- Returns the result for an owner that already holds the lock; nothing if it
+-- does not.  The second result is the writer's share that a reader downgrades.
+-- After "lost" it is the guard of the lost hold, whose loss may not be
+-- reported yet.
 local function reenter(attempt, terms, owner, scope)
   local kind = terms.kind
   if kind == "permit" then return nil end -- each acquisition takes a permit
@@ -118,8 +120,9 @@ local function begin(attempt, terms, request, writer)
   return wait
 end
 
--- Who hears of it may turn the session, or close it, or wait: so by then events
--- must find the wait, and its request's end, too.
+-- Calls the trace callback.  The callback may call step(), close the session
+-- or wait.  So events and the end of the nginx request must be able to find
+-- the wait before it runs.
 local function announce(terms, request, wait, adapter)
   local meters = terms.engine.meters
   if not meters.trace then return end
@@ -128,7 +131,7 @@ local function announce(terms, request, wait, adapter)
   meters:begin(terms, wait.share, request.timeout)
 end
 
--- (Who hears of it may turn the session, which then is here again.)
+-- The trace callback may call step(), which may come here again.
 local function refuse(terms, request, wait)
   local _, message, code = reasons.of_wait(terms.path, request, wait)
   if not wait.counted then
@@ -138,7 +141,7 @@ local function refuse(terms, request, wait)
   return nil, message, code
 end
 
--- The outcome of a wait that is over: a guard, or nil, message, code.
+-- Returns the outcome of a wait that is over: a guard, or nil, message, code.
 local function finish(attempt, terms, request, wait)
   terms.waiters[wait] = nil
   if terms.engine.state.is.closed then wait.code = wait.code or "closed" end
@@ -147,7 +150,7 @@ local function finish(attempt, terms, request, wait)
   return make_guard(attempt, terms, wait)
 end
 
--- What reenter() has said is done.
+-- Returns what reenter() has decided.
 local function answer(terms, done, guard, message, code)
   if done == "lost" then
     terms.engine.meters:deny(terms, "lost")
@@ -157,7 +160,7 @@ local function answer(terms, done, guard, message, code)
   return guard, message, code
 end
 
---- Suspends the caller, who is protected by this attempt: a guard, or nil,
+--- Suspends the caller, which this attempt protects.  Returns a guard, or nil,
 -- message, code.
 function Attempt.acquire(attempt, terms, request)
   local engine = terms.engine
@@ -176,7 +179,7 @@ function Attempt.acquire(attempt, terms, request)
   return finish(attempt, terms, request, wait)
 end
 
--- The callback's turn.  What it gets is made once, if this is interrupted.
+-- Runs the callback.  If that is interrupted, its guard is not made again.
 local function deliver(attempt, terms, request, item)
   local wait, events = attempt.wait, terms.engine.events
   if wait.scope then wait.scope:remove(wait.scope.waits, wait) end
@@ -187,7 +190,8 @@ local function deliver(attempt, terms, request, item)
   end
 end
 
--- The wait of an attempt that goes on by itself, from the last line on.
+-- Begins the wait of an attempt without a suspended caller; its last line lets
+-- it continue by itself.
 local function begin_alone(attempt, terms, request, callback, writer)
   local wait = begin(attempt, terms, request, writer)
   local scope, item = request.scope, { fn = callback, scope = false }
@@ -199,8 +203,9 @@ local function begin_alone(attempt, terms, request, callback, writer)
   return wait
 end
 
---- Returns at once: the wait, or false if there is none.  `callback` gets the
--- outcome in the name of `request.scope`.
+--- Begins an acquisition and returns at once: the wait, or false if there is
+-- none.  `callback` gets the outcome, within the nginx request
+-- `request.scope`.
 function Attempt.begin(terms, request, callback)
   local attempt = Attempt.new()
   if request.owner == nil then

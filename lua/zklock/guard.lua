@@ -1,6 +1,5 @@
---- Guard: what its user has of a hold, one share of it.
--- The share is a userdata (`_share`), which releases it when the guard is
--- collected, on every Lua.
+--- Guard: the user's object for one share of a hold.  The share is a userdata
+-- (`_share`); on every Lua, it is released when the collector takes the guard.
 local check = require "zklock.check"
 local errors = require "zklock.errors"
 local options = require "zklock.options"
@@ -13,7 +12,7 @@ local getmetatable = getmetatable
 
 local Guard = {}
 
--- What is known without being kept.
+-- Fields that are computed on access.
 local known = {
   path = function(self) return self._hold.owners.path end,
   node = function(self) return self._share:node() end,
@@ -26,29 +25,29 @@ function Guard:__index(key)
   return tell and tell(self)
 end
 
-Guard._scope = false -- the request that it ends with
+Guard._scope = false -- the nginx request with which it ends
 
--- What the library does with guards, and their users do not.
+-- Functions for the library, not for users.
 local guards = {}
 
--- (As in Hold.new.)
+-- Four fields, as in Hold.new.
 function guards.new(hold, share)
   return setmetatable({
     _hold = hold,
     _share = share,
-    _outcome = false, -- "released" or "lost", when it is over
-    _stack = false, -- among the owner's guards: see Owners:push
+    _outcome = false, -- "released" or "lost" when it is over
+    _stack = false, -- its stack of the owner's guards: Owners:push
   }, Guard)
 end
 
---- One more of the same hold, from an empty share.
+--- Makes one more guard of the same hold, from an empty share.
 function guards.again(guard, share)
   return guards.new(guard._hold, guard._share:again(share))
 end
 
 function guards.share(guard) return guard._share end
 
---- Is it a guard of a hold of these owners?
+--- Returns whether `guard` is a guard of a hold of these owners.
 function guards.is_of(guard, owners)
   return getmetatable(guard) == Guard and guard._hold.owners == owners
 end
@@ -57,16 +56,16 @@ local function lost(self)
   return errors.lost(self.path, self:reason())
 end
 
---- Has it been released, or let go after a loss?
+--- Returns whether it was released, also after a loss.
 function guards.is_over(guard) return guard._outcome ~= false end
 
---- Why it is lost, if it is: see Hold:find_loss.
+--- Returns why it is lost, if it is: see Hold:find_loss.
 function guards.find_loss(self)
   return self._hold:find_loss(self._share)
 end
 
---- The same for a call that is to say so, with `nil, message, code`; before it
--- does, it tells who listens.
+--- Does so for a call that must return `nil, message, code`.  It calls the
+-- listeners first.
 function guards.refuse(self)
   local hold = self._hold
   local reason = hold:find_loss(self._share)
@@ -75,13 +74,13 @@ function guards.refuse(self)
   return true, lost(self)
 end
 
--- What release() returns once it is over.
+-- Returns the result of release() once it is over.
 local function answer(self)
   if self._outcome == "lost" then return lost(self) end
   return true
 end
 
--- From now on the confirmation that this hold's node is gone is noted.
+-- Lets the confirmation that the hold's node is deleted end a wait.
 local function expect_removal(self)
   local hold = self._hold
   local engine = hold.owners.engine
@@ -90,7 +89,7 @@ local function expect_removal(self)
   return wait
 end
 
--- Its hold goes on without it, or ends with it.
+-- Removes the guard from its hold, which goes on or ends with it.
 local function leave(self, last, reason)
   local hold, stack = self._hold, Owners.forget(self)
   local owners = hold.owners
@@ -105,8 +104,8 @@ local function leave(self, last, reason)
   hold:forget_listeners(self)
 end
 
---- Gives the lock back: what release() returns; or, with `confirm`, a wait that
--- is to be awaited then.  A loss that it finds is left to tell.
+--- Releases the guard: returns the results of release(); or, with `confirm`, a
+-- wait that the caller must await.  It does not report a loss that it finds.
 function guards.give_back(self, confirm)
   local hold = self._hold
   local engine = hold.owners.engine
@@ -116,7 +115,7 @@ function guards.give_back(self, confirm)
     self._outcome = hold.lost and "lost" or "released"
     return answer(self)
   end
-  -- A hold past its lease is lost, even if nobody has told us yet.
+  -- A hold past its lease is lost, even if no event has reported it yet.
   local share, line = self._share, hold.owners.line
   local kept, last, passed
   if line then
@@ -127,17 +126,17 @@ function guards.give_back(self, confirm)
   local reason = hold.lost or not kept and share:reason()
   leave(self, last, reason)
   if line and last then line:released(share, passed) end
-  -- Last: until then, who asks again begins anew.
+  -- Last, so that a call after an interruption starts again.
   self._outcome = reason and "lost" or "released"
-  -- (Who was passed the lock may have closed the session.)
+  -- The callback that the lock was passed to may have closed the session.
   if confirm and last and not reason and not engine.state.is.closed then
     return expect_removal(self)
   end
   return answer(self)
 end
 
---- Tells who listens what has come of giving it back: once that is done, and
--- nothing need be protected any more.
+--- Reports the outcome of a release to the listeners, when the release is
+-- complete and needs no protection any more.
 function guards.tell_end(self)
   local engine = self._hold.owners.engine
   if engine.meters.untold[1] then engine.meters:tell() end
@@ -146,22 +145,22 @@ function guards.tell_end(self)
   end
 end
 
---- Waits for a confirmation that give_back() has promised.
+--- Waits for a confirmation that give_back() has requested.
 function guards.await_removal(self, wait)
   if not wait.done then
     local adapters = wait.engine.adapters
     local adapter = adapters:for_waiting()
     waits.limit(wait, adapters:limit(adapters:scope(adapter)))
     waits.suspend(wait, adapter)
-    wait.code = wait.code or not wait.done and "closed" -- it soon is
+    wait.code = wait.code or not wait.done and "closed" -- it soon is closed
   end
   if wait.code then return reasons.of_removal(wait, self.path) end
   return true
 end
 
---- Gives the lock back.  Returns as soon as that is guaranteed; with
--- `{ wait = true }` when a server has confirmed it.  `true`, or
--- `nil, message, "lost"` when the hold had been lost before.
+--- Releases the lock.  Returns as soon as the release is guaranteed; with `{
+-- wait = true }` when a server has confirmed it.  Returns `true`, or `nil,
+-- message, "lost"` if the hold was lost before.
 function Guard:release(how)
   local confirm = options.read_release(how)
   local done, message, code = guards.give_back(self, confirm)
@@ -172,9 +171,9 @@ end
 
 local refuse_is_held = check.refusal(Guard, "guard:is_held()")
 
---- Do we hold the lock, provably, by this process's own clock?  No I/O.
--- (What is asked in every loop is to stay cheap: it looks itself at how it is
--- called, and is no function around another one.)
+--- Returns whether this process provably holds the lock, by its own clock.  No
+-- I/O. Loops call it often, so it checks its own arguments and has no wrapper
+-- function.
 function Guard:is_held(surplus)
   if surplus ~= nil or getmetatable(self) ~= Guard then
     refuse_is_held(self, surplus)
@@ -182,13 +181,13 @@ function Guard:is_held(surplus)
   return not self._outcome and self._share:is_held()
 end
 
---- Seconds for which that stands without hearing from a server.
+--- Returns for how many seconds is_held() stays true without a server's reply.
 function Guard:lease()
   if not self:is_held() then return 0 end
   return self._share:lease()
 end
 
--- Asks the server: its code, if it does not say that all is well, and the wait.
+-- Asks a server: returns the code, unless all is well, and the wait.
 local function ask(self)
   local engine = self._hold.owners.engine
   if self._hold.lost or self._share:state() == "lost" then return nil end
@@ -196,7 +195,7 @@ local function ask(self)
   return wait.code or engine.state.is.closed and "closed", wait
 end
 
---- Asks the server: `true`, or `nil, message, code`.
+--- Asks a server: returns `true`, or `nil, message, code`.
 function Guard:verify()
   if self._hold.owners.engine.state.is.closed then
     return errors.refusal("closed", "the session of the hold of %s is closed",
@@ -223,7 +222,7 @@ function Guard:verify()
   return true
 end
 
---- The fencing token: a 19-digit string that grows with every new hold.
+--- Returns the fencing token: 19 digits that grow with every new hold.
 function Guard:token()
   return self._share:token()
 end
@@ -232,7 +231,7 @@ function Guard:token_number()
   return self._share:token_number()
 end
 
---- "held", "suspended", "released" or "lost"
+--- Returns "held", "suspended", "released" or "lost".
 function Guard:state()
   if self._outcome then return self._outcome end
   if self._hold.lost then return "lost" end
@@ -240,15 +239,15 @@ function Guard:state()
   return self._share:state()
 end
 
---- Why it was lost: "max_hold", "deleted", "silence", "suspended", "expired"
--- or "closed"; nil if it was not.
+--- Returns why it was lost: "max_hold", "deleted", "silence", "suspended",
+-- "expired" or "closed"; nil if it was not.
 function Guard:reason()
   if self:state() ~= "lost" then return nil end
   return self._hold.lost or self._share:reason()
 end
 
---- `fn(guard, code, reason)` once, when the hold is lost: from step(), or from
--- a call that finds it out; at once if it already is.
+--- Calls `fn(guard, code, reason)` once when the hold is lost: in step(), or in
+-- the call that finds the loss; at once if it is already lost.
 function Guard:on_lost(fn)
   check.callback(fn, "argument 1 of on_lost")
   if self:state() == "lost" then
@@ -260,7 +259,7 @@ function Guard:on_lost(fn)
   return self
 end
 
---- `fn(guard)` once, from step(), when somebody asks for the lock.
+--- Calls `fn(guard)` once, in step(), when a client asks for the lock.
 function Guard:on_revoke(fn)
   check.callback(fn, "argument 1 of on_revoke")
   local hold = self._hold
@@ -272,7 +271,7 @@ function Guard:on_revoke(fn)
   return self
 end
 
---- How many local turns (option `handoffs`) the node has had before.
+--- Returns how many local turns (option `handoffs`) the node has had before.
 function Guard:turn()
   return self._share:turn()
 end

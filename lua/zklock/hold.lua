@@ -1,37 +1,37 @@
---- Hold: what a session has of a lock, from the grant until it is released or
--- lost.
+--- Hold: a session's possession of a lock, from the grant until release or
+-- loss.
 --
--- Each guard stands on a share of it, a userdata of C's: each re-entry makes
--- one more, the hold ends with the last, and what is collected is released.
--- So a hold does not keep its shares.
+-- Each guard has a share of the hold, a userdata.  Each re-entry adds a share,
+-- and the hold ends with its last share.  The collector releases shares that
+-- the program can no longer reach, so a hold does not keep its shares alive.
 local Hold = {}
 Hold.__index = Hold
 
-Hold.adapter = false -- the loop that listens
+Hold.adapter = false -- the loop that runs its callbacks
 
-local NOBODY = {} -- listens
+local NOBODY = {} -- no listeners
 
---- What a wait was granted; from now on events find it.  `owners`: of its path.
--- (A session may hold thousands: four fields are the most that a table of
--- Lua's has room for before it doubles.)
+--- Makes the hold of a granted wait; from now on events find it.  `owners`:
+-- those of its path.  A session may hold thousands, and four fields are the
+-- most that a table has room for before it doubles.
 function Hold.new(wait, owners)
   local engine, number = owners.engine, wait.number
   local hold = setmetatable({
-    owners = owners, -- which know its path and its engine
-    -- Callbacks, with the guard that each was given to.  False: all of them,
-    -- and the log, have been told, or are about to be.
+    owners = owners, -- have its path and its engine
+    -- Callbacks, each with its guard.  False: all callbacks and the log have
+    -- reported the loss, or are about to.
     listeners = NOBODY,
-    revocation = NOBODY, -- false: somebody has asked for the lock
-    lost = false, -- why: what is to be noted at its end needs no memory then
+    revocation = NOBODY, -- false: a client has asked for the lock
+    lost = false, -- the reason; set here so that its end needs no memory
   }, Hold)
   engine.holds[number] = hold
   engine.shares[number] = wait.share
   return hold
 end
 
---- Why it is lost, if it is.  Who asks this is told by the clock, too, and
--- from then on it is a fact; a hold that is past its lease and is not asked may
--- still have it renewed.
+--- Returns why the hold is lost, if it is.  The check includes the clock, and a
+-- loss that it finds is final.  A hold past its lease that is not checked may
+-- still be renewed.
 function Hold:find_loss(share)
   if not self.lost and not self.owners.engine.state.is.closed then
     self.lost = share:find_loss() or false
@@ -41,8 +41,8 @@ end
 
 local function by_number(a, b) return a.number < b.number end
 
---- Of one session, all that are lost, and have not been given back: `{ hold =,
--- share = }`, in the order in which they were asked for.
+--- Returns the lost holds of a session that are not released yet, in the order
+-- of their acquisitions: `{ hold =, share = }`.
 function Hold.find_losses(engine)
   local lost = {}
   for number, hold in pairs(engine.holds) do
@@ -58,8 +58,8 @@ function Hold.find_losses(engine)
   return lost
 end
 
---- The same of all that were not lost, when the session is closed: so they are
--- over, and no event finds them any more.
+--- Takes all holds that are not lost, when the session is closed.  They end
+-- thereby, and events no longer find them.
 function Hold.take_all(engine)
   local taken = {}
   for number, hold in pairs(engine.holds) do
@@ -73,8 +73,8 @@ function Hold.take_all(engine)
   return taken
 end
 
---- One of its guards was released before those that came later: from now on it
--- is known by the share of the first that its owner has left in this stack.
+--- A guard was released before later guards of its hold.  Makes the first guard
+-- that its owner has left in this stack represent the hold.
 function Hold:stand_on(stack)
   for _, guard in ipairs(stack) do
     if guard._hold == self then
@@ -84,8 +84,8 @@ function Hold:stand_on(stack)
   end
 end
 
---- It was released by its last share, `share`: no event finds it any more.  Did
--- any until now?
+--- Ends the hold after the release of its last share, `share`; events no longer
+-- find it.  Returns whether they could until now.
 function Hold:finish(share)
   local holds, number = self.owners.engine.holds, share:number()
   local was_known = holds[number] ~= nil
@@ -93,7 +93,7 @@ function Hold:finish(share)
   return was_known
 end
 
--- Of those of `guard` none is left; is none at all?
+-- Removes the callbacks of `guard`; returns whether no other is left.
 local function drop(listeners, guard)
   if not listeners then return true end
   for i = #listeners, 1, -1 do
@@ -102,14 +102,14 @@ local function drop(listeners, guard)
   return not listeners[1]
 end
 
---- Who has let go hears of nothing any more, though the hold may go on.
+--- Removes the callbacks of a released guard, even if the hold goes on.
 function Hold:forget_listeners(guard)
   local unheard = drop(self.listeners, guard)
   local silent = drop(self.revocation, guard) and unheard
   if silent and self.adapter then self.owners.engine.adapters:unlisten(self) end
 end
 
--- One more among those called `which`.
+-- Adds a callback to the list `which`.
 local function listen(self, which, guard, fn)
   local adapters = self.owners.engine.adapters
   if self[which] == NOBODY then self[which] = {} end
@@ -118,12 +118,12 @@ local function listen(self, which, guard, fn)
   adapters:listen(self)
 end
 
---- `fn(guard, code, reason)`, when it is lost.
+--- Calls `fn(guard, code, reason)` when the hold is lost.
 function Hold:on_lost(guard, fn)
   listen(self, "listeners", guard, fn)
 end
 
---- `fn(guard)`, when somebody asks for the lock.
+--- Calls `fn(guard)` when a client asks for the lock.
 function Hold:on_revoke(guard, fn)
   if not self.revocation then
     return self.owners.engine.events:later(function() fn(guard) end)

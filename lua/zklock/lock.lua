@@ -1,4 +1,4 @@
---- Locks: what users have of mutexes and their relatives.
+--- Locks: the user's objects for mutexes, semaphores and the sides of rwlocks.
 local Attempt = require "zklock.attempt"
 local check = require "zklock.check"
 local errors = require "zklock.errors"
@@ -13,17 +13,18 @@ local waits = require "zklock.wait"
 local Lock = {}
 Lock.__index = Lock
 
--- What the library does with locks, and their users do not.
+-- Functions for the library, not for users.
 local locks = {}
 
--- What a lock has at its path beside the contenders of a queue.
+-- The names inside a lock's path, beside the contenders of a queue.
 local insides = {
   unfair = check.set "holder",
   semaphore = check.set "locks leases",
   ["double barrier"] = check.set "ready",
 }
 
--- What all users of a path in one session must agree about.
+-- What counted locks count; all users of a path in one session must agree on
+-- it.
 local counted = { semaphore = "permit", ["double barrier"] = "member" }
 
 local function signature_of(family, way)
@@ -36,9 +37,9 @@ end
 
 local function new_waiters() return setmetatable({}, { __mode = "k" }) end
 
---- The terms of a lock: what its acquisitions ask for, each time.  `family`:
--- "mutex", "rwlock", "semaphore", "election" or "double barrier"; `kind`: the
--- side of it.
+--- Returns the terms of a lock: the inputs of each acquisition.  `family`:
+-- "mutex", "rwlock", "semaphore", "election" or "double barrier"; `kind`: its
+-- side.
 function locks.terms(engine, path, family, kind, given, permits)
   local terms = options.read_lock(given, family, kind, permits, engine.data)
   terms.engine, terms.path = engine, path
@@ -59,8 +60,8 @@ function locks.new(engine, path, ...)
   }, Lock)
 end
 
---- The terms of a lock, with waiters of their own: for what multi begins and
--- cancels.  Nil: it is no lock.
+--- Copies the terms of a lock, with separate waiters, for a multi to begin and
+-- cancel.  Returns nil if it is not a lock.
 function locks.copy_terms(lock)
   if getmetatable(lock) ~= Lock then return nil end
   local terms = {}
@@ -73,7 +74,7 @@ local function loop_of(self) return self._terms.engine.adapters.loop end
 
 local function method(fn) return protect.method(Attempt, loop_of, fn) end
 
---- Waits until the lock is granted: a guard, or `nil, message, code`.
+--- Waits until the lock is granted: returns a guard, or `nil, message, code`.
 -- `how`: nil (for ever), seconds, or `{ timeout=, data=, max_hold=, owner= }`.
 Lock.acquire = method(function(attempt, self, how)
   local terms = self._terms
@@ -88,10 +89,10 @@ Lock.try_acquire = method(function(attempt, self, how)
   return Attempt.acquire(attempt, terms, request)
 end)
 
---- Runs `fn(guard)` under the lock and releases it, whatever happens.
--- `true, …results`; `nil, message, code` if the lock was not granted (fn did
--- not run); the same error if fn raises; `nil, message, "lost", …results` if
--- the hold was lost while fn ran.
+--- Runs `fn(guard)` under the lock and releases it in every case.  Returns
+-- `true, …results`; `nil, message, code` if the lock was not granted and fn
+-- did not run; `nil, message, "lost", …results` if the hold was lost while fn
+-- ran.  If fn raises, it raises the same error.
 Lock.with_lock = method(function(attempt, self, fn, how)
   check.callback(fn, "argument 1 of with_lock")
   local terms = self._terms
@@ -114,7 +115,7 @@ end
 
 local new_ticket = ticket_of(waits.cancel)
 
---- Begins what is asked for and returns at once: a ticket.
+--- Begins an acquisition and returns a ticket at once.
 function locks.begin(terms, request, callback)
   terms.engine:check_open()
   local scope = terms.engine.adapters:scope()
@@ -124,15 +125,15 @@ function locks.begin(terms, request, callback)
   return ticket
 end
 
---- Begins to wait and returns at once; `callback(guard, message, code)` runs
--- in step().  Returns a ticket with `cancel()`.
+--- Begins to wait and returns at once; `callback(guard, message, code)` runs in
+-- step().  Returns a ticket with `cancel()`.
 function Lock:acquire_async(how, callback)
   how, callback = check.async(how, callback, "acquire_async")
   local terms = self._terms
   return locks.begin(terms, options.read_request(terms, how), callback)
 end
 
--- What the nodes of a family are, as the core calls them.
+-- By layout and family: the modes of the nodes, as the core names them.
 local modes_of = {
   curator = {
     mutex = check.set "mutex",
@@ -151,19 +152,20 @@ local modes_of = {
 }
 local unfair = check.set "unfair"
 
---- In which modes nodes at `terms.path` are the lock's.
+--- Returns the modes of this lock's nodes at `terms.path`.
 function locks.modes(terms)
   local way = terms.way
   return way.kind == "unfair" and unfair or modes_of[way.layout][terms.family]
 end
 
---- Those of the nodes at `terms.path` that hold the lock.
+--- Returns the nodes at `terms.path` that hold the lock.
 function locks.holders(terms)
   terms.engine:check_open()
   return surveys.holders(terms.engine, terms.path, locks.modes(terms))
 end
 
---- Asks who holds the lock now: rows as those of contenders, none if nobody.
+--- Asks a server for the holders: rows as those of contenders, none if it is
+-- free.
 function Lock:holders()
   return locks.holders(self._terms)
 end

@@ -1,7 +1,6 @@
---- Multi: one lock over several, all or nothing.
--- Parts are taken in the order of their paths' bytes, whatever order they were
--- given in and whatever the locale of the process, so two multis never wait for
--- each other.
+--- Multi: one lock over several, all or nothing.  Parts are acquired in the
+-- order of their paths' bytes, whatever order the user has given and whatever
+-- the locale is.  So two multis never wait for each other.
 local Attempt = require "zklock.attempt"
 local bytes = require "zklock.bytes"
 local check = require "zklock.check"
@@ -39,7 +38,7 @@ end
 
 local function name_of(part) return part.path .. " " .. part.kind end
 
--- The terms of each lock, in order; of any that is given twice, once.
+-- Returns the terms of the locks, in order, without duplicates.
 local function read_parts(engine, list)
   check_keys(list)
   local parts, seen = {}, {}
@@ -64,7 +63,7 @@ local function read_parts(engine, list)
   return parts
 end
 
--- Two multis of one session over the same locks are the same lock.
+-- Two multis of one session with the same locks are the same lock.
 local function owners_of(engine, parts)
   local names = {}
   for i, part in ipairs(parts) do names[i] = name_of(part) end
@@ -91,7 +90,7 @@ local function read_request(given)
   given, timeout = options.read_acquire(given)
   local deadline = timeout and timeout > 0 and core.now() + timeout
   return {
-    -- What is left of the one deadline.
+    -- Returns how much of the one deadline is left.
     timeout = function()
       if deadline then return math.max(deadline - core.now(), 1e-6) end
       return timeout
@@ -100,11 +99,11 @@ local function read_request(given)
     max_hold = given.max_hold,
     owner = given.owner,
     asked = timeout,
-    busy = false, -- it only tries
+    busy = false, -- true: try_acquire
   }
 end
 
--- Taking: an acquisition under way, whatever it waits in.
+-- Taking: an acquisition in progress, in whichever part it waits.
 local function new_taking(self, request)
   local taking = {
     engine = self._engine,
@@ -112,7 +111,7 @@ local function new_taking(self, request)
     request = request,
     guard = false,
     scope = false,
-    wait = false, -- for the part that is asked for
+    wait = false, -- for the current part
     cancelled = false,
   }
   taking.guard = multi_guards.new(taking, self.path)
@@ -120,13 +119,14 @@ local function new_taking(self, request)
   return taking
 end
 
--- It hears "cancelled" unless the last grant was first.
+-- Cancels it: it ends with "cancelled" unless the last part was granted
+-- before.
 local function cancel(taking)
   taking.cancelled = true
   if taking.wait then waits.cancel(taking.wait) end
 end
 
--- Why it cannot go on after a grant: nil, message, code.
+-- Returns why it cannot go on after a grant: nil, message, code.
 local function obstacle(taking, is_complete)
   local path = taking.multi.path
   if taking.engine.state.is.closed then return reasons.closed(path) end
@@ -139,8 +139,8 @@ local function obstacle(taking, is_complete)
   end
 end
 
--- A part was answered.  Nothing, if the next is to be asked for; true and the
--- answer for all, if not.
+-- Notes the answer of a part.  Returns nothing if the next part must be
+-- acquired; otherwise true and the result of the whole acquisition.
 local function note(taking, part, message, code)
   local guard, multi = taking.guard, taking.multi
   taking.wait = false
@@ -159,7 +159,7 @@ local function note(taking, part, message, code)
   return true, guard
 end
 
--- What is asked for of one part.
+-- Returns the request for one part.
 local function request_of(taking, part)
   local whole = taking.request
   local request = options.read_request(part, {
@@ -174,8 +174,8 @@ local function request_of(taking, part)
   return request
 end
 
--- Ending: the attempts of a call that waits.  What they have got goes back at
--- once if the call was killed, or something has raised.
+-- Ending: the attempts of a call that waits.  It releases what they have
+-- acquired if the call is killed or an error is raised.
 local Ending = protect.class()
 
 function Ending:finish()
@@ -204,7 +204,7 @@ local function acquire(ending, self, request)
   if request.owner == nil then
     request.owner = engine.adapters:owner(adapter)
   end
-  -- A lost hold answers "lost" until its guard has been released.
+  -- A lost hold returns "lost" until its guard is released.
   local top = self._owners:top("multi", request.owner)
   if top and multi_guards.find_loss(top) then
     return multi_guards.refuse(top)
@@ -244,7 +244,7 @@ end
 
 local new_ticket = ticket_of(cancel)
 
--- Asks for one part after the other, in callbacks.
+-- Acquires the parts one after the other, in callbacks.
 local function ask(taking, index, callback)
   local function answered(...)
     local done, guard, message, code = note(taking, ...)
@@ -273,7 +273,7 @@ function Multi:acquire_async(how, callback)
   return ticket
 end
 
---- Asks who holds the parts now: each row has the `path` of its part, too.
+--- Asks for the holders of all parts; each row also has the `path` of its part.
 function Multi:holders()
   local all = {}
   for _, part in ipairs(self._parts) do

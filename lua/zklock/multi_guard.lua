@@ -1,4 +1,4 @@
---- The guard of a multi: what its user has of several holds, all or nothing.
+--- The guard of a multi: the user's object for several holds, all or nothing.
 local check = require "zklock.check"
 local errors = require "zklock.errors"
 local guards = require "zklock.guard"
@@ -9,11 +9,11 @@ local waits = require "zklock.wait"
 local MultiGuard = {}
 MultiGuard.__index = MultiGuard
 
--- What the library does with them, and their users do not.
+-- Functions for the library, not for users.
 local multi_guards = {}
 
---- It is made before its parts are granted, so that nothing can end them
--- unheard: until then nobody but the acquisition, `taking`, has it.
+--- Makes the guard before its parts are granted, so that no end of a part is
+-- missed.  Until then only the acquisition, `taking`, has the guard.
 function multi_guards.new(taking, path)
   return setmetatable({
     path = path,
@@ -21,17 +21,18 @@ function multi_guards.new(taking, path)
     _engine = taking.engine,
     _parts = {}, -- their guards
     _listeners = {},
-    _outcome = false, -- "released" or "lost", when it is over
+    _outcome = false, -- "released" or "lost" when it is over
     _reason = nil, -- of the loss
-    _taking = taking, -- while that goes on
-    _stack = false, -- among the owner's guards: see Owners:push
+    _taking = taking, -- during the acquisition
+    _stack = false, -- its stack of the owner's guards: Owners:push
     _scope = false,
     _owners = false,
   }, MultiGuard)
 end
 
--- All of them, without a word: who hears of one, or awaits it, may never come
--- back to the next.  What is to be awaited, and a part that was lost.
+-- Releases all parts before any listener is called or any confirmation
+-- awaited, because that code may never return.  Returns the confirmations to
+-- await, and a part that was lost.
 local function give_all(self, confirm)
   local removals, lost_part = {}, nil
   for i = #self._parts, 1, -1 do
@@ -45,7 +46,7 @@ local function give_all(self, confirm)
   return removals, lost_part
 end
 
--- Tells of each part that was lost.
+-- Reports each part that was lost.
 local function tell_parts(self)
   for i = #self._parts, 1, -1 do guards.tell_end(self._parts[i]) end
 end
@@ -64,26 +65,26 @@ local function tell(events, self)
   self._listeners = {}
 end
 
--- Tells who listens what has come of its end: once, if it was lost.
+-- Reports its end to the listeners, once, if it was lost.
 local function tell_end(self)
   self._engine.meters:tell()
   if self._outcome == "lost" then self._engine.events:do_now(tell, self) end
 end
 
--- One part is lost: so is the whole, and the rest is given back.
+-- Loses the whole because one part is lost, and releases the other parts.
 local function lose(self, path, reason)
   if self._outcome then return end
   self._outcome, self._reason, self._lost_path = "lost", reason, path
   give_back(self)
   local wait = self._taking and self._taking.wait
-  if wait then waits.cancel(wait) end -- what it waits for is of no use
+  if wait then waits.cancel(wait) end -- the rest is useless
   tell_end(self)
 end
 
---- One more part is granted.
+--- Adds a granted part.
 function multi_guards.add(self, part)
   table.insert(self._parts, part)
-  -- Weak: a part's hold must not keep its multi alive.
+  -- Weak, because a part's hold must not keep its multi alive.
   local weak = setmetatable({ self }, { __mode = "v" })
   part:on_lost(function(_, _, reason)
     if weak[1] then lose(weak[1], part.path, reason) end
@@ -92,7 +93,7 @@ end
 
 function multi_guards.count(self) return #self._parts end
 
---- The path of a part that is lost, or not provably held, if there is one.
+--- Returns the path of a part that is lost or not provably held, if any.
 function multi_guards.lost_path(self)
   if self._outcome then return self._lost_path end
   for _, part in ipairs(self._parts) do
@@ -100,28 +101,29 @@ function multi_guards.lost_path(self)
   end
 end
 
---- Was it ended by a part, while others were waited for?
+--- Returns whether the loss of a part has ended it during the acquisition.
 function multi_guards.has_ended(self) return self._outcome ~= false end
 
---- All are granted: it is the owner's.
+--- Hands the guard to its owner when all parts are granted.
 function multi_guards.complete(self, owners, owner)
   local nodes = {}
   for i, part in ipairs(self._parts) do nodes[i] = part.node end
   self.node = table.concat(nodes, ",")
   self._taking = false
-  -- As long as the guard lives, who asks again is told what became of it.
+  -- As long as the guard lives, a new call of its owner returns its loss.
   self._owners = owners
   owners:push("multi", owner, self)
 end
 
---- Not all can be had.
+--- Releases the granted parts when not all can be acquired.
 function multi_guards.give_up(self)
   self._taking = false
   self._outcome = self._outcome or "released"
   give_back(self)
 end
 
---- Is it lost, by what we know, or by the clock?  Then it is from now on.
+--- Returns whether it is lost, by events or by the clock.  A loss that it finds
+-- is final.
 function multi_guards.find_loss(self)
   for _, part in ipairs(self._outcome and {} or self._parts) do
     local reason = guards.find_loss(part)
@@ -130,14 +132,14 @@ function multi_guards.find_loss(self)
   return self._outcome == "lost"
 end
 
---- What is said of it then.
+--- Returns the error of a lost multi.
 function multi_guards.refuse(self)
   return errors.lost(self.path, self:reason())
 end
 
 local lost = multi_guards.refuse
 
--- Once more, if it was interrupted, it does the rest.
+-- Releases all parts; after an interruption, another call releases the rest.
 local function release_all(self, confirm)
   local removals, lost_part = give_all(self, confirm)
   if lost_part then
@@ -147,10 +149,10 @@ local function release_all(self, confirm)
   return removals
 end
 
---- Ends what did not reach its user.
+--- Ends a guard that did not reach its user.
 function multi_guards.undo(self)
   self._taking = false
-  -- Who has heard of the end is told no more by the next acquisition.
+  -- The next acquisition must not return a loss that is already reported.
   Owners.forget(self)
   if not self._outcome then
     release_all(self)
@@ -196,8 +198,8 @@ function MultiGuard:verify()
   return true
 end
 
---- What fences each part, by its path.  (There is no token for all: no number
--- orders the holds of two multis that share only a part of their locks.)
+--- Returns the token and turn of each part, by path.  There is no common token,
+-- because no number orders two multis that share only some of their locks.
 function MultiGuard:tokens()
   local tokens = {}
   for _, part in ipairs(self._parts) do
@@ -217,7 +219,7 @@ function MultiGuard:state()
   return state
 end
 
---- Why it was lost, or rather the first of its parts that was.
+--- Returns why it was lost: the reason of the first part that was lost.
 function MultiGuard:reason()
   if self._outcome then return self._reason end
   for _, part in ipairs(self._parts) do
@@ -238,7 +240,7 @@ function MultiGuard:on_lost(fn)
   return self
 end
 
---- `fn(guard)` once, when somebody asks for any of the parts.
+--- Calls `fn(guard)` once, when a client asks for any of the parts.
 function MultiGuard:on_revoke(fn)
   check.callback(fn, "argument 1 of on_revoke")
   local told = false

@@ -1,9 +1,10 @@
---- Owners: who may release.
+--- Owners: which task or value may release a hold.
 --
--- Those of one path in one session, for all lock objects on it: by its kind and
--- then by the owner, the stack of an owner's unreleased guards.  Owners are
--- weak keys, and only lock objects and guards refer to this: a hold that nobody
--- can release any more is collected, and so released.
+-- One object serves all lock objects of a session for one path.  By kind and
+-- owner it has the stack of the owner's unreleased guards.  Owners are weak
+-- keys, and only lock objects and guards refer to this object.  So the
+-- collector takes a hold that no code can release any more, and thereby
+-- releases it.
 local errors = require "zklock.errors"
 
 local misuse, with_article = errors.misuse, errors.with_article
@@ -11,15 +12,14 @@ local misuse, with_article = errors.misuse, errors.with_article
 local Owners = {}
 Owners.__index = Owners
 
-Owners.line = false -- of those that share a node: turns.lua
+Owners.line = false -- of holds that share a node: turns.lua
 
 local NOTHING = {}
 
--- Of all stacks of one kind at one path.
+-- All stacks of one kind at one path.
 local by_owner = { __mode = "k" }
 
--- What there is to say of a path's locks is the same of many paths: their
--- signature, and what they have inside.
+-- Paths with the same signature and the same inner names share a shape.
 local shapes = setmetatable({}, { __mode = "v" })
 
 local function shape_of(signature, insides)
@@ -36,7 +36,7 @@ local function refuse_inside(path, name, signature)
     .. "be there", path, name, signature, path)
 end
 
--- What a lock has inside is its own; whichever of the two is made first.
+-- The names inside a lock's path are reserved, whichever lock is made first.
 local function check_insides(engine, path, signature, insides)
   local parent, name = path:match "^(.*)/(.*)$"
   local outer = engine.owners[parent]
@@ -50,8 +50,9 @@ local function check_insides(engine, path, signature, insides)
   end
 end
 
---- `signature`: what all users of the path in the session must agree about;
--- `insides`: the set of what the lock itself has there, if it is a lock.
+--- Returns the owners of a path.  `signature`: what all users of the path in
+-- the session must agree on; `insides`: the names that a lock itself uses
+-- there.
 function Owners.of(engine, path, signature, insides)
   local owners = engine.owners[path]
   if not owners then
@@ -67,17 +68,17 @@ function Owners.of(engine, path, signature, insides)
   return owners
 end
 
---- What all of the path are, in words.
+--- Returns the description of the path's locks.
 function Owners:signature() return self.shape.signature end
 
---- The innermost guard.
+--- Returns the innermost guard.
 function Owners:top(kind, owner)
   local stacks = rawget(self, kind)
   local stack = stacks and stacks[owner]
   return stack and stack[#stack]
 end
 
---- `scope`: the request that the guard ends with, if there is one.
+--- Adds a guard.  `scope`: the nginx request with which it ends, if any.
 function Owners:push(kind, owner, guard, scope)
   local stacks = rawget(self, kind)
   if not stacks then
@@ -97,8 +98,8 @@ function Owners:push(kind, owner, guard, scope)
   end
 end
 
---- A guard that is released is nobody's.  Twice does no harm.  If it was not
--- the innermost one, its stack is returned.
+--- Removes a released guard.  Repeating it is harmless.  Returns the guard's
+-- stack if it was not the innermost guard.
 function Owners.forget(guard)
   local scope, stack = guard._scope, guard._stack
   if scope then scope:remove(scope.guards, guard) end
@@ -107,7 +108,7 @@ function Owners.forget(guard)
   for i = n, 1, -1 do
     if stack[i] == guard then
       table.remove(stack, i)
-      guard._stack = false -- those that come later are not kept by it
+      guard._stack = false -- so that it does not keep later guards alive
       return i < n and stack or nil
     end
   end

@@ -1,54 +1,54 @@
 --- Turns: how the tasks of a session share a node (option `handoffs`).
 --
--- Those of one path stand in a line.  Its first one is sent to the core as any
--- acquisition is: it is the *root*.  Those that come while the root waits or
--- holds stand behind it, and the core knows nothing of them; a release gives
--- the root's hold to the first of them, with no request.  Where the core does
--- not allow that (share:release), the first becomes the next root.
+-- The acquisitions of one path form a line.  The first one, the *root*, is sent
+-- to the core as any acquisition is.  Acquisitions that come while the root
+-- waits or holds stand behind it, and the core does not know them.  A release
+-- passes the root's hold to the first of them, without a request.  If the core
+-- does not allow that (share:release), the first of them becomes the next root.
 --
 --   stands ──► has its turn ──► …                    (share:release)
---     │  └───► is sent as the next root              (the last one is over)
+--     │  └───► is sent as the next root              (the last root is over)
 --     └──────► is sent, and refused by the core      (timeout, cancel)
 --
--- Nobody is forgotten: as long as anybody stands in the line there is a root,
--- and an event tells of whatever ends it, if no release does.
+-- No acquisition is forgotten: as long as any stands in the line, there is a
+-- root.  If no release ends the root, an event reports its end.
 local turns = {}
 
 local Line = {}
 Line.__index = Line
 
---- That of the locks of these owners.
+--- Returns the line of these owners' locks.
 function turns.line(owners)
   local line = owners.line
   if not line then
     line = setmetatable({
       engine = owners.engine,
-      root = false, -- its number
-      first = false, last = false, -- that stand, in order of arrival
-      untold = false, -- has its turn, and is to be told
+      root = false, -- the root's number
+      first = false, last = false, -- waits that stand, in order of arrival
+      untold = false, -- has its turn, but is not notified yet
     }, Line)
     owners.line = line
   end
   return line
 end
 
---- Whoever comes now has to stand in it.
+--- Returns whether new acquisitions must stand in the line.
 function Line:is_taken() return self.root ~= false end
 
---- The acquisition of this number is its root from now on.
+--- Makes the acquisition of this number the root.
 function Line:lead(number)
   self.engine.lines[number] = self
   self.root = number
 end
 
---- `wait` stands in it from now on: with a share that does, and its request.
+--- Adds `wait` to the line; its share stands in the core.
 function Line:join(wait)
   wait.line = self
   if self.first then self.last.after = wait else self.first = wait end
   self.last = wait
 end
 
---- It stands there no more.  Twice does no harm.
+--- Removes a wait from the line.  Repeating it is harmless.
 function Line:drop(wait)
   local before, at = false, self.first
   while at and at ~= wait do before, at = at, at.after end
@@ -61,7 +61,7 @@ function Line:drop(wait)
   wait.line, wait.after = false, false
 end
 
--- (It may have been sent by a call that was interrupted.)
+-- An interrupted call may already have sent it.
 local function send(wait)
   local request, terms = wait.request, wait.terms
   if wait.share:root() then return end
@@ -69,16 +69,17 @@ local function send(wait)
     request.max_hold, terms.way.prepared, wait.share)
 end
 
---- It goes on as an acquisition of its own, behind the root: the core has to
--- say why it gets nothing.
+--- Sends a wait as an acquisition of its own, behind the root, because the core
+-- must report why it gets nothing.
 function Line:send(wait)
   send(wait)
   self:drop(wait)
 end
 
--- The root is over: the first is the next one.  Interrupted, it can be called
--- again: `root` is the root until its successor is.  (A first one that was sent
--- and dropped then goes on as an acquisition of its own.)
+-- Makes the first wait the next root when the root is over.  An interrupted
+-- call can be repeated, because `root` keeps its value until the next root is
+-- set.  A first wait that was already sent and dropped continues as an
+-- acquisition of its own.
 local function go_on(self, root)
   local engine, wait = self.engine, self.first
   if engine.state.is.closed then return end
@@ -91,12 +92,12 @@ local function go_on(self, root)
   engine.lines[root] = nil
 end
 
--- Does nothing but its release, or the loss of the node, end its turn?
+-- Returns whether only its release or the loss of the node can end its turn.
 local function is_plain(wait)
   return not wait.request.max_hold and wait.terms.way.lose_on_suspend == 0
 end
 
---- Releases a guard's share: what share:release() returns.
+--- Releases a guard's share; returns the results of share:release().
 function Line:release(share, confirm)
   local first = self.first
   if not first or share:root() ~= self.root then
@@ -113,8 +114,8 @@ local function tell(self)
   if self.untold == wait then self.untold = false end
 end
 
---- What follows from that release, of the last share of a hold: `passed` says
--- that another has it.  Interrupted, it can be called again.
+--- Continues the line after a hold's last share was released.  `passed`: the
+-- hold went to another share.  An interrupted call can be repeated.
 function Line:released(share, passed)
   local first = self.first
   if share:root() ~= self.root then return end
@@ -126,7 +127,7 @@ function Line:released(share, passed)
   tell(self)
 end
 
---- The hold of that root is over, or nobody waits for it any more.
+--- The hold of that root is over, or no wait for it is left.
 function turns.left(engine, root)
   local line = engine.lines[root]
   if not line then return end
@@ -134,7 +135,7 @@ function turns.left(engine, root)
   engine.lines[root] = nil
 end
 
---- Sends whoever has stood for too long.
+--- Sends every wait that is past its deadline.
 function turns.give_up(engine)
   if engine.state.is.closed then return end
   for _, line in pairs(engine.lines) do

@@ -1,18 +1,18 @@
---- Under: what `with_lock` and its like do once they have the lock, of whatever
--- kind.
+--- Under: how `with_lock` and similar calls, of any kind of lock, run the
+-- user's function.
 local errors = require "zklock.errors"
 local protect = require "zklock.protect"
 
 local under = {}
 
---- Calls fn(guard).  The closing of the caller's method releases if this does
--- not get through.
+--- Calls fn(guard).  If this does not return, the closing of the caller's
+-- method releases the lock.
 function under.call(closing, guard, fn)
   if closing.bare then return protect.call(true, closing, fn, guard) end
   return fn(guard)
 end
 
---- What is said of it when the guard has been released: `true, ...results`; or
+--- Returns the result after the guard was released: `true, ...results`; or
 -- `nil, message, "lost", ...results`.
 function under.report(guard, ...)
   if guard:state() == "lost" then
@@ -29,7 +29,7 @@ local function released(guard, ...)
   return ...
 end
 
---- Calls fn(guard), releases, and reports.
+--- Calls fn(guard), releases the lock, and returns the result.
 function under.run(closing, guard, fn)
   return under.report(guard, released(guard, under.call(closing, guard, fn)))
 end

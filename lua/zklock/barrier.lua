@@ -1,4 +1,4 @@
---- Barrier: a node that holds back who waits for it, until somebody lifts it.
+--- Barrier: a node that blocks waiters until a process lifts it.
 local check = require "zklock.check"
 local errors = require "zklock.errors"
 local options = require "zklock.options"
@@ -29,17 +29,17 @@ local function open_engine(self)
   return engine
 end
 
---- Makes who waits from now on wait: true, and whether it was not set before.
+--- Closes the barrier: returns true, and whether it was not set before.
 function Barrier:set()
   return questions.set(open_engine(self), self.path)
 end
 
---- Lets everybody go on who waits: true, and whether it was set.
+--- Lifts the barrier: returns true, and whether it was set.
 function Barrier:lift()
   return questions.lift(open_engine(self), self.path)
 end
 
---- Asks: true or false.
+--- Asks a server: returns true or false.
 function Barrier:is_set()
   return questions.exists(open_engine(self), self.path)
 end
@@ -57,7 +57,7 @@ local function begin(self, scope, timeout)
   return wait
 end
 
---- Waits until it is not set: true, or `nil, message, code`.
+--- Waits until the barrier is not set: returns true, or `nil, message, code`.
 function Barrier:wait(how)
   local timeout = options.read_timeout(how, "wait options")
   local adapter = open_engine(self).adapters:for_waiting()
@@ -65,10 +65,10 @@ function Barrier:wait(how)
   return outcome(self, timeout, vigils.suspend(wait, adapter))
 end
 
--- It hears "cancelled" unless the barrier was lifted before.
+-- It ends with "cancelled" unless the barrier was lifted before.
 local new_ticket = ticket_of(waits.cancel)
 
---- Begins to wait and returns at once, with a ticket; `callback(true)`, or
+--- Begins to wait and returns a ticket at once.  `callback(true)`, or
 -- `callback(nil, message, code)`, runs in step().
 function Barrier:wait_async(how, callback)
   how, callback = check.async(how, callback, "wait_async")
@@ -83,7 +83,7 @@ function Barrier:wait_async(how, callback)
   return ticket
 end
 
---- Ends every wait that was begun through this object, with "cancelled".
+--- Ends every wait that was begun through this object with "cancelled".
 function Barrier:cancel()
   open_engine(self)
   waits.cancel_all(self._waits)

@@ -1,4 +1,4 @@
---- Double barrier: its members begin together, and end together.
+--- Double barrier: its members enter together and leave together.
 local Attempt = require "zklock.attempt"
 local check = require "zklock.check"
 local core = require "zklock.core"
@@ -35,13 +35,13 @@ local function read_enter(self, how)
   return request
 end
 
---- Waits until all members are there: a guard, or `nil, message, code`.
+--- Waits until all members have come: returns a guard, or `nil, message, code`.
 DoubleBarrier.enter = protect.method(Attempt, loop_of,
   function(attempt, self, how)
     return Attempt.acquire(attempt, self._terms, read_enter(self, how))
   end)
 
---- Begins to wait and returns at once, with a ticket; `callback(guard, message,
+--- Begins to enter and returns a ticket at once; `callback(guard, message,
 -- code)` runs in step().
 function DoubleBarrier:enter_async(how, callback)
   how, callback = check.async(how, callback, "enter_async")
@@ -50,7 +50,8 @@ end
 
 -- Leaving.
 
--- What was begun is done: who is killed here is not inside any more.
+-- Completes a leave: a task that is killed while it leaves is no longer
+-- inside.
 local Leaving = protect.class()
 
 function Leaving:finish()
@@ -80,7 +81,7 @@ local function begin(self, scope, guard, timeout)
   return wait
 end
 
--- What leave() returns: a loss comes first.
+-- Returns the result of leave(); a loss has precedence.
 local function outcome(self, guard, timeout, all, code, reason)
   local kept, message, word = guards.give_back(guard)
   guards.tell_end(guard)
@@ -90,8 +91,8 @@ local function outcome(self, guard, timeout, all, code, reason)
     ("the other members of %s to leave"):format(self.path), timeout)
 end
 
---- Waits until all members leave: true, or `nil, message, code`.  Whatever it
--- says, the caller is not inside any more.
+--- Waits until all members leave: returns true, or `nil, message, code`.
+-- Whatever it returns, the caller is no longer inside.
 DoubleBarrier.leave = protect.method(Leaving, loop_of,
   function(leaving, self, how)
     local guard, timeout = find(self, how)
@@ -103,9 +104,9 @@ DoubleBarrier.leave = protect.method(Leaving, loop_of,
       vigils.suspend(begin(self, scope, guard, timeout), adapter))
   end)
 
-local new_ticket = ticket_of(waits.cancel) -- it waits for the others no more
+local new_ticket = ticket_of(waits.cancel) -- ends the wait for others
 
---- Begins to leave and returns at once, with a ticket; `callback(true)`, or
+--- Begins to leave and returns a ticket at once.  `callback(true)`, or
 -- `callback(nil, message, code)`, runs in step().
 function DoubleBarrier:leave_async(how, callback)
   how, callback = check.async(how, callback, "leave_async")
@@ -126,8 +127,8 @@ function DoubleBarrier:leave_async(how, callback)
   return ticket
 end
 
---- Ends every wait that was begun through this object, with "cancelled": who
--- enters does not, who leaves has left.
+--- Ends every wait that was begun through this object with "cancelled".  A
+-- member that was entering does not enter; a member that was leaving has left.
 function DoubleBarrier:cancel()
   locks.cancel(self._terms)
   waits.cancel_all(self._leaving)

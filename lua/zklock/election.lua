@@ -1,5 +1,5 @@
---- Election: what users have of who leads.  Who leads holds the mutex of the
--- election's path: its nodes are the same, and so is what is promised.
+--- Election: the user's object.  The leader holds the mutex of the election's
+-- path, with the same nodes and the same guarantees.
 local Attempt = require "zklock.attempt"
 local check = require "zklock.check"
 local errors = require "zklock.errors"
@@ -16,7 +16,7 @@ Election.__index = Election
 
 local weak = { __mode = "k" }
 
--- What the library does with elections, and their users do not.
+-- Functions for the library, not for users.
 local elections = {}
 
 function elections.new(engine, path, given)
@@ -24,9 +24,9 @@ function elections.new(engine, path, given)
     path = path,
     _session = engine.session,
     _terms = locks.terms(engine, path, "election", "mutex", given),
-    -- (Weak: a task that is killed takes along what only it refers to.)
+    -- Weak, so that a killed task does not keep its guard or run alive.
     _guards = setmetatable({}, weak), -- of campaigns of this object
-    _runs = setmetatable({}, weak), -- the one that is under way
+    _runs = setmetatable({}, weak), -- the one that is running
   }, Election)
 end
 
@@ -34,7 +34,7 @@ local function loop_of(self) return self._terms.engine.adapters.loop end
 
 local function method(class, fn) return protect.method(class, loop_of, fn) end
 
--- The outcome of a campaign, whose guard resign() is to find.
+-- Notes the guard of a campaign for resign().
 local function note(self, guard, ...)
   if guard then self._guards[guard] = true end
   return guard, ...
@@ -44,15 +44,15 @@ local function read_campaign(self, how)
   return options.read_request(self._terms, how, "campaign options")
 end
 
---- Waits until this task leads: a guard, or `nil, message, code`.  `how`: as
--- acquire's.
+--- Waits until the calling task leads: returns a guard, or `nil, message,
+-- code`.  `how`: as acquire's.
 Election.campaign = method(Attempt, function(attempt, self, how)
   local request = read_campaign(self, how)
   return note(self, Attempt.acquire(attempt, self._terms, request))
 end)
 
---- Begins to campaign and returns at once, with a ticket; `callback(guard,
--- message, code)` runs in step().
+--- Begins to campaign and returns a ticket at once; `callback(guard, message,
+-- code)` runs in step().
 function Election:campaign_async(how, callback)
   how, callback = check.async(how, callback, "campaign_async")
   return locks.begin(self._terms, read_campaign(self, how), function(...)
@@ -65,12 +65,12 @@ function Election:cancel()
   locks.cancel(self._terms)
 end
 
---- Campaigns, calls fn(guard) while it leads, gives the leadership back, and
--- campaigns again: until stop(), or a campaign is refused.
+--- Campaigns, calls fn(guard) while it leads, releases the leadership, and
+-- campaigns again; until stop(), or until a campaign fails.
 Election.run = method(Running, function(running, self, fn, how)
   check.callback(fn, "argument 1 of run")
   local given, of_campaign = options.read_run(how)
-  read_campaign(self, of_campaign) -- raises before anything is begun
+  read_campaign(self, of_campaign) -- raises before run has begun anything
   local engine = self._terms.engine
   engine:check_open()
   if next(self._runs) then
@@ -83,26 +83,26 @@ Election.run = method(Running, function(running, self, fn, how)
   running.stopping = engine.adapters:is_leaving()
   return running:go(fn, function(attempt)
     local request = read_campaign(self, of_campaign)
-    request.taking = running -- which hears what it waits in
+    request.taking = running -- so that stop() can cancel the wait
     return note(self, Attempt.acquire(attempt, self._terms, request))
   end)
 end)
 
---- Ends run: a campaign or a pause of it at once; a function that leads is not
--- interrupted, and run returns when it does.
+--- Ends run: at once if it campaigns or pauses.  A running fn is not
+-- interrupted; run returns when fn does.
 function Election:stop()
   self._terms.engine:check_process()
   local running = next(self._runs)
   if running then running:stop() end
 end
 
---- Is run to end?
+--- Returns whether run must end.
 function Election:is_stopping()
   local running = next(self._runs)
   return running ~= nil and running.stopping
 end
 
--- The guard that leads; or one that has lost, of which nobody was told so.
+-- Returns the leading guard; or one whose loss is not reported yet.
 local function find(self)
   local lost
   for guard in pairs(self._guards) do
@@ -118,8 +118,8 @@ local function find(self)
   return lost
 end
 
---- Gives the leadership back that is held through this object, whichever task
--- has it: true; false, if none has; `nil, message, "lost"`.
+--- Releases the leadership that is held through this object, in whichever task.
+-- Returns true; false if there is none; `nil, message, "lost"`.
 function Election:resign(how)
   self._terms.engine:check_process()
   options.read_release(how)
@@ -128,9 +128,10 @@ function Election:resign(how)
   return guard:release(how)
 end
 
---- Asks who leads: `{ data=, token=, session=, since= }`; nil if nobody does.
--- With `fn(leader, message, code)` it returns at once, with a ticket: fn hears
--- it from step(), and again at each change.
+--- Asks a server for the leader: returns `{ data=, token=, session=, since= }`,
+-- or nil if there is none.  With `fn(leader, message, code)` it returns a
+-- ticket at once; fn is called from step() with the leader, and again at each
+-- change.
 function Election:leader(fn)
   local terms = self._terms
   local engine = terms.engine

@@ -1,16 +1,15 @@
---- Observer: tells a callback who leads, and again at each change.
+--- Observer: calls a callback with the leader, and again at each change.
 --
 --     asking ──► telling ──► watching ──► asking …
 --
---   asking    who leads
---   telling   it is another one: fn hears so, and is called again only when it
---             has returned
---   watching  the leader's node; where nobody leads, how many contend, or that
---             the path comes to be
+--   asking    requests the leader
+--   telling   the leader has changed: calls fn, and continues when it returns
+--   watching  the leader's node; without a leader, the number of contenders, or
+--             the creation of the path
 --
--- Each is a turn, `self.turn`, which is false when all is over.  What ends a
--- turn may be told twice, if a hook has raised meanwhile: the last thing that
--- it does is to begin the next one.
+-- Each step is a turn, `self.turn`; it is false when the observer has ended.
+-- The end of a turn may be delivered twice if a hook has raised meanwhile.  So
+-- each turn begins the next one last.
 local protect = require "zklock.protect"
 local reasons = require "zklock.reasons"
 local surveys = require "zklock.survey"
@@ -18,20 +17,20 @@ local ticket_of = require "zklock.ticket"
 local vigils = require "zklock.vigils"
 local waits = require "zklock.wait"
 
--- What no directory has: the first answer of a server is another one.
+-- A count that no directory has, so a server's first answer always differs.
 local ANY = -1
 
 local asked, watched
 
 local function ask(self)
   local turn = { item = false, call = false, telling = false }
-  self.wait = false -- a question is not cancelled
+  self.wait = false -- a query cannot be cancelled
   surveys.begin_leader(self.engine, self.scope, self.path, self.modes,
     function(...) asked(self, turn, ...) end)
   self.turn = turn
 end
 
--- For the last time.
+-- Ends the observer with an error.
 local function fail(self, turn, code, reason)
   local _, message, word = reasons.of_question({ engine = self.engine,
     code = code, reason = reason }, "who leads", self.path)
@@ -40,7 +39,7 @@ local function fail(self, turn, code, reason)
   self.turn = false
 end
 
--- That of a turn which has seen so much.
+-- Makes the wait for a change of what the turn has seen.
 local function vigil_of(self, turn)
   local engine, scope, path = self.engine, self.scope, self.path
   if turn.node then
@@ -67,7 +66,7 @@ function watched(self, turn, wait)
   fail(self, turn, wait.code, wait.reason)
 end
 
--- While fn waits, another step() may come here.
+-- While fn waits, another step() may call this again.
 local Telling = protect.class()
 
 function Telling:finish() self.turn.telling = false end
@@ -77,7 +76,7 @@ local function call(self, turn)
   self.engine.callbacks:call(turn.call, turn.leader or nil)
 end
 
--- Tells one leader from another: by its node's name where that is hidden.
+-- Identifies a leader: by its token, or by its node's name if that is hidden.
 local function mark_of(leader, node)
   return leader and (leader.token or node)
 end
@@ -89,7 +88,7 @@ local function tell(self, turn)
   watch(self, turn)
 end
 
--- What is seen of the servers' answer.
+-- Evaluates the servers' answer.
 local function see(self, turn, contenders, count)
   local leader, node = surveys.leader_of(contenders, self.modes)
   turn.leader, turn.node = leader, leader and node
@@ -99,7 +98,7 @@ local function see(self, turn, contenders, count)
   turn.item = { fn = function() tell(self, turn) end, scope = self.scope }
 end
 
--- (In place of `count` a code, if there are no contenders to see.)
+-- If there are no contenders, `count` is a code.
 function asked(self, turn, contenders, count, reason)
   if self.turn ~= turn then return end
   if not contenders and count == "disconnected" then
@@ -111,19 +110,19 @@ function asked(self, turn, contenders, count, reason)
   if not turn.item then see(self, turn, contenders, count) end
   if not turn.item then return watch(self, turn) end
   if turn.item.fn then return self.engine.events:call(turn.item) end
-  tell(self, turn) -- as far as that has not been done
+  tell(self, turn) -- the rest, after an interruption
 end
 
--- fn hears of nothing any more.
+-- Ends the observer; fn is not called again.
 local new_ticket = ticket_of(function(self)
   self.turn = false
   if self.wait then waits.cancel(self.wait) end
 end)
 
 return {
-  --- Begins, and returns at once: a ticket.  `fn(leader)`, or nil where nobody
-  -- leads; at last `fn(nil, message, code)`, unless it is cancelled.  `modes`:
-  -- those in which a node's owner leads.
+  --- Begins to observe and returns a ticket at once.  Calls `fn(leader)`, with
+  -- nil without a leader; at the end `fn(nil, message, code)` unless
+  -- cancelled.  `modes`: the modes in which a holder leads.
   begin = function(engine, path, modes, fn)
     local self = {
       engine = engine,
@@ -131,9 +130,9 @@ return {
       modes = modes,
       fn = fn,
       scope = engine.adapters:scope(),
-      token = nil, -- the leader's that was told last; false: of nobody
+      token = nil, -- of the last reported leader; false: there was none
       turn = false,
-      wait = false, -- for what is watched
+      wait = false, -- for a change
     }
     local ticket = new_ticket(self)
     ask(self)

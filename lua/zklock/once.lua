@@ -1,8 +1,8 @@
---- Once: of many processes one does something in each period.
+--- Once: runs a function in one of many processes, once in each period.
 --
--- PATH.once, a persistent node beside the lock, is written anew at each
--- success: its mtime, and the ctime of our own node in the queue, are both the
--- servers' clock.  The command's `--once-per` keeps the same books.
+-- Each success overwrites PATH.once, a persistent node beside the lock.  Its
+-- mtime and the ctime of this lock's own node both come from the servers'
+-- clock.  The command's `--once-per` uses the same node.
 local Attempt = require "zklock.attempt"
 local check = require "zklock.check"
 local errors = require "zklock.errors"
@@ -22,8 +22,8 @@ local book_of = once.book_of
 
 local AGAIN = 0.1 -- seconds
 
--- What `method` of the session answers; it is asked again while there is no
--- connection, as long as the lock is ours.
+-- Returns the result of a session's `method`.  It repeats the call while there
+-- is no connection, as long as the lock is held.
 local function ask(session, guard, method, ...)
   while true do
     local is = session._engine.state.is
@@ -36,14 +36,14 @@ local function ask(session, guard, method, ...)
   end
 end
 
--- Clocks run at nearly the same rate, and servers tell times in milliseconds.
+-- Clocks run at nearly the same rate, and servers' times are milliseconds.
 local RATE, TICK = 1.05, 0.001
 
---- Is the last success a period ago, or is there none?  And how many seconds
--- before this wait began it was, by the servers' clock.  0: it ended during the
--- wait.  Negative: it lies in the future, because that clock is or was wrong.
--- By more than a period, it is ignored.  Nil, message, code: the request has
--- failed.
+--- Returns whether the last success is a period ago, or there is none.  Also
+-- returns how many seconds before this wait it was, by the servers' clock.  0:
+-- it ended during the wait.  Negative: it lies in the future, because that
+-- clock is or was wrong; by more than a period, it is ignored.  If the request
+-- fails, returns nil, message, code.
 function once.is_due(session, guard, period)
   local last, message, code = ask(session, guard, "stat", book_of(guard.path))
   if last == nil then return nil, message, code end
@@ -59,19 +59,20 @@ function once.is_due(session, guard, period)
   return ahead > period, 0 - ahead
 end
 
---- Notes a success, while the lock's node is there: a request that a server
--- applies late changes nothing then.
+--- Records a success, while the lock's node exists, so that a request that a
+-- server applies late changes nothing.
 function once.note(session, guard, data)
   return ask(session, guard, "stamp", book_of(guard.path), data, guard.node)
 end
 
--- By what fn has returned: nothing, or something true, first of all.
+-- A result of fn is a success if it is empty or its first value is true.
 local function is_success(...)
   return select("#", ...) == 0 or not not (...)
 end
 
--- fn has returned.  A note that a server has written counts, even if the lock
--- is lost before its answer is read: its node was there then.
+-- Ends the run after fn has returned.  A record that a server has written
+-- counts, even if the lock is lost before the reply is read: its node existed
+-- then.
 local function conclude(session, guard, data, ...)
   local noted, message, code
   local succeeded = is_success(...) and guard:is_held()
@@ -89,8 +90,8 @@ end
 local function loop_of(self) return self._engine.adapters.loop end
 
 --- session:once(path, options, fn): runs fn(guard) under the mutex of the path,
--- if the last success is a period ago.  `true, ...results`; `false, seconds` if
--- it is not due; `nil, message, code`.
+-- if the last success is a period ago.  Returns `true, ...results`; `false,
+-- seconds` if it is not due; `nil, message, code`.
 once.method = protect.method(Attempt, loop_of,
   function(attempt, self, path, given, fn)
     local engine = self._engine

@@ -1,7 +1,7 @@
---- Running: an election's `run` under way; it is the closing of that method.
+--- Running: a running `run` of an election, and the closing of that method.
 --
 -- It campaigns, calls the user's function while it leads, and campaigns again.
--- After a function that has failed it pauses first, and is no candidate then.
+-- After an error of the function it first pauses, without campaigning.
 local Attempt = require "zklock.attempt"
 local callbacks = require "zklock.callbacks"
 local core = require "zklock.core"
@@ -14,10 +14,10 @@ local waits = require "zklock.wait"
 local Running = protect.class()
 
 Running.terms = false -- the election's
-Running.runs = false -- of the election, this one among them
+Running.runs = false -- the election's runs, this one among them
 Running.given = false -- options
 Running.stopping = false -- by stop()
--- What is under way.
+-- The current operation:
 Running.attempt = false
 Running.wait = false
 Running.pause = false
@@ -34,8 +34,8 @@ function Running:stop()
   if self.pause then pauses.finish(self.pause) end
 end
 
--- Calls fn: true; or false, what it has raised, and is it an interrupt?  What
--- nobody would hear is raised again.
+-- Calls fn: returns true; or false, the error, and whether it is an interrupt.
+-- Raises the error again if neither a callback nor the log would get it.
 local function call(self, guard, fn)
   if self.given.on_error or self.terms.engine.callbacks.log then
     return callbacks.try({ fn = fn }, guard)
@@ -58,8 +58,8 @@ local function tell(self, problem)
     .. "%s"):format(self.terms.path, plain.problem(problem)))
 end
 
--- One campaign and what comes of it.  True; false, if fn has failed; or nil,
--- message, code.
+-- Runs one campaign and, if it leads, fn.  Returns true; false if fn has
+-- raised; or nil, message, code.
 local function lead(self, fn, campaign)
   if self.terms.engine.state.is.closed then
     return reasons.closed(self.terms.path)
@@ -76,9 +76,9 @@ local function lead(self, fn, campaign)
   return ok
 end
 
--- Processes that fail at the same time are not to come back at the same time.
--- (Not by math.random, which is the same in each of them on some Luas: the
--- clock's microseconds are not.)
+-- Jitter keeps processes that fail together from campaigning together again.
+-- On some Luas math.random yields the same numbers in each process; the
+-- clock's microseconds differ.
 local function jitter()
   return core.now() * 1e6 % 1
 end
@@ -92,8 +92,8 @@ local function rest(self, failures)
   self.pause = false
 end
 
---- Until it is stopped, which is true; or a campaign is refused: nil, message,
--- code.
+--- Runs until it is stopped, and returns true; or until a campaign fails, and
+-- returns nil, message, code.
 function Running:go(fn, campaign)
   local failures = 0
   while not self.stopping do

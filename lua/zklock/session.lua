@@ -1,4 +1,4 @@
---- Session: what users have of a ZooKeeper session.
+--- Session: the user's object for a ZooKeeper session.
 local advise = require "zklock.ngx.advice"
 local barriers = require "zklock.barrier"
 local census = require "zklock.census"
@@ -28,7 +28,7 @@ Session.__index = Session
 
 local events = check.set "connected suspended reconnected expired closed"
 
--- For methods that nobody may call after close.
+-- For methods that must not be called after close.
 local function open_engine(self)
   local engine = self._engine
   engine:check_open()
@@ -37,14 +37,15 @@ end
 
 -- Locks.
 
---- A lock that one task at a time holds.
+--- Returns a lock that one task at a time holds.
 function Session:mutex(path, given)
   local engine = open_engine(self)
   check.lock_path(path, engine.chroot, "path")
   return locks.new(engine, path, "mutex", "mutex", given)
 end
 
---- `{ read = lock, write = lock }`: many readers or one writer, in order.
+--- Returns `{ read = lock, write = lock }`: many readers or one writer, in
+-- order.
 function Session:rwlock(path, given)
   local engine = open_engine(self)
   check.lock_path(path, engine.chroot, "path")
@@ -54,7 +55,7 @@ function Session:rwlock(path, given)
   }
 end
 
---- A lock that up to `permits` holders share.
+--- Returns a lock that up to `permits` holders share.
 function Session:semaphore(path, permits, given)
   local engine = open_engine(self)
   check.lock_path(path, engine.chroot, "path")
@@ -62,7 +63,7 @@ function Session:semaphore(path, permits, given)
   return locks.new(engine, path, "semaphore", "permit", given, permits)
 end
 
---- One lock over several of this session: all or nothing.
+--- Returns one lock over several of this session: all or nothing.
 function Session:multi(parts, given)
   local engine = open_engine(self)
   if given ~= nil then
@@ -71,14 +72,14 @@ function Session:multi(parts, given)
   return multis.new(engine, parts)
 end
 
---- What holds back who waits for it, until somebody lifts it.
+--- Returns a barrier, which blocks waiters until a process lifts it.
 function Session:barrier(path)
   local engine = open_engine(self)
   check.lock_path(path, engine.chroot, "path")
   return barriers.new(engine, path)
 end
 
---- What `n` members enter together and leave together.
+--- Returns a double barrier, which `n` members enter and leave together.
 function Session:double_barrier(path, n, given)
   local engine = open_engine(self)
   check.lock_path(path, engine.chroot, "path")
@@ -86,7 +87,7 @@ function Session:double_barrier(path, n, given)
   return double_barriers.new(engine, path, n, given)
 end
 
---- Sugar for `session:mutex(path):with_lock(fn, options)`.
+--- Runs `session:mutex(path):with_lock(fn, options)`.
 function Session:with_lock(path, fn, given)
   local engine = open_engine(self)
   check.lock_path(path, engine.chroot, "path")
@@ -96,9 +97,9 @@ function Session:with_lock(path, fn, given)
   return lock:with_lock(fn, of_acquire)
 end
 
--- What is made of locks.
+-- Recipes built on locks.
 
---- Of many processes one leads.
+--- Returns an election, in which one of many processes leads.
 function Session:election(path, given)
   local engine = open_engine(self)
   check.lock_path(path, engine.chroot, "path")
@@ -106,28 +107,30 @@ function Session:election(path, given)
 end
 
 --- Runs `fn(guard)` under the mutex of a path, if the last success is a period
--- ago: `true, ...results`; or `false, seconds`; or `nil, message, code`.
+-- ago.  Returns `true, ...results`; or `false, seconds`; or `nil, message,
+-- code`.
 Session.once = once.method
 
--- Questions.
+-- Queries and repairs.
 
---- Who contends for a path, in order: `{ node=, mode=, sequence=, token=,
--- data=, session=, created=, holds= }`; and whether the path exists.
+--- Returns the contenders for a path, in order: `{ node=, mode=, sequence=,
+-- token=, data=, session=, created=, holds= }`; and whether the path exists.
 function Session:contenders(path)
   local engine = open_engine(self)
   check.path(path, "path")
   return surveys.contenders(engine, path)
 end
 
---- Asks every holder of a path to let go; how many were asked.
+--- Asks every holder of a path to release; returns how many were asked.
 function Session:revoke(path)
   local engine = open_engine(self)
   check.path(path, "path")
   return contenders.revoke(engine, path)
 end
 
---- What is at a path: `{ kind=, session=, created=, modified=, children=,
--- size=, version= }`; false if nothing is.  `with_data`: and `data`.
+--- Returns the node at a path: `{ kind=, session=, created=, modified=,
+-- children=, size=, version= }`, with `with_data` also `data`; false if there
+-- is none.
 function Session:stat(path, with_data)
   local engine = open_engine(self)
   check.place(path, "path")
@@ -135,15 +138,15 @@ function Session:stat(path, with_data)
   return questions.stat(engine, path, with_data)
 end
 
---- The names of all nodes below a path, sorted; and whether the path exists.
+--- Returns the sorted names of all nodes below a path, and whether it exists.
 function Session:children(path)
   local engine = open_engine(self)
   check.place(path, "path")
   return questions.children(engine, path)
 end
 
---- Makes the persistent node `path`, or writes it anew: so its `modified` is
--- the servers' time of this.  `node`: only while that node is there.
+--- Creates the persistent node `path`, or overwrites it, so that its `modified`
+-- is the servers' time of this.  `node`: only while that node exists.
 function Session:stamp(path, data, node)
   local engine = open_engine(self)
   check.lock_path(path, engine.chroot, "path")
@@ -152,8 +155,8 @@ function Session:stamp(path, data, node)
   return questions.stamp(engine, path, check.data(data, "data"), node)
 end
 
---- Deletes the node of a contender for `path`, as `contenders` names it: was it
--- still there?  `token`: only the contender that has this one.
+--- Deletes the node of a contender for `path`, by its name in `contenders`.
+-- Returns whether it existed.  `token`: only the contender with this token.
 function Session:evict(path, node, token)
   local engine = open_engine(self)
   check.path(path, "path")
@@ -164,8 +167,8 @@ end
 
 -- State.
 
---- `fn(event, session)` from step(): connected, suspended, reconnected,
--- expired, closed.
+--- Adds a callback `fn(event, session)`, called by step(), for one event:
+-- connected, suspended, reconnected, expired, closed.
 function Session:on(event, fn)
   local engine = open_engine(self)
   check.type(event, "string", "argument 1 of on")
@@ -178,35 +181,35 @@ function Session:on(event, fn)
   return self
 end
 
---- "connecting", "connected", "suspended", "expired" or "closed"
+--- Returns "connecting", "connected", "suspended", "expired" or "closed".
 function Session:state()
   local engine = self._engine
   engine:check_process()
   return engine.state.is.closed and "closed" or engine.core:state()
 end
 
---- ZooKeeper's session id, as a hexadecimal string; after close, too.
+--- Returns ZooKeeper's session id in hexadecimal; also after close.
 function Session:id()
   local engine = self._engine
   engine:check_process()
   return engine.state.last and engine.state.last.id or engine.core:id()
 end
 
---- The negotiated session timeout in seconds.
+--- Returns the negotiated session timeout in seconds.
 function Session:timeout()
   return open_engine(self).core:timeout()
 end
 
---- Counters; `wait_histogram[i]` counts grants after less than 2^(i-1) µs.
--- After close they are what they were then.
+--- Returns the counters; `wait_histogram[i]` counts grants after less than
+-- 2^(i-1) µs.  After close: their last values.
 function Session:stats()
   local engine = self._engine
   engine:check_process()
   return engine.state.last and engine.state.last.stats or engine.core:stats()
 end
 
---- What has been counted, in Prometheus' text format (doc/metrics.md).
--- `labels`: of each sample.
+--- Returns the metrics in Prometheus' text format (doc/metrics.md).  `labels`:
+-- added to each sample.
 function Session:metrics(labels)
   local engine = self._engine
   engine:check_process()
@@ -214,8 +217,8 @@ function Session:metrics(labels)
   return metrics.text { { labels = labels, snapshot = census.read(engine) } }
 end
 
---- `fn(event)` at each begin and end of a wait and of a hold, from now on; nil
--- ends it.
+--- Calls `fn(event)` at the beginning and end of each wait and hold; nil ends
+-- it.
 function Session:on_trace(fn)
   open_engine(self).meters:listen(fn)
   return self
@@ -223,14 +226,15 @@ end
 
 -- For loops.
 
---- Runs the due callbacks; never blocks.  Call it when fd() is readable.
+--- Runs what is due; never blocks.  Call it when fd() is readable.
 function Session:step()
   local engine = self._engine
   engine:check_process()
   engine.events:step()
   local problem, are_more = engine.callbacks:take_problem()
   if problem then
-    -- One at a time: the loop is to call again for the next.
+    -- One error in each call; the nudge makes the loop call again for the
+    -- next.
     if not are_more then
       engine.adapters:review()
     elseif not engine.state.is.left then
@@ -240,13 +244,13 @@ function Session:step()
   end
 end
 
---- The file descriptor that is readable when step() has something to do.
+--- Returns the descriptor that is readable when step() has something to do.
 function Session:fd()
   return open_engine(self).core:fd()
 end
 
---- Releases all, ends the ZooKeeper session, wakes every waiter with
--- "closed".  Idempotent.
+--- Releases everything, ends the ZooKeeper session, and ends every wait with
+-- "closed".  Calling it again does nothing.
 function Session:close()
   self._engine:close()
   return true
@@ -305,8 +309,8 @@ end
 
 local lacking = "this ZooKeeper client library was built without it"
 
--- What the client library lacks, or has in a way that cannot be used:
--- doc/tls.md tells which, and what is tested instead.
+-- Refuses options that the client library does not support, or not in a usable
+-- way: doc/tls.md has the details, and what the tests cover instead.
 local function refuse_unsupported(given)
   if given.tls then
     return refusal("unsupported", "TLS is not supported (%s): doc/tls.md says "
@@ -324,7 +328,7 @@ local function refuse_unsupported(given)
   return true
 end
 
--- A session that connects by itself, from what settings.read has read.
+-- Opens a session, which connects by itself, from the checked settings.
 local function open(connecting, hosts, given)
   local supported, why, code = refuse_unsupported(given)
   if not supported then return nil, why, code end
@@ -368,14 +372,14 @@ end
 local function loop_of(_, given)
   local loop = type(given) == "table" and given.loop or nil
   return (loop == nil or loop == "auto") and "auto" or loop == "poll" and loop
-    or {} -- whatever it is, it does not block
+    or {} -- any other loop does not block
 end
 
 return {
-  --- Opens a session; waits until it is connected.
+  --- Opens a session and waits until it is connected.
   connect = protect.method(Connecting, loop_of, connect),
-  --- Opens a session and does not wait: it connects in the background, and what
-  -- needs the connection waits for that.
+  --- Opens a session and does not wait.  It connects in the background; calls
+  -- that need the connection wait for it.
   open = protect.method(Connecting, loop_of,
     function(connecting, hosts, given)
       return open(connecting, hosts, settings.read(hosts, given))

@@ -1,13 +1,13 @@
---- Census: what is known of a session at a moment: how it is, what it has
--- counted of its locks (meters.lua), who holds and who waits.
+--- Census: a snapshot of a session: its state, its counts of locks
+-- (meters.lua), its holds and its waits.
 --
--- A snapshot is plain: tables, strings, numbers.  So it can be sent to another
--- process, which tells it together with its own (zklock.ngx.status).
+-- A snapshot is plain: tables, strings, numbers.  So another process can read
+-- it and show it together with its own (zklock.ngx.status).
 local tally = require "zklock.tally"
 
 local census = {}
 
--- Acquisitions under way: those of a wait that has terms.
+-- Reads the acquisitions in progress: the waits that have terms.
 local function read_waits(engine)
   local found = {}
   for _, place in ipairs(engine.waits.answers) do
@@ -53,7 +53,7 @@ local function read_locks(engine)
   return found
 end
 
---- What is known of a session now; of a closed one, what was known then.
+--- Returns a snapshot of a session; of a closed one, its last values.
 function census.read(engine)
   local is_closed, last = engine.state.is.closed, engine.state.last
   local holds = is_closed and {} or read_holds(engine)

@@ -1,8 +1,8 @@
---- What is done with the nodes of contenders: holders are asked to let go, and
--- a node is deleted.
+--- Revocation and eviction: asks holders to release, and deletes the nodes of
+-- contenders.
 --
--- An unfair lock's node has the name of the next holder's, too.  The node
--- beside it has a name of its own, and one transaction has made both
+-- Each holder's node of an unfair lock has the same name.  The node beside it
+-- has a name of its own, and one transaction has created both
 -- (src/protocol/unfair.c).
 local core = require "zklock.core"
 local questions = require "zklock.questions"
@@ -21,8 +21,8 @@ local MIB = 1024 * 1024
 
 local HIDDEN = { missing = true, hidden = true }
 
--- The names of all nodes that may be beside one; nil, code and reason.  (A
--- session that may not list the directory finds none.)
+-- Returns the names of all nodes that may be beside one; nil, code and reason
+-- if the request fails.  Finds none if the session may not list the directory.
 local function list_beside(ask, path)
   local found, code, reason = ask_now(ask, path, { { "list", path } })
   if not found then return nil, code, reason end
@@ -34,8 +34,8 @@ local function list_beside(ask, path)
   return names
 end
 
--- Looks at `node`, and at those: the first answer, and the path of the node
--- beside it, if there is one.
+-- Looks at `node` and at those names.  Returns the first answer, and the path
+-- of the node beside it, if there is one.
 local function look_beside(ask, path, node, names)
   local looks = { { "exists", path .. "/" .. node } }
   for i, name in ipairs(names) do
@@ -54,18 +54,19 @@ local function look_beside(ask, path, node, names)
   return seen, beside
 end
 
--- (A node that this session may not look at is deleted only without a token.)
+-- A node that this session may not read is deleted only without a token.
 local function is_meant(seen, token)
   if seen.is == "missing" then return false end
   return not token or seen.token and seen.token:match "^0*(.+)$" == token
 end
 
--- (list →) look at the node → delete it, if it is the one that is meant.
+-- Lists an unfair lock's directory, looks at the node, and deletes it if it is
+-- the right one.
 --
--- Names are used again: an unfair lock's always, other locks' when a directory
--- is made again.  A delete does not check the token, so another node can take
+-- Names are used again: an unfair lock's always, other locks' if a directory is
+-- created again.  A delete does not check the token, so another node can take
 -- the name between the look and the delete.  An unfair lock's two nodes are
--- deleted together or not at all, so there no other node can.
+-- deleted together or not at all, so this cannot happen there.
 local function evict(ask, path, node, token)
   local names, code, reason = {}, nil, nil
   if node == UNFAIR then names, code, reason = list_beside(ask, path) end
@@ -86,8 +87,8 @@ local function evict(ask, path, node, token)
   return true
 end
 
---- Deletes a contender's node, if it has the token, or none is given; was it
--- there?
+--- Deletes a contender's node, if it has the token, or none is given.  Returns
+-- whether it existed.
 function contenders.evict(engine, path, node, token)
   token = token and (token:match "^0*(%d+)$")
   local gone, code, reason = run(engine, evict, path, node, token)
@@ -96,24 +97,24 @@ function contenders.evict(engine, path, node, token)
     ("the eviction of %s from"):format(quote(node)), path)
 end
 
--- Revocation: nodes get the mark by which their owners are asked to let go.
--- What is marked is their own data as they are, with the mark behind them:
+-- Revocation: writes a mark into the holders' nodes, by which it asks their
+-- owners to release.  The node keeps its data, with the mark behind it.  A
+-- node is read, then written if no client has written to it since; otherwise
+-- it is read again.
 --
---   read → write, if no client has written since; else read again
---
--- Each fresh node has the same version: so an unfair lock's is written only if
--- the node beside it is there.  Each node by itself: what refuses, or has gone,
--- does not protect the others.
+-- Each new node has the same version, so an unfair lock's node is written only
+-- if the node beside it exists.  Each node is handled by itself, so that one
+-- that refuses or is gone does not protect the others.
 
--- So often other clients may write in between.
+-- How often to retry when other clients write in between.
 local TRIES = 5
 
--- A node whose path and data are longer is not marked: a server closes the
--- connection at a request that is larger than its jute.maxbuffer, which is 16
--- KiB at least.  (No lock of ours comes near.)
+-- The most bytes of path and data of a node that is marked.  A server closes
+-- the connection if a request is larger than its jute.maxbuffer, at least 16
+-- KiB.  No lock of zklock comes near.
 local LARGEST = 12 * 1024
 
--- What is read together: so many bytes, each node for as many at least.
+-- The bytes that are read together; each node counts as LEAST at least.
 local WAVE, LEAST = 4 * MIB, MIB / 4
 
 local NO_MARK = { code = "invalid",
@@ -126,12 +127,12 @@ local function note_refusal(result, row, answer)
     reason = answer.reason }
 end
 
--- What is to be written to a node; nil: nothing, as `result` has noted.
+-- Returns the write for a node; nil if there is none, as `result` records.
 local function mark(result, row, path, read)
   local data = read.data
   if read.is == "missing" then return nil end
   if read.code then return note_refusal(result, row, read) end
-  if data and #core.own_data(data) < #data then -- by others, or before
+  if data and #core.own_data(data) < #data then -- by another client, or earlier
     result.marked = result.marked + 1
     return nil
   end
@@ -142,8 +143,8 @@ local function mark(result, row, path, read)
     row.node == UNFAIR and result.beside or nil }
 end
 
--- Marks as many as are read together: those that others have written to since;
--- nil, code and reason.
+-- Marks a wave of nodes.  Returns the rows to which other clients have written
+-- since; or nil, code and reason.
 local function mark_rows(ask, path, rows, result)
   local gets, sets, of_sets, again = {}, {}, {}, {}
   for i, row in ipairs(rows) do
@@ -175,7 +176,7 @@ local function mark_rows(ask, path, rows, result)
   return again
 end
 
--- The next of these rows, from the i-th on, and where those behind them begin.
+-- Returns the next wave from the i-th row on, and where the rest begins.
 local function take_wave(rows, i)
   local wave, bytes = {}, 0
   while rows[i] do
@@ -214,7 +215,7 @@ local function mark_all(ask, path, rows, chroot)
   return result
 end
 
--- Some were asked, and others could not be.
+-- The error when some holders were asked and others could not be.
 local function of_revocation(engine, path, result, holders)
   local refused = result.refused
   return refusal(refused.code, "%d of %d holders of %s%s %s asked to let go, "
@@ -223,7 +224,7 @@ local function of_revocation(engine, path, result, holders)
     refused.reason)
 end
 
---- Asks every holder of a path to let go; how many were asked.
+--- Asks every holder of a path to release; returns how many were asked.
 function contenders.revoke(engine, path)
   local holders, code, reason = surveys.all_holders(engine, path)
   if not holders then

@@ -1,36 +1,36 @@
---- Meters: what a session counts of its locks, by path and mode, and who hears
--- of it at once (session:on_trace).
+--- Meters: a session's counts of its locks, by path and mode, and the callback
+-- of session:on_trace.
 --
--- An acquisition is counted once, when its outcome reaches its user, or when
--- it is certain that none will; a hold once, when it is released, or its loss
--- is told, or the session is closed.  What is entered again by its owner is the
--- same hold.  What is collected without a release is not counted.
--- (What a hook interrupts may be missed here; no lock depends on it.)
+-- An acquisition counts once, when its outcome reaches its user, or when it is
+-- certain that none will.  A hold counts once, when it is released, its loss is
+-- reported, or the session is closed.  A re-entry belongs to the same hold.  A
+-- hold that is collected without a release does not count.  An interrupt by a
+-- hook may lose a count; no lock depends on it.
 local check = require "zklock.check"
 local core = require "zklock.core"
 
 local Meters = {}
 Meters.__index = Meters
 
---- So many paths and modes have a meter of their own; all others share one of
--- each mode, as if they had this path.
+--- The number of paths and modes with their own meter.  All further ones share
+-- one meter for each mode, under this path.
 Meters.most, Meters.others = 100, "others"
 
---- Upper bounds of the histograms' buckets, in seconds; there is one more, for
--- what is longer.
+--- Upper bounds of the histograms' buckets, in seconds; one more bucket has all
+-- longer times.
 Meters.bounds = { 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1,
   2.5, 5, 10, 30, 60, 300 }
 
 local limits = { math.huge }
 for i, bound in ipairs(Meters.bounds) do table.insert(limits, i, bound) end
 
--- (Written out it is made at once, and in its size.)
+-- A table constructor allocates the table at once, in its final size.
 local function new_histogram()
   return { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, sum = 0 }
 end
 
--- (Each grant and each release comes through here: it looks at six of seventeen
--- limits at the most.)
+-- Called by each grant and each release, so it compares with at most six of
+-- the seventeen limits.
 local function observe(histogram, seconds)
   local i = seconds > limits[8] and 9 or 1
   if seconds > limits[i + 3] then i = i + 4 end
@@ -48,9 +48,9 @@ function Meters.new(callbacks)
   return setmetatable({
     callbacks = callbacks,
     by_mode = {}, -- and by path
-    list = {}, -- in the order in which they came
-    trace = false, -- what on_trace was given
-    untold = {}, -- events that it has yet to hear of
+    list = {}, -- in order of creation
+    trace = false, -- the function of on_trace
+    untold = {}, -- events that the function has not got yet
   }, Meters)
 end
 
@@ -70,21 +70,21 @@ local function add(self, path, mode)
   return meter
 end
 
--- That of a path and a mode, which is one of `contenders`.
+-- Returns the meter of a path and a mode, which is one of `contenders`.
 local function meter_of(self, path, mode)
   local of_mode = self.by_mode[mode]
   return of_mode and of_mode[path] or add(self, path, mode)
 end
 
---- `fn(event)` at each event from now on; nil: nobody any more.
+--- Calls `fn(event)` at each event from now on; nil removes it.
 function Meters:listen(fn)
   if fn ~= nil then check.callback(fn, "argument 1 of on_trace") end
   self.trace = fn or false
 end
 
--- What happens is noted when it happens.  It is told outside of what protects a
--- release, which nothing can wait in, and each once, in order: who hears of it
--- may wait, and turn the session, or close it.
+-- Notes an event when it happens.  It is delivered outside of the protection
+-- of a release, in which nothing can wait.  Events are delivered once, in
+-- order.  The callback may wait, call step(), or close the session.
 local function note(self, what, path, mode, share, event)
   event.what, event.path, event.mode = what, path, mode
   event.id, event.time = share and share:number(), core.now()
@@ -92,8 +92,7 @@ local function note(self, what, path, mode, share, event)
   untold[#untold + 1] = event
 end
 
---- Tells what was noted.  What is raised there goes where the errors of
--- callbacks go.
+--- Delivers the noted events.  Errors go where the errors of callbacks go.
 function Meters:tell()
   local untold = self.untold
   local event = untold[1]
@@ -108,13 +107,13 @@ local function count(counters, word)
   counters[word] = (counters[word] or 0) + 1
 end
 
---- An acquisition has begun, which is not over yet: for who listens.
+--- Traces the beginning of a wait.
 function Meters:begin(terms, share, timeout)
   note(self, "wait", terms.path, terms.mode, share, { timeout = timeout })
   self:tell()
 end
 
---- Its user has it.
+--- Counts a grant that has reached its user.
 function Meters:grant(terms, share)
   local waited = share:take()
   observe(meter_of(self, terms.path, terms.mode).waits, waited)
@@ -131,23 +130,23 @@ local function refuse(self, terms, share, code)
     { waited = share and share:waited() or 0, code = code })
 end
 
---- It ended without, for this reason.
+--- Counts an acquisition that ended without the lock.
 function Meters:refuse(terms, share, code)
   refuse(self, terms, share, code)
   self:tell()
 end
 
---- It has no user any more.  Tell this later.
+--- Counts an acquisition that no longer has a user.  Call tell() later.
 function Meters:abandon(terms, share)
   refuse(self, terms, share, "cancelled")
 end
 
---- One that its session refuses at once, and that has never begun.
+--- Counts an acquisition that the session refuses before it begins.
 function Meters:deny(terms, code)
   self:refuse(terms, nil, code)
 end
 
---- It is over: released, by the last of its guards.  Tell this later.
+--- Counts a hold whose last guard was released.  Call tell() later.
 function Meters:release(path, share)
   local held, mode = share:held()
   observe(meter_of(self, path, mode).holds, held)
@@ -156,7 +155,7 @@ function Meters:release(path, share)
     { held = held, token = share:token() })
 end
 
---- Of a session that is closed: holds as Hold.take_all gives them.
+--- Counts the holds of a closed session, as Hold.take_all returns them.
 function Meters:release_all(taken)
   for _, one in ipairs(taken) do
     self:release(one.hold.owners.path, one.share)
@@ -164,7 +163,7 @@ function Meters:release_all(taken)
   self:tell()
 end
 
---- It is over: lost, for this reason.
+--- Counts a hold that was lost.
 function Meters:lose(path, share, reason)
   local held, mode = share:held()
   local meter = meter_of(self, path, mode)

@@ -1,5 +1,5 @@
---- Metrics: how snapshots (census.lua) are told in Prometheus' text format,
--- version 0.0.4.
+--- Metrics: writes snapshots (census.lua) in Prometheus' text format, version
+-- 0.0.4.
 local bytes = require "zklock.bytes"
 local check = require "zklock.check"
 local decimal = require "zklock.decimal"
@@ -23,14 +23,14 @@ end
 
 local marks = { ["\\"] = "\\\\", ['"'] = '\\"', ["\n"] = "\\n" }
 
--- (What looks like a byte that plain.text has written is told apart from one:
--- two paths must not become one sample twice.)
+-- Escapes text that looks like a byte that plain.text has escaped, because two
+-- paths must not become the same sample.
 local function write_label(name, value)
   value = plain.text((value:gsub("\\(x%x%x)", "\\x5c%1")))
   return ('%s="%s"'):format(name, (value:gsub('[\\"\n]', marks)))
 end
 
--- `{ name = value, … }` as `name="value",…`, in order.
+-- Writes `{ name = value, … }` as `name="value",…`, in order.
 local function write_labels(labels)
   local parts = {}
   for name, value in pairs(labels) do
@@ -40,8 +40,8 @@ local function write_labels(labels)
   return table.concat(parts, ",")
 end
 
--- Sources.  What they and their paths are called is written once, however many
--- samples there are of it: of each path there are some fifty.
+-- Sources.  The labels of a source and of each path are written once, because
+-- each path has some fifty samples.
 local Source = {}
 Source.__index = Source
 
@@ -63,26 +63,26 @@ function Source:words_of(row)
   return words
 end
 
--- Families, one after the other.  Each collects its samples over all sources,
--- and they stand in the order of these: the format wants the one, who compares
--- two texts the other.
+-- Families, one after the other.  The format requires all samples of a family
+-- together; their order is fixed, so that two texts can be compared.
 local Writer = {}
 Writer.__index = Writer
 
 local function new_writer(pause)
   return setmetatable({
-    name = false, -- of the family that is written
-    parts = {}, -- of the piece that is written
-    n = 0, -- so many
+    name = false, -- of the current family
+    parts = {}, -- of the current piece
+    n = 0, -- the number of parts
     pieces = {},
     pause = pause,
   }, Writer)
 end
 
--- So many lines are written without a pause, in a millisecond.
+-- The lines that are written without a pause, in about a millisecond.
 local PIECE = 2000
 
--- (No line is a string of its own: there would be hundreds of thousands.)
+-- Lines are not strings of their own, because there may be hundreds of
+-- thousands.
 function Writer:write(head, middle, tail)
   local n, parts = self.n, self.parts
   parts[n + 1], parts[n + 2], parts[n + 3], parts[n + 4] = head, middle, tail,
@@ -108,7 +108,7 @@ function Writer:add_word(words, label, word, value)
     value)
 end
 
-local ends = {} -- of a bucket's labels
+local ends = {} -- endings of a bucket's labels
 for i, bound in ipairs(Meters.bounds) do
   ends[i] = write_label("le", write_number(bound)) .. "} "
 end
@@ -124,7 +124,7 @@ function Writer:add_histogram(words, histogram)
   self:add(words, sum, "_count")
 end
 
--- What a family's samples are.
+-- The samples of a family.
 
 local function one_of(words)
   return function(writer, source)
@@ -138,7 +138,7 @@ end
 local none = {}
 
 local function sorted(counts)
-  if not next(counts) then return none end -- (as a rule)
+  if not next(counts) then return none end -- the usual case
   local words = {}
   for word in pairs(counts) do words[#words + 1] = word end
   bytes.sort(words)
@@ -173,7 +173,7 @@ local function each_grant(writer, source)
   end
 end
 
--- (A worker of an older version, which is about to leave, tells no oldest.)
+-- A worker of an older version, which is about to exit, has no `oldest`.
 local function each_row(field, what)
   return function(writer, source)
     for _, row in ipairs(source.snapshot[field]) do
@@ -204,7 +204,7 @@ local function up(writer, source)
   writer:add(source.words, source.snapshot.state == "connected" and 1 or 0)
 end
 
--- Name, type, what it is, and what its samples are.
+-- Name, type, help text, and samples.
 local families = {
   { "zklock_session_up", "gauge",
     "1 if the session has a connection, and what it holds can be proved.",
@@ -266,8 +266,8 @@ local families = {
     each_row("holding", "oldest") },
 }
 
---- The text of many sessions, `{ labels =, snapshot = }` of each, in pieces.
--- `pause()` is called now and then: there may be much to write.
+--- Returns the text of many sessions, `{ labels =, snapshot = }` each, in
+-- pieces.  Calls `pause()` now and then, because the text may be long.
 function metrics.pieces(given, pause)
   local sources, writer = {}, new_writer(pause)
   for i, one in ipairs(given) do sources[i] = new_source(one) end
@@ -282,12 +282,12 @@ function metrics.pieces(given, pause)
   return writer.pieces
 end
 
---- The same as one text.
+--- Returns the text in one piece.
 function metrics.text(given)
   return table.concat(metrics.pieces(given, function() end))
 end
 
---- Names and texts that are added to each sample: a copy of what was given.
+--- Checks the labels that are added to each sample, and returns a copy.
 function metrics.check_labels(labels, what)
   if labels == nil then return {} end
   check.type(labels, "table", what)

@@ -1,25 +1,26 @@
---- Questions: what a session asks of the servers beside its locks, and the wait
--- for the first connection, without which no server can be asked.
+--- Questions: a session's requests beside its locks, and the wait for the first
+-- connection, which every request needs.
 --
 -- The core sends requests about nodes (`core:ask`: src/io/ask.h has the
--- operations); what to ask next is decided here, and in survey.lua.  What
--- decides it is a function `body(ask, ...)`.  `ask(requests, each, all)` sends
--- requests, which do not wait for each other, and returns their answers in
--- order; or nil, code and reason, if there are none, and then so does the body.
---  An answer has the fields of a Stat, `names` or `data`; or `code` and
--- `reason`, and `is`: "missing", "exists", "changed", "undone" or "hidden", of
+-- operations).  This file and survey.lua decide which request follows, in
+-- functions `body(ask, ...)`.  `ask(requests, each, all)` sends requests, which
+-- do not wait for each other, and returns their answers in order.  If it fails,
+-- it returns nil, code and reason, and the body returns these, too.  An answer
+-- has the fields of a Stat, `names` or `data`; or `code` and `reason`, and
+-- `is`.  `is` is "missing", "exists", "changed", "undone" or "hidden" if a body
+-- may expect it.
 -- those that a body may expect.
 local reasons = require "zklock.reasons"
 local refusal = require "zklock.errors".refusal
 local waits = require "zklock.wait"
 
 local questions = {
-  LARGEST = 1000000, -- data of more bytes are not read
+  LARGEST = 1000000, -- larger data is not read
 }
 
---- Waits for the first connection, for so many seconds: a wait that is done if
--- that is there (and those who listen have heard of it), or, with a `code`,
--- will not be for some time.
+--- Waits for the first connection, for `seconds` at most.  Returns a wait that
+-- is done if the session is connected and the listeners have been called.  It
+-- is done with a `code` if there will be no connection for some time.
 function questions.await_opening(engine, seconds)
   local opening = waits.new(engine, engine.waits.openings)
   waits.limit(opening, seconds)
@@ -30,7 +31,7 @@ function questions.await_opening(engine, seconds)
   return opening
 end
 
---- Waits for the answer: a wait that is done.  `ask` is a method of the core.
+--- Waits for the answer; returns a wait that is done.  `ask`: a core method.
 function questions.ask(engine, ask, ...)
   local adapter = engine.adapters:for_waiting()
   local opening = questions.await_opening(engine, engine.connect_timeout)
@@ -40,7 +41,7 @@ function questions.ask(engine, ask, ...)
       and (engine.state.wants or "our credentials are not accepted")
     return opening
   end
-  if engine.state.is.closed then -- since the question before this one
+  if engine.state.is.closed then -- since the previous request
     opening.code = "closed"
     return opening
   end
@@ -51,7 +52,7 @@ function questions.ask(engine, ask, ...)
   return wait
 end
 
---- Is this answer a refusal, and none of the `expected`?
+--- Returns whether an answer is a refusal that is not among the `expected`.
 function questions.is_refused(answer, expected)
   return answer.code and not (expected and expected[answer.is])
 end
@@ -59,7 +60,7 @@ end
 local is_refused = questions.is_refused
 local MISSING = { missing = true }
 
---- The same as `ask(requests)`, behind a sync: no answer is older than this.
+--- Sends requests behind a sync, so that no answer is older than the call.
 function questions.ask_now(ask, path, requests)
   local all = { { "sync", path } }
   for i, request in ipairs(requests) do all[i + 1] = request end
@@ -70,7 +71,7 @@ function questions.ask_now(ask, path, requests)
   return found
 end
 
---- Calls a body, whose requests suspend the caller.
+--- Calls a body; its requests suspend the caller.
 function questions.run(engine, body, ...)
   return body(function(...)
     local wait = questions.ask(engine, "ask", ...)
@@ -81,10 +82,10 @@ end
 
 local run = questions.run
 
---- The same for who does not wait: `callback` gets what it returns from step().
--- (Without a connection that is soon "disconnected".)  `scope`: the request
--- that it ends with, if there is one.  The body runs in a coroutine, which is
--- made anew, and asks again, if a hook raises in it.
+--- Runs a body without a wait: step() calls `callback` with its results.
+-- Without a connection that is soon "disconnected".  `scope`: the nginx
+-- request with which it ends, if any.  The body runs in a coroutine; if a hook
+-- raises in it, a new coroutine starts it again.
 function questions.begin(engine, scope, callback, body, path, mode)
   local asked = false -- the coroutine, and its wait
   local resume
@@ -112,13 +113,12 @@ function questions.begin(engine, scope, callback, body, path, mode)
   resume(coroutine.create(body), coroutine.yield, path, mode)
 end
 
--- What is wrong, for the messages.
+-- Collects what a message needs.
 local function failure(engine, code, reason)
   return { engine = engine, code = code, reason = reason }
 end
 
---- Why a question has no answer, and why an order was not done: see
--- reasons.lua.
+--- Returns the error of a failed query or write: see reasons.lua.
 function questions.refuse(engine, code, reason, what, path)
   return reasons.of_question(failure(engine, code, reason), what, path)
 end
@@ -129,8 +129,7 @@ end
 
 -- Single nodes.
 
--- The answer to one request; if there is none, with the code and reason of
--- that.
+-- Returns the answer to one request; or the code and reason of its failure.
 local function one(ask, request, each)
   local found, code, reason = ask({ request }, each)
   return found and found[1] or { code = code, reason = reason }
@@ -142,15 +141,15 @@ local function look(ask, path)
   return found and found[1] or { code = code, reason = reason }
 end
 
--- (What has no owner is shown as persistent, be it a container or one with a
--- TTL: servers do not tell them apart.)
+-- A node without an owner is shown as persistent, because servers do not tell
+-- containers and TTL nodes apart from persistent nodes.
 local function show(seen)
   return { kind = seen.session == "0x0" and "persistent" or "ephemeral",
     session = seen.session, created = seen.created, modified = seen.modified,
     children = seen.children, size = seen.size, version = seen.version }
 end
 
--- A node; false: there is none.
+-- Returns a node; false if there is none.
 local function stat(ask, path, with_data)
   local seen = look(ask, path)
   if seen.is == "missing" then return false end
@@ -162,20 +161,21 @@ local function stat(ask, path, with_data)
   if read.is == "missing" then return false end
   if read.is == "hidden" then return node end
   if read.code then return nil, read.code, read.reason end
-  -- (All fields of an answer are of one moment.)
+  -- All fields of an answer belong to the same moment.
   node.data, node.size = read.data, read.size
   node.modified, node.version = read.modified, read.version
   return node
 end
 
---- What is at a path, with its data if they are wanted; false: nothing.
+--- Returns the node at a path, with its data if requested; false if there is
+-- none.
 function questions.stat(engine, path, with_data)
   local node, code, reason = run(engine, stat, path, with_data)
   if node ~= nil then return node end
   return questions.refuse(engine, code, reason, "what is at", path)
 end
 
---- Is there a node? Also where this session may not look at it.
+--- Returns whether there is a node, even if this session may not read it.
 function questions.exists(engine, path)
   local seen = run(engine, look, path)
   if seen.is == "hidden" or not is_refused(seen, MISSING) then
@@ -194,28 +194,29 @@ local function children(ask, path)
   return list.names, true
 end
 
---- The names of all that is below a path, in order; and whether that exists.
+--- Returns the sorted names below a path, and whether the path exists.
 function questions.children(engine, path)
   local names, exists, reason = run(engine, children, path)
   if names then return names, exists end
   return questions.refuse(engine, exists, reason, "what is below", path)
 end
 
--- Writing. A server may apply a request late: what must not be done then is a
--- transaction, which is the core's.
+-- Writing.  A server may apply a request late.  A write that must not be
+-- applied late is a transaction, which the core makes.
 
 local ANY_VERSION = -1
 local OWNED = "a session owns that node, which goes with it"
 local NO_PARENT = "there is no node above it"
 
--- So often other clients may create a node, and delete it again, in between.
+-- How often to retry when other clients create and delete the node meanwhile.
 local TRIES, STAMP_TRIES = 20, 5
 
 local AGAIN = { missing = true, undone = true }
 
--- Creates a barrier's node: true; false: it was there.  (A session's node would
--- lift it when the session ends.  One that may not be looked at keeps its
--- waiters waiting as if it were set.)
+-- Creates a barrier's node.  Returns true; false if it was there.  If a
+-- session owns the node, the barrier would be lifted at the session's end, so
+-- that is an error.  A node that cannot be read counts as set, because waiters
+-- wait for it.
 local function set(ask, path, data)
   for _ = 1, TRIES do
     local answer = one(ask, { "create-once", path, data })
@@ -235,7 +236,7 @@ local function set(ask, path, data)
   return nil, "invalid", NO_PARENT
 end
 
---- Sets a barrier: true, and whether it was not set before.
+--- Sets a barrier: returns true, and whether it was not set before.
 function questions.set(engine, path)
   local made, code, reason = run(engine, set, path, engine.data)
   if made ~= nil then return true, made end
@@ -252,7 +253,7 @@ local function lift(ask, path)
   return not answer.code
 end
 
---- Lifts it: true, and whether it was set.
+--- Lifts a barrier: returns true, and whether it was set.
 function questions.lift(engine, path)
   local gone, code, reason = run(engine, lift, path)
   if gone ~= nil then return true, gone end
@@ -260,10 +261,11 @@ function questions.lift(engine, path)
     "the lifting of the barrier", path)
 end
 
--- write → create, if it is not there → write, if another client was quicker.
--- It is there mostly, and then one request does.  With the path of a lock's
--- node both are transactions that check that node: a request that a server
--- applies late, when another client holds the lock, changes nothing.
+-- Writes the node; creates it if it is missing; writes again if another client
+-- was faster.  Usually the node exists, and one request is enough.  With the
+-- path of a lock's node, both are transactions that check that node.  So a
+-- request that a server applies late, when another client holds the lock,
+-- changes nothing.
 local function stamp(ask, path, data, node)
   local answer
   for _ = 1, STAMP_TRIES do
@@ -280,7 +282,7 @@ local function stamp(ask, path, data, node)
 end
 
 --- Creates a persistent node, or overwrites it.  With `node`, the path of
--- another node: only if that exists.
+-- another node: only if that node exists.
 function questions.stamp(engine, path, data, node)
   local done, code, reason = run(engine, stamp, path, data, node)
   if done then return true end

@@ -1,9 +1,9 @@
---- Surveys: who contends for a path, and who of them holds.
+--- Surveys: queries for the contenders of a path and its holders.
 --
--- How many children a directory has is asked before they are listed, of each
--- contender its Stat, and only then the data, as far as there is room for them:
--- what strangers have put there must not cost what they like.  Of an election
--- only the head is asked about, for many may want to know it, and at the same
+-- A query first asks for the number of children, then lists them.  It then
+-- asks for each contender's Stat, and last for data, as far as there is room.
+-- So untrusted nodes cannot make it expensive.  For an election it asks only
+-- about the head of the queue, because many clients may ask at the same
 -- moment.
 local core = require "zklock.core"
 local questions = require "zklock.questions"
@@ -15,17 +15,16 @@ local surveys = { UNFAIR = "holder" }
 
 local MIB = 1024 * 1024
 
--- Data of so many bytes are small.  Those are read first, as long as all that
--- was read is not more than the second; larger ones only while it is not more
--- than the third.  Data of more bytes than any lock's are not read.
+-- Data up to the first size is small.  Small data is read first, up to the
+-- second size in total; larger data only up to the third.  Data beyond the
+-- size of any lock's data is not read.
 local SMALL, ALL_SMALL, ALL_LARGE = 64 * 1024, 16 * MIB, 4 * MIB
 
 local UNFAIR = surveys.UNFAIR
 local MISSING, HIDDEN = { missing = true }, { missing = true, hidden = true }
 
--- Rows: contenders, as `{ node=, mode=, sequence= }`, and what is known of
--- them.  Of one that may not be looked at there is nothing but what its name
--- says.
+-- Rows: contenders, as `{ node=, mode=, sequence= }` and their known fields.
+-- If a node cannot be read, its row has only what its name tells.
 
 local function learn(row, seen)
   row.token, row.session, row.created = seen.token, seen.session, seen.created
@@ -33,8 +32,8 @@ local function learn(row, seen)
   row.data = seen.data or seen.size == 0 and "" or nil
 end
 
--- Of a semaphore: permits are in one directory, the mutexes of its gate in the
--- other, and in neither is anything else of interest.
+-- The directories of a lock.  In a semaphore, "leases/" has the permits and
+-- "locks/" the mutexes of its gate; other nodes there do not matter.
 local PLACES = { "", "locks/", "leases/" }
 
 local function belongs(mode, place)
@@ -43,7 +42,7 @@ local function belongs(mode, place)
   return mode ~= "lease" and mode ~= "hold"
 end
 
--- Adds those of `names` that are contenders, and belong there.
+-- Adds the names that are contenders and belong to this directory.
 local function add_rows(rows, names, place)
   for _, name in ipairs(names or {}) do
     local mode, sequence = core.mode(name)
@@ -54,9 +53,9 @@ local function add_rows(rows, names, place)
   end
 end
 
--- Sends `request(row)` for each row that it is not nil for, and learns from the
--- answers: the rows that are still there; or nil, code and reason.  (Who hides
--- its node, or its data, contends nonetheless.)
+-- Sends `request(row)` for each row, unless that is nil, and stores the
+-- answers.  Returns the rows that still exist; or nil, code and reason.  A
+-- contender whose node or data is hidden still counts.
 local function ask_of_each(ask, rows, request, ...)
   local requests, asked = {}, {}
   for _, row in ipairs(rows) do
@@ -87,7 +86,7 @@ local function look_at(ask, path, rows)
   end)
 end
 
--- Reads data of more than `least` bytes, `each` at most, and `all` in all.
+-- Reads data of more than `least` bytes, `each` at most, and `all` in total.
 local function read_some(ask, path, rows, least, each, all)
   local sum = 0
   return ask_of_each(ask, rows, function(row)
@@ -108,7 +107,7 @@ local function read_data(ask, path, rows)
     ALL_LARGE - kept)
 end
 
--- Contenders in order, as the core has read them.
+-- Returns the contenders in order, as the core has read them.
 local function in_order(rows)
   local contenders = core.survey(rows)
   for _, contender in ipairs(contenders) do
@@ -121,8 +120,8 @@ local function path_of(path, node)
   return (path .. "/" .. node):match "^(.-)/?$"
 end
 
--- The directories' lists, and an unfair lock's node: rows of which only that
--- one is known; and whether the path exists.
+-- Lists the directories, and looks at an unfair lock's node.  Returns rows, of
+-- which only that one has all fields, and whether the path exists.
 local function list_rows(ask, path)
   local looks, lists, listed, rows = {}, {}, {}, {}
   for i, place in ipairs(PLACES) do
@@ -157,7 +156,7 @@ local function list_rows(ask, path)
   return rows, listed[1] == ""
 end
 
--- Who contends for a path, in order; and whether the path exists.
+-- Returns the contenders for a path, in order, and whether the path exists.
 local function survey(ask, path, with_data)
   local rows, exists, reason = list_rows(ask, path)
   if not rows then return nil, exists, reason end
@@ -168,8 +167,8 @@ local function survey(ask, path, with_data)
   return in_order(rows), exists
 end
 
--- The first of these rows whose node is still there, in a list.  (A node that
--- no session owns keeps all behind it from leading, and does not lead.)
+-- Returns the first row whose node still exists, in a list.  A node that no
+-- session owns does not lead, but no contender behind it can lead either.
 local function find_first(ask, path, rows)
   for _, row in ipairs(rows) do
     local there, code, reason = look_at(ask, path, { row })
@@ -179,8 +178,9 @@ local function find_first(ask, path, rows)
   return {}
 end
 
--- The first of a mode (all, where their numbers do not tell who is first), in a
--- list; and how many contenders there are of any mode, or false: no such path.
+-- Returns a list with the first contender of a mode, or all if the numbers do
+-- not tell which is first.  Also returns the number of contenders of any mode;
+-- false if the path does not exist.
 local function head(ask, path, mode)
   local found, code, reason = ask_now(ask, path, { { "exists", path } })
   if not found then return nil, code, reason end
@@ -207,13 +207,13 @@ local function head(ask, path, mode)
   return in_order(rows), count
 end
 
--- Contenders, as users see them.
+-- Contenders as users see them.
 
--- The core's words, where they are not the user's.
+-- The core's names of modes that users see under another name.
 local public_modes = { ["kazoo-lock"] = "mutex", ["kazoo-read"] = "read",
   latch = "mutex" }
 
--- The size is told of data that were not read.
+-- Hides internal fields.  `size` stays only if the data was not read.
 local function show(contender)
   contender.mode = public_modes[contender.mode] or contender.mode
   if contender.data then
@@ -223,8 +223,8 @@ local function show(contender)
   return contender
 end
 
---- Those who hold a path, in order, without their data; or nil, code and
--- reason.
+--- Returns the holders of a path, in order, without their data; or nil, code
+-- and reason.
 function surveys.all_holders(engine, path)
   local contenders, code, reason = run(engine, survey, path, false)
   if not contenders then return nil, code, reason end
@@ -235,7 +235,7 @@ function surveys.all_holders(engine, path)
   return holders
 end
 
---- Who contends for a path, in order; and whether the path exists.
+--- Returns the contenders for a path, in order, and whether the path exists.
 function surveys.contenders(engine, path)
   local contenders, exists, reason = run(engine, survey, path, true)
   if not contenders then
@@ -245,7 +245,7 @@ function surveys.contenders(engine, path)
   return contenders, exists
 end
 
---- Those that hold it in one of these modes.
+--- Returns the holders of a path in one of these modes.
 function surveys.holders(engine, path, modes)
   local contenders, code, reason = run(engine, survey, path, true)
   if not contenders then
@@ -260,8 +260,8 @@ function surveys.holders(engine, path, modes)
   return holders
 end
 
---- Of contenders in order, who leads, as users see it, and its node; false if
--- nobody does.  A leader holds in one of these modes.
+--- Returns the leader among contenders in order, as users see it, and its node;
+-- false if there is none.  A leader holds in one of these modes.
 function surveys.leader_of(contenders, modes)
   for _, contender in ipairs(contenders) do
     if contender.holds and modes[contender.mode] then
@@ -275,8 +275,8 @@ function surveys.leader_of(contenders, modes)
   return false
 end
 
---- Who leads: `{ data=, token=, session=, since= }`; nil if nobody does.  Who
--- leads is in one of these modes, of which there is one.
+--- Asks for the leader: returns `{ data=, token=, session=, since= }`, or nil
+-- if there is none.  `modes` has the one mode of a leader.
 function surveys.leader(engine, path, modes)
   local contenders, code, reason = run(engine, head, path, (next(modes)))
   if not contenders then
@@ -285,9 +285,9 @@ function surveys.leader(engine, path, modes)
   return surveys.leader_of(contenders, modes) or nil
 end
 
---- The same for who does not wait: `callback` gets contenders for `leader_of`,
--- and how many of any kind are children of the path, false: it does not exist;
--- or nil, code and reason.
+--- Asks for the leader without a wait: `callback` gets contenders for
+-- `leader_of` and the number of contenders of any kind at the path, false if
+-- the path does not exist; or nil, code and reason.
 function surveys.begin_leader(engine, scope, path, modes, callback)
   return questions.begin(engine, scope, callback, head, path, (next(modes)))
 end

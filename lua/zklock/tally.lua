@@ -1,36 +1,35 @@
---- Tally: what a snapshot of metrics.lua amounts to, and its zeros.
+--- Tally: totals of a snapshot for metrics.lua, with zeros.
 --
--- A counter that is there only from its first event on begins at 1, and who
--- looks at how it grows (Prometheus' increase and rate) never sees that event.
--- So what alerts look at is told from the beginning: of a session all codes and
--- all reasons, of a path, as soon as somebody waits there, all reasons of
--- losses, and timeouts.  (All the codes of each path would be a sixth more of
--- text, for what is seldom asked path by path.)
+-- A counter that first appears with its first event begins at 1, and
+-- Prometheus' increase and rate never see that event.  So the counters of
+-- alerts exist from the beginning.  A session has all codes and reasons; a path
+-- has all reasons of losses and `timeout` as soon as there is a waiter.  All
+-- codes for each path would add a sixth to the text, and are seldom needed by
+-- path.
 --
--- Zeros are added when the text is made: what one process tells another of
--- stays small.
+-- Zeros are added when the text is made, so that snapshots between processes
+-- stay small.
 local errors = require "zklock.errors"
 local Meters = require "zklock.meters"
 
 local tally = {}
 
---- With what an acquisition can end without the lock, and why a hold can end.
+--- The codes of acquisitions without the lock, and the reasons of losses.
 tally.codes = { "timeout", "busy", "cancelled", "closed", "lost",
   "disconnected", "auth", "denied", "invalid", "conflict", "deadlock" }
 tally.reasons = {}
 for reason in pairs(errors.losses) do table.insert(tally.reasons, reason) end
 
---- How many a histogram has counted.
+--- Returns how many values a histogram has counted.
 function tally.count(histogram)
   local n = 0
   for i = 1, #Meters.bounds + 1 do n = n + histogram[i] end
   return n
 end
 
---- How many rows there are of each path and mode, of those that have a meter
--- also none, and how long the oldest has lasted: `{ path =, mode =, n =,
--- oldest = }`.  However many paths there are, so many are told apart; the rest
--- of a mode is one.
+--- Counts rows by path and mode: `{ path =, mode =, n =, oldest = }`; `oldest`:
+-- the longest time of a row.  Paths with a meter and no row count 0.  Beyond a
+-- number of paths, the rest of a mode shares one count.
 function tally.rows(rows, locks)
   local counts, found = {}, {}
   local function at(path, mode)
@@ -74,13 +73,13 @@ local function fill(lock)
     losses = add(zeros(tally.reasons), lock.losses or {}) }
 end
 
---- The same snapshot with zeros, and with the session's `grants`, `refusals`
--- and `losses`, which are those of all its paths.
+--- Returns the snapshot with zeros, and with the session's `grants`, `refusals`
+-- and `losses`, summed over all paths.
 function tally.fill(snapshot)
   local locks, known = {}, {}
   local full = { locks = locks, grants = 0, refusals = zeros(tally.codes),
     losses = zeros(tally.reasons) }
-  -- (Who waits at a path has no meter there before its first outcome.)
+  -- A path with waiters has no meter before its first outcome.
   for _, rows in ipairs { snapshot.locks, snapshot.waiting } do
     for _, row in ipairs(rows) do
       local key = row.mode .. row.path

@@ -1,5 +1,5 @@
 --- nginx and OpenResty: one session for each worker.
-require "zklock" -- first: it explains what cannot be loaded
+require "zklock" -- first: it explains errors of loading
 local Board = require "zklock.ngx.board"
 local bytes = require "zklock.bytes"
 local check = require "zklock.check"
@@ -11,14 +11,14 @@ local settings = require "zklock.settings"
 local sessions = require "zklock.session"
 local status = require "zklock.ngx.status"
 
--- Each has a thread and a connection.  Who needs more than these gives other
--- ones in each request, by mistake.
+-- The most sessions of a worker, because each has a thread and a connection.
+-- More than this means that requests pass different options by mistake.
 local MOST = 32
 
--- By what they were asked for with: `{ session =, hosts =, options =,
--- index = }`.
+-- The sessions, by hosts and options: `{ session =, hosts =, options =, index
+-- = }`.
 local known = {}
-local last -- of them that was opened
+local last -- the last opened one
 
 local function by_index(a, b) return a.index < b.index end
 
@@ -39,7 +39,7 @@ local function log(level, message)
   ngx.log(ngx[levels[level]] or ngx.NOTICE, "zklock: ", message)
 end
 
--- An object that can be called is itself, whatever is in it.
+-- An object that can be called is compared by identity.
 local objects, count = setmetatable({}, { __mode = "k" }), 0
 
 local function number_of(object)
@@ -50,8 +50,9 @@ local function number_of(object)
   return "object " .. objects[object]
 end
 
--- Values that mean the same have the same text.  A function is where it was
--- written: a handler makes a new one each time.  (No option is deep.)
+-- Returns the same text for equal values.  A function is identified by where
+-- it was written, because a handler creates a new one each time.  Options are
+-- not deeply nested.
 local function describe(value, depth)
   local meta = getmetatable(value)
   if type(value) == "function" then
@@ -83,11 +84,11 @@ local function read(hosts, options)
   return copy
 end
 
--- What handlers make paths with, to begin with.
+-- Handlers build paths with these.
 ---@type zklock.ngx.Module
 local M = { key = keys.key, unkey = keys.unkey }
 
--- What two do not have in common, by name: values may be secrets.
+-- Returns the names of differing options; not values, which may be secrets.
 local function differences(a, b)
   local names, seen = {}, {}
   for _, options in ipairs { a.options, b.options } do
@@ -104,7 +105,7 @@ local function differences(a, b)
   return table.concat(names, ", ")
 end
 
--- Closed ones make room.
+-- Drops closed sessions, and raises if there are too many open ones.
 local function check_room(hosts, options)
   local open = 0
   for key, one in pairs(known) do
@@ -121,8 +122,8 @@ local function check_room(hosts, options)
     differences(last, { hosts = hosts, options = options }))
 end
 
--- The least that none has: it is the same again after a reload, where handlers
--- ask in the same order.
+-- Returns the smallest free index.  It stays the same after a reload if
+-- handlers open their sessions in the same order.
 local function new_index()
   local taken, index = {}, 1
   for _, one in pairs(known) do taken[one.index] = true end
@@ -139,19 +140,19 @@ local function open(key, hosts, options)
   check_room(hosts, options or {})
   local session, message, code = sessions.open(hosts, given)
   if not session then return nil, message, code end
-  known[key] = nil -- one that was closed
+  known[key] = nil -- a closed session
   last = { session = session, hosts = hosts, options = {},
     index = new_index() }
   for name, value in pairs(options or {}) do last.options[name] = value end
   known[key] = last
   local adapter = session._engine.adapters:for_waiting()
-  adapter.arm() -- what it logs, nginx is told though nobody waits
+  adapter.arm() -- so that log lines reach nginx without any waiter
   return session
 end
 
---- This worker's session with these hosts and options, which are those of
--- zklock.connect.  The first call opens it and does not wait for it: what needs
--- the connection does, as long as itself may wait.
+--- Returns this worker's session with these hosts and options, as of
+-- zklock.connect.  The first call opens it and does not wait.  Calls that need
+-- the connection wait for it within their own timeout.
 function M.session(hosts, options, ...)
   check.arguments("zklock.ngx.session(hosts, options)", nil, ...)
   local key = options == nil and hosts
@@ -167,13 +168,13 @@ function M.session(hosts, options, ...)
   return session, message, code
 end
 
---- A content handler: the operators' page (doc/metrics.md).
+--- Serves the operators' page (doc/metrics.md).
 function M.status(options)
   return status.answer(board, options)
 end
 
---- For log_by_lua, where nginx cannot tell the end of a request by itself
--- (doc/loops.md): ends the waits and holds of the running request.
+--- Ends the waits and holds of the running request.  For log_by_lua, where
+-- nginx does not report the end of a request (doc/loops.md).
 function M.cleanup()
   for _, one in pairs(known) do one.session._engine.adapters:cleanup() end
 end

@@ -1,23 +1,23 @@
---- copas, 2.0 and later: its threads.  The reader is a thread that lives while
--- it is needed.
+--- copas, 2.0 and later: suspends its threads.  The reader is a thread that
+-- lives while it is needed.
 local copas = require "copas"
 assert(copas.wakeup, "copas 2.0 or later is needed")
 
 local pause = copas.pause or copas.sleep
 local pauseforever = copas.pauseforever or function() copas.sleep(-1) end
 
--- What ends a thread goes to copas's error handler.
+-- Passes a thread's error to copas's error handler.
 local function raise(problem) copas.addthread(error, problem, 0) end
 
 return { new = function(session)
   local A, fd = {}, session:fd()
-  local armed, source -- what the reader receives from: to copas, a socket
+  local armed, source -- the reader's source, which copas takes for a socket
 
   local function read()
     local mine = { reader = coroutine.running() }
     local function is_over() return not armed or source ~= mine end
     function mine.getfd() return fd end
-    mine.dirty = is_over -- then select() says at once that it is readable
+    mine.dirty = is_over -- then select() at once reports it readable
     function mine.settimeout() return 1 end
     function mine.close() return 1 end
     function mine.receive()

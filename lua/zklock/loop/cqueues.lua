@@ -1,9 +1,9 @@
---- cqueues: the tasks (cq:wrap) of any controller.  The reader is a task that
--- lives while it is needed.
+--- cqueues: suspends tasks (cq:wrap) of any controller.  The reader is a task
+-- that lives while it is needed.
 local cqueues = require "cqueues"
 local condition = require "cqueues.condition"
 
--- What ends a task comes out of the controller's step or loop.
+-- Raises a task's error from the controller's step or loop.
 local function raise(problem) cqueues.running():wrap(error, problem, 0) end
 
 local function new(session)
@@ -49,7 +49,7 @@ local function new(session)
   return A
 end
 
--- Each controller has a reader of its own, which goes when the controller goes.
+-- Each controller has its own reader, which the collector takes with it.
 local makers = setmetatable({}, { __mode = "k" })
 
 return { here = function()

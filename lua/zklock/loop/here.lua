@@ -1,11 +1,11 @@
---- Here: which of the known loops runs the calling code, at this moment.
--- Each function says
+--- Here: finds which of the known loops runs the calling code now.  Each
+-- function returns:
 --   "task"      its adapter can suspend the caller
 --   "nested"    the caller is a coroutine inside a task: the loop cannot see
 --               it, unless its resumer passes the loop's yields on
---   "callback"  the loop runs, and nothing can be suspended
---   nil         it does not run
--- It looks at what the program has loaded, and loads nothing.
+--   "callback"  the loop runs, and the caller cannot be suspended
+--   nil         the loop does not run
+-- They check what the program has loaded, and load nothing.
 local here = {}
 
 local function in_coroutine()
@@ -44,8 +44,8 @@ function here.copas()
   return in_coroutine() and "task" or "callback"
 end
 
--- luv does not know coroutines: any one may wait for its loop, which need not
--- run yet.  Its callbacks run outside of coroutines.
+-- luv does not know coroutines: any coroutine may wait for its loop, even
+-- before that runs.  Its callbacks run outside of coroutines.
 function here.luv()
   local uv = package.loaded.luv or package.loaded.uv
   if not uv then return nil end
@@ -53,7 +53,7 @@ function here.luv()
   return uv.loop_mode and uv.loop_mode() and "callback" or nil
 end
 
---- The names, in the order in which they are asked: what knows best, first.
+--- The names in the order of the checks: the most specific loop first.
 here.names = { "ngx", "skynet", "cqueues", "copas", "luv" }
 
 return here

@@ -1,33 +1,35 @@
---- Loops: how a call that must wait suspends its caller.
+--- Loops: how a call that waits suspends its caller.
 --
--- The option `loop` is an adapter A itself, one for all sessions, or a maker:
---   new(session)        A, for one session: session:fd(), session:step().
---                       Those of this directory get the session's engine, too
---   here()              optional, of this directory's: the maker for what runs
---                       here; nil: nothing does
--- What A has.  `w` is a wait; in it A may keep what it likes under names of its
--- own, and read w.done, which says that there is nothing to wait for.
---   A.wait(w, timeout)  suspends the caller until A.wake(w), or the time; may
---                       return early
+-- The option `loop` is an adapter A for all sessions, or a maker of adapters:
+--   new(session)        returns A for one session, which has session:fd() and
+--                       session:step().  Makers of this directory also get the
+--                       session's engine
+--   here()              optional, in this directory: returns the maker for the
+--                       running code; nil: this loop does not run it
+-- The parts of A.  `w` is a wait.  A can store its own fields in it, and reads
+-- w.done, which is true when the wait is over.
+--   A.wait(w, timeout)  suspends the caller until A.wake(w), or the timeout;
+--                       may return early
 --   A.wake(w)           never yields, blocks or raises
---   A.arm(), A.disarm() optional: from now on somebody waits or expects a
---                       callback, and the fd is to be watched; nobody any more
---   A.owner()           optional: what the running task is called
---   A.scope()           optional: what ends with the caller's request, if there
---                       is one (ngx/scope.lua): `waits` and `guards`, sets that
---                       scope:add(set, thing) and scope:remove(set, thing)
---                       change, scope:has_ended(), and `client`: can a client
---                       end the request?
---   A.is_leaving()      optional: is the process to end when what is under way
---                       is done?
---   A.cleanup()         optional: the running request ends, which A cannot tell
+--   A.arm(), A.disarm() optional: the loop must watch the fd from now on,
+--                       because a task waits or a callback is expected; or it
+--                       need not any more
+--   A.owner()           optional: returns what owns the running task's holds
+--   A.scope()           optional: returns the scope of the running request, if
+--                       there is one (ngx/scope.lua): `waits` and `guards`,
+--                       sets for scope:add(set, thing) and
+--                       scope:remove(set, thing); scope:has_ended(); and
+--                       `client`: whether a client can end the request
+--   A.is_leaving()      optional: returns whether the process is about to end
+--   A.cleanup()         optional: ends the scope of a request whose end A
+--                       cannot detect
 --   A.reads_fd          optional: the host reads the wake-up's bytes itself
---   A.blocks            optional: A.wait blocks the thread, it never yields
---   A.close()           optional: always before the fd is closed; maybe again
+--   A.blocks            optional: A.wait blocks the thread and never yields
+--   A.close()           optional: called before the fd is closed, maybe again
 --
--- The adapters of this directory have the same parts in the same order: how
--- the loop hears of an error that nobody else would, the reader, wait, wake,
--- arm, disarm, close.
+-- The adapters of this directory have the same parts in the same order: the
+-- report of an otherwise unseen error, the reader, wait, wake, arm, disarm,
+-- close.
 local here = require "zklock.loop.here"
 local misuse = require "zklock.errors".misuse
 
@@ -39,17 +41,17 @@ for i, name in ipairs(known) do
   names[name], askers[i] = true, here[name]
 end
 
--- The main chunk is no coroutine on 5.1 and LuaJIT: one name stands for it.
+-- On 5.1 and LuaJIT the main chunk is not a coroutine; one name stands for it.
 local MAIN = "main"
 
---- The running task: the coroutine, the main chunk included.
+--- Returns the running task: the coroutine, or the name of the main chunk.
 function loops.task()
   local running, is_main = coroutine.running()
   if running == nil or is_main then return MAIN end
   return running
 end
 
--- PUC 5.1 has no yield across pcall: what runs inside one cannot wait in a
+-- PUC 5.1 cannot yield across pcall, so code inside one cannot wait in a
 -- coroutine.
 local fences = { [pcall] = true, [xpcall] = true }
 
@@ -65,7 +67,7 @@ local function is_fenced()
   return info ~= nil
 end
 
---- Raises where the running task could not be suspended.
+--- Raises if the running task cannot be suspended.
 function loops.check_fence(adapter)
   if adapter.blocks or not is_fenced() then return end
   misuse("on Lua 5.1 nothing can wait inside with_lock, a callback or pcall "
@@ -73,18 +75,18 @@ function loops.check_fence(adapter)
     .. "release, or loop = \"poll\"")
 end
 
---- Does the calling code run in the main chunk?
+--- Returns whether the calling code runs in the main chunk.
 function loops.in_main()
   return loops.task() == MAIN
 end
 
--- Modules of adapters, by name, as they are asked for.
+-- Modules of adapters, by name, loaded on demand.
 local modules = setmetatable({}, { __index = function(self, name)
   self[name] = require("zklock.loop." .. name)
   return self[name]
 end })
 
--- A maker `{ new = }`, one for all or what `here()` says.
+-- Returns a maker `{ new = }`: one for all, or the result of `here()`.
 local function adapter_of(name)
   local adapter = modules[name]
   if adapter.here then return adapter.here() end
@@ -128,7 +130,7 @@ local UNKNOWN = "this coroutine belongs to a scheduler that is not known "
 local kinds_of_task = { ngx = "timer (ngx.timer.at)", luv = "coroutine",
   cqueues = "task (cq:wrap)", copas = "thread (copas.addthread)" }
 
--- The loop that runs here, of those in question, and how: see here.lua.
+-- Returns which of the possible loops runs here, and how: see here.lua.
 local function running(loop)
   if loop ~= "auto" then return loop, here[loop] and here[loop]() end
   for i = 1, #askers do
@@ -137,11 +139,12 @@ local function running(loop)
   end
 end
 
--- What is to suspend the caller: an adapter's maker, or nil and a complaint.
+-- Returns the maker of the adapter that suspends the caller; or nil and a
+-- message.
 local function choose(loop)
   if type(loop) == "table" then return loop end
   local name, place = running(loop)
-  -- Who names the loop may know that its yields are passed on.
+  -- A user who names the loop may know that its yields are passed on.
   if place == "callback" or place == "nested" and loop == "auto" then
     local where = name == "ngx" and "nginx's phase " .. ngx.get_phase() or name
     return nil, IN_CALLBACK:format(where, kinds_of_task[name])
@@ -155,30 +158,31 @@ local function choose(loop)
   return adapter_of(loop), loop .. " does not run here"
 end
 
---- The adapter's maker for a call that must wait now.
+--- Returns the maker of the adapter for a call that must wait now.
 function loops.find(loop)
   local maker, complaint = choose(loop)
   if not maker then misuse("%s", complaint) end
   return maker
 end
 
---- The maker for the loop that runs here, for calls that do not wait.
+--- Returns the maker for the running loop, for calls that do not wait.
 function loops.peek(loop)
   local name, place
   if type(loop) == "string" then name, place = running(loop) end
   return place and adapter_of(name) or choose(loop) or adapter_of "poll"
 end
 
--- Is the running task one that cannot be suspended now, for a function of C is
--- in between?  (On PUC 5.1 that is not known.)
+-- Returns whether a C function keeps the running task from being suspended.
+-- On PUC 5.1 this is not known.
 local isyieldable = coroutine.isyieldable
 
 local function is_stuck()
   return isyieldable and not isyieldable() and not loops.in_main()
 end
 
---- May a callback run in a call that does not wait?  In some phases of nginx
--- nothing must; and where it could not wait it is left to a task that can.
+--- Returns whether a callback may run in a call that does not wait.  It may not
+-- in some phases of nginx, or where it could not wait; a task then runs it
+-- later.
 function loops.allows_callbacks(loop)
   if is_stuck() and not loops.may_block(loop) then return false end
   if type(loop) ~= "string" then return true end
@@ -186,7 +190,7 @@ function loops.allows_callbacks(loop)
   return name ~= "ngx" or place ~= "callback"
 end
 
---- May a call block this thread for a moment?
+--- Returns whether a call may block this thread for a moment.
 function loops.may_block(loop)
   return type(loop) ~= "table" and choose(loop) == adapter_of "poll"
 end

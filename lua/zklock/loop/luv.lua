@@ -1,11 +1,11 @@
---- luv: any coroutine, under libuv's loop.  In the main chunk, outside of
--- uv.run, a wait turns the loop.
+--- luv: suspends any coroutine, under libuv's loop.  In the main chunk, outside
+-- of uv.run, a wait runs the loop.
 local loops = require "zklock.loop"
 local uv = require "luv"
 
--- At the program's end luv 1.44 crashes where a handle is yet to be closed:
--- that takes a turn of the loop, which is made here where it does not run.  So
--- whoever is called here must be ready for what callbacks do.
+-- Closes a handle.  At the program's end luv 1.44 crashes if a handle is not
+-- fully closed, which takes an iteration of the loop.  If the loop is not
+-- running, this function runs one, so its callers must expect callbacks.
 local function close(handle)
   handle:close()
   if not uv.loop_mode() then uv.run "nowait" end
@@ -19,7 +19,7 @@ local function after(seconds, fn)
   return timer
 end
 
--- What ends a task is raised in a callback of luv's.
+-- Resumes a task.  Its error is raised in a callback of luv.
 local function resume(task, ...)
   local ok, problem = coroutine.resume(task, ...)
   if ok then return end
@@ -27,11 +27,12 @@ local function resume(task, ...)
   after(0, function() error(problem, 0) end)
 end
 
--- The loop resumes whom a wake has found, nobody else: in whose middle?
+-- Resumes a woken task from the loop, because a direct resume could run it in
+-- the middle of another task.
 local function resume_later(w)
   after(0, function()
     local task = w.task
-    w.task, w = nil, nil -- the guard that it is to be is the task's alone
+    w.task, w = nil, nil -- only the task may keep its future guard alive
     if task and coroutine.status(task) == "suspended" then resume(task) end
   end)
 end
@@ -39,8 +40,8 @@ end
 return { new = function(session)
   local A, poll, armed = {}, nil, nil
 
-  -- In a coroutine, so that a callback may wait.  (A handle that has stopped
-  -- keeps this, and must not keep the session.)
+  -- In a coroutine, so that a callback may wait.  A stopped handle keeps this
+  -- function, which must not keep the session.
   local function read() resume(coroutine.create(armed.step), armed) end
 
   function A.wait(w, timeout)
@@ -64,7 +65,7 @@ return { new = function(session)
     poll:start("r", read)
   end
 
-  -- In the middle of a release: no turn may be made here.
+  -- Called in the middle of a release, so it must not run the loop.
   function A.disarm()
     if not poll then return end
     poll:stop()

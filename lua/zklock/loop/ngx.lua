@@ -1,4 +1,4 @@
---- nginx and OpenResty: a handler, a timer, a light thread.
+--- nginx and OpenResty: suspends handlers, timers and light threads.
 local reader = require "zklock.ngx.reader"
 local scopes = require "zklock.ngx.scope"
 local semaphore = require "ngx.semaphore"
@@ -11,8 +11,8 @@ return { new = function(_, engine)
   A.scope, A.owner, A.cleanup = scopes.finder(engine)
   A.is_leaving = ngx.worker.exiting
 
-  -- nginx may drop a timer (lua_max_running_timers): then another is tried.
-  -- Where it starts none who waits looks for itself.
+  -- nginx may drop a timer (lua_max_running_timers); then a wait starts
+  -- another.  If nginx starts no timer, the waits check for events themselves.
   function A.wait(w, timeout)
     A.arm()
     w.semaphore = w.semaphore or semaphore.new()
@@ -26,7 +26,7 @@ return { new = function(_, engine)
     reading.replaced = not w.done and longest == 1 and not reading.began
   end
 
-  -- A thread that was killed has left the semaphore, and nobody else knows.
+  -- A killed thread has left the semaphore; no other code notices that.
   function A.wake(w)
     if w.parked and w.semaphore:count() < 0 then
       w.semaphore:post(1)
@@ -43,7 +43,7 @@ return { new = function(_, engine)
     if not engine.state.is.left then engine.core:nudge() end
   end
 
-  A.close = A.nudge -- the reader leaves by itself
+  A.close = A.nudge -- the reader ends by itself
 
   scopes.at_exit(A)
   return A

@@ -1,9 +1,9 @@
---- skynet: the tasks of a service.  skynet's socket thread reads the fd; the
--- reader is a task that lives as long as the session.
+--- skynet: suspends the tasks of a service.  skynet's socket thread reads the
+-- fd; the reader is a task that lives as long as the session.
 local skynet = require "skynet"
 local socket = require "skynet.socket"
 
--- What ends a task goes to the service's error log.
+-- Passes a task's error to the service's error log.
 local function raise(problem) skynet.fork(error, problem, 0) end
 
 return { new = function(session)
@@ -13,12 +13,12 @@ return { new = function(session)
   local function read()
     local me = coroutine.running()
     reader = me
-    id = id or socket.bind(session:fd()) -- skynet never closes what is bound
+    id = id or socket.bind(session:fd()) -- skynet never closes this
     while reader == me and socket.read(id) do
       local ok, problem = pcall(session.step, session)
       if not ok then raise(problem) end
     end
-    if reader == me then reader = nil end -- its coroutine will be used again
+    if reader == me then reader = nil end -- skynet reuses its coroutine
   end
 
   function A.wait(w, timeout)
@@ -33,7 +33,7 @@ return { new = function(session)
 
   function A.wake(w) if w.token then skynet.wakeup(w) end end
 
-  -- skynet uses its coroutines again: each acquisition is its own owner.
+  -- skynet reuses its coroutines, so each acquisition is its own owner.
   function A.owner() return {} end
 
   function A.close()

@@ -1,13 +1,13 @@
---- Advice: what nginx's log is told, once for each worker, where requests open
--- sessions of their own.
+--- Advice: logs a warning once for each worker if requests open sessions of
+-- their own.
 local here = require "zklock.loop.here"
 
--- What runs there lasts as long as the worker, or may.
+-- In these phases a session may last as long as the worker.
 local lasting = { init = true, init_worker = true, timer = true,
   exit_worker = true }
 local count = 0
 
---- At each zklock.connect.  (The first may be meant to last.)
+--- Called at each zklock.connect.  The first session may be intended to last.
 return function()
   if not here.ngx() or lasting[ngx.get_phase()] then return end
   count = count + 1

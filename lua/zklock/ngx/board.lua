@@ -1,10 +1,10 @@
---- Board: what the workers of one nginx tell each other of their sessions, so
--- that a page that one of them answers tells of all.
+--- Board: shares the reports of all workers of an nginx, so that the worker
+-- that serves the page can show all of them.
 --
--- Each that has a session writes what it knows into a shared dictionary, each
--- second, under its process id; what is not written again is gone after LIFE.
--- A report is plain: `{ worker =, pid =, time =, leaving =, too_large =,
--- sessions = }`, each of these what census.read has read, and its `index`.
+-- Each worker with a session writes a report into a shared dictionary, each
+-- second, under its process id; an old report expires after LIFE.  A report is
+-- plain: `{ worker =, pid =, time =, leaving =, too_large =, sessions = }`;
+-- each session is a snapshot of census.read with its `index`.
 local census = require "zklock.census"
 local core = require "zklock.core"
 local plain = require "zklock.plain"
@@ -17,21 +17,22 @@ Board.__index = Board
 
 local DICTIONARY, PREFIX = "zklock", "worker "
 local PERIOD, LIFE = 1, 4 -- seconds
--- A timer that is so late is none any more.
+-- A timer that is late by this time no longer exists.
 local LATE = 1
--- So many holds and waits of a session are told one by one: the oldest.
+-- The holds and waits of a session that are listed: the oldest ones.
 local ROWS = 50
 
--- The process that has loaded this: a worker that did not has a Lua state that
--- lasts as long as itself.
+-- The process that has loaded this module.  In any other process, a worker,
+-- the Lua state lasts as long as the worker.
 local loaded_by = core.pid()
 
---- `list()`: this worker's open sessions, `{ index =, session = }` each.
+--- `list()`: returns this worker's open sessions, `{ index =, session = }`
+-- each.
 function Board.new(list)
   return setmetatable({
     list = list,
-    turn = 0, -- of the timer that was started last
-    due = 0, -- when there must be another turn; zero: there is no timer
+    turn = 0, -- of the last started timer
+    due = 0, -- the deadline of the next turn; zero: there is no timer
     complained = false,
   }, Board)
 end
@@ -62,7 +63,7 @@ local function complain(self, problem)
     DICTIONARY, plain.text(problem)))
 end
 
--- What has no room pushes nobody out.
+-- A report for which there is no room evicts no other report.
 local function put(self, dict, mine)
   local key = PREFIX .. mine.pid
   local ok, problem = dict:safe_set(key, report.write(mine), LIFE)
@@ -75,8 +76,9 @@ end
 
 -- The timer.
 
--- May the Lua state be one request's own (lua_code_cache off)?  Then it lasts
--- as long as something is under way in it, and not for our sake.
+-- Returns whether the Lua state lasts without the board's help.  If it serves
+-- one request (lua_code_cache off), it lasts only as long as other work runs
+-- in it.
 local function lasts(self)
   if scopes.lasts or core.pid() ~= loaded_by then return true end
   for _, one in ipairs(self.list()) do
@@ -86,8 +88,8 @@ local function lasts(self)
   return false
 end
 
--- A worker that is to exit goes on telling as long as requests of nginx or
--- waits keep it.
+-- Returns whether requests of nginx or waits keep an exiting worker, which
+-- goes on reporting as long.
 local function is_kept(self)
   for _, one in ipairs(self.list()) do
     local engine = one.session._engine
@@ -108,9 +110,9 @@ end
 
 local start
 
--- The next turn is arranged first: what is done in this one may raise.
+-- Starts the next timer first, because this turn may raise.
 local function tick(premature, self, turn)
-  if turn ~= self.turn then return end -- it was given up, and came after all
+  if turn ~= self.turn then return end -- was given up, but ran late
   local dict = ngx.shared[DICTIONARY]
   if premature then return take_leave(self, dict) end
   self.due = 0
@@ -124,10 +126,10 @@ function start(self, delay)
   self.due = core.now() + delay + LATE
 end
 
---- From now on the others hear of this worker, if there is a dictionary.  To be
--- called whenever something happens here: nginx refuses a timer while too many
--- are pending, and drops one without a word to us when too many run
--- (lua_max_pending_timers, lua_max_running_timers).  Then this begins anew.
+--- Lets other workers see this worker's reports, if there is a dictionary.
+-- Must be called at every activity.  nginx refuses a timer while too many are
+-- pending (lua_max_pending_timers), and silently drops one when too many run
+-- (lua_max_running_timers); then this starts another.
 function Board:watch()
   if core.now() < self.due or not ngx.shared[DICTIONARY]
       or ngx.worker.exiting() then
@@ -138,8 +140,8 @@ end
 
 -- Reading.
 
--- Of two with the same number the one that told last is alive: a worker that
--- has taken another's place.  Who leaves has a place of its own.
+-- Of two reports with the same number the newer one counts, because a worker
+-- may have replaced another.  A worker that leaves has a place of its own.
 local function add(places, one)
   local place = one.leaving and "leaving " .. one.pid or one.worker
   local other = places[place]
@@ -153,9 +155,10 @@ local function by_place(a, b)
   return a.pid < b.pid
 end
 
---- The reports of all workers, this one's as of now; and is there a dictionary?
--- Whichever answers next knows of this one at least as much: no counter is ever
--- seen to fall.  `pause()` is called now and then.
+--- Returns the reports of all workers, this worker's as of now, and whether
+-- there is a dictionary.  It writes this worker's report before it reads, so
+-- the next answer knows at least as much, and no counter ever falls.  Calls
+-- `pause()` now and then.
 function Board:read(pause)
   local mine, dict = report_of(self), ngx.shared[DICTIONARY]
   local places, reports = {}, {}

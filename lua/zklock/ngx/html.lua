@@ -1,5 +1,5 @@
---- HTML: how the operators' page writes texts, times, tables and histograms.
--- Whatever is not ours goes through html.text.
+--- HTML: writes texts, times, tables and histograms of the operators' page.
+-- All foreign text passes through html.text.
 local bytes = require "zklock.bytes"
 local decimal = require "zklock.decimal"
 local Meters = require "zklock.meters"
@@ -12,7 +12,7 @@ local html = {}
 local marks = { ["&"] = "&amp;", ["<"] = "&lt;", [">"] = "&gt;",
   ['"'] = "&quot;", ["'"] = "&#39;" }
 
---- A text of anybody's, as text.
+--- Escapes any text.
 function html.text(text)
   return (plain.text(tostring(text)):gsub("[&<>\"']", marks))
 end
@@ -32,7 +32,7 @@ function html.seconds(seconds)
     math.floor(whole % 3600 / 60))
 end
 
---- A name: on one line in a table; of several, if it may be long.
+--- Writes a name on one line; html.wide_code may wrap it.
 function html.code(value) return "<code>" .. html.text(value) .. "</code>" end
 
 function html.wide_code(value)
@@ -41,12 +41,12 @@ end
 
 function html.number(n) return ("%d"):format(n) end
 
---- What is HTML already, in a colour: "good", "warn", "bad", "faint".
+--- Colours HTML: "good", "warn", "bad", "faint".
 function html.mark(class, value)
   return ('<span class="%s">%s</span>'):format(class, value)
 end
 
---- A number that is better zero.
+--- Writes a number that should be zero.
 function html.bad_if_any(n, class)
   return n > 0 and html.mark(class or "bad", html.number(n)) or html.number(n)
 end
@@ -61,8 +61,8 @@ function html.words(counts)
   return parts[1] and table.concat(parts, ", ") or "0"
 end
 
---- A table that is moved inside itself where it is too wide.  `heads`: texts;
--- `rows`: lists of HTML, one for each; `name`: what it is, for who hears it.
+--- Writes a table, which scrolls if it is too wide.  `heads`: texts; `rows`:
+-- lists of HTML; `name`: its label for screen readers.
 function html.table(name, heads, rows)
   local parts = { ('<div class="scroll" tabindex="0" role="region" '
     .. 'aria-label="%s"><table><thead><tr>'):format(html.text(name)) }
@@ -88,7 +88,7 @@ local function name_of(i)
     or "more than " .. html.seconds(Meters.bounds[i - 1])
 end
 
--- What there is of a bucket is seen, however little.
+-- Draws a bar; even a small count stays visible.
 local function bar(i, n, most)
   local high = n > 0 and math.max(2, n / most * HIGH) or 0.7
   return ('<rect class="%s" x="%d" y="%s" width="%d" height="%s"><title>'
@@ -105,7 +105,7 @@ local function quantile(histogram, share)
   return "within " .. html.seconds(bound)
 end
 
---- Bars, and what they say in numbers.
+--- Writes a histogram as bars, and in numbers.
 function html.histogram(histogram)
   local count, most, bars = tally.count(histogram), 0, {}
   if count == 0 then return '<span class="faint">none yet</span>' end
@@ -117,7 +117,7 @@ function html.histogram(histogram)
     html.seconds(histogram.sum / count), quantile(histogram, 0.99))
 end
 
---- A table of buckets: how many waits and holds are in each.
+--- Writes a table of buckets: how many waits and holds are in each.
 function html.buckets(waits, holds)
   local rows = {}
   for i = 1, #Meters.bounds + 1 do

@@ -1,14 +1,13 @@
---- JSON: what the operators' page says, for programs.
--- The library that writes it is the one that is there: OpenResty brings cjson,
--- Debian has it as lua-cjson, and dkjson as lua-dkjson.
+--- JSON: the content of the operators' page, for programs.  It uses the library
+-- that is installed: OpenResty has cjson, Debian lua-cjson and lua-dkjson.
 local Meters = require "zklock.meters"
 local plain = require "zklock.plain"
 local tally = require "zklock.tally"
 
 local json = {}
 
--- A list may be empty, which cjson would take for an object: then it has this
--- in it, which no text of ours can be.
+-- Marks an empty list, which cjson would write as an object.  No text of a
+-- report can equal it.
 local NOTHING = "\0"
 
 local function list_of(from, make)
@@ -19,10 +18,10 @@ local function list_of(from, make)
 end
 
 local function object(fields)
-  return setmetatable(fields, { __jsontype = "object" }) -- dkjson's
+  return setmetatable(fields, { __jsontype = "object" }) -- for dkjson
 end
 
--- Texts are plain, numbers finite.
+-- Copies texts, made plain, and finite numbers.
 local function scalars(from)
   local to = {}
   for key, value in pairs(from) do
@@ -57,11 +56,11 @@ local function of_session(session)
   return to
 end
 
--- Lists that are long are written item by item: this stands for them
--- meanwhile, which no text of ours can be either.
+-- Long lists are written item by item.  Meanwhile this stands for them; no
+-- text of a report can equal it.
 local LIST = "\1"
 
--- `texts`: the list's items.
+-- `texts`: the items of the list.
 local function encode_with(encode, fields, texts)
   local text = encode(fields)
   local first, last = text:find('"\\u0001"', 1, true)
@@ -85,9 +84,9 @@ local function of_queue(queue)
   return to
 end
 
--- Of cjson an instance of our own, each time: how the user's is set (sparse
--- lists, digits of numbers) is for the user's texts, and a new one looks which
--- mark the process's locale has in numbers.
+-- Returns a separate instance of cjson each time.  The user's settings (sparse
+-- lists, digits of numbers) do not apply to it, and it reads the decimal mark
+-- of the present locale.
 local function encoder()
   for _, name in ipairs { "cjson", "dkjson" } do
     local ok, library = pcall(require, name)
@@ -95,7 +94,8 @@ local function encoder()
   end
 end
 
---- `all`: what page.text gets.  Nil and why not, where no library is there.
+--- Returns the JSON text of `all`, as of page.text; nil and a message if there
+-- is no library.
 function json.text(all)
   local encode = encoder()
   if not encode then

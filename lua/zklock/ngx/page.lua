@@ -1,7 +1,7 @@
---- Page: what an operator sees.  Plain HTML: no script, nothing from elsewhere.
+--- Page: the operators' page.  Plain HTML, without scripts or external files.
 --
--- First what is wrong, in sentences; then who is connected, who holds, who
--- waits and for whom; then how it has been, path by path.
+-- First the problems, in sentences; then connections, holders, and waiters with
+-- the contenders ahead of them; then the history, by path.
 local html = require "zklock.ngx.html"
 local sums = require "zklock.ngx.sums"
 local tally = require "zklock.tally"
@@ -88,7 +88,7 @@ local function tell_numbers(one)
     .. html.buckets(one.waits, one.holds) .. "</details>"
 end
 
--- So many are shown.  Whoever makes a path for each user has far more.
+-- The paths on the page.  A program with a path for each user has far more.
 local PATHS = 100
 
 local function path_row(name, one)
@@ -123,7 +123,7 @@ local function section(title, nothing, rows, heads, more)
       or "")
 end
 
--- Who is ahead.
+-- The contenders ahead of waiters.
 
 local function age(all, created)
   return created and seconds(math.max(0, all.time - created)) or "–"
@@ -163,7 +163,7 @@ local function tell_queues(all, totals)
   return table.concat(parts, "\n")
 end
 
--- The whole.
+-- The whole page.
 
 local FRAME = [[
 <!DOCTYPE html>
@@ -178,8 +178,8 @@ BODY
 </main></body></html>
 ]]
 
---- `all`: `{ time =, reports =, is_shared =, workers =, location =, refresh =,
--- queues =, pause = }`: the last is called now and then.
+--- Returns the page.  `all`: `{ time =, reports =, is_shared =, workers =,
+-- location =, refresh =, queues =, pause = }`; calls `pause` now and then.
 function page.text(all)
   local totals = sums.totals(all.reports)
   local here = text(all.location)

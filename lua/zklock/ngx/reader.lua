@@ -1,5 +1,5 @@
---- Reader: the light thread of a session in nginx.  It reads the private Unix
--- socket at which events arrive, and turns the session.
+--- Reader: the light thread of a session in nginx.  It waits at the private
+-- Unix socket that announces events, and runs the session's step().
 local core = require "zklock.core"
 local plain = require "zklock.plain"
 local scopes = require "zklock.ngx.scope"
@@ -9,15 +9,16 @@ local function is_open(weak)
   return weak[1] and not weak[1].state.is.left
 end
 
--- May the reader leave, so that the worker can exit, or a Lua state that is one
--- request's own can go?
+-- Returns whether the reader may end, so that the worker can exit, or the
+-- collector can take a Lua state that serves one request.
 local function may_leave()
   return not scopes.lasts or ngx.worker.exiting()
 end
 
--- A callback runs in a thread of its own: it may wait.  Those that have ended
--- are to be waited for, or nginx would keep them.  `running`: so many have not;
--- the reader stays beside them, for they may hold what it alone could end.
+-- Runs each callback in a thread of its own, because it may wait.  Ended
+-- threads must be waited for, because nginx keeps them otherwise.  `running`:
+-- how many have not ended.  The reader stays as long as they run, because only
+-- it could end what they hold.
 local function spawner(weak)
   local reader, threads, tasks = coroutine.running(), {}, { running = 0 }
 
@@ -43,11 +44,12 @@ local function spawner(weak)
 end
 
 local reader = {
-  -- Called after each turn of a session: the board's, if there is one.
+  -- Called after each step of a session: by the board, if there is one.
   after_turn = function() end,
 }
 
--- Errors of callbacks go to nginx's log.  False: the reader is to leave.
+-- Steps the session; logs errors of callbacks.  Returns false if the reader
+-- must end.
 local function turn(weak, tasks)
   local engine = weak[1]
   if not engine or engine.state.is.left then return false end
@@ -66,7 +68,7 @@ local function turn(weak, tasks)
     or waits.exist(engine.waits)
 end
 
--- The socket; nil: it cannot be had, or is not needed any more.
+-- Returns the socket; nil if it cannot be opened, or is no longer needed.
 local function connect(weak)
   if not is_open(weak) then return nil end
   local handle, socket = weak[1].core, ngx.socket.tcp()
@@ -81,9 +83,9 @@ local function connect(weak)
     plain.text(tostring(problem)))
 end
 
--- Waits until the socket has something to say: true; false, it is broken.  It
--- is nginx that closes it, when worker_shutdown_timeout is over: then nothing
--- else tells timers, whose requests have no connection that nginx could close.
+-- Waits for the socket: returns true; false if it is broken.  nginx closes it
+-- when worker_shutdown_timeout has passed.  Timers learn that only from here,
+-- because their requests have no connection that nginx could close.
 local function hear(socket)
   local _, problem = socket:receiveany(64)
   if not problem or problem == "timeout" then return true end
@@ -92,12 +94,12 @@ local function hear(socket)
   return false
 end
 
--- Without a socket: seconds between two looks; the looks until it is tried
--- again.
+-- Without a socket: the seconds between two checks for events, and the checks
+-- before it is opened again.
 local LOOK, LOOKS = 0.05, 200
 
--- What was announced through a broken socket is not lost: the next turn finds
--- it, and so does each look.
+-- Reads until the reader must end.  An event that a broken socket has
+-- announced is not lost, because the next step and each check find it.
 local function follow(me, weak)
   local tasks, looks, socket = spawner(weak), 0, connect(weak)
   repeat
@@ -115,9 +117,9 @@ end
 
 local PULSE, QUICK = 10, 1 -- seconds
 
--- nginx drops timers without a word where too many run, also the one that tells
--- of the worker's exit; and in a state that may be one request's own there is
--- none.  So the session is turned now and then.
+-- Nudges the session now and then.  nginx silently drops timers if too many
+-- run, even the one that reports the worker's exit; a state that serves one
+-- request has no such timer.
 local function beat(weak)
   repeat
     ngx.sleep(scopes.lasts and PULSE or QUICK)
@@ -144,9 +146,9 @@ local function read(_, me, weak)
   ngx.thread.kill(pulse)
 end
 
--- With its first timer a worker gets a connection that watches over them.  If
--- that comes after the worker has begun to exit nobody closes it, and nginx
--- complains of it by an alert.
+-- With its first timer a worker gets a connection for its timers.  If the
+-- worker has already begun to exit, nginx does not close that connection, and
+-- logs an alert.
 local has_timers = false
 
 local function start_timer(...)
@@ -156,16 +158,16 @@ local function start_timer(...)
   return started
 end
 
--- A timer that nginx has dropped has not begun.
+-- Starts another reader if nginx has dropped the timer of this one.
 local function check(premature, me, weak)
   if premature or me.began or not weak[2] then return end
   me.replaced = true
   weak[2].arm()
 end
 
---- Begins to read for the engine `weak[1]`, whose adapter is `weak[2]`:
--- `{ began =, reads =, left =, replaced = }`.  It refers to the session weakly,
--- or one that nobody uses would never close.
+--- Begins to read for the engine `weak[1]`, whose adapter is `weak[2]`.
+-- Returns `{ began =, reads =, left =, replaced = }`.  It refers to the
+-- session weakly, so that the collector can close an unused session.
 function reader.start(weak)
   local me = {}
   me.left = not start_timer(read, me, weak)
@@ -173,7 +175,7 @@ function reader.start(weak)
   return me
 end
 
---- Turns the session once, where there is no reader.
+--- Steps the session once, where there is no reader.
 function reader.look(weak) turn(weak, spawner(weak)) end
 
 return reader

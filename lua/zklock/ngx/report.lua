@@ -1,8 +1,8 @@
---- Report: what a worker knows of its sessions, as text for the others.
+--- Report: a worker's snapshots of its sessions, as text for the other workers.
 --
--- The text is a table as Lua writes it: strings, numbers, booleans, and tables
--- of these.  Reading it runs nothing, whatever the text is, and a report that
--- was read has each field that the page needs, of the right type.
+-- The text is a Lua table of strings, numbers, booleans and tables.  Reading it
+-- never runs code, whatever the text is.  A report that was read has all fields
+-- that the page needs, of the right type.
 local decimal = require "zklock.decimal"
 local Meters = require "zklock.meters"
 
@@ -19,13 +19,13 @@ function writers.boolean(value) return tostring(value) end
 
 function writers.number(value)
   if value ~= value or value == math.huge or value == -math.huge then
-    return "1e999" -- (no report has NaN, or negative infinity)
+    return "1e999" -- no report has NaN or negative infinity
   end
   return decimal.format("%.17g", value)
 end
 
--- (Lists of numbers are histograms, the greater part of a report.  Their items
--- are counts.  Keys are names of fields, codes and reasons.)
+-- Lists of numbers are histograms, the greater part of a report; their items
+-- are counts.  Keys are names of fields, codes and reasons.
 function writers.table(value)
   local n = #value
   local parts = {}
@@ -44,13 +44,13 @@ end
 
 report.write = write
 
--- Reading.  `read_value(text, i, depth)` returns the value at `i` and the index
--- after it, or nil if there is none.
+-- Reading.  `read_value(text, i, depth)` returns the value at `i` and the
+-- index after it, or nil if there is none.
 
-local DEPTH = 6 -- of tables in tables
+local DEPTH = 6 -- of nested tables
 local read_value
 
--- (%q writes a newline as it is, and other control characters as numbers.)
+-- %q keeps a newline, and writes other control characters as numbers.
 local function unescape(letter, digits)
   if letter:find "%d" then
     local byte = tonumber(letter .. digits)
@@ -110,7 +110,7 @@ function read_value(text, i, depth)
   end
 end
 
--- What a report has.  Each of these checks a value.
+-- The fields of a report.  Each function checks a value.
 
 local function is(kind)
   return function(value) return type(value) == kind end
@@ -167,7 +167,8 @@ local is_report = record {
   }),
 }
 
---- The report that a worker has written; nil if the text is none.
+--- Returns the report that a worker has written; nil if the text is not a
+-- report.
 function report.read(given)
   if not text(given) then return nil end
   local value, after = read_value(given, 1, DEPTH)

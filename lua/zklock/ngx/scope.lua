@@ -1,33 +1,33 @@
---- Scope: what ends with a request of nginx, in whatever way it ends: its
--- waits, its guards and the callbacks that it gave.
+--- Scope: the waits, guards and callbacks of an nginx request, which end with
+-- the request, in whatever way it ends.
 local core = require "zklock.core"
 local waits = require "zklock.wait"
 
 local Scope = {}
 Scope.__index = Scope
 
--- `living[number]` is where a scope is kept while something ends with it.
+-- `living[number]` keeps a scope while it has waits or guards.
 function Scope.new(request, living, number)
   return setmetatable({
-    request = request, -- tells its end
+    request = request, -- reports its end
     living = living,
     number = number,
-    -- Does it end with a client?  A timer's request does not.
+    -- Whether a client can end the request; not that of a timer.
     client = ngx.get_phase() ~= "timer",
     count = 0,
     waits = {},
-    -- The scope alone refers to the guard of a killed handler: without it the
+    -- Only the scope refers to the guard of a killed handler.  Without it the
     -- collector would end the hold before finish() does.
     guards = {},
   }, Scope)
 end
 
---- Has the request ended?  What it gave as a callback must not be called then.
+--- Returns whether the request has ended; its callbacks must not run then.
 function Scope:has_ended()
   return self.request:has_ended()
 end
 
---- `set` is `scope.waits` or `scope.guards`.
+--- `set`: `scope.waits` or `scope.guards`.
 function Scope:add(set, thing)
   set[thing] = true
   self.count = self.count + 1
@@ -53,8 +53,8 @@ function Scope:finish()
   self.living[self.number] = nil
 end
 
--- Where nginx cannot tell the end of a request the scope is kept in ngx.ctx.
--- Then zklock.ngx.cleanup() tells it, or nobody does.
+-- Where nginx does not report the end of a request, ngx.ctx keeps the scope,
+-- and only zklock.ngx.cleanup() ends it.
 local Untold = {}
 Untold.__index = Untold
 function Untold:has_ended() return self.ended end
@@ -62,31 +62,32 @@ function Untold:set_ended() self.ended = true end
 function Untold.mark() end
 
 local scopes = {
-  -- Does this Lua state serve more than one request?  With lua_code_cache off
-  -- it does not, and whatever is left running in it would keep it for ever.
+  -- Whether this Lua state serves more than one request.  With lua_code_cache
+  -- off it does not, and a running thread would keep it for ever.
   lasts = false,
-  -- Has nginx given up waiting for this worker (worker_shutdown_timeout)?
+  -- Whether nginx no longer waits for this worker (worker_shutdown_timeout).
   is_over = false,
   FOREVER = 2147483, -- seconds: the longest time for nginx
-  -- By their addresses, the requests that adapters have of their own.
+  -- The adapters' own requests, by address.
   internal = {},
 }
 
--- What was loaded before the worker's first request serves all of them.
--- (The reference's tests load this without nginx.)
+-- A state that was loaded before the worker's first request serves all
+-- requests.  The reference's tests load this without nginx.
 local loaded_by = core.pid()
 local loaded_in = rawget(_G, "ngx") and ngx.get_phase()
-local first, first_address -- the request that this state has served first
+local first, first_address -- the first request of this state
 local leaving = setmetatable({}, { __mode = "k" })
 
--- nginx runs its timers at once when a worker is to exit gracefully.  A nudge
--- now and then, too, or it would complain of sockets that are silent for weeks.
+-- nginx runs its timers at once when a worker begins to exit gracefully.  This
+-- also nudges now and then, because nginx complains of sockets without traffic
+-- for weeks.
 local function watch_exit(premature)
   for adapter in pairs(leaving) do adapter.nudge() end
   return premature or ngx.timer.at(scopes.FOREVER / 2, watch_exit)
 end
 
---- `adapter.nudge` is to be called when the worker begins to exit.
+--- Calls `adapter.nudge` when the worker begins to exit.
 function scopes.at_exit(adapter)
   leaving[adapter] = true
 end
@@ -109,9 +110,9 @@ end
 local without = { init = true, init_worker = true, exit_worker = true,
   log = true }
 
---- For one session, three functions.  The first returns the running request's
--- scope, if there is one; the second, who owns what it acquires; the third ends
--- the scope where nginx cannot tell.
+--- Returns three functions for a session.  The first returns the running
+-- request's scope, if any; the second, the owner of its holds; the third ends
+-- the scope if nginx cannot.
 function scopes.finder(engine)
   if loaded_in == "init_worker" or loaded_by ~= core.pid() then outlive() end
   local known, made = {}, 0 -- by the address of the request
@@ -150,8 +151,8 @@ function scopes.finder(engine)
     return scope
   end
 
-  -- A thread that is not the request's first is an owner of its own.  In the
-  -- phase log the request has ended a moment ago.
+  -- A thread other than the request's first is an owner of its own.  In the
+  -- phase log the request has just ended.
   local function owner()
     find()
     local address, is_entry = core.running()

@@ -1,12 +1,12 @@
 --- Status: the content handler of the operators' page.
 --
---   LOCATION            the page; `?format=json` says the same for programs,
---                       `?refresh=5` loads it anew each 5 seconds, `?queues=1`
---                       asks the servers who is ahead of those that wait
+--   LOCATION            the page; `?format=json` for programs, `?refresh=5`
+--                       reloads it each 5 seconds, `?queues=1` asks the servers
+--                       for the contenders ahead of waiters
 --   LOCATION/metrics    for Prometheus
 --
--- It changes nothing, and but for `queues` asks nobody: it answers at once,
--- whatever becomes of the servers.
+-- It changes nothing, and only `queues` sends requests.  So it answers at once,
+-- whatever the state of the servers.
 local check = require "zklock.check"
 local core = require "zklock.core"
 local json = require "zklock.ngx.json"
@@ -18,7 +18,7 @@ local status = {}
 
 local known = check.set "location"
 
--- Where the page is.  (nginx does not tell.)
+-- Returns the location of the page, which nginx does not provide.
 local function read_location(options)
   local location = check.options(options, known, "status options").location
   if location == nil then return "/zklock" end
@@ -37,8 +37,8 @@ local safe = {
   ["Referrer-Policy"] = "no-referrer",
 }
 
--- With many paths there is much to write, and the worker has other requests.
--- (For no time at all: nginx itself, without OpenResty's patches, warns of it.)
+-- With many paths the text is long, and the worker has other requests.  A
+-- sleep of 0 s would make an nginx without OpenResty's patches log a warning.
 local function pause() ngx.sleep(0.001) end
 
 local function answer_pieces(code, kind, pieces)
@@ -49,10 +49,10 @@ local function answer_pieces(code, kind, pieces)
   ngx.header.content_type = kind
   ngx.header.content_length = length
   for i, piece in ipairs(pieces) do
-    if not ngx.print(piece) then break end -- (the client has gone)
-    if i % 10 == 0 then pause() end -- (to copy it takes no time)
+    if not ngx.print(piece) then break end -- the client is gone
+    if i % 10 == 0 then pause() end -- each piece is quick to copy
   end
-  return ngx.exit(ngx.HTTP_OK) -- and threads that still wait for a server
+  return ngx.exit(ngx.HTTP_OK) -- also ends threads that still wait for a server
 end
 
 local function answer(code, kind, text)
@@ -66,8 +66,8 @@ end
 
 local names = check.set "format refresh queues"
 
--- What the query asks for; or nil and what is wrong with it.  (Of what was sent
--- nothing is repeated.)
+-- Returns the parts of the query; or nil and a message, which repeats nothing
+-- of the query.
 local function read_query()
   local given = ngx.req.get_uri_args(20)
   for name in pairs(given) do
@@ -89,12 +89,12 @@ local function read_query()
   return { format = format, refresh = seconds or nil, queues = queues == "1" }
 end
 
--- Queues: of paths that are waited for, who contends for them.
+-- Queues: the contenders of paths with waiters.
 
 local PATHS, CONTENDERS = 20, 20
 local PATIENCE = 1 -- seconds, for all of them
 
--- By hosts, a session that can ask.
+-- Returns a connected session for each `hosts`.
 local function asking(board)
   local sessions = {}
   for _, one in ipairs(board.list()) do
@@ -105,7 +105,8 @@ local function asking(board)
   return sessions
 end
 
--- `{ hosts =, path = }` of those to ask for, each once; how many are not asked.
+-- Returns `{ hosts =, path = }` of the queues to read, without duplicates, and
+-- the number of those left out.
 local function waited_for(reports)
   local list, seen, more = {}, {}, 0
   for _, report in ipairs(reports) do
@@ -133,7 +134,7 @@ local function ask(session, queue, done)
   done:post(1)
 end
 
---- All at once, and no longer than PATIENCE.
+--- Reads all at once, within PATIENCE.
 local function read_queues(board, reports)
   local list, more = waited_for(reports)
   local sessions, asked = asking(board), 0
@@ -155,7 +156,7 @@ local function read_queues(board, reports)
   return { list = list, more = more }
 end
 
--- What is told.
+-- The pages.
 
 local function tell_metrics(board)
   if next(ngx.req.get_uri_args(1)) then
@@ -163,7 +164,7 @@ local function tell_metrics(board)
   end
   local sources = {}
   for _, report in ipairs(board:read(pause)) do
-    -- (A worker that leaves has counted for its place until now.)
+    -- A worker that leaves no longer counts for its place.
     for _, session in ipairs(not report.leaving and report.sessions or {}) do
       sources[#sources + 1] = { snapshot = session, labels = {
         worker = report.worker, session = tostring(session.index),

@@ -1,5 +1,4 @@
---- Sums: what the reports of all workers (board.lua) amount to, for who looks
--- at the page in a hurry.
+--- Sums: totals of all workers' reports (board.lua), for the top of the page.
 local bytes = require "zklock.bytes"
 local Meters = require "zklock.meters"
 local tally = require "zklock.tally"
@@ -43,7 +42,7 @@ local function add_counts(to, from)
   add_words(to.losses, from.losses)
 end
 
--- What needs a look comes first.
+-- Sorts urgent rows first.
 local function by_urgency(a, b)
   if a.waiting ~= b.waiting then return a.waiting > b.waiting end
   if a.lost ~= b.lost then return a.lost > b.lost end
@@ -60,7 +59,7 @@ local function sort(list)
   table.sort(list, by_urgency)
 end
 
--- All that come after the first `most`, as one; nil if there are none.
+-- Sums all rows after the first `most` into one; nil if there are none.
 local function cut(list, most)
   if #list <= most then return nil end
   local rest = new_row()
@@ -74,10 +73,10 @@ local function cut(list, most)
   return rest
 end
 
---- Of all workers, by servers, path and mode: `{ hosts =, path =, mode =,
--- waiting =, holding =, waits =, holds =, refusals =, losses = }`, those first
--- that need a look; and of all that are more than `most` the sums, with their
--- number `n`.  `pause()` is called now and then.
+--- Returns the sums of all workers by servers, path and mode: `{ hosts =, path
+-- =, mode =, waiting =, holding =, waits =, holds =, refusals =, losses = }`,
+-- urgent ones first.  Also returns the sum of all rows beyond `most`, with
+-- their number `n`.  Calls `pause()` now and then.
 function sums.paths(reports, most, pause)
   local list, found = {}, {}
   local function at(session, row)
@@ -105,8 +104,8 @@ function sums.paths(reports, most, pause)
   return list, rest
 end
 
---- `{ sessions =, up =, held =, waiting =, losses =, expiries =,
--- pending_releases =, longest = }`: the last is for how long somebody waits.
+--- Returns `{ sessions =, up =, held =, waiting =, losses =, expiries =,
+-- pending_releases =, longest = }`; `longest`: the longest present wait.
 function sums.totals(reports)
   local all = { sessions = 0, up = 0, held = 0, waiting = 0, losses = 0,
     expiries = 0, pending_releases = 0, longest = 0 }
@@ -130,8 +129,8 @@ function sums.totals(reports)
   return all
 end
 
---- The bound below which so much of a histogram is, 0 to 1; math.huge above the
--- last; nil if there is nothing in it.
+--- Returns the bound below which this share (0 to 1) of a histogram lies;
+-- math.huge above the last bound; nil if the histogram is empty.
 function sums.quantile(histogram, share)
   local wanted, n = tally.count(histogram) * share, 0
   if wanted == 0 then return nil end

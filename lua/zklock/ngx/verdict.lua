@@ -1,4 +1,4 @@
---- Verdict: what the page says first: is all well, and if not, what is not.
+--- Verdict: the top of the page: whether all is well, and the problems if not.
 local html = require "zklock.ngx.html"
 local sums = require "zklock.ngx.sums"
 
@@ -61,7 +61,7 @@ local function summary(totals)
     plural(totals.sessions, "session is", "sessions are"))
 end
 
---- The sentences.
+--- Writes the problems as sentences.
 function verdict.tell(all, totals)
   local bad, warn = find_problems(all, totals)
   local class = bad[1] and "bad" or warn[1] and "warn" or "good"
@@ -78,7 +78,7 @@ function verdict.tell(all, totals)
       lines[1] and "<ul>" .. table.concat(lines, "\n") .. "</ul>" or "")
 end
 
---- The numbers behind it.
+--- Writes the numbers behind them.
 function verdict.facts(totals)
   local facts = {}
   for _, fact in ipairs {
@@ -96,7 +96,7 @@ function verdict.facts(totals)
   return '<dl class="facts">' .. table.concat(facts, "\n") .. "</dl>"
 end
 
---- Which of the workers are told.
+--- Writes which workers the page covers.
 function verdict.share(all)
   if not all.is_shared and all.workers > 1 then
     return ("<p>This tells only of the worker that has answered (%s, of %d). "

@@ -1,13 +1,14 @@
---- zklock.testing: tests of code that takes locks, without ZooKeeper, without
--- waiting.  Servers are in this process, and the test moves the clock.
+--- zklock.testing: tests code that takes locks, without ZooKeeper and without
+-- real waiting.  The servers run in this process, and the test moves the
+-- clock.
 --
 --   testing/core     puts the core for virtual time in place
---   testing/clock    time, timers, and waits that end by them
---   testing/loops    which event loops can wait so
---   testing/socket   LuaSocket and copas by that clock
+--   testing/clock    time, timers, and waits by this clock
+--   testing/loops    which event loops can wait by this clock
+--   testing/socket   LuaSocket and copas by this clock
 --   testing/hosts    names and addresses of the servers
---   testing/server   the servers, and what befalls them
---   testing/hold     what other clients hold
+--   testing/server   the servers, and their failures
+--   testing/hold     holds of other clients
 require "zklock.testing.core" -- first
 
 local check = require "zklock.check"
@@ -16,14 +17,14 @@ local errors = require "zklock.errors"
 local loops = require "zklock.testing.loops"
 local servers = require "zklock.testing.server"
 local socket = require "zklock.testing.socket"
-require "zklock" -- whose connect is this one's
+require "zklock" -- its connect is replaced
 
 local testing = {
   --- Starts a server, or an ensemble: `testing.server { servers = 3 }`.
   server = servers.new,
-  --- Seconds on the clock of leases, which the test moves.
+  --- Seconds on the clock that measures leases; the test moves it.
   now = clock.now,
-  --- The servers' time of day, in seconds of 1970.
+  --- The servers' time of day, in seconds since 1970.
   time = clock.time,
   --- Closes all that the test has opened: `after_each(testing.reset)`.
   reset = servers.reset,
@@ -42,28 +43,28 @@ local function check_seconds(seconds, method)
   end
 end
 
---- So many seconds pass, and the callbacks that are due are called.
+--- Moves the clock by so many seconds, and calls the callbacks that are due.
 function testing.advance(seconds)
   check_seconds(seconds, "advance")
   loops.check_outside "testing.advance"
   clock.advance(seconds)
 end
 
---- So many seconds pass in which the program does nothing.
+--- Moves the clock by so many seconds, in which the program does nothing.
 function testing.sleep(seconds)
   check_seconds(seconds, "sleep")
   loops.check_outside "testing.sleep"
   clock.sleep(seconds)
 end
 
---- Calls `fn()` when so many seconds have passed.
+--- Calls `fn()` when the clock has moved by so many seconds.
 function testing.after(seconds, fn)
   check_seconds(seconds, "after")
   check.callback(fn, "argument 2 of testing.after")
   clock.after(seconds, fn)
 end
 
---- Chance begins again from this number.
+--- Restarts the random generator from this seed.
 function testing.seed(number)
   check.type(number, "number", "argument 1 of testing.seed")
   if number < 0 or number > 2 ^ 31 or number ~= math.floor(number) then

@@ -1,21 +1,21 @@
---- Clock: how virtual time passes.
+--- Clock: virtual time.
 --
--- It passes only while this thread lets it: in advance, in sleep, and in a call
--- of zklock that waits.  Timers run in all three, on this thread.
+-- It passes only in advance, in sleep, and in a call of zklock that waits.
+-- Timers run in all three, on this thread.
 local virtual = require "zklock.testing.core"
 
 local errors = require "zklock.errors"
 
 local clock = { now = virtual.now }
 
--- The sessions that are open, in the order in which they were opened.
+-- The open sessions, in the order in which they were opened.
 local sessions = {}
 local timers = {} -- `{ at =, fn = }`, the next one first
 
--- A double is exact to less than this for centuries.
+-- A double is more exact than this for centuries.
 local INSTANT = 1e-6
 
---- Seconds of 1970, as the servers have them.
+--- Returns the servers' time of day, in seconds since 1970.
 function clock.time() return virtual.epoch + virtual.now() end
 
 -- Timers.
@@ -30,15 +30,15 @@ end
 
 function clock.forget_timers() timers = {} end
 
---- Seconds until the next timer is due; `otherwise` if that is less, or without
--- a timer.
+--- Returns the seconds until the next timer; `otherwise` if that is less, or
+-- there is no timer.
 function clock.until_timer(otherwise)
   local timer = timers[1]
   local left = timer and math.max(0, timer.at - virtual.now())
   return left and (not otherwise or left < otherwise) and left or otherwise
 end
 
---- Runs the timers that are due.  What they raise comes out of this.
+--- Runs the timers that are due; their errors come out of this call.
 function clock.run_timers()
   while timers[1] and timers[1].at <= virtual.now() + INSTANT do
     table.remove(timers, 1).fn()
@@ -52,12 +52,12 @@ local function is_open(session)
   return engine:is_ours() and not engine.state.is.closed
 end
 
---- From now on advance() steps this session.
+--- Lets advance() step this session.
 function clock.attend(session)
   sessions[#sessions + 1] = setmetatable({ session }, { __mode = "v" })
 end
 
---- Those that are open.
+--- Returns the open sessions.
 function clock.sessions()
   local open, kept = {}, {}
   for _, reference in ipairs(sessions) do
@@ -83,7 +83,7 @@ local function let_pass(deadline, fds)
     clock.until_timer(math.max(0, deadline - virtual.now())))
 end
 
---- So many seconds pass in which this thread does nothing.
+--- Lets so many seconds pass, in which this thread does nothing.
 function clock.sleep(seconds)
   local deadline = virtual.now() + seconds
   repeat
@@ -93,14 +93,14 @@ function clock.sleep(seconds)
   clock.run_timers()
 end
 
--- Steps the sessions that have something to tell.
+-- Steps the sessions that have events.
 local function step(open, ready)
   for i, session in ipairs(open) do
     if ready[i] and is_open(session) then session:step() end
   end
 end
 
---- So many seconds pass, and all callbacks that are due are called.
+--- Lets so many seconds pass, and calls all callbacks that are due.
 function clock.advance(seconds)
   local deadline = virtual.now() + seconds
   repeat
@@ -113,10 +113,10 @@ end
 
 -- Waits of the library.
 
--- A wait without a limit that has lasted so long will not end.
+-- A wait without a limit that has lasted this long will not end.
 local LONGEST = 3600
 
---- Waits of a session end by what the descriptor tells, or by a timer.
+--- Waits of a session: an event at the descriptor ends them, or a timer.
 function clock.wait(engine, wait, timeout)
   local begun = virtual.now()
   local deadline = timeout and begun + timeout

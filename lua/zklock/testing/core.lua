@@ -1,5 +1,5 @@
---- Puts the core for virtual time in place of zklock.core.  That core is a C
--- module of its own; it holds the model of ZooKeeper's servers, too.
+--- Replaces zklock.core by the core for virtual time.  That core is a separate
+-- C module, which also has the model of ZooKeeper's servers.
 local lua = rawget(_G, "jit") and "LuaJIT" or _VERSION
 local version = _VERSION:match "%d.*"
 

@@ -1,5 +1,5 @@
 --- Hold: a lock that another client holds or waits for.  The client is one of
--- zklock's own, with a session of its own.
+-- zklock's, with its own session.
 local check = require "zklock.check"
 local errors = require "zklock.errors"
 
@@ -41,14 +41,14 @@ local function lock_of(session, path, options)
   return session:rwlock(path, of_lock)[options.kind]
 end
 
---- `session` is closed with the object.
+--- Makes a hold; closing it closes `session`.
 function holds.new(session, path, options)
   local lock = lock_of(session, path, options)
   return setmetatable({ path = path, _session = session, _lock = lock,
     _options = options.acquire, _guard = false, _ticket = false }, Hold)
 end
 
---- Acquires the lock at once: true; or nil, message, code.
+--- Acquires the lock at once: returns true; or nil, message, code.
 function holds.take(self)
   local guard, message, code = self._lock:try_acquire(self._options)
   if not guard then return nil, message, code end
@@ -56,20 +56,20 @@ function holds.take(self)
   return true
 end
 
---- Begins to wait for it.
+--- Begins to wait for the lock.
 function holds.queue(self)
   self._ticket = self._lock:acquire_async(self._options, function(guard)
     self._guard = guard or false
   end)
 end
 
---- Does the other client hold the lock?
+--- Returns whether the other client holds the lock.
 function Hold:is_held()
   if self._session:state() ~= "closed" then self._session:step() end
   return self._guard and self._guard:is_held() or false
 end
 
---- The other client releases the lock, or stops waiting for it, and goes.
+--- Releases the other client's lock, or ends its wait, and closes its session.
 function Hold:release()
   if self._session:state() == "closed" then return true end
   if self._guard then self._guard:release { wait = true } end

@@ -1,5 +1,6 @@
---- Hosts: addresses of the testing servers, by the names that a program uses.
--- Names are for the program alone: each stands for an address of the model.
+--- Hosts: the addresses of the testing servers, by the names that the program
+-- uses.  Only the program uses the names; each stands for an address of the
+-- model.
 local virtual = require "zklock.testing.core"
 
 local core = require "zklock.core"
@@ -10,7 +11,7 @@ local hosts = {}
 local known = {} -- "zk1:2181" → `{ address =, server = }`
 local FIRST_PORT = 2181
 
--- "zk1" → "zk1:2181"; localhost is an address, not a name.
+-- "zk1" → "zk1:2181"; localhost counts as an address.
 local function complete(entry)
   entry = entry:match "^%s*(.-)%s*$"
   if not entry:find ":%d+$" then entry = entry .. ":" .. FIRST_PORT end
@@ -31,7 +32,7 @@ local function is_numeric(entry)
   return entry:find "^%d+%.%d+%.%d+%.%d+:%d+$" or entry:find "^%["
 end
 
---- The entries of a text without a chroot, completed.
+--- Returns the completed entries of a list without a chroot.
 function hosts.split(text)
   local entries = {}
   for entry in text:gmatch "[^,]+" do
@@ -40,7 +41,7 @@ function hosts.split(text)
   return entries
 end
 
---- So many addresses that are free, as entries.
+--- Returns so many free addresses, as entries.
 function hosts.choose(count)
   local entries, port = {}, FIRST_PORT
   while #entries < count do
@@ -51,7 +52,7 @@ function hosts.choose(count)
   return entries
 end
 
---- Gives each entry an address; the addresses.
+--- Gives each entry an address; returns the addresses.
 function hosts.claim(entries, server)
   for _, entry in ipairs(entries) do
     if is_taken(entry) then
@@ -88,8 +89,8 @@ local function refuse(entry, server)
     .. "'hosts' of testing.server gives them names", entry)
 end
 
---- What connect was given, with addresses for names; and the server.  (What is
--- wrong with the text connect itself says.)
+--- Returns connect's hosts with addresses for names, and the server.  connect
+-- itself reports errors of the syntax.
 function hosts.translate(text)
   if type(text) ~= "string" or core.check_hosts(text) then return text end
   local list, chroot = text:match "^([^/]*)(.*)$"

@@ -1,5 +1,5 @@
---- Loops in virtual time: "poll" waits by this clock, and so does copas over a
--- LuaSocket that tells it (socket.lua).  Other loops have clocks of their own.
+--- Loops in virtual time: "poll" waits by this clock, and so does copas with a
+-- LuaSocket that uses it (socket.lua).  Other loops have their own clocks.
 require "zklock.testing.core" -- first
 
 local clock = require "zklock.testing.clock"
@@ -7,10 +7,10 @@ local errors = require "zklock.errors"
 local here = require "zklock.loop.here"
 
 local loops = {
-  copas = false, -- the copas that tells virtual time
+  copas = false, -- the copas that uses virtual time
 }
 
--- Whose clock it is.
+-- By loop: the owner of its clock.
 local owners = { luv = "libuv", cqueues = "cqueues", ngx = "nginx",
   skynet = "skynet" }
 
@@ -30,7 +30,7 @@ local function is_ours(name)
     and package.loaded.copas == loops.copas
 end
 
--- (The module zklock.loop takes these functions when it is loaded.)
+-- The module zklock.loop takes these functions when it is loaded.
 for _, name in ipairs(here.names) do
   local look = here[name]
   here[name] = function()

@@ -1,4 +1,4 @@
---- Server: a ZooKeeper server of this process, or several, an ensemble.
+--- Server: a ZooKeeper server in this process, or an ensemble of several.
 local virtual = require "zklock.testing.core"
 
 local check = require "zklock.check"
@@ -14,7 +14,7 @@ local misuse = errors.misuse
 local Server = {}
 Server.__index = Server
 
-local LARGEST = 9 -- servers of an ensemble
+local LARGEST = 9 -- servers in an ensemble
 local LEAST_TICK, LONGEST_TICK = 0.01, 60
 
 local known = check.set "servers hosts tick_time latency"
@@ -79,8 +79,8 @@ end
 
 -- Sessions.
 
--- What is known of each session: `{ server =, client = }`.  A client keeps its
--- number when its ZooKeeper session expires.
+-- By session: `{ server =, client = }`.  A client keeps its number when its
+-- ZooKeeper session expires.
 local of_session = setmetatable({}, { __mode = "k" })
 
 local function attend(text, server, session, ...)
@@ -101,7 +101,7 @@ function sessions.connect(text, ...)
   return attend(text, server, connect(translated, ...))
 end
 
--- The session, and what is known of it.
+-- Returns the session and its record.
 local function read_session(self, given, method)
   local session = given
   if getmetatable(given) == holds.class then session = given._session end
@@ -121,7 +121,7 @@ local servers = {}
 local all = {} -- the servers that are not closed
 local count, seed = 0, 1
 
---- Chance begins again from this seed, here and in servers that follow.
+--- Restarts the random generator from this seed, also for later servers.
 function servers.seed(number)
   count, seed = 0, number
   virtual.seed(number)
@@ -129,7 +129,7 @@ end
 
 servers.seed(seed)
 
---- Starts one; `given`: the options.
+--- Starts a server or an ensemble; `given`: the options.
 function servers.new(given)
   local options = read(given)
   count = count + 1
@@ -152,7 +152,7 @@ function servers.new(given)
   return self
 end
 
--- For methods that need it.
+-- For methods that need an open server.
 local function ensemble_of(self)
   if not self._ensemble then misuse("this testing server is closed") end
   if self.pid ~= core.pid() then
@@ -162,7 +162,7 @@ local function ensemble_of(self)
   return self._ensemble
 end
 
--- Does `operation` to one server, or to all.
+-- Applies `operation` to one server, or to all.
 local function operate(self, operation, i)
   local ensemble = ensemble_of(self)
   local n = #self._addresses
@@ -182,10 +182,10 @@ function Server:start(i) return operate(self, "start", i) end
 function Server:pause(i) return operate(self, "pause", i) end
 function Server:resume(i) return operate(self, "resume", i) end
 
---- The number of the leader; nil: there is none.
+--- Returns the number of the leader; nil if there is none.
 function Server:leader() return ensemble_of(self):leader() end
 
---- From now on the others do not reach server `i`, and its clients still do.
+--- Partitions server `i` from the other servers; its clients still reach it.
 function Server:isolate(i)
   check.type(i, "number", "argument 1 of isolate")
   local ensemble, n = ensemble_of(self), #self._addresses
@@ -197,7 +197,7 @@ function Server:isolate(i)
   return self
 end
 
---- All servers reach each other again.
+--- Lets all servers reach each other again.
 function Server:rejoin()
   local ensemble = ensemble_of(self)
   for i = 1, #self._addresses do ensemble:group(i, 0) end
@@ -223,25 +223,25 @@ function Server:disconnect(session)
   return befall(self, "refuse", "disconnect", session)
 end
 
---- No packet passes any more, and neither side sees the connection end.
+--- Drops all packets; neither side sees the connection end.
 function Server:silence(session)
   return befall(self, "freeze", "silence", session)
 end
 
---- Ends what disconnect and silence began.
+--- Ends the effects of disconnect and silence.
 function Server:reconnect(session)
   return befall(self, "heal", "reconnect", session)
 end
 
---- The number of the server that a session is connected to; nil: to none.
+--- Returns the number of the server that a session is connected to, or nil.
 function Server:server_of(session)
   ensemble_of(self)
   local _, of = read_session(self, session, "server_of")
   return virtual.server_of(self._addresses[1], of.client)
 end
 
---- The servers end a ZooKeeper session, as if it had expired.  Its connection
--- breaks first: a client whose session expires hears of it when it connects.
+--- Expires a ZooKeeper session.  Its connection breaks first, because a client
+-- learns of the expiry when it reconnects.
 function Server:expire(session)
   local ensemble = ensemble_of(self)
   local live, of = read_session(self, session, "expire")
@@ -263,11 +263,11 @@ local function another_client(self, path, given, method)
     misuse("another client cannot connect for %s: %s", method, message)
   end
   local hold = holds.new(session, path, options)
-  self._holds[hold] = true -- the test need not keep it
+  self._holds[hold] = true -- so that the test need not keep it
   return hold
 end
 
---- Another client has the lock of a path from now on.
+--- Lets another client hold the lock of a path from now on.
 function Server:hold(path, options)
   local hold = another_client(self, path, options, "hold")
   local ok, message = holds.take(hold)
@@ -279,7 +279,7 @@ function Server:hold(path, options)
   return hold
 end
 
---- Another client waits for the lock of a path from now on.
+--- Lets another client wait for the lock of a path from now on.
 function Server:contend(path, options)
   local hold = another_client(self, path, options, "contend")
   holds.queue(hold)
@@ -296,7 +296,7 @@ local function close_sessions(self)
   end
 end
 
---- Closes all sessions that are connected to it, and stops it for good.
+--- Closes all sessions that are connected to it, and stops it permanently.
 function Server:close()
   if not self._ensemble then return end
   ensemble_of(self)
@@ -313,7 +313,7 @@ function Server:close()
   end
 end
 
---- Closes all servers, and begins again from the seed.
+--- Closes all servers, and restarts the random generator from the seed.
 function servers.reset()
   clock.forget_timers()
   while all[1] do all[#all]:close() end

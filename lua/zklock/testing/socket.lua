@@ -13,7 +13,7 @@ local function descriptors(objects)
   return fds
 end
 
--- (A reader that says that it is dirty has something to read already.)
+-- A reader with `dirty` already has something to read.
 local function is_dirty(object)
   return object.dirty ~= nil and object:dirty() == true
 end
@@ -56,7 +56,7 @@ end
 
 local copy -- of the module
 
---- LuaSocket's module, but that gettime, sleep and select go by this clock.
+--- Returns LuaSocket's module, with gettime, sleep and select by this clock.
 function socket.module()
   if copy then return copy end
   local ok, real = pcall(require, "socket")
@@ -69,7 +69,7 @@ function socket.module()
   return copy
 end
 
---- copas over that: it must not have been loaded before.
+--- Returns copas over that module; it must not be loaded before.
 function socket.copas()
   if loops.copas and package.loaded.copas == loops.copas then
     return loops.copas

@@ -428,25 +428,27 @@ COMMAND_LUA = $(shell for lua in $(if $(filter 1,$(MINOR)),luajit,\
   $$file -e 'os.exit(_VERSION == "Lua $(LUA_VERSION)" and 0 or 1)' && \
   echo $$file && break; done)
 
-# Any Lua writes the manual pages.
+# The command's own Lua writes its manual pages and completion, with argparse.
 MAN := $(BUILD)/man
 ANY_LUA = $(shell for lua in lua$(LUA_VERSION) luajit lua5.4 lua5.3 lua5.1 lua; \
   do command -v $$lua && break; done)
+NO_ARGPARSE = $(if $(COMMAND_LUA),$(shell $(COMMAND_LUA) -e 'require "argparse"' \
+  2>/dev/null || echo argparse is missing: make deps FOR=command installs it),there \
+  is no $(if $(filter 1,$(MINOR)),luajit,lua$(LUA_VERSION)) to run it)
 .PHONY: man
-man: $(MAN)/zklock.1  ## the command's manual pages, into build/man
+man: $(MAN)/zklock.1  ## the command's manual pages and completion, into build/man
 	@:
-$(MAN)/zklock.1: $(addprefix lua/zklock/,version.lua cli/manual.lua \
-  cli/outline.lua cli/manpages.lua)
-	$(if $(ANY_LUA),,$(error There is no Lua to write the manual pages with: \
-	  $(INSTALL)))
+$(MAN)/zklock.1: doc/make/man.lua $(addprefix lua/zklock/,version.lua \
+  cli/completion.lua cli/parser.lua cli/texts.lua)
+	$(if $(NO_ARGPARSE),$(error The command has no manual: $(NO_ARGPARSE)))
 	@rm -rf $(MAN) && mkdir -p $(MAN)
-	LUA_PATH='lua/?.lua' $(ANY_LUA) -e \
-	  'require("zklock.cli.manpages").write "$(MAN)"'
+	$(COMMAND_LUA) doc/make/man.lua $(MAN)
 
 # Where it goes, below PREFIX.  There is one command, whatever number of Luas the
 # library is installed for: who has installed it uninstalls it.
 COMMAND_FILES = bin/zklock share/bash-completion/completions/zklock \
-  share/zsh/site-functions/_zklock share/man/man1/zklock*.1
+  share/zsh/site-functions/_zklock share/fish/vendor_completions.d/zklock.fish \
+  share/man/man1/zklock*.1
 is_other_lua = [ -e "$(1)" ] && ! grep -qF '$(LUA_DIR)/' "$(1)"
 
 .PHONY: install install-library install-command uninstall
@@ -468,24 +470,25 @@ install-library: all
 	  echo "  export LUA_CPATH='$(LIB_DIR)/?.so;;'"; break; done
 
 # It knows its interpreter, and where its modules are.
-install-command: man
-	@to="$(DESTDIR)$(abspath $(PREFIX))"; lua='$(COMMAND_LUA)'; \
-	if [ -z "$$lua" ]; then \
-	  echo "The command zklock is left out: there is no \
-	$(if $(filter 1,$(MINOR)),luajit,lua$(LUA_VERSION)) to run it."; exit; \
+install-command:
+	@to="$(DESTDIR)$(abspath $(PREFIX))"; no="$(NO_ARGPARSE)"; \
+	if [ -n "$$no" ]; then \
+	  echo "The command zklock is left out: $$no."; exit; \
 	elif $(call is_other_lua,$$to/bin/zklock); then \
 	  echo "$(PREFIX)/bin/zklock is another Lua's, and stays so."; exit; \
 	fi; \
-	umask 022; \
+	umask 022; $(MAKE) -s man && \
 	mkdir -p "$$to/bin" "$$to/share/bash-completion/completions" \
-	  "$$to/share/zsh/site-functions" "$$to/share/man/man1" && \
-	printf '%s\n' "#!$$lua" 'dofile "$(LUA_DIR)/zklock/cli/main.lua"' \
+	  "$$to/share/zsh/site-functions" "$$to/share/fish/vendor_completions.d" \
+	  "$$to/share/man/man1" && \
+	printf '%s\n' "#!$(COMMAND_LUA)" 'dofile "$(LUA_DIR)/zklock/cli/main.lua"' \
 	  >"$$to/bin/zklock.new" && \
 	chmod 755 "$$to/bin/zklock.new" && \
 	mv "$$to/bin/zklock.new" "$$to/bin/zklock" && \
-	install -m 644 completion/zklock.bash \
+	install -m 644 $(MAN)/zklock.bash \
 	  "$$to/share/bash-completion/completions/zklock" && \
-	install -m 644 completion/_zklock "$$to/share/zsh/site-functions" && \
+	install -m 644 $(MAN)/_zklock "$$to/share/zsh/site-functions" && \
+	install -m 644 $(MAN)/zklock.fish "$$to/share/fish/vendor_completions.d" && \
 	install -m 644 $(MAN)/zklock*.1 "$$to/share/man/man1"
 
 uninstall:  ## removes what `make install` has put there

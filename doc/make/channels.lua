@@ -59,12 +59,9 @@ channels.elsewhere = {
 
 -- What is prose and no message: file, text, why.  Without a text: the file.
 channels.no_messages = {
-  { "cli/manual%.lua$", nil, "the manual: zklock --help has it" },
-  { "cli/manpages%.lua$", nil, "the manual" },
-  { "cli/help%.lua$", nil, "the manual" },
-  { "cli/outline%.lua$", nil, "the manual" },
+  { "cli/texts%.lua$", nil, "the manual: zklock --help has it" },
+  { "cli/parser%.lua$", nil, "the manual" },
   { "cli/completion%.lua$", nil, "scripts for shells" },
-  { "cli/bash_words%.lua$", nil, "scripts for shells" },
   { "cli/complete%.lua$", nil, "what completion asks" },
   { "ngx/page%.lua$", nil, "the page for operators" },
   { "ngx/html%.lua$", nil, "the page for operators" },

@@ -94,7 +94,7 @@ local function check_words(line)
     end
   end
   for command in line:gmatch "%f[%w]zklock%s+([%l]+)" do
-    assert(known("lua/zklock/cli/manual.lua", '"' .. command .. '"'),
+    assert(known("lua/zklock/cli/parser.lua", '"' .. command .. '"'),
       "no command of zklock: " .. command)
   end
 end

@@ -1,0 +1,148 @@
+--- The commands and options, each described once: argparse reads them, and
+-- makes --help, the manual pages' text and the shells' completion of them.
+local exit = require "zklock.cli.exit"
+local load = require "zklock.cli.load"
+local texts = require "zklock.cli.texts"
+
+-- An option with a value.  A fault of the value is reported with the option's
+-- long name.
+local function option(of, names, argument, kind, help)
+  local name = names:match "%-%-%S+"
+  return of:option(names, help):argname(argument):convert(function(text)
+    local value, fault = require "zklock.cli.convert"[kind](text)
+    return value, fault and name .. ": " .. fault
+  end)
+end
+
+-- The options of every command are the parser's own, so that they can come
+-- before the command, too.
+local function add_common(parser)
+  option(parser, "-H --hosts", "HOSTS", "hosts", "ZooKeeper servers, "
+    .. "HOST[:PORT],...[/CHROOT] (default 127.0.0.1:2181)")
+  option(parser, "--chroot", "PATH", "chroot",
+    "the node below which all paths are; / is none")
+  option(parser, "--session-timeout", "SECONDS", "timeout", "the session "
+    .. "timeout to ask for (default 30): the locks of a machine that has died "
+    .. "pass on after it")
+  option(parser, "--connect-timeout", "SECONDS", "timeout",
+    "how long to wait for a server (default 10)")
+  option(parser, "--tick-time", "SECONDS", "timeout", "no server has a longer "
+    .. "tickTime: a hold then outlives a server that dies")
+  parser:option("--auth-file", "credentials, a SCHEME:CREDENTIAL in each line")
+    :argname "FILE"
+  parser:option("--acl", "who may use the nodes that are made: all (open), "
+    .. "only who has our credentials (creator), or others only to look (read)")
+    :argname "ACL":choices { "open", "creator", "read" }
+  parser:flag("-v --verbose",
+    "say what is done, and how long it took, on standard error")
+end
+
+local add = {} -- what a command takes
+
+function add.run(run)
+  run:mutex(
+    run:flag("-x --exclusive",
+      "the write side of the path's readers-writer lock"),
+    run:flag("-s --shared", "the read side of the path's readers-writer lock"),
+    option(run, "-p --permits", "N", "count",
+      "one of N permits of the path's semaphore"))
+  run:flag("--share-path", "run beside locks of other kinds at the path")
+  run:mutex(
+    option(run, "-t --timeout", "SECONDS", "seconds", "how long to wait for "
+      .. "the lock (default: for ever); 0 takes it if it is free, once there "
+      .. "is a connection"),
+    run:flag("-n --try", "do not wait for another holder"))
+  option(run, "-g --grace", "SECONDS", "seconds",
+    "time between SIGTERM and SIGKILL (default 5)")
+  option(run, "-m --max-hold", "SECONDS", "seconds",
+    "end the command when it has run for so long")
+  option(run, "--once-per", "PERIOD", "seconds",
+    "do not run within PERIOD after a successful run")
+  run:option("--data", "what others see of who holds the lock (default: host, "
+    .. "process and command)"):argname "TEXT"
+end
+
+function add.ls(ls)
+  ls:flag("-R --recursive", "every lock at the path and below")
+  ls:flag("--json", "one JSON object a line")
+end
+
+function add.watch(watch)
+  option(watch, "-i --interval", "SECONDS", "seconds", "how often to look (1)")
+  watch:flag("--json",
+    "one JSON object a change: as those of ls, with time and change")
+end
+
+function add.revoke(revoke)
+  option(revoke, "-w --wait", "SECONDS", "seconds", "wait until it is free")
+end
+
+function add.forget() end
+
+function add.evict(evict, required)
+  evict:argument("NODE", "the contender's node, as ls shows it")
+    :target "node":argname "NODE":args(required)
+  evict:flag("-y --yes", "do not ask")
+end
+
+function add.check(check)
+  check:flag("--json", "one JSON object")
+  option(check, "--above", "TOKEN", "token",
+    "the lock's fencing token must be larger than this one")
+end
+
+function add.completion(completion)
+  completion:argument("SHELL", "bash, zsh or fish"):target "shell"
+    :choices { "bash", "zsh", "fish" }
+end
+
+-- In the order of --help: name, what it does, what PATH is.
+local commands = {
+  { "run", "run a command under a lock", "the lock's path" },
+  { "ls", "show who holds a lock and who waits for it", "the lock's path" },
+  { "watch", "watch a lock's queue, redrawn on a change", "the lock's path" },
+  { "revoke", "ask the holders of a lock to let go", "the lock's path" },
+  { "forget", "have a job with --once-per run again", "the lock's path" },
+  { "evict", "delete the node of one contender", "the lock's path" },
+  { "check", "say how the servers are, and what locks can expect of them",
+    "where to try a lock (/zklock-check)" },
+  { "completion", "print a script by which a shell completes arguments" },
+}
+
+local more = "Options of every command, such as --hosts: 'zklock --help'."
+
+--- The parser.  `partial`: for arguments that are still typed: each of them can
+-- be missing, COMMAND is one of them, and --help prints nothing.  Also returns
+-- a list of its commands: `name`, `summary`, and `parser`, which is argparse's.
+return function(partial)
+  local answer = partial and function() end or exit.answer
+  local parser = load "argparse" ("zklock", texts.description, texts.epilog)
+    :command_target "command":help_max_width(79)
+  parser:add_help { description = "show this help", action = function()
+    answer(parser:get_help())
+  end }
+  parser:flag("--version", "print the version"):action(function()
+    answer(require "zklock"._VERSION)
+  end)
+  add_common(parser)
+  local list = {}
+  for i, row in ipairs(commands) do
+    local name, summary, path = row[1], row[2], row[3]
+    local text = texts[name]
+    local command = parser:command(name, text.description,
+      text.epilog .. "\n\n" .. texts.exits .. "\n\n" .. more):summary(summary)
+    command:add_help { description = "show this help", action = function()
+      answer(command:get_help())
+    end }
+    if text.usage then command:usage(text.usage) end
+    local required = partial and "?" or 1
+    if path then
+      command:argument("PATH", path):target "path":argname "PATH"
+        :args(name == "check" and "?" or required)
+    end
+    add[name](command, required)
+    if name == "run" and partial then command:argument "COMMAND":args "*" end
+    list[i] = { name = name, summary = summary, parser = command }
+  end
+  return parser, list
+end

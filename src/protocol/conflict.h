@@ -1,6 +1,6 @@
-/* Conflicts: locks of different kinds on one path do not exclude each other.  So a
- * contender is refused where a lock of another kind is in use: at its own enqueue,
- * and never later. */
+/* Conflicts: locks of different kinds on one path do not exclude each other.
+ * So a contender is refused if a lock of another kind is in use on its path.
+ * The check happens once, when the contender enqueues, and never later. */
 #ifndef ZKLOCK_CONFLICT_H
 #define ZKLOCK_CONFLICT_H
 
@@ -8,15 +8,17 @@
 
 #pragma GCC visibility push(hidden)
 
-/* `listing` was sent after the contender's create and shows its node, `own`.
- * False: nodes in it may be another kind's.  Their owners are read, and the
- * contender waits for that, QUEUED. */
+/* Returns true if `listing` shows no node of another kind.  `listing` was sent
+ * after the contender's create, and `own` is its node there.  Otherwise reads
+ * the owners of the suspect nodes and returns false; the contender waits,
+ * QUEUED. */
 bool conflict_clears(struct contender *c, const struct listing *listing,
                      const struct entry *own);
-/* The same for a contender that is about to be granted and whose kind lists no
- * directory that other kinds use. */
+/* Does the same check just before a grant, for the kinds whose own lists cannot
+ * show nodes of other kinds. */
 bool conflict_permits(struct contender *c);
-/* Its time is over before it is certain: another kind has been seen. */
+/* Returns whether a node of another kind was seen, but not yet for long enough
+ * to prove a conflict.  Called when the contender's deadline has passed. */
 bool conflict_is_suspected(const struct contender *c);
 
 #pragma GCC visibility pop

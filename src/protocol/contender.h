@@ -1,11 +1,11 @@
-/* The contender: one acquisition, from the request for a lock to the confirmed
- * removal of its node; what is known of its node, of those ahead of it, and what
- * was decided.  This is the record: life.c says what happens to one, and opens
- * with the states and the argument why they are safe.
+/* The contender: the record of one acquisition, from the request for a lock to
+ * the confirmed deletion of its node.  It stores what is known of its node and
+ * of the nodes ahead, and what was decided.  life.c changes it, and begins with
+ * the states and the safety argument.
  *
- * Beside it the record of a queue: the contenders of this session on one path.
- * contender.c is the only writer of a contender's state, of the counts that
- * follow from the states, and of a queue's list. */
+ * The record of a queue is here, too: this session's contenders on one path.
+ * Only contender.c writes states, the counts that follow from them, and queue
+ * lists. */
 #ifndef ZKLOCK_CONTENDER_H
 #define ZKLOCK_CONTENDER_H
 
@@ -18,14 +18,14 @@
 
 #pragma GCC visibility push(hidden)
 
-#define CONTENDER_STATES(X)                                        \
-  X(PARKED, "parked")     /* waits for a connection or a place */  \
-  X(ENTERING, "entering") /* create under way, or made, no list */ \
-  X(FINDING, "finding")   /* made or not?  the reply was lost */   \
-  X(QUEUED, "queued")     /* in the queue, not first */            \
-  X(HELD, "held")         /* first, and told so */                 \
-  X(LEAVING, "leaving")   /* the node must go */                   \
-  X(GONE, "gone")         /* nothing of it is left on a server */
+#define CONTENDER_STATES(X)                                              \
+  X(PARKED, "parked")     /* waits for a connection or a place */        \
+  X(ENTERING, "entering") /* create in flight, or node not listed yet */ \
+  X(FINDING, "finding")   /* create's reply lost: is there a node? */    \
+  X(QUEUED, "queued")     /* in the queue, not first */                  \
+  X(HELD, "held")         /* first, and its owner knows */               \
+  X(LEAVING, "leaving")   /* its node must be deleted */                 \
+  X(GONE, "gone")         /* no node is left on a server */
 
 enum contender_state {
 #define X(name, text) CONTENDER_##name,
@@ -33,7 +33,7 @@ enum contender_state {
 #undef X
 };
 
-/* Why an acquisition was refused, or a hold ended. */
+/* Why an acquisition was refused or a hold ended. */
 enum verdict {
   VERDICT_TIMEOUT,
   VERDICT_BUSY,
@@ -49,13 +49,13 @@ enum verdict {
 };
 
 /* What ended a hold that its owner had not released. */
-#define LOSSES(X)                                                        \
-  X(MAX_HOLD, "max_hold")   /* it was held for as long as was allowed */ \
-  X(DELETED, "deleted")     /* its node was deleted */                   \
-  X(SILENCE, "silence")     /* the lease was over: no server answered */ \
-  X(SUSPENDED, "suspended") /* no connection, and that was enough */     \
-  X(EXPIRED, "expired")     /* the ZooKeeper session is over ... */      \
-  X(CLOSED, "closed")       /* ... and had time left: it was closed */
+#define LOSSES(X)                                                      \
+  X(MAX_HOLD, "max_hold")   /* held for the maximum time */            \
+  X(DELETED, "deleted")     /* its node was deleted */                 \
+  X(SILENCE, "silence")     /* no server replied: the lease ran out */ \
+  X(SUSPENDED, "suspended") /* disconnected, with lose_on_suspend */   \
+  X(EXPIRED, "expired")     /* the ZooKeeper session has expired */    \
+  X(CLOSED, "closed")       /* session closed before its time was up */
 
 enum loss {
   LOSS_NONE,
@@ -64,13 +64,13 @@ enum loss {
 #undef X
 };
 
-/* What a contender tells its owner.  Exactly one of GRANTED and REFUSED comes
- * first; after GRANTED at most one LOST; REMOVED when the node is known to be
- * gone; FORGOTTEN last, and then the memory is the owner's again.  REVOKED, at
- * most once while it is held: somebody asks for the lock.  ALONE, while it is held
- * and looks around: nobody else stands in the queue; COMPANY: perhaps somebody
- * does again.  KEPT, before REMOVED: a server refuses to delete the node, or that
- * of its gate. */
+/* The events that a contender reports to its owner.  GRANTED or REFUSED comes
+ * first, exactly one of them.  At most one LOST follows GRANTED.  REMOVED: the
+ * node is known to be deleted.  FORGOTTEN comes last and returns the memory to
+ * the owner.  REVOKED, at most once in a hold: another client asks for the
+ * lock.  ALONE, to a holder that looks around: no other node is in the queue.
+ * COMPANY, after ALONE: there may be others again.  KEPT, before REMOVED: a
+ * server refuses to delete the node, or the gate's. */
 enum news {
   NEWS_GRANTED,
   NEWS_REFUSED,
@@ -83,112 +83,111 @@ enum news {
   NEWS_FORGOTTEN,
 };
 
-/* How a mutex's waiter learns that it is first.  The first is right; the others
- * are the classical alternatives, to be compared with. */
+/* How a waiter for a mutex learns that it is first.  WAIT_PREDECESSOR is the
+ * right strategy; the others are classical alternatives, for comparison. */
 enum strategy { WAIT_PREDECESSOR, WAIT_PARENT, WAIT_POLL };
 
 struct contender;
 struct contenders;
 struct queue;
-struct way; /* of waiting: way.h */
+struct way; /* way of waiting: way.h */
 
-/* `c->verdict`, `c->reason` and `c->loss` say why.  It runs inside a call of
- * session.h: it may note and post, but not call back. */
+/* Reports an event; `c->verdict`, `c->reason` and `c->loss` have the details.
+ * It runs inside a call of session.h, and must not call session.h. */
 typedef void news_handler(struct contender *c, enum news news);
 
 struct contender_options {
   enum kind kind : 8;
   enum layout layout : 8;
-  enum strategy strategy : 8; /* KIND_MUTEX */
-  bool downgrade;             /* KIND_READ, by the holder of the write lock */
-  bool patient; /* false: take what is free at once, else VERDICT_BUSY */
+  enum strategy strategy : 8; /* for KIND_MUTEX */
+  bool downgrade;             /* KIND_READ by the holder of the write lock */
+  bool patient; /* false: take a free lock at once, else VERDICT_BUSY */
   bool lose_on_suspend;
-  bool shares_path;      /* locks of other kinds may be there */
-  int permits;           /* KIND_PERMIT */
-  int handoffs;          /* its owner may pass the node on so often; 0: never */
-  int64_t poll_interval; /* WAIT_POLL */
+  bool shares_path;      /* do not check for locks of other kinds */
+  int permits;           /* for KIND_PERMIT */
+  int handoffs;          /* how often the owner may pass on the node */
+  int64_t poll_interval; /* for WAIT_POLL */
   int64_t deadline;      /* of the whole acquisition */
-  int64_t max_hold;      /* NEVER: none */
-  int64_t writer_token;  /* downgrade: the token of the writer's hold: who was
-                            queued meanwhile has a node older than the
-                            reader's, and comes later; and ... */
-  int writer_number;     /* ... its node's number, which this one takes */
-  int size;              /* of the node's data, ... */
-  const void *data;      /* ... alive until NEWS_FORGOTTEN */
+  int64_t max_hold;      /* NEVER: unlimited */
+  /* downgrade: the token of the writer's hold, which the reader inherits.
+   * Nodes of writers that queued meanwhile are older, but come later. */
+  int64_t writer_token;
+  int writer_number; /* downgrade: the number of the writer's node */
+  int size;          /* of the node's data */
+  const void *data;  /* valid until NEWS_FORGOTTEN */
 };
 
-/* What a server, or we, would not do: with a reason, for who is to hear of it. */
+/* What a server or zklock refused to do, for the error message. */
 struct denial {
-  const char *what; /* "cannot list"; static; NULL: there is nothing to add */
-  unsigned length;  /* it was done to so much of the directory's path */
-  bool by_gate;     /* that is, of the inner mutexes' */
+  const char *what; /* static, as "cannot list"; NULL: no details */
+  unsigned length;  /* the path is this prefix of the directory's */
+  bool by_gate;     /* `length` counts in the path of the gates */
 };
 
-/* One that is ahead of us, as far as that is known without a request. */
+/* A node ahead of a contender, as far as known without a request. */
 struct rival {
-  const void *data; /* the beginning of its node's data; of another owner's */
-  int size;         /* of all of them; 0: nobody is known */
-  bool holds;       /* it held the lock in the list that showed it */
+  const void *data; /* first bytes of its node's data */
+  int size;         /* size of all the data; 0: unknown */
+  bool holds;       /* it was first in the list that showed it */
 };
 
-/* VERDICT_CONFLICT: a node of another kind, and its owner. */
+/* VERDICT_CONFLICT: the role and owner of the other kind's node. */
 struct other_kind {
-  enum role role; /* ROLE_FOREIGN: an unfair lock's */
+  enum role role; /* ROLE_FOREIGN: of an unfair lock */
   int64_t session;
 };
 
-/* What is known of our node. */
+/* What this session knows of a contender's own node. */
 enum knowledge {
-  NODE_NONE,  /* there is none */
-  NODE_ASKED, /* its create is under way */
-  NODE_MAYBE, /* a create's answer was lost: there may be one */
-  NODE_MADE,  /* one has its name, or may have; of which session is it? */
-  NODE_OURS,  /* a server has said that it is of the current session */
+  NODE_NONE,  /* there is no node */
+  NODE_ASKED, /* the create is in flight */
+  NODE_MAYBE, /* the create's reply was lost: there may be a node */
+  NODE_MADE,  /* its name is known, its owner is not proved */
+  NODE_OURS,  /* a server has named the current session as its owner */
 };
 
 struct node {
   enum knowledge known : 8;
-  bool refuted;       /* MAYBE: the one of this name is not ours, nor is any
-                             before it that has our base and this id */
-  bool beside_writer; /* downgrade: a list has shown both nodes */
-  bool has_left;      /* others of ours know that it is not ahead any more */
-  bool in_doubt; /* its create's answer was lost, and no server has shown it */
-  bool let_in;   /* a double barrier's: `ready` was made after it */
-  bool preceded_ready; /* the same: it was there when no `ready` was */
-  bool cleared;        /* no other kind was found on the path (conflict.h) */
+  bool refuted;        /* MAYBE: this and all earlier matches are others' */
+  bool beside_writer;  /* downgrade: one list has shown both nodes */
+  bool has_left;       /* this session's waiters no longer count it */
+  bool in_doubt;       /* create's reply lost, node not shown since */
+  bool let_in;         /* double barrier: `ready` is newer than this node */
+  bool preceded_ready; /* double barrier: it existed while `ready` did not */
+  bool cleared;        /* no conflict with another kind (conflict.h) */
   struct {
-    int64_t czxid, seen_at; /* of another kind's node: when it was seen first */
-    int64_t since;          /* the first such node was */
+    int64_t czxid, seen_at; /* the suspect node, when it was first seen */
+    int64_t since;          /* when the first suspect was seen */
   } suspect;
-  uint64_t id;         /* the one in its name */
-  uint64_t serial;     /* of its create: a later list shows it */
-  unsigned granted_in; /* the connection in which it was granted */
-  unsigned told_in;    /* the last in which a server has said whose it is */
+  uint64_t id;         /* the id in its name */
+  uint64_t serial;     /* of the create: later lists show the node */
+  unsigned granted_in; /* the connection of the grant */
+  unsigned told_in; /* the last connection in which a server named its owner */
   int64_t czxid, owner_session;
-  const char *name; /* the end of its path; a granted one's does not change */
+  const char *name; /* inside `c->path`; constant after the grant */
 };
 
-/* What is peculiar to it; each of these belongs to one state. */
+/* A detail of the view.  Each value belongs to one state. */
 enum view_phase {
   VIEW_PLAIN,
-  VIEW_FOLLOWS,      /* ENTERING: asked for no list, and watches the tail */
-  VIEW_AT_LEAST,     /* QUEUED: `ahead` are ahead, and perhaps others */
-  VIEW_AWAITS_LEASE, /* QUEUED: it was first, but the lease did not stand */
-  VIEW_ALONE,        /* HELD: nobody else is there, and its owner was told so */
+  VIEW_FOLLOWS,      /* ENTERING: has sent no list, watches the tail */
+  VIEW_AT_LEAST,     /* QUEUED: at least `ahead` nodes are ahead */
+  VIEW_AWAITS_LEASE, /* QUEUED: first, but without a lasting lease */
+  VIEW_ALONE,        /* HELD: told its owner that its node is the only one */
   VIEW_LOOKED,       /* LEAVING: the node was just read */
 };
 
-/* What the last list has shown, and what was heard since. */
+/* What the last list showed, updated by later events. */
 struct view {
-  unsigned listed_in; /* the connection of that list; 0: nothing is known */
-  int ahead;          /* so many are ahead of us */
+  unsigned listed_in; /* the connection of that list; 0: no list counts */
+  int ahead;          /* the number of nodes ahead */
   enum view_phase phase;
-  /* As in struct ahead. */
+  /* As in struct ahead; `holds`: it was first in that list. */
   bool nearest_proves, before_proves;
   bool nearest_holds, before_holds;
 };
 
-/* LOST and RELEASED follow GRANTED. */
+/* LOST and RELEASED come only after GRANTED. */
 enum decision {
   DECISION_NONE,
   DECISION_GRANTED,
@@ -197,111 +196,111 @@ enum decision {
   DECISION_RELEASED,
 };
 
-/* Somebody has asked the holder to let go. */
+/* Whether another client has asked the holder to release the lock. */
 enum revocation { REVOCATION_NONE, REVOCATION_HEARD, REVOCATION_TOLD };
 
-/* A semaphore's permit: what has become of its gate, that is the contender for
- * the inner mutex, which lets one at a time ask for a permit. */
+/* The state of a permit's gate.  The gate is a contender for the semaphore's
+ * inner mutex, which lets one contender at a time add a permit. */
 enum gate_state {
-  GATE_UNUSED, /* it was never asked for */
+  GATE_UNUSED, /* not begun */
   GATE_WAITS,
-  GATE_INSIDE, /* it is held */
-  GATE_OUT,    /* not any more, or never; the session still knows it */
-  GATE_FREE,   /* its memory is ours again */
+  GATE_INSIDE, /* it holds the inner mutex */
+  GATE_OUT,    /* over, but the session still uses its memory */
+  GATE_FREE,   /* over, and its memory can be reused */
 };
 
 struct contender {
   struct queue *queue;
-  struct contender *next, *previous; /* in the queue, in order of arrival */
+  struct contender *next, *previous; /* in the queue, by arrival */
   const struct way *way;
-  news_handler *tell; /* its owner ... */
-  void *owner;        /* ... and what that one wants kept */
+  news_handler *tell; /* reports events to the owner */
+  void *owner;        /* the owner's pointer, for `tell` */
   struct contender_options options;
-  struct timer timer; /* deadline, max_hold, the next poll or try to leave */
-  struct backoff backoff; /* ENTERING: of creates that led nowhere ... */
-  unsigned backoff_in;    /* ... in this connection */
-  struct chore chore;     /* at the end of the step: is it over? */
+  struct timer timer;     /* deadline, max_hold, next poll or next delete */
+  struct backoff backoff; /* ENTERING: after creates without a useful reply */
+  unsigned backoff_in;    /* the connection that `backoff` belongs to */
+  struct chore chore;     /* calls the way's `settle` after the step */
 
   enum contender_state state : 8;
   enum decision decision : 8;
-  enum verdict verdict : 8; /* with REFUSED and LOST */
-  enum loss loss : 8;       /* with LOST */
+  enum verdict verdict : 8; /* for REFUSED and LOST */
+  enum loss loss : 8;       /* for LOST */
   enum revocation revocation : 8;
   enum gate_state gate_state : 8;
   bool watches_children : 1; /* counted in the directory */
-  bool undone : 1;  /* LEAVING: its node is to be deleted by itself, ... */
-                    /* without another's create, or the node beside it */
-  bool bereft : 1;  /* LEAVING: its node is gone; is the one beside it there? */
-  uint8_t attempts; /* failed tries to leave */
-  int reason;       /* with REFUSED: ZooKeeper's code, or ours; or 0 */
-  int kept;         /* LEAVING: why a server does not delete its node; or 0 */
-  struct denial denial; /* what `reason` was one for */
+  bool undone : 1;           /* LEAVING: delete its own node alone */
+  bool bereft : 1;           /* LEAVING: its node is gone; is `holder`? */
+  uint8_t attempts;          /* failed deletes */
+  int reason;                /* for REFUSED: a server's code, zklock's, or 0 */
+  int kept;                  /* LEAVING: code of the refused delete; or 0 */
+  struct denial denial;      /* the operation that failed with `reason` */
 
   struct node node;
-  char *path;   /* the node's, or of the create that asks for it; behind us */
-  struct op op; /* its create, or what asks whose it is and removes it */
+  char *path;   /* of the node, or of its create; behind the struct */
+  struct op op; /* its create, owner check or delete */
 
   struct view view;
-  struct watcher own;         /* of our node */
-  struct watcher predecessor; /* of the one ahead of us */
-  struct watcher before;      /* of the one ahead of that */
-  /* Hashes of their names, if the last that was read was not there. */
+  struct watcher own;         /* of the contender's own node */
+  struct watcher predecessor; /* of the nearest node ahead */
+  struct watcher before;      /* of the node ahead of that */
+  /* Hashes of the names of the last nodes ahead that a read did not find. */
   uint32_t missed_predecessor, missed_before;
-  struct rival rival; /* whom we wait for; while REFUSED is told */
+  struct rival rival; /* valid while REFUSED is reported */
 
-  struct look *look; /* for other kinds on the path (conflict.c); or NULL */
+  struct look *look; /* check for other kinds (conflict.c); or NULL */
   struct other_kind other;
 
-  struct contender *gate; /* KIND_PERMIT: memory of the owner's */
+  struct contender *gate; /* KIND_PERMIT: memory given by the owner */
 };
 
-/* Whoever wants to hear of each list of a directory, and is no contender. */
+/* Receives each list of a directory, without being a contender. */
 struct onlooker {
   struct onlooker *next;
-  /* What it shows; nobody may list. */
+  /* A list, or the code of the refused list. */
   void (*listed)(struct onlooker *onlooker, const struct listing *listing,
                  uint64_t serial);
   void (*refused)(struct onlooker *onlooker, int rc);
 };
 
-/* Of one path only so many contenders have a node; the others wait PARKED, in
- * order.  So they do where the session's quota is used up (quota.h). */
+/* The most contenders with a node on one path.  The others wait PARKED, in
+ * order of arrival, as they do when the session's quota is used up
+ * (quota.h). */
 enum { QUEUE_ENTERED_MAX = 1000 };
 
-/* This session's contenders on one path, in order of arrival, and the directory
- * there. */
+/* This session's contenders on one path, and their directory. */
 struct queue {
-  struct directory directory; /* (first: one is found by the other) */
+  struct directory directory; /* must be first: converted by a cast */
   struct contenders *all;
   struct chore flush;
 
   struct contender *first, *last;
-  struct contender *parked; /* nobody before it is to be looked at */
-  int entered;              /* so many have a node, or may have */
-  int impatient;            /* PARKED ones that do not wait for others */
-  int kept;                 /* LEAVING ones whose nodes no server deletes */
-  int sharing; /* of those who entered: of whom there is one at a time */
+  struct contender *parked; /* no contender before it is PARKED */
+  int entered;              /* contenders that have a node, or may have */
+  int impatient;            /* PARKED ones that are not `patient` */
+  int kept;                 /* LEAVING ones with refused deletes */
+  int sharing;              /* entered, of the kinds that enter one at a time */
 
   struct tail *tail; /* NULL: never known */
   struct onlooker *onlookers;
-  struct op *opening; /* a double barrier's: makes `ready` (gathering.c) */
+  struct op *opening; /* double barrier: creates `ready` (gathering.c) */
 
   struct queue *next;          /* in its bucket (queues.h) */
-  struct queue *older, *newer; /* queues of the session */
-  bool in_doubt; /* a create of this session may yet be applied here ... */
-  bool beside_in_doubt; /* ... or an unfair lock's, without ours beside it */
-  unsigned listed_in;   /* in_doubt: the last round of lists (doubts.h) */
+  struct queue *older, *newer; /* among the session's queues */
+  bool in_doubt;               /* a server may still apply a create here */
+  bool beside_in_doubt;        /* the same, for an unfair lock's `holder` */
+  unsigned listed_in; /* in_doubt: the last round of lists (doubts.h) */
 
   bool crowded; /* `parked` waits for the quota */
   struct queue *crowded_next, *crowded_previous;
 };
 
-/* Directories that are listed because a create may be applied late (doubts.h). */
+/* Listing of directories in which a server may apply a create late
+ * (doubts.h). */
 struct doubts {
-  int queues;     /* so many are in doubt */
-  unsigned round; /* each of these is listed once in a round, which takes ... */
-  int left;       /* ... one turn or more: so many lists this turn has left */
-  int64_t due;    /* the next turn */
+  int queues;     /* queues in doubt */
+  unsigned round; /* each queue in doubt is listed once a round */
+  int left;       /* lists that this turn may still send */
+  int64_t due;    /* the next turn; a round takes one turn or more */
 };
 
 /* All contenders of a session. */
@@ -310,60 +309,60 @@ struct contenders {
   struct quota quota;
   struct timers timers;
   uint64_t next_id;
-  int active;       /* not GONE */
-  int holders;      /* of them, HELD */
-  int64_t heard_at; /* when holders' own watches were last seen to */
-  struct queue *crowded_first, *crowded_last; /* who waits for the quota */
-  struct looks looks;                         /* for locks of another kind */
+  int active;       /* contenders that are not GONE */
+  int holders;      /* contenders that are HELD */
+  int64_t heard_at; /* when the holders' own watches were last set */
+  struct queue *crowded_first, *crowded_last; /* waiting for the quota */
+  struct looks looks;                         /* past checks for other kinds */
   struct doubts doubts;
-  /* The queue of a path, made if need be; NULL: no memory. */
+  /* Returns the queue of a path and creates it if needed; NULL: no memory. */
   struct queue *(*queue_of)(struct contenders *all, const char *path);
-  struct queues *queues; /* where that looks */
+  struct queues *queues; /* used by queue_of */
 };
 
 const char *contender_state_name(enum contender_state state);
-const char *contender_loss_name(enum loss loss); /* NULL: LOSS_NONE */
-/* Why ZooKeeper's `rc`, or a reason of ours, refuses.  VERDICT_TIMEOUT: it does not,
- * but there is no time to wait until it passes. */
+const char *contender_loss_name(enum loss loss); /* NULL for LOSS_NONE */
+/* Returns the verdict for a server's code or a reason of zklock.
+ * VERDICT_TIMEOUT: the refusal is transient, but no time is left. */
 enum verdict verdict_of(int rc);
 
-/* The memory that a contender on a path of this length needs. */
+/* Returns the memory of a contender on a path of this length. */
 size_t contender_size(size_t path_length);
 void contender_init(struct contender *c,
                     const struct contender_options *options, news_handler *tell,
                     void *owner);
 
-/* The fencing token of its hold. */
+/* Returns the fencing token of the hold of `c`. */
 int64_t contender_token(const struct contender *c);
-/* How many were ahead of it when it was refused; -1: one, and perhaps others. */
+/* Returns how many nodes were ahead of `c` at its refusal; -1: at least one. */
 int contender_ahead(const struct contender *c);
 
-/* For the files above. */
+/* For the modules above this one: */
 
-/* What its last list has shown counts no more: another is to tell. */
+/* Invalidates what the last list showed `c`, and asks for another list. */
 void contender_list_again(struct contender *c);
-/* The facts of its state, asserted wherever one comes in from outside. */
+/* Asserts the facts of the state.  Called when a call enters from outside. */
 void contender_check(const struct contender *c);
-/* PARKED, and the last in the queue. */
+/* Appends `c` to the queue as PARKED. */
 void contender_join(struct contender *c, struct queue *queue);
-/* Out of the queue's list. */
+/* Removes `c` from the list of its queue. */
 void contender_drop(struct contender *c);
 void contender_enter(struct contender *c, enum contender_state next);
-/* The last part of a new node's path, as it is asked for; of its node's path. */
+/* Writes the name of a new node, without the number that the server adds. */
 void contender_new_name(const struct contender *c, char *name, size_t size);
 void contender_set_name(struct contender *c, const char *name);
 void contender_decide(struct contender *c, enum decision decision);
-/* Its one op is under way for one thing at a time: nothing is asked about a node
- * whose create has not been answered, nor is one made while that is asked. */
+/* Prepares the one op of `c`.  It has one use at a time: no read of a node
+ * while its create is in flight, and no create during a read. */
 void contender_prepare(struct contender *c, enum op_kind kind);
-/* Any change of the directory is told from now on. */
+/* Lists the directory at each of its changes from now on. */
 void contender_watch_children(struct contender *c);
-/* No watch is its any more; all but that of its own node. */
+/* Drops all watches of `c`; `_others`: all but that of its own node. */
 void contender_unwatch(struct contender *c);
 void contender_unwatch_others(struct contender *c);
-/* LEAVING: a server refuses to delete its node. */
+/* LEAVING: notes that a server refuses to delete the node of `c`. */
 void contender_keep(struct contender *c, int rc);
-/* At the end of the step: its way's `settle`. */
+/* Calls the way's `settle` for `c` at the end of the step. */
 void contender_settle_later(struct contender *c);
 
 static inline struct wire *contender_wire(const struct contender *c) {
@@ -374,13 +373,13 @@ static inline struct directory *contender_directory(const struct contender *c) {
   return &c->queue->directory;
 }
 
-/* It looks at the nodes ahead only if they have been there for long. */
+/* Returns whether `c` lists its directory instead of watching nodes ahead. */
 static inline bool contender_waits_by_list(const struct contender *c) {
   return c->options.kind == KIND_PERMIT ||
          c->options.strategy != WAIT_PREDECESSOR;
 }
 
-/* An unfair lock's: of a session one at a time has a node. */
+/* Returns whether `c` is an unfair lock's: a session has one node of these. */
 static inline bool contender_is_exclusive(const struct contender *c) {
   return c->options.kind == KIND_UNFAIR;
 }
@@ -389,50 +388,50 @@ static inline bool contender_is_waiting(const struct contender *c) {
   return c->state < CONTENDER_HELD;
 }
 
-/* Is what was read our node?  Not a dying one of another session; nor what
- * somebody has put in the place of ours while we had no connection: others pass
- * it over, perhaps. */
+/* Returns whether the node in `reply` is that of `c`.  A node of an ended
+ * session is not.  Nor is one that has replaced the node of `c` under its name
+ * while disconnected: other waiters may have skipped it. */
 bool contender_owns(const struct contender *c, const struct reply *reply);
-/* It is. */
+/* Records that the node in `reply` is that of `c`. */
 void contender_prove(struct contender *c, const struct reply *reply);
-/* The one that has its name (NODE_MADE) is not ours, or is gone: another may be
- * ours. */
+/* Records that the node of this name (NODE_MADE) is gone or another session's.
+ * The session may have another node with this id. */
 void contender_refute(struct contender *c);
-/* Told in this connection: somebody may have deleted it in between, and made
- * another of its name. */
+/* Returns whether a server has confirmed the owner in this connection.  Before,
+ * the node may have been deleted and its name reused. */
 bool contender_is_surely_ours(const struct contender *c);
 
 static inline bool contender_has_node(const struct contender *c) {
   return c->node.known >= NODE_MADE;
 }
 
-/* What the view tells is of this connection. */
+/* Returns whether the view is from this connection. */
 static inline bool contender_sees(const struct contender *c) {
   return c->view.listed_in == contender_wire(c)->connection;
 }
 
-/* A list has shown a node of our name: is it ours?  Another session's can have the
- * same name up to its number, and one of an earlier create of ours can, too. */
+/* Returns whether only a list has shown a node of this name.  It may be another
+ * session's, or of an earlier create: only the numbers differ. */
 static inline bool contender_is_known_by_name(const struct contender *c) {
   return c->node.known == NODE_MADE && c->node.in_doubt;
 }
 
-/* Its create is under way. */
+/* Returns whether the create of `c` is in flight. */
 static inline bool contender_is_creating(const struct contender *c) {
   return c->op.in_flight && c->op.kind == OP_CREATE;
 }
 
-/* What is watched to know whether its node is there. */
+/* Returns the name whose deletion ends the hold of `c`. */
 static inline const char *contender_watch_name(const struct contender *c) {
   return contender_is_exclusive(c) ? NAME_UNFAIR : c->node.name;
 }
 
-/* Its own node is watched: that very node, whoever else has asked for it. */
+/* Returns whether exactly the node of `c` is watched, for any watcher. */
 static inline bool contender_watches_own(const struct contender *c) {
   return watch_is_of(&c->own, c->node.czxid);
 }
 
-/* Of these a queue has one at a time: the others wait PARKED. */
+/* Returns whether a queue admits such contenders one at a time. */
 static inline bool contender_is_sharing(const struct contender *c) {
   return c->options.handoffs > 0 || contender_is_exclusive(c);
 }
@@ -441,7 +440,7 @@ static inline bool contender_has_entered(const struct contender *c) {
   return c->state != CONTENDER_PARKED && c->state != CONTENDER_GONE;
 }
 
-/* Is there anything left for one more node? */
+/* Asks the quota for one more node. */
 enum quota_answer contender_quota(const struct contender *c, bool urgent);
 
 #pragma GCC visibility pop

@@ -1,5 +1,5 @@
-/* Following the tail of a queue: how who comes back waits without a list at
- * first. */
+/* Following the tail of a queue: a returning contender waits for the last known
+ * node, and sends no list at first. */
 #ifndef ZKLOCK_FOLLOW_H
 #define ZKLOCK_FOLLOW_H
 
@@ -7,19 +7,21 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Its create was sent; was answered.  False: a list is to tell where it is. */
+/* Called after the create was sent, and after its reply.  Returns false if a
+ * list is needed to find the node's position. */
 bool follow_begin(struct contender *c);
 bool follow_go_on(struct contender *c);
-/* Between the two: whom it follows is gone. */
+/* Called between the two: the node that it follows is gone. */
 void follow_lose(struct contender *c);
 
-/* A list has shown our node: who stands behind it is the tail. */
+/* Records the last node behind `own` as the tail.  `listing` shows the
+ * contender's node. */
 void follow_note_tail(const struct contender *c, const struct listing *listing,
                       const struct entry *own);
-/* Was anybody behind a holder of ours, when that was known last? */
+/* Returns whether the last list showed a node behind the holder's. */
 bool follow_knows_tail(const struct contender *c);
-/* May the delete of its node, or its create, be one transaction with another's?
- * Such a create's answer does not tell whose the node is. */
+/* Returns whether its delete or create may share a transaction with another's.
+ * The reply to such a create does not name the node's owner. */
 bool follow_joins(const struct contender *c);
 
 #pragma GCC visibility pop

@@ -1,6 +1,6 @@
-/* What happens to a contender, whatever its way of waiting; how it leaves, is in
- * life_leaving.h.  None of these frees it, nor takes it out of its queue: that is
- * done at the end of the step. */
+/* The life of a contender, for every way of waiting; life_leaving.h has its
+ * end.  These functions neither free a contender nor remove it from its queue:
+ * that happens at the end of the step. */
 #ifndef ZKLOCK_LIFE_H
 #define ZKLOCK_LIFE_H
 
@@ -10,31 +10,33 @@
 
 void life_begin(struct contender *c, struct queue *queue,
                 const struct way *way);
-/* PARKED, and it has its place: makes its node. */
+/* Creates the node of a PARKED contender that was admitted. */
 void life_enter(struct contender *c);
-/* Submits whatever the state calls for; idempotent. */
+/* Submits the request that the state of `c` needs; idempotent. */
 void life_drive(struct contender *c);
 
-/* Nobody is ahead: it is granted, or has to wait for the lease. */
+/* Grants the lock to `c`, because no node is ahead of it, or waits for a
+ * lasting lease. */
 void life_be_first(struct contender *c);
-/* The lease stands again. */
+/* Continues when the lease is valid again. */
 void life_proved(struct contender *c);
 
-/* Its node does not exist: it begins again at the tail. */
+/* Begins again at the tail of the queue: the node of `c` does not exist. */
 void life_start_over(struct contender *c);
-/* The same, but its node was not in a list: it may be there all the same. */
+/* Does the same when a list does not show the node, which may exist anyway. */
 void life_miss_node(struct contender *c);
-/* The one that has its name (NODE_MADE) is not ours, or is gone: another that
- * may be ours is looked for. */
+/* Looks for another node that may belong to `c`: the one of its name
+ * (NODE_MADE) is gone or another session's. */
 void life_refute(struct contender *c);
 
-/* At the end of a step.  Its memory goes back once no reply can come any more, and
- * its gate's has come back. */
+/* Ends `c` if it is GONE.  Its memory goes back to the owner once no reply can
+ * come and its gate has ended.  Called at the end of a step. */
 void life_settle(struct contender *c);
 
-/* Its own node, or what may be it, was read: do the data ask it to let go? */
+/* Notes a request to release the lock that the data of the node contain. */
 void life_hear_revocation(struct contender *c);
-/* A holder's own watch, armed late: an uncontended lock pays nothing. */
+/* Watches a holder's own node.  Called late, so that short holds need no
+ * request. */
 void life_watch_own(struct contender *c);
 
 void life_due(struct contender *c);

@@ -1,6 +1,6 @@
-/* The ways out of a contender's life: it is refused, it releases, it loses; and
- * then its node goes, which is asked for until a server says that it is gone.
- * life.c has the states, and calls what stands below the line. */
+/* The end of a contender's life: refusal, release and loss, and then the
+ * deletion of its node.  The delete is repeated until a server confirms it.
+ * life.c has the states, and calls the functions at the end of this file. */
 #ifndef ZKLOCK_LIFE_LEAVING_H
 #define ZKLOCK_LIFE_LEAVING_H
 
@@ -8,48 +8,51 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Its node must go, if there is one: to begin again if nothing is decided. */
+/* Deletes the node of `c`, if there is one.  A contender without a decision
+ * begins again afterwards. */
 void life_leave(struct contender *c);
-/* LEAVING, and it is known now whether there is a node. */
+/* LEAVING: continues once it is known whether there is a node. */
 void life_go_on_leaving(struct contender *c);
 
-/* Each is nothing if it comes too late. */
+/* Each of these does nothing if it comes too late. */
 void life_refuse(struct contender *c, enum verdict why, int reason);
-/* Because of `rc`, which we have met when we did `what` to so much of its
- * directory's path (struct denial). */
+/* Refuses `c` because of `rc`: `what` failed for the first `length` bytes of
+ * its directory's path (struct denial). */
 void life_deny(struct contender *c, const char *what, size_t length, int rc);
-/* Because its node's ACL does not let us read it: no server tells us whether it
- * is ours still. */
+/* Refuses `c` because the ACL of its node forbids reading.  No server would
+ * tell whether the node still belongs to it. */
 void life_deny_hidden(struct contender *c);
-/* The same, but where that may pass a patient one waits until it does. */
+/* Does as life_deny.  But a patient contender waits if `rc` is transient. */
 void life_fail(struct contender *c, const char *what, size_t length, int rc);
-/* Its deadline is over. */
+/* Refuses `c` because its deadline has passed. */
 void life_time_out(struct contender *c);
 void life_release(struct contender *c);
 void life_lose(struct contender *c, enum loss why);
-/* The same, when the lease is over. */
+/* Ends a hold whose lease has run out. */
 void life_lose_overdue(struct contender *c);
-/* The same, when the node is known to be gone. */
+/* Ends a hold whose node is known to be gone. */
 void life_lose_node(struct contender *c);
-/* Its node was deleted, by nobody else.  Those ahead of others of this session are
- * counted down as its own nodes go. */
+/* Decrements the counts of this session's waiters behind a node of `c` that was
+ * just deleted. */
 void life_count_down(struct contender *c);
 
-/* What happens to all of them. */
+/* Called for each contender: after a lost connection, at the end of the
+ * ZooKeeper session, and at close. */
 void life_disconnected(struct contender *c);
 void life_session_ended(struct contender *c);
 void life_close(struct contender *c);
 
 /* ---- For life.c ---------------------------------------------------------- */
 
-/* LEAVING: submits what that calls for; idempotent. */
+/* Submits the request that LEAVING needs; idempotent. */
 void life_try_to_leave(struct contender *c);
-/* LEAVING: what it has asked for (OP_PING, OP_REMOVE) was answered. */
+/* LEAVING: handles the reply to OP_PING or OP_REMOVE. */
 void life_leaving_answered(struct contender *c, enum op_kind asked_for,
                            const struct reply *reply);
-/* Its timer is due so much later, or at its deadline if it has one still. */
+/* Sets the timer of `c` to `pause` from now, or to its deadline if that is
+ * earlier. */
 void life_look_in(struct contender *c, int64_t pause);
-/* Nothing of it is left. */
+/* Ends `c`: its node is gone. */
 void life_finish(struct contender *c);
 
 #pragma GCC visibility pop

@@ -1,5 +1,5 @@
-/* The place of a node in the order of the numbers: what a list tells of it, and
- * what is done about it. */
+/* A node's position in the order of numbers: what a list shows of it, and what
+ * follows. */
 #ifndef ZKLOCK_PLACE_H
 #define ZKLOCK_PLACE_H
 
@@ -7,17 +7,18 @@
 
 #pragma GCC visibility push(hidden)
 
-/* A list that was sent after its create. */
+/* Handles a list that was sent after the contender's create. */
 void place_listed(struct contender *c, const struct listing *listing);
-/* All is known that a list can tell: it is first, or has to watch. */
+/* Acts on what the list has shown: the contender is first, or sets watches. */
 void place_act(struct contender *c);
-/* The node ahead of one that waits was read, or may not be. */
+/* Handles a read of the node ahead of a waiter, or its denial. */
 void place_predecessor_read(struct contender *c);
-/* Its own node is to be watched from now on. */
+/* Watches the contender's own node from now on. */
 void place_watch_own(struct contender *c);
 
-/* What a list tells of the node of one that waits or leaves: `found` is called if
- * it waits, and the list has its node; else it begins again, or is gone. */
+/* Looks in a list for the node of a contender that waits or leaves.  Calls
+ * `found` if it waits and the list has its node.  Otherwise the contender
+ * begins again, or is gone. */
 void place_find(struct contender *c, const struct listing *listing,
                 void (*found)(struct contender *c,
                               const struct listing *listing,

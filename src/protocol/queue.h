@@ -1,5 +1,5 @@
-/* A queue: this session's contenders on one path.  Who of them may have a node
- * now, and what their directory tells them all. */
+/* A queue: this session's contenders on one path.  It decides which of them may
+ * have a node now, and passes on what their directory reports. */
 #ifndef ZKLOCK_QUEUE_H
 #define ZKLOCK_QUEUE_H
 
@@ -7,46 +7,47 @@
 
 #pragma GCC visibility push(hidden)
 
-/* `flush`: at the end of the batch; calls queue_flush. */
+/* `flush` runs at the end of the batch and calls queue_flush. */
 struct queue *queue_new(struct contenders *all, const char *path,
                         void (*flush)(struct chore *chore));
-bool queue_is_idle(const struct queue *queue); /* nothing left */
+bool queue_is_idle(const struct queue *queue); /* nothing is left */
 void queue_free(struct queue *queue);
 
-/* Lets parked contenders in as far as they may be, and sends what is wanted. */
+/* Admits parked contenders, in order and as far as possible, and sends due
+ * requests. */
 void queue_flush(struct queue *queue);
-/* The same for this one, now. */
+/* Admits this contender now, if possible. */
 void queue_admit(struct contender *c);
-/* All that are parked are to be looked at again. */
+/* Makes the next flush consider all parked contenders again. */
 void queue_rewind(struct queue *queue);
-/* All but those are driven. */
+/* Drives all contenders that are not parked. */
 void queue_drive(struct queue *queue);
 void queue_connected(struct queue *queue);
-/* From now on this holder is told whether anybody else stands in its queue. */
+/* Reports from now on to this holder whether other nodes are in its queue. */
 void queue_look_around(struct contender *c);
 void queue_children_changed(struct queue *queue);
 void queue_disconnected(struct queue *queue);
-/* The watches that nobody wants go, after a disconnection. */
+/* Removes the unwanted watches, after a disconnection. */
 static inline void queue_sweep(struct queue *queue) {
   watches_sweep(&queue->directory.watches);
 }
-/* Nodes that may not be read are polled. */
+/* Polls the nodes that may not be read. */
 static inline void queue_look_again(struct queue *queue) {
   watches_look_again(&queue->directory.watches);
 }
 void queue_closed(struct queue *queue);
 
-/* Whoever waits for the quota may try again; false: nobody does. */
+/* Wakes a queue that waits for the quota; false: there is none to wake. */
 bool queue_wake_crowded(struct contenders *all);
 
-/* The one that holds; NULL: nobody of ours. */
+/* Returns this session's holder; NULL: none. */
 const struct contender *queue_holder(const struct queue *queue);
-/* The one whose node has this name. */
+/* Returns the contender whose node has this name. */
 struct contender *queue_find(const struct queue *queue, const char *name);
-/* The one whom this one downgrades, while that is there; NULL: none. */
+/* Returns the writer that `c` downgrades, while it exists; NULL: none. */
 struct contender *queue_writer(const struct contender *c);
 
-/* Whoever wants to hear of its lists. */
+/* Adds or removes a listener for its lists. */
 void queue_join_onlooker(struct queue *queue, struct onlooker *onlooker);
 void queue_leave_onlooker(struct queue *queue, struct onlooker *onlooker);
 

@@ -1,5 +1,5 @@
-/* The common way of waiting: nodes in the order of their numbers.  Mutex,
- * readers and writers, and a semaphore's gates. */
+/* The common way of waiting: nodes in the order of their numbers.  Used by
+ * mutexes, readers-writer locks and semaphore gates. */
 #ifndef ZKLOCK_QUEUED_H
 #define ZKLOCK_QUEUED_H
 
@@ -7,7 +7,7 @@
 
 #pragma GCC visibility push(hidden)
 
-/* The parts of queued_way, for a way that differs in others. */
+/* The functions of queued_way that other ways reuse. */
 void queued_sent(struct contender *c);
 void queued_made(struct contender *c);
 void queued_look(struct contender *c);
@@ -16,7 +16,7 @@ bool queued_may_remove(struct contender *c);
 watch_handler queued_heard;
 void queued_note_rival(struct contender *c);
 
-/* What the watch of its own node tells. */
+/* Handles the news of the watch of the contender's own node. */
 void queued_hear_own(struct contender *c, enum watch_news news,
                      const struct reply *reply);
 

@@ -1,5 +1,5 @@
-/* The queues of a session, found by their paths.  One is made when somebody comes
- * to a path, and freed when nothing is left to do there. */
+/* The queues of a session, found by path.  A queue is created when it is first
+ * needed and freed when it is idle. */
 #ifndef ZKLOCK_QUEUES_H
 #define ZKLOCK_QUEUES_H
 
@@ -15,31 +15,31 @@ struct queues {
   struct queue *buckets[QUEUES_BUCKETS];
 };
 
-/* `all` is told whom to ask for a queue. */
+/* Registers itself in `all` as the source of queues. */
 void queues_init(struct queues *queues, struct contenders *all);
-/* Nobody is in them. */
+/* Frees all queues; there are no contenders left in them. */
 void queues_free(struct queues *queues);
 
-/* The queue of this path, made if need be; NULL: no memory. */
+/* Returns the queue of this path and creates it if needed; NULL: no memory. */
 struct queue *queues_get(struct queues *queues, const char *path);
 
 void queues_each(struct queues *queues, void (*visit)(struct queue *queue));
 void queues_each_contender(struct queues *queues,
                            void (*visit)(struct contender *c));
 
-/* The server's event. */
+/* Passes a watch event from a server to the queues that it concerns. */
 void queues_hear(struct queues *queues, enum watch_event event,
                  const char *path);
 
-/* When one of these three has something to do: deadlines and pauses; the nodes of
- * holds, which are watched after a while; directories in doubt. */
+/* Returns when one of the next three functions has something to do: timers, the
+ * delayed watches of held nodes, or the lists of directories in doubt. */
 int64_t queues_due(const struct queues *queues);
 void queues_run_timers(struct queues *queues);
 void queues_watch_holds(struct queues *queues);
 void queues_look_for_late_nodes(struct queues *queues);
 
-/* Runs what is to be done at the end of the step and of the batch, until nothing
- * is left to do: who goes lets others in. */
+/* Runs the chores of the step and of the batch until there are none.  It
+ * repeats because contenders that leave make room for others. */
 void queues_flush(struct queues *queues);
 
 #pragma GCC visibility pop

@@ -1,14 +1,15 @@
 /* The quota: how much a session may have at ZooKeeper, in bytes of paths.
  *
- * When a session ends, one transaction lists the paths of all its nodes, and
- * ZooKeeper takes none of more than 1 MiB: a server that has logged a longer one
- * could never start again.  So each node takes its part.  When nothing is left,
- * contenders wait without a node, in the order of arrival of their path.
+ * When a session ends, one transaction lists the paths of all its nodes.
+ * ZooKeeper accepts no transaction of more than 1 MiB, and a server that has
+ * logged a longer one could never start again.  So each node takes a share of
+ * the quota.  When the quota is used up, contenders wait without a node, in
+ * order of arrival on their path.
  *
- * (Watches take none: a client sends the watches of a handle that reconnects in one
- * packet, and no handle of ours does.)
+ * Watches take no share: a client sends them in one packet only if its handle
+ * reconnects, and zklock's handles never do.
  *
- * Arithmetic only. */
+ * Pure arithmetic. */
 #ifndef ZKLOCK_QUOTA_H
 #define ZKLOCK_QUOTA_H
 
@@ -17,38 +18,41 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Up to the first limit anybody enters.  Up to the second those who are
- * urgent: the first of ours on a path, and who need not wait for those of ours
- * before it.  If they waited for others of this session to leave, these might
- * wait for them. */
+/* Every contender may enter up to the first limit, and only urgent ones up to
+ * the second.  Urgent are the first contender of this session on a path, and
+ * those that must not wait for the session's contenders ahead of them.  If
+ * urgent contenders waited for others to leave, those might wait for them in
+ * turn. */
 #ifndef QUOTA_LIMITS
 #define QUOTA_LIMITS 800000, 1000000
 #endif
 
 struct quota {
   size_t taken;
-  bool freed; /* something was given back since quota_was_freed */
+  bool freed; /* quota was returned since quota_was_freed */
 };
 
 enum quota_answer {
   QUOTA_YES,
-  QUOTA_LATER, /* when others leave */
-  QUOTA_NEVER, /* unless others leave whom the user has to release */
+  QUOTA_LATER, /* when other contenders leave */
+  QUOTA_NEVER, /* unless the user releases a lock */
 };
 
-/* What a node in a directory whose path is so long takes. */
+/* Returns the share of a node in a directory with a path of this length. */
 size_t quota_of_node(size_t directory);
 
-/* For so much more?  `leaving`: some of ours are on their way out. */
+/* Asks for `bytes` more.  `leaving`: some nodes of this session are being
+ * deleted. */
 enum quota_answer quota_ask(const struct quota *quota, size_t bytes,
                             bool urgent, bool leaving);
 
 void quota_take(struct quota *quota, size_t bytes);
 void quota_give(struct quota *quota, size_t bytes);
-/* Whoever could have had something did not want it. */
+/* Lets another contender try: the one that could have had the quota did not
+ * need it. */
 void quota_pass_on(struct quota *quota);
-/* Somebody may fit who did not: has anything been given back since this was
- * asked last? */
+/* Returns whether quota was returned since the last call, so that a waiter may
+ * fit now. */
 bool quota_was_freed(struct quota *quota);
 
 #pragma GCC visibility pop

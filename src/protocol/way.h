@@ -1,5 +1,5 @@
-/* What the kinds of locks differ in beyond the rule: the moments of a contender's
- * life in which its way of waiting decides. */
+/* A way of waiting: what the lock kinds do differently, beyond the rule.  Each
+ * function is called at one moment of a contender's life. */
 #ifndef ZKLOCK_WAY_H
 #define ZKLOCK_WAY_H
 
@@ -12,30 +12,33 @@
 struct contender;
 
 struct way {
-  /* PARKED, and has a place: life_enter, now or later. */
+  /* PARKED and admitted: calls life_enter, now or later. */
   void (*enter)(struct contender *c);
-  /* Its create was sent; was answered. */
+  /* The create was sent; was answered. */
   void (*sent)(struct contender *c);
   void (*made)(struct contender *c);
-  /* Is there a node of ours, and is anybody ahead?  Asks for what is missing. */
+  /* Determines whether the contender has a node and is first.  Sends the
+   * requests that it needs for this. */
   void (*look)(struct contender *c);
-  /* QUEUED: the same once more, for the lease stands again, or its timer is due
-   * before its deadline. */
+  /* QUEUED: does the same again, because the lease is valid again or the timer
+   * has fired before the deadline. */
   void (*look_anew)(struct contender *c);
-  /* LEAVING with a node: may it be deleted by its name?  If not, it finds out. */
+  /* LEAVING with a node: returns whether it may be deleted by its name.  If
+   * not, sends the requests to find out. */
   bool (*may_remove)(struct contender *c);
-  /* A list that was sent after its create. */
+  /* Handles a list that was sent after the create. */
   void (*listed)(struct contender *c, const struct listing *listing);
   watch_handler *heard;
-  /* Who keeps it waiting, for its refusal to tell: in c->rival. */
+  /* Stores in c->rival which node keeps it waiting, for its refusal. */
   void (*note_rival)(struct contender *c);
-  /* At the end of each step in which something was heard that concerns it:
-   * life_settle, behind what else is to be done. */
+  /* Runs at the end of each step that concerns the contender.  Does its own
+   * work, then calls life_settle. */
   void (*settle)(struct contender *c);
 };
 
-/* Nodes in the order of their numbers; permits behind a gate, whose contender has
- * memory for another (`gate`); one node of one name; a double barrier's members. */
+/* queued: nodes in the order of their numbers.  semaphore: permits behind a
+ * gate, which needs memory for a second contender (`gate`).  unfair: one node
+ * of one name.  gathering: the members of a double barrier. */
 extern const struct way queued_way, semaphore_way, unfair_way, gathering_way;
 
 #pragma GCC visibility pop

@@ -1,6 +1,6 @@
-/* A departure: a member leaves a double barrier, together with all the others.
- * (The protocol is that of Curator's DistributedDoubleBarrier; departure.c tells
- * where it differs.) */
+/* A departure: a member leaves a double barrier together with all other
+ * members.  The protocol is that of Curator's DistributedDoubleBarrier;
+ * departure.c lists the differences. */
 #ifndef ZKLOCK_DEPARTURE_H
 #define ZKLOCK_DEPARTURE_H
 
@@ -12,61 +12,64 @@ struct departure;
 
 struct departure_owner {
   void *self;
-  /* Our node is not needed any more: the hold that stands on it ends now. */
+  /* Called when the member's node is not needed any more: the hold ends now. */
   void (*release)(void *self);
-  /* All have left; or `d->verdict` and `d->reason` say why nobody waits for the
-   * rest.  By then our node was released. */
+  /* Called at the end.  `all`: all members have left.  Otherwise `d->verdict`
+   * and `d->reason` say why the wait was given up.  The node was released
+   * before. */
   void (*ended)(void *self, bool all);
-  /* Comes last: the memory is the owner's again. */
+  /* Called last: the memory belongs to the owner again. */
   void (*forgotten)(void *self);
 };
 
 enum departure_state {
-  DEPARTURE_LISTS, /* who is there? */
-  DEPARTURE_WAITS, /* one of them must go first */
-  DEPARTURE_SHUTS, /* nobody else is left: `ready` goes */
+  DEPARTURE_LISTS, /* lists the members */
+  DEPARTURE_WAITS, /* waits until another member's node is gone */
+  DEPARTURE_SHUTS, /* is the last member: deletes `ready` */
   DEPARTURE_OVER,
 };
 
 struct departure {
-  const char *path; /* of the barrier; these two are alive until it ends */
-  const char *own;  /* the name of our node */
+  /* Of the barrier; `path` and `own` stay valid until `ended`. */
+  const char *path;
+  const char *own; /* the name of the member's node */
   int64_t until;
-  bool patient; /* false: waits for nobody */
+  bool patient; /* false: does not wait for others */
   struct departure_owner owner;
   enum verdict verdict;
   int reason;
 
-  /* The rest is departure.c's. */
+  /* Private to departure.c: */
   struct departures *of;
   struct departure *next, **link;
-  struct chore end; /* at the end of the step: is it forgotten? */
+  struct chore end; /* at the end of the step: may it be forgotten? */
   enum departure_state state;
-  bool inside; /* our node was not released */
+  bool inside; /* its node was not released yet */
   struct deadline deadline;
   struct op op;
-  struct op proof; /* a committed no-op before the first list ... */
-  bool proved;     /* ... and that is what it was */
+  struct op proof; /* a committed no-op before the first list */
+  bool proved;     /* `proof` was committed */
   struct refusals backoff;
   struct vigil vigil;
-  struct listing *others; /* whom it waits for; NULL: not known yet */
-  char *spot;             /* the path of the one, or of `ready` */
+  struct listing *others; /* the members to wait for; NULL: not listed yet */
+  char *spot;             /* the path of the awaited node, or of `ready` */
 };
 
-/* Those of a session. */
+/* The departures of a session. */
 struct departures {
   struct vigils *vigils;
   struct departure *first;
 };
 
 void departures_init(struct departures *all, struct vigils *vigils);
-/* Begins one, of which the first fields are filled. */
+/* Begins a departure.  The caller has filled the public fields. */
 void departure_begin(struct departures *all, struct departure *d);
-/* Waits no more for the others, unless it is over. */
+/* Gives up the wait for the other members, unless the departure is over. */
 void departure_refuse(struct departure *d, enum verdict why, int reason);
-/* There is a connection, or something could not be sent and may be now. */
+/* Sends what is due.  Called in a new connection, and when a request that
+ * failed can be sent again. */
 void departures_drive(struct departures *all);
-/* There is none any more: one that does not wait is over. */
+/* Ends the departures that do not wait: the connection is lost. */
 void departures_disconnected(struct departures *all);
 void departures_refuse(struct departures *all, enum verdict why, int reason);
 

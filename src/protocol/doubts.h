@@ -1,19 +1,22 @@
-/* Creates that may be applied late.
+/* Creates that a server may apply late.
  *
- * A server's thread may read a create and stand still.  Its connection breaks, we
- * reconnect to the same server, list the directory and do not find the node.  Then
- * the thread goes on, and the server makes the node: the session is alive, and
- * this server speaks for it.  (So it is in servers of all versions: the only check
- * is PrepRequestProcessor's, of the session and of the server that owns it.)  No
- * span of time ends this.  While the session is at another server such a request
- * is refused, but the session may come back.  What ends it is the end of the
- * ZooKeeper session.
+ * A server's thread may read a create and stall.  Its connection breaks, the
+ * client reconnects to the same server, lists the directory and does not find
+ * the node.  Then the thread continues and the server creates the node, because
+ * the session is alive and belongs to this server.  All server versions behave
+ * so: the only check, in PrepRequestProcessor, is of the session and of the
+ * server that owns it.
  *
- * Such a node would keep others waiting for as long as our session lives.  So the
- * directory is listed from time to time, until the session ends; what such a list
- * shows of ours, and no contender knows, is deleted (strays.h).  The time between
- * two lists is T/8 to T/4, longer where more than DOUBTS_AT_ONCE directories are
- * in doubt: a late node delays others by less than a dead client does. */
+ * No span of time ends this.  A server that does not own the session refuses
+ * such a request, but the session may return to it.  Only the end of the
+ * ZooKeeper session ends it.
+ *
+ * Such a node would block others for as long as the session lives.  So the
+ * directory is listed from time to time until the session ends.  If a list
+ * shows a node of this session that no contender knows, it is deleted
+ * (strays.h).  Lists are T/8 to T/4 apart, and further if more than
+ * DOUBTS_AT_ONCE directories are in doubt.  So a late node delays others by
+ * less than a dead client does. */
 #ifndef ZKLOCK_DOUBTS_H
 #define ZKLOCK_DOUBTS_H
 
@@ -21,17 +24,19 @@
 
 #pragma GCC visibility push(hidden)
 
-/* So many directories are listed in one turn. */
+/* The number of directories listed in one turn. */
 enum { DOUBTS_AT_ONCE = 100 };
 
 void doubts_init(struct doubts *doubts);
-/* Before a contender forgets its node: is its create in doubt? */
+/* Marks the queue if the contender's create is in doubt.  Called before the
+ * contender forgets its node. */
 void doubts_note(struct contender *c);
-/* The ZooKeeper session has ended. */
+/* The ZooKeeper session has ended, and the doubt with it. */
 void doubts_end(struct queue *queue);
 
 int64_t doubts_due(const struct doubts *doubts, const struct wire *wire);
-/* It is due: doubts_list is called for each queue next. */
+/* Begins a turn that is due.  The caller then calls doubts_list for each
+ * queue. */
 void doubts_begin_turn(struct doubts *doubts, struct wire *wire);
 void doubts_list(struct queue *queue);
 

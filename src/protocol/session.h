@@ -1,12 +1,12 @@
-/* The session, through which alone the world deals with the protocol.
+/* The session, the only entrance to the protocol.
  *
- *   what the user wants ───┐                      ┌──► struct listener: states
- *   what a server says  ───┼──► session_… (now) ──┼──► each contender's `tell`
- *   that time has passed ──┘                      └──► struct transport: requests
+ *   calls of the user  ──┐                      ┌──► struct listener: states
+ *   reports of servers ──┼──► session_… (now) ──┼──► each contender's `tell`
+ *   the passing time   ──┘                      └──► struct transport: requests
  *
- * Pure: no I/O, no clock, no thread, no Lua; one thread at a time.  Each call is
- * told what time it is.  A batch is some calls, as many as there are things to
- * report, and session_run at the end of it. */
+ * Pure: no I/O, no clock, no Lua, and one thread at a time.  Each call has the
+ * time as an argument.  A batch is any number of calls, with session_run at its
+ * end. */
 #ifndef ZKLOCK_SESSION_H
 #define ZKLOCK_SESSION_H
 
@@ -19,8 +19,8 @@
 #define SESSION_STATES(X)                                    \
   X(CONNECTING, "connecting") /* no ZooKeeper session yet */ \
   X(CONNECTED, "connected")                                  \
-  X(SUSPENDED, "suspended") /* no server just now */         \
-  X(EXPIRED, "expired")     /* a new session comes next */   \
+  X(SUSPENDED, "suspended") /* no connection at present */   \
+  X(EXPIRED, "expired")     /* a new session follows */      \
   X(CLOSED, "closed")
 
 enum session_state {
@@ -29,7 +29,7 @@ enum session_state {
 #undef X
 };
 
-/* Whom the protocol tells what has happened to the session. */
+/* Receives what happens to the session. */
 struct listener {
   void *self;
   void (*session)(void *self, enum session_state state);
@@ -38,21 +38,22 @@ struct listener {
 
 struct session_options {
   const char *chroot;       /* "" or an absolute path */
-  unsigned char random[16]; /* what our node names begin with */
-  int64_t least_timeout;    /* no server grants less; 0: not known */
-  int64_t tick;             /* no server has a longer one; 0: not known */
-  bool doubts_acl; /* a server is to be asked before we make anything */
+  unsigned char random[16]; /* seeds the prefix of node names */
+  int64_t least_timeout;    /* no server grants less; 0: unknown */
+  int64_t tick;             /* no server's tick is longer; 0: unknown */
+  bool doubts_acl;          /* rehearse the ACL before creating nodes */
 };
 
 struct session {
   struct listener listener;
   const char *chroot;
   enum session_state state;
-  bool silent; /* CONNECTED, and the user sees SUSPENDED: the lease of a hold
-                was over.  Nothing is decided by it. */
-  int refused; /* see session_refused; 0: they are accepted */
-  int calls;   /* that have begun and not ended */
-  int64_t lost_at;  /* when the last connection was */
+  /* CONNECTED, but the user sees SUSPENDED because a hold's lease ran out.  No
+   * decision depends on it. */
+  bool silent;
+  int refused; /* code of refused credentials (session_refused); 0: accepted */
+  int calls;   /* nesting depth of calls */
+  int64_t lost_at;  /* when the last connection was lost */
   int64_t renew_at; /* EXPIRED: when to open a new session */
   int expiries_in_row;
 
@@ -70,94 +71,97 @@ void session_init(struct session *s, const struct session_options *options,
                   const struct transport *transport,
                   const struct listener *listener, int64_t now);
 void session_free(struct session *s); /* after session_close */
-/* The first ZooKeeper session is to be begun. */
+/* Begins the first ZooKeeper session. */
 void session_open(struct session *s, int64_t now);
 
-/* What the user wants.  A contender's owner hears of it by its `tell`, also
- * before the call returns.  False: no memory, and nothing has begun. */
+/* Begins an acquisition.  The contender's `tell` reports its events, possibly
+ * before the call returns.  Returns false if there is no memory; then nothing
+ * has begun. */
 bool session_acquire(struct session *s, int64_t now, struct contender *c,
                      const char *path);
-/* Of one that is not held, or not any more: nothing happens. */
+/* Releases a hold; does nothing if it is not held. */
 void session_release(struct session *s, int64_t now, struct contender *c);
-/* Of one that waits no more: nothing happens; the grant was first. */
+/* Cancels a wait; does nothing if it has ended, as by a grant. */
 void session_cancel(struct session *s, int64_t now, struct contender *c);
-/* Its owner knows that the hold is over; of one that is not held: nothing. */
+/* Ends a hold whose owner knows that it is over; does nothing if it is not
+ * held. */
 void session_lose(struct session *s, int64_t now, struct contender *c,
                   enum loss why);
-/* The lease of a hold was over: the user sees SUSPENDED until a round is
- * answered, or the connection goes. */
+/* Shows SUSPENDED to the user because a hold's lease ran out, until a round is
+ * answered or the connection is lost. */
 void session_fall_silent(struct session *s, int64_t now);
-/* Watches the node of a hold now rather than soon. */
+/* Watches the node of a hold now instead of after a while. */
 void session_watch(struct session *s, int64_t now, struct contender *c);
-/* Tells this holder from now on whether anybody else stands in its queue, by
- * NEWS_ALONE and NEWS_COMPANY. */
+/* Reports to this holder from now on, by NEWS_ALONE and NEWS_COMPANY, whether
+ * other nodes are in its queue. */
 void session_look_around(struct session *s, int64_t now, struct contender *c);
-/* Somebody waits who contends for nothing, or not any more.  Its end comes by its
- * own function, also before the call returns.  False: no memory, and nothing has
- * begun. */
+/* Begins a vigil or a departure: a wait without a contender.  Its own function
+ * reports the end, possibly before the call returns.  Returns false if there is
+ * no memory; then nothing has begun. */
 bool session_keep_vigil(struct session *s, int64_t now, struct vigil *v);
 void session_depart(struct session *s, int64_t now, struct departure *d);
-/* It waits no more.  Of one that has ended: nothing happens. */
+/* Ends the wait; does nothing if it has ended. */
 void session_end_vigil(struct session *s, int64_t now, struct vigil *v);
 void session_end_departure(struct session *s, int64_t now, struct departure *d);
-/* A request beside the protocol; false: it was not sent. */
+/* Sends a request of the user; false: it was not sent. */
 bool session_ask(struct session *s, int64_t now, struct op *op);
 void session_close(struct session *s, int64_t now);
 
-/* What the world reports.
+/* Reports from the client:
  *
- * From now on an attempt to connect may be under way, of which we need never hear:
- * a server may have got it that grants less time than we know of. */
+ * A connection attempt may be under way from now on.  Its reply may never come,
+ * and the server may have granted a shorter timeout than is known. */
 void session_attempting(struct session *s, int64_t now);
-/* `started`: a time that certainly comes before the attempt that led to this
- * connection, and after whatever was answered in the last one was sent. */
+/* `started` is a time before this connection's attempt began, and after every
+ * request that was answered in the last connection was sent. */
 void session_connected(struct session *s, int64_t now, int64_t id,
                        int64_t timeout, int64_t started);
-/* A server has accepted the connection, and granted `timeout`; but perhaps not our
- * credentials, and then this is all that is heard of it. */
+/* A server has accepted the connection and granted `timeout`.  It may still
+ * refuse the credentials; then no session_connected follows. */
 void session_greeted(struct session *s, int64_t now, int64_t timeout,
                      int64_t started);
 void session_disconnected(struct session *s, int64_t now);
-/* The ensemble does not accept our credentials: until session_connected
- * waiters and newcomers are told so. */
+/* The ensemble refuses the credentials.  Until session_connected, waiters and
+ * newcomers are refused with this reason. */
 void session_refused(struct session *s, int64_t now, int reason);
 void session_expired(struct session *s, int64_t now);
-/* An attempt to reconnect was not answered: if anything still keeps the session
- * alive, is it only our attempts, and with it nodes that are to be deleted?
- * Then it is to be given up, and session_expired to be called. */
+/* Returns whether only reconnection attempts may keep the session alive, and
+ * with it nodes that must be deleted.  Called when an attempt was not answered.
+ * If true, the caller gives up the session and calls session_expired. */
 bool session_is_beyond_help(const struct session *s, int64_t now);
 void session_reply(struct session *s, int64_t now, uint64_t serial,
                    const struct reply *reply);
 void session_event(struct session *s, int64_t now, enum watch_event event,
                    const char *path);
 
-/* Ends every batch of the calls above: runs what is due, sends what waited. */
+/* Ends each batch of the calls above: runs what is due and sends what
+ * waited. */
 void session_run(struct session *s, int64_t now);
-/* Before anybody waits for anything: sends what has lingered for a call that may
- * follow soon, if there is such. */
+/* Sends a request that lingers to be joined by a later one.  Must be called
+ * before the thread sleeps. */
 static inline bool session_lingers(const struct session *s) {
   return s->wire.lingers;
 }
 static inline void session_flush(struct session *s) { wire_flush(&s->wire); }
-/* When session_run must be called at the latest. */
+/* Returns when session_run must be called at the latest. */
 int64_t session_due(const struct session *s);
 
 static inline bool session_is_connected(const struct session *s) {
   return s->state == SESSION_CONNECTED;
 }
-/* Until when the session is proved to live. */
+/* Returns the time until which the session is proved to live. */
 static inline int64_t session_lease(const struct session *s) {
   return s->wire.lease.until;
 }
-/* ZooKeeper's number of it; 0: none. */
+/* Returns ZooKeeper's id of the session; 0: none. */
 static inline int64_t session_number(const struct session *s) {
   return s->wire.session;
 }
-/* As negotiated last; 0: never. */
+/* Returns the last negotiated timeout; 0: never negotiated. */
 static inline int64_t session_negotiated(const struct session *s) {
   return s->wire.timeout;
 }
-/* By which it goes. */
+/* Returns the time of the last call. */
 static inline int64_t session_now(const struct session *s) {
   return s->wire.now;
 }

@@ -1,6 +1,6 @@
-/* Strays: nodes in a directory that may be ours, by their names, and that nobody
- * of us knows, as what a create has made whose answer was lost.  Those that are
- * ours are removed. */
+/* Strays: orphaned nodes in a directory.  Their names say that they may be this
+ * session's, but no contender knows them; a create whose reply was lost leaves
+ * such a node.  Those that this session owns are deleted. */
 #ifndef ZKLOCK_STRAYS_H
 #define ZKLOCK_STRAYS_H
 
@@ -8,34 +8,35 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Whose directory it is. */
+/* The module that uses the directory. */
 struct strays_owner {
   void *self;
-  /* May this child be the node of one of ours, who knows of it? */
+  /* Returns whether the child may be the node of a known contender. */
   bool (*claims)(void *self, const char *name);
-  /* A list would show others. */
+  /* Asks for another list, because it would show more strays. */
   void (*list_again)(void *self);
 };
 
 struct strays;
 
-/* Of the directory at `path`, which stays the owner's memory; `flush`: at the end
- * of the batch, calls strays_send.  NULL: no memory. */
+/* Returns the strays of the directory at `path`, which stays the owner's
+ * memory.  `flush` runs at the end of the batch and calls strays_send.  NULL:
+ * no memory. */
 struct strays *strays_new(const struct strays_owner *owner, struct wire *wire,
                           struct chore *flush, const char *path, size_t length);
-/* None are known. */
+/* Frees it; there are no known strays. */
 void strays_free(struct strays *s);
 bool strays_are_known(const struct strays *s);
 
-/* Are any taken just now? */
+/* Returns whether more strays are accepted just now. */
 bool strays_take_more(struct strays *s);
-/* If this child's owner is our session, it goes.  False: no memory. */
+/* Deletes the child if this session owns it.  False: no memory. */
 bool strays_remove(struct strays *s, const char *name);
 
 void strays_send(struct strays *s);
-/* Those that were others' may be asked about again. */
+/* Allows another check of nodes that had other owners. */
 void strays_forget_foreign(struct strays *s);
-/* The session is over: nothing is sent any more. */
+/* The session is closed: sends no more requests. */
 void strays_closed(struct strays *s);
 
 #pragma GCC visibility pop

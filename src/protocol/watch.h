@@ -1,10 +1,11 @@
-/* A watch: one node of a directory that contenders of this session want to hear
- * of.  They share it: a waiter's own node is what the next one waits for.
- * Removed at the server when the last of them has left.
+/* A watch: one node of a directory that contenders of this session observe.
+ * They share it, because a waiter's own node is what the next waiter waits for.
+ * The watch is removed at the server when its last watcher has left.
  *
- * Each of them has a slot for it, a watcher, with the function that it hears by.
- * Whoever has made the node hears first: it must know that it has lost it before
- * the next one knows that it is first. */
+ * Each contender has a slot for it, a watcher, with a function that receives
+ * the news.  The contender that created the node is called first.  It must know
+ * that it has lost its node before the next contender learns that it is
+ * first. */
 #ifndef ZKLOCK_WATCH_H
 #define ZKLOCK_WATCH_H
 
@@ -16,24 +17,24 @@
 
 #pragma GCC visibility push(hidden)
 
-/* What became of it. */
+/* What happened to the node. */
 enum watch_news {
-  WATCH_ARMED, /* the server will tell; and the node was read */
+  WATCH_ARMED, /* the node was read, and the server will send an event */
   WATCH_GONE,
-  WATCH_STALE, /* its data were written: nothing is armed any more */
-  WATCH_HIDDEN /* it is there, and its ACL does not let us read it */
+  WATCH_STALE, /* its data were written: the watch is not armed any more */
+  WATCH_HIDDEN /* it exists, but its ACL forbids reading */
 };
 
 struct watcher;
-/* `reply`: of the request that armed it, if it did. */
+/* `reply` is that of the read which found the news; NULL: an event. */
 typedef void watch_handler(struct watcher *watcher, enum watch_news news,
                            const struct reply *reply);
 
-/* What those of one kind have in common. */
+/* What all watchers of one kind have in common. */
 struct watcher_role {
   watch_handler *hear;
-  size_t place; /* how far inside its owner it is */
-  bool first;   /* it hears before others */
+  size_t place; /* the offset of the watcher in its owner */
+  bool first;   /* called before other watchers */
 };
 
 struct watcher {
@@ -42,8 +43,8 @@ struct watcher {
   const struct watcher_role *role;
 };
 
-/* A request about a node.  It is there while it is under way: hardly one of the
- * thousands of nodes that a session may watch is just being asked about. */
+/* A request about a node.  It is allocated while in flight only: of the
+ * thousands of watched nodes hardly one is being read at a time. */
 struct enquiry {
   struct op op;
   char path[];
@@ -53,30 +54,30 @@ struct watch {
   struct watches *of;
   struct watch *next; /* of the same directory */
   struct watcher *watchers, **watchers_end;
-  struct enquiry *enquiry; /* NULL: none */
+  struct enquiry *enquiry; /* NULL: no request */
   struct chore end;
-  int64_t czxid;      /* the node that was read */
-  int wanted;         /* by so many of them */
+  int64_t czxid;      /* of the node that was read */
+  int wanted;         /* the number of watchers */
   unsigned armed_in;  /* the connection in which the server confirmed it */
-  unsigned hidden_in; /* ... or said that the node is hidden */
-  unsigned left_in;   /* ... in which it may have it still, though unwanted */
+  unsigned hidden_in; /* the connection in which the node was hidden */
+  unsigned left_in;   /* the connection that may have it, though unwanted */
   uint32_t hash;
-  char *data;   /* the beginning of the node's data, as read last ... */
-  int size;     /* ... of so many; NULL and 0: it has none, or is ours */
-  bool awaited; /* it need not exist: use `exists`, and the watch stays */
-  bool revoked; /* and its data asked whoever made it to let go */
+  char *data;   /* the first bytes of the node's data, as read last */
+  int size;     /* of all the data; 0: no data, or our node */
+  bool awaited; /* the node may be missing: `exists` keeps the watch armed */
+  bool revoked; /* the data asked the holder to release the lock */
   char name[];
 };
 
 /* The watches of one directory. */
 struct watches {
   struct wire *wire;
-  struct chore *wake; /* the directory may be idle when one has gone */
-  /* Is this child a node of this session? */
+  struct chore *wake; /* run when a watch is gone: the directory may be idle */
+  /* Returns whether this child is a node of this session. */
   bool (*is_ours)(const struct watches *watches, const char *name);
   struct watch *first;
-  struct refusals backoff; /* where a server has refused to watch, or to stop */
-  const char *path;        /* the directory's */
+  struct refusals backoff; /* after a server refused to add or remove a watch */
+  const char *path;        /* of the directory */
   size_t length;
 };
 
@@ -85,61 +86,65 @@ static inline void *watcher_owner(struct watcher *watcher) {
   return (char *)watcher - watcher->role->place;
 }
 
-/* Watches the child `name` in place of what was watched, NULL: nothing.  False:
- * no memory.  Nothing is asked of the server yet. */
+/* Makes `watcher` watch the child `name` instead of its present node; NULL:
+ * none.  Sends no request yet.  False: no memory. */
 bool watch_want(struct watcher *watcher, struct watches *watches,
                 const char *name);
 void watch_drop(struct watcher *watcher);
 
-/* Asks the server for it unless that is done or under way; nothing without a
- * watch. */
+/* Asks the server for the watch, unless it is known or asked for.  Does nothing
+ * without a watch. */
 void watch_arm(const struct watcher *watcher);
-/* The same, and reads the node even if its watch is armed already. */
+/* Reads the node, even if its watch is armed. */
 void watch_read(const struct watcher *watcher);
-/* A server will tell us of what becomes of the node. */
+/* Returns whether a server will report the node's next change. */
 bool watch_is_armed(const struct watcher *watcher);
-/* A server has told us of it in this connection: the watch is armed, or polled. */
+/* Returns whether a server has reported the node in this connection: its watch
+ * is armed, or it is polled. */
 bool watch_is_known(const struct watcher *watcher);
-/* The node is there, and its ACL does not let us read it: polled, never armed. */
+/* Returns whether the node exists but its ACL forbids reading.  Such a node is
+ * polled, and its watch never counts as armed. */
 bool watch_is_hidden(const struct watcher *watcher);
-/* A request about the node is under way. */
+/* Returns whether a request about the node is in flight. */
 bool watch_is_asking(const struct watcher *watcher);
 
-/* The node need not be there: from now on WATCH_GONE leaves the watch armed, and
- * WATCH_STALE tells that it was made.  (Its data are not read.) */
+/* Allows the node to be missing.  From now on WATCH_GONE leaves the watch
+ * armed, and WATCH_STALE means that the node was created.  Its data are not
+ * read. */
 void watch_await(const struct watcher *watcher);
-/* Of one that is known, and not hidden: the node that was read; 0: it was not
- * there. */
+/* Returns the czxid of the node that was read; 0: it was missing.  Also 0 if
+ * the node is not known in this connection, or hidden. */
 int64_t watch_seen(const struct watcher *watcher);
 
-/* It is armed, and it is that very node, not another of its name. */
+/* Returns whether the watch is armed, and for exactly this node. */
 bool watch_is_of(const struct watcher *watcher, int64_t czxid);
 
-/* It is over: had that node been read by it? */
+/* Returns whether the last read found exactly this node, even if the watch has
+ * fired since. */
 bool watch_was_of(const struct watcher *watcher, int64_t czxid);
-/* Is it this child that is watched? */
+/* Returns whether this child is watched. */
 bool watch_is_for(const struct watcher *watcher, const char *name);
 
-/* When somebody of ours read it last its data asked to let go.  (Whoever joins a
- * watch that is armed has not heard that.) */
+/* Returns whether the last read found a request to release the lock.  A watcher
+ * that joins an armed watch has not been told of it. */
 bool watch_is_revoked(const struct watcher *watcher);
 
-/* Something is to be told of the child (as wire_trouble does), because of `rc`. */
+/* Reports `message` for the child, as wire_trouble does, because of `rc`. */
 void watch_say(const struct watcher *watcher, const char *message, int rc);
 
-/* The child's name; NULL: no watch. */
+/* Returns the child's name; NULL: no watch. */
 const char *watch_name(const struct watcher *watcher);
-/* The beginning of a child's data as anybody of ours has read them last, and the
- * size of all of them; 0: nobody has. */
+/* Stores the first bytes of a child's data, as the last read found them.
+ * Returns the size of all the data; 0: not read. */
 int watch_data(const struct watches *watches, const char *name,
                const void **data);
 
-/* The server's event. */
+/* Handles a server's event. */
 void watches_fired(struct watches *watches, const char *name,
                    enum watch_event event);
-/* Time to poll those of nodes that may not be read (watch.c). */
+/* Polls the nodes that may not be read (watch.c). */
 void watches_look_again(struct watches *watches);
-/* After a disconnection: those that nobody wants go. */
+/* Removes the unwanted watches after a disconnection. */
 void watches_sweep(struct watches *watches);
 
 #pragma GCC visibility pop

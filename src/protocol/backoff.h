@@ -1,7 +1,8 @@
 /* Exponential backoff with jitter, for a request that is repeated because its
- * answer leads nowhere.  The first three repetitions go at once: ordinary recoveries
- * need no more.  Each one after them waits about twice as long as the one before.
- * When nothing was repeated for four times the longest pause, it begins again.
+ * reply was of no use.  The first three repetitions are sent at once: ordinary
+ * recoveries need no more.  Each later one waits about twice as long as the one
+ * before.  After four times the longest pause without a repetition, the series
+ * begins again.
  *
  * Pure arithmetic on times. */
 #ifndef ZKLOCK_BACKOFF_H
@@ -13,14 +14,15 @@
 #pragma GCC visibility push(hidden)
 
 struct backoff {
-  int64_t until; /* nothing is sent while now < until */
+  int64_t until; /* send nothing while now < until */
   uint8_t repeated;
 };
 
-/* Once more.  `jitter`: any number, another one for each client. */
+/* Records one more repetition and sets the next pause.  `jitter` is any number
+ * that differs between clients. */
 void backoff_repeat(struct backoff *backoff, int64_t now, int64_t longest,
                     uint64_t jitter);
-/* What was asked for has come: the next repetition is a first one. */
+/* Ends a series of repetitions: the request got a useful reply. */
 static inline void backoff_end(struct backoff *backoff) {
   backoff->repeated = 0;
 }

@@ -1,15 +1,20 @@
-/* Chores: what is to be done when nobody is in the middle of something.
+/* Chores: deferred work, run when no other function is in the middle of its
+ * own.
  *
- * Nobody's memory goes back inside a step, so no function of the protocol frees
- * what it was given: whoever is over says so by a chore.  There are two lists.
- * The first is done at the end of each step, which is a call of session.h or a
- * part of session_run: the ends of contenders and watches, and what a semaphore
- * has heard of its gate.  (So a gate that is lost is heard of before the next
- * reply, which may grant.)  The second is done at the end of a batch of calls:
- * what each queue asks for, so that one list serves all who have come.
+ * A function of the protocol never frees its arguments.  An object that has
+ * ended adds a chore instead, and the chore frees it later.  There are two
+ * lists of chores.
  *
- * A chore is a slot inside its owner, and says what to look at rather than what
- * has happened: adding it twice does no harm. */
+ * The step list runs at the end of each step; a step is one call of session.h,
+ * or a part of session_run.  It holds the ends of contenders and watches, and
+ * changes of semaphore gates.  So a semaphore learns of a lost gate before the
+ * next reply can grant a permit.
+ *
+ * The batch list runs at the end of a batch of calls.  It holds the requests of
+ * each queue, so that one list request serves all contenders of the batch.
+ *
+ * A chore is a field of the object that it serves, and names an object to check
+ * rather than an event.  So adding a chore twice is harmless. */
 #ifndef ZKLOCK_CHORE_H
 #define ZKLOCK_CHORE_H
 
@@ -18,8 +23,8 @@
 #pragma GCC visibility push(hidden)
 
 struct chore {
-  struct chore *next; /* the last one's: itself; NULL: it is in no list */
-  void (*run)(struct chore *chore); /* its memory may be gone afterwards */
+  struct chore *next; /* itself: the last in the list; NULL: in no list */
+  void (*run)(struct chore *chore); /* may free the chore itself */
 };
 
 struct chores {
@@ -28,10 +33,10 @@ struct chores {
 
 void chores_init(struct chores *chores);
 void chore_add(struct chores *chores, struct chore *chore);
-/* Until none is left, those that are added meanwhile included. */
+/* Runs chores until the list is empty, including those added meanwhile. */
 void chores_do(struct chores *chores);
 
-/* Is it in a list? */
+/* Returns whether the chore is in a list. */
 static inline bool chore_waits(const struct chore *chore) {
   return chore->next;
 }

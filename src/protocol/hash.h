@@ -1,5 +1,5 @@
-/* FNV-1a (Fowler, Noll, Vo), of 64 bits: for finding texts fast.  Nobody is kept
- * from choosing texts of one hash. */
+/* FNV-1a (Fowler, Noll, Vo) with 64 bits, for fast lookup of strings.  It does
+ * not resist chosen collisions. */
 #ifndef ZKLOCK_HASH_H
 #define ZKLOCK_HASH_H
 
@@ -8,7 +8,7 @@
 
 #define HASH_BEGIN UINT64_C(14695981039346656037)
 
-/* Of what `hash` is of already, and of the text behind it. */
+/* Continues `hash` with `text`. */
 static inline uint64_t hash_text(uint64_t hash, const char *text,
                                  size_t length) {
   for (size_t i = 0; i < length; i++)

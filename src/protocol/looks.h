@@ -1,6 +1,6 @@
-/* When this session has looked last for locks of another kind (conflict.c): a
- * table of fixed size, by the hash of the path.  The oldest of a full row is
- * forgotten. */
+/* When this session last looked for locks of another kind (conflict.c).  A
+ * table of fixed size, indexed by the hash of the path.  A full row drops its
+ * oldest entry. */
 #ifndef ZKLOCK_LOOKS_H
 #define ZKLOCK_LOOKS_H
 
@@ -17,8 +17,8 @@ struct looks {
   } rows[LOOK_ROWS][LOOKS_IN_ROW];
 };
 
-/* When it has looked at the path last; `otherwise`, and from now on, if it has
- * not. */
+/* Returns the time of the last look at the path.  Without one, stores and
+ * returns `otherwise`. */
 int64_t *looks_find(struct looks *looks, const char *path, int64_t otherwise);
 
 #pragma GCC visibility pop

@@ -1,14 +1,16 @@
-/* Making a directory, with what is above it.
+/* Creating a directory and its parents.
  *
- * The directory itself is asked for first: mostly it is all that is missing.  Where
- * there is no node above it that one comes first, and each that was made is followed
- * by the next one below.
+ * The directory itself is requested first, because mostly nothing else is
+ * missing.  If its parent is missing, the parent is created first, and then
+ * each level below.
  *
- * Directories are containers, which servers delete when they are empty; the chroot
- * is the application's own, and stays.  A directory that shuts out its maker would
- * be of use to nobody, and nobody who wants to use it could delete it.  Who we are a
- * server knows: by its address, by which of our users.  So if the ACL is in doubt a
- * rehearsal comes first, whose answer is true of its connection. */
+ * Directories are containers, which servers delete when they are empty.  The
+ * chroot is the application's own, and stays.
+ *
+ * A directory that denies access to its creator is useless, and clients that
+ * want to use it could not delete it.  Only a server knows the client's
+ * identities, such as its address.  So if the ACL is in doubt, a rehearsal
+ * comes first.  Its result is valid for its connection. */
 #ifndef ZKLOCK_MKDIR_H
 #define ZKLOCK_MKDIR_H
 
@@ -18,21 +20,21 @@
 
 enum mkdir_step {
   MKDIR_DONE,
-  MKDIR_GOES_ON, /* with another request */
+  MKDIR_GOES_ON, /* send another request */
   MKDIR_REFUSED,
 };
 
-/* Is what comes next a rehearsal? */
+/* Returns whether the next request is a rehearsal. */
 static inline bool mkdir_rehearses(const struct wire *wire) {
   return wire->doubts_acl && wire->rehearsed_in != wire->connection;
 }
 
-/* The request for the first `length` bytes of `path`, which are written to `part`:
- * the path of the request, with room for all. */
+/* Prepares the request for the first `length` bytes of `path`.  Copies them to
+ * `part`, which has room for the whole path and serves as the op's path. */
 void mkdir_prepare(struct op *op, const struct wire *wire, char *part,
                    const char *path, size_t length);
-/* Its answer, which is no transient refusal: what comes next, and of how much of
- * the path. */
+/* Handles the reply, which is not a transient refusal.  Returns the next step
+ * and sets `length` for it. */
 enum mkdir_step mkdir_answered(const struct op *op, struct wire *wire, int rc,
                                const char *path, size_t *length);
 

@@ -1,5 +1,5 @@
-/* Node names: how a contender is spelled, and how the children of a lock's
- * directory are read.  Knows nothing else. */
+/* Node names: how a contender's name is written, and how the children of a
+ * lock's directory are parsed. */
 #ifndef ZKLOCK_NAME_H
 #define ZKLOCK_NAME_H
 
@@ -9,51 +9,53 @@
 
 #pragma GCC visibility push(hidden)
 
-/* A name of ours: `<base><id>-lock-NNNNNNNNNN`, 22 bytes mostly.  Names are
- * what lists are made of, and lists are what a long queue costs: so they are as
- * short as their purpose allows.
+/* A node name of zklock is `<base><id>-lock-NNNNNNNNNN`, mostly 22 bytes.
+ * Names are as short as possible, because lists of names are the cost of a long
+ * queue.
  *
- * They are *hints*.  A node's owner, the id of a ZooKeeper session, proves whose
- * it is; that id is never given twice, and whose a node is never changes.  All
- * that a name is for is to find, among the children of a directory, the few of
- * which it is worth asking: after a create whose answer was lost, and where a
- * list shows what may be a node of ours that nobody knows.  So nothing is
- * deleted or taken for ours by its name alone, and if two sessions happen to
- * have the same base this costs a question now and then, and nothing else.
+ * A name is only a *hint*.  The node's owner, a ZooKeeper session id, is the
+ * proof: an id is never reused, and a node's owner never changes.  The name
+ * only serves to find the few children whose owner is worth reading.  That is
+ * needed after a create whose reply was lost, and if a list may show an orphan
+ * of this session.  So zklock never deletes a node, or treats it as its own, by
+ * its name alone.  If two sessions have the same base, this costs a request now
+ * and then, and nothing else.
  *
  * The base is five of 62 letters, drawn once for each session object from the
- * system's entropy: not from the time, the process or the machine, so that two
- * of one process, or a fork's child, are as likely to share one as any two: 1 in
- * 916 million.  Among a thousand sessions on one path it is 1 in 1800 that any
- * two do.  The id behind it counts the session's nodes, in as many of the same
- * letters as it needs: no two nodes of a session have the same, so no node of
- * ours is mistaken for an earlier one.
+ * system's entropy, not from time, process or machine.  So two sessions of one
+ * process, or of a forked child, share a base as rarely as any two: 1 in 916
+ * million.  Among a thousand sessions on one path the odds that any two share
+ * one are 1 in 1800.  The id counts the session's nodes, in as many of these
+ * letters as it needs.  So no node of a session is mistaken for an earlier one.
  *
- * The other clients find the marker, and the number at the end, wherever they
- * are (Curator and go-zookeeper look for the last `lock-`, kazoo for `-lock-`
- * or `__lock__` and ten digits), and depend on no length before it.  Only what
- * begins with `_c_` has to be 35 bytes long at least, for go-zookeeper cuts a
- * guid out of it without a look; and Curator, go-zookeeper and kazoo look for
- * *their* lost nodes by guids at the beginning of a name: 32 digits or more.
- * None of them can find ours there, for no base has a `_`, and no base with its
- * id is as long. */
+ * Other clients find the marker and the final number at any position, and need
+ * no certain length before it.  Curator and go-zookeeper look for the last
+ * `lock-`, kazoo for `-lock-` or `__lock__` and ten digits.  Only a name that
+ * begins with `_c_` must have 35 bytes, because go-zookeeper cuts a guid out of
+ * it unchecked.
+ *
+ * Curator, go-zookeeper and kazoo look for *their* lost nodes by guids of 32 or
+ * more digits at the beginning of a name.  They cannot match a name of zklock:
+ * its base has no `_`, and base and id are shorter. */
 enum {
   NAME_BASE = 5,
-  NAME_ID_MAX = 11,   /* letters of the largest id */
-  NAME_MAX_OWN = 40,  /* the longest marker, a number of eleven bytes, NUL */
-  NAME_MAX_USUAL = 64 /* the same of other clients: Curator's are the longest */
+  NAME_ID_MAX = 11, /* letters of the largest id */
+  /* With the longest marker, a number of eleven bytes, NUL. */
+  NAME_MAX_OWN = 40,
+  /* The same for other clients; Curator's are the longest. */
+  NAME_MAX_USUAL = 64
 };
 
-/* From this number on, the last 65 536, numbers do not tell who is ahead. */
+/* The last 65 536 numbers: from here on the numbers do not tell the order. */
 #define SEQUENCE_DANGER (INT32_MAX - 65535)
 
-/* The node of an unfair lock that all make, one at a time. */
+/* The node that every holder of an unfair lock creates, one at a time. */
 #define NAME_UNFAIR "holder"
 
-/* What lets the members of a double barrier in, a child of its directory. */
+/* The child of a double barrier's directory that lets the members in. */
 #define NAME_READY "ready"
 
-/* A semaphore's two directories, below its path. */
+/* The two directories of a semaphore, below its path. */
 #define LOCKS "/locks"
 #define PERMITS "/leases"
 
@@ -64,80 +66,82 @@ enum role {
   ROLE_READ,
   ROLE_WRITE,
   ROLE_PERMIT,
-  ROLE_KAZOO_LOCK, /* kazoo's Lock and WriteLock */
+  ROLE_KAZOO_LOCK, /* of kazoo's Lock and WriteLock */
   ROLE_KAZOO_READ,
-  ROLE_LATCH,  /* Curator's LeaderLatch */
+  ROLE_LATCH,  /* of Curator's LeaderLatch */
   ROLE_MEMBER, /* of a double barrier */
-  ROLE_HOLD,   /* beside an unfair lock's node: no contender by itself */
+  ROLE_HOLD,   /* an unfair lock's own node, beside `holder` */
 };
 
 struct entry {
-  const char *name; /* inside the listing's own memory */
+  const char *name; /* inside the listing's memory */
   int32_t sequence;
   enum role role;
 };
 
-/* The contenders among the children of one directory, in order of arrival; or
- * all children, in order of their names. */
+/* The contenders among a directory's children in order of arrival, or all
+ * children in order of their names. */
 struct listing {
   int count;
-  int others;  /* so many children were left out, NAME_READY not among them */
-  int creates; /* OP_NAMES: how many children the directory has had by then */
-  bool has_holder;  /* one of these is NAME_UNFAIR, ... */
-  bool has_permits; /* ... one a semaphore's directory of permits */
-  bool wrapped;     /* some numbers are negative: see below */
+  int others;       /* children left out, except NAME_READY */
+  int creates;      /* OP_NAMES: children ever created in the directory */
+  bool has_holder;  /* NAME_UNFAIR is a child */
+  bool has_permits; /* a semaphore's directory of permits is a child */
+  bool wrapped;     /* some numbers are negative: see listing_new */
   struct entry entries[];
 };
 
-/* What every name that one session makes begins with: see above. */
+/* The prefix of all names of one session; see above. */
 struct name_base {
   char text[NAME_BASE + 1];
 };
 
-/* What asks a holder to let go: Curator's Revoker writes the first in place of
- * the data of the holder's node, we append the second to them. */
+/* The data that ask a holder to release the lock.  Curator's Revoker replaces
+ * the data of the holder's node by the first; zklock appends the second. */
 #define REVOKE_CURATOR "__REVOKE__"
 #define REVOKE_MARK "\nzklock:revoke"
 
-/* How much of the data is the holder's own; less than all: they ask it. */
+/* Returns how many bytes of the data are the holder's own.  Fewer than `size`:
+ * the data ask it to release the lock. */
 size_t data_own_size(const char *data, size_t size);
 
-/* (The last five of the random bytes.) */
+/* Uses the last five of the random bytes. */
 void name_base_init(struct name_base *base, const unsigned char random[16]);
 
-/* Writes `<base><id>-lock-`, or what `role` is spelled like, for the node
- * numbered `id`. */
+/* Writes `<base><id>-lock-`, or with the marker of `role`, for the node with
+ * this id. */
 void name_format(char *out, size_t size, const struct name_base *base,
                  uint64_t id, enum role role);
 
-/* Reads a child's name; ROLE_FOREIGN for whatever is no contender. */
+/* Parses a child's name; returns ROLE_FOREIGN if it is not a contender's. */
 enum role name_parse(const char *name, int32_t *sequence);
 
-/* The id in a name that a session of this base may have made; false for all
- * others.  (Whose it is, its owner tells.) */
+/* Reads the id in a name that a session of this base may have created; false
+ * for all others.  Only the node's owner proves it. */
 bool name_id(const char *name, const struct name_base *base, uint64_t *id);
 
-/* Copies the contenders out of `names` and sorts them; NULL: no memory.
+/* Copies the contenders from `names` and sorts them; NULL: no memory.
  *
- * ZooKeeper's counter is an int32 that sticks at its largest value (or, for
- * creates in one batch, goes on at the smallest).  Near that end two nodes
- * may share a number, or a younger one have a smaller number than an older
+ * ZooKeeper's counter is an int32 that stays at its largest value or, for
+ * creates in one batch, continues at the smallest.  Near that end two nodes may
+ * share a number, or a newer node may have a smaller number than an older
  * one. */
 struct listing *listing_new(const char *const *names, int count);
-/* The same of all names, of which nothing else is told. */
+/* The same for all names, sorted by name and not parsed. */
 struct listing *listing_new_of_all(const char *const *names, int count);
-/* Do the numbers not tell who is ahead of `own`, one of the entries? */
+/* Returns whether the numbers fail to tell which entries are ahead of `own`. */
 bool listing_is_disordered(const struct listing *listing,
                            const struct entry *own);
 void listing_free(struct listing *listing);
 
 const struct entry *listing_find(const struct listing *listing,
                                  const char *name);
-/* Any of this role that a session of this base may have made? */
+/* Returns whether a session of this base may have created an entry of this
+ * role. */
 bool listing_has_own(const struct listing *listing,
                      const struct name_base *base, enum role role);
-/* The first of this role that may be the node numbered `id`, behind the place of
- * the name `after` unless that is "". */
+/* Returns the first entry of this role that may be the node numbered `id`.  If
+ * `after` is not "", only entries behind that name count. */
 const struct entry *listing_find_id(const struct listing *listing,
                                     const struct name_base *base, uint64_t id,
                                     enum role role, const char *after);

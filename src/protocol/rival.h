@@ -1,5 +1,5 @@
-/* Those who keep a contender waiting: what is known of them without a request,
- * for its refusal to tell. */
+/* The contenders that keep another one waiting, as far as known without a
+ * request.  Used for the message of its refusal. */
 #ifndef ZKLOCK_RIVAL_H
 #define ZKLOCK_RIVAL_H
 
@@ -7,14 +7,16 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Either may be NULL.  Rather one that holds than the nearest. */
+/* Stores which of two nodes ahead to report; either name may be NULL.  Prefers
+ * a holder to the nearest. */
 void rival_note(struct contender *c, const char *nearest, const char *before);
-/* It waits for another of this session, or for a place. */
+/* Stores this session's holder: the contender waits for it, or for
+ * admission. */
 void rival_note_holder(struct contender *c);
-/* Whoever of those it watches is known. */
+/* Stores the node ahead that its watches know. */
 void rival_note_watched(struct contender *c);
 
-/* It was read: if no session owns it the log is told. */
+/* Logs that no session owns the watched node, if the read says so. */
 void rival_note_unowned(const struct watcher *watcher,
                         const struct reply *reply);
 

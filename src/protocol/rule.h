@@ -1,5 +1,6 @@
-/* The rules of the family: of the contenders in a list, who keeps us waiting?
- * Pure; for mutex and rwlock these are Apache Curator's rules. */
+/* The rules of the lock kinds: which contenders in a list keep another one
+ * waiting?  Pure functions.  For mutexes and readers-writer locks they are
+ * Apache Curator's rules. */
 #ifndef ZKLOCK_RULE_H
 #define ZKLOCK_RULE_H
 
@@ -7,50 +8,54 @@
 
 #pragma GCC visibility push(hidden)
 
-/* (lua_acquire.c has words for them in this order.) */
+/* In the order of the names in lua_acquire.c. */
 enum kind {
   KIND_MUTEX,  /* waits for every lock node ahead */
   KIND_READ,   /* waits for writers ahead */
   KIND_WRITE,  /* waits for readers and writers ahead */
-  KIND_PERMIT, /* waits until there are no more of its kind than permits */
-  KIND_UNFAIR, /* one node, whoever makes it first: no list at all */
+  KIND_PERMIT, /* waits until there are at most `permits` permits */
+  /* Has the lock if it creates the one node first; needs no list. */
+  KIND_UNFAIR,
   KIND_MEMBER, /* of a double barrier: waits for others to come */
-  KIND_GATE,   /* a semaphore's inner mutex */
+  KIND_GATE,   /* of a semaphore's inner mutex */
 };
 
 struct ahead {
-  int count;                   /* so many keep us waiting */
+  int count;                   /* the number of blocking nodes */
   const struct entry *nearest; /* the last of them, to be watched */
   const struct entry *before;  /* the one before that */
-  /* Does the deletion of `nearest`, when it is the only one, prove that
-   * nobody is ahead?  Not for a writer behind a writer: who downgrades makes
-   * a reader with the writer's own number and then deletes the writer. */
+  /* Whether the deletion of `nearest`, if it is the only one, proves that no
+   * node is ahead.  It does not for a writer behind a writer.  A downgrade
+   * creates a reader with the writer's own number, and then deletes the
+   * writer. */
   bool nearest_proves;
-  /* The same for `before`, when only these two are ahead. */
+  /* The same for `before`, if only these two are ahead. */
   bool before_proves;
 };
 
-/* Whose spelling a directory has.  (Likewise.) */
+/* The client whose names a directory uses.  In the order of lua_acquire.c,
+ * too. */
 enum layout { LAYOUT_CURATOR, LAYOUT_KAZOO, LAYOUT_LATCH };
 
 enum role rule_role(enum kind kind, enum layout layout);
-/* The role of the writer that a reader of this role downgrades. */
+/* Returns the role of the writer that a reader of this role downgrades. */
 enum role rule_writer(enum role reader);
-/* Does `other`, which is listed before `own`, keep us waiting?  (So does a node that
- * no session owns, if its name is a contender's.) */
+/* Returns whether `other`, which is listed before `own`, blocks it.  A node
+ * that no session owns blocks, too, if its name is a contender's. */
 bool rule_blocks(enum kind kind, const struct entry *own,
                  const struct entry *other);
-/* Does the deletion of `other`, if there is one, prove that nothing in its place
- * keeps us waiting?  (As in struct ahead.) */
+/* Returns whether the deletion of `other`, if not NULL, proves that no node in
+ * its place blocks `own`.  As in struct ahead. */
 bool rule_proves(enum kind kind, const struct entry *own,
                  const struct entry *other);
-/* Is a node of this role in our directory one of a lock that neither waits for ours
- * nor keeps it waiting?  (Permits are not: they have a directory of their own.) */
+/* Returns whether a node of role `other` in the directory belongs to a lock
+ * that neither blocks this kind nor waits for it.  Permits do not count,
+ * because they have a directory of their own. */
 bool rule_is_of_other_kind(enum kind kind, enum layout layout, enum role other);
-/* Is it a contender, and nobody ahead of it that keeps it waiting? */
+/* Returns whether the entry is a contender that no node ahead blocks. */
 bool rule_holds(const struct listing *listing, const struct entry *e);
-/* How many members a double barrier has: each child counts that some client may
- * have made for one, and that is not spelled as another kind's. */
+/* Returns the number of a double barrier's members.  Every child counts that a
+ * client may have created as a member, unless its name is another kind's. */
 int rule_members(const struct listing *listing);
 void rule_apply(enum kind kind, int permits, const struct listing *listing,
                 const struct entry *own, struct ahead *ahead);

@@ -1,4 +1,4 @@
-/* Deadlines in a pairing heap: intrusive, so arming one cannot fail.
+/* Deadlines in a pairing heap.  It is intrusive, so arming a timer cannot fail.
  * Source: Fredman, Sedgewick, Sleator, Tarjan, "The pairing heap", 1986. */
 #ifndef ZKLOCK_TIMER_H
 #define ZKLOCK_TIMER_H
@@ -12,9 +12,9 @@
 
 struct timer {
   int64_t due;         /* NEVER: not armed */
-  struct timer *child; /* first of those that are due later */
+  struct timer *child; /* the first of those due later */
   struct timer *next;  /* sibling */
-  struct timer **link; /* what points at this one; NULL: in no heap */
+  struct timer **link; /* the pointer to this timer; NULL: in no heap */
 };
 
 struct timers {
@@ -22,9 +22,9 @@ struct timers {
 };
 
 void timer_init(struct timer *timer);
-/* Moves the timer to `due`; NEVER takes it out. */
+/* Moves the timer to `due`; NEVER removes it. */
 void timer_set(struct timers *timers, struct timer *timer, int64_t due);
-/* The earliest timer if it is due by `now`, taken out of the heap; or NULL. */
+/* Removes and returns the earliest timer if it is due by `now`; or NULL. */
 struct timer *timer_pop(struct timers *timers, int64_t now);
 int64_t timers_due(const struct timers *timers);
 

@@ -1,40 +1,40 @@
 /* Is a lock of another kind in use on the same path?
  *
- * A mutex and a readers-writer lock have nodes of different spellings in one
- * directory, and neither waits for the other's: both would be granted.  So each
- * contender looks once, after its node was made, for *live* nodes of another kind:
- * nodes that another session owns.  If it finds one it is refused, and its node is
- * deleted.
+ * A mutex and a readers-writer lock have nodes of different names in one
+ * directory.  Neither waits for the other's, so both would be granted.  So each
+ * contender looks once, after its node was created, for *live* nodes of another
+ * kind: nodes that another session owns.  If it finds one, it is refused, and
+ * its node is deleted.
  *
- * Why two kinds are not granted side by side: each has made its node before it
- * looks.  ZooKeeper orders the two creates, and a server that has answered a
- * create of ours shows all that is older.  So the later of the two sees the
- * earlier, unless that is gone.  If a node is gone when its owner is to be read the
- * contender lists again: a writer that downgrades leaves a reader in its place.
- * In one directory all kinds count with one counter, so the numbers tell which
- * contender is later, and only that one is refused.
+ * Two kinds are not granted side by side, because each creates its node before
+ * it looks.  ZooKeeper orders the two creates, and a server that has answered a
+ * create shows everything older.  So the later contender sees the earlier one's
+ * node, unless that is deleted.  If a node is missing when its owner is read,
+ * the contender lists again, because a downgrading writer leaves a reader in
+ * its place.  All kinds in one directory share its counter, so the numbers tell
+ * which contender is later.  Only that one is refused.
  *
- * A live node may be that of a contender which is about to be refused itself.  It
- * lives for two or three round trips, so a contender is refused only if the node
- * stays for longer (`stays`), or if its own time is over.
+ * A live node may belong to a contender that is about to be refused itself.  It
+ * exists for two or three round trips.  So a contender is refused only if the
+ * node stays for longer (`stays`), or if its own deadline passes.
  *
- * What a name says is a hint: a node may be left over from a test, a directory
- * `leases` may be empty.  So an owner is read before a contender is refused.  That
- * costs requests only where a name of another kind is seen:
+ * A name is only a hint: a node may be left over from a test, or a directory
+ * `leases` may be empty.  So the owner is read before a contender is refused.
+ * This costs requests only if a name of another kind is seen:
  *
  *   a contender in a queue    its own list shows the nodes of other kinds, an
  *                             unfair lock's node, and a semaphore's directory,
  *                             which is listed then
- *   an unfair lock's,         list nothing that other kinds use.  They list the
- *   a semaphore's             path before they are granted, if this session has
- *                             not done so for a session timeout
+ *   an unfair lock's,         lists nothing that other kinds use.  It lists the
+ *   a semaphore's             path before its grant, if this session has not
+ *                             done so for a session timeout
  *
- * What remains (doc/reliability.md): within that time a lock of another kind may
- * come while neither a permit nor an unfair lock's node is there, and the next of
- * these does not see it; a node whose ACL hides its owner counts as left over;
- * other libraries do not look.
+ * Three cases remain (doc/reliability.md).  Within that time a lock of another
+ * kind may come while neither a permit nor an unfair lock's node exists, and
+ * the next of these does not see it.  A node whose ACL hides its owner counts
+ * as left over.  Other libraries do not look.
  *
- * Nothing here ends a hold or a wait that has begun. */
+ * The check never ends a hold or a wait that has begun. */
 #include "conflict.h"
 
 #include <stdlib.h>
@@ -45,39 +45,40 @@
 
 #define MOMENT INT64_C(100000000) /* nanoseconds */
 
-/* One thing to ask a server: the names in a directory, or the owner of a node. */
+/* A request of a look: the names in a directory, or the owner of a node. */
 struct question {
   struct question *next;
-  enum op_kind kind; /* OP_LIST, OP_READ; OP_PING: it may not be read */
-  enum role role;    /* the node's; ROLE_FOREIGN: an unfair lock's */
+  enum op_kind kind; /* OP_LIST or OP_READ; OP_PING if reading is denied */
+  enum role role;    /* of the node; ROLE_FOREIGN: an unfair lock's */
   char path[];
 };
 
-/* The questions of one contender, one under way at a time. */
+/* The look of one contender.  It sends one question at a time. */
 struct look {
   struct contender *c;
   struct op op;
   struct question *first, **end;
-  uint64_t id;            /* of the contender's node, ... */
-  char own[NAME_MAX_OWN]; /* ... and its name, or what was taken for it */
-  bool gone; /* a node was: another may have its place (a downgrade) */
+  uint64_t id;            /* of the contender's node */
+  char own[NAME_MAX_OWN]; /* the name of that node */
+  bool gone;              /* a suspect was missing; its successor may block */
   int64_t begun;
 };
 
 static op_handler on_answer;
 
-/* Its beginning. */
+/* Beginning a look. */
 
 static bool is_of_semaphore(const struct contender *c) {
   return c->options.kind == KIND_PERMIT;
 }
 
-/* It lists no directory that other kinds use. */
+/* Returns whether the contender lists no directory that other kinds use. */
 static bool lists_nothing(const struct contender *c) {
   return is_of_semaphore(c) || c->options.kind == KIND_UNFAIR;
 }
 
-/* (A gate is no lock of its own; a downgrade holds the lock already.) */
+/* Returns whether no check is needed.  A gate is not a lock of its own, and a
+ * downgrade holds the lock already. */
 static bool is_cleared(const struct contender *c) {
   return c->node.cleared || c->options.shares_path || c->options.downgrade ||
          c->options.kind == KIND_GATE;
@@ -108,7 +109,8 @@ static void look_free(struct look *look) {
   free(look);
 }
 
-/* About what is so far below the lock's path.  False: no memory. */
+/* Adds a question about `below` and `name` under the lock's path.  False: no
+ * memory. */
 static bool add(struct look *look, enum op_kind kind, enum role role,
                 const char *below, const char *name) {
   const struct directory *d = contender_directory(look->c);
@@ -150,7 +152,7 @@ static bool has_suspects(const struct contender *c,
   return shows_holder(c, listing) || shows_permits(c, listing);
 }
 
-/* Those before `last`, the nearest first. */
+/* Adds the suspects before `last`, the nearest first. */
 static bool add_suspects(struct look *look, const struct listing *listing,
                          const struct entry *last) {
   const struct contender *c = look->c;
@@ -180,7 +182,7 @@ static bool ask(struct look *look) {
   return wire_submit(contender_wire(look->c), &look->op);
 }
 
-/* (If it fails, the contender is driven again and begins another.) */
+/* If this fails, the contender is driven again and begins another look. */
 static void begin(struct contender *c, struct look *look, bool complete) {
   if (look && complete && ask(look)) {
     c->look = look;
@@ -190,9 +192,9 @@ static void begin(struct contender *c, struct look *look, bool complete) {
   if (look) look_free(look);
 }
 
-/* Its end. */
+/* Ending a look. */
 
-/* It is about the node that the contender has now. */
+/* Returns whether the look is about the contender's present node. */
 static bool is_current(const struct look *look) {
   const struct contender *c = look->c;
   return c->state == CONTENDER_QUEUED && c->node.id == look->id &&
@@ -212,7 +214,7 @@ static void end(struct look *look) {
   if (c->decision != DECISION_NONE) contender_settle_later(c);
 }
 
-/* It could not be finished: the contender begins another when it is driven. */
+/* Ends an unfinished look.  The contender begins another when it is driven. */
 static void give_up(struct look *look) {
   wire_retry(contender_wire(look->c));
   end(look);
@@ -235,9 +237,10 @@ static void refuse(struct contender *c, const struct reply *reply) {
   life_refuse(c, VERDICT_CONFLICT, 0);
 }
 
-/* Is it there to stay?  A contender that is about to be refused, because we or
- * others of our kind are there, is alive for two or three round trips.  So it must
- * be there when it is looked at again, or others at each look for a while. */
+/* Returns whether the suspect node stays.  A contender that is about to be
+ * refused because of our kind exists for two or three round trips.  So the
+ * suspect must still exist at a later look, or there must be suspects at each
+ * look for a second. */
 static bool stays(const struct look *look, int64_t czxid) {
   struct node *node = &look->c->node;
   int64_t now = contender_wire(look->c)->now, trips = 4 * (now - look->begun);
@@ -262,14 +265,15 @@ static void find(struct look *look, const struct question *q,
   }
 }
 
-/* Answers. */
+/* Handling replies. */
 
-/* (This session uses a path in one way: what is ours is on its way out.) */
+/* Nodes of this session do not count: it uses a path for one kind only, and its
+ * nodes of another kind are being deleted. */
 static bool is_live(const struct look *look, const struct reply *reply) {
   return reply->owner != 0 && !wire_owns(contender_wire(look->c), reply->owner);
 }
 
-/* False: no memory. */
+/* Returns false if there is no memory. */
 static bool note_list(struct look *look, enum role role,
                       const struct listing *listing) {
   if (!listing) return false;
@@ -294,7 +298,7 @@ static void listed(struct look *look, const struct reply *reply) {
     give_up(look);
 }
 
-/* (What does not exist, or may not be seen, is no live node as far as we know.) */
+/* A node that does not exist, or hides its owner, does not count as live. */
 static void on_answer(struct op *op, const struct reply *reply) {
   struct look *look = op->owner;
   struct question *q = look->first;
@@ -317,7 +321,7 @@ static void on_answer(struct op *op, const struct reply *reply) {
   }
 }
 
-/* The two ways in. */
+/* The two entry points. */
 
 bool conflict_clears(struct contender *c, const struct listing *listing,
                      const struct entry *own) {
@@ -336,7 +340,7 @@ bool conflict_permits(struct contender *c) {
   if (is_cleared(c) || !lists_nothing(c)) return true;
   if (wire->now < *last_look(c) + wire->timeout) return c->node.cleared = true;
   contender_enter(c, CONTENDER_QUEUED);
-  c->view.listed_in = 0; /* what grants must be newer than the look */
+  c->view.listed_in = 0; /* the grant needs a list newer than the look */
   if (c->look) return false;
   struct look *look = look_new(c);
   begin(c, look, look && add(look, OP_LIST, ROLE_FOREIGN, "", ""));

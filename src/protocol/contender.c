@@ -54,7 +54,7 @@ int contender_ahead(const struct contender *c) {
   return c->view.phase == VIEW_AT_LEAST ? -1 : c->view.ahead;
 }
 
-/* The facts that hold in each state. */
+/* Asserts the facts that hold in each state. */
 void contender_check(const struct contender *c) {
   const struct node *node = &c->node;
   bool decided = c->decision != DECISION_NONE;
@@ -74,7 +74,7 @@ void contender_check(const struct contender *c) {
     case CONTENDER_QUEUED:
       assert(!decided && !contender_is_creating(c));
       assert(node->known >= NODE_MADE || contender_is_exclusive(c));
-      /* What was seen when nothing was proved is seen no more. */
+      /* What was seen without a valid lease does not count. */
       assert(c->view.phase != VIEW_AWAITS_LEASE || c->view.listed_in == 0 ||
              contender_is_exclusive(c));
       break;
@@ -83,7 +83,7 @@ void contender_check(const struct contender *c) {
       assert(!c->predecessor.watch && !c->before.watch);
       assert(!c->watches_children || c->options.handoffs > 0);
       break;
-    case CONTENDER_LEAVING: /* not decided: to begin again */
+    case CONTENDER_LEAVING: /* without a decision: will begin again */
       assert(c->decision != DECISION_GRANTED && node->known != NODE_NONE);
       break;
     case CONTENDER_GONE:
@@ -96,7 +96,7 @@ void contender_check(const struct contender *c) {
   assert(!c->kept || c->state == CONTENDER_LEAVING);
 }
 
-/* Birth. */
+/* Creating a contender. */
 
 size_t contender_size(size_t path_length) {
   return sizeof(struct contender) + path_length + 1 + NAME_MAX_OWN;
@@ -128,7 +128,7 @@ void contender_init(struct contender *c,
   watcher_init(&c->before, &before_role);
 }
 
-/* The list. */
+/* The list of a queue. */
 
 static void append(struct queue *queue, struct contender *c) {
   c->previous = queue->last;
@@ -152,16 +152,17 @@ void contender_drop(struct contender *c) {
     c->next->previous = c->previous;
   else
     queue->last = c->previous;
-  directory_wake(&queue->directory); /* it may be idle now */
+  directory_wake(&queue->directory); /* the queue may be idle now */
 }
 
-/* The state, and what follows from it. */
+/* Changing the state and the counts that follow from it. */
 
 static bool has_entered(enum contender_state state) {
   return state != CONTENDER_PARKED && state != CONTENDER_GONE;
 }
 
-/* A name that is the same for all must be gone before we may make another. */
+/* An unfair lock's node must be gone before another contender may create one,
+ * because all have the same name. */
 static bool occupies(const struct contender *c, enum contender_state state) {
   return has_entered(state) &&
          (state != CONTENDER_LEAVING || contender_is_exclusive(c));
@@ -227,7 +228,7 @@ static void move(struct contender *c, enum contender_state next) {
   c->state = next;
 }
 
-/* (Where it has not begun it counts as if it were GONE.) */
+/* Counts the contender as GONE before it begins. */
 void contender_join(struct contender *c, struct queue *queue) {
   c->queue = queue;
   c->state = CONTENDER_GONE;
@@ -236,7 +237,7 @@ void contender_join(struct contender *c, struct queue *queue) {
   directory_wake(&queue->directory);
 }
 
-/* An assertion shows its expression and no values: these are what it lacks. */
+/* Prints the values that a failed assertion does not show. */
 static bool is_legal(const struct contender *c, enum contender_state next) {
   static const char *const kinds[] = {
       [KIND_MUTEX] = "mutex",  [KIND_READ] = "reader",
@@ -254,7 +255,7 @@ void contender_enter(struct contender *c, enum contender_state next) {
   enum contender_state last = c->state;
   assert(is_legal(c, next));
   move(c, next);
-  /* Parked ones may enter: another, or this one again. */
+  /* Another parked contender may enter now, or this one again. */
   if (has_entered(next) || !has_entered(last)) return;
   if (next == CONTENDER_PARKED) c->queue->parked = c->queue->first;
   directory_wake(&c->queue->directory);
@@ -319,7 +320,7 @@ void contender_prepare(struct contender *c, enum op_kind kind) {
                       .exact = c->options.downgrade};
 }
 
-/* Its watches. */
+/* Watches of a contender. */
 
 void contender_watch_children(struct contender *c) {
   bool more = !c->watches_children;
@@ -356,7 +357,7 @@ void contender_settle_later(struct contender *c) {
   chore_add(&contender_wire(c)->step, &c->chore);
 }
 
-/* Is anybody on its way out, and will be gone soon? */
+/* Returns whether some nodes are being deleted and no server refuses this. */
 static bool are_leaving(const struct contenders *all) {
   const struct counters *counters = &all->wire->counters;
   return counters->pending_releases > counters->refused_releases;

@@ -2,28 +2,30 @@
 
 #include "rule.h"
 
-/* Following the tail.  Who comes back to a queue knows from its last list whom it
- * will find just ahead of it (tail.h).  It watches that one, X, and needs no list
- * before X goes: then one tells who else is ahead.
+/* Following the tail.  A returning contender knows from its last list which
+ * node will be just ahead of its new one (tail.h).  It watches that node, X,
+ * and needs no list before X is deleted.  Then a list shows the others ahead.
  *
- * Whom it waits for keeps it waiting by the rule: X's number is below its own,
- * and its kind such that a list that shows both would name X as well.  So X is
- * nobody whom it would not have to wait for anyway; and if X is gone already, the
- * watch's reply says so.  Nor does anybody before X wait in vain: the list that
- * showed X showed them, too, and strays of ours were seen to (life_start_over
- * forgets the tail).  But who follows has *seen* nothing (`listed_in`): whatever
- * is told of X makes it ask for a list, and only what that list shows can grant.
+ * X blocks the contender by the rule: its number is lower, and a list with both
+ * would name X as blocking.  So the contender waits for no node that it could
+ * ignore.  If X is gone already, the reply to the watch says so.  Nor does any
+ * node ahead of X block in vain.  The list that showed X showed those, too, and
+ * strays among them were deleted (life_start_over forgets the tail).
  *
- * That list comes in time if it is asked for when the last one ahead of us is about
- * to hold the lock: then we are told of that one's deletion as everybody else is.
- * It is when X goes, if one has come in between: the one whom we were granted
- * after, mostly, who comes back as we do.  If none has, it is when the one before X
- * goes, which is watched, too. */
+ * A follower has *seen* no list (`listed_in`).  So any news of X makes it ask
+ * for a list, and only that list can lead to a grant.
+ *
+ * The list comes in time if it is sent when the last node ahead is about to
+ * hold the lock.  Then the contender watches that node's deletion as every
+ * waiter does.  If one node was created in between, that moment is the deletion
+ * of X.  It is mostly the node of the contender that held the lock before,
+ * which has returned as well.  If none was created, it is the deletion of the
+ * node before X, which is watched, too. */
 
-enum { FEW = 2 }; /* have come in between: else a list is asked for at once */
+enum { FEW = 2 }; /* nodes created in between; with more, lists at once */
 
-/* (For who stands further back it would cost as much again, and is not true for
- * long.) */
+/* Only for a contender that is first or second.  For others it would cost as
+ * much again, and the tail would soon be outdated. */
 void follow_note_tail(const struct contender *c, const struct listing *listing,
                       const struct entry *own) {
   if (contender_waits_by_list(c) || c->view.ahead > 1) return;
@@ -39,13 +41,14 @@ static const struct tail *tail_of(const struct contender *c) {
 
 bool follow_knows_tail(const struct contender *c) { return tail_of(c); }
 
-/* Where somebody stood behind us our next node will not be the first: whose it is
- * can be asked while we wait. */
+/* If a node was behind the last one, the next node will not be first.  So there
+ * is time to read its owner while the contender waits. */
 bool follow_joins(const struct contender *c) {
   return c->options.patient && !c->options.downgrade && tail_of(c);
 }
 
-/* (With only one ahead a list at once costs no more, and its deletion grants.) */
+/* With only one node ahead a list at once costs no more, and the deletion of
+ * that node grants. */
 static bool may_follow(const struct contender *c) {
   const struct tail *tail = tail_of(c);
   return tail && c->options.patient && !c->options.downgrade &&
@@ -58,7 +61,8 @@ static void ask_ahead(struct contender *c) {
     watch_arm(&c->predecessor);
 }
 
-/* Wants watched whom it follows.  `gap`: so many have come in between. */
+/* Watches the node that it follows.  `gap`: the number of nodes created in
+ * between. */
 static bool choose(struct contender *c, const struct tail *tail, int gap) {
   struct watches *watches = &contender_directory(c)->watches;
   bool early = gap == 0 && tail->before[0];
@@ -66,7 +70,7 @@ static bool choose(struct contender *c, const struct tail *tail, int gap) {
   return watch_want(&c->predecessor, watches, tail->last);
 }
 
-/* Its node has been made: QUEUED, if it knows whom to wait for. */
+/* Enters QUEUED after its create, if it knows which node to wait for. */
 static bool follow(struct contender *c) {
   const struct tail *tail = tail_of(c);
   int gap = tail ? tail_gap(tail, c->node.name) : -1;

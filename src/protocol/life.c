@@ -13,47 +13,46 @@
  *                                                      ▼                 ▼
  *   GONE ◄── deleted, not found, or died with its session ────────── LEAVING
  *
- * Transitions, and who performs them (life_leave, life_finish: life_leaving.c):
- *   → PARKED             life_begin; life_finish, life_start_over (where the
+ * Transitions, and the functions that make them:
+ *   → PARKED             life_begin; life_finish, life_start_over (if the
  *                        quota is used up), life_session_ended
  *   PARKED → ENTERING    life_enter
  *   ENTERING → FINDING   may_be_made
  *   FINDING, QUEUED → ENTERING        life_start_over
  *   QUEUED → FINDING     life_refute
- *   → QUEUED             life_be_first (the lease does not stand); be_second;
+ *   → QUEUED             life_be_first (without a lasting lease); be_second;
  *                        place.c's aim
  *   → HELD               grant
  *   → LEAVING            life_leave
  *   → GONE               life_finish
  *
- * The facts of each state are those that contender_check asserts.
- *
- * While connected the session is CONNECTED and `connection` numbers the
- * connection; HELD while it is not CONNECTED is what the user sees as
+ * life_leave and life_finish are in life_leaving.c.  contender_check asserts
+ * the facts of each state.  The user sees HELD without a connection as
  * "suspended".
  *
- * Why two never believe that they hold the lock.  A grant needs all of:
- *   1. our node exists and is of the current session (NODE_OURS, and the
- *      session ends its contenders' holds when it expires);
- *   2. a server has shown that nobody is ahead: either a list that was sent
- *      after our create, in this connection, which begins with a round if it
- *      is not the first (wire.c); or the deletion of each of those that such
- *      a list had shown.  The set of those ahead only shrinks: numbers grow
- *      with every create;
- *   3. for the second way, that our own node still exists: the watch of that
- *      very node was confirmed in this connection and has not fired.  Events of one
- *      connection come in the order of the changes, so had our node been
- *      deleted before the predecessor's, we would have been told before;
- *   4. the lease stands at the very moment of the grant: buffered replies may
- *      be arbitrarily old when a stopped process gets to read them.
- * After a reconnection nothing of 2 and 3 is left (`listed_in`, `armed_in`):
- * the server reports missed deletions in any order.  Only a deletion grants;
- * any other event on the predecessor means: look again.
+ * Why two clients never believe that they hold the lock.  A grant needs all of:
  *
- * 4 is seen to here, for every way of waiting, and 1 is asserted; 1, 2 and 3 are
- * seen to by the ways (queued.c, place.c; unfair.c, where there is one node for all;
- * semaphore.c, where a list counts).  A local turn (claim.c) changes nothing of what
- * the grant stood on. */
+ *   1. The contender's node exists and belongs to the current session
+ *      (NODE_OURS).  A session ends its holds when it expires.
+ *   2. A server has shown that no node is ahead.  Either a list showed this,
+ *      sent after the create and in this connection, which begins with a round
+ *      if it is not the first (wire.c).  Or each node that such a list showed
+ *      ahead was deleted since.  The set of nodes ahead only shrinks, because
+ *      numbers grow with every create.
+ *   3. In the second case, the contender's own node still exists.  The watch of
+ *      exactly that node was confirmed in this connection and has not fired.
+ *      Events of a connection come in the order of the changes.  So an earlier
+ *      deletion of the own node would have been reported earlier.
+ *   4. The lease is valid at the moment of the grant.  Replies may have waited
+ *      in a buffer for any time while the process was stopped.
+ *
+ * After a reconnection nothing of 2 and 3 remains (`listed_in`, `armed_in`),
+ * because a server reports missed deletions in any order.  Only a deletion
+ * grants; any other event of the predecessor leads to another list.
+ *
+ * This file ensures 4 for every way of waiting, and asserts 1.  The ways ensure
+ * 1, 2 and 3: queued.c and place.c; unfair.c with one node for all; semaphore.c
+ * with a count.  A local turn (claim.c) changes no condition of the grant. */
 #include "life.h"
 
 #include <assert.h>
@@ -71,7 +70,7 @@
 
 static op_handler on_answer;
 
-/* Telling. */
+/* Requests to release the lock. */
 
 static void tell_revocation(struct contender *c) {
   if (c->revocation != REVOCATION_HEARD || c->state != CONTENDER_HELD) return;
@@ -79,14 +78,14 @@ static void tell_revocation(struct contender *c) {
   c->tell(c, NEWS_REVOKED);
 }
 
-/* What is heard before the grant is told after it. */
+/* A request that is read before the grant is reported after it. */
 void life_hear_revocation(struct contender *c) {
   if (watch_is_revoked(&c->own) && c->revocation == REVOCATION_NONE)
     c->revocation = REVOCATION_HEARD;
   tell_revocation(c);
 }
 
-/* Birth. */
+/* Begin and end of a contender. */
 
 static void settle(struct chore *chore) {
   struct contender *c =
@@ -113,7 +112,7 @@ void life_begin(struct contender *c, struct queue *queue,
   timer_set(&queue->all->timers, &c->timer, c->options.deadline);
 }
 
-/* Watches. */
+/* Watching the own node. */
 
 void life_watch_own(struct contender *c) {
   if (c->state != CONTENDER_HELD) return;
@@ -122,7 +121,7 @@ void life_watch_own(struct contender *c) {
                   contender_watch_name(c)))
     return;
   if (contender_watches_own(c))
-    life_hear_revocation(c); /* (another of ours has read it) */
+    life_hear_revocation(c); /* another watcher of ours has read it */
   else
     watch_read(&c->own);
 }
@@ -144,8 +143,8 @@ static void grant(struct contender *c) {
   tell_revocation(c);
 }
 
-/* Without a lease it may be old news: look again behind a committed round.  And by
- * a lease that is nearly over the hold would be lost for nothing. */
+/* Without a valid lease the news may be old: look again behind a committed
+ * round.  A hold by a lease that is nearly over would soon be lost. */
 void life_be_first(struct contender *c) {
   struct wire *wire = contender_wire(c);
   contender_check(c);
@@ -169,8 +168,8 @@ void life_proved(struct contender *c) {
 
 /* The node. */
 
-/* A name that no node of ours has had: whatever happened to earlier ones
- * cannot be mistaken for what happens to this one. */
+/* No earlier node of this session had the new name.  So news of an earlier node
+ * cannot be mistaken for news of this one. */
 static void take_new_name(struct contender *c) {
   doubts_note(c);
   char name[NAME_MAX_OWN];
@@ -182,8 +181,8 @@ static void take_new_name(struct contender *c) {
   contender_set_name(c, name);
 }
 
-/* A server may never show what it has made, or may refuse each create for a reason
- * that is none: the next create waits. */
+/* Delays the next create: a server may never show its nodes, or may refuse each
+ * create for a wrong reason. */
 static void rest(struct contender *c) {
   struct contenders *all = c->queue->all;
   int64_t now = all->wire->now, due = c->options.deadline;
@@ -198,14 +197,14 @@ static void rest(struct contender *c) {
 
 void life_enter(struct contender *c) {
   contender_check(c);
-  if (c->node.id > 0) rest(c); /* it had a node, and begins again */
+  if (c->node.id > 0) rest(c); /* it had a node and begins again */
   take_new_name(c);
   contender_enter(c, CONTENDER_ENTERING);
   life_drive(c);
 }
 
-/* (What stays behind, if anything does, is a stray from now on, and may be ahead:
- * a list must show it.) */
+/* An old node that remains is a stray from now on and may be ahead.  Only a
+ * list can show it, so the tail is forgotten. */
 void life_start_over(struct contender *c) {
   rest(c);
   contender_unwatch(c);
@@ -221,8 +220,8 @@ void life_start_over(struct contender *c) {
   life_drive(c);
 }
 
-/* (A list will not show it: what was made is deleted by the name that a server has
- * told, if it is there and ours.) */
+/* A list does not show the node.  If a server has named it, it is deleted by
+ * that name, provided that this session owns it. */
 void life_miss_node(struct contender *c) {
   char name[NAME_MAX_OWN];
   bool told = contender_has_node(c);
@@ -239,7 +238,7 @@ void life_refute(struct contender *c) {
 
 static void create_failed(struct contender *c, int rc) {
   if (rc == REPLY_NO_NODE && c->options.downgrade) {
-    life_refuse(c, VERDICT_LOST, 0); /* and so the writer is gone, too */
+    life_refuse(c, VERDICT_LOST, 0); /* the writer's node is gone, too */
     return;
   }
   if (rc == REPLY_NO_NODE) {
@@ -254,8 +253,9 @@ static void create_failed(struct contender *c, int rc) {
   life_fail(c, CANNOT_CREATE, directory_length(d), rc);
 }
 
-/* Who waits keeps those behind it waiting: they would come before it.  (One that
- * waits for nothing asks a server whether it still refuses.) */
+/* Returns whether the create must wait for the pause after a refusal.  A
+ * patient contender waits, to keep the order.  An impatient one asks again at
+ * once. */
 static bool must_come_later(struct contender *c) {
   struct wire *wire = contender_wire(c);
   return c->options.patient &&
@@ -295,19 +295,19 @@ void life_drive(struct contender *c) {
       c->way->look(c);
       break;
     case CONTENDER_HELD:
-      /* After a reconnection: is our node still there? */
+      /* Does the node still exist after the reconnection? */
       if (wire->connection > c->node.granted_in) life_watch_own(c);
       break;
     case CONTENDER_LEAVING:
       life_try_to_leave(c);
       break;
-    case CONTENDER_PARKED: /* its queue lets it in */
+    case CONTENDER_PARKED: /* admitted by its queue */
     case CONTENDER_GONE:
       break;
   }
 }
 
-/* (Whatever it was to do earlier, its deadline stands.) */
+/* Resets the timer to the deadline, which stays in force. */
 static void look_again(struct contender *c) {
   timer_set(&c->queue->all->timers, &c->timer,
             c->decision != DECISION_NONE ? NEVER : c->options.deadline);
@@ -344,16 +344,16 @@ void life_directory_failed(struct contender *c, const char *what, int rc) {
     life_fail(c, what, c->queue->directory.mkdir_length, rc);
 }
 
-/* Replies. */
+/* Replies to requests. */
 
-/* Has the server made what it was asked for?  If it says something else, it has
- * said nothing. */
+/* Returns whether the server has created the requested node.  A reply with
+ * another path counts as lost. */
 static bool names_what_was_asked(const struct contender *c, const char *path) {
   size_t length = strlen(c->path);
   if (!path || strncmp(path, c->path, length) != 0) return false;
   if (c->op.exact) return path[length] == '\0';
   const char *name = path + directory_length(&c->queue->directory) + 1;
-  int32_t number; /* (behind the marker, and nothing behind it) */
+  int32_t number; /* behind the marker, at the very end */
   return strlen(name) < NAME_MAX_OWN && path[length] != '\0' &&
          name_parse(name, &number) != ROLE_FOREIGN;
 }
@@ -378,8 +378,7 @@ static void may_be_made(struct contender *c) {
   life_drive(c);
 }
 
-/* Another client has the node of the one name, or another acquisition of this
- * session. */
+/* Another client has `holder`, or another acquisition of this session has. */
 static void be_second(struct contender *c) {
   if (!c->options.patient) {
     life_refuse(c, VERDICT_BUSY, 0);
@@ -416,8 +415,9 @@ static void create_answered(struct contender *c, const struct reply *reply) {
   if (leaving) life_go_on_leaving(c);
 }
 
-/* Outside of LEAVING: is the node beside it ours, too?  It has the same czxid.
- * (What was asked before it has begun again tells nothing.) */
+/* Handles a read of an unfair lock's own node, outside LEAVING.  The node is
+ * ours if its czxid is that of `holder`.  Ignores the reply if the contender
+ * has begun again since. */
 static void shown(struct contender *c, const struct reply *reply) {
   bool ours = reply->rc == REPLY_OK && reply->czxid == c->node.czxid &&
               contender_owns(c, reply);
@@ -445,5 +445,5 @@ static void on_answer(struct op *op, const struct reply *reply) {
   else if (op->kind == OP_PING)
     shown(c, reply);
   else
-    life_drive(c); /* it was heard otherwise, and has begun again */
+    life_drive(c); /* the node's end was known earlier, and it began again */
 }

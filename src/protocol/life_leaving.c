@@ -9,13 +9,14 @@
 #define SECOND INT64_C(1000000000)
 #define CANNOT_DELETE "cannot delete our node"
 
-/* The node. */
+/* Deleting the node. */
 
-/* A name is a hint (name.h): what was found by it may be another's.  And in
- * another connection than the one that has told whose the node is, it may have
- * become another's: a delete whose answer was lost was applied perhaps, the
- * directory gone since, and made again.  So whose it is, is asked first; what
- * the delete that follows may hit is argued beside the strays (strays.c). */
+/* Returns whether the owner must be read before the delete.  A name is a hint
+ * (name.h): a node found by name may be another session's.  In a later
+ * connection than the one that named the owner, the name may also have passed
+ * on.  A delete whose reply was lost may have been applied, and the directory
+ * deleted and created again since.  strays.c argues what a delete behind that
+ * read may hit. */
 static bool is_to_be_asked(const struct contender *c) {
   return !contender_is_surely_ours(c);
 }
@@ -34,15 +35,15 @@ void life_try_to_leave(struct contender *c) {
   }
 }
 
-/* Only its number tells which contenders are ahead of it. */
+/* Returns whether only its number decides which contenders are ahead. */
 static bool stands_in_line(const struct contender *c) {
   enum kind kind = c->options.kind;
   return kind <= KIND_WRITE || kind == KIND_GATE;
 }
 
-/* A list has shown those ahead, and so each was counted.  (Its watcher counts by
- * that; where a deletion proves nothing, for somebody may have taken its place, the
- * count stays, and a list must tell.) */
+/* Decrements the count of `c` for a deleted node that a list has counted.  If
+ * `c` watches that node, its watch does this instead.  If another node may have
+ * taken its place, the count stays and a list must follow. */
 static void count_down(struct contender *c, const struct entry *gone) {
   struct entry own = {.role = rule_role(c->options.kind, c->options.layout)};
   if (c->state != CONTENDER_QUEUED || !contender_sees(c) || c->view.ahead < 2)
@@ -73,7 +74,7 @@ void life_finish(struct contender *c) {
   doubts_note(c);
   c->node.known = NODE_NONE;
   if (c->decision == DECISION_NONE) {
-    contender_enter(c, CONTENDER_PARKED); /* but it is not over */
+    contender_enter(c, CONTENDER_PARKED); /* no decision: begins again */
     return;
   }
   timer_set(&c->queue->all->timers, &c->timer, NEVER);
@@ -91,7 +92,7 @@ void life_leave(struct contender *c) {
   if (c->decision != DECISION_NONE)
     timer_set(&c->queue->all->timers, &c->timer, NEVER);
   contender_unwatch_others(c);
-  /* (It is to hear of its deletion before those who wait for that.) */
+  /* The contender must learn of its node's deletion before the waiters. */
   if (stands_in_line(c) && c->queue->entered > 1 && contender_has_node(c))
     watch_want(&c->own, &c->queue->directory.watches, c->node.name);
   life_try_to_leave(c);
@@ -114,7 +115,7 @@ static void note_refusal(struct contender *c, enum verdict why) {
 }
 
 void life_refuse(struct contender *c, enum verdict why, int reason) {
-  if (c->decision != DECISION_NONE) return; /* the grant was first */
+  if (c->decision != DECISION_NONE) return; /* the grant came first */
   contender_check(c);
   contender_decide(c, DECISION_REFUSED);
   c->verdict = why;
@@ -141,7 +142,8 @@ void life_fail(struct contender *c, const char *what, size_t length, int rc) {
   life_deny(c, what, length, rc);
 }
 
-/* It may never have come to wait in the queue: then that is why. */
+/* Adds the last transient refusal as the reason: it may have kept the contender
+ * out of the queue. */
 void life_time_out(struct contender *c) {
   bool by_gate = c->gate_state == GATE_WAITS;
   const struct directory *d = &(by_gate ? c->gate : c)->queue->directory;
@@ -163,7 +165,8 @@ void life_release(struct contender *c) {
   life_leave(c);
 }
 
-/* The lease is over.  Whichever was over first, that or its own time, is why. */
+/* Returns why an overdue hold ends: its lease or its maximum time, whichever
+ * ran out first. */
 static enum loss overdue(struct contender *c) {
   struct wire *wire = contender_wire(c);
   if (c->timer.due <= wire->lease.until) return LOSS_MAX_HOLD;
@@ -171,8 +174,8 @@ static enum loss overdue(struct contender *c) {
   return LOSS_SILENCE;
 }
 
-/* Who has stood still may read of its node's end, which went with its session,
- * before it looks at its clock: the lease was over first. */
+/* A process that was paused may read of its node's deletion before it checks
+ * its clock.  The lease ran out first, so the loss is silence. */
 static void tell_loss(struct contender *c, enum loss why, enum verdict as) {
   if (why == LOSS_DELETED && !wire_lease_stands(contender_wire(c)))
     why = overdue(c);
@@ -216,17 +219,17 @@ void life_disconnected(struct contender *c) {
     life_lose(c, LOSS_SUSPENDED);
 }
 
-/* Every node of the session is gone with it. */
+/* Ends the node of `c`, which is gone with its session. */
 void life_session_ended(struct contender *c) {
   const struct wire *wire = contender_wire(c);
   contender_check(c);
-  /* No server ends by itself what is proved to live. */
+  /* A server expires no session whose lease is valid: it was closed. */
   if (c->state == CONTENDER_HELD)
     tell_loss(c, wire_lease_stands(wire) ? LOSS_CLOSED : LOSS_EXPIRED,
               VERDICT_EXPIRED);
   if (c->state == CONTENDER_GONE) return;
   if (c->state != CONTENDER_PARKED) life_finish(c);
-  /* The writer is gone, and its place. */
+  /* The writer's node is gone, and its place in the queue. */
   if (c->options.downgrade) life_refuse(c, VERDICT_LOST, 0);
 }
 
@@ -245,10 +248,11 @@ void life_close(struct contender *c) {
   contender_settle_later(c);
 }
 
-/* Answers. */
+/* Replies to requests. */
 
-/* The directory's ACL forbids to delete the node, which keeps everybody behind
- * it waiting.  Who wants to begin again cannot; nor can others of ours enter. */
+/* Handles an ACL that forbids the delete.  The node blocks all contenders
+ * behind it.  So this contender cannot begin again, and no other of this
+ * session may enter. */
 static void stay(struct contender *c, int rc) {
   bool known = c->kept;
   life_deny(c, CANNOT_DELETE, directory_length(&c->queue->directory), rc);
@@ -258,7 +262,7 @@ static void stay(struct contender *c, int rc) {
   directory_wake(&c->queue->directory);
 }
 
-/* (Undecided, it wants to begin again: that must not cost it its deadline.) */
+/* A contender without a decision begins again, and keeps its deadline. */
 void life_look_in(struct contender *c, int64_t pause) {
   int64_t due = contender_wire(c)->now + pause;
   if (c->decision == DECISION_NONE && c->options.deadline < due)
@@ -266,8 +270,8 @@ void life_look_in(struct contender *c, int64_t pause) {
   timer_set(&c->queue->all->timers, &c->timer, due);
 }
 
-/* It is tried again, less and less often: an operator may change the ACL, a server
- * that is throttled recover. */
+/* Repeats the delete with growing pauses.  An operator may change the ACL, and
+ * a throttled server may recover. */
 static void not_removed(struct contender *c, int rc) {
   if (reply_is_denied(rc))
     stay(c, rc);
@@ -278,8 +282,8 @@ static void not_removed(struct contender *c, int rc) {
   life_look_in(c, wire_jitter(contender_wire(c), SECOND / 10 << c->attempts));
 }
 
-/* LEAVING: whose is the node that has its name?  (A name alone does not make it
- * ours where we may not look at it: our ACL lets us read our nodes.) */
+/* LEAVING: handles a read of the node's owner.  A node that is known by name
+ * only and may not be read is not ours: our ACL lets us read our nodes. */
 static void asked(struct contender *c, const struct reply *reply) {
   bool hidden = reply->rc == REPLY_NO_AUTH && c->node.known == NODE_MADE;
   bool known = hidden || reply->rc == REPLY_OK || reply->rc == REPLY_NO_NODE;
@@ -294,7 +298,8 @@ static void asked(struct contender *c, const struct reply *reply) {
     contender_refute(c);
     life_try_to_leave(c);
   } else {
-    /* Who took it for a ghost of ours is to see that it is none. */
+    /* Other contenders may have ignored this node as one of ours that is being
+     * deleted.  A list corrects that. */
     directory_list(&c->queue->directory, 0);
     life_finish(c);
   }
@@ -316,5 +321,5 @@ void life_leaving_answered(struct contender *c, enum op_kind asked_for,
     life_try_to_leave(c);
   } else if (!reply_is_unknown(rc)) {
     not_removed(c, rc);
-  } /* else the connection is about to go; then again */
+  } /* otherwise the connection is lost, and the next one repeats it */
 }

@@ -1,5 +1,5 @@
-/* What a list tells: where does a node of ours stand, and what is to be watched?
- * (life.c has the argument why that is enough.) */
+/* What a list shows of a contender: its position, and the nodes to watch.
+ * life.c argues why that is enough. */
 #include "place.h"
 
 #include "conflict.h"
@@ -7,11 +7,12 @@
 #include "queue.h"
 #include "rival.h"
 
-/* No server need tell a waiter of the end of a node that it may not read (watch.c).
- * Of a change in the directory, which it may list, a server does tell.  Only the
- * first few in the queue have that watched, or every change would make all waiters
- * list.  The others are near when the one before their
- * predecessor is gone: that is polled, too, and a list follows (queued.c). */
+/* A server need not report the deletion of a node that the waiter may not read
+ * (watch.c).  But it reports changes of the directory, which the waiter may
+ * list.  Only the first few waiters watch the directory, or each change would
+ * make all of them list.  A waiter further back polls the node before its
+ * predecessor.  When that is gone, it lists (queued.c), and may be near by
+ * then. */
 enum { NEAR = 3 };
 
 static bool must_watch_children(const struct contender *c) {
@@ -27,16 +28,15 @@ void place_predecessor_read(struct contender *c) {
     contender_watch_children(c);
 }
 
-/* All is known that a list can tell: it is first, or has to watch. */
 void place_act(struct contender *c) {
   bool ours = contender_is_surely_ours(c);
   if (ours && c->view.ahead == 0) {
     life_be_first(c);
     return;
   }
-  /* (Where another of ours has it watched there is nothing to ask.) */
+  /* If another watcher of this session has it watched, no request is needed. */
   if (!ours || !contender_watches_own(c))
-    watch_read(&c->own); /* whose is it? */
+    watch_read(&c->own); /* reads the owner */
   if (must_watch_children(c)) contender_watch_children(c);
   if (contender_waits_by_list(c))
     life_look_in(c, c->options.strategy == WAIT_POLL
@@ -46,7 +46,8 @@ void place_act(struct contender *c) {
   watch_arm(&c->before);
 }
 
-/* Is whatever keeps us waiting a node of ours that is on its way out? */
+/* Returns whether all blocking nodes belong to this session and are being
+ * deleted. */
 static bool only_ghosts_ahead(const struct contender *c,
                               const struct listing *listing,
                               const struct entry *own) {
@@ -59,14 +60,16 @@ static bool only_ghosts_ahead(const struct contender *c,
   return true;
 }
 
-/* That it is listed is not enough: the name may be anybody's by now.  It was read
- * before the list was asked for, and its watch would have told. */
+/* Returns whether the writer's node exists.  Listing its name is not enough,
+ * because the name may have passed to another node.  The node was read before
+ * the list was sent, and its watch would have fired. */
 static bool writer_is_there(const struct contender *c) {
   const struct contender *writer = queue_writer(c);
   return writer && contender_watches_own(writer);
 }
 
-/* There was no memory to watch it: a list that comes behind its watch must tell. */
+/* Returns true if the writer's node is not watched yet, for lack of memory or
+ * permission.  A list sent behind its watch must follow. */
 static bool asks_for_writer(struct contender *c) {
   const struct contender *writer = queue_writer(c);
   if (!writer || writer->state != CONTENDER_HELD ||
@@ -79,8 +82,8 @@ static bool asks_for_writer(struct contender *c) {
   return true;
 }
 
-/* A downgrade holds its place only if the writer was there after it: else the
- * next writer may have been granted in between. */
+/* A downgrade keeps its place only if the writer's node was there after the
+ * reader's.  Otherwise the next writer may have been granted in between. */
 static bool has_its_place(struct contender *c, const struct listing *listing) {
   if (!c->options.downgrade || c->node.beside_writer) return true;
   c->node.beside_writer =
@@ -104,7 +107,7 @@ static const char *name_of(const struct entry *entry) {
   return entry ? entry->name : NULL;
 }
 
-/* Wants watched what it has to wait for. */
+/* Watches the nodes that it must wait for. */
 static void aim(struct contender *c, const struct entry *own,
                 const struct ahead *ahead) {
   struct watches *watches = &contender_directory(c)->watches;
@@ -134,7 +137,7 @@ static void refuse_as_busy(struct contender *c, const struct ahead *ahead) {
   life_refuse(c, VERDICT_BUSY, 0);
 }
 
-/* The numbers tell who is ahead. */
+/* Handles a list whose numbers tell the order. */
 static void place_in_order(struct contender *c, const struct listing *listing,
                            const struct entry *own) {
   struct ahead ahead;
@@ -149,13 +152,13 @@ static void place_in_order(struct contender *c, const struct listing *listing,
     place_act(c);
 }
 
-/* They do not. */
+/* Handles a list whose numbers do not tell the order. */
 static void leave_disorder(struct contender *c) {
-  life_leave(c); /* to begin again */
+  life_leave(c); /* begins again afterwards */
   directory_renew(contender_directory(c));
 }
 
-/* Our node is in the list: where? */
+/* Handles a list that shows the contender's node. */
 static void place(struct contender *c, const struct listing *listing,
                   const struct entry *own) {
   bool disorder =
@@ -169,9 +172,9 @@ static void place(struct contender *c, const struct listing *listing,
     place_in_order(c, listing, own);
 }
 
-/* What may have become of a create whose answer was lost: the first that has our
- * base and id, and when that one is gone, or its owner has said that it is not
- * ours, the next. */
+/* Finds the node of a create whose reply was lost: the first entry with the
+ * session's base and the node's id.  If that one is gone or another session's,
+ * takes the next. */
 static const struct entry *seek(const struct contender *c,
                                 const struct listing *listing) {
   const struct node *node = &c->node;
@@ -219,7 +222,7 @@ void place_listed(struct contender *c, const struct listing *listing) {
   place_find(c, listing, place);
 }
 
-/* Who follows the tail has done without it. */
+/* A contender that follows the tail has not watched its node before. */
 void place_watch_own(struct contender *c) {
   if (watch_want(&c->own, &contender_directory(c)->watches, c->node.name) &&
       !contender_watches_own(c))

@@ -10,8 +10,8 @@
 
 /* Contenders that wait for the quota. */
 
-/* Must not wait for others of this session to leave (quota.h): the first on its
- * path, one that asks for one more permit, one that holds the lock as a writer. */
+/* Returns whether it must not wait for others of this session to leave
+ * (quota.h): the first on its path, a permit, a writer that downgrades. */
 static bool is_urgent(const struct contender *c) {
   return c->queue->entered == 0 || c->options.kind == KIND_PERMIT ||
          c->options.downgrade;
@@ -52,7 +52,7 @@ bool queue_wake_crowded(struct contenders *all) {
   for (struct queue *q = all->crowded_first; q; q = q->crowded_next) {
     if (ask_quota(q->parked) == QUOTA_LATER) continue;
     directory_wake(&q->directory);
-    return true; /* it passes on what it does not need */
+    return true; /* it passes on quota that it does not need */
   }
   return false;
 }
@@ -62,11 +62,11 @@ bool queue_wake_crowded(struct contenders *all) {
 enum admission {
   ADMIT_NOW,
   ADMIT_LATER,
-  ADMIT_BUSY,  /* it would have to wait, and does not want to */
-  ADMIT_NEVER, /* the quota is used up by what only the user can release */
+  ADMIT_BUSY,  /* would have to wait, but is not patient */
+  ADMIT_NEVER, /* only the user can free quota, by a release */
 };
 
-/* Does it wait for others of ours that are not on their way out? */
+/* Returns whether contenders of this session keep it out that do not leave. */
 static bool is_kept_out(const struct contender *c) {
   bool by_all = directory_is_renewing(&c->queue->directory);
   if (!by_all && !contender_is_sharing(c)) return false;
@@ -77,7 +77,8 @@ static bool is_kept_out(const struct contender *c) {
   return false;
 }
 
-/* May this parked one have a node now?  `first`: no other waits before it. */
+/* Decides whether a parked contender may have a node now.  `first`: none waits
+ * before it. */
 static enum admission admission(const struct contender *c, bool first) {
   const struct queue *queue = c->queue;
   enum renewal renewal = queue->directory.renewal;
@@ -100,8 +101,8 @@ static void refuse_for_quota(struct contender *c) {
   life_deny(c, "cannot contend", directory_length(d), REASON_NO_ROOM);
 }
 
-/* Where a node of ours cannot be deleted another would be one more that cannot,
- * and be behind that one. */
+/* Refuses all contenders if a server does not delete a node of this session: a
+ * new node would be behind that one, and could not be deleted either. */
 static void refuse_where_kept(struct queue *queue) {
   int rc = 0;
   for (const struct contender *c = queue->first; c; c = c->next)
@@ -111,9 +112,9 @@ static void refuse_where_kept(struct queue *queue) {
               directory_length(&queue->directory), rc);
 }
 
-/* In order of arrival: one that must wait for its place keeps back all behind
- * it.  But who will not wait for others is told at once, wherever it stands.
- * Returns the one that keeps others back, or NULL. */
+/* Admits contenders in order of arrival.  One that must wait for its place
+ * blocks all behind it, but impatient ones are refused at once.  Returns the
+ * blocking contender, or NULL. */
 static struct contender *admit_all(struct queue *queue) {
   struct contender *blocked = NULL;
   for (struct contender *c = queue->parked; c; c = c->next) {
@@ -153,7 +154,7 @@ void queue_admit(struct contender *c) {
     queue_rewind(c->queue);
 }
 
-/* The session's side. */
+/* Called by the session. */
 
 void queue_flush(struct queue *queue) {
   stop_waiting(queue);
@@ -169,13 +170,13 @@ void queue_rewind(struct queue *queue) {
   directory_wake(&queue->directory);
 }
 
-/* In order of arrival, so that what leaves is sent before what enters. */
+/* Drives in order of arrival, so that deletes are sent before creates. */
 void queue_drive(struct queue *queue) {
   for (struct contender *c = queue->first; c; c = c->next)
     if (c->state != CONTENDER_PARKED) life_drive(c);
 }
 
-/* (Whom the last list has shown behind us is there still, mostly.) */
+/* Waiters that the last list showed behind a holder are probably there. */
 static void look_around(struct contender *c) {
   if (!follow_knows_tail(c)) contender_watch_children(c);
 }
@@ -192,7 +193,7 @@ void queue_connected(struct queue *queue) {
   directory_wake(&queue->directory);
 }
 
-/* Who else is there? */
+/* Looking around: are there other contenders? */
 
 void queue_look_around(struct contender *c) {
   if (c->state == CONTENDER_HELD && contender_wire(c)->connected &&
@@ -200,12 +201,12 @@ void queue_look_around(struct contender *c) {
     look_around(c);
 }
 
-/* A holder that looks around: whose node is the only one knows that it is until
- * the children change, for their watch was armed by that list, and a server tells
- * of a change before it shows what came after.  Once there are others it looks no
- * more: they will be there for a while. */
+/* A looking holder whose node is the only one stays alone until the children
+ * change: its list armed their watch, and a server reports a change before it
+ * shows anything later.  When others come, it stops looking, because they stay
+ * for a while. */
 
-/* (An empty list has not even itself: that is for its watch to tell.) */
+/* An empty list lacks the holder's node, too; its watch will report that. */
 static void see_around(struct contender *c, const struct listing *listing) {
   if (!c->watches_children || c->view.phase == VIEW_ALONE) return;
   if (listing->count == 1 && listing_find(listing, c->node.name)) {
@@ -218,7 +219,7 @@ static void see_around(struct contender *c, const struct listing *listing) {
   directory_unwatch_children(contender_directory(c));
 }
 
-/* Nothing is known of the children any more, until they are listed again. */
+/* Ends ALONE: nothing is known of the children until the next list. */
 static void tell_company(struct queue *queue) {
   for (struct contender *c = queue->first; c; c = c->next) {
     if (c->view.phase != VIEW_ALONE) continue;
@@ -239,13 +240,13 @@ void queue_closed(struct queue *queue) {
   directory_closed(&queue->directory);
 }
 
-/* Finding. */
+/* Finding contenders. */
 
 static bool has_made(const struct contender *c, uint64_t id) {
   return c->node.id == id && contender_has_entered(c);
 }
 
-/* (Beyond the last that has entered there may be thousands who have not.) */
+/* Stops at the last one that has entered: thousands may be parked there. */
 static struct contender *maker_of(const struct queue *queue, uint64_t id) {
   int left = queue->entered;
   for (struct contender *c = queue->first; c && left > 0; c = c->next) {
@@ -259,7 +260,7 @@ static bool has_node(const struct contender *c, const char *name) {
   return contender_has_node(c) && strcmp(c->node.name, name) == 0;
 }
 
-/* (The id alone may be another session's as well, if the base is.) */
+/* The id alone is not enough: another session may have the same base. */
 struct contender *queue_find(const struct queue *queue, const char *name) {
   uint64_t id;
   if (!name_id(name, &queue->all->wire->base, &id)) return NULL;
@@ -281,13 +282,13 @@ const struct contender *queue_holder(const struct queue *queue) {
   return NULL;
 }
 
-/* What the directory tells. */
+/* Reports of the directory. */
 
 static struct queue *of(struct directory *d) { return (struct queue *)d; }
 
-/* Whose node is it?  A list and a queue have nearly the same order: the next one
- * is mostly found where the last one was, or a thousand would take a million
- * steps. */
+/* Returns the contender that created the node with this id.  Lists and queues
+ * have nearly the same order, so the search begins at the last match.  Without
+ * that a thousand nodes would take a million steps. */
 static struct contender *whose(const struct queue *queue, uint64_t id,
                                struct contender **last) {
   struct contender *c = *last;
@@ -297,8 +298,8 @@ static struct contender *whose(const struct queue *queue, uint64_t id,
   return c ? *last = c : NULL;
 }
 
-/* May it be one of ours that nobody knows?  (Who is in doubt about its own node
- * looks for it by itself.) */
+/* Returns whether the entry may be a stray.  A contender in doubt about its own
+ * node looks for it by itself. */
 static bool is_stray(const struct queue *queue, const struct entry *e,
                      struct contender **last) {
   uint64_t id;
@@ -308,7 +309,7 @@ static bool is_stray(const struct queue *queue, const struct entry *e,
          (c->node.known == NODE_OURS && !has_node(c, e->name));
 }
 
-/* An unfair lock's node, which has one name for all. */
+/* Returns whether an unfair lock's contender may have `holder`. */
 static bool claims_beside(const struct queue *queue) {
   for (const struct contender *c = queue->first; c; c = c->next)
     if (contender_is_exclusive(c) && c->node.known != NODE_NONE) return true;
@@ -322,7 +323,8 @@ static bool claims(struct directory *d, const char *name) {
   return !is_stray(of(d), &e, &last);
 }
 
-/* (Else it goes with the node beside it.) */
+/* Returns whether `holder` may be left without an own node of this session.
+ * With one, both are deleted together. */
 static bool may_be_bereft(const struct queue *queue,
                           const struct listing *listing) {
   return queue->beside_in_doubt && !claims_beside(queue) &&
@@ -350,10 +352,10 @@ void queue_leave_onlooker(struct queue *queue, struct onlooker *onlooker) {
   struct onlooker **link = &queue->onlookers;
   while (*link != onlooker) link = &(*link)->next;
   *link = onlooker->next;
-  directory_wake(&queue->directory); /* it may be idle now */
+  directory_wake(&queue->directory); /* the queue may be idle now */
 }
 
-/* (Who hears it may leave.) */
+/* A listener may remove itself. */
 static void tell_onlookers(const struct queue *queue,
                            const struct listing *listing, uint64_t serial) {
   struct onlooker *next;
@@ -374,7 +376,7 @@ static void listed(struct directory *d, const struct listing *listing,
       c->way->listed(c, listing);
 }
 
-/* When it is tried again the waiters ask for another. */
+/* The waiters ask for another list when driven. */
 static void unlisted(struct directory *d) {
   for (struct contender *c = of(d)->first; c; c = c->next)
     c->view.listed_in = 0;
@@ -411,9 +413,9 @@ static const struct directory_owner owner = {.listed = listed,
                                              .not_made = not_made,
                                              .occupied = occupied};
 
-/* Birth and death. */
+/* Creating and freeing a queue. */
 
-/* (Of the directory, which is the first thing in a queue.) */
+/* The directory is the first field of its queue. */
 static bool is_ours(const struct watches *watches, const char *name) {
   size_t before = offsetof(struct directory, watches);
   return queue_find((const void *)((const char *)watches - before), name);

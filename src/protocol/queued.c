@@ -1,5 +1,5 @@
-/* The common way of waiting: nodes in the order of their numbers.  Lists tell
- * where one stands (place.c), and watches that it is first. */
+/* The common way of waiting: nodes in the order of their numbers.  Lists show a
+ * contender's position (place.c).  Watches report when it is first. */
 #include "queued.h"
 
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "rival.h"
 #include "way.h"
 
-/* Who downgrades will ask a list whether the writer is there still. */
+/* A downgrade checks by a list that the writer's node still exists. */
 static void watch_writer(const struct contender *c) {
   struct contender *writer = queue_writer(c);
   if (writer) life_watch_own(writer);
@@ -29,11 +29,11 @@ void queued_note_rival(struct contender *c) {
     rival_note_watched(c);
 }
 
-/* What watches tell. */
+/* News of watches. */
 
-/* The one ahead of us is gone.  If it was the only one we are first (2 and 3 in
- * life.c); else a list must tell, and one under way will do: its reply comes
- * after this news, so it is not older. */
+/* The node ahead is gone.  If it was the only one, the contender is first (2
+ * and 3 in life.c).  Otherwise it needs a list.  One that is in flight will do:
+ * its reply comes after this news, so it is not older. */
 static void predecessor_gone(struct contender *c) {
   bool only_one =
       contender_sees(c) && c->view.ahead == 1 && c->view.nearest_proves;
@@ -51,14 +51,14 @@ static void predecessor_gone(struct contender *c) {
   life_be_first(c);
 }
 
-/* The one before the predecessor is gone: the predecessor is about to hold
- * the lock.  Find out now, while it does, whether it is the only one ahead:
- * then its deletion will need no request. */
+/* The node before the predecessor is gone, so the predecessor is about to hold
+ * the lock.  The contender finds out now whether the predecessor is the only
+ * one ahead.  Then the predecessor's deletion will need no request. */
 static void before_gone(struct contender *c) {
   watch_drop(&c->before);
   if (contender_sees(c) && c->view.ahead == 2 && c->view.before_proves) {
     c->view.ahead = 1;
-    /* (Between two writers there may be readers.) */
+    /* Between two writers there may be readers. */
     if (c->options.kind != KIND_READ) c->view.nearest_holds = true;
   } else {
     place_watch_own(c);
@@ -66,8 +66,8 @@ static void before_gone(struct contender *c) {
   }
 }
 
-/* `reply`: it was gone when it was read, since nobody knows when.  Else it was
- * deleted just now, after every list that we know. */
+/* With `reply` a read did not find the node: it was deleted at an unknown time.
+ * Otherwise it was deleted just now, after every list that is known. */
 static void own_left(struct contender *c, const struct reply *reply) {
   if (!reply && watch_was_of(&c->own, c->node.czxid)) life_count_down(c);
   c->node.has_left = true;
@@ -84,7 +84,7 @@ static void own_gone(struct contender *c) {
 
 static void own_read(struct contender *c, const struct reply *reply) {
   if (!contender_owns(c, reply)) {
-    watch_drop(&c->own); /* it watches somebody else's */
+    watch_drop(&c->own); /* another session's node has this name */
     own_gone(c);
     return;
   }
@@ -93,9 +93,10 @@ static void own_read(struct contender *c, const struct reply *reply) {
   if (c->state == CONTENDER_QUEUED && contender_sees(c)) c->way->look(c);
 }
 
-/* Our ACL lets us read our nodes (doc/paths.md): what a name alone has shown, and
- * we may not look at, is another's.  If it was ours its ACL was changed: whether it
- * is ours still no server tells us.  (A holder's is polled.) */
+/* Our ACL lets us read our nodes (doc/paths.md).  So an unreadable node that is
+ * known by name only is another session's.  If it was ours, its ACL was
+ * changed, and no server tells whether it still is ours.  A holder's node is
+ * polled instead. */
 static void own_hidden(struct contender *c) {
   if (c->state != CONTENDER_QUEUED || contender_is_surely_ours(c)) return;
   if (c->node.known == NODE_MADE)
@@ -111,28 +112,29 @@ void queued_hear_own(struct contender *c, enum watch_news news,
   else if (news == WATCH_HIDDEN)
     own_hidden(c);
   else if (news == WATCH_STALE)
-    watch_arm(&c->own); /* somebody wrote its data: what? */
+    watch_arm(&c->own); /* its data were written: read them */
   else if (c->state == CONTENDER_LEAVING)
     own_left(c, reply);
   else
     own_gone(c);
 }
 
-/* One of the two ahead of us was read, or may not be. */
+/* Handles a read of one of the two nodes ahead, or its denial. */
 static void rival_known(struct contender *c, const struct watcher *watcher,
                         const struct reply *reply) {
   rival_note_unowned(watcher, reply);
   if (watcher == &c->predecessor) place_predecessor_read(c);
 }
 
-/* Only a deletion grants. */
+/* Handles a write to a node ahead: only a deletion grants. */
 static void look_again(struct contender *c, struct watcher *watcher) {
   watch_arm(watcher);
   contender_list_again(c);
 }
 
-/* A list has shown it, and a read does not find it.  Mostly it was deleted in between.
- * But where the next list shows it again the server contradicts itself. */
+/* A list showed the node and a read does not find it.  Mostly it was deleted in
+ * between.  But if the next list shows it again, the server contradicts
+ * itself. */
 static void note_missed(struct contender *c, const struct watcher *watcher) {
   uint32_t *missed =
       watcher == &c->predecessor ? &c->missed_predecessor : &c->missed_before;
@@ -168,14 +170,15 @@ void queued_heard(struct watcher *watcher, enum watch_news news,
     rival_gone(c, watcher, reply);
 }
 
-/* The rest of the way. */
+/* The other functions of the way. */
 
-/* One list is enough for all who have come in a batch. */
+/* One list serves all contenders of a batch. */
 void queued_sent(struct contender *c) {
   if (!follow_begin(c)) directory_list(contender_directory(c), c->node.serial);
 }
 
-/* (Where nobody has told whose its node is, who waits for it may be told.) */
+/* If no server has named the owner of its node, the contender joins the watch
+ * of that node: another watcher's read may name it. */
 void queued_made(struct contender *c) {
   if (!contender_is_surely_ours(c))
     watch_want(&c->own, &contender_directory(c)->watches, c->node.name);

@@ -10,7 +10,7 @@ static unsigned bucket_of(const char *path, size_t length) {
   return (unsigned)(hash_text(HASH_BEGIN, path, length) % QUEUES_BUCKETS);
 }
 
-/* The queue of so much of this path; NULL: none. */
+/* Returns the queue for this prefix of `path`; NULL: none. */
 static struct queue *find(const struct queues *queues, const char *path,
                           size_t length) {
   struct queue *queue = queues->buckets[bucket_of(path, length)];
@@ -50,7 +50,7 @@ static void drop(struct queue *queue) {
   queue_free(queue);
 }
 
-/* At the end of a batch. */
+/* Flushes a queue at the end of a batch, and frees it if it is idle. */
 static void flush(struct chore *chore) {
   struct queue *queue =
       (struct queue *)((char *)chore - offsetof(struct queue, flush));
@@ -65,7 +65,7 @@ struct queue *queues_get(struct queues *queues, const char *path) {
     if (!queue) return NULL;
     put_in(queues, queue);
   }
-  directory_wake(&queue->directory); /* or it would never be freed */
+  directory_wake(&queue->directory); /* otherwise it would never be freed */
   return queue;
 }
 
@@ -90,7 +90,7 @@ void queues_each_contender(struct queues *queues,
     for (struct contender *c = q->first; c; c = c->next) visit(c);
 }
 
-/* As a directory of ours, and as a child of one. */
+/* The path may be a directory with a queue, and a child of one. */
 void queues_hear(struct queues *queues, enum watch_event event,
                  const char *path) {
   struct queue *queue = find(queues, path, strlen(path));
@@ -111,7 +111,8 @@ void queues_run_timers(struct queues *queues) {
                                   offsetof(struct contender, timer)));
 }
 
-/* Who holds for long watches its own node; who does not pays nothing. */
+/* Returns when holders must watch their nodes.  A short hold ends before that
+ * and costs no request. */
 static int64_t watch_due(const struct contenders *all) {
   if (!all->wire->connected || all->holders == 0) return NEVER;
   return wire_not_before_retry(all->wire,

@@ -1,32 +1,35 @@
-/* The unfair mutex: one node of one name, `holder`; the client that makes it first
- * has the lock.  A queue has one contender of this kind at a time (`exclusive`).
+/* The unfair mutex: one node with a fixed name, `holder`.  The client that
+ * creates it first has the lock.  A queue admits one contender of this kind at
+ * a time (`exclusive`).
  *
- * Each acquisition has a node of its own beside it, with a name and a number that no
- * other has.  One transaction makes both nodes, and one deletes both.  The
- * contender's node is that one; `holder` comes and goes with it.
+ * Each acquisition also has an own node, with a unique name and number.  One
+ * transaction creates both nodes, and one deletes both.  The contender's node
+ * is the own node; `holder` comes and goes with it.
  *
- * The reason is a delete that comes late.  A server's thread may read it and stand
- * still; our connection breaks, we reconnect to the same server, delete the node
- * once more, and another client makes it anew.  Then the thread goes on (doubts.h).
- * A delete of `holder` alone would end that client's hold, and its client would
- * not know yet: two would believe.  ZooKeeper's delete compares nothing but the
- * version of the data, and a fresh node's is always 0.  But a transaction fails as
- * a whole: our own node has a name that no other acquisition ever has, and it was
- * deleted before `holder` was made again, so the late transaction is refused.  A
- * late create is refused for as long as there is a `holder`; if there is none, both
- * nodes appear, and the list that shows ours has both deleted (strays.c).
+ * The reason is a late delete.  A server's thread may read a delete and stall.
+ * The connection breaks, the client reconnects to the same server and deletes
+ * the node again, and another client creates it.  Then the thread continues
+ * (doubts.h).  A late delete of `holder` alone would end that client's hold.
+ * That client would not know yet, so two would believe that they hold the lock.
  *
- * A transaction has one zxid, so both nodes have the same czxid: by that and its
- * owner `holder` is known as ours.  The answer to the transaction tells neither,
- * so `holder` is read behind the create, in the same flight.  The read leaves the
- * watch that tells of its deletion.
+ * ZooKeeper's delete compares only the version of the data, which is 0 for each
+ * new node.  But a transaction fails as a whole.  The own node has a unique
+ * name, and it was deleted before `holder` was created again.  So the late
+ * transaction is refused.  A late create is refused while `holder` exists.
+ * Otherwise both nodes appear, and the list that shows the own node has both
+ * deleted (strays.c).
  *
- * A waiter that may not read `holder` polls it (watch.c), and only NO_NODE lets it
- * try again.
+ * A transaction has one zxid, so both nodes have the same czxid.  By that and
+ * its owner `holder` is known as ours.  The reply to the transaction has
+ * neither.  So `holder` is read right behind the create, and the read leaves
+ * the watch that reports its deletion.
  *
- * An operator may delete `holder` alone.  Then the contender deletes its own node,
- * and begins again, or has lost.  Or our own node alone: then `holder` is deleted
- * by its name, after a look. */
+ * A waiter that may not read `holder` polls it (watch.c), and tries again only
+ * after NO_NODE.
+ *
+ * If an operator deletes `holder` alone, the contender deletes its own node,
+ * and begins again or has lost.  If an operator deletes the own node alone,
+ * `holder` is deleted by its name after a read. */
 #include "life.h"
 #include "place.h"
 #include "rival.h"
@@ -38,9 +41,10 @@ static void mine(struct contender *c) {
   life_be_first(c);
 }
 
-/* Reads `holder`, and watches it: whose is it?  A watch that is armed already may
- * have been armed for another watcher of this session, such as a barrier's waiter:
- * this contender has not seen the node then, so it reads it. */
+/* Reads and watches `holder` to find its owner.  If its watch is armed already,
+ * it may have been armed for another watcher of this session, such as a
+ * barrier's waiter.  Then this contender has not seen the node, so it reads
+ * it. */
 static void look_by(struct contender *c, struct watcher *watcher) {
   bool has_asked = watcher->watch;
   if (!watch_want(watcher, &contender_directory(c)->watches, NAME_UNFAIR))
@@ -51,7 +55,7 @@ static void look_by(struct contender *c, struct watcher *watcher) {
     watch_read(watcher);
 }
 
-/* The same, unless it is known in this connection that it is ours. */
+/* Reads `holder`, unless it is known in this connection to be ours. */
 static void look_at_own(struct contender *c) {
   if (contender_is_surely_ours(c) && contender_watches_own(c))
     mine(c);
@@ -65,7 +69,7 @@ static bool is_deleting(const struct contender *c) {
   return c->op.in_flight && c->op.kind == OP_REMOVE;
 }
 
-/* `holder` is gone, or is another's: our own node goes by itself. */
+/* `holder` is gone or another client's: only the own node is deleted. */
 static void lose_holder(struct contender *c) {
   if (c->bereft)
     c->node.known = NODE_NONE;
@@ -76,10 +80,10 @@ static void lose_holder(struct contender *c) {
   else if (c->state == CONTENDER_LEAVING)
     life_go_on_leaving(c);
   else
-    life_leave(c); /* to begin again */
+    life_leave(c); /* begins again afterwards */
 }
 
-/* From now on the contender's node is `holder` itself. */
+/* Makes `holder` the contender's node. */
 static void be_alone(struct contender *c) {
   contender_set_name(c, NAME_UNFAIR);
   c->undone = true;
@@ -93,7 +97,7 @@ static void ask_for_own_node(struct contender *c, int64_t czxid) {
   wire_submit(contender_wire(c), &c->op);
 }
 
-/* `holder` is ours. */
+/* A read has shown that `holder` is ours. */
 static void own_seen(struct contender *c, const struct reply *reply) {
   bool doubt = contender_is_known_by_name(c);
   if (!doubt) contender_prove(c, reply);
@@ -109,9 +113,10 @@ static void own_seen(struct contender *c, const struct reply *reply) {
   }
 }
 
-/* Is our own node there still?  Both come and go together, so if it is gone `holder`
- * is another's.  If it is there the ACL of `holder` was changed, or an operator has
- * deleted `holder` alone: the node is kept, for no server tells which. */
+/* Reads whether the own node still exists.  Both nodes come and go together, so
+ * if it is gone, `holder` is another client's.  If it exists, the ACL of
+ * `holder` was changed, or an operator deleted our `holder` alone.  No server
+ * tells which, so the node is kept. */
 static void leave_hidden(struct contender *c, const struct reply *reply) {
   if (c->bereft) {
     lose_holder(c);
@@ -123,10 +128,10 @@ static void leave_hidden(struct contender *c, const struct reply *reply) {
   }
 }
 
-/* `holder` is there, and we may not look at it.  Our ACL lets us read our nodes
- * (doc/paths.md), so it is another's, unless a server has told us before that it
- * was ours: then its ACL may have been changed, and no server tells whether it still
- * is ours.  (A holder's is polled: it hears when `holder` is gone.) */
+/* `holder` exists and may not be read.  Our ACL lets us read our nodes
+ * (doc/paths.md).  So it is another client's, unless a server has named us as
+ * its owner before.  Then its ACL may have been changed, and no server tells
+ * whether it still is ours.  A holder polls it, and learns when it is gone. */
 static void own_hidden(struct contender *c, const struct reply *reply) {
   if (c->state == CONTENDER_HELD || c->undone) return;
   if (c->state == CONTENDER_LEAVING)
@@ -137,8 +142,8 @@ static void own_hidden(struct contender *c, const struct reply *reply) {
     lose_holder(c);
 }
 
-/* (What was asked before our create was answered tells nothing; nor does a deletion
- * while our delete is under way, which will be answered.) */
+/* Ignores news from before the create was answered.  Also ignores a deletion
+ * while our delete is in flight, because that will be answered. */
 static void own_heard(struct contender *c, enum watch_news news,
                       const struct reply *reply) {
   if (!contender_has_node(c) || is_deleting(c)) return;
@@ -152,8 +157,9 @@ static void own_heard(struct contender *c, enum watch_news news,
     lose_holder(c);
 }
 
-/* (If it is ours, of an acquisition that is over, its create came late, or an
- * operator has deleted the node beside it: a list tells, and both are deleted.) */
+/* If `holder` is ours, from a past acquisition, then its create came late or an
+ * operator has deleted its own node.  A list shows which, and what remains is
+ * deleted. */
 static void other_seen(struct contender *c, const struct reply *reply) {
   rival_note_unowned(&c->predecessor, reply);
   if (reply->owner != contender_wire(c)->session) {
@@ -174,22 +180,23 @@ static void heard(struct watcher *watcher, enum watch_news news,
   else if (news == WATCH_ARMED)
     other_seen(c, reply);
   else if (news == WATCH_HIDDEN)
-    backoff_end(&c->backoff); /* another's, as far as we know: it is polled */
+    backoff_end(&c->backoff); /* counts as another's, and is polled */
   else if (news == WATCH_GONE)
     life_start_over(c);
   else
     watch_arm(watcher);
 }
 
-/* The rest of the way. */
+/* The other functions of the way. */
 
-/* (A client that does not wait is refused without another request.) */
+/* An impatient client is refused without another request. */
 static void sent(struct contender *c) {
   watch_drop(&c->predecessor);
   if (c->options.patient) look_by(c, &c->own);
 }
 
-/* (A look that was under way before the create may have been answered before it.) */
+/* A read that was in flight before the create may have been answered before
+ * it. */
 static void made(struct contender *c) {
   if (!watch_is_asking(&c->own)) look_at_own(c);
 }
@@ -201,7 +208,7 @@ static void found(struct contender *c, const struct listing *listing,
   look_at_own(c);
 }
 
-/* A list after our create: is our node there? */
+/* Handles a list behind the create: does it show the own node? */
 static void listed(struct contender *c, const struct listing *listing) {
   if (c->node.known == NODE_MAYBE && !contender_is_creating(c))
     place_find(c, listing, found);
@@ -216,14 +223,14 @@ static void look(struct contender *c) {
     look_by(c, &c->predecessor);
 }
 
-/* (Behind another's it never polls.) */
+/* A waiter behind another client's `holder` never polls. */
 static void look_anew(struct contender *c) {
   if (contender_has_node(c)) look_at_own(c);
 }
 
-/* (One look is good for one delete.  Without a lease, when news of `holder` may be
- * long on their way, it takes one: an operator may have deleted it.  So it does if
- * the owner has asked a server, and was told of another's.) */
+/* One read permits one delete.  A read is needed without a valid lease: news of
+ * `holder` may be late, and an operator may have deleted it.  It is also needed
+ * if the owner has asked a server, which named another owner. */
 static bool may_remove(struct contender *c) {
   if (c->undone) return true;
   bool looked = c->view.phase == VIEW_LOOKED;

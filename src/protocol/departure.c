@@ -1,28 +1,30 @@
-/* Who leaves lists the members, once: these are the ones whom it waits for.  (Who
- * comes later belongs to another run, and may wait for us.)  If it is the lowest of
- * them, by the bytes of the names, it waits for the highest to go, and looks again;
- * when it is alone it deletes `ready`, and its own node behind it.  Everybody else
- * gives its node back at once and waits for the lowest to go, and looks again until
- * none of its list is left.  A member that is alone because the lowest has died
- * deletes `ready`, too.
+/* A leaving member lists the members once, and waits for these to leave.
+ * Members that come later belong to another run, and may wait for this one.
  *
- * That must not be the next run's `ready`, of which some member may not have heard:
- * that run counts the last member's node, and so may begin at any moment.  But it
- * cannot begin without a create.  A list tells how many children the directory has
- * had, and `ready` is deleted only if these are all: in one transaction with a create
- * and a delete of that number, which is refused if a server gives out another.  So
- * one that is applied late deletes nothing of another run.  (A directory that was
- * deleted and created again counts from 0, and may come to that very number.)
+ * The lowest member, by the bytes of the names, keeps its node.  It waits for
+ * the highest to go and lists again.  When it is alone, it deletes `ready` and
+ * then its own node.  Every other member deletes its node at once, waits for
+ * the lowest to go, and lists again, until none of its list is left.  If the
+ * lowest has died, a member that is alone deletes `ready`, too.
  *
- * So nobody is out before all have begun to leave, or are dead: whoever has not
- * begun has its node, and the lowest does not go while there is another.  Nobody
- * waits for ever for one that has died: its node goes with its session, and with it
- * what is waited for.  If the lowest dies the next one is waited for.
+ * It must not delete the `ready` of the next run, which some member may not
+ * have seen yet.  That run counts the last member's node, so it may begin at
+ * any moment.  But it cannot begin without a create.  A list has the number of
+ * children ever created in the directory.  So `ready` is deleted in one
+ * transaction with a create and a delete of the node with that number.  A
+ * server refuses the transaction if it assigns another number.  So a late
+ * transaction deletes nothing of another run.  Exception: a directory that was
+ * deleted and created again counts from 0, and may reach that very number.
  *
- * (Curator waits for whoever is there at each look, and so for a run that has begun
- * meanwhile; and there everybody takes `ready` away, even that of the next run.
- * While two are left ours does not: one of them may have lost its connection before
- * it saw `ready`.) */
+ * So no member is out before all have begun to leave, or are dead.  A member
+ * that has not begun has its node, and the lowest does not go while there is
+ * another.  No member waits forever for a dead one, because a node ends with
+ * its session.  If the lowest dies, the members wait for the next one.
+ *
+ * Curator's members wait for all nodes of each list, and so for a run that has
+ * begun meanwhile.  Each of them deletes `ready`, even that of the next run.
+ * Here `ready` stays while two members are left: one of them may have lost its
+ * connection before it saw `ready`. */
 #include "departure.h"
 
 #include <assert.h>
@@ -35,7 +37,7 @@ static struct wire *wire_of(const struct departure *d) {
   return d->of->vigils->all->wire;
 }
 
-/* Its end. */
+/* Ending a departure. */
 
 static void settle(struct chore *chore) {
   struct departure *d =
@@ -70,7 +72,7 @@ void departure_refuse(struct departure *d, enum verdict why, int reason) {
   if (state == DEPARTURE_OVER) return;
   d->verdict = why;
   d->reason = reason;
-  d->state = DEPARTURE_OVER; /* (its vigil's end is not to end it once more) */
+  d->state = DEPARTURE_OVER; /* the end of the vigil must not end it again */
   if (state == DEPARTURE_WAITS) vigil_refuse(&d->vigil, why, reason);
   finish(d, false);
 }
@@ -84,7 +86,7 @@ static void too_late(struct deadline *deadline) {
 
 /* Requests. */
 
-/* Where it cannot be sent it will be: departures_drive. */
+/* Sends the op; departures_drive repeats it if that fails. */
 static void submit(struct departure *d, struct op op) {
   if (d->op.in_flight) return;
   op.handler = on_answer;
@@ -93,8 +95,9 @@ static void submit(struct departure *d, struct op op) {
   wire_submit(wire_of(d), &d->op);
 }
 
-/* (Whom the first list does not show is not waited for: so it is not older than the
- * departure, whichever server answers.) */
+/* Lists the members.  Those missing from the first list are not waited for.  So
+ * that list must not be older than the departure, whichever server answers
+ * it. */
 static void list(struct departure *d) {
   d->state = DEPARTURE_LISTS;
   if (wire_holds_back(wire_of(d), &d->backoff)) return;
@@ -104,7 +107,7 @@ static void list(struct departure *d) {
   submit(d, (struct op){.kind = OP_NAMES, .path = d->path});
 }
 
-/* False: no memory; it is tried again. */
+/* Returns false without memory; then it is tried again. */
 static bool aim(struct departure *d, const char *name) {
   size_t length = strlen(d->path);
   free(d->spot);
@@ -119,7 +122,7 @@ static bool aim(struct departure *d, const char *name) {
   return true;
 }
 
-/* `ready` goes, and our node behind it. */
+/* Deletes `ready`, and the member's own node behind it. */
 static void shut(struct departure *d, int creates) {
   if (!aim(d, NAME_READY)) return;
   d->state = DEPARTURE_SHUTS;
@@ -157,7 +160,7 @@ static void wait_for(struct departure *d, const struct entry *other) {
   wire_retry(wire_of(d));
 }
 
-/* What a list shows. */
+/* Handling a list. */
 
 static bool is_in(const struct listing *listing, const char *name) {
   for (int i = 0; i < listing->count; i++)
@@ -169,8 +172,8 @@ static bool is_other(const struct departure *d, const char *name) {
   return strcmp(name, d->own) != 0 && strcmp(name, NAME_READY) != 0;
 }
 
-/* Of those whom we wait for, who is left?  Both lists are in order of their names.
- * False: no memory. */
+/* Updates the members to wait for.  Both lists are in order of names.  False:
+ * no memory. */
 static bool note_others(struct departure *d, const struct listing *listing) {
   const struct listing *known = d->others;
   const char **names = malloc(((size_t)listing->count + 1) * sizeof *names);
@@ -193,7 +196,8 @@ static bool note_others(struct departure *d, const struct listing *listing) {
   return true;
 }
 
-/* Nobody is left whom we wait for.  (Others may have come.) */
+/* Handles a list that shows none of the awaited members; others may have
+ * come. */
 static void be_last(struct departure *d, const struct listing *listing) {
   bool alone = listing->count == 1 + is_in(listing, d->own);
   if (alone && is_in(listing, NAME_READY))
@@ -229,7 +233,8 @@ static void on_proof(struct op *op, const struct reply *reply) {
   if (d->state == DEPARTURE_OVER) chore_add(&wire_of(d)->step, &d->end);
 }
 
-/* Not now: it lists again after a pause, if that may last so long. */
+/* Lists again after a pause because of a transient refusal.  An impatient
+ * member gives up instead. */
 static void put_off(struct departure *d, int rc) {
   wire_back_off(wire_of(d), &d->backoff, rc);
   d->state = DEPARTURE_LISTS;
@@ -243,7 +248,7 @@ static void on_answer(struct op *op, const struct reply *reply) {
   if (d->state == DEPARTURE_OVER) {
     chore_add(&wire_of(d)->step, &d->end);
   } else if (reply_is_unknown(rc)) {
-    d->state = DEPARTURE_LISTS; /* in the next connection */
+    d->state = DEPARTURE_LISTS; /* list again in the next connection */
   } else if (reply_is_transient(rc) && (d->patient || op->kind != OP_REMOVE)) {
     put_off(d, rc);
   } else if (op->kind == OP_REMOVE) {
@@ -251,20 +256,21 @@ static void on_answer(struct op *op, const struct reply *reply) {
       wire_trouble(wire_of(d), "cannot delete", op->path, rc);
     finish(d, true);
   } else if (!d->others && !d->proved) {
-    wire_back_off(wire_of(d), &d->backoff, rc); /* no round was committed */
+    /* The round before it was not committed. */
+    wire_back_off(wire_of(d), &d->backoff, rc);
   } else if (rc == REPLY_NO_NODE) {
     listed(d, &empty);
   } else if (rc == REPLY_OK && reply->listing) {
     refusals_end(&d->backoff);
     listed(d, reply->listing);
   } else if (rc == REPLY_OK) {
-    wire_retry(wire_of(d)); /* no memory for it */
+    wire_retry(wire_of(d)); /* no memory for the list */
   } else {
     departure_refuse(d, verdict_of(rc), rc);
   }
 }
 
-/* All of them. */
+/* All departures of a session. */
 
 void departures_init(struct departures *all, struct vigils *vigils) {
   *all = (struct departures){.vigils = vigils};

@@ -30,9 +30,9 @@ void directory_init(struct directory *d, const struct directory_owner *owner,
                                 .length = strlen(path)};
 }
 
-/* Errands. */
+/* The directory's own requests. */
 
-/* NULL: no memory; it is tried again. */
+/* Returns NULL without memory; then it is tried again. */
 static struct errands *errands_of(struct directory *d) {
   if (d->errands) return d->errands;
   struct errands *e = calloc(1, sizeof *e + directory_length(d) + 1);
@@ -56,15 +56,16 @@ static bool has_errands(const struct directory *d) {
           e->unwatch.in_flight || e->mkdir.in_flight || e->renew.in_flight);
 }
 
-/* (No reply reads what is freed here: each op is in flight until it is
- * answered, and its directory is not flushed before the batch ends.) */
+/* Frees the requests if none is in flight.  No reply handler uses them later:
+ * an op is in flight until answered, and a directory is flushed only at the end
+ * of a batch. */
 static void end_errands(struct directory *d) {
   if (has_errands(d)) return;
   free(d->errands);
   d->errands = NULL;
 }
 
-/* The watch that no server took away. */
+/* Returns whether a server may still have the unwanted watch. */
 static bool is_left(const struct directory *d) {
   return d->wire->connected && d->children_left_in == d->wire->connection;
 }
@@ -107,7 +108,8 @@ void directory_list_anew(struct directory *d) {
 }
 
 void directory_doubt(struct directory *d) {
-  if (backoff_lasts(&d->backoff, d->wire->now)) return; /* it waits already */
+  /* The pause lasts already. */
+  if (backoff_lasts(&d->backoff, d->wire->now)) return;
   const char *base = d->wire->base.text;
   backoff_repeat(&d->backoff, d->wire->now, d->wire->lease.timeout / 4,
                  hash_text(HASH_BEGIN, base, strlen(base)));
@@ -117,8 +119,8 @@ bool directory_sees_children(const struct directory *d) {
   return d->wire->connected && d->children_armed_in == d->wire->connection;
 }
 
-/* Will this list's reply arm a watch?  Not if the watch is being taken away
- * behind it. */
+/* Returns whether the reply to this list arms a watch.  It does not if a
+ * request to remove the watch was sent behind it. */
 static bool arms(const struct errands *e, const struct op *list) {
   return list->watch && list->serial > e->unwatch.serial;
 }
@@ -132,7 +134,7 @@ static bool will_arm(const struct errands *e) {
 void directory_watch_children(struct directory *d, bool more) {
   d->children_wanted += more;
   if (directory_sees_children(d)) return;
-  /* The list that we know was not watched: what has changed since? */
+  /* The known list was not watched, so children may have changed since. */
   if (!will_arm(d->errands)) directory_list_anew(d);
 }
 
@@ -159,7 +161,8 @@ void directory_children_changed(struct directory *d) {
   if (d->children_wanted > 0) directory_list(d, 0);
 }
 
-/* (It may have fired meanwhile: so it is not taken for armed.) */
+/* A server that refuses for now may still have the watch.  The watch counts as
+ * left, not as armed, because it may have fired meanwhile. */
 static void on_unwatch(struct op *op, const struct reply *reply) {
   struct directory *d = op->owner;
   directory_wake(d);
@@ -170,7 +173,7 @@ static void on_unwatch(struct op *op, const struct reply *reply) {
 
 static void send_list(struct directory *d, struct errands *e) {
   struct op *slot = &e->lists[e->lists[0].in_flight];
-  if (slot->in_flight) return; /* its reply comes back to us */
+  if (slot->in_flight) return; /* its reply flushes the directory again */
   if (wire_holds_back(d->wire, &d->listing) ||
       wire_waits_until(d->wire, d->backoff.until))
     return;
@@ -185,7 +188,8 @@ static void list_later(struct directory *d) {
   d->owner->unlisted(d);
 }
 
-/* (For holders that look around, and for onlookers, it is asked for here.) */
+/* Lists again after a pause.  Sets list_wanted for looking holders and for
+ * onlookers, because they do not ask again. */
 static void put_off_list(struct directory *d, int rc) {
   wire_back_off(d->wire, &d->listing, rc);
   d->list_wanted = true;
@@ -202,7 +206,7 @@ static void answer_list(struct directory *d, const struct op *op,
   else if (reply->rc == REPLY_OK && reply->listing)
     d->owner->listed(d, reply->listing, op->serial);
   else
-    list_later(d); /* no memory for it */
+    list_later(d); /* no memory for the list */
 }
 
 static void on_list(struct op *op, const struct reply *reply) {
@@ -211,7 +215,7 @@ static void on_list(struct op *op, const struct reply *reply) {
   directory_wake(d);
   if (arms(d->errands, op) && rc == REPLY_OK) {
     d->children_armed_in = d->wire->connection;
-    unwatch(d); /* nobody waits any more? */
+    unwatch(d); /* the last watcher may have left */
   }
   if (reply_is_unknown(rc)) return;
   if (rc != REPLY_OK && rc != REPLY_NO_NODE)
@@ -226,7 +230,7 @@ static void on_list(struct op *op, const struct reply *reply) {
   }
 }
 
-/* Strays. */
+/* Orphaned nodes. */
 
 static bool claims(void *self, const char *name) {
   struct directory *d = self;
@@ -235,7 +239,7 @@ static bool claims(void *self, const char *name) {
 
 static void list_again(void *self) { directory_list(self, 0); }
 
-/* NULL: no memory. */
+/* Returns NULL without memory. */
 static struct strays *strays_of(struct directory *d) {
   const struct strays_owner owner = {d, claims, list_again};
   if (!d->strays)
@@ -251,10 +255,10 @@ bool directory_takes_strays(struct directory *d) {
 void directory_remove_stray(struct directory *d, const char *name) {
   struct strays *s = strays_of(d);
   if (!s || !strays_remove(s, name))
-    d->list_wanted = true; /* it will show it again */
+    d->list_wanted = true; /* another list will show the stray again */
 }
 
-/* Making it. */
+/* Creating the directory. */
 
 void directory_make(struct directory *d) {
   if (d->missing) return;
@@ -274,14 +278,14 @@ static void send_mkdir(struct directory *d, struct errands *e) {
   wire_submit(d->wire, &e->mkdir);
 }
 
-/* It has failed, in a way that does not pass. */
+/* Handles a permanent failure. */
 static void refuse_mkdir(struct directory *d, const char *path, int rc) {
   wire_trouble(d->wire, CANNOT_CREATE, path, rc);
   d->missing = false;
   d->owner->not_made(d, CANNOT_CREATE, rc);
 }
 
-/* (It is still missing.) */
+/* Handles a transient failure; `missing` stays true. */
 static void put_off_mkdir(struct directory *d, int rc) {
   wire_trouble(d->wire, CANNOT_CREATE, d->errands->mkdir_path, rc);
   wire_back_off(d->wire, &d->making, rc);
@@ -304,7 +308,7 @@ static void on_mkdir(struct op *op, const struct reply *reply) {
       d->missing = false;
       d->owner->made(d);
       break;
-    case MKDIR_GOES_ON: /* (what exists was denied by its child) */
+    case MKDIR_GOES_ON: /* a create below it had reported it as missing */
       if (rc == REPLY_NODE_EXISTS) directory_doubt(d);
       break;
     case MKDIR_REFUSED:
@@ -313,7 +317,7 @@ static void on_mkdir(struct op *op, const struct reply *reply) {
   }
 }
 
-/* The counter's end. */
+/* An exhausted sequence counter. */
 
 void directory_renew(struct directory *d) {
   if (d->renewal == RENEWAL_NONE) {
@@ -335,8 +339,9 @@ static void refuse_renewal(struct directory *d, const char *message, int rc) {
   d->owner->refused(d, message, rc);
 }
 
-/* Somebody is there.  After a while we look again whether the counter is at its
- * end at all: what has said so was perhaps a number that somebody had made up. */
+/* Handles a directory that is not empty.  After a session timeout the
+ * contenders enter again and see whether the counter is really exhausted.  The
+ * high number may have been in a forged name. */
 static void is_occupied(struct directory *d) {
   bool long_ago = d->wire->now >= d->renewal_begun + d->wire->timeout;
   d->renewal = long_ago ? RENEWAL_NONE : RENEWAL_OCCUPIED;
@@ -344,9 +349,10 @@ static void is_occupied(struct directory *d) {
   if (!long_ago) wire_retry(d->wire);
 }
 
-/* Only the server can tell that a directory is empty and delete it in one
- * step: nobody is in it when the numbers begin again.  What carries data is
- * somebody's own, and stays.  (Servers do not tell what is a container.) */
+/* Only a server can check that a directory is empty and delete it in one step.
+ * So no node is in it when the numbers begin again.  A directory with data
+ * belongs to the application and stays.  Servers do not report which nodes are
+ * containers. */
 static void on_renew(struct op *op, const struct reply *reply) {
   struct directory *d = op->owner;
   int rc = reply->rc;

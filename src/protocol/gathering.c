@@ -1,21 +1,23 @@
 /* The members of a double barrier, by the protocol of Curator's
- * DistributedDoubleBarrier: each makes a node, and whoever finds `permits` of them
- * there makes one more, `ready`, by which all the others know that they may go on.
+ * DistributedDoubleBarrier.  Each member creates a node.  A member that finds
+ * `permits` of them creates `ready`, which lets all others in.
  *
- * How many there are only a list shows that was sent after our own create.  So of
- * the last `permits` to come at least one sees them all, and makes `ready`.
+ * Only a list that was sent after a member's own create shows how many there
+ * are.  So of the last `permits` to come at least one sees them all, and
+ * creates `ready`.
  *
- * A `ready` that is older than our node says nothing: it let others in, who may have
- * died inside.  Whoever finds enough members makes it anew; so it is always newer
- * than the nodes of those whom it lets in, and stays while more than one of them is
- * left (departure.c).  A member that had no connection finds it when it has one
- * again.
+ * A `ready` that is older than a member's node proves nothing: it let others
+ * in, which may have died inside.  So a member that finds enough nodes replaces
+ * it.  Then `ready` is newer than the nodes of all that it lets in.  It stays
+ * while more than one of them is left (departure.c).  A member without a
+ * connection finds it after it has reconnected.
  *
- * A server may make `ready` late, when the connection that it was asked for in is
- * over and others have left (doubts.h).  So it is made in a transaction that checks
- * that its maker's node is there.  If the answer is lost and `ready` is not there in
- * the next connection, the maker gives that node back and makes another: then the
- * late transaction is refused.  (Members do not stand in a line: it loses nothing.) */
+ * A server may create `ready` late, when the connection of that request is gone
+ * and others have left (doubts.h).  So the transaction that creates it checks
+ * that its maker's node exists.  If the reply is lost and `ready` is missing in
+ * the next connection, the maker deletes its node and creates another.  Then
+ * the late transaction is refused.  Members have no order, so this costs
+ * nothing. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,11 +32,11 @@
 
 static op_handler on_made;
 
-/* `ready` is being made. */
+/* The creation of `ready`. */
 struct opening {
-  struct op make; /* (first: a queue knows it by that) */
-  bool in_doubt;  /* its answer was lost */
-  char *own;      /* the path of the node of the member that asks for it */
+  struct op make; /* must be first: a queue points to it */
+  bool in_doubt;  /* its reply was lost */
+  char *own;      /* the path of the node of the requesting member */
   char path[];
 };
 
@@ -42,7 +44,7 @@ static struct opening *known_opening(const struct queue *queue) {
   return (struct opening *)queue->opening;
 }
 
-/* NULL: no memory; it is tried again. */
+/* Returns NULL without memory; then it is tried again. */
 static struct opening *opening_of(struct queue *queue) {
   struct opening *o = known_opening(queue);
   const struct directory *d = &queue->directory;
@@ -68,7 +70,7 @@ static struct opening *opening_of(struct queue *queue) {
   return o;
 }
 
-/* `ready`, as it was seen; 0: it is not there, or may not be looked at. */
+/* Returns the czxid of `ready`; 0: it is missing or may not be read. */
 static int64_t seen(const struct contender *c) {
   return watch_seen(&c->predecessor);
 }
@@ -97,19 +99,19 @@ static void open_for(struct contender *c) {
   wire_submit(wire, &o->make);
 }
 
-/* It has asked for `ready`, and does not know what has become of that. */
+/* Returns whether this contender's request for `ready` may still be applied. */
 static bool may_open_late(const struct contender *c) {
   const struct opening *o = known_opening(c->queue);
   return o && o->in_doubt && strcmp(o->own, c->path) == 0;
 }
 
-/* Not now: it is tried again, also for one that does not wait.  All are there, so it
- * waits for nobody. */
+/* Repeats the request after a pause, for impatient members as well: all members
+ * are there, so none waits for another. */
 static void put_off(struct queue *queue, int rc) {
   wire_back_off(queue->directory.wire, making(queue), rc);
 }
 
-/* (Who waits for its own node alone is let in.) */
+/* A member that waits for its own node only is let in anyway. */
 static void refuse(struct queue *queue, const char *what, int rc) {
   const struct directory *d = &queue->directory;
   wire_trouble(d->wire, what, directory_path(d), rc);
@@ -122,8 +124,8 @@ static void refuse(struct queue *queue, const char *what, int rc) {
       life_deny(c, what, directory_length(d), rc);
 }
 
-/* All is known that a list can tell.  (Who is let in has its own node watched: had
- * that been deleted before, we would have been told.) */
+/* Acts on what the list has shown.  A member that is let in has its own node
+ * watched, so an earlier deletion of that node would have been reported. */
 static void act(struct contender *c) {
   bool ours = contender_is_surely_ours(c);
   if (ours && seen(c) > c->node.czxid) c->node.let_in = true;
@@ -135,7 +137,7 @@ static void act(struct contender *c) {
     watch_arm(&c->predecessor);
   } else if (ours && may_open_late(c)) {
     known_opening(c->queue)->in_doubt = false;
-    life_leave(c); /* to begin again */
+    life_leave(c); /* begins again afterwards */
   } else if (ours && c->view.ahead == 0) {
     open_for(c);
   } else if (ours && !c->options.patient) {
@@ -143,9 +145,10 @@ static void act(struct contender *c) {
   }
 }
 
-/* (Our node was there before it was asked for.  If another client has made it, the
- * watch tells, or has told; but not of one that we may not read.  If a node is
- * missing, a list tells which.) */
+/* Handles the reply to the create of `ready`.  The member's node was there
+ * before the request, so its own `ready` is newer.  If another client has
+ * created `ready`, the watch reports it, unless it may not be read.  If a node
+ * is missing, a list shows which. */
 static void opened(struct contender *c, const struct reply *reply) {
   if (reply->rc == REPLY_NO_NODE || reply->rc == REPLY_UNDONE) {
     if (watch_is_hidden(&c->predecessor)) watch_read(&c->predecessor);
@@ -201,7 +204,7 @@ static void found(struct contender *c, const struct listing *listing,
   wire_retry(contender_wire(c));
 }
 
-/* The way. */
+/* The functions of the way. */
 
 static void sent(struct contender *c) {
   directory_list(contender_directory(c), c->node.serial);
@@ -219,16 +222,17 @@ static void listed(struct contender *c, const struct listing *listing) {
   place_find(c, listing, found);
 }
 
-/* `ready` was made.  A server tells a connection in the order of the changes, so our
- * node, of which it has told us before, is older.  It may be gone again already: who
- * has other rules than ours takes it away as soon as he leaves. */
+/* `ready` was created.  A server sends the events of a connection in the order
+ * of the changes.  It has confirmed the member's node before, so that is older.
+ * `ready` may be deleted again already: members of other libraries do so as
+ * soon as they leave. */
 static void note_ready(struct contender *c) {
   if (contender_is_waiting(c) && contender_is_surely_ours(c))
     c->node.let_in = true;
 }
 
-/* A `ready` that we may not look at is younger than our node if none was there
- * when our node was: what is answered behind our create was asked behind it, and
+/* An unreadable `ready` is newer than the node if it was missing while the node
+ * existed.  A reply behind that to the create was requested behind it, and
  * events come in the order of the changes. */
 static void note_absence(struct contender *c) {
   if (contender_is_surely_ours(c)) c->node.preceded_ready = true;
@@ -238,7 +242,7 @@ static void note_hidden(struct contender *c) {
   if (c->node.preceded_ready)
     note_ready(c);
   else if (contender_sees(c) && c->view.ahead > 0)
-    contender_list_again(c); /* have enough come by now? */
+    contender_list_again(c); /* have enough members come? */
 }
 
 static void heard(struct watcher *watcher, enum watch_news news,
@@ -258,7 +262,7 @@ static void heard(struct watcher *watcher, enum watch_news news,
     watch_arm(watcher);
 }
 
-/* It waits for those who are not there. */
+/* A member waits for absent members, so no node is to blame. */
 static void note_rival(struct contender *c) { (void)c; }
 
 const struct way gathering_way = {.enter = life_enter,

@@ -7,9 +7,7 @@
 
 #define MIDDLE "-nonce-"
 
-enum {
-  NUMBERS = 2 * 16 + 1
-}; /* two in hexadecimal, and what is between them */
+enum { NUMBERS = 2 * 16 + 1 }; /* two hexadecimal numbers and a hyphen */
 
 void nonces_init(struct nonces *nonces, struct wire *wire) {
   *nonces = (struct nonces){.wire = wire};
@@ -32,7 +30,7 @@ static void forget(struct nonce *nonce) {
   free(nonce);
 }
 
-/* (Where a server says not now, the next connection asks again.) */
+/* After a transient refusal the next connection repeats the delete. */
 static void on_deleted(struct op *op, const struct reply *reply) {
   struct nonce *nonce = op->owner;
   int rc = reply->rc;

@@ -1,13 +1,13 @@
-/* The semaphore, by the protocol of Curator's InterProcessSemaphoreV2: an inner
- * mutex lets in one at a time; whoever is inside makes a permit's node and waits
- * until there are no more of them than permits.  Only who is inside adds any, so
- * the count can only fall meanwhile.
+/* The semaphore, by the protocol of Curator's InterProcessSemaphoreV2.  An
+ * inner mutex lets in one contender at a time.  That one creates a permit's
+ * node and waits until there are at most `permits` of them.  Only the contender
+ * inside adds a permit, so the count can only fall meanwhile.
  *
- * So a permit has two plain contenders: one in the queue of its path, as any
- * other, and its gate in the queue of inner mutexes.  The permit enters when the
- * gate is held, and the gate goes when the permit is decided.  What the gate
- * tells is only noted; at the end of the step `settle` looks at both, and does
- * what their states call for. */
+ * So a permit has two contenders.  One is in the queue of its path, as any
+ * other; the other, its gate, is in the queue of inner mutexes.  The permit
+ * enters when its gate is held, and the gate ends when the permit is decided.
+ * Events of the gate are only stored.  At the end of the step `settle` looks at
+ * both contenders, and does what their states call for. */
 #include <assert.h>
 #include <string.h>
 
@@ -30,7 +30,7 @@ static void hear_gate(struct contender *gate, enum news news) {
     c->tell(c, NEWS_KEPT);
     return;
   }
-  if (news == NEWS_REFUSED) note_rival_of_gate(c); /* as long as it is known */
+  if (news == NEWS_REFUSED) note_rival_of_gate(c); /* the gate still knows it */
   c->gate_state = news == NEWS_GRANTED     ? GATE_INSIDE
                   : news == NEWS_FORGOTTEN ? GATE_FREE
                                            : GATE_OUT;
@@ -41,13 +41,14 @@ static bool gate_is_ours(const struct contender *c) {
   return c->gate_state == GATE_UNUSED || c->gate_state == GATE_FREE;
 }
 
-/* Its path is that of the inner mutexes, beside the permits'. */
+/* Returns the queue of the inner mutexes, in the directory beside the
+ * permits. */
 static struct queue *queue_of_gates(struct contender *c) {
   const struct directory *d = &c->queue->directory;
   const char *permits = directory_path(d);
   size_t length = directory_length(d) - strlen(PERMITS);
-  char *path = c->path;          /* not yet in use */
-  memcpy(path, permits, length); /* NOLINT: the next line ends it */
+  char *path = c->path;          /* not in use yet */
+  memcpy(path, permits, length); /* NOLINT: the next line terminates it */
   memcpy(path + length, LOCKS, sizeof LOCKS);
   return c->queue->all->queue_of(c->queue->all, path);
 }
@@ -69,7 +70,7 @@ static void begin_gate(struct contender *c) {
   life_begin(c->gate, queue, &queued_way);
 }
 
-/* It has a place among the permits. */
+/* Enters the permit if the gate is held, and otherwise begins the gate. */
 static void enter(struct contender *c) {
   if (c->gate_state == GATE_INSIDE)
     life_enter(c);
@@ -77,7 +78,7 @@ static void enter(struct contender *c) {
     begin_gate(c);
 }
 
-/* Decided: the next one may ask. */
+/* Ends the gate of a decided permit, so that the next contender may enter. */
 static void leave_gate(struct contender *c) {
   if (gate_is_ours(c)) return;
   if (c->gate->state == CONTENDER_HELD)
@@ -106,7 +107,7 @@ static void settle(struct contender *c) {
     queue_admit(c);
   else if (!inside && c->state != CONTENDER_PARKED &&
            c->state != CONTENDER_LEAVING)
-    /* Somebody else may be inside now: gives its node back, and begins again */
+    /* Without the gate another contender may be inside: begin again. */
     life_leave(c);
   life_settle(c);
 }

@@ -5,11 +5,11 @@
  *                   │      ▼         ▼
  *                   └── EXPIRED ◄────┘             expired: all nodes are gone
  *
- *   CLOSED comes from any of them, and is the last.
+ *   CLOSED can follow any of them, and is the last.
  *
- * Each call of session.h is a step: it begins by taking the time, and ends with
- * the chores that have come up in it (chore.h).  A call inside another, as of
- * whoever hears an answer, is a part of that one's step. */
+ * Each call of session.h is a step.  It begins by setting the time, and ends
+ * with the chores added in it (chore.h).  A call inside another one, such as
+ * from a reply handler, is a part of the outer step. */
 #include "session.h"
 
 #include <assert.h>
@@ -33,8 +33,8 @@ const char *session_state_name(enum session_state state) {
 
 /* Steps. */
 
-/* (Who asks something inside a step has read the clock again: it does not go
- * back for the next one.) */
+/* A call inside a step may have read a later time, and the time never goes
+ * back. */
 static void begin(struct session *s, int64_t now) {
   assert(s->wire.connected == session_is_connected(s));
   if (now > s->wire.now) s->wire.now = now;
@@ -47,7 +47,7 @@ static void end(struct session *s) {
   s->calls--;
 }
 
-/* Telling. */
+/* Reporting to the listener. */
 
 static void trouble(void *self, const char *message, const char *path, int rc) {
   struct session *s = self;
@@ -81,7 +81,7 @@ static void hear_again(struct session *s) {
   s->listener.session(s->listener.self, SESSION_CONNECTED);
 }
 
-/* Birth and death. */
+/* Creating and freeing a session. */
 
 /* A round was answered. */
 static void proved(void *self) {
@@ -125,7 +125,7 @@ void session_free(struct session *s) {
   nonces_end(&s->nonces);
 }
 
-/* The user. */
+/* Calls of the user. */
 
 static const struct way *way_of(enum kind kind) {
   return kind == KIND_PERMIT   ? &semaphore_way
@@ -138,9 +138,9 @@ static void refuse_credentials(struct session *s, struct contender *c) {
   life_deny(c, CANNOT_AUTHENTICATE, s->wire.chroot_length, s->refused);
 }
 
-/* One that does not wait has one flight to a server, and waits for no connection:
- * neither for the first one, nor for the next, nor while the session shows as
- * suspended because no server is heard. */
+/* An impatient request sends its requests once and waits for no connection.  It
+ * waits neither for the first connection nor for the next, nor while the
+ * session shows as suspended because the servers are silent. */
 static bool is_out_of_reach(const struct session *s, bool patient) {
   return !patient && (!session_is_connected(s) || s->silent);
 }
@@ -198,7 +198,7 @@ void session_look_around(struct session *s, int64_t now, struct contender *c) {
   end(s);
 }
 
-/* Those who contend for nothing. */
+/* Vigils and departures, which have no contender. */
 
 static void refuse_the_rest(struct session *s, enum verdict why, int reason) {
   departures_refuse(&s->departures, why, reason);
@@ -257,7 +257,7 @@ void session_close(struct session *s, int64_t now) {
   end(s);
 }
 
-/* The world. */
+/* Reports of the client. */
 
 void session_attempting(struct session *s, int64_t now) {
   if (s->state == SESSION_CLOSED || s->wire.session == 0) return;
@@ -274,7 +274,8 @@ void session_greeted(struct session *s, int64_t now, int64_t timeout,
   end(s);
 }
 
-/* (What the calls in it end with is heard before anybody is driven.) */
+/* Ends the last connection and session first, as steps of their own.  So their
+ * chores run before any contender is driven. */
 void session_connected(struct session *s, int64_t now, int64_t id,
                        int64_t timeout, int64_t started) {
   if (s->state == SESSION_CLOSED) return;
@@ -324,7 +325,8 @@ void session_refused(struct session *s, int64_t now, int reason) {
   end(s);
 }
 
-/* Who is expired again and again waits for longer before each new session. */
+/* Returns the pause before the next session, which grows with each expiry in a
+ * row. */
 static int64_t backoff(struct session *s) {
   int shift = s->expiries_in_row < 6 ? s->expiries_in_row : 6;
   int64_t pause = (50 * MILLISECOND) << shift;
@@ -337,7 +339,7 @@ void session_expired(struct session *s, int64_t now) {
   session_disconnected(s, now);
   begin(s, now);
   wire_expired(&s->wire);
-  /* Before the new session has a lease, nobody of the old one may hold. */
+  /* No hold of the old session may exist when the new session has a lease. */
   queues_each_contender(&s->queues, life_session_ended);
   queues_each(&s->queues, doubts_end);
   nonces_end(&s->nonces);
@@ -349,9 +351,10 @@ void session_expired(struct session *s, int64_t now) {
   end(s);
 }
 
-/* Without attempts a server would have expired it: after the timeout, and a
- * tick, which is half of it at most.  Each lease was over before that; but
- * after a suspend the holds may not have ended yet, which is for their clock. */
+/* Without attempts a server would have expired the session by now: after its
+ * timeout and a tick, which is at most half the timeout.  Each lease ended
+ * before that.  But after a suspend the holds may still exist; their own clock
+ * ends them. */
 bool session_is_beyond_help(const struct session *s, int64_t now) {
   return s->state == SESSION_SUSPENDED && s->all.holders == 0 &&
          s->wire.counters.pending_releases > 0 &&

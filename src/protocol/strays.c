@@ -1,20 +1,20 @@
-/* Their names say that they may be ours; their owners, whether they are.  So each
- * is asked about, and deleted if it is.
+/* The name of a stray says that it may be ours, and its owner proves whether it
+ * is.  So the owner of each stray is read, and the node is deleted if it is
+ * ours.
  *
- * Between the answer and the delete the name would have to become another's, for
- * the delete to hit a node that is not ours.  Nobody but us deletes our node, or
- * an operator; and then the number must be given again, to a session that has
- * our base and is at the same id: numbers only grow, so the directory must have
- * been deleted, and made again.  All that within a round trip (and as long as
- * the server that was asked lags), once in 916 million times of it: no client
- * does better with a delete that names a path.
+ * Between that read and the delete the name could pass to another session's
+ * node, which the delete would hit.  Only this client or an operator deletes
+ * our node.  Then its number would have to be assigned again, to a session with
+ * our base and the same id.  Numbers only grow, so the directory would have to
+ * be deleted and created again.  All this within a round trip and the lag of
+ * the server that was read, and with odds of 1 in 916 million.  No client does
+ * better with a delete by path.
  *
- * Anybody can read our base and make nodes that bear it, by the thousand: so few
- * of them are asked about at a time that whatever else the session has to ask
- * gets through between, and no more are known at a time than costs little to
- * remember.  Another list shows the rest.  Those that are not to be deleted
- * (others have children, or an ACL) are left alone for a while, and so are those
- * that are others'. */
+ * Any client can read our base and create thousands of nodes with it.  So only
+ * a few strays are read at a time, so that other requests of the session get
+ * through.  And only as many are known as is cheap to store; another list shows
+ * the rest.  A stray that cannot be deleted, because it has children or because
+ * of an ACL, is left alone for a while.  So is another session's. */
 #include "strays.h"
 
 #include <stdlib.h>
@@ -30,7 +30,7 @@ struct stray {
   struct op op;
   struct chore end;
   uint64_t hash;
-  bool foreign; /* a server has said so */
+  bool foreign; /* a server has named another owner */
   int64_t czxid;
   char path[];
 };
@@ -39,19 +39,19 @@ struct strays {
   struct strays_owner owner;
   struct wire *wire;
   struct chore *flush;
-  const char *path; /* the directory's */
+  const char *path; /* of the directory */
   size_t length;
 
   struct stray *first, **end;
-  struct stray *waiting; /* the first of them that is not being asked about */
+  struct stray *waiting; /* the first stray that is not being read */
   int known, flying;
-  struct stray *foreign; /* others', for all that their names say; so many, */
+  struct stray *foreign; /* strays of other sessions */
   int foreign_known;
-  int64_t foreign_until; /* and so long they are not asked about again */
-  bool more;             /* the list had others */
-  bool refused;          /* one of them is there still */
-  int64_t not_before;    /* then no more are taken */
-  char beside[];         /* the path of NAME_UNFAIR there */
+  int64_t foreign_until; /* `foreign` is not read again before */
+  bool more;             /* the list had more strays */
+  bool refused;          /* a stray could not be deleted */
+  int64_t not_before;    /* accept no strays before */
+  char beside[];         /* the path of NAME_UNFAIR in the directory */
 };
 
 struct strays *strays_new(const struct strays_owner *owner, struct wire *wire,
@@ -101,7 +101,7 @@ static void keep_foreign(struct strays *s, struct stray *stray) {
   s->foreign_known++;
 }
 
-/* All are gone that were known. */
+/* Called when all known strays are handled. */
 static void done(struct strays *s) {
   bool more = s->more;
   s->more = false;
@@ -140,8 +140,8 @@ static void destroy(struct chore *chore) {
   wake(s);
 }
 
-/* Its answer was lost, or it could not be sent: asks again, in the next
- * connection perhaps. */
+/* Reads the owner again, perhaps in the next connection.  The reply was lost,
+ * or the request could not be sent. */
 static void ask_again(struct strays *s, struct stray *stray) {
   stray->op.kind = OP_PING;
   stray->op.beside = NULL;
@@ -165,15 +165,16 @@ static void set_question(struct stray *stray, const char *path,
   stray->op.handler = handler;
 }
 
-/* (One transaction has made both, if they have one czxid.) */
+/* Handles a read of `holder`.  If both nodes have one czxid, one transaction
+ * created them. */
 static void on_beside(struct op *op, const struct reply *reply) {
   struct stray *stray = op->owner;
   struct strays *s = stray->all;
   bool both = reply->rc == REPLY_OK && reply->czxid == stray->czxid;
   set_question(stray, stray->path, on_stray);
   stray->op.beside = both ? NAME_UNFAIR : NULL;
-  if (!both && reply->rc == REPLY_OK) /* (its own one may be gone) */
-    s->owner.list_again(s->owner.self);
+  /* The own node of that `holder` may be gone. */
+  if (!both && reply->rc == REPLY_OK) s->owner.list_again(s->owner.self);
   if (!reply_is_unknown(reply->rc) && remove_one(s, stray)) return;
   s->flying--;
   ask_again(s, stray);
@@ -187,16 +188,18 @@ static bool ask_beside(struct strays *s, struct stray *stray, int64_t czxid) {
   return false;
 }
 
-/* It is ours.  False: no memory. */
+/* Deletes a stray of this session.  False: no memory. */
 static bool go_on(struct strays *s, struct stray *stray, int64_t czxid) {
   int32_t sequence;
   bool hold = name_parse(stray->path + s->length + 1, &sequence) == ROLE_HOLD;
   return hold ? ask_beside(s, stray, czxid) : remove_one(s, stray);
 }
 
-/* It was asked about, or deleted.  (What was another's when a list showed it may
- * be gone, and one of ours have a node of that name by now: if the other session
- * has our base, or somebody has forged it, and the numbers were given anew.) */
+/* Handles the reply to a read or a delete.  Before the delete it checks again
+ * that no contender has the name.  The stray of another session may be gone
+ * since the list, and a node of ours may have its name.  For that the other
+ * session has our base, or a client has forged it, and the numbers were
+ * assigned again. */
 static void on_stray(struct op *op, const struct reply *reply) {
   struct stray *stray = op->owner;
   struct strays *s = stray->all;
@@ -209,7 +212,8 @@ static void on_stray(struct op *op, const struct reply *reply) {
     ask_again(s, stray);
     return;
   }
-  /* (What we may not look at is not ours: our ACL lets us read our nodes.) */
+  /* A stray that may not be read is not ours: our ACL lets us read our
+   * nodes. */
   bool hidden = op->kind == OP_PING && reply->rc == REPLY_NO_AUTH;
   stray->foreign = hidden || (shown && !wire_owns(s->wire, reply->owner));
   if (!stray->foreign && reply->rc != REPLY_OK && reply->rc != REPLY_NO_NODE)

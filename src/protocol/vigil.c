@@ -1,19 +1,21 @@
-/* Why nobody passes a barrier that is set.  A vigil is met by what was seen of its
- * node after it had begun:
+/* Why no waiter passes a barrier that is set.  A vigil is met only by news of
+ * its node from after its beginning:
  *
- *   - a read that found no node, or another than it had seen first.  The read was
- *     sent after the vigil had begun (`stale`), and behind a committed round that
- *     was, too (`proves`), so it shows whatever was committed before: not what a
- *     server shows that lags, or that leads no more and does not know;
- *   - the event of the node's deletion, once it has seen the node (`seen`).  A server
- *     tells a connection of a deletion before it shows it anything later, so that
- *     is the deletion of the very node that it had seen.
+ * * A read that found no node, or another node than it had seen first.  The
+ *   read was sent after the vigil had begun (`stale`), and behind a round that
+ *   was committed after that, too (`proves`).  So it shows everything committed
+ *   before.  It cannot come from the old view of a server that lags, or of a
+ *   former leader.
+ * * The event of the node's deletion, once the vigil has seen the node
+ *   (`seen`).  A server reports a deletion before it shows a connection
+ *   anything later.  So the event is that of exactly the node that was seen.
  *
- * What is heard while it is yet to look (`looks`) says nothing.
+ * News that comes before the vigil has sent its read (`looks`) is ignored.
  *
- * Why nobody waits at one that is lifted.  While a vigil lasts its watch is armed,
- * or being armed, or there is no connection; each new connection reads again.  A
- * node that was made again meanwhile has another czxid. */
+ * Why no waiter stays at a barrier that is lifted.  While a vigil lasts, its
+ * watch is armed or being armed, or there is no connection.  Each new
+ * connection reads again.  A node that was created again meanwhile has another
+ * czxid. */
 #include "vigil.h"
 
 #include <stdlib.h>
@@ -29,7 +31,7 @@ static struct directory *directory_of(struct vigil *v) {
   return &v->queue->directory;
 }
 
-/* Where the node at its path is. */
+/* Returns the length of the directory's path. */
 static size_t parent_length(const struct vigil *v) {
   return (size_t)(strrchr(v->path, '/') - v->path);
 }
@@ -53,7 +55,7 @@ static bool want(struct vigil *v, struct queue *queue, bool awaits) {
   return true;
 }
 
-/* Its end. */
+/* Ending a vigil. */
 
 static void stop(struct vigil *v) {
   struct vigils *vigils = v->of;
@@ -80,14 +82,14 @@ void vigil_refuse(struct vigil *v, enum verdict why, int reason) {
   v->ended(v, false);
 }
 
-/* Looking. */
+/* Reading the node. */
 
 static void look_later(struct vigil *v) {
   v->looks = true;
   chore_add(&wire_of(v->of)->batch, &v->of->flush);
 }
 
-/* (What is read behind one that was not committed is not heard.) */
+/* Ignores what was read behind a round that was not committed. */
 static void on_proof(struct op *op, const struct reply *reply) {
   struct vigils *vigils = op->owner;
   if (reply_proves(op->kind, reply->rc)) {
@@ -95,19 +97,19 @@ static void on_proof(struct op *op, const struct reply *reply) {
     chore_add(&wire_of(vigils)->batch, &vigils->flush);
     return;
   }
-  if (reply_is_unknown(reply->rc)) return; /* each connection asks anew */
+  if (reply_is_unknown(reply->rc)) return; /* each new connection reads again */
   for (struct vigil *v = vigils->first; v; v = v->next) v->looks |= v->proves;
   wire_back_off(wire_of(vigils), &vigils->proving, reply->rc);
 }
 
-/* A server has refused to watch: its vigils' time comes when it is asked again. */
+/* Returns whether the vigil waits because a server refused the watch. */
 static bool is_held_back(struct vigil *v) {
   return v->kind != VIGIL_CROWD &&
          wire_holds_back(wire_of(v->of), &directory_of(v)->watches.backoff);
 }
 
-/* One proof is good for all who come in a batch; who comes while one is under way
- * waits for the next.  False: there is none. */
+/* Sends a round for all vigils of a batch.  A vigil that begins while one is in
+ * flight waits for the next.  Returns whether one was sent. */
 static bool prove(struct vigils *vigils) {
   bool wanted = false;
   for (struct vigil *v = vigils->first; v; v = v->next)
@@ -117,7 +119,7 @@ static bool prove(struct vigils *vigils) {
          wire_submit(wire_of(vigils), &vigils->proof);
 }
 
-/* Where it cannot be asked it will be: vigils_drive. */
+/* Reads the node; vigils_drive repeats it if that fails. */
 static void look(struct vigil *v) {
   watch_read(&v->watcher);
   v->looks = !watch_is_asking(&v->watcher);
@@ -135,7 +137,7 @@ static void flush(struct chore *chore) {
   }
 }
 
-/* What is told. */
+/* Handling news. */
 
 static void see(struct vigil *v, const struct reply *reply) {
   if (v->kind == VIGIL_THERE || (v->seen && v->seen != reply->czxid)) {
@@ -146,8 +148,8 @@ static void see(struct vigil *v, const struct reply *reply) {
   if (!v->patient) vigil_refuse(v, VERDICT_TIMEOUT, 0);
 }
 
-/* It is there; no server tells us which node it is.  (One that is made again before
- * the next poll is taken for the same.) */
+/* The node exists, and no server tells which node it is.  A node that is
+ * created again before the next poll counts as the same. */
 static void see_hidden(struct vigil *v) {
   if (v->kind == VIGIL_THERE)
     meet(v);
@@ -162,7 +164,8 @@ static void miss(struct vigil *v) {
     vigil_refuse(v, VERDICT_TIMEOUT, 0);
 }
 
-/* The directory that nobody contends in was missing: has it been made? */
+/* Handles news of the directory, which was missing: it may have been
+ * created. */
 static void hear_directory(struct vigil *v, enum watch_news news,
                            const struct reply *reply) {
   if (news == WATCH_GONE && reply) return;
@@ -172,7 +175,7 @@ static void hear_directory(struct vigil *v, enum watch_news news,
   directory_list_anew(directory_of(v));
 }
 
-/* `reply`: it was read.  Without one that is an event. */
+/* With `reply` the node was read; without one this is an event. */
 static void hear(struct watcher *watcher, enum watch_news news,
                  const struct reply *reply) {
   struct vigil *v = watcher_owner(watcher);
@@ -209,8 +212,8 @@ static void await_directory(struct vigil *v) {
     wire_retry(wire_of(v->of));
 }
 
-/* A list that has armed nothing is that of a directory which is not there, or was
- * asked for by somebody else. */
+/* If a list armed no watch, the directory is missing, or another caller asked
+ * for the list. */
 static void listed(struct onlooker *onlooker, const struct listing *listing,
                    uint64_t serial) {
   struct vigil *v = of_onlooker(onlooker);
@@ -227,7 +230,7 @@ static void unlisted(struct onlooker *onlooker, int rc) {
   vigil_refuse(of_onlooker(onlooker), verdict_of(rc), rc);
 }
 
-/* Its beginning. */
+/* Beginning a vigil. */
 
 static void too_late(struct deadline *deadline) {
   struct vigil *v =
@@ -272,7 +275,7 @@ bool vigil_begin(struct vigils *vigils, struct vigil *v) {
   return true;
 }
 
-/* All of them. */
+/* All vigils of a session. */
 
 void vigils_init(struct vigils *vigils, struct contenders *all) {
   *vigils = (struct vigils){.all = all, .flush = {.run = flush}};
@@ -310,7 +313,8 @@ void vigils_connected(struct vigils *vigils) {
   }
 }
 
-/* (What hears of its end may begin another, which is then the first.) */
+/* The handler of a vigil's end may begin another one, which comes first in the
+ * list. */
 void vigils_disconnected(struct vigils *vigils) {
   struct vigil *next;
   for (struct vigil *v = vigils->first; v; v = next) {

@@ -6,7 +6,7 @@
 
 #include "hash.h"
 
-/* Finding. */
+/* Finding watches. */
 
 static uint32_t hash_of(const char *name) {
   return (uint32_t)hash_text(HASH_BEGIN, name, strlen(name));
@@ -24,7 +24,7 @@ const char *watch_name(const struct watcher *watcher) {
 }
 
 static void say(const struct watch *w, const char *message, int rc) {
-  char path[2048]; /* (what is longer is not shown anyway) */
+  char path[2048]; /* a longer path is not shown anyway */
   snprintf(path, sizeof path, "%s/%s", w->of->path, w->name);
   wire_trouble(w->of->wire, message, path, rc);
 }
@@ -41,7 +41,7 @@ int watch_data(const struct watches *watches, const char *name,
   return w->size;
 }
 
-/* Asking. */
+/* Sending requests. */
 
 static op_handler on_reply;
 
@@ -66,7 +66,7 @@ static void end_enquiry(struct watch *w) {
   w->enquiry = NULL;
 }
 
-/* False: it is to be tried again, or there is no connection. */
+/* Returns false without a connection, or if it must be tried again. */
 static bool ask(struct watch *w, enum op_kind kind) {
   struct wire *wire = w->of->wire;
   if (!wire->connected) return false;
@@ -81,14 +81,14 @@ static bool ask(struct watch *w, enum op_kind kind) {
   return false;
 }
 
-/* Its end. */
+/* Ending a watch. */
 
 static bool is_of_this_connection(const struct watch *w, unsigned connection) {
   const struct wire *wire = w->of->wire;
   return wire->connected && connection == wire->connection;
 }
 
-/* A server has it, as far as it has told us. */
+/* Returns whether a server has the watch, as far as it has replied. */
 static bool is_at_server(const struct watch *w) {
   return is_of_this_connection(w, w->armed_in);
 }
@@ -97,12 +97,13 @@ static bool is_hidden(const struct watch *w) {
   return is_of_this_connection(w, w->hidden_in);
 }
 
-/* A server has told us of the node, and no event has come since. */
+/* Returns whether a server has reported the node and no event has come
+ * since. */
 static bool is_known(const struct watch *w) {
   return is_at_server(w) || is_hidden(w);
 }
 
-/* The same, and an event would have come. */
+/* Returns whether the same holds, and a server would send an event. */
 static bool is_armed(const struct watch *w) {
   return is_at_server(w) && !is_hidden(w);
 }
@@ -111,7 +112,7 @@ static void destroy(struct chore *chore) {
   struct watch *w =
       (struct watch *)((char *)chore - offsetof(struct watch, end));
   struct watches *of = w->of;
-  if (w->wanted > 0 || is_asking(w)) return; /* somebody came back */
+  if (w->wanted > 0 || is_asking(w)) return; /* a new watcher came */
   struct watch **link = &of->first;
   while (*link != w) link = &(*link)->next;
   *link = w->next;
@@ -126,7 +127,8 @@ static bool is_left(const struct watch *w) {
   return is_of_this_connection(w, w->left_in);
 }
 
-/* Nobody wants it?  Takes it from the server if it is armed there, or may be. */
+/* Removes a watch without watchers.  Also removes it from the server, which has
+ * it or may have it. */
 static void dispose(struct watch *w) {
   struct wire *wire = w->of->wire;
   if (w->wanted > 0 || is_asking(w)) return;
@@ -138,7 +140,7 @@ static void dispose(struct watch *w) {
   chore_add(&wire->step, &w->end);
 }
 
-/* Arming. */
+/* Arming watches. */
 
 bool watch_is_armed(const struct watcher *watcher) {
   return watcher->watch && is_armed(watcher->watch);
@@ -230,10 +232,10 @@ void watch_drop(struct watcher *watcher) {
   dispose(w);
 }
 
-/* Tells all who watch it.  What they do may make any of them leave, or others
- * come, who need not hear this: so each goes to the end of a list of those who
- * have heard, where the others stand, too, before it hears.  One more is wanted
- * meanwhile, so that nothing is disposed of. */
+/* Calls all watchers.  A watcher may make others leave, or new ones join, which
+ * must not be called.  So each is moved to the end of another list before its
+ * call.  New watchers join that list, too.  `wanted` is raised by one
+ * meanwhile, so that the watch is not freed. */
 static void tell(struct watch *w, enum watch_news news,
                  const struct reply *reply) {
   struct watcher *left = w->watchers;
@@ -253,14 +255,14 @@ static void tell(struct watch *w, enum watch_news news,
   dispose(w);
 }
 
-/* Answers and events. */
+/* Replies and events. */
 
 static bool is_ours(const struct watch *w) {
   return w->of->is_ours(w->of, w->name);
 }
 
-/* (They are for a message only: without memory there are none; nor of a node of
- * ours, whose data are known.) */
+/* Stores the data, which are used for a message only.  So they may be missing
+ * for lack of memory.  Those of a node of ours are known anyway. */
 static void note_data(struct watch *w, const struct reply *reply) {
   bool told = reply->size > 0 && reply->data && !is_ours(w);
   int size = told ? reply->size : 0;
@@ -271,7 +273,7 @@ static void note_data(struct watch *w, const struct reply *reply) {
   if (w->data) memcpy(w->data, reply->data, shown);
 }
 
-/* (The server may have it, or the client library.) */
+/* The server or the client library may still have the watch. */
 static void refused(struct watch *w, int rc) {
   say(w, "cannot watch", rc);
   wire_back_off(w->of->wire, &w->of->backoff, rc);
@@ -279,8 +281,8 @@ static void refused(struct watch *w, int rc) {
   dispose(w);
 }
 
-/* Its ACL does not let us read it; but it is there: a server looks for the node
- * before it looks at its ACL. */
+/* The ACL forbids reading, but the node exists: a server looks for the node
+ * before it checks the ACL. */
 static void hidden(struct watch *w, const struct reply *reply) {
   wire_look_later(w->of->wire);
   w->hidden_in = w->of->wire->connection;
@@ -299,7 +301,7 @@ static void was_read(struct watch *w, const struct reply *reply) {
     note_data(w, reply);
     tell(w, WATCH_ARMED, reply);
   } else if (reply->rc == REPLY_NO_NODE) {
-    /* `exists` leaves a watch on what does not exist: take it away. */
+    /* `exists` arms a watch on a missing node: remove it later. */
     if (w->enquiry->op.kind == OP_EXISTS) w->armed_in = connection;
     w->czxid = 0;
     tell(w, WATCH_GONE, reply);
@@ -312,29 +314,32 @@ static void was_read(struct watch *w, const struct reply *reply) {
   }
 }
 
-/* What servers do for a session that a node's ACL does not let read:
+/* What servers do if a node's ACL forbids a session to read it:
  *
  *                                   getData   exists           a watch's event
  *   before 3.8.4 and 3.9.2          NO_AUTH   OK, and arms it  is sent
  *   with CVE-2024-23944 fixed       NO_AUTH   OK, and arms it  is not sent
  *   3.8.4, 3.9.2 and later          NO_AUTH   NO_AUTH          is not sent
  *
- * All of them look for the node first: where there is none the answer is NO_NODE,
- * and `exists` arms a watch of its creation, whose event is not sent either if the
- * new node may not be read.  A watch whose event is not sent is gone, and a waiter
- * would wait for ever.  So what may not be read is polled, at least each T/6, and
- * so is what need not exist: NO_AUTH says that there is a node, NO_NODE that there
- * is none.  Nothing else is believed of it: by the next poll another node may have
- * its name.
+ * All of them look for the node first.  If it is missing, the reply is NO_NODE,
+ * and `exists` arms a watch of its creation.  The event of that is not sent
+ * either if the new node may not be read.  A watch whose event is not sent is
+ * gone, and a waiter would wait forever.
  *
- * A poll of one node costs the same however long the queue is: a list of the
- * directory would tell each waiter all names. */
+ * So a node that may not be read is polled, at least each T/6, and so is one
+ * that may be missing.  NO_AUTH says that there is a node, NO_NODE that there
+ * is none.  Nothing else is believed of it, because by the next poll another
+ * node may have its name.
+ *
+ * A poll of one node costs the same however long the queue is.  A list of the
+ * directory would send all names to each waiter. */
 static bool is_polled(const struct watch *w) {
   return w->awaited || is_hidden(w);
 }
 
-/* The client library takes its half of a watch away only with the server's: it
- * needs another one, of the node that is not there any more. */
+/* Returns whether the server had lost the watch without an event.  The client
+ * library drops its half of a watch only together with the server's.  So
+ * another watch is armed, on the missing node, and both are removed. */
 static bool was_silent(const struct watch *w, const struct reply *reply) {
   return w->awaited && reply->rc == REPLY_NO_WATCH;
 }
@@ -347,7 +352,7 @@ void watches_look_again(struct watches *watches) {
   }
 }
 
-/* The server has it still, unless it has fired meanwhile. */
+/* The server still has the watch, unless it has fired meanwhile. */
 static void was_not_taken(struct watch *w, int rc) {
   w->left_in = w->of->wire->connection;
   wire_back_off(w->of->wire, &w->of->backoff, rc);
@@ -361,14 +366,14 @@ static void on_reply(struct op *op, const struct reply *reply) {
   if (op->kind != OP_UNWATCH)
     was_read(w, reply);
   else if (w->wanted > 0)
-    read(w); /* somebody came back meanwhile */
+    read(w); /* a new watcher came meanwhile */
   else if (!was_silent(w, reply) || !ask(w, OP_EXISTS))
     dispose(w);
   end_enquiry(w);
 }
 
-/* (Not 0, as of a node that is not there: events may come of a watch that was left
- * at a server, for there was no memory to take it away.) */
+/* Not 0, the czxid of a missing node.  Events may come from a watch that was
+ * left at a server because there was no memory to remove it. */
 enum { NEVER_READ = -1 };
 
 static struct watch *make(struct watches *watches, const char *name) {

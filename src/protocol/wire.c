@@ -7,20 +7,21 @@
 
 #define MILLISECOND INT64_C(1000000)
 
-/* An operation this old gets company: a request lost in the server's commit
- * processor (ZOOKEEPER-4537) is found when another one arrives. */
+/* After this time an unanswered op gets company.  The server's commit processor
+ * can lose a request (ZOOKEEPER-4537), and finds it when another one
+ * arrives. */
 #define NUDGE_AFTER (250 * MILLISECOND)
 #define RETRY_AFTER (100 * MILLISECOND)
 #define BACKOFF_FIRST (100 * MILLISECOND)
 #define BACKOFF_MAX (2000 * MILLISECOND)
 
-/* It is there, on every server. */
+/* This node exists on every server. */
 #define ROOT "/"
 
-/* What insists is sent so often again: for about four seconds. */
+/* How often an op with `insists` is sent again: for about four seconds. */
 enum { TRIES_MAX = 6 };
 
-/* What they prove, finish has noted. */
+/* Does nothing: finish has noted what the reply proves. */
 static void on_answer(struct op *op, const struct reply *reply) {
   (void)op;
   (void)reply;
@@ -62,8 +63,8 @@ void wire_retry(struct wire *w) {
 
 static bool is_begun(const struct wire *w) { return w->begun == w->connection; }
 
-/* The nudge may go at any time.  The heartbeat that begins a connection overtakes
- * what waits for that. */
+/* The nudge may be sent at any time.  The heartbeat that begins a connection
+ * overtakes the ops that wait for it. */
 static bool may_overtake(const struct wire *w, const struct op *op) {
   return op == &w->nudge || (op == &w->heartbeat && !is_begun(w));
 }
@@ -85,9 +86,10 @@ static void count(struct wire *w, const struct op *op) {
   counter_add(&w->counters.in_flight, 1);
 }
 
-/* One round is in flight at a time, and no heartbeat is sent soon after one.  But
- * a refusal proves nothing, and requests may be refused without end.  So after a
- * refusal no other request delays the heartbeat, until a round is confirmed. */
+/* One round is in flight at a time, and no heartbeat is sent soon after one.
+ * But a refusal proves nothing, and a server may refuse requests without end.
+ * So after a refusal no other request delays the heartbeat, until a round is
+ * confirmed. */
 static void take_for_round(struct wire *w, struct op *op) {
   bool beats = op->kind == OP_HEARTBEAT;
   op->round = op_is_write(op->kind) &&
@@ -106,7 +108,7 @@ static void take_off(struct wire *w, struct op *op) {
   count(w, op);
 }
 
-/* `before`: in one with it; NULL: nothing. */
+/* `before` goes into the same transaction; NULL: none. */
 static bool transmit(struct wire *w, struct op *op, struct op *before) {
   if (!w->transport.submit(w->transport.self, op, before)) {
     wire_retry(w);
@@ -118,16 +120,16 @@ static bool transmit(struct wire *w, struct op *op, struct op *before) {
   return true;
 }
 
-/* To be tried again, before whatever comes. */
+/* Puts an op behind those that wait; it is sent before any later op. */
 static void hold(struct wire *w, struct op *op) {
   op->round = false;
   append(&w->held_end, op);
 }
 
-/* Two in one.  Who gives a lock back, and wants it again, deletes a node and
- * makes another: one transaction does both.  So such a delete waits for such a
- * create: nothing overtakes it, and it goes by itself before anything else, and
- * at the end of the batch. */
+/* Two in one.  A client that releases a lock and wants it again deletes a node
+ * and creates another.  One transaction does both.  So such a delete lingers
+ * for such a create.  Nothing overtakes it: it is sent by itself before any
+ * other op, and at the end of the batch. */
 
 static bool may_linger(const struct wire *w, const struct op *op) {
   return op->kind == OP_REMOVE && op->joins && !w->held && may_be_sent(w, op);
@@ -160,13 +162,13 @@ static void send_held(struct wire *w) {
   }
 }
 
-/* In a connection that is not the session's first a round goes before anything
- * else.  A server answers in order what a session asks, so whatever it reads
- * is then at least as new as that round: as new as all that was answered in
- * other connections, and not what a server shows that lags, or that is no
- * leader any more and does not know.  (The library sees to that by itself, but
- * not beyond the life of its handle.)  Everything else is held until that round
- * is confirmed: a server that refuses it by itself may show what is old. */
+/* A connection that is not the session's first begins with a round.  A server
+ * answers the requests of a session in order.  So every later read is at least
+ * as new as that round, and as all replies in earlier connections.  It cannot
+ * show the old view of a server that lags, or of a former leader.  The library
+ * ensures this by itself, but only for the life of its handle.  All other ops
+ * are held until the round is confirmed, because a server that refuses it by
+ * itself may show old data. */
 static bool begin_connection(struct wire *w) {
   return is_begun(w) || w->heartbeat.in_flight || w->retry_at != NEVER ||
          wire_submit(w, &w->heartbeat);
@@ -205,7 +207,8 @@ static bool is_paused(const struct wire *w, const struct refusals *b) {
   return b->connection == w->connection && w->now < b->until;
 }
 
-/* (Of what was sent together each is refused: that is one refusal.) */
+/* Requests that were sent together are refused together: that is one
+ * refusal. */
 void wire_back_off(struct wire *w, struct refusals *b, int rc) {
   b->rc = (int16_t)rc;
   if (!is_paused(w, b)) {
@@ -228,7 +231,7 @@ bool wire_holds_back(struct wire *w, const struct refusals *b) {
   return is_paused(w, b) && wire_waits_until(w, b->until);
 }
 
-/* Answers. */
+/* Replies. */
 
 static void round_confirmed(struct wire *w, const struct op *op) {
   w->round_refused = false;
@@ -257,9 +260,10 @@ static void heartbeat_answered(struct wire *w, int rc) {
     wire_retry(w);
 }
 
-/* True if the wire sends it again after a pause: its handler is not called before that
- * is answered, or the connection is lost.  A create that a quota refuses is answered at once: its sender can do without
- * the node. */
+/* Returns true if the wire will send the op again after a pause.  Then its
+ * handler is called with the later reply, or when the connection is lost.  A
+ * create that a quota refuses is answered at once, because its sender can do
+ * without the node. */
 static bool put_off(struct wire *w, struct op *op, int rc) {
   bool full = op->kind == OP_CREATE && rc == REPLY_QUOTA_EXCEEDED;
   bool again = reply_is_transient(rc) && !full && op->tries < TRIES_MAX;
@@ -283,7 +287,7 @@ static void finish(struct wire *w, struct op *op, const struct reply *reply) {
   if (!put_off(w, op, reply->rc)) op->handler(op, reply);
 }
 
-/* Each may have been applied or not. */
+/* Each op may have been applied or not. */
 static void lose_flight(struct wire *w) {
   static const struct reply lost = {.rc = REPLY_LOST};
   w->counters.in_flight = 0;
@@ -305,11 +309,10 @@ static void lose_flight(struct wire *w) {
 }
 
 void wire_reply(struct wire *w, uint64_t serial, const struct reply *reply) {
-  struct op **link =
-      &w->flight; /* (not sorted: the nudge goes before others) */
+  struct op **link = &w->flight; /* not sorted: a nudge overtakes */
   while (*link && (*link)->serial != serial) link = &(*link)->next;
   struct op *op = *link;
-  if (!op) return; /* of a connection that is over */
+  if (!op) return; /* a reply of an earlier connection */
   counter_add(&w->counters.in_flight, -1);
   *link = op->next;
   if (!*link) w->flight_end = link;
@@ -326,7 +329,7 @@ void wire_connected(struct wire *w, int64_t session, int64_t timeout,
   w->session = session;
   w->timeout = timeout;
   w->connection++;
-  /* Who holds or waits needs a proof at once. */
+  /* Holders and waiters need a round at once. */
   w->round_sent = needed ? w->now - timeout : w->now;
   w->round_refused = false;
   lease_connected(&w->lease, started, timeout);
@@ -384,8 +387,8 @@ void wire_insist(struct wire *w) {
   }
 }
 
-/* (As often as a waiter needs a proof anyway.  Sessions that begin to poll at the
- * same moment do not go on so.) */
+/* T/6 is how often a waiter needs a round anyway.  The jitter separates
+ * sessions that begin to poll at the same moment. */
 void wire_look_later(struct wire *w) {
   int64_t most = w->lease.timeout / 6;
   if (w->look_at == NEVER)
@@ -398,11 +401,11 @@ int64_t wire_not_before_retry(const struct wire *w, int64_t due) {
   return w->retry_at != NEVER && due < w->retry_at ? w->retry_at : due;
 }
 
-/* While idle, too: the rounds are what the lease of the next acquisition stands
- * on (a little more than T/4 apart, for lease.h's P and Q), and they keep the
- * connection alive.  Who holds pays for a longer lease.  Paced when a lease
- * does not stand, or will not last until the round after next: it may take
- * several. */
+/* Returns when the next round is due.  An idle session sends rounds, too, a
+ * little more than T/4 apart, as lease.h's P and Q need.  The lease of the next
+ * acquisition depends on them, and they keep the connection alive.  A holder
+ * sends more for a longer lease.  Rounds come faster if the lease is over or
+ * will not last until the round after next, because it may take several. */
 static int64_t beat_due(const struct wire *w, enum need need) {
   bool waits = w->round_in_flight && !w->round_refused;
   if (!w->connected || waits || w->heartbeat.in_flight) return NEVER;

@@ -23,7 +23,7 @@ void doubts_end(struct queue *queue) {
   if (!queue->in_doubt) return;
   queue->in_doubt = false;
   if (--doubts->queues == 0) doubts->due = NEVER;
-  directory_wake(&queue->directory); /* it may be idle now */
+  directory_wake(&queue->directory); /* the queue may be idle now */
 }
 
 int64_t doubts_due(const struct doubts *doubts, const struct wire *wire) {
@@ -31,7 +31,8 @@ int64_t doubts_due(const struct doubts *doubts, const struct wire *wire) {
 }
 
 void doubts_begin_turn(struct doubts *doubts, struct wire *wire) {
-  if (doubts->left > 0) doubts->round++; /* the last turn has seen them all */
+  /* The last turn has reached all queues. */
+  if (doubts->left > 0) doubts->round++;
   doubts->left = DOUBTS_AT_ONCE;
   doubts->due = wire->now + wire_jitter(wire, wire->timeout / 4);
 }

@@ -20,12 +20,13 @@ void lease_reset(struct lease *lease) {
   lease_init(lease, lease->least, lease->tick);
 }
 
-/* A timeout that may count from now on; 0: none. */
+/* Lowers `*least` to a timeout that may apply from now on; 0: none. */
 static void lower(int64_t *least, int64_t timeout) {
   if (timeout > 0 && (*least == 0 || timeout < *least)) *least = timeout;
 }
 
-/* Somebody may have shortened the session's life, at `started` or later. */
+/* Shortens the lease: from `started` on the session may have a shorter
+ * timeout. */
 static void cut_short(struct lease *lease, int64_t started) {
   int64_t until = started + without_margin(lease->timeout);
   if (until < lease->until) lease->until = until;
@@ -47,7 +48,7 @@ void lease_connected(struct lease *lease, int64_t started, int64_t timeout) {
 static void remember(struct lease *lease, int64_t sent, int64_t answered) {
   if (lease->count > 0) {
     int64_t last = lease->rounds[lease->newest].answered;
-    /* Coarse samples are enough: the ring must span settling and gap. */
+    /* Coarse samples suffice: the ring must span settling and gap. */
     if (answered - last < lease->timeout / 32) return;
     lease->newest = (lease->newest + 1) % LEASE_ROUNDS;
   }
@@ -56,8 +57,8 @@ static void remember(struct lease *lease, int64_t sent, int64_t answered) {
   if (lease->count < LEASE_ROUNDS) lease->count++;
 }
 
-/* When the newest round was sent that was answered by then; else when the
- * connection began. */
+/* Returns when the newest round answered by `when` was sent.  Without such a
+ * round, returns when the connection attempt began. */
 static int64_t sent_of_answered_by(const struct lease *lease, int64_t when) {
   for (int i = 0; i < lease->count; i++) {
     int at = (lease->newest - i + LEASE_ROUNDS) % LEASE_ROUNDS;
@@ -78,21 +79,21 @@ static int64_t prompt(int64_t timeout) { return timeout / 10; }
 
 static int64_t later(int64_t a, int64_t b) { return a > b ? a : b; }
 
-/* When a round that was answered then has become a Q: its P is sent from now on,
- * at the earliest a gap after it, and S behind that. */
+/* Returns when a round answered at `answered` has become a Q.  Its P is sent
+ * from now on, at least a gap after that reply, and S behind P. */
 static int64_t counts_at(const struct lease *lease, int64_t now,
                          int64_t answered) {
   return later(answered + gap(lease), now) + settling(lease->timeout) +
          prompt(lease->timeout);
 }
 
-/* A lease that ends at `*until` is renewed at `at`, if it stands. */
+/* Extends a lease that is still valid at `at`. */
 static void renew(int64_t *until, int64_t at, int64_t renewed) {
   if (at < *until) *until = later(*until, renewed);
 }
 
-/* The newest round becomes a P, one after the other becomes a Q, and at last the
- * one that is sent next. */
+/* The newest round becomes a P.  Then one round after the other becomes a Q,
+ * and at last the one that is sent next. */
 bool lease_lasts(const struct lease *lease, int64_t now) {
   int64_t next = now + prompt(lease->timeout), whole, until = lease->until;
   int64_t touch = lease->connected, settled = now;

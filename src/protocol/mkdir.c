@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* The length of `path`'s parent; 0: the root. */
+/* Returns the length of `path`'s parent; 0: the root. */
 static size_t parent_length(const char *path, size_t length) {
   while (length > 0 && path[--length] != '/') continue;
   return length;

@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Near the end of the counter its order is not the order of arrival. */
-
 static const struct {
   const char *text;
   enum role role;
@@ -19,7 +17,7 @@ static const struct {
 
 enum { MARKERS = sizeof markers / sizeof *markers };
 
-/* None of them is part of a marker's beginning or end, nor special to anybody. */
+/* No letter begins or ends a marker, or is special to another client. */
 static const char letters[] =
     "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
@@ -35,7 +33,7 @@ size_t data_own_size(const char *data, size_t size) {
   return size;
 }
 
-/* Returns how many letters: `least` at the least. */
+/* Returns the number of letters written, at least `least`. */
 static size_t put_letters(char *out, uint64_t value, size_t least) {
   size_t count = 1;
   for (uint64_t rest = value; rest >= LETTERS; rest /= LETTERS) count++;
@@ -45,8 +43,8 @@ static size_t put_letters(char *out, uint64_t value, size_t least) {
   return count;
 }
 
-/* False: not all of them are letters, or it is no number as put_letters writes
- * it, or too large a one. */
+/* Returns false if there is another character, a form that put_letters does not
+ * write, or a number that is too large. */
 static bool read_letters(const char *text, size_t count, uint64_t *value) {
   *value = 0;
   if (count == 0 || count > NAME_ID_MAX || (count > 1 && text[0] == '0'))
@@ -75,11 +73,11 @@ void name_format(char *out, size_t size, const struct name_base *base,
   for (int i = 0; i < MARKERS; i++)
     if (markers[i].role == role) marker = markers[i].text;
   assert(size > NAME_BASE + NAME_ID_MAX + strlen(marker));
-  memcpy(out, base->text, NAME_BASE); /* NOLINT: what ends it comes last */
+  memcpy(out, base->text, NAME_BASE); /* NOLINT: the strcpy terminates it */
   strcpy(out + NAME_BASE + put_letters(out + NAME_BASE, id, 1), marker);
 }
 
-/* -1: not all of them are digits. */
+/* Returns -1 if a character is not a digit. */
 static int64_t number_of(const char *text, size_t digits) {
   int64_t value = 0;
   for (size_t i = 0; i < digits; i++) {
@@ -89,8 +87,8 @@ static int64_t number_of(const char *text, size_t digits) {
   return value;
 }
 
-/* The number that ends `name` as the server's `%010d` prints it: ten
- * characters, or eleven below -999999999.  Returns their count, 0: none. */
+/* Reads the number at the end of `name`, in the server's format `%010d`: ten
+ * characters, or eleven below -999999999.  Returns its length; 0: none. */
 static size_t parse_sequence(const char *name, size_t length, bool eleven,
                              int32_t *sequence) {
   size_t width = eleven ? 11 : 10;
@@ -103,12 +101,12 @@ static size_t parse_sequence(const char *name, size_t length, bool eleven,
   if (negative) value = -value;
   if (value > INT32_MAX || value < INT32_MIN) return 0;
   if (eleven && value >= -999999999) return 0;
-  if (negative && value == 0) return 0; /* no server prints that */
+  if (negative && value == 0) return 0; /* no server prints this */
   *sequence = (int32_t)value;
   return width;
 }
 
-/* `stem`: how much of it stands before the marker. */
+/* `stem`: the length of the part before the marker. */
 static enum role parse(const char *name, int32_t *sequence, size_t *stem) {
   size_t length = strlen(name);
   for (int eleven = 0; eleven < 2; eleven++) {
@@ -137,7 +135,7 @@ bool name_id(const char *name, const struct name_base *base, uint64_t *id) {
          read_letters(name + NAME_BASE, stem - NAME_BASE, id);
 }
 
-/* In order of arrival. */
+/* Orders entries by arrival. */
 static int by_sequence(const void *a, const void *b) {
   const struct entry *x = a, *y = b;
   if (x->sequence != y->sequence) return x->sequence < y->sequence ? -1 : 1;
@@ -150,7 +148,7 @@ static void note_other(struct listing *listing, const char *name) {
   listing->has_permits |= strcmp(name, &PERMITS[1]) == 0;
 }
 
-/* Those of `names` that `read` fills in an entry of; false: it is left out. */
+/* Copies the names for which `read` fills in an entry; false leaves one out. */
 static struct listing *copy_names(const char *const *names, int count,
                                   bool (*read)(struct entry *e,
                                                const char *name)) {

@@ -34,7 +34,7 @@ bool rule_blocks(enum kind kind, const struct entry *own,
                  const struct entry *other) {
   switch (kind) {
     case KIND_READ:
-      /* A writer of our own number is the one that we have downgraded. */
+      /* A writer with the same number is the one that was downgraded. */
       return other->role == rule_writer(own->role) &&
              other->sequence < own->sequence;
     case KIND_WRITE:
@@ -49,7 +49,7 @@ bool rule_blocks(enum kind kind, const struct entry *own,
 bool rule_is_of_other_kind(enum kind kind, enum layout layout,
                            enum role other) {
   if (other == ROLE_FOREIGN || other == ROLE_PERMIT || other == ROLE_HOLD)
-    return false; /* (these are seen by others of their lock's nodes) */
+    return false; /* seen by the lock's other nodes */
   switch (kind) {
     case KIND_UNFAIR:
     case KIND_PERMIT:
@@ -77,13 +77,14 @@ static enum kind kind_of(enum role role) {
 }
 
 bool rule_holds(const struct listing *listing, const struct entry *own) {
-  if (own->role == ROLE_MEMBER) return false; /* nothing that others lack */
+  /* A member keeps no other member out. */
+  if (own->role == ROLE_MEMBER) return false;
   for (const struct entry *e = own; e > listing->entries;)
     if (rule_blocks(kind_of(own->role), own, --e)) return false;
   return true;
 }
 
-/* Permits are not ordered: they are counted. */
+/* Permits have no order: only their number counts. */
 static int too_many(const struct listing *listing, int permits) {
   int taken = 0;
   for (int i = 0; i < listing->count; i++)

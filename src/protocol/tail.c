@@ -16,8 +16,8 @@ static void begin(struct tail *tail, unsigned connection, enum kind kind,
   *tail = (struct tail){.seen_in = connection, .kind = kind, .role = role};
 }
 
-/* From the last one on.  (Who watches a node copies its name; but a stranger's
- * may be longer than those that are kept here.) */
+/* Adds the entries from the last one on.  A name of another client may be too
+ * long to be kept here. */
 static bool add(struct tail *tail, const struct entry *e) {
   char *name = tail->length == 0 ? tail->last : tail->before;
   tail->length++;
@@ -52,7 +52,7 @@ const struct tail *tail_for(const struct tail *tail, unsigned connection,
   return fits ? tail : NULL;
 }
 
-/* (Towards the counter's end the numbers tell nothing.) */
+/* Near the counter's end the numbers prove nothing. */
 int tail_gap(const struct tail *tail, const char *name) {
   int32_t number;
   bool behind = name_parse(name, &number) == tail->role &&

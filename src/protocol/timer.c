@@ -13,7 +13,7 @@ static void set_link(struct timer **link, struct timer *timer) {
   if (timer) timer->link = link;
 }
 
-/* Two heaps without siblings become one. */
+/* Merges two heaps without siblings. */
 static struct timer *meld(struct timer *a, struct timer *b) {
   if (!a) return b;
   if (!b) return a;

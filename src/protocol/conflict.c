@@ -29,10 +29,10 @@
  *   a semaphore's             path before its grant, if this session has not
  *                             done so for a session timeout
  *
- * Three cases remain (doc/reliability.md).  Within that time a lock of another
- * kind may come while neither a permit nor an unfair lock's node exists, and
- * the next of these does not see it.  A node whose ACL hides its owner counts
- * as left over.  Other libraries do not look.
+ * Three cases remain (doc/reliability.md).  Within that session timeout a lock
+ * of another kind may come while neither a permit nor an unfair lock's node
+ * exists, and the next of these does not see it.  A node whose ACL hides its
+ * owner counts as left over.  Other libraries do not look.
  *
  * The check never ends a hold or a wait that has begun. */
 #include "conflict.h"
@@ -182,7 +182,8 @@ static bool ask(struct look *look) {
   return wire_submit(contender_wire(look->c), &look->op);
 }
 
-/* If this fails, the contender is driven again and begins another look. */
+/* Sends the first question.  If this fails, the contender is driven again and
+ * begins another look. */
 static void begin(struct contender *c, struct look *look, bool complete) {
   if (look && complete && ask(look)) {
     c->look = look;

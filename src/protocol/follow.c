@@ -17,10 +17,10 @@
  *
  * The list comes in time if it is sent when the last node ahead is about to
  * hold the lock.  Then the contender watches that node's deletion as every
- * waiter does.  If one node was created in between, that moment is the deletion
- * of X.  It is mostly the node of the contender that held the lock before,
- * which has returned as well.  If none was created, it is the deletion of the
- * node before X, which is watched, too. */
+ * waiter does.  If one node was created behind X, it is about to hold the lock
+ * when X is deleted.  Mostly it belongs to the previous holder, which has
+ * returned as well.  If none was created, X is about to hold the lock when the
+ * node before X is deleted, which is watched, too. */
 
 enum { FEW = 2 }; /* nodes created in between; with more, lists at once */
 

@@ -111,7 +111,8 @@ static void put_off(struct queue *queue, int rc) {
   wire_back_off(queue->directory.wire, making(queue), rc);
 }
 
-/* A member that waits for its own node only is let in anyway. */
+/* Refuses the members that need `ready`.  A member that was let in only waits
+ * for its own watch, and is not refused. */
 static void refuse(struct queue *queue, const char *what, int rc) {
   const struct directory *d = &queue->directory;
   wire_trouble(d->wire, what, directory_path(d), rc);
@@ -146,9 +147,9 @@ static void act(struct contender *c) {
 }
 
 /* Handles the reply to the create of `ready`.  The member's node was there
- * before the request, so its own `ready` is newer.  If another client has
- * created `ready`, the watch reports it, unless it may not be read.  If a node
- * is missing, a list shows which. */
+ * before the request, so a `ready` from that request is newer.  If another
+ * client has created `ready`, the watch reports it, unless it may not be read.
+ * If a node is missing, a list shows which. */
 static void opened(struct contender *c, const struct reply *reply) {
   if (reply->rc == REPLY_NO_NODE || reply->rc == REPLY_UNDONE) {
     if (watch_is_hidden(&c->predecessor)) watch_read(&c->predecessor);
@@ -232,7 +233,7 @@ static void note_ready(struct contender *c) {
 }
 
 /* An unreadable `ready` is newer than the node if it was missing while the node
- * existed.  A reply behind that to the create was requested behind it, and
+ * existed.  A read that is answered behind the create was sent behind it, and
  * events come in the order of the changes. */
 static void note_absence(struct contender *c) {
   if (contender_is_surely_ours(c)) c->node.preceded_ready = true;
@@ -262,7 +263,7 @@ static void heard(struct watcher *watcher, enum watch_news news,
     watch_arm(watcher);
 }
 
-/* A member waits for absent members, so no node is to blame. */
+/* A member waits for absent members: no node keeps it waiting. */
 static void note_rival(struct contender *c) { (void)c; }
 
 const struct way gathering_way = {.enter = life_enter,

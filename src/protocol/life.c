@@ -415,9 +415,9 @@ static void create_answered(struct contender *c, const struct reply *reply) {
   if (leaving) life_go_on_leaving(c);
 }
 
-/* Handles a read of an unfair lock's own node, outside LEAVING.  The node is
- * ours if its czxid is that of `holder`.  Ignores the reply if the contender
- * has begun again since. */
+/* Handles a read of an unfair lock's node, outside LEAVING.  The node is ours
+ * if its czxid is that of `holder`.  Ignores the reply if the contender has
+ * begun again since. */
 static void shown(struct contender *c, const struct reply *reply) {
   bool ours = reply->rc == REPLY_OK && reply->czxid == c->node.czxid &&
               contender_owns(c, reply);

@@ -70,7 +70,7 @@ enum role {
   ROLE_KAZOO_READ,
   ROLE_LATCH,  /* of Curator's LeaderLatch */
   ROLE_MEMBER, /* of a double barrier */
-  ROLE_HOLD,   /* an unfair lock's own node, beside `holder` */
+  ROLE_HOLD,   /* an acquisition's own node, beside `holder` */
 };
 
 struct entry {

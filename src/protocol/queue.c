@@ -66,7 +66,7 @@ enum admission {
   ADMIT_NEVER, /* only the user can free quota, by a release */
 };
 
-/* Returns whether contenders of this session keep it out that do not leave. */
+/* Returns whether contenders of this session that stay keep `c` out. */
 static bool is_kept_out(const struct contender *c) {
   bool by_all = directory_is_renewing(&c->queue->directory);
   if (!by_all && !contender_is_sharing(c)) return false;
@@ -176,7 +176,7 @@ void queue_drive(struct queue *queue) {
     if (c->state != CONTENDER_PARKED) life_drive(c);
 }
 
-/* Waiters that the last list showed behind a holder are probably there. */
+/* Waiters that the last list showed behind a holder probably still wait. */
 static void look_around(struct contender *c) {
   if (!follow_knows_tail(c)) contender_watch_children(c);
 }
@@ -246,7 +246,7 @@ static bool has_made(const struct contender *c, uint64_t id) {
   return c->node.id == id && contender_has_entered(c);
 }
 
-/* Stops at the last one that has entered: thousands may be parked there. */
+/* Stops behind the last entered contender: thousands may be parked there. */
 static struct contender *maker_of(const struct queue *queue, uint64_t id) {
   int left = queue->entered;
   for (struct contender *c = queue->first; c && left > 0; c = c->next) {
@@ -323,8 +323,8 @@ static bool claims(struct directory *d, const char *name) {
   return !is_stray(of(d), &e, &last);
 }
 
-/* Returns whether `holder` may be left without an own node of this session.
- * With one, both are deleted together. */
+/* Returns whether `holder` may be left without the node beside it.  If that
+ * node exists, both are deleted together. */
 static bool may_be_bereft(const struct queue *queue,
                           const struct listing *listing) {
   return queue->beside_in_doubt && !claims_beside(queue) &&

@@ -11,7 +11,8 @@
 #include "rival.h"
 #include "way.h"
 
-/* A downgrade checks by a list that the writer's node still exists. */
+/* Watches the writer's node for a downgrade, which checks by a list that it
+ * still exists. */
 static void watch_writer(const struct contender *c) {
   struct contender *writer = queue_writer(c);
   if (writer) life_watch_own(writer);

@@ -47,10 +47,10 @@ struct strays {
   int known, flying;
   struct stray *foreign; /* strays of other sessions */
   int foreign_known;
-  int64_t foreign_until; /* `foreign` is not read again before */
+  int64_t foreign_until; /* when `foreign` may be read again */
   bool more;             /* the list had more strays */
   bool refused;          /* a stray could not be deleted */
-  int64_t not_before;    /* accept no strays before */
+  int64_t not_before;    /* accept no strays before this time */
   char beside[];         /* the path of NAME_UNFAIR in the directory */
 };
 
@@ -173,7 +173,7 @@ static void on_beside(struct op *op, const struct reply *reply) {
   bool both = reply->rc == REPLY_OK && reply->czxid == stray->czxid;
   set_question(stray, stray->path, on_stray);
   stray->op.beside = both ? NAME_UNFAIR : NULL;
-  /* The own node of that `holder` may be gone. */
+  /* The node beside that `holder` may be gone. */
   if (!both && reply->rc == REPLY_OK) s->owner.list_again(s->owner.self);
   if (!reply_is_unknown(reply->rc) && remove_one(s, stray)) return;
   s->flying--;
@@ -196,10 +196,9 @@ static bool go_on(struct strays *s, struct stray *stray, int64_t czxid) {
 }
 
 /* Handles the reply to a read or a delete.  Before the delete it checks again
- * that no contender has the name.  The stray of another session may be gone
- * since the list, and a node of ours may have its name.  For that the other
- * session has our base, or a client has forged it, and the numbers were
- * assigned again. */
+ * that no contender has the name.  Another session's stray may be gone since
+ * the list, and a node of ours may have its name now.  That takes a session
+ * with our base, or a forged name, and numbers that were assigned again. */
 static void on_stray(struct op *op, const struct reply *reply) {
   struct stray *stray = op->owner;
   struct strays *s = stray->all;

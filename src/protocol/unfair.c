@@ -2,9 +2,9 @@
  * creates it first has the lock.  A queue admits one contender of this kind at
  * a time (`exclusive`).
  *
- * Each acquisition also has an own node, with a unique name and number.  One
- * transaction creates both nodes, and one deletes both.  The contender's node
- * is the own node; `holder` comes and goes with it.
+ * Each acquisition also has a node of its own, with a unique name and number.
+ * This is the contender's node.  One transaction creates it together with
+ * `holder`, and one deletes both.
  *
  * The reason is a late delete.  A server's thread may read a delete and stall.
  * The connection breaks, the client reconnects to the same server and deletes
@@ -13,11 +13,11 @@
  * That client would not know yet, so two would believe that they hold the lock.
  *
  * ZooKeeper's delete compares only the version of the data, which is 0 for each
- * new node.  But a transaction fails as a whole.  The own node has a unique
- * name, and it was deleted before `holder` was created again.  So the late
- * transaction is refused.  A late create is refused while `holder` exists.
- * Otherwise both nodes appear, and the list that shows the own node has both
- * deleted (strays.c).
+ * new node.  But a transaction fails as a whole.  The contender's node has a
+ * unique name, and it was deleted before `holder` was created again.  So the
+ * late transaction is refused.  A late create is refused while `holder` exists.
+ * Otherwise both nodes appear, and the list that shows ours has both deleted
+ * (strays.c).
  *
  * A transaction has one zxid, so both nodes have the same czxid.  By that and
  * its owner `holder` is known as ours.  The reply to the transaction has
@@ -28,8 +28,8 @@
  * after NO_NODE.
  *
  * If an operator deletes `holder` alone, the contender deletes its own node,
- * and begins again or has lost.  If an operator deletes the own node alone,
- * `holder` is deleted by its name after a read. */
+ * and begins again or has lost.  If an operator deletes the contender's node
+ * alone, `holder` is deleted by its name after a read. */
 #include "life.h"
 #include "place.h"
 #include "rival.h"
@@ -69,7 +69,7 @@ static bool is_deleting(const struct contender *c) {
   return c->op.in_flight && c->op.kind == OP_REMOVE;
 }
 
-/* `holder` is gone or another client's: only the own node is deleted. */
+/* `holder` is gone or another client's: deletes only the contender's node. */
 static void lose_holder(struct contender *c) {
   if (c->bereft)
     c->node.known = NODE_NONE;
@@ -113,10 +113,10 @@ static void own_seen(struct contender *c, const struct reply *reply) {
   }
 }
 
-/* Reads whether the own node still exists.  Both nodes come and go together, so
- * if it is gone, `holder` is another client's.  If it exists, the ACL of
- * `holder` was changed, or an operator deleted our `holder` alone.  No server
- * tells which, so the node is kept. */
+/* Reads whether the contender's node still exists.  Both nodes come and go
+ * together, so if it is gone, `holder` is another client's.  If it exists, the
+ * ACL of `holder` was changed, or an operator deleted our `holder` alone.  No
+ * server tells which, so the node is kept. */
 static void leave_hidden(struct contender *c, const struct reply *reply) {
   if (c->bereft) {
     lose_holder(c);
@@ -208,7 +208,7 @@ static void found(struct contender *c, const struct listing *listing,
   look_at_own(c);
 }
 
-/* Handles a list behind the create: does it show the own node? */
+/* Handles a list behind the create: does it show the contender's node? */
 static void listed(struct contender *c, const struct listing *listing) {
   if (c->node.known == NODE_MAYBE && !contender_is_creating(c))
     place_find(c, listing, found);
@@ -230,7 +230,7 @@ static void look_anew(struct contender *c) {
 
 /* One read permits one delete.  A read is needed without a valid lease: news of
  * `holder` may be late, and an operator may have deleted it.  It is also needed
- * if the owner has asked a server, which named another owner. */
+ * if the user has asked a server, which named another owner. */
 static bool may_remove(struct contender *c) {
   if (c->undone) return true;
   bool looked = c->view.phase == VIEW_LOOKED;

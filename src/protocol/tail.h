@@ -23,7 +23,8 @@ struct tail {
 };
 
 /* Stores the nodes behind `own`, whose contender holds the lock or is about to.
- * They will be ahead of the next node of its kind. */
+ * They will be ahead of the next node of its kind.  If there are none, the tail
+ * is unknown. */
 void tail_note(struct tail **tail, unsigned connection, enum kind kind,
                const struct listing *listing, const struct entry *own);
 void tail_forget(struct tail *tail); /* may be NULL */

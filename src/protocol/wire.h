@@ -39,7 +39,7 @@ struct counters {
 #undef X
 };
 
-/* The wire reports to its owner. */
+/* The functions that the wire calls to report to its owner. */
 struct wire_owner {
   void *self;
   /* A round was answered: the lease is longer. */
@@ -85,7 +85,7 @@ struct wire {
   struct lease lease;
   struct op heartbeat, nudge;
   bool round_in_flight;
-  bool round_refused; /* and no round was confirmed since */
+  bool round_refused; /* a round was refused, and none confirmed since */
   bool proof_wanted;  /* a contender is first without a lasting lease */
   int64_t round_sent, round_before; /* when the last two rounds were sent */
   int64_t retry_at;                 /* when to repeat what could not be sent */
@@ -164,8 +164,8 @@ bool wire_is_to_retry(struct wire *wire);
 bool wire_is_to_resume(struct wire *wire);
 /* Sends again the ops with `insists`. */
 void wire_insist(struct wire *wire);
-/* Schedules a poll of watches (watch.c) after T/6 or a little less;
- * wire_is_to_look returns true once then. */
+/* Schedules a poll of watches (watch.c) in T/6 or a little less.  Then
+ * wire_is_to_look returns true once. */
 void wire_look_later(struct wire *wire);
 bool wire_is_to_look(struct wire *wire);
 /* Returns `due`, or the time of the next retry if that is later. */
@@ -178,7 +178,7 @@ void wire_nudge(struct wire *wire);
 int64_t wire_due(const struct wire *wire, enum need need);
 
 static inline void counter_add(_Atomic uint64_t *counter, int n) {
-  /* There is one writer, so a load and a store are enough. */
+  /* There is only one writer, so the addition needs no locked instruction. */
   atomic_store_explicit(counter,
                         atomic_load_explicit(counter, memory_order_relaxed) +
                             (uint64_t)n,

@@ -1,5 +1,6 @@
---- Attempt: an acquisition of one lock in progress, `{ share =, guard =, wait =
--- }`.  It releases what it has acquired unless that reaches the caller.
+--- Attempt: an acquisition of one lock in progress, with the fields `share`,
+-- `guard` and `wait`.  It releases what it has acquired unless the caller gets
+-- it.
 --
 -- Its inputs are the `terms` of a lock object (lock.lua) and a `request`
 -- (options.read_request).

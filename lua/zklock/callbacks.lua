@@ -21,7 +21,7 @@ local function trace(problem)
 end
 
 local traced = xpcall
-if not jit and _VERSION == "Lua 5.1" then -- whose xpcall takes no arguments
+if not jit and _VERSION == "Lua 5.1" then -- its xpcall takes no arguments
   function traced(fn, handler, ...)
     local n, given = select("#", ...), { ... }
     return xpcall(function() return fn(unpack(given, 1, n)) end, handler)

@@ -215,7 +215,7 @@ local function mark_all(ask, path, rows, chroot)
   return result
 end
 
--- The error when some holders were asked and others could not be.
+-- Returns the error when some holders could not be asked.
 local function of_revocation(engine, path, result, holders)
   local refused = result.refused
   return refusal(refused.code, "%d of %d holders of %s%s %s asked to let go, "

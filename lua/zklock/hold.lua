@@ -73,8 +73,8 @@ function Hold.take_all(engine)
   return taken
 end
 
---- A guard was released before later guards of its hold.  Makes the first guard
--- that its owner has left in this stack represent the hold.
+--- Makes the first guard that is left in the owner's stack represent the hold,
+-- after a guard was released before later guards of the hold.
 function Hold:stand_on(stack)
   for _, guard in ipairs(stack) do
     if guard._hold == self then

@@ -47,7 +47,7 @@ end
 function Meters.new(callbacks)
   return setmetatable({
     callbacks = callbacks,
-    by_mode = {}, -- and by path
+    by_mode = {}, -- meters by mode, then by path
     list = {}, -- in order of creation
     trace = false, -- the function of on_trace
     untold = {}, -- events that the function has not got yet

@@ -170,7 +170,7 @@ end
 -- `asked`: the user's timeout for all parts of a multi.
 local Request = {
   refusal = "timeout",
-  taking = false, -- of a multi, whose part it is
+  taking = false, -- the acquisition of the multi that it is part of
   scope = false,
   gathers = false, -- at a double barrier
 }

@@ -9,7 +9,6 @@
 -- has the fields of a Stat, `names` or `data`; or `code` and `reason`, and
 -- `is`.  `is` is "missing", "exists", "changed", "undone" or "hidden" if a body
 -- may expect it.
--- those that a body may expect.
 local reasons = require "zklock.reasons"
 local refusal = require "zklock.errors".refusal
 local waits = require "zklock.wait"

@@ -21,7 +21,7 @@ local function given_schemes(engine, code)
     or " (there is no option 'auth')"
 end
 
--- Returns ' (2 ahead of us; held by "web1:4711")', as far as it is known.
+-- Returns ' (2 ahead of us; held by "web1:4711")', without unknown parts.
 local function describe_queue(ahead, wait)
   local parts = {}
   if ahead > 0 then parts[1] = ("%d ahead of us"):format(ahead) end

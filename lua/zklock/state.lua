@@ -45,7 +45,7 @@ function State.new()
   return setmetatable({
     is = facts.opening,
     code = false, -- of "failed": the code,
-    wants = false, -- and what the servers want
+    wants = false, -- and what the servers require
     last = false, -- of "left": `{ id =, stats = }`
   }, State)
 end

@@ -41,7 +41,7 @@ function Line:lead(number)
   self.root = number
 end
 
---- Adds `wait` to the line; its share stands in the core.
+--- Adds `wait` to the line; the core has marked its share as standing.
 function Line:join(wait)
   wait.line = self
   if self.first then self.last.after = wait else self.first = wait end
@@ -127,7 +127,7 @@ function Line:released(share, passed)
   tell(self)
 end
 
---- The hold of that root is over, or no wait for it is left.
+--- Continues the line when the root's hold is over, or no wait needs the root.
 function turns.left(engine, root)
   local line = engine.lines[root]
   if not line then return end

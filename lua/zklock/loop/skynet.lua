@@ -22,7 +22,8 @@ return { new = function(session)
   end
 
   function A.wait(w, timeout)
-    if coroutine.running() == reader then skynet.fork(read) end -- a callback
+    -- A callback waits, so another task must read.
+    if coroutine.running() == reader then skynet.fork(read) end
     w.token = w
     if timeout then
       skynet.sleep(math.ceil(timeout * 100), w)

@@ -1,12 +1,12 @@
 --- Without waiting: callbacks, in a loop that watches a file descriptor.
 --
--- For programs that have a loop already and no coroutines in it.
+-- For programs with their own loop and without coroutines.
 -- Lock: mutex. Loop: one's own.
 -- Run: make example NAME=async
 local zklock = require "zklock"
-zklock.release_on_signal "INT" -- Ctrl-C gives back what is held, at once
+zklock.release_on_signal "INT" -- Ctrl-C releases all locks at once
 
-local function need(result, message) -- or the program ends, and says why
+local function need(result, message) -- a failure ends the program
   if not result then io.stderr:write(message, "\n") os.exit(1) end
   return result
 end
@@ -19,10 +19,11 @@ local has_socket, socket = pcall(require, "socket") -- LuaSocket, for select
 local descriptor = { getfd = function() return session:fd() end }
 local function idle(seconds)
   if has_socket then return socket.select({ descriptor }, nil, seconds) end
-  io.popen("sleep 0.01"):close() -- without it: look now and then
+  io.popen("sleep 0.01"):close() -- without LuaSocket: poll
 end
 
--- What is begun below; somebody else (as another process would be) has the pears.
+-- The number of pending callbacks. Another session plays another process, and
+-- holds the pears.
 local left = 2
 local other = need(zklock.connect(hosts))
 local pears = need(other:mutex("/examples/async/pears"):acquire(5))
@@ -36,7 +37,7 @@ session:mutex("/examples/async/apples"):acquire_async({ timeout = 5 },
     left = left - 1
   end)
 
--- A wait that is no longer wanted is cancelled; its callback hears of it.
+-- cancel() ends this wait; zklock calls its callback with "cancelled".
 local ticket = session:mutex("/examples/async/pears"):acquire_async(nil,
   function(_, _, code)
     print(code .. ": pears")

@@ -1,26 +1,27 @@
---- Workers wait until somebody else's work is done.
+--- Workers wait until another process has done its work.
 --
--- For migrations and maintenance: nobody works with half of a schema.
+-- For migrations and maintenance: no worker uses half of a schema.
 -- Lock: barrier. Loop: one's own.
 -- Run: make example NAME=barrier
 local zklock = require "zklock"
-zklock.release_on_signal "INT" -- Ctrl-C gives back what is held, at once
+zklock.release_on_signal "INT" -- Ctrl-C releases all locks at once
 
-local function need(result, message) -- or the program ends, and says why
+local function need(result, message) -- a failure ends the program
   if not result then io.stderr:write(message, "\n") os.exit(1) end
   return result
 end
 
 local hosts = arg[1] or os.getenv "ZKLOCK_HOSTS" or "127.0.0.1:2181"
 local session = need(zklock.connect(hosts))
-local workers = need(zklock.connect(hosts)) -- as other processes would be
+local workers = need(zklock.connect(hosts)) -- plays other processes
 
--- Before the migration begins. The barrier is nobody's: it stays if we die.
+-- Before the migration begins. No session owns the barrier: it outlives this
+-- process.
 local barrier = session:barrier "/examples/barrier"
 need(barrier:set())
 print "set:    the tables are migrated"
 
--- Three workers begin to wait; each could as well block in gate:wait(30).
+-- Three workers wait. Each could also block in gate:wait(30).
 local gate = workers:barrier "/examples/barrier"
 local at_work = 0
 for i = 1, 3 do
@@ -31,11 +32,11 @@ for i = 1, 3 do
   end)
 end
 
--- Nobody waits longer than it likes.
+-- A wait can have a timeout.
 local lifted, message = gate:wait(0.2)
 print("waits:  " .. (lifted and "somebody else has lifted it" or message))
 
--- The migration is done: all of them go on, and who comes later does not wait.
+-- The migration is done: all workers continue, and later workers do not wait.
 print "lifted: the migration is done"
 need(barrier:lift())
 while at_work < 3 do

@@ -1,12 +1,12 @@
---- A cache is stale and all want it: one refreshes it, the others wait for that.
+--- Many processes need a stale cache: one refreshes it, the others wait.
 --
--- For what is dear to compute: no thundering herd.
+-- For results that are expensive to compute: no thundering herd.
 -- Lock: mutex. Loop: none.
 -- Run: make example NAME=cache
 local zklock = require "zklock"
-zklock.release_on_signal "INT" -- Ctrl-C gives back what is held, at once
+zklock.release_on_signal "INT" -- Ctrl-C releases all locks at once
 
-local function need(result, message) -- or the program ends, and says why
+local function need(result, message) -- a failure ends the program
   if not result then io.stderr:write(message, "\n") os.exit(1) end
   return result
 end
@@ -28,8 +28,8 @@ local function compute(name)
   return "the answer"
 end
 
--- A process is one of those who want it. They look, and look again when they
--- have the lock: what they waited for was, for most of them, the answer.
+-- Each process reads the cache, and reads it again when it has the lock:
+-- usually another process has filled it meanwhile.
 local function ask(who, name)
   local answer, how = read(name), "finds"
   if not answer then
@@ -45,7 +45,7 @@ end
 
 if arg[2] then return ask(arg[2], arg[3]) end
 
--- Four of them, with an empty file as the cache.
+-- Four processes, with an empty file as the cache.
 local processes = dofile((arg[0]:match ".*/" or "") .. "support/processes.lua")
 local name = os.tmpname()
 for line in processes.lines(hosts, { "anna", "bert", "carl", "dora" }, name) do

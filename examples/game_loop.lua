@@ -1,17 +1,18 @@
---- A loop of your own, here a game's: a wait suspends one script of many.
+--- Your own loop, here a game's: a wait suspends one script of many.
 --
--- For schedulers that zklock does not know: an adapter of four functions. (A loop
--- that can watch file descriptors steps when session:fd() is readable.)
+-- For schedulers that zklock does not know: an adapter of four functions. (A
+-- loop that can watch file descriptors calls step() when session:fd() is
+-- readable.)
 -- Lock: mutex. Loop: one's own, by an adapter.
 -- Run: make example NAME=game_loop
 
--- A game loop: in each frame the tasks that are ready run.
+-- A game loop: each frame runs the tasks that are ready.
 local zklock = require "zklock"
 local ready, parked, sessions = {}, {}, {}
 
 local function spawn(fn) table.insert(ready, coroutine.create(fn)) end
 
-local function sleep(seconds) -- nil: until it is woken
+local function sleep(seconds) -- nil: until wake()
   parked[coroutine.running()] = zklock.now() + (seconds or math.huge)
   coroutine.yield()
 end
@@ -31,7 +32,7 @@ local adapter = { new = function(session)
 end }
 
 local function frame()
-  for session in pairs(sessions) do -- in a task: callbacks may wait, too
+  for session in pairs(sessions) do -- in a task, because callbacks may wait
     spawn(function() session:step() end)
   end
   for task, moment in pairs(parked) do
@@ -42,14 +43,14 @@ local function frame()
   for _, task in ipairs(tasks) do assert(coroutine.resume(task)) end
 end
 
-zklock.release_on_signal "INT" -- Ctrl-C gives back what is held, at once
+zklock.release_on_signal "INT" -- Ctrl-C releases all locks at once
 
-local function need(result, message) -- or the program ends, and says why
+local function need(result, message) -- a failure ends the program
   if not result then io.stderr:write(message, "\n") os.exit(1) end
   return result
 end
 
--- Two players want the same sword, in two sessions, as two processes would.
+-- Two players want the same sword, in two sessions, which play two processes.
 local hosts = arg[1] or os.getenv "ZKLOCK_HOSTS" or "127.0.0.1:2181"
 local frames, players = 0, 2
 

@@ -1,12 +1,12 @@
 --- Many tasks of one process want one lock: they take turns without a request.
 --
--- For busy servers: up to so many local turns, then the next process's.
+-- For busy servers: up to `handoffs` local turns, then the next process's turn.
 -- Lock: mutex with handoffs. Loop: one's own.
 -- Run: make example NAME=handoffs
 local zklock = require "zklock"
-zklock.release_on_signal "INT" -- Ctrl-C gives back what is held, at once
+zklock.release_on_signal "INT" -- Ctrl-C releases all locks at once
 
-local function need(result, message) -- or the program ends, and says why
+local function need(result, message) -- a failure ends the program
   if not result then io.stderr:write(message, "\n") os.exit(1) end
   return result
 end
@@ -19,7 +19,7 @@ local before, done = session:stats(), 0
 for _ = 1, 100 do
   mutex:acquire_async({ timeout = 30 }, function(guard, message)
     need(guard, message)
-    -- Token and turn together fence: the token alone is the same for all.
+    -- Fence with token and turn together: all local turns have the same token.
     if done == 0 or done == 99 then
       print("token " .. guard:token() .. ", turn " .. guard:turn())
     end

@@ -1,12 +1,12 @@
 --- Processes begin together and end together: a load test.
 --
--- For tests of load: all of it is there from the first request to the last.
+-- For load tests: all processes run from the first request to the last.
 -- Lock: double_barrier. Loop: none.
 -- Run: make example NAME=load_test
 local zklock = require "zklock"
-zklock.release_on_signal "INT" -- Ctrl-C gives back what is held, at once
+zklock.release_on_signal "INT" -- Ctrl-C releases all locks at once
 
-local function need(result, message) -- or the program ends, and says why
+local function need(result, message) -- a failure ends the program
   if not result then io.stderr:write(message, "\n") os.exit(1) end
   return result
 end
@@ -16,21 +16,22 @@ local session = need(zklock.connect(hosts))
 local names = { "1", "2", "3", "4" }
 local test = arg[3] or session:id() -- two tests at the same time have two gates
 
--- A process is one of them. (now() is the same clock in all of this machine.)
+-- One process of the test. (All processes of a machine share the clock of
+-- now().)
 local function load(name)
   local gate = session:double_barrier("/examples/load_test/" .. test, #names)
   print("come", zklock.now())
-  need(gate:enter(30)) -- until all are there
+  need(gate:enter(30)) -- until all have entered
   print("begin", zklock.now())
   local requests, mutex = 0, session:mutex("/examples/load_test/" .. name)
   local stop = zklock.now() + 0.3
   repeat
-    need(mutex:acquire(10)):release() -- what is tested
+    need(mutex:acquire(10)):release() -- the tested operation
     requests = requests + 1
   until zklock.now() > stop
   print("requests", requests)
   print("finish", zklock.now())
-  need(gate:leave(30)) -- until all are done
+  need(gate:leave(30)) -- until all are ready to leave
   print("leave", zklock.now())
   session:close()
 end

@@ -1,12 +1,12 @@
---- copas: a thread waits, the others go on.
+--- copas: a wait suspends one thread, the others run.
 --
--- For programs with copas, 2.0 or later: nothing has to be said.
+-- For programs with copas, 2.0 or later: zklock detects the loop.
 -- Lock: mutex. Loop: copas.
 -- Run: make example NAME=loop_copas
 local zklock = require "zklock"
-zklock.release_on_signal "INT" -- Ctrl-C gives back what is held, at once
+zklock.release_on_signal "INT" -- Ctrl-C releases all locks at once
 
-local function need(result, message) -- or the program ends, and says why
+local function need(result, message) -- a failure ends the program
   if not result then io.stderr:write(message, "\n") os.exit(1) end
   return result
 end
@@ -28,7 +28,7 @@ local function work(name, session)
 end
 
 copas.addthread(function()
-  pause(0) -- before copas 4.0 a thread begins before the loop does
+  pause(0) -- before copas 4.0, threads start before the loop
   local session = need(zklock.connect(hosts))
   for _, name in ipairs { "one", "two", "three" } do
     copas.addthread(work, name, session)
@@ -42,7 +42,7 @@ copas.addthread(function() -- the rest of the program
   end
 end)
 
-copas.loop() -- ends when nobody works or waits
+copas.loop() -- ends when no thread works or waits
 
 -- Prints, in any order:
 --   one has the lock, after … ticks of the clock

@@ -1,12 +1,13 @@
---- cqueues: a task waits, the others go on.
+--- cqueues: a wait suspends one task, the others run.
 --
--- For programs with cqueues, such as lua-http's: nothing has to be said.
+-- For programs with cqueues, such as those with lua-http: zklock detects the
+-- loop.
 -- Lock: mutex. Loop: cqueues.
 -- Run: make example NAME=loop_cqueues
 local zklock = require "zklock"
-zklock.release_on_signal "INT" -- Ctrl-C gives back what is held, at once
+zklock.release_on_signal "INT" -- Ctrl-C releases all locks at once
 
-local function need(result, message) -- or the program ends, and says why
+local function need(result, message) -- a failure ends the program
   if not result then io.stderr:write(message, "\n") os.exit(1) end
   return result
 end
@@ -41,7 +42,7 @@ controller:wrap(function() -- the rest of the program
   end
 end)
 
-assert(controller:loop()) -- ends when nobody works or waits
+assert(controller:loop()) -- ends when no task works or waits
 
 -- Prints, in any order:
 --   one has the lock, after … ticks of the clock

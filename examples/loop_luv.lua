@@ -1,12 +1,12 @@
 --- luv: any coroutine may wait; the loop goes on.
 --
--- For programs with luv or luvit: nothing has to be said, it is found out.
+-- For programs with luv or luvit: zklock detects the loop.
 -- Lock: mutex. Loop: luv.
 -- Run: make example NAME=loop_luv
 local zklock = require "zklock"
-zklock.release_on_signal "INT" -- Ctrl-C gives back what is held, at once
+zklock.release_on_signal "INT" -- Ctrl-C releases all locks at once
 
-local function need(result, message) -- or the program ends, and says why
+local function need(result, message) -- a failure ends the program
   if not result then io.stderr:write(message, "\n") os.exit(1) end
   return result
 end

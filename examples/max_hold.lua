@@ -1,33 +1,33 @@
---- A job hangs, and its lock is taken back: nobody waits for it for ever.
+--- A job hangs, and loses its lock after a fixed time.
 --
--- For jobs that may hang, in others' code or on others' servers.
+-- For jobs that may hang, in foreign code or on foreign servers.
 -- Lock: mutex with max_hold. Loop: none.
 -- Run: make example NAME=max_hold
 local zklock = require "zklock"
-zklock.release_on_signal "INT" -- Ctrl-C gives back what is held, at once
+zklock.release_on_signal "INT" -- Ctrl-C releases all locks at once
 
-local function need(result, message) -- or the program ends, and says why
+local function need(result, message) -- a failure ends the program
   if not result then io.stderr:write(message, "\n") os.exit(1) end
   return result
 end
 
 local hosts = arg[1] or os.getenv "ZKLOCK_HOSTS" or "127.0.0.1:2181"
 local session = need(zklock.connect(hosts))
-local other = need(zklock.connect(hosts)) -- as another process would be
+local other = need(zklock.connect(hosts)) -- plays another process
 
--- A long job says how long it may take. Here it is half a second.
+-- A job sets its longest duration. Here it is half a second.
 local job = session:mutex("/examples/max_hold", { max_hold = 0.5 })
 local guard = need(job:acquire(5))
 print("the job has the lock, token    " .. guard:token())
 
--- It hangs; so it does not notice that its time is over. The next one has the
--- lock nevertheless, and a larger token: see NAME=fencing.
+-- It hangs, so it does not notice that its time has passed. The next holder
+-- gets the lock nevertheless, with a larger token: see NAME=fencing.
 local began = zklock.now()
 local next_one = need(other:mutex("/examples/max_hold"):acquire(5))
 print("the next one has it,     token " .. next_one:token())
 print(("it waited for %.2f s"):format(zklock.now() - began))
 
--- The job goes on, and should look at once whether it still may.
+-- The job continues, and should check at once whether it still holds the lock.
 print("is it held? " .. tostring(guard:is_held()))
 local _, message = guard:release()
 print(message)

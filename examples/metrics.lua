@@ -1,12 +1,12 @@
---- What a program's locks do: a trace of each, and numbers for Prometheus.
+--- A trace of each lock operation, and metrics for Prometheus.
 --
--- For who runs it: how long are the waits, who refuses, what is lost?
+-- For operators: how long are the waits, what is refused, what is lost?
 -- Lock: mutex, or any other. Loop: none.
 -- Run: make example NAME=metrics
 local zklock = require "zklock"
-zklock.release_on_signal "INT" -- Ctrl-C gives back what is held, at once
+zklock.release_on_signal "INT" -- Ctrl-C releases all locks at once
 
-local function need(result, message) -- or the program ends, and says why
+local function need(result, message) -- a failure ends the program
   if not result then io.stderr:write(message, "\n") os.exit(1) end
   return result
 end
@@ -24,13 +24,14 @@ end)
 
 need(mutex:with_lock(function() end, { timeout = 5 }))
 
-local other = need(zklock.connect(hosts)) -- as another process would be
+local other = need(zklock.connect(hosts)) -- plays another process
 local guard = need(other:mutex("/examples/metrics"):acquire(5))
-mutex:acquire(0.2) -- in vain
+mutex:acquire(0.2) -- times out
 guard:release()
 other:close()
 
--- For Prometheus: what your program answers at /metrics. Here, a part of it.
+-- For Prometheus: the answer of your program at /metrics. This prints a part of
+-- it.
 for line in session:metrics({ service = "shop" }):gmatch "[^\n]+" do
   if line:find "^zklock_lock_grants_total"
     or line:find "^zklock_lock_refusals_total"

@@ -1,27 +1,27 @@
---- Something is moved between two accounts: both locks, or none of them.
+--- A transfer between two accounts: both locks, or none of them.
 --
--- For what needs several locks: nobody waits in a circle.
+-- For work that needs several locks, without deadlocks.
 -- Lock: multi, of mutexes. Loop: none.
 -- Run: make example NAME=multi
 local zklock = require "zklock"
-zklock.release_on_signal "INT" -- Ctrl-C gives back what is held, at once
+zklock.release_on_signal "INT" -- Ctrl-C releases all locks at once
 
-local function need(result, message) -- or the program ends, and says why
+local function need(result, message) -- a failure ends the program
   if not result then io.stderr:write(message, "\n") os.exit(1) end
   return result
 end
 
 local hosts = arg[1] or os.getenv "ZKLOCK_HOSTS" or "127.0.0.1:2181"
 local session = need(zklock.connect(hosts))
-local balance = { ann = 100, bob = 0 } -- stands for a database
+local balance = { ann = 100, bob = 0 } -- plays a database
 
 local function lock_of(account, of)
   return (of or session):mutex("/examples/multi/" .. zklock.key(account))
 end
 
--- The locks are taken in one order, however they are named: a transfer from
--- bob to ann at the same time cannot wait for this one while this one waits for
--- it. The timeout is for both of them.
+-- zklock acquires the locks in one order, whatever order you pass. So a
+-- concurrent transfer from bob to ann cannot deadlock with this one. The
+-- timeout is for both.
 local function transfer(from, to, amount)
   local both = session:multi { lock_of(from), lock_of(to) }
   local ok, message = both:with_lock(function()
@@ -38,8 +38,8 @@ transfer("ann", "bob", 70)
 transfer("bob", "ann", 20)
 transfer("ann", "bob", 80)
 
--- Somebody else has bob's account: then ann's is not kept, either.
-local other = need(zklock.connect(hosts)) -- as another process would be
+-- Another process holds bob's account: then zklock releases ann's, too.
+local other = need(zklock.connect(hosts)) -- plays another process
 local guard = need(lock_of("bob", other):acquire(5))
 transfer("ann", "bob", 10)
 guard:release()

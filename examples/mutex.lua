@@ -1,12 +1,12 @@
 --- A lock with a timeout: what to do when it is granted, and when it is not.
 --
--- For programs that must not do something at the same time as each other.
+-- For work that two processes must not do at the same time.
 -- Lock: mutex. Loop: none.
 -- Run: make example NAME=mutex
 local zklock = require "zklock"
-zklock.release_on_signal "INT" -- Ctrl-C gives back what is held, at once
+zklock.release_on_signal "INT" -- Ctrl-C releases all locks at once
 
-local function need(result, message) -- or the program ends, and says why
+local function need(result, message) -- a failure ends the program
   if not result then io.stderr:write(message, "\n") os.exit(1) end
   return result
 end
@@ -15,20 +15,19 @@ local hosts = arg[1] or os.getenv "ZKLOCK_HOSTS" or "127.0.0.1:2181"
 local session = need(zklock.connect(hosts))
 local mutex = session:mutex "/examples/mutex"
 
--- Waits for 5 s at most. What the world refuses comes back as nil, a sentence,
--- and a code for programs; only mistakes in the program are raised.
+-- Waits for 5 s at most. A failure returns nil, a message and a code; only
+-- misuse raises an error.
 local guard = need(mutex:acquire(5))
 print("we have it, with the token " .. guard:token())
 
--- Somebody else (as another process would be) has something better to do than
--- to wait for longer than this.
+-- Another session plays another process, which does not wait longer than 2 s.
 local other = need(zklock.connect(hosts))
 local none, message, code = other:mutex("/examples/mutex"):acquire(2)
 if not none and code == zklock.errors.timeout then
   print("they go on without: " .. message)
 end
 
--- Returns at once, and is done in the background until the servers confirm it.
+-- Returns at once; the servers confirm the release in the background.
 guard:release()
 print "we have given it back"
 

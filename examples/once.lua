@@ -1,22 +1,22 @@
---- A cluster's cron: all machines start the job, one of them does it.
+--- A cluster's cron: all machines start the job, one of them runs it.
 --
 -- For jobs that are due once in a period. In the shell: zklock run --once-per
 -- Lock: once. Loop: none.
 -- Run: make example NAME=once
 local zklock = require "zklock"
-zklock.release_on_signal "INT" -- Ctrl-C gives back what is held, at once
+zklock.release_on_signal "INT" -- Ctrl-C releases all locks at once
 
-local function need(result, message) -- or the program ends, and says why
+local function need(result, message) -- a failure ends the program
   if not result then io.stderr:write(message, "\n") os.exit(1) end
   return result
 end
 
 local hosts = arg[1] or os.getenv "ZKLOCK_HOSTS" or "127.0.0.1:2181"
 local session = need(zklock.connect(hosts))
--- A process is one of the machines: its cron starts this. Who comes first does
--- it; the others wait for that and find that it was done, by the servers' clock.
--- A run that fails does not count, and the next one who comes tries again: it
--- raises, returns nil or false, or loses the lock.
+-- Each process plays a machine, whose cron starts this. The first one runs the
+-- job. The others wait, and find that it was done, by the servers' clock. A run
+-- that raises an error, returns nil or false, or loses the lock does not count:
+-- the next process tries again.
 local function cron(name)
   local ran, result = session:once("/examples/once", {
     per = 10, -- seconds; 3600 or 86400 elsewhere

@@ -1,24 +1,24 @@
---- A lock for each user or object, whose names are chosen by strangers.
+--- A lock for each user or object, with untrusted names.
 --
--- For servers: nobody can stop another one's lock by a clever name.
+-- For servers: no user can block another user's lock by a crafted name.
 -- Lock: mutex. Loop: none.
 -- Run: make example NAME=per_user
 local zklock = require "zklock"
-zklock.release_on_signal "INT" -- Ctrl-C gives back what is held, at once
+zklock.release_on_signal "INT" -- Ctrl-C releases all locks at once
 
-local function need(result, message) -- or the program ends, and says why
+local function need(result, message) -- a failure ends the program
   if not result then io.stderr:write(message, "\n") os.exit(1) end
   return result
 end
 
 local hosts = arg[1] or os.getenv "ZKLOCK_HOSTS" or "127.0.0.1:2181"
 local session = need(zklock.connect(hosts))
--- key() makes one component of a path of any text, another one for each text.
+-- key() turns any text into one path component, a different one for each text.
 local function lock_of(user)
   return session:mutex("/examples/per_user/user-" .. zklock.key(user))
 end
 
--- The fourth is a clever one: without key() he would stand in ann's queue.
+-- The fourth name is crafted: without key(), this user would be in ann's queue.
 local users = { "ann", "José", "../root", "ann/x-lock-0000000000", "" }
 for _, user in ipairs(users) do
   need(lock_of(user):with_lock(function(guard)
@@ -26,7 +26,7 @@ for _, user in ipairs(users) do
   end, { timeout = 5 }))
 end
 
--- One user's lock is no other's; and a key is turned into its text again.
+-- Each user has a separate lock; and unkey() turns a key into its text again.
 need(lock_of("ann"):with_lock(function()
   need(lock_of("bob"):with_lock(function(guard)
     local name = zklock.unkey(guard.path:match "user%-(.*)$")

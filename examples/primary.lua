@@ -1,12 +1,12 @@
---- A primary with standbys: it is killed, and one of them takes over.
+--- A primary with standbys: it is killed, and a standby takes over.
 --
--- For services of which one must lead: a scheduler, a poller, a writer.
+-- For services with one leader: a scheduler, a poller, a writer.
 -- Lock: election. Loop: none.
 -- Run: make example NAME=primary
 local zklock = require "zklock"
-zklock.release_on_signal("TERM", "INT", "HUP") -- leaves at once
+zklock.release_on_signal("TERM", "INT", "HUP") -- releases first
 
-local function need(result, message) -- or the program ends, and says why
+local function need(result, message) -- a failure ends the program
   if not result then io.stderr:write(message, "\n") os.exit(1) end
   return result
 end
@@ -15,7 +15,7 @@ end
 local hosts = arg[1] or os.getenv "ZKLOCK_HOSTS" or "127.0.0.1:2181"
 local session = need(zklock.connect(hosts, { session_timeout = 4 }))
 
--- A process is one of the service's: it leads, or stands by until it does.
+-- One process of the service: it leads, or waits until it does.
 local function serve(name)
   local election = session:election("/examples/primary", { data = name })
   need(election:run(function(guard)
@@ -33,9 +33,9 @@ end
 
 if arg[2] then return serve(arg[2]) end
 
--- Two processes; the first one is killed, and can tell nobody: the servers notice
--- when they have not heard of it for the session timeout. The second one is
--- asked to go.
+-- Two processes. The first one is killed and sends nothing more; the servers
+-- expire its session after the session timeout. Then the second one is asked to
+-- leave.
 local processes = dofile((arg[0]:match ".*/" or "") .. "support/processes.lua")
 local first = processes.start(hosts, "anna")
 print(first:read() or os.exit(1))

@@ -1,23 +1,23 @@
---- Who holds a lock, since when, and who waits for it.
+--- The holder of a lock, since when, and its waiters.
 --
--- For operators' pages and logs. In the shell: zklock ls PATH
+-- For status pages and logs. In the shell: zklock ls PATH
 -- Lock: mutex, or any other. Loop: one's own.
 -- Run: make example NAME=queue
 local zklock = require "zklock"
-zklock.release_on_signal "INT" -- Ctrl-C gives back what is held, at once
+zklock.release_on_signal "INT" -- Ctrl-C releases all locks at once
 
-local function need(result, message) -- or the program ends, and says why
+local function need(result, message) -- a failure ends the program
   if not result then io.stderr:write(message, "\n") os.exit(1) end
   return result
 end
 
 local hosts = arg[1] or os.getenv "ZKLOCK_HOSTS" or "127.0.0.1:2181"
 local session = need(zklock.connect(hosts))
--- What a node carries is for people: who it is, and why.
+-- The data of a node are for people: the holder, and its purpose.
 local mutex = session:mutex("/examples/queue", { data = "nightly backup" })
 local guard = need(mutex:acquire(5))
 
--- Two others (as other processes would be) wait.
+-- Two other waiters, which play other processes.
 local other = need(zklock.connect(hosts))
 local theirs = other:mutex "/examples/queue"
 for _, who in ipairs { "deploy by ann", "deploy by bob" } do
@@ -25,7 +25,7 @@ for _, who in ipairs { "deploy by ann", "deploy by bob" } do
 end
 
 local queue
-repeat -- until they have their places
+repeat -- until both are in the queue
   io.popen("sleep 0.01"):close()
   queue = need(session:contenders "/examples/queue")
 until #queue >= 3

@@ -1,12 +1,12 @@
---- A holder is asked to let go, and hands over at its next safe point.
+--- A holder is asked to release the lock, and does so at its next safe point.
 --
--- For long jobs that make room: a deployment, somebody more important.
+-- For long jobs that make room for a deployment or a more important job.
 -- Lock: mutex. Loop: none.
 -- Run: make example NAME=revoke
 local zklock = require "zklock"
-zklock.release_on_signal "INT" -- Ctrl-C gives back what is held, at once
+zklock.release_on_signal "INT" -- Ctrl-C releases all locks at once
 
-local function need(result, message) -- or the program ends, and says why
+local function need(result, message) -- a failure ends the program
   if not result then io.stderr:write(message, "\n") os.exit(1) end
   return result
 end
@@ -15,11 +15,11 @@ local hosts = arg[1] or os.getenv "ZKLOCK_HOSTS" or "127.0.0.1:2181"
 local session = need(zklock.connect(hosts))
 local guard = need(session:mutex("/examples/revoke"):acquire(5))
 
--- The holder decides when; it hears of it in step(), or in a call that waits.
+-- The holder decides when. step(), or a call that waits, runs this callback.
 local asked = false
 guard:on_revoke(function() asked = true end)
 
--- Somebody else (as another process would be) asks, and waits for its turn.
+-- Another session plays another process, which asks and waits for its turn.
 local other = need(zklock.connect(hosts))
 local function ask()
   local holders = need(other:revoke "/examples/revoke")

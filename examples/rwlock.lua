@@ -1,22 +1,22 @@
---- A file that many read and one rewrites: readers together, a writer alone.
+--- A file with many readers and few writers: readers together, a writer alone.
 --
--- For what is read often and written in more than one step.
+-- For data that are read often and written in several steps.
 -- Lock: rwlock. Loop: none.
 -- Run: make example NAME=rwlock
 local zklock = require "zklock"
-zklock.release_on_signal "INT" -- Ctrl-C gives back what is held, at once
+zklock.release_on_signal "INT" -- Ctrl-C releases all locks at once
 
-local function need(result, message) -- or the program ends, and says why
+local function need(result, message) -- a failure ends the program
   if not result then io.stderr:write(message, "\n") os.exit(1) end
   return result
 end
 
 local hosts = arg[1] or os.getenv "ZKLOCK_HOSTS" or "127.0.0.1:2181"
 local session = need(zklock.connect(hosts))
-local other = need(zklock.connect(hosts)) -- as another process would be
+local other = need(zklock.connect(hosts)) -- plays another process
 
 local name = os.tmpname()
-local path = "/examples/rwlock/" .. zklock.key(name) -- a lock for each file
+local path = "/examples/rwlock/" .. zklock.key(name) -- one lock per file
 local ours, theirs = session:rwlock(path), other:rwlock(path)
 
 local function write(...)
@@ -32,20 +32,20 @@ local function read()
   return text
 end
 
--- A writer is alone: nobody reads half of it.
+-- A writer is alone: no reader sees half of a write.
 local writer = need(ours.write:acquire(5))
 write("apples 1, ", "pears 1")
 local _, message = theirs.read:try_acquire()
 print("they may not read yet: " .. message)
 
--- Who has written may go on reading, without another writer in between: it takes
--- the read lock and then releases the write lock. (The other way round would
--- wait for itself, and is refused at once.)
+-- A writer can become a reader without another writer in between: it acquires
+-- the read lock and then releases the write lock. (A reader that asks for the
+-- write lock would wait for itself, and gets `deadlock` at once.)
 local reader = need(ours.read:acquire(5))
 writer:release()
 print("we read:   " .. read())
 
--- Readers share it; a writer waits for all of them.
+-- Readers share the lock; a writer waits for all of them.
 need(theirs.read:with_lock(function() print("they read: " .. read()) end,
   { timeout = 5 }))
 _, message = theirs.write:acquire(2)

@@ -1,19 +1,19 @@
---- So many jobs at a time and no more, on all machines together.
+--- At most a fixed number of jobs at a time, on all machines together.
 --
--- For what is heavy, or rented: reports, licences, connections to a partner.
+-- For limited resources: heavy reports, licences, connections to a partner.
 -- Lock: semaphore. Loop: none.
 -- Run: make example NAME=semaphore
 local zklock = require "zklock"
-zklock.release_on_signal "INT" -- Ctrl-C gives back what is held, at once
+zklock.release_on_signal "INT" -- Ctrl-C releases all locks at once
 
-local function need(result, message) -- or the program ends, and says why
+local function need(result, message) -- a failure ends the program
   if not result then io.stderr:write(message, "\n") os.exit(1) end
   return result
 end
 
 local hosts = arg[1] or os.getenv "ZKLOCK_HOSTS" or "127.0.0.1:2181"
 local session = need(zklock.connect(hosts))
--- A process is one of the jobs.
+-- Each process is one job.
 local function job(name)
   io.stdout:setvbuf "line"
   local permits = session:semaphore("/examples/semaphore", 2) -- two at a time
@@ -27,7 +27,7 @@ end
 
 if arg[2] then return job(arg[2]) end
 
--- Five of them are started at once.
+-- Starts five jobs at once.
 local processes = dofile((arg[0]:match ".*/" or "") .. "support/processes.lua")
 local running, most = 0, 0
 local names = { "job 1", "job 2", "job 3", "job 4", "job 5" }

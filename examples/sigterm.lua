@@ -1,12 +1,12 @@
 --- SIGTERM, as a deployment sends it: the lock passes on at once.
 --
--- For services: without this a lock passes on after the session timeout only.
+-- For services: without this, a lock passes on only after the session timeout.
 -- Lock: mutex. Loop: none.
 -- Run: make example NAME=sigterm
 local zklock = require "zklock"
-zklock.release_on_signal("TERM", "INT", "HUP") -- then they end the process
+zklock.release_on_signal("TERM", "INT", "HUP") -- releases first
 
-local function need(result, message) -- or the program ends, and says why
+local function need(result, message) -- a failure ends the program
   if not result then io.stderr:write(message, "\n") os.exit(1) end
   return result
 end
@@ -15,7 +15,7 @@ local hosts = arg[1] or os.getenv "ZKLOCK_HOSTS" or "127.0.0.1:2181"
 local session = need(zklock.connect(hosts))
 local mutex = session:mutex "/examples/sigterm"
 
--- A process is a worker, in the middle of its work when the signal comes.
+-- A worker process, which gets the signal in the middle of its work.
 local function work()
   local guard = need(mutex:acquire(10))
   print "has the lock"

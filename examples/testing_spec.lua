@@ -1,13 +1,13 @@
--- Tests of code that takes locks, for busted: no ZooKeeper, and no waiting.
+-- Tests of code that uses locks, for busted: without ZooKeeper and without waiting.
 --
 --     busted --lua=lua5.4 examples/testing_spec.lua
 --
--- The servers are in this process, and the tests move the clock.  An hour takes
+-- The servers run in this process, and the tests move the clock.  An hour takes
 -- some milliseconds.  doc/testing.md explains each step.
-local testing = require "zklock.testing" -- before zklock, and before what uses it
+local testing = require "zklock.testing" -- before zklock and your code
 local zklock = require "zklock"
 
--- The code that is tested: a worker writes the parts of a report, as long as it
+-- The code under test: a worker writes the parts of a report, as long as it
 -- holds the lock of the report.
 local worker = {}
 

@@ -4,9 +4,9 @@
 -- Lock: mutex. Loop: none.
 -- Run: make example NAME=with_lock
 local zklock = require "zklock"
-zklock.release_on_signal "INT" -- Ctrl-C gives back what is held, at once
+zklock.release_on_signal "INT" -- Ctrl-C releases all locks at once
 
-local function need(result, message) -- or the program ends, and says why
+local function need(result, message) -- a failure ends the program
   if not result then io.stderr:write(message, "\n") os.exit(1) end
   return result
 end
@@ -20,8 +20,8 @@ local ok, sum = mutex:with_lock(function() return 20 + 22 end, { timeout = 5 })
 need(ok, sum)
 print("1. it ran:      " .. sum)
 
--- 2. The lock was not granted: nil, a message, a code. The function did not run.
--- (Here another session has the lock.)
+-- 2. The lock was not granted: nil, a message, a code. The function did not
+-- run. (Here another session has the lock.)
 local other = need(zklock.connect(hosts))
 other:mutex("/examples/with_lock"):with_lock(function()
   local _, message = mutex:with_lock(function() error "never called" end,
@@ -30,16 +30,16 @@ other:mutex("/examples/with_lock"):with_lock(function()
 end)
 other:close()
 
--- 3. The function raised an error: the lock is released, and the very same
--- error is raised again.
+-- 3. The function raised an error: with_lock releases the lock and raises the
+-- same error again.
 local _, problem = pcall(mutex.with_lock, mutex, function()
   error { reason = "out of cheese" }
 end)
 print("3. it raised:   " .. problem.reason)
 
 -- 4. The lock was lost while the function ran: nil, a message, "lost", and what
--- the function returned. Its work was not protected to the end. (Here it is
--- taken back after 0.2 s.)
+-- the function returned. Its work was not protected to the end. (Here max_hold
+-- ends the hold after 0.2 s.)
 local _, message, code, result = mutex:with_lock(function(guard)
   while guard:is_held() do io.popen("sleep 0.1"):close() end
   return "half done"

@@ -29,7 +29,7 @@ void await_drop(struct await *a) {
   free(a);
 }
 
-/* The session has forgotten it. */
+/* Called when the session drops its reference. */
 static void forget(void *self) {
   struct await *a = self;
   a->known = false;
@@ -95,13 +95,13 @@ struct await *await_departure(struct claim *member, bool patient,
   return a;
 }
 
-/* Commands. */
+/* Commands, on the I/O thread. */
 
 void await_begin(struct await *a, struct session *session, int64_t now,
                  const struct await_port *port) {
   a->port = port;
   a->known = true;
-  await_keep(a); /* the session's */
+  await_keep(a); /* the session's reference */
   if (!session) {
     over(a, false, VERDICT_CLOSED, 0);
     forget(a);

@@ -1,8 +1,10 @@
-/* What Lua waits for that is no lock: a vigil (vigil.h), or a member's departure
- * from a double barrier (departure.h), as both threads see it.
+/* A wait that acquires no lock, as both threads see it. It is either a node
+ * wait (vigil.h) or the departure of a member from a double barrier
+ * (departure.h).
  *
- * Who may touch what: (c) constant once it was sent  (i) the I/O thread
- * (p) published: the I/O thread's until it posts the event, constant afterwards */
+ * Access to the fields: (c) constant once sent, (i) the I/O thread only, (p)
+ * published: written by the I/O thread until it posts the event, constant
+ * afterwards. */
 #ifndef ZKLOCK_AWAIT_H
 #define ZKLOCK_AWAIT_H
 
@@ -13,7 +15,7 @@
 
 struct await;
 
-/* Who hears of it, on the I/O thread. */
+/* Receives the results, on the I/O thread. */
 struct await_port {
   void *self;
   void (*over)(void *self, struct await *await);
@@ -25,34 +27,35 @@ struct await {
   _Atomic int references;    /* the Lua handle, each queued message, and the
                                 session until it has forgotten it */
   struct core *core;         /* (c) */
-  uint64_t number;           /* (c) what the event calls it */
-  struct claim *claim;       /* (c) the member that departs; NULL: a vigil */
-  struct message begin, end; /* commands: the second one ends it */
+  uint64_t number;           /* (c) identifies it in the event */
+  struct claim *claim;       /* (c) the departing member; NULL: a node wait */
+  struct message begin, end; /* commands: start and cancel */
   struct message over;       /* the event */
   const struct await_port *port; /* (i) */
-  bool known;                    /* (i) to the session */
-  bool met;                      /* (p) if not: */
+  bool known;                    /* (i) the session refers to it */
+  bool met;                      /* (p) false: see verdict and reason */
   enum verdict verdict;          /* (p) */
   int reason;                    /* (p) */
-  union { /* (i), but for what their owner fills in, (c) */
+  union { /* (i), except (c) for what the constructor fills in */
     struct vigil vigil;
     struct departure departure;
   };
   char path[]; /* (c) with the chroot */
 };
 
-/* NULL: no memory.  The deadline is `until`; who is not patient waits for nobody,
- * only for a server. */
+/* Returns NULL if there is no memory. The deadline is `until`. Unless
+ * `patient`, it waits for replies of a server only, not for the node to
+ * change. */
 struct await *await_new(const char *chroot, const char *path,
                         enum vigil_kind kind, int known, bool patient,
                         int64_t until);
-/* Of a hold that was granted. */
+/* `member` is a claim whose lock was granted. */
 struct await *await_departure(struct claim *member, bool patient,
                               int64_t until);
 void await_keep(struct await *await);
 void await_drop(struct await *await);
 
-/* On the I/O thread.  `session` NULL: it takes no more. */
+/* Both run on the I/O thread. `session` is NULL if the session is closing. */
 void await_begin(struct await *await, struct session *session, int64_t now,
                  const struct await_port *port);
 void await_end(struct await *await, struct session *session, int64_t now);

@@ -34,7 +34,7 @@ void channel_close(struct channel *channel) {
   pthread_mutex_destroy(&channel->lock);
 }
 
-/* (With the lock.)  False: it is under way. */
+/* Requires the lock. Returns false if the message is queued already. */
 static bool append(struct message_queue *queue, struct message *message,
                    int kind) {
   if (message->queued) return false;
@@ -46,10 +46,12 @@ static bool append(struct message_queue *queue, struct message *message,
   return true;
 }
 
-/* No wake-up is written with the lock: whoever is woken takes it at once. */
+/* Wake-ups are written after the lock is released: the thread that is woken
+ * takes the lock at once. */
 
-/* Appended first and asked afterwards, as the I/O thread says first that it
- * sleeps and looks afterwards: one of the two sees the other. */
+/* Appends the command first, then checks whether the I/O thread sleeps. The I/O
+ * thread announces its sleep first, then checks for commands. So at least one
+ * of the two threads notices the other. */
 bool channel_command(struct channel *channel, struct message *message,
                      int kind) {
   pthread_mutex_lock(&channel->lock);
@@ -60,7 +62,7 @@ bool channel_command(struct channel *channel, struct message *message,
   return fresh;
 }
 
-/* (With the lock.)  Must a byte be written? */
+/* Requires the lock. Returns whether a byte must be written. */
 static bool announce(struct channel *channel) {
   if (!channel->events.first || channel->announced) return false;
   return channel->announced = true;
@@ -100,7 +102,7 @@ bool channel_rest(struct channel *channel) {
   return idle;
 }
 
-/* (With the lock.) */
+/* Requires the lock. */
 static struct message *take(struct message_queue *queue) {
   struct message *first = queue->first;
   queue->first = NULL;
@@ -115,10 +117,10 @@ struct message *channel_take_commands(struct channel *channel) {
   return first;
 }
 
-/* For Lua's loop there is a byte to read exactly while there are events that
- * were announced, so it never turns for nothing: they are taken with their
- * byte, and while that is still on its way they are not there.  (A host that
- * reads the bytes may have had it already.) */
+/* Lua's loop finds a byte to read exactly while announced events are queued, so
+ * it never wakes without an event. Events are therefore taken together with
+ * their byte. While that byte is still on its way, no events are returned. A
+ * host that reads the bytes itself may have consumed the byte already. */
 struct message *channel_take_events(struct channel *channel, bool host_read) {
   struct message *first = NULL;
   pthread_mutex_lock(&channel->lock);
@@ -143,7 +145,8 @@ bool channel_redirect(struct channel *channel, int fd) {
   bool signal = ok && channel->announced;
   channel->redirected |= ok;
   pthread_mutex_unlock(&channel->lock);
-  /* What is there was signalled where nobody reads any more. */
+  /* The byte for the queued events went to the old pipe, which no loop reads
+   * any more. */
   if (signal) wakeup_signal(&channel->lua);
   return ok;
 }

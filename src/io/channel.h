@@ -1,13 +1,15 @@
-/* Where the two threads of a session meet: commands go in to the I/O thread,
- * events come out to the Lua thread.  Nothing else is shared but some atomics
+/* Connects the two threads of a session: commands go to the I/O thread, events
+ * to the Lua thread. Apart from the channel, the threads share some atomics
  * (claim.h, core.h, nginx_request.h), the last error (core.h) and the log
- * (log.h); and nothing here knows what a message means.
+ * (log.h). The channel does not know what a message means.
  *
- * A message is a slot inside what it speaks of, reserved when the command was
- * accepted: delivery cannot fail for want of memory.  A slot is in at most
- * one queue at a time.  The one lock is held for a few instructions, and no
- * other is taken and no wake-up written under it: one is written only when the
- * I/O thread sleeps, or for events of which Lua's loop does not know. */
+ * A message is a slot inside its subject. The slot is reserved when the command
+ * is accepted, so delivery cannot fail for lack of memory. A slot is in at most
+ * one queue at a time.
+ *
+ * The lock is held for a few instructions. Under it, no other lock is taken and
+ * no wake-up is written. A wake-up is written only if the I/O thread sleeps, or
+ * if Lua's loop does not yet know of an event. */
 #ifndef ZKLOCK_CHANNEL_H
 #define ZKLOCK_CHANNEL_H
 
@@ -20,23 +22,25 @@
 
 #pragma GCC visibility push(hidden)
 
-/* What messages speak of begins with this.  (c) constant once one was sent */
+/* The first member of each object that messages are about. (c) constant once a
+ * message was sent */
 struct subject {
-  /* (c) Gives back what a message holds of it, when that has been heard or never
-   * will be. */
+  /* (c) Releases the reference that a message holds, once the message was
+   * handled or discarded. */
   void (*drop)(void *subject);
 };
 
-/* (c) constant once sent for the first time  (m) guarded by the channel's lock,
- * or whoever has taken it from its queue */
+/* Access: (c) constant once sent for the first time, (m) guarded by the
+ * channel's lock while queued, then owned by the thread that took it from its
+ * queue. */
 struct message {
   struct message *next; /* (m) */
-  uint16_t place; /* (c) how far inside its subject; 0: it holds nothing */
-  uint8_t kind;   /* (m) what it says; see whoever sends it */
-  bool queued;    /* (m) under way */
+  uint16_t place;       /* (c) offset inside its subject; 0: no reference */
+  uint8_t kind;         /* (m) a command_kind or event_kind */
+  bool queued;          /* (m) sent and not yet done */
 };
 
-/* A slot inside `subject`, of which it speaks. */
+/* Initializes a slot inside `subject`. */
 void message_init(struct message *message, struct subject *subject);
 void *message_subject(struct message *message);
 static inline bool message_holds(const struct message *message) {
@@ -47,43 +51,49 @@ struct message_queue {
   struct message *first, **end;
 };
 
-/* (c) constant while open  (m) guarded by lock  (a) atomic */
+/* (c) constant while open, (m) guarded by lock, (a) atomic */
 struct channel {
   pthread_mutex_t lock;
   struct message_queue commands, events; /* (m) */
-  struct wakeup io, lua;                 /* (c) but for channel_redirect */
+  struct wakeup io, lua;                 /* (c) except in channel_redirect */
   bool announced;      /* (m) a byte was or is being written for the events */
-  bool redirected;     /* (m) not to our pipe */
+  bool redirected;     /* (m) to a descriptor of the host */
   _Atomic bool asleep; /* (a) a command has to wake the I/O thread */
 };
 
-bool channel_open(struct channel *channel); /* false: errno tells */
-/* Nobody uses it any more: drops what nobody has heard. */
+bool channel_open(struct channel *channel); /* false: errno is set */
+/* Requires that no thread uses the channel any more. Drops the messages left in
+ * it. */
 void channel_close(struct channel *channel);
 
-/* False: this very slot is under way already. */
+/* These return false if the slot is queued already. */
 bool channel_command(struct channel *channel, struct message *message,
                      int kind);
 bool channel_event(struct channel *channel, struct message *message, int kind);
-/* The same on the I/O thread: Lua's loop hears of it at the next rest. */
+/* The same on the I/O thread, but Lua's loop is woken at the next
+ * channel_rest. */
 bool channel_event_later(struct channel *channel, struct message *message,
                          int kind);
 
-/* The I/O thread, before it polls and when it has.  False: there are commands,
- * for which nobody will wake it. */
+/* The I/O thread calls channel_rest before it polls and channel_rise
+ * afterwards. channel_rest returns false if there are commands: the thread must
+ * not sleep, because no wake-up will come for them. */
 bool channel_rest(struct channel *channel);
 void channel_rise(struct channel *channel);
 
-/* Take all there is, in order.  The wake-up of the events is cleared with
- * them, unless the loop has read its bytes itself (`host_read`); that of the
- * commands, which the client signals as well, by the I/O thread's poll. */
+/* These return all queued messages, in order. Taking events also clears their
+ * wake-up, unless the loop has read the bytes itself (`host_read`). The wake-up
+ * of commands is cleared by the I/O thread after its poll, because the client
+ * signals it, too. */
 struct message *channel_take_commands(struct channel *channel);
 struct message *channel_take_events(struct channel *channel, bool host_read);
-/* From now on events are signalled on `fd`, which is taken over. */
-bool channel_redirect(struct channel *channel, int fd); /* false: errno tells */
-/* Ends the slot's stay in the queue: it may be sent again. */
+/* Signals events on `fd` from now on, and takes ownership of `fd`. */
+bool channel_redirect(struct channel *channel, int fd); /* false: see errno */
+/* Marks a message that was taken as no longer queued, so that it can be sent
+ * again. */
 void channel_done(struct channel *channel, struct message *message);
-/* Gives back what the message holds; then its memory may be gone. */
+/* Releases the reference that the message holds. This may free the message
+ * itself. */
 void message_drop(struct message *message);
 
 #pragma GCC visibility pop

@@ -8,7 +8,7 @@
 #include "clock.h"
 #include "protocol/session.h"
 
-/* So many digits are enough to compare a token and its turn as text. */
+/* Six digits: tokens with their turns must be comparable as text. */
 enum { TURNS_MAX = 999999 };
 
 static void drop(void *claim) { claim_drop(claim); }
@@ -63,7 +63,8 @@ void claim_drop(struct claim *claim) {
   free(claim);
 }
 
-/* The I/O thread's word, after all else of it is written. */
+/* Publishes the decision. The I/O thread calls it after it has written the
+ * claim's other fields. */
 static void decide(struct claim *claim, enum claim_state state) {
   assert(claim->word == CLAIM_WAITING);
   if (state == CLAIM_HELD) claim->proof->held++;
@@ -81,7 +82,7 @@ static void note_rival(struct claim *claim, const struct rival *rival) {
   int size = rival->size, shown = size < OP_SHOWN ? size : OP_SHOWN;
   if (!rival->data || size <= 0) return;
   claim->rival = malloc(sizeof *claim->rival + (size_t)shown);
-  if (!claim->rival) return; /* it is for the message only */
+  if (!claim->rival) return; /* only the message gets shorter */
   claim->rival->size = size;
   claim->rival->shown = shown;
   claim->rival->holds = rival->holds;
@@ -137,7 +138,7 @@ enum loss claim_said_loss(const struct claim *claim) {
   return loss_of((int)claim_said(claim));
 }
 
-/* The Lua thread. */
+/* Functions for the Lua thread. */
 
 const char *claim_node(struct claim *claim) {
   return contender_watch_name(&claim->contender);
@@ -153,11 +154,11 @@ enum loss claim_loss(const struct claim *claim, int turn) {
   return loss_of((int)claim_state(claim, turn));
 }
 
-/* The order of the loads is the argument.  When a session expires the I/O
- * thread first marks its claims LOST and only then lets a new session's lease
- * be seen: whoever sees that lease sees the mark, since all turns have one word.
- * The clock is read last, so that nothing older
- * than what it is compared with can make the answer true. */
+/* Safety depends on the order of these loads. When a session expires, the I/O
+ * thread first marks its claims LOST and only then publishes the lease of a new
+ * session. So a thread that reads the new lease also reads the mark. All turns
+ * share one word, so this holds for each of them. The clock is read last: a
+ * time from before a pause could make an expired lease look valid. */
 static int64_t look(const struct claim *claim, int turn, enum loss *overdue) {
   int64_t until =
       atomic_load_explicit(&claim->proof->lease_until, memory_order_acquire);
@@ -192,21 +193,23 @@ bool claim_is_held(const struct claim *claim, int turn) {
 
 /* Local turns. */
 
-/* While no other client waits nobody is kept waiting.  Else there are `handoffs`
- * turns, counted from when the I/O thread has heard that one may have come. */
+/* Without another client in the queue the number of turns is not limited.
+ * Otherwise a hold has `handoffs` more turns, counted from the turn in which
+ * the I/O thread noticed that another node may have joined. */
 static bool is_last_turn(const struct claim *claim, int turn) {
   int until = atomic_load_explicit(&claim->alone_until, memory_order_acquire);
   return turn >= TURNS_MAX || turn - until >= claim->contender.options.handoffs;
 }
 
-/* Does nothing end it but a release, or the loss of the node?  A time of its own
- * (max_hold) and a loss of its own (on_suspend) would end another's turn. */
+/* Returns whether only a release or the loss of the node can end the hold. With
+ * max_hold or on_suspend, one user's option would end the next user's turn. */
 static bool is_plain(const struct claim *claim) {
   const struct contender_options *options = &claim->contender.options;
   return options->max_hold == NEVER && !options->lose_on_suspend;
 }
 
-/* If nothing has ended the hold. */
+/* Begins a turn unless the hold has ended or another client asks for the
+ * lock. */
 static bool begin_turn(struct claim *claim) {
   int word = claim->word;
   do {
@@ -217,9 +220,9 @@ static bool begin_turn(struct claim *claim) {
   return true;
 }
 
-/* What is known of the node is what was known of it when the hold was granted:
- * nothing that the grant stood on has changed.  (Should the connection or the lease
- * go in a moment, it is as if the turn had begun just before.) */
+/* The next turn relies on the same facts about the node as the grant did, and
+ * none of them has changed. If the connection or the lease ends right after the
+ * checks, the result is the same as if the turn had begun just before. */
 bool claim_pass_on(struct claim *claim, const struct turn *from,
                    struct turn *to) {
   const struct proof *proof = claim->proof;
@@ -233,7 +236,7 @@ bool claim_pass_on(struct claim *claim, const struct turn *from,
   return true;
 }
 
-/* Half of its turns are over: is there another client that waits for the rest? */
+/* Half of the turns are used: check whether another client waits. */
 bool claim_looks_around(struct claim *claim) {
   int turn = claim->word / WORD_TURN;
   if (claim->looks || 2 * turn < claim->contender.options.handoffs)

@@ -1,15 +1,15 @@
-/* A claim: one acquisition as both threads see it.  The Lua thread makes it,
- * the I/O thread runs its contender, both read the atomics.  A claim that was
- * granted is a hold, and each of the guards that stand on it has a share.
+/* A claim: one acquisition as both threads see it. The Lua thread creates it,
+ * the I/O thread runs its contender, and both read the atomics. A granted claim
+ * is a hold. Each guard of the hold has a share in it.
  *
- * Local turns (option `handoffs`): the Lua thread gives a hold from one acquisition
- * of its session to the next, which is that hold's next turn.  The I/O thread knows
- * of one hold, and of its turns only how many there were.
+ * Local turns (option `handoffs`): the Lua thread passes a hold from one
+ * acquisition to the next one of the same session. That is the hold's next
+ * turn. The I/O thread knows one hold and only the number of its turns.
  *
- * Who may touch what: (c) constant once it was sent  (i) the I/O thread
- * (l) the Lua thread  (a) atomic  (p) published: written by the I/O thread
- * before `state` says HELD or REFUSED and constant afterwards, so whoever has
- * read that state may read it. */
+ * Access to the fields: (c) constant once sent, (i) the I/O thread only, (l)
+ * the Lua thread only, (a) atomic, (p) published: the I/O thread writes it
+ * before `word` becomes HELD or REFUSED, and it is constant afterwards. So a
+ * thread that has read one of these states may read the field. */
 #ifndef ZKLOCK_CLAIM_H
 #define ZKLOCK_CLAIM_H
 
@@ -25,35 +25,35 @@ enum claim_state {
   CLAIM_REFUSED,
   CLAIM_HELD,
   CLAIM_RELEASED,
-  CLAIM_LOST /* + enum loss; the last one */
+  CLAIM_LOST /* plus an enum loss; must be last */
 };
 
-/* The word of a claim: its state, is its node not to be passed on any more, and
- * how many local turns it has had on the Lua thread. */
+/* The parts of a claim's word: its state, whether its node may no longer be
+ * passed on, and the number of local turns so far. */
 enum {
   WORD_STATE = 15,
-  WORD_ASKED_FOR = 16, /* somebody wants the lock */
-  WORD_TURN = 32,      /* one of them */
+  WORD_ASKED_FOR = 16, /* another client wants the lock */
+  WORD_TURN = 32,      /* the unit of the turn count */
 };
 
 enum { WAIT_BUCKETS = 28 };
 
-/* One turn of a hold, or a wait for one; for the Lua thread alone. */
+/* One turn of a hold, or a wait for one. For the Lua thread only. */
 struct turn {
-  uint64_t number;         /* what events call it */
-  int64_t asked, deadline; /* when; until when it waits (NEVER) */
-  int64_t taken;           /* since when its user has had it */
-  int index;               /* how many turns the hold has had before */
+  uint64_t number;         /* identifies it in events */
+  int64_t asked, deadline; /* when the wait began and ends (NEVER) */
+  int64_t taken;           /* when its user got it */
+  int index;               /* number of turns of the hold before it */
 };
 
-/* What a whole session's claims stand on. */
+/* What all holds of a session depend on. */
 struct proof {
   _Atomic int64_t lease_until; /* (a) written by the I/O thread */
   _Atomic int state;           /* (a) enum session_state; see core_find_loss */
-  _Atomic int held;            /* (a) how many of them are HELD */
+  _Atomic int held;            /* (a) number of claims that are HELD */
 };
 
-/* The same as struct rival, with data of its own, as far as they are shown. */
+/* A copy of struct rival with its own data, cut to what messages show. */
 struct shown_rival {
   int size, shown;
   bool holds;
@@ -65,60 +65,62 @@ struct core;
 struct claim {
   struct subject subject;
   _Atomic int references; /* (a) the Lua handle, each queued message, the
-                               contender until it is forgotten */
-  int shares;             /* (l) guards that stand on it */
-  struct core *core;      /* (c) whose it is */
-  struct proof *proof;    /* (c) outlives us: the handle keeps it */
-  uint64_t number;        /* (c) of its first turn */
-  uint64_t speaks_for;    /* (l) the number of the turn that it has now */
-  int64_t asked;          /* (c) when */
+                             contender until it is forgotten */
+  int shares;             /* (l) number of guards */
+  struct core *core;      /* (c) its session */
+  struct proof *proof;    /* (c) may outlive the claim: the handle keeps it */
+  uint64_t number;        /* (c) number of its first turn */
+  uint64_t speaks_for;    /* (l) number of its current turn */
+  int64_t asked;          /* (c) when the wait began */
   const char *path;       /* (c) */
-  uint16_t prefix;        /* (c) length of the chroot in it */
-  uint16_t length;        /* (c) of it without a semaphore's directory */
+  uint16_t prefix;        /* (c) length of the chroot in path */
+  uint16_t length;        /* (c) its length before PERMITS */
 
-  /* (a) enum claim_state, and more.  HELD is left by a compare-and-swap, so of
-   * all who would end a hold one does, on either thread: the release, the I/O
-   * thread's word, or the Lua thread's own clock.  The reason of a loss is part
-   * of that word: nobody sees a loss without it, and who comes second leaves it.
+  /* (a) The state, and more: see above. HELD is left by a compare-and-swap. A
+   * release, the I/O thread and the Lua thread's clock can each try to end a
+   * hold, but only one of them succeeds. The reason of a loss is part of the
+   * word, so no thread sees a loss without its reason. Later attempts change
+   * nothing.
    *
-   * All turns of a hold have this one word.  Each turn begins with one more
-   * compare-and-swap on it.  So whatever ends the hold ends it for the turn that
-   * it has then: no node is passed on that was lost, and the guard that has it
-   * sees the loss. */
+   * All turns of a hold share this word, and each turn begins with a
+   * compare-and-swap on it. So whatever ends the hold ends its current turn. A
+   * lost node is never passed on, and the guard of the current turn sees the
+   * loss. */
   _Atomic int word;
 
   union {
-    struct {              /* HELD, and what follows */
+    struct {              /* HELD and the states after it */
       int64_t hold_until; /* (p) NEVER: no max_hold */
       int64_t token;      /* (p) */
-      /* (a) After so many turns no other node was in the queue, as far as is
-       * known.  0: that is not known. */
+      /* (a) Up to this turn, no other node was in the queue, as far as is
+       * known. 0: not known. */
       _Atomic int alone_until;
     };
-    struct {                /* REFUSED */
-      enum verdict verdict; /* (p) */
-      int reason; /* (p) ZooKeeper's code, or ours; 0: none is needed */
-      int ahead;  /* (p) how many were ahead of us; -1: one at least */
-      struct shown_rival *rival; /* (p) whom we waited for; or NULL */
+    struct {                     /* REFUSED */
+      enum verdict verdict;      /* (p) */
+      int reason;                /* (p) ZooKeeper's code or zklock's; 0: none */
+      int ahead;                 /* (p) contenders ahead; -1: at least one */
+      struct shown_rival *rival; /* (p) the node waited for; or NULL */
       struct other_kind other;   /* (p) with VERDICT_CONFLICT */
     };
   };
 
-  /* Commands.  One that has begun to hold may want its watch.  Events: a hold
-   * that is lost is not released, so of one either LOST is told or GONE. */
+  /* Commands. A granted claim reuses `begin` to ask for its watch. Events: a
+   * lost hold is never released, so `ended` carries either EVENT_LOST or
+   * EVENT_GONE. */
   struct message begin, cancel, release;
   struct message decided, revoked, ended;
 
-  bool looks; /* (l) the I/O thread has been asked to look around */
+  bool looks; /* (l) COMMAND_LOOK_AROUND was sent */
 
-  bool report_gone; /* (i) EVENT_GONE is wanted, and was not posted */
-  bool removed;     /* (i) no node of it is left on a server */
-  int stays;        /* (c) once that is posted: why the node is not; or 0 */
-  bool joined;      /* (i) the session knows our contender */
+  bool report_gone; /* (i) EVENT_GONE is requested and not yet posted */
+  bool removed;     /* (i) no node of the claim is left on a server */
+  int stays;        /* (c) once posted: why a node stays; or 0 */
+  bool joined;      /* (i) the session refers to the contender */
 
-  struct contender contender; /* (i), but for its options, which are (c), and
-                                  its denial and its node's name, (p); its
-                                  node's path, `path` and the data follow */
+  struct contender contender; /* (i), except its options (c), and its denial and
+                                 its node's name (p); followed by its node's
+                                 path, `path` and the data */
 };
 
 struct claim *claim_new(struct proof *proof, const char *chroot,
@@ -128,47 +130,51 @@ struct claim *claim_new(struct proof *proof, const char *chroot,
 void claim_keep(struct claim *claim);
 void claim_drop(struct claim *claim);
 
-/* The I/O thread's word, of what its contender has told. */
+/* The I/O thread publishes what its contender reports. */
 void claim_grant(struct claim *claim);
 void claim_refuse(struct claim *claim, enum verdict why, int reason);
-/* The I/O thread: its node is not to be passed on any more. */
+/* The I/O thread: the node must not be passed on any more. */
 void claim_ask_for(struct claim *claim);
-/* The I/O thread, of a hold: no other node is in the queue; or perhaps one is, from
- * the turn on that it has now. */
+/* The I/O thread, for a hold. claim_be_alone: no other node is in the queue.
+ * claim_have_company: from the current turn on, another node may be. */
 void claim_be_alone(struct claim *claim);
 void claim_have_company(struct claim *claim);
-/* Either thread: from HELD to `next`; false: another was first. */
+/* Either thread: changes HELD to `next`. Returns false if the hold had
+ * ended. */
 bool claim_end_hold(struct claim *claim, int next);
-/* Either thread: what its word says. */
+/* Either thread: return the state in the word. */
 enum claim_state claim_said(const struct claim *claim);
-enum loss claim_said_loss(
-    const struct claim *claim); /* LOSS_NONE: it was not */
+enum loss claim_said_loss(const struct claim *claim); /* LOSS_NONE: not lost */
 
-/* The Lua thread.  `turn` is the index of one of its turns: of one that it has no
- * more it says CLAIM_RELEASED. */
+/* Functions for the Lua thread. `turn` is the index of a turn. A turn that is
+ * not the current one counts as CLAIM_RELEASED. */
 
-/* Of a hold: its node's name. */
+/* Returns the name of the hold's node. */
 const char *claim_node(struct claim *claim);
-/* CLAIM_LOST: with the reason, so it is that or more. */
+/* Returns CLAIM_LOST plus the reason for a loss, so compare with >=. */
 enum claim_state claim_state(const struct claim *claim, int turn);
-/* Why it was lost; LOSS_NONE if it was not. */
+/* Returns why the hold was lost, or LOSS_NONE. */
 enum loss claim_loss(const struct claim *claim, int turn);
-/* What has ended the hold by our clock alone, if that is all that has. */
+/* Returns why the local clock has ended the hold, if nothing else has ended
+ * it. */
 enum loss claim_overdue(const struct claim *claim, int turn);
-/* Do we hold, provably, right now?  No I/O. */
+/* Returns whether the lock is provably held at this moment. No I/O. */
 bool claim_is_held(const struct claim *claim, int turn);
-/* Nanoseconds for which that stands without hearing from a server. */
+/* Returns for how many nanoseconds the hold lasts without a reply from a
+ * server. */
 int64_t claim_lease(const struct claim *claim, int turn);
-/* Begins the turn after `from`, which becomes `to`'s.  False: it is not to be, and
- * nothing has changed: that was the last one, the hold is not known to stand or has
- * a time of its own, another client asks for the lock, or `to` has waited for too
- * long. */
+/* Begins the turn after `from`, for `to`. Returns false, and changes nothing,
+ * in these cases: `from` was the last turn, the hold has no valid lease or
+ * connection, the hold has a time limit or loss condition of its own, another
+ * client asks for the lock, or the deadline of `to` has passed. */
 bool claim_pass_on(struct claim *claim, const struct turn *from,
                    struct turn *to);
-/* Is the I/O thread to look now whether another client waits?  Once. */
+/* Returns true once, when the I/O thread should check whether another client
+ * waits. */
 bool claim_looks_around(struct claim *claim);
 
-/* Where a wait of so many nanoseconds is counted: below 2^n microseconds. */
+/* Returns the bucket that counts a wait of so many nanoseconds: below 2^n
+ * microseconds. */
 int wait_bucket(int64_t waited);
 
 #pragma GCC visibility pop

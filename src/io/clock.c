@@ -27,8 +27,8 @@ int64_t clock_now(void) {
   return (int64_t)t.tv_sec * SECOND + t.tv_nsec;
 }
 
-/* macOS's clock counts sleep, too, and its poll and kevent do not: there, as
- * before Linux 3.15 and where no descriptor is left, there is no timer. */
+/* There is no timer on macOS, before Linux 3.15, and when no descriptor is
+ * left. On macOS, the clock counts sleep but poll and kevent do not. */
 void clock_timer_open(struct clock_timer *timer) {
   *timer = (struct clock_timer){.fd = -1, .at = NEVER};
 #ifdef __linux__
@@ -41,10 +41,11 @@ void clock_timer_close(struct clock_timer *timer) {
   timer->fd = -1;
 }
 
-/* Poll itself ends each wait of a machine that is awake.  So the timer may be
- * late, by SLACK: no suspend of more than that is missed.  And it is not set for
- * what is due SOON: after a suspend poll has no more than that left.  Thus it is
- * set once for each heartbeat, whatever is done between two of them. */
+/* While the machine is awake, poll itself ends each wait. So the timer may
+ * expire late, by SLACK: it only has to notice suspends longer than that. The
+ * timer is not set for a deadline that is due SOON: after a suspend, poll has
+ * at most that long to wait. So the timer is set once for each heartbeat,
+ * whatever happens between two heartbeats. */
 static void set(struct clock_timer *timer, int64_t until, int64_t left) {
   int64_t at = until + SLACK, now = until - left;
   if (timer->at > now + SLACK && timer->at <= at) return;
@@ -57,7 +58,7 @@ static void set(struct clock_timer *timer, int64_t until, int64_t left) {
 #endif
 }
 
-/* (A program that closes descriptors that are not its own may close this.) */
+/* A program that closes descriptors it does not own may close this one. */
 static bool has_expired(struct clock_timer *timer, const struct pollfd *entry) {
   uint64_t times;
   if (!entry->revents) return false;
@@ -68,7 +69,7 @@ static bool has_expired(struct clock_timer *timer, const struct pollfd *entry) {
   return true;
 }
 
-/* For poll, and not one too few. */
+/* Rounds up, because poll must not return too early. */
 static int milliseconds(bool timed, int64_t left) {
   int64_t longest = timed ? LONGEST : SECOND;
   if (left == NEVER) return -1;

@@ -1,11 +1,10 @@
-/* The clock that leases and deadlines are measured by.  It counts the time
- * that the machine sleeps, too: a server does, and it will not have waited.
+/* The clock for leases and deadlines. It counts the time during which the
+ * machine sleeps, because servers count that time, too.
  *
- * poll(2) and its like do not count that time.  A thread that sleeps in poll
- * until a deadline sleeps on after a suspend, for as long as it would have
- * without it, though the deadline has passed.  So threads wait by clock_poll,
- * which is woken by a timer of this clock (Linux: timerfd).  Where there is
- * none it looks at the clock once in a second. */
+ * poll(2) and similar calls do not count it. After a suspend, a thread in poll
+ * goes on sleeping although its deadline has passed. So threads wait with
+ * clock_poll, which a timer of this clock wakes (Linux: timerfd). Without such
+ * a timer, clock_poll checks the clock once a second. */
 #ifndef ZKLOCK_CLOCK_H
 #define ZKLOCK_CLOCK_H
 
@@ -16,17 +15,17 @@
 
 int64_t clock_now(void); /* nanoseconds; any thread, a signal handler too */
 
-/* Of one thread.  It has a descriptor, which no child program inherits. */
+/* A timer of one thread. Child programs do not inherit its descriptor. */
 struct clock_timer {
-  int fd;     /* -1: there is none, or none of use */
-  int64_t at; /* when it expires; INT64_MAX: it is not set */
+  int fd;     /* -1: no usable timer */
+  int64_t at; /* when it expires; INT64_MAX: not set */
 };
 
-void clock_timer_open(struct clock_timer *timer); /* without one, it will do */
+void clock_timer_open(struct clock_timer *timer); /* failure is tolerated */
 void clock_timer_close(struct clock_timer *timer);
-/* As poll(2), until `until` by clock_now, INT64_MAX: without end.  It returns 0
- * only when that moment has come.  `fds` has room for one entry more, the
- * timer's.  NULL: without a timer. */
+/* Works like poll(2), until the time `until` of clock_now; INT64_MAX: without a
+ * limit. Returns 0 only when that time has come. `fds` must have room for one
+ * more entry, for the timer. `timer` may be NULL. */
 int clock_poll(struct clock_timer *timer, struct pollfd *fds, nfds_t count,
                int64_t until);
 

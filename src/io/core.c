@@ -1,5 +1,6 @@
-/* What a session tells Lua, on its I/O thread: the events, and with them what the
- * Lua thread sees of session and claims; and the end of its memory. */
+/* What a session reports to Lua, on its I/O thread: it posts the events and
+ * publishes the state of the session and its claims. Also frees the session's
+ * memory. */
 #include "core.h"
 
 #include <assert.h>
@@ -10,7 +11,7 @@
 #include "messages.h"
 #include "reason.h"
 
-/* The session whose I/O thread this is. */
+/* The session that runs on this I/O thread. */
 static _Thread_local const struct core *runs;
 
 void core_post(struct core *core, struct message *message, int kind) {
@@ -66,8 +67,8 @@ void core_publish_lease(struct core *core) {
 
 static void client_attempts(void *self) { core_publish_lease(self); }
 
-/* Who sees a connection must not see the lease of the one before, which a
- * server's new timeout may have cut short. */
+/* Publishes the lease first: a thread that sees the new connection must not see
+ * the lease of the old one. The new timeout may have shortened it. */
 static void on_state(void *self, enum session_state state) {
   struct core *core = self;
   uint64_t states = core->states;
@@ -91,8 +92,7 @@ static void count_wait(struct core *core, int64_t waited) {
 
 static void granted(struct core *core, struct claim *claim) {
   count_wait(core, session_now(&core->session) - claim->asked);
-  core_publish_lease(
-      core); /* what a claim stands on is seen before the claim is */
+  core_publish_lease(core); /* before the claim is seen as held */
   claim_grant(claim);
   post_claim(core, claim, &claim->decided, EVENT_GRANTED);
 }
@@ -103,7 +103,7 @@ void core_refuse(struct core *core, struct claim *claim, enum verdict why,
   post_claim(core, claim, &claim->decided, EVENT_REFUSED);
 }
 
-/* Told once, whoever has found it out. */
+/* Posts EVENT_LOST once, whichever thread has found the loss. */
 static void lost(struct core *core, struct claim *claim, enum verdict why) {
   claim_end_hold(claim, why == VERDICT_CLOSED
                             ? CLAIM_RELEASED
@@ -120,8 +120,9 @@ void core_tell_gone(struct core *core, struct claim *claim) {
   post_claim(core, claim, &claim->ended, EVENT_GONE);
 }
 
-/* (Who was refused because of another's is told so.  One that is not kept may
- * have no queue any more.) */
+/* Does not log a contender that was refused because of another node in the
+ * queue that cannot be deleted: its refusal says so. A contender without `kept`
+ * may have no queue any more. */
 static void log_kept(struct core *core, const struct contender *c) {
   char text[REASON_MAX + 80];
   if (!c->kept) return;
@@ -195,7 +196,7 @@ struct listener core_session_listener(struct core *core) {
 
 void core_runs_here(const struct core *core) { runs = core; }
 
-/* Its end. */
+/* The end of a session. */
 
 void core_leave_channel(struct core *core) {
   if (--core->users == 0) channel_close(&core->channel);

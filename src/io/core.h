@@ -1,7 +1,8 @@
-/* A session: what both of its threads see of it, and what its I/O thread tells.
+/* A session: the state that both of its threads see, and what its I/O thread
+ * reports.
  *
- * The protocol, its contenders and the client belong to the I/O thread alone
- * (io_thread.c).  What the Lua thread calls is in lua_thread.h. */
+ * Only the I/O thread uses the protocol, its contenders and the client
+ * (io_thread.c). The functions for the Lua thread are in lua_thread.h. */
 #ifndef ZKLOCK_CORE_H
 #define ZKLOCK_CORE_H
 
@@ -18,10 +19,10 @@
 
 #pragma GCC visibility push(hidden)
 
-/* (c) constant after core_open  (i) the I/O thread  (l) the Lua thread
- * (a) atomic; what is not marked has marks of its own */
+/* Access: (c) constant after core_open, (i) the I/O thread only, (l) the Lua
+ * thread only, (a) atomic. Members without a mark document their own access. */
 struct core {
-  _Atomic int references;    /* (a) both threads, and each hold of Lua's */
+  _Atomic int references;    /* (a) both threads, and each hold in Lua */
   _Atomic int users;         /* (a) threads that may use the channel */
   pid_t owner;               /* (c) the process that may use it */
   struct settings *settings; /* (c) */
@@ -33,61 +34,64 @@ struct core {
   struct proof proof;
   _Atomic int64_t session_id; /* (a) */
   _Atomic int64_t timeout;    /* (a) negotiated, nanoseconds; 0: none yet */
-  _Atomic uint64_t states; /* (a) not yet told, four bits each, last lowest */
-  _Atomic int failure;     /* (a) enum client_failure */
+  _Atomic uint64_t states;    /* (a) to report: 4 bits each, last lowest */
+  _Atomic int failure;        /* (a) enum client_failure */
   _Atomic uint64_t waits[WAIT_BUCKETS]; /* (a) grants by wait: < 2^n us */
-  _Atomic bool ending;      /* (a) the process is: see end in io_thread.c */
+  _Atomic bool ending;      /* (a) the process ends: see end in io_thread.c */
   _Atomic int64_t alarm_at; /* (a) when EVENT_ALARM is wanted; NEVER */
 
-  struct session session;   /* (i), but its counters */
+  struct session session;   /* (i), except its counters */
   struct client *client;    /* (i) */
-  struct window window;     /* (i) of asks */
+  struct window window;     /* (i) limits asks in flight */
   struct await_port port;   /* (i) */
   struct clock_timer timer; /* (i) */
   bool closing;             /* (i) */
-  struct message state_event, failed_event, closed_event; /* (i) send them */
+  struct message state_event, failed_event, closed_event; /* (i) sends them */
   struct message alarm_event;                             /* (i) sends it */
 
   pthread_t thread;                  /* (l) */
-  struct message close;              /* (l) sends it; or an exit */
+  struct message close;              /* (l) or an exit handler sends it */
   struct message nudge_event;        /* (l) sends it */
   struct message alarm;              /* (l) sends it */
-  uint64_t turns, standing;          /* (l) local ones; waits for them */
+  uint64_t turns, standing;          /* (l) local turns; waits for them */
   uint64_t turn_waits[WAIT_BUCKETS]; /* (l) turns by wait: < 2^n us */
   uint64_t numbers;                  /* (l) of claims, asks and requests */
   bool closed;                       /* (l) core_close was called */
   bool left;                         /* (l) core_leave was called */
-  int requests;                      /* (l) of nginx, that have not ended */
-  bool want_ends;                    /* (l) EVENT_ENDED for each of them */
+  int requests;                      /* (l) unfinished nginx requests */
+  bool want_ends;                    /* (l) each of them posts EVENT_ENDED */
   struct nginx_socket nginx_socket;  /* (l) */
 };
 
-/* ---- The I/O thread ------------------------------------------------------- */
+/* ---- The I/O thread ------------------------------------------------------ */
 
-/* This thread is from now on the session's I/O thread. */
+/* Makes the calling thread the session's I/O thread. */
 void core_runs_here(const struct core *core);
 
-/* What client, session, and the contender of a claim tell. */
+/* The listeners for reports of the client, the session, and a claim's
+ * contender. */
 struct client_listener core_client_listener(struct core *core);
 struct listener core_session_listener(struct core *core);
 news_handler core_hear;
 
-/* An event, told at the end of the turn with whatever else it brings. */
+/* Posts an event; Lua's loop is woken at the end of the I/O thread's turn. */
 void core_post(struct core *core, struct message *message, int kind);
 void core_publish_lease(struct core *core);
 void core_refuse(struct core *core, struct claim *claim, enum verdict why,
                  int reason);
-/* If it is known that the claim's node is gone, or that it cannot be deleted. */
+/* Posts EVENT_GONE if it is requested, once the claim's node is known to be
+ * gone or cannot be deleted. */
 void core_tell_gone(struct core *core, struct claim *claim);
 
-/* Makes the session and starts its thread (io_thread.c).  False: errno tells. */
+/* Initializes the session and starts its thread (io_thread.c). Returns false
+ * and sets errno on failure. */
 bool io_thread_start(struct core *core);
 
-/* ---- Both ----------------------------------------------------------------- */
+/* ---- Both threads -------------------------------------------------------- */
 
-/* Of the two threads the one that leaves last closes the channel. */
+/* The last of the two threads to leave closes the channel. */
 void core_leave_channel(struct core *core);
-/* References to the memory, for proofs that outlive the session. */
+/* Count references to the memory: proofs can outlive the session. */
 void core_keep(struct core *core);
 void core_forget(struct core *core);
 

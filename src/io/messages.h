@@ -1,4 +1,4 @@
-/* What the messages of a channel say. */
+/* The kinds of messages in a channel. */
 #ifndef ZKLOCK_MESSAGES_H
 #define ZKLOCK_MESSAGES_H
 
@@ -7,15 +7,15 @@ enum command_kind {
   COMMAND_ACQUIRE, /* subject: the claim */
   COMMAND_CANCEL,
   COMMAND_RELEASE,
-  COMMAND_RELEASE_AND_TELL, /* EVENT_GONE is wanted */
-  COMMAND_ABANDON,          /* a wait that nobody waits for any more */
-  COMMAND_LOSE,             /* the Lua thread has seen that it is overdue */
-  COMMAND_WATCH,            /* the holder's own watch is wanted */
-  COMMAND_LOOK_AROUND,      /* does anybody else stand in the queue? */
+  COMMAND_RELEASE_AND_TELL, /* EVENT_GONE is requested */
+  COMMAND_ABANDON,          /* end a wait whose outcome is not wanted */
+  COMMAND_LOSE,             /* the Lua thread's clock has ended the hold */
+  COMMAND_WATCH,            /* watch the holder's own node */
+  COMMAND_LOOK_AROUND,      /* is another contender in the queue? */
   COMMAND_ALARM,            /* see core->alarm_at */
   COMMAND_ASK,              /* subject: the ask */
-  COMMAND_AWAIT,            /* subject: what is awaited */
-  COMMAND_AWAIT_NO_MORE,    /* likewise */
+  COMMAND_AWAIT,            /* subject: the await */
+  COMMAND_AWAIT_NO_MORE,    /* subject: the await */
   COMMAND_CLOSE,
 };
 
@@ -25,16 +25,16 @@ enum event_kind {
   EVENT_REFUSED,
   EVENT_LOST,
   EVENT_REVOKED,
-  EVENT_GONE,     /* its node is known to be removed */
+  EVENT_GONE,     /* its node is known to be deleted */
   EVENT_ANSWERED, /* subject: the ask */
-  EVENT_AWAITED,  /* subject: what was awaited */
+  EVENT_AWAITED,  /* subject: the await */
   EVENT_STATE,    /* see core_states */
   EVENT_FAILED,   /* see core->failure */
   EVENT_LOG,      /* subject: the log line */
-  EVENT_ENDED,    /* subject: nginx's request */
-  EVENT_NUDGE,    /* the Lua thread's own: see core_nudge */
+  EVENT_ENDED,    /* subject: the nginx request */
+  EVENT_NUDGE,    /* sent by the Lua thread: see core_nudge */
   EVENT_ALARM,    /* see core->alarm_at */
-  EVENT_CLOSED,   /* the I/O thread is done */
+  EVENT_CLOSED,   /* the I/O thread has finished */
 };
 
 #endif

@@ -22,7 +22,7 @@ void wakeup_close(struct wakeup *wakeup) {
 void wakeup_signal(const struct wakeup *wakeup) {
   ssize_t n;
   do n = write(wakeup->write_fd, "!", 1);
-  while (n < 0 && errno == EINTR); /* EAGAIN: it is readable already */
+  while (n < 0 && errno == EINTR); /* EAGAIN: the pipe is full */
 }
 
 bool wakeup_clear(const struct wakeup *wakeup) {

@@ -1,5 +1,5 @@
-/* A wake-up: one end is written by any thread, the other is what a loop
- * polls.  A pipe; an unread byte means "there is something". */
+/* A wake-up is a pipe. Any thread writes to one end, and a loop polls the
+ * other. An unread byte means that there is something to do. */
 #ifndef ZKLOCK_WAKEUP_H
 #define ZKLOCK_WAKEUP_H
 
@@ -12,11 +12,11 @@ struct wakeup {
   int read_fd, write_fd;
 };
 
-bool wakeup_open(struct wakeup *wakeup); /* false: errno tells */
+bool wakeup_open(struct wakeup *wakeup); /* false: errno is set */
 void wakeup_close(struct wakeup *wakeup);
 void wakeup_signal(const struct wakeup *wakeup); /* never blocks */
-bool wakeup_clear(const struct wakeup *wakeup);  /* was there any? */
-/* Writes to `fd` from now on, under the same number; closes `fd`. */
+bool wakeup_clear(const struct wakeup *wakeup);  /* was a byte read? */
+/* Makes the wake-up write to `fd`, under its old number; closes `fd`. */
 bool wakeup_redirect(const struct wakeup *wakeup, int fd);
 
 #pragma GCC visibility pop

@@ -1,5 +1,5 @@
-/* The I/O thread: one loop that takes commands in, turns session and client, and
- * posts events out (core.c). */
+/* The I/O thread: its loop takes commands, runs the session and the client, and
+ * posts events (core.c). */
 #include "core.h"
 
 #include <errno.h>
@@ -18,24 +18,25 @@
 enum { LINGER = 30 * 1000 }; /* ns */
 
 static void await_over(void *self, struct await *await) {
-  await_keep(await); /* the message's */
+  await_keep(await); /* the message's reference */
   core_post(self, &await->over, EVENT_AWAITED);
 }
 
 static void answer(void *self, struct ask *ask) {
   struct core *core = self;
   struct claim *claim = ask->claim;
-  /* Belief is never stronger than truth: who knows must not go on. */
+  /* The answer says that the hold's node is gone: end the hold before Lua reads
+   * the answer. */
   if (claim && ask->gone && claim->joined)
     session_lose(&core->session, clock_now(), &claim->contender, LOSS_DELETED);
   core_post(core, &ask->answered, EVENT_ANSWERED);
 }
 
-/* Commands in. */
+/* Commands. */
 
 static void acquire(struct core *core, int64_t now, struct claim *claim) {
   claim->joined = true;
-  claim_keep(claim); /* the contender's */
+  claim_keep(claim); /* the contender's reference */
   if (!core->closing &&
       session_acquire(&core->session, now, &claim->contender, claim->path))
     return;
@@ -54,17 +55,17 @@ static void release(struct core *core, int64_t now, struct claim *claim) {
     session_release(&core->session, now, &claim->contender);
   else
     claim->removed = true;
-  core_tell_gone(core, claim); /* it may have been lost at this very moment */
+  core_tell_gone(core, claim); /* the hold may have been lost just now */
 }
 
-/* The grant was first?  Then it is given back at once. */
+/* Cancels the wait. If the grant came first, releases the lock at once. */
 static void abandon(struct core *core, int64_t now, struct claim *claim) {
   cancel(core, now, claim);
   if (claim_end_hold(claim, CLAIM_RELEASED))
     session_release(&core->session, now, &claim->contender);
 }
 
-/* (A release that is the I/O thread's to decide.) */
+/* Releases the member's hold, on the I/O thread's own decision. */
 static void release_member(void *self, struct claim *claim) {
   struct core *core = self;
   if (claim_end_hold(claim, CLAIM_RELEASED))
@@ -106,7 +107,7 @@ static void obey_for(struct core *core, int64_t now, struct claim *claim,
         session_look_around(&core->session, now, &claim->contender);
       break;
   }
-  claim_drop(claim); /* the message's */
+  claim_drop(claim); /* the message's reference */
 }
 
 static void obey_for_await(struct core *core, int64_t now, struct await *await,
@@ -115,7 +116,7 @@ static void obey_for_await(struct core *core, int64_t now, struct await *await,
     await_begin(await, core->closing ? NULL : &core->session, now, &core->port);
   else
     await_end(await, &core->session, now);
-  await_drop(await); /* the message's */
+  await_drop(await); /* the message's reference */
 }
 
 static void obey(struct core *core, int64_t now, struct message *message,
@@ -123,17 +124,17 @@ static void obey(struct core *core, int64_t now, struct message *message,
   if (kind == COMMAND_CLOSE) {
     core->closing = true;
     session_close(&core->session, now);
-  } else if (kind == COMMAND_ASK) { /* whose answer will free it */
+  } else if (kind == COMMAND_ASK) { /* its answer frees it */
     ask_begin(message_subject(message), &core->session, &core->window, answer,
               core);
   } else if (kind == COMMAND_AWAIT || kind == COMMAND_AWAIT_NO_MORE) {
     obey_for_await(core, now, message_subject(message), kind);
-  } else if (kind != COMMAND_ALARM) { /* (which is heard of before a wait) */
+  } else if (kind != COMMAND_ALARM) { /* run calls call() before each wait */
     obey_for(core, now, message_subject(message), kind);
   }
 }
 
-/* False: there was none. */
+/* Returns whether there was a command. */
 static bool take_commands(struct core *core) {
   struct message *message = channel_take_commands(&core->channel);
   int64_t now = clock_now();
@@ -150,7 +151,7 @@ static bool take_commands(struct core *core) {
 
 /* The thread. */
 
-/* When is the Lua thread to be called?  It has been, if that is past. */
+/* Posts EVENT_ALARM if its time has come. Returns when it is due, or NEVER. */
 static int64_t call(struct core *core) {
   int64_t at = core->alarm_at;
   if (at == NEVER || at > clock_now()) return at;
@@ -163,7 +164,7 @@ static int64_t earlier(int64_t one, int64_t other) {
   return one < other ? one : other;
 }
 
-/* (It is back as soon as the machine resumes, if something is due by then.) */
+/* Returns as soon as the machine resumes if `due` has passed by then. */
 static void wait_until(struct core *core, int64_t due, int fd, short events) {
   struct pollfd fds[3] = {{.fd = core->channel.io.read_fd, .events = POLLIN},
                           {.fd = fd, .events = events}};
@@ -177,8 +178,9 @@ static void wait_until(struct core *core, int64_t due, int fd, short events) {
   client_process(core->client, fds[1].revents);
 }
 
-/* The process is about to end.  The Lua thread has stopped where it was: the
- * channel is not touched any more, nor is memory that it has allocated. */
+/* The process is about to end, and the Lua thread has been stopped at an
+ * arbitrary point. So this neither uses the channel nor touches memory that the
+ * Lua thread has allocated. */
 static _Noreturn void end(struct core *core) {
   atomic_store(&core->proof.lease_until, 0);
   client_close(core->client);
@@ -187,8 +189,9 @@ static _Noreturn void end(struct core *core) {
   for (;;) pause();
 }
 
-/* Who has given a lock back that others wait for mostly asks for it again at once:
- * one transaction for both is worth so much patience. */
+/* A user that releases a contended lock often acquires it again at once. This
+ * waits up to LINGER for that command, so that one transaction can carry both
+ * requests. */
 static void linger(struct core *core) {
   int64_t end = clock_now() + LINGER;
   while (session_lingers(&core->session) && clock_now() < end) {
@@ -219,12 +222,12 @@ static void *run(void *argument) {
     linger(core);
     core_publish_lease(core);
   }
-  channel_rest(&core->channel); /* what follows may last */
+  channel_rest(&core->channel); /* what follows may take long */
   client_close(core->client);
   session_free(s);
   client_free(core->client);
   clock_timer_close(&core->timer);
-  settings_forget_credentials(core->settings); /* (holds may keep the rest) */
+  settings_forget_credentials(core->settings); /* holds may keep the rest */
   registry_remove(&core->registered);
   channel_event(&core->channel, &core->closed_event, EVENT_CLOSED);
   core_leave_channel(core);
@@ -233,11 +236,11 @@ static void *run(void *argument) {
   return NULL;
 }
 
-/* Birth and death. */
+/* Start. */
 
 static bool start_thread(struct core *core) {
   sigset_t all, old;
-  /* No handler of the process may run on our threads. */
+  /* Signal handlers of the process must not run on our threads. */
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &old);
   int rc = pthread_create(&core->thread, NULL, run, core);

@@ -1,5 +1,5 @@
-/* What the client library has said last of why there is no connection: the I/O
- * thread notes it, any thread reads it. */
+/* The last reason why there is no connection. The I/O thread records it; any
+ * thread may read it. */
 #ifndef ZKLOCK_LAST_ERROR_H
 #define ZKLOCK_LAST_ERROR_H
 
@@ -19,7 +19,8 @@ struct last_error {
 void last_error_init(struct last_error *last);
 void last_error_free(struct last_error *last);
 void last_error_note(struct last_error *last, const char *text);
-/* There is a connection again.  Was there an error before it? */
+/* Records that there is a connection again. Returns whether there was an error
+ * before it. */
 bool last_error_is_over(struct last_error *last);
 void last_error_read(struct last_error *last, char *text, size_t size);
 

@@ -1,5 +1,5 @@
-/* The user's log: lines go to the Lua thread as events.  What may be said
- * again and again is said once a minute (notice.h). */
+/* The user's log. Lines go to the Lua thread as events. Repeated messages are
+ * limited to one a minute (notice.h). */
 #ifndef ZKLOCK_LOG_H
 #define ZKLOCK_LOG_H
 
@@ -10,17 +10,18 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Any thread may speak.  (c) constant after log_init  (a) atomic
- * (m) guarded by lock */
+/* Any thread may log. (c) constant after log_init, (a) atomic, (m) guarded by
+ * lock */
 struct log {
-  bool wanted;             /* (c) somebody listens */
+  bool wanted;             /* (c) the user has set a log function */
   struct channel *channel; /* (c) */
-  _Atomic int lines;       /* (a) under way: a loop that sleeps is spared */
+  _Atomic int lines;       /* (a) queued; limited, because Lua's loop may
+                              sleep */
   pthread_mutex_t lock;
   struct notices notices; /* (m) */
 };
 
-/* A line under way: one thread's at a time, constant while queued. */
+/* A queued line. One thread at a time uses it; constant while queued. */
 struct log_line {
   struct subject subject;
   struct message message;
@@ -32,8 +33,8 @@ struct log_line {
 void log_init(struct log *log, struct channel *channel, bool wanted);
 void log_free(struct log *log);
 void log_say(struct log *log, const char *level, const char *text);
-/* The same, unless it was said within the last minute; after that with the
- * number of times that it was not. */
+/* Logs a message unless it was logged within the last minute. After that, logs
+ * it with the number of times that it was skipped. */
 void log_notice(struct log *log, const char *level, const char *sentence);
 
 #pragma GCC visibility pop

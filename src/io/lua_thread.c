@@ -15,21 +15,22 @@ static bool command(struct core *core, struct message *message, int kind) {
 
 static void command_of(struct core *core, struct claim *claim,
                        struct message *message, int kind) {
-  claim_keep(claim); /* the message's */
+  claim_keep(claim); /* the message's reference */
   if (!command(core, message, kind)) claim_drop(claim);
 }
 
 /* Opening and closing. */
 
-/* (A process that ends closes what is open, on another thread perhaps: Lua's
- * may stand between a command and its wake-up.) */
+/* Closes the session when the process exits. It may run on another thread while
+ * the Lua thread is between a command and its wake-up, so it signals in any
+ * case. */
 static void close_at_exit(void *self) {
   struct core *core = self;
   command(core, &core->close, COMMAND_CLOSE);
   wakeup_signal(&core->channel.io);
 }
 
-/* The I/O thread looks for it where it needs no lock of ours. */
+/* The I/O thread checks this flag where it needs none of our locks. */
 static void end_at_signal(void *self) {
   struct core *core = self;
   core->ending = true;
@@ -45,7 +46,7 @@ static void init(struct core *core, struct settings *settings) {
   core->registered.self = core;
   core->registered.close = close_at_exit;
   core->registered.end = end_at_signal;
-  core->registered.ended = true; /* it has not begun */
+  core->registered.ended = true; /* it has not started yet */
   core->alarm_at = NEVER;
 }
 
@@ -109,7 +110,7 @@ void core_abandon(struct core *core, struct claim *claim) {
   if (!core->closed) command_of(core, claim, &claim->release, COMMAND_ABANDON);
 }
 
-/* (The end of a session that is closed removes the node.) */
+/* If the session is closed, its end deletes the node. */
 bool core_release(struct core *core, struct claim *claim, bool report) {
   if (!claim_end_hold(claim, CLAIM_RELEASED))
     return claim_said(claim) == CLAIM_RELEASED;
@@ -133,7 +134,8 @@ void core_call_at(struct core *core, int64_t due) {
   command(core, &core->alarm, COMMAND_ALARM);
 }
 
-/* (A hold has no other use for `cancel`; if it is under way, it does without.) */
+/* A granted claim does not need its `cancel` message for anything else. If the
+ * message is queued already, the check is skipped. */
 bool core_pass_on(struct core *core, struct claim *claim,
                   const struct turn *from, struct turn *to) {
   if (core->closed || !claim_pass_on(claim, from, to)) return false;
@@ -144,12 +146,12 @@ bool core_pass_on(struct core *core, struct claim *claim,
   return true;
 }
 
-/* The clock has ended the hold, and the I/O thread has not said so yet; it may
- * even be about to hear a server, and to have the lease renewed.  Who was told
- * of a loss must not be told otherwise later, so it is one from here on.  The
- * I/O thread deletes the node, and posts EVENT_LOST as for any other loss.
- * Until then it is for us to see that nobody is told of silence who would be
- * told "connected" in the same breath. */
+/* The local clock has ended the hold before the I/O thread has noticed. The I/O
+ * thread may even be about to receive a reply that renews the lease. A loss
+ * that was reported once must stay a loss, so it is recorded here. The I/O
+ * thread then deletes the node and posts EVENT_LOST as for any loss. Until
+ * then, the state is set to SUSPENDED here, so that a caller does not read
+ * "lost by silence" and "connected" at once. */
 enum loss core_find_loss(struct core *core, struct claim *claim, int turn) {
   enum loss why = core->closed ? LOSS_NONE : claim_overdue(claim, turn);
   int connected = SESSION_CONNECTED;
@@ -168,23 +170,24 @@ void core_watch(struct core *core, struct claim *claim) {
 
 uint64_t core_ask(struct core *core, struct ask *ask) {
   uint64_t number = ask->number = ++core->numbers;
-  command(core, &ask->begin, COMMAND_ASK); /* and it is not ours any more */
+  command(core, &ask->begin, COMMAND_ASK); /* from here on it belongs to the I/O
+                                              thread */
   return number;
 }
 
-/* What is awaited. */
+/* Node waits and departures. */
 
 uint64_t core_await(struct core *core, struct await *await) {
   await->core = core;
   await->number = ++core->numbers;
-  await_keep(await); /* the message's */
+  await_keep(await); /* the message's reference */
   if (!command(core, &await->begin, COMMAND_AWAIT)) await_drop(await);
   return await->number;
 }
 
 void core_await_no_more(struct core *core, struct await *await) {
   if (core->closed) return;
-  await_keep(await); /* the message's */
+  await_keep(await); /* the message's reference */
   if (!command(core, &await->end, COMMAND_AWAIT_NO_MORE)) await_drop(await);
 }
 

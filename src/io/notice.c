@@ -11,7 +11,7 @@ static uint64_t hash_of(const char *text) {
   return hash ? hash : 1;
 }
 
-/* Its place; or that of one that was told longest ago. */
+/* Returns the message's entry, or the one that was logged longest ago. */
 static struct notice *find(struct notices *notices, uint64_t hash) {
   struct notice *oldest = NULL;
   for (int i = 0; i < NOTICES_MAX; i++) {

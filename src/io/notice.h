@@ -1,10 +1,12 @@
-/* Notices: what happens again and again, told once a minute.
+/* Limits repeated log messages to one a minute.
  *
- * Who cannot reach a server tries on, and each attempt says the same sentence:
- * the first is told, and after a minute, if it is still said, how often it was
- * not.  A sentence names its server, so another one's is told at once.
+ * Without a connection, each attempt logs the same message. The first is
+ * logged. After a minute, the next one is logged with the number of those
+ * skipped. A message names its server, so a message about another server is
+ * logged at once.
  *
- * Pure.  Sentences are known by their hash, the last so many of them. */
+ * Pure. Messages are identified by their hash. Only the last NOTICES_MAX are
+ * remembered. */
 #ifndef ZKLOCK_NOTICE_H
 #define ZKLOCK_NOTICE_H
 
@@ -17,15 +19,16 @@ enum { NOTICES_MAX = 32 };
 
 struct notice {
   uint64_t hash; /* 0: none */
-  int64_t told;  /* when */
-  int since;     /* so often it was not, since then */
+  int64_t told;  /* time of the last one logged */
+  int since;     /* number skipped since then */
 };
 
 struct notices {
   struct notice list[NOTICES_MAX];
 };
 
-/* Is it to be told now?  Then `*since` says how often it was not. */
+/* Returns whether to log a message now. Then `*since` is the number of times
+ * that it was skipped. */
 bool notice_due(struct notices *notices, const char *text, int64_t now,
                 int *since);
 

@@ -1,7 +1,7 @@
-/* The number is noted in a page that the kernel empties in every child that has
- * memory of its own, however it was made: a handler of pthread_atfork alone does
- * not run for one of clone(2) or _Fork(3).  Where the kernel has no such pages
- * it is asked each time. */
+/* Caches the process id in a page that the kernel clears in every child with
+ * memory of its own, however it was created. A handler of pthread_atfork would
+ * not be enough: it does not run for clone(2) or _Fork(3). Where there are no
+ * such pages, the kernel is asked each time. */
 #include "process.h"
 
 #include <pthread.h>
@@ -13,13 +13,13 @@
 
 #ifdef MADV_WIPEONFORK
 
-/* Constant once prepare has run; 0 in it: not known.  NULL: no such page. */
+/* Constant once prepare has run. Its value 0: not known. NULL: no such page. */
 static _Atomic pid_t *noted;
 
 static void forget(void) { atomic_store(noted, 0); }
 
-/* An emulator may say yes to whatever it is advised: then its yes is worth
- * nothing. */
+/* Some emulators accept every madvise(), so this also probes with an invalid
+ * one. */
 static void prepare(void) {
   size_t size = (size_t)sysconf(_SC_PAGESIZE);
   void *page = mmap(NULL, size, PROT_READ | PROT_WRITE,

@@ -1,5 +1,6 @@
-/* Which process is this?  What getpid tells, without a system call: every entry
- * into a session asks, for a child of a fork must not use its parent's. */
+/* The id of this process, as getpid returns it, but without a system call. Each
+ * entry into a session checks it: a child of fork must not use its parent's
+ * session. */
 #ifndef ZKLOCK_PROCESS_H
 #define ZKLOCK_PROCESS_H
 
@@ -7,8 +8,8 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Any thread.  (A child that shares our memory, of vfork, is not told apart
- * where it is read from memory: it may do nothing but start a program.) */
+/* Any thread. In a child of vfork, which shares our memory, this may return the
+ * parent's id. Such a child may only start a program. */
 pid_t process_id(void);
 
 #pragma GCC visibility pop

@@ -1,4 +1,4 @@
-/* Words for ZooKeeper's reply codes, and for our own reasons beside them. */
+/* Texts for ZooKeeper's reply codes and zklock's own reasons. */
 #ifndef ZKLOCK_REASON_H
 #define ZKLOCK_REASON_H
 
@@ -8,12 +8,13 @@
 
 #pragma GCC visibility push(hidden)
 
-/* A chroot, a path and a node's name in a sentence. */
+/* Room for a chroot, a path and a node's name. */
 enum { REASON_MAX = 2 * PATH_MAX_BYTES + 400 };
 
 const char *reason_words(int rc);
-/* "cannot list (/app/locks): not authenticated", as the log and messages have
- * it: `what` was not done to so much of `path`, which begins with the chroot. */
+/* Writes a message such as "cannot list (/app/locks): not authenticated".
+ * `what` says what failed. `length` is the number of bytes of `path` to show;
+ * it begins with the chroot. */
 void reason_say(char *text, size_t size, const char *what, const char *path,
                 size_t length, const char *words);
 

@@ -1,4 +1,5 @@
-/* Handles: making them, closing them, and telling what has become of them. */
+/* Handles of the client library: creates and closes them, and reports their
+ * results. */
 #include "library.h"
 
 #include <dlfcn.h>
@@ -13,10 +14,11 @@
 #include "library_codes.h"
 #include "library_handle.h"
 
-/* No session lives for less. */
+/* No server grants a shorter session timeout. */
 #define SHORTEST (10 * MILLISECOND)
 
-/* (By itself, for the compiler may read the address once in a function.) */
+/* A function of its own: the compiler may load the address only once in a
+ * function. */
 __attribute__((noinline)) static bool is_bound(const void *own) {
   return !own || own == (const void *)(uintptr_t)zookeeper_init2;
 }
@@ -27,10 +29,10 @@ bool library_bind(void *module) {
   return is_bound(dlsym(module, any));
 }
 
-/* (What the library says is for its authors; what matters we know ourselves.) */
+/* The library's log is for its own developers: zklock reports errors itself. */
 static void on_log(const char *message) { (void)message; }
 
-/* The library would seed the process's random() for us. */
+/* Otherwise the library would seed the process's random(). */
 static void prepare(void) { zoo_deterministic_conn_order(1); }
 
 static zhandle_t *make_handle(struct library *l,
@@ -44,9 +46,10 @@ static zhandle_t *make_handle(struct library *l,
                          ZOO_NO_LOG_CLIENTENV, on_log);
 }
 
-/* What the library sends in each connection before any request; so the answer
- * to a request tells that all are accepted.  (Its own callbacks do not: the
- * first answer calls them all, and so does an attempt that fails.) */
+/* The library sends the credentials at the start of each connection, before any
+ * request. So the reply to a later request proves that the server accepted them
+ * all. The callbacks of zoo_add_auth prove nothing: the first reply, or a
+ * failed attempt, calls them all. */
 static bool authenticate(struct library *l) {
   const struct settings *settings = l->settings;
   for (int i = 0; i < settings->credential_count; i++) {
@@ -72,8 +75,8 @@ bool library_open(struct library *l, const char *address,
     connection_close(l);
     return false;
   }
-  /* By default every turn resolves the list again, and a resolver that fails
-   * stops the pings (ZOOKEEPER-1998). */
+  /* By default, the library resolves the host list again in each turn, and a
+   * failing resolver stops its pings (ZOOKEEPER-1998). */
   zoo_set_servers_resolution_delay(l->handle, -1);
   connection_begin(l);
   return true;
@@ -98,10 +101,10 @@ bool library_submit(struct library *l, const struct op *op,
   return requests_submit(l, op, before);
 }
 
-/* What is above the chroot is other applications' as well.  The first client that
- * needs it must not have it for itself: others may make theirs beside it, but only
- * its maker may delete any of it.  And all members of a double barrier must see
- * its `ready`. */
+/* The ACL of directories that other clients use, too, such as those above the
+ * chroot. The client that creates one first must not exclude the others: they
+ * may read it and create children. Only its creator may delete its contents.
+ * All members of a double barrier must be able to read its `ready` node. */
 static struct ACL for_others(void) {
   return (struct ACL){.perms = ZOO_PERM_READ | ZOO_PERM_CREATE,
                       .id = ZOO_ANYONE_ID_UNSAFE};
@@ -146,7 +149,7 @@ void library_free(struct library *l) {
   free(l);
 }
 
-/* Telling. */
+/* Reports to the listener. */
 
 static void tell_doubt(struct library *l, const char *doubt) {
   char text[200];
@@ -160,7 +163,8 @@ static void tell_connected(struct library *l) {
   struct identity identity = {.session = id->client_id};
   int64_t timeout = zoo_recv_timeout(l->handle) * MILLISECOND;
   memcpy(identity.password, id->passwd, sizeof identity.password);
-  if (identity.session == 0 || timeout < SHORTEST) { /* it believes so */
+  if (identity.session == 0 || timeout < SHORTEST) { /* the library does not
+                                                        check */
     handle_tell_error(l, "it grants no session");
     connection_end(l);
     return;
@@ -199,9 +203,9 @@ static void tell_reply(struct library *l, const struct incident *incident) {
   connection_end(l);
 }
 
-/* Of the connection.  The library tells of one that has begun, and then of its
- * end: who says something else is no server, but somebody who sends what only
- * the library may say. */
+/* Handles a change of the connection's state. The library reports the start of
+ * a connection, and later its end. Anything else comes from a peer that sends
+ * events which only the library may report. */
 static void tell_state(struct library *l, int state) {
   if (state == ZOO_CONNECTED_STATE && l->connected)
     tell_doubt(l, "news of the session that only the client library tells");
@@ -213,7 +217,7 @@ static void tell_state(struct library *l, int state) {
 
 static void tell(struct library *l, const struct incident *incident) {
   int code = incident->code;
-  if (!l->handle) return; /* it was given up meanwhile */
+  if (!l->handle) return; /* it was closed in the meantime */
   switch (incident->kind) {
     case INCIDENT_REPLY:
       tell_reply(l, incident);
@@ -231,10 +235,10 @@ static void tell(struct library *l, const struct incident *incident) {
   }
 }
 
-/* (All is taken at once: what is told may close the handle, and what that
- * reports nobody waits for.)  There was no memory for something, and we do not
- * know what we have missed?  Then the protocol does what it does after a
- * reconnection, where it trusts nothing older. */
+/* Takes all incidents at once. A report may close the handle, and incidents
+ * that come after that are not needed. If there was no memory for an incident,
+ * it is not known what was missed, so the connection is ended. After a
+ * reconnection, the protocol trusts no older information. */
 void library_deliver(struct library *l) {
   bool overflow;
   struct incident *incident = inbox_take(l, &overflow);

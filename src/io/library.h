@@ -1,19 +1,20 @@
-/* libzookeeper_st, ZooKeeper's single-threaded client, turned by the I/O thread:
- * one handle at a time, which has one address and makes one attempt.  client.c
- * decides what becomes of a connection; here is what the client library must be
- * spared, and nothing else.
+/* Wraps libzookeeper_st, ZooKeeper's single-threaded client, which the I/O
+ * thread runs. There is one handle at a time. It has one address and makes one
+ * attempt. client.c decides what follows the loss of a connection. This module
+ * only works around the client library's defects.
  *
- *   library               makes handles, and tells what has become of them
- *   library_connection    turns the handle: its attempt, its socket, its end
+ *   library               creates handles, and reports their results
+ *   library_connection    runs a handle: its attempt, its socket, its end
  *   library_requests      sends requests; callbacks put replies into the inbox
- *   library_transactions  the same for requests of several parts
- *   library_answers       refuses answers that cannot be true
- *   library_codes         the client library's numbers, and their words
- *   library_handle        the record of a handle, and its inbox, which these share
- *   library_listener.h    what is told, and to whom
+ *   library_transactions  does the same for requests of several parts
+ *   library_answers       rejects replies that cannot be true
+ *   library_codes         the client library's codes, and their texts
+ *   library_handle        the record of a handle, and its inbox
+ *   library_listener.h    the callbacks for reports
  *
- * Only library*.[ch] include <zookeeper.h>.  The I/O thread calls all functions
- * but library_bind, library_new, and library_free if that thread does not start. */
+ * Only library*.[ch] include <zookeeper.h>. The I/O thread calls all functions
+ * except library_bind and library_new. It also calls library_free, unless it
+ * does not start. */
 #ifndef ZKLOCK_LIBRARY_H
 #define ZKLOCK_LIBRARY_H
 
@@ -24,34 +25,38 @@
 
 struct library;
 
-/* Once, before all else: has our calls, and the client library's own, reach the
- * libzookeeper_st that our `module` (dlopen) is linked to, whatever libraries of the
- * process have functions of the same names.  False: they do not. */
+/* Must be called first. Binds our calls, and the client library's own, to the
+ * libzookeeper_st that `module` (from dlopen) is linked to. Other libraries of
+ * the process may export functions of the same names. Returns false if the
+ * calls are still bound to one of them. */
 bool library_bind(void *module);
 
-/* NULL: no memory. */
+/* Returns NULL if there is no memory. */
 struct library *library_new(const struct settings *settings,
                             const struct library_listener *listener);
 void library_free(struct library *library); /* after library_close */
 
-/* Makes a handle, which begins to connect to `address`.  False: it could not be
- * made; the error has been told. */
+/* Creates a handle that begins to connect to `address`. Returns false if that
+ * fails; the error was reported. */
 bool library_open(struct library *library, const char *address,
                   const struct identity *identity);
 bool library_is_open(const struct library *library);
-/* No attempt that may still succeed has begun before this. */
+/* Returns when the current attempt began. No older attempt can still
+ * succeed. */
 int64_t library_began(const struct library *library);
-/* As a transport does it (op.h). */
+/* Sends a request, as a transport does (op.h). */
 bool library_submit(struct library *library, const struct op *op,
                     const struct op *before);
-/* Gives the handle up, but not its ZooKeeper session; `over` is called. */
+/* Closes the handle but keeps its ZooKeeper session; calls `over`. */
 void library_part(struct library *library);
-/* Gives both up: the server is told if there is one.  `wait`: until it has heard
- * it, 1.5 seconds at most. */
+/* Closes the handle and its ZooKeeper session, and tells the server if there is
+ * a connection. `wait`: waits until the server has received that, for 1.5 s at
+ * most. */
 void library_close(struct library *library, bool wait);
 
 /* One turn of the I/O thread's loop: library_prepare, poll(2) until the time
- * it gave (`*fd` < 0: nothing to poll), library_process, library_deliver. */
+ * that it returned, library_process, library_deliver. `*fd` < 0: there is
+ * nothing to poll. */
 int64_t library_prepare(struct library *library, int *fd, short *events);
 void library_process(struct library *library, short events);
 void library_deliver(struct library *library);

@@ -5,16 +5,16 @@
 
 #include "protocol/name.h"
 
-/* A contender's create, of which there may be many under way. */
+/* A contender's create in flight. There may be many. */
 struct expected {
   struct expected *next;
   uint64_t serial;
   bool exact;
-  bool bare; /* its answer is a path, and nothing else */
+  bool bare; /* the reply has a path but no Stat */
   char path[];
 };
 
-/* What the library has read. */
+/* Checks of what the library has parsed. */
 
 int answers_code(int rc) {
   return rc <= 0 && rc > REASON_COUNTER_AT_END ? rc : ZSYSTEMERROR;
@@ -31,7 +31,7 @@ const char *answers_doubt_names(const struct String_vector *names) {
   return NULL;
 }
 
-/* It is sorted. */
+/* The listing is sorted. */
 const char *answers_doubt_listing(const struct listing *listing) {
   for (int i = 1; i < listing->count; i++) {
     const struct entry *e = &listing->entries[i];
@@ -53,7 +53,7 @@ const char *answers_doubt_data(const char *value, int length,
   return answers_doubt_stat(stat);
 }
 
-/* What was asked. */
+/* Checks against the request. */
 
 void answers_init(struct answers *a) {
   *a = (struct answers){.end = &a->first, .last = &a->first};
@@ -93,8 +93,8 @@ void answers_begin(struct answers *a, int64_t session) {
   a->newest = 0;
 }
 
-/* The name that was asked for, and behind it the number that the server's
- * `%010d` prints. */
+/* Returns whether `path` is the requested name, followed by the number that the
+ * server prints with `%010d`. */
 static bool is_path_of(const struct expected *e, const char *path) {
   size_t length = strlen(e->path), whole = strlen(path);
   int32_t sequence;
@@ -104,9 +104,9 @@ static bool is_path_of(const struct expected *e, const char *path) {
          name_parse(path, &sequence) != ROLE_FOREIGN;
 }
 
-/* A server answers in the order in which it was asked, and its counter grows
- * with each change: so do the czxids of nodes that were made in one connection,
- * and they are what tokens are made of. */
+/* A server replies in the order of the requests, and each change has a greater
+ * zxid. So the czxids of nodes created in one connection increase. Fencing
+ * tokens are made from them. */
 static const char *doubt_create(struct answers *a, const struct expected *e,
                                 const struct incident *i) {
   if (i->code != ZOK) return NULL;
@@ -118,7 +118,8 @@ static const char *doubt_create(struct answers *a, const struct expected *e,
   return NULL;
 }
 
-/* (An incident that there was no memory for leaves its create behind.) */
+/* If there was no memory for an incident, its create is still in the list and
+ * is dropped here. */
 const char *answers_doubt(struct answers *a, const struct incident *i) {
   const char *doubt = i->doubt;
   while (a->first && a->first->serial <= i->serial) {

@@ -26,7 +26,7 @@ SAME(REPLY_SESSION_MOVED, ZSESSIONMOVED);
 SAME(REPLY_BAD_VERSION, ZBADVERSION);
 SAME(REPLY_NO_WATCH, ZNOWATCHER);
 
-/* Those that the library's header has not, or not in every version. */
+/* Codes that the library's header lacks, at least in some versions. */
 enum {
   UNKNOWN_SESSION = -12,
   REQUEST_TIMEOUT = -122,
@@ -64,7 +64,7 @@ static const char *words_for_number(int rc) {
   return text;
 }
 
-/* (The library has words for some of these, and none for others, by its version.) */
+/* Some versions of the library lack texts for some of these codes. */
 const char *code_words(int rc) {
   switch (rc) {
     case ZUNIMPLEMENTED:
@@ -97,8 +97,8 @@ const char *code_words(int rc) {
 
 const char *code_errno_words(int error) { return strerror(error); }
 
-/* The library says EHOSTDOWN when a server has closed the connection; EPROTO is
- * stream.c's. */
+/* The library reports EHOSTDOWN when a server has closed the connection. EPROTO
+ * comes from stream.c. */
 const char *code_failure_words(int error, int rc, bool greeted) {
   if (error == EPROTO && *handshake_words()) return handshake_words();
   bool closed = error == EHOSTDOWN || error == ECONNRESET || error == EPIPE;

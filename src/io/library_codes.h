@@ -1,4 +1,5 @@
-/* The library's numbers: which replies tell something, and their words. */
+/* The client library's codes: what they say about the connection, and their
+ * texts. */
 #ifndef ZKLOCK_LIBRARY_CODES_H
 #define ZKLOCK_LIBRARY_CODES_H
 
@@ -6,32 +7,33 @@
 
 #pragma GCC visibility push(hidden)
 
-/* What each of ZooKeeper's codes means for us.  Where a code can mean that the
- * request was carried out, or that its server is no good, the connection is given
- * up, and the protocol looks again in the next one: these are UNKNOWN and FAREWELL.
- * What the others mean the protocol knows (op.h).  The table is in
- * doc/troubleshooting.md. */
+/* Classifies ZooKeeper's codes. With some codes the request may have been
+ * carried out, or the server is unusable: these are UNKNOWN and FAREWELL. Then
+ * the connection is closed, and the protocol reads the state again in the next
+ * one. The protocol handles the other codes (op.h). doc/troubleshooting.md has
+ * the table. */
 
-/* Is it something that only a server says, after it has read our credentials?
- * (If we may not look at a node, for example.) */
+/* Returns whether only a server that has read our credentials can reply with
+ * this code. Example: we may not read a node. */
 bool code_is_answer(int rc);
-/* What the library says when it gives up what was asked for; but that it tells
- * after the loss of the connection.  A server that has failed says some of it,
- * too, and what is no code of ZooKeeper's at all counts as -1. */
+/* Returns whether the outcome of the request is unknown. The library uses these
+ * codes for requests that it gives up after the loss of the connection. A
+ * failed server sends some of them, too. A code that is not one of ZooKeeper's
+ * counts as -1. */
 bool code_is_unknown(int rc);
-/* A server's word that it does not serve this session, or not here: so the
- * connection is no good, whatever it may still say. */
+/* Returns whether the server says that it does not serve this session, or not
+ * here. Then the connection is closed, whatever else the server sends. */
 bool code_is_farewell(int rc);
-/* A server serves nobody that has not authenticated by a scheme of its choice: it
- * has closed the connection behind this. */
+/* Returns whether the server requires authentication by a scheme of its choice.
+ * It has closed the connection after this reply. */
 bool code_wants_auth(int rc);
-/* Of a call that turns the library: has it gone wrong?  What has ended the
- * session, and not only the connection, is told as that. */
+/* Returns whether a call that runs the library has failed. The end of the
+ * session is not an error here: it is reported as such. */
 bool code_is_error(int rc);
 
 const char *code_words(int rc);
 const char *code_errno_words(int error);
-/* Why there is no connection.  `greeted`: a server had accepted it. */
+/* Returns why there is no connection. `greeted`: a server had accepted it. */
 const char *code_failure_words(int error, int rc, bool greeted);
 
 #pragma GCC visibility pop

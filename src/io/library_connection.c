@@ -1,6 +1,6 @@
-/* The connection of a handle.  The handle is given one address and makes one
- * attempt: it connects in library_open, and when its socket has gone it is not
- * turned any more. */
+/* The connection of a handle. A handle has one address and makes one attempt.
+ * It connects in library_open. When its socket is closed, it is not run any
+ * more. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -15,10 +15,10 @@
 #include "library_codes.h"
 #include "library_handle.h"
 
-/* So long a server is given to hear that the session ends. */
+/* How long a server may take to receive the end of the session. */
 #define FAREWELL (1500 * MILLISECOND)
-/* So many turns without anything read, though there is something: more than
- * bytes that come one by one make. */
+/* How many turns may read nothing although bytes have arrived. Bytes that
+ * arrive one by one cause fewer. */
 #define IDLE_MAX 100
 
 void connection_init(struct library *l) {
@@ -29,8 +29,8 @@ void connection_init(struct library *l) {
   stream_reset(&l->stream);
 }
 
-/* Has it the socket that `fd` is?  The library closes it whenever it likes,
- * and then the number may be anybody's. */
+/* Returns whether `fd` is still the handle's socket. The library may close it
+ * at any time, and another file may then get the same number. */
 static bool has_socket(const struct library *l) {
   int state = zoo_state(l->handle);
   return state == ZOO_CONNECTING_STATE || state == ZOO_ASSOCIATING_STATE ||
@@ -42,7 +42,7 @@ static void tell_failure(struct library *l, int rc) {
     handle_tell_error(l, code_failure_words(errno, rc, l->connected));
 }
 
-/* An attempt begins where there is no socket. */
+/* Runs the library. It starts the attempt if there is no socket yet. */
 static void turn(struct library *l, short *events) {
   int interest = 0;
   struct timeval tv = {0, 0};
@@ -57,7 +57,7 @@ static void turn(struct library *l, short *events) {
   if (is_new && l->fd >= 0) fcntl(l->fd, F_SETFD, FD_CLOEXEC);
   *events = (short)((interest & ZOOKEEPER_READ ? POLLIN : 0) |
                     (interest & ZOOKEEPER_WRITE ? POLLOUT : 0));
-  stream_flush(&l->stream); /* (it may have sent a ping) */
+  stream_flush(&l->stream); /* the library may have sent a ping */
   if (stream_is_waiting(&l->stream)) *events |= POLLOUT;
   l->due = now + (int64_t)tv.tv_sec * 1000 * MILLISECOND +
            (int64_t)tv.tv_usec * 1000;
@@ -81,9 +81,9 @@ void connection_greeted(struct library *l) {
     zoo_aexists(l->handle, "/", 0, on_answer, l);
 }
 
-/* The end. */
+/* The end of a connection. */
 
-/* (No callback can run any more, and nobody waits for what it reported.) */
+/* No callback can run any more, and these reports are not needed. */
 static void discard_inbox(struct library *l) {
   bool overflow;
   struct incident *incident = inbox_take(l, &overflow);
@@ -111,8 +111,9 @@ static enum library_end how_it_ended(const struct library *l) {
   return l->stranger ? LIBRARY_UNKNOWN : LIBRARY_LOST;
 }
 
-/* A server that is told nothing but that the connection has gone keeps the
- * session; the library would end it. */
+/* Closes the socket first: if the library closed a connected handle, it would
+ * end the ZooKeeper session. A server that only loses the connection keeps the
+ * session. */
 void connection_end(struct library *l) {
   enum library_end how = how_it_ended(l);
   if (zoo_state(l->handle) == ZOO_CONNECTED_STATE) {
@@ -123,8 +124,9 @@ void connection_end(struct library *l) {
   l->listener.over(l->listener.self, how);
 }
 
-/* A request that finds the connection broken makes the library close it and
- * tell nobody; and an attempt that fails is told to nobody, either. */
+/* If a request finds the connection broken, the library closes it without a
+ * report. It does not report a failed attempt, either. So this checks the
+ * state. */
 void connection_look(struct library *l) {
   if (l->parting || l->stranger || !has_socket(l)) {
     connection_end(l);
@@ -134,10 +136,10 @@ void connection_look(struct library *l) {
   l->answered = false;
 }
 
-/* A socket that is closed with replies unread is reset, and a reset discards
- * what the server has not yet read: our farewell, too, and the session lives
- * on until its timeout.  A duplicate keeps the socket open until the server
- * closes it, which is its answer to the farewell. */
+/* Closing a socket with unread replies resets it, and a reset discards what the
+ * server has not read yet. That may be our request to close the session, which
+ * would then live until its timeout. So a duplicate keeps the socket open until
+ * the server closes it, which is its reply to that request. */
 void connection_farewell(struct library *l) {
   char rest[4096];
   int64_t deadline = clock_now() + FAREWELL;
@@ -156,18 +158,19 @@ void connection_farewell(struct library *l) {
   if (p.fd >= 0) close(p.fd);
 }
 
-/* Turning it. */
+/* Running a handle. */
 
 int64_t connection_prepare(struct library *l, int *fd, short *events) {
   if (has_socket(l)) turn(l, events);
-  /* What has been reported must be told before we sleep. */
+  /* Incidents must be delivered before the thread sleeps. */
   if (l->first || l->overflow || !has_socket(l)) return 0;
   *fd = l->fd;
   return stream_has_news(&l->stream) ? 0 : l->due;
 }
 
-/* For a frame of a length below zero the library never reads a byte, and would
- * keep us turning until it misses the server's answers. */
+/* Returns whether the library can make no progress. If a frame has a negative
+ * length, the library never reads another byte. It would then keep the I/O
+ * thread busy until it misses the server's replies. */
 static bool is_stuck(struct library *l) {
   int unread = 0;
   if (ioctl(l->fd, FIONREAD, &unread) != 0) unread = 0;
@@ -190,7 +193,7 @@ void connection_process(struct library *l, short events) {
     handle_tell_error(l, "it has sent what cannot be read");
     l->parting = true;
   }
-  /* One call reads one packet: go on while there are any. */
+  /* Each call reads one packet: repeat while there are any. */
   for (int i = 0; rc == ZOK && (what & ZOOKEEPER_READ) && i < 256; i++)
     rc = zookeeper_process(l->handle, ZOOKEEPER_READ);
   tell_failure(l, rc);

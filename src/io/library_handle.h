@@ -1,9 +1,9 @@
-/* One handle of the client library at a time, as the files see it that tame it
- * (library.h lists them).  No other file includes this.
+/* The record of a handle of the client library, shared by the files that
+ * library.h lists. No other file includes this. There is one handle at a time.
  *
- * The inbox: the client library calls back in the middle of its tidying up after
- * a lost connection, where a new request would be lost as well.  So callbacks
- * only append to the inbox, and the protocol runs when it is emptied. */
+ * The inbox: the client library may call back while it cleans up after a lost
+ * connection. A request made then would be lost, too. So callbacks only append
+ * to the inbox, and the protocol runs when the inbox is emptied. */
 #ifndef ZKLOCK_LIBRARY_HANDLE_H
 #define ZKLOCK_LIBRARY_HANDLE_H
 
@@ -17,7 +17,7 @@
 
 #define MILLISECOND INT64_C(1000000)
 
-/* Something that the library has reported. */
+/* A report of the library. */
 struct incident {
   struct incident *next;
   enum { INCIDENT_REPLY, INCIDENT_WATCH, INCIDENT_STATE } kind;
@@ -32,115 +32,125 @@ struct incident {
   char text[]; /* the path, or the data */
 };
 
-/* What one connection must answer: the contenders' creates that are under way,
- * in order. */
+/* The replies that a connection owes: the contenders' creates in flight, in
+ * order. */
 struct answers {
   struct expected *first, **end, **last;
   int64_t session;
-  int64_t newest; /* czxid of a node of ours that it has told of; 0: of none */
+  int64_t newest; /* greatest czxid of our nodes so far; 0: none */
 };
 
 struct library {
   const struct settings *settings;
   struct library_listener listener;
   struct ACL *acl_entries;
-  struct ACL_vector acl;        /* of what we make ... */
-  struct ACL_vector acl_shared; /* ... and others may use */
+  struct ACL_vector acl;        /* of nodes for this client ... */
+  struct ACL_vector acl_shared; /* ... and for other clients, too */
 
   zhandle_t *handle; /* NULL: none */
   char server[80];   /* its address */
   int64_t began;     /* see library_began */
-  bool connected;    /* `connected` was told, and not yet `over` */
-  bool parting;      /* it ends as soon as what has come is told */
-  bool stranger;     /* the server wants authentication that we have not */
-  bool answered;     /* a request that was sent behind the credentials */
+  bool connected;    /* `connected` was called, `over` not yet */
+  bool parting;      /* ends once the inbox is delivered */
+  bool stranger;     /* the server requires other credentials */
+  bool answered;     /* a request sent after the credentials was */
 
-  int fd;      /* the socket; the library's, so ask for its state first */
-  int64_t due; /* when it wants to be turned */
-  int unread;  /* bytes, after the last turn that read nothing */
-  int idle;    /* such turns in a row, with never fewer of them */
-  struct stream stream; /* of `fd`, where there are streams */
+  int fd;               /* the socket; the library owns it: has_socket */
+  int64_t due;          /* when to run it again */
+  int unread;           /* unread bytes after the last idle turn */
+  int idle;             /* idle turns in a row with no fewer bytes */
+  struct stream stream; /* buffers `fd` where imports are rewritten */
 
   struct incident *first, **end;    /* the inbox */
-  bool overflow;                    /* there was no memory for something */
+  bool overflow;                    /* there was no memory for an incident */
   struct transaction *transactions; /* see transactions_submit */
   struct answers answers;
 };
 
-/* Whose callbacks this thread runs: completions are handed one pointer, and that
- * carries the request's serial. */
+/* The library whose callbacks run on this thread. Completions get one pointer
+ * only, and that carries the request's serial. */
 extern _Thread_local struct library *library_current;
 
-/* `text`: a path, or data; a NUL is put behind it.  NULL: no memory. */
+/* `text` is a path or data; a NUL is appended. Returns NULL if there is no
+ * memory. */
 struct incident *incident_new(int kind, int code, const char *text,
                               size_t size);
 void incident_free(struct incident *incident);
-/* Takes it over; NULL: there was no memory for it. */
+/* Takes ownership of the incident. NULL: there was no memory for it. */
 void inbox_append(struct library *library, struct incident *incident);
-/* All that has come, in order, each to be freed; `*overflow`: not all. */
+/* Returns all incidents, in order; the caller frees each. `*overflow`: some are
+ * missing. */
 struct incident *inbox_take(struct library *library, bool *overflow);
-/* About the server that the handle has. */
+/* Reports an error of the handle's server. */
 void handle_tell_error(struct library *library, const char *text);
 
 /* library_connection.c */
 void connection_init(struct library *library);
-void connection_begin(struct library *library); /* the handle's attempt */
-/* A server has accepted it. */
+void connection_begin(struct library *library); /* starts the attempt */
+/* Called when a server has accepted the connection. */
 void connection_greeted(struct library *library);
-/* Closes the handle, if there is one: nothing of it comes any more. */
+/* Closes the handle, if there is one. It reports nothing any more. */
 void connection_close(struct library *library);
-/* The same, once the server has heard of the end of the session: so that nothing
- * keeps it from hearing. */
+/* Closes the handle after the server has received the end of the session, and
+ * ensures that nothing prevents it from receiving that. */
 void connection_farewell(struct library *library);
-/* Ends the handle: how, its state says; or, if that is well, as lost. */
+/* Ends the handle. The handle's state says how; a healthy one counts as
+ * lost. */
 void connection_end(struct library *library);
-/* After everything that has come was told: is it over? */
+/* Checks, after all incidents were delivered, whether the connection has
+ * ended. */
 void connection_look(struct library *library);
 int64_t connection_prepare(struct library *library, int *fd, short *events);
 void connection_process(struct library *library, short events);
 
 /* library_requests.c */
 
-/* False: nothing was sent. */
+/* Returns false if nothing was sent. */
 bool requests_submit(struct library *library, const struct op *op,
                      const struct op *before);
-/* One function and one context, the library, for every watch and for what becomes
- * of the connection. */
+/* The one callback for all watches and for changes of the connection. Its
+ * context is the library. */
 void requests_on_event(zhandle_t *handle, int type, int state, const char *path,
                        void *context);
 
-/* library_transactions.c: these give ZOK, or why nothing was sent. */
+/* library_transactions.c: these return ZOK, or why nothing was sent. */
 
-/* A heartbeat changes nothing, and proves that a quorum has committed it. */
+/* Sends a heartbeat. It changes nothing, and its reply proves that a quorum has
+ * committed it. */
 int transaction_heartbeat(struct library *library, const struct op *op);
-/* Would a directory that we make be of use to ourselves?  A server makes it, looks
- * into it, makes a child and deletes both: no other client sees any of it. */
+/* Tests whether a directory with our ACL would be usable by ourselves. A server
+ * creates it, checks it, creates a child, and deletes both, in one transaction.
+ * No other client sees any of it. */
 int transaction_rehearse(struct library *library, const struct op *op);
-/* Deletes a node of ours, and makes another; each of the two is answered. */
+/* Deletes a node of ours and creates another, in one transaction. Reports a
+ * reply for each of the two. */
 int transaction_exchange(struct library *library, const struct op *create,
                          const struct op *remove);
-/* OP_CREATE or OP_REMOVE of a node together with the one `beside` it. */
+/* Sends an OP_CREATE or OP_REMOVE of a node together with the one `beside`
+ * it. */
 int transaction_pair(struct library *library, const struct op *op);
-/* OP_REMOVE on the condition that nothing was made in the directory. */
+/* Sends an OP_REMOVE on the condition that no node was created in the
+ * directory. */
 int transaction_counted(struct library *l, const struct op *op);
-/* OP_MKDIR, of a node that stays, OP_WRITE or OP_REMOVE, only if the node
- * `provided` is there. */
+/* Sends an OP_MKDIR of a persistent node, OP_WRITE or OP_REMOVE, on the
+ * condition that the node `provided` exists. */
 int transaction_conditional(struct library *library, const struct op *op);
-/* Frees those that are answered; `all`: those that are not, too. */
+/* Frees the transactions that were answered; `all`: all of them. */
 void transactions_free(struct library *library, bool all);
 
-/* library_answers.c: what the client library hands over is looked at before it is
- * believed.  Is it what was asked for, and can it be true?  A server that says
- * otherwise is broken, or none: its connection is given up, and whatever is
- * unanswered is unknown.  What a server says of others' nodes is its word, and is
- * believed: here is only what contradicts itself. */
+/* library_answers.c checks what the client library returns: does it match the
+ * request, and can it be true? If not, the server is broken, or not a ZooKeeper
+ * server. Then the connection is closed, and the outcome of unanswered requests
+ * is unknown. Only contradictions are rejected: what a server says about other
+ * sessions' nodes is believed. */
 
-/* One of ZooKeeper's, of whatever version; what is none is a system error: the
- * words of others are the operating system's, or ours (op.h). */
+/* Returns `rc` if it is a code of some ZooKeeper version, otherwise a system
+ * error. Other numbers belong to the operating system or to zklock (op.h). */
 int answers_code(int rc);
 
-/* Each gives NULL, or what is wrong in words.  These look at what the library
- * has read: it says "ok", too, where a vector or a buffer ends before its time. */
+/* Each returns NULL, or a text that says what is wrong. They check what the
+ * library has parsed, because it also reports success for a truncated vector or
+ * buffer. */
 const char *answers_doubt_names(const struct String_vector *names);
 const char *answers_doubt_listing(const struct listing *listing);
 const char *answers_doubt_stat(const struct Stat *stat);
@@ -148,14 +158,15 @@ const char *answers_doubt_data(const char *value, int length,
                                const struct Stat *stat);
 
 void answers_init(struct answers *answers);
-/* Nothing of an earlier connection will be answered any more. */
+/* Forgets the creates of an earlier connection: they get no reply any more. */
 void answers_begin(struct answers *answers, int64_t session);
-/* False: no memory.  `bare`: its answer is a path, and nothing else. */
+/* Returns false if there is no memory. `bare`: the reply has a path but no
+ * Stat. */
 bool answers_expect(struct answers *answers, const struct op *create,
                     bool bare);
-/* The last one was not sent, after all. */
+/* Removes the last one, because it was not sent. */
 void answers_expect_not(struct answers *answers);
-/* A reply has come. */
+/* Checks a reply; returns as above. */
 const char *answers_doubt(struct answers *answers,
                           const struct incident *incident);
 

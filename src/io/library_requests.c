@@ -1,10 +1,10 @@
-/* Requests, and what comes back: callbacks that fill the inbox. */
+/* Sends requests. The callbacks for replies and watches fill the inbox. */
 #include <string.h>
 
 #include "library_handle.h"
 #include "protocol/name.h"
 
-/* What comes back. */
+/* Replies and watches. */
 
 static void report(struct incident *incident) {
   inbox_append(library_current, incident);
@@ -37,7 +37,7 @@ static void on_string(int rc, const char *value, const void *data) {
   on_void(rc, data);
 }
 
-/* What contradicts itself is told as that, and nothing else of it. */
+/* If a reply contradicts itself, reports only that. */
 static bool is_doubted(const void *data, int rc, const char *doubt) {
   if (rc != ZOK || !doubt) return false;
   struct incident *incident = reply_new(data, rc, NULL, 0, NULL);
@@ -59,7 +59,8 @@ static void on_stat(int rc, const struct Stat *stat, const void *data) {
   report(reply_new(data, rc, NULL, 0, stat));
 }
 
-/* Of a watched node's data only their beginning and their end matter. */
+/* A watched node's data matter in two parts: the start, which is shown, and the
+ * end, which can carry a request to let go. */
 static void on_watched(int rc, const char *value, int length,
                        const struct Stat *stat, const void *data) {
   if (is_doubted(data, rc, answers_doubt_data(value, length, stat))) return;
@@ -84,15 +85,15 @@ static void on_data(int rc, const char *value, int length,
   report(incident);
 }
 
-/* How many children were made: of a server's count of changes each makes one, and
- * each that has gone another (modulo 2^32). */
+/* Returns how many children were ever created. A server's change counter counts
+ * each creation and each deletion (modulo 2^32). */
 static int creates(const struct Stat *directory) {
   uint32_t changes =
       (uint32_t)directory->cversion + (uint32_t)directory->numChildren;
   return (int)(changes / 2);
 }
 
-/* `directory`: with it all names are told. */
+/* `directory`: the listing has all names, not only those of contenders. */
 static void tell_names(int rc, const struct String_vector *names,
                        const struct Stat *directory, const void *data) {
   if (is_doubted(data, rc, answers_doubt_names(names))) return;
@@ -132,7 +133,7 @@ void requests_on_event(zhandle_t *handle, int type, int state, const char *path,
                             session ? state : type, path, strlen(path)));
 }
 
-/* What goes out. */
+/* Requests. */
 
 bool requests_submit(struct library *l, const struct op *op,
                      const struct op *before) {
@@ -201,8 +202,9 @@ bool requests_submit(struct library *l, const struct op *op,
       rc = zoo_async(zh, op->path, on_string, data);
       break;
     case OP_UNWATCH:
-      /* Declared as a pointer to the function pointer, used as the function
-       * itself (3.8).  local = 0: the server's watch goes, too. */
+      /* The parameter is declared as a pointer to the function pointer but used
+       * as the function itself (3.8). local = 0: the server's watch is removed,
+       * too. */
       rc = zoo_aremove_all_watches(zh, op->path,
                                    op->watch ? ZWATCHTYPE_CHILD
                                              : ZWATCHTYPE_DATA,

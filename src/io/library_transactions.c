@@ -1,8 +1,8 @@
-/* Requests of several parts, which a server carries out all or none of: what is
- * asked, and what the answers to the parts say of the whole.
+/* Requests of several parts, of which a server carries out all or none. Sends
+ * them, and derives the result of the whole from the results of the parts.
  *
- * The leader answers each part: the part that it refuses with the reason, those
- * before it with "ok" and those behind it with "runtime inconsistency". */
+ * The leader answers each part. The part that it refuses gets the reason, those
+ * before it get "ok", and those after it get "runtime inconsistency". */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,23 +14,23 @@
 enum {
   PARTS = 5,        /* at most */
   ANY_VERSION = -1, /* of a node */
-  NUMBER = 11,      /* what a server puts behind a path, at most */
-  UNTOLD = 1,       /* no error has this number */
+  NUMBER = 11,      /* the longest suffix that a server appends */
+  UNTOLD = 1,       /* not answered; no error has this number */
 };
 
-/* One that is under way: the library writes to it.  Where the library says that
- * nothing was sent, for it has no memory, it may call back all the same: so the
- * callback gives it back, or the end of the handle. */
+/* A transaction in flight, which the library writes to. If the library has no
+ * memory it reports that nothing was sent, but it may still call back. So only
+ * the callback, or the end of the handle, frees it. */
 struct transaction {
   struct transaction *next;
   bool is_answered;
   enum op_kind kind;
-  uint64_t serial, other; /* `other`: of an exchange's delete */
+  uint64_t serial, other; /* `other`: an exchange's delete */
   int parts;
-  int condition;    /* the part without whose node nothing is done */
-  struct Stat stat; /* of what was written */
+  int condition;    /* part that fails if the condition does */
+  struct Stat stat; /* of the written node */
   zoo_op_result_t results[PARTS];
-  char path[]; /* of what was created, if the server chooses it */
+  char path[]; /* of the created node, if the server chooses it */
 };
 
 void transactions_free(struct library *l, bool all) {
@@ -57,7 +57,7 @@ static struct transaction *transaction_new(struct library *l,
   return t;
 }
 
-/* (A path that is longer than it may be is cut off, and then too long still.) */
+/* A path above the limit is cut off here, and is still above it. */
 static size_t room_for(const struct op *create) {
   return strlen(create->path) + NUMBER + 2;
 }
@@ -84,16 +84,17 @@ static void report(const struct transaction *t, uint64_t serial, int code,
   inbox_append(library_current, incident);
 }
 
-/* A heartbeat: two checks.  lease.h has the reason: each other small write is
- * either refused, or changes something.
+/* A heartbeat consists of two checks. Every other small write is either refused
+ * or changes something (lease.h).
  *
- * Who refuses, the connected server or the leader?  The leader proposes such a
- * transaction like any other, and so its answer comes after the commit.  A server
- * that refuses by itself (throttled, read-only) answers the whole, and then the
- * client library gives the same error to each part.  That is what the second check
- * is for: it tells the two apart. */
+ * The second check shows which server has refused the first: the connected one
+ * or the leader. The leader proposes a refused transaction like any other, so
+ * its reply comes after the commit. A server that refuses by itself (throttled,
+ * read-only) refuses the whole, and the client library then gives the same
+ * error to each part. */
 
-/* We may not read the node, or it is not there: the leader says so. */
+/* Returns whether the leader says that we may not read the node or that it is
+ * missing. */
 static bool is_refused_by_leader(const zoo_op_result_t *results) {
   int why = results[0].err;
   return (why == ZNOAUTH || why == ZNONODE) &&
@@ -120,7 +121,7 @@ int transaction_heartbeat(struct library *l, const struct op *op) {
   return send_all(l, t, ops, 2, on_beaten);
 }
 
-/* A rehearsal. */
+/* A rehearsal: see transaction_rehearse. */
 
 enum { MAKE, LOOK, ENTER, LEAVE, UNMAKE, REHEARSED };
 
@@ -129,7 +130,7 @@ static int outcome_of_rehearsal(const struct transaction *t, int told) {
   if (!code_is_answer(rc) || rc == ZOK) return rc;
   while (which < UNMAKE && t->results[which].err == ZOK) which++;
   if (which == MAKE) return rc;
-  if (which == UNMAKE) return ZOK; /* (nor do we have to) */
+  if (which == UNMAKE) return ZOK; /* it need not be deletable */
   return rc == ZNOAUTH ? REASON_ACL : rc;
 }
 
@@ -153,13 +154,12 @@ int transaction_rehearse(struct library *l, const struct op *op) {
   return send_all(l, t, ops, REHEARSED, on_rehearsed);
 }
 
-/* An exchange. */
+/* An exchange: see transaction_exchange. */
 
 enum { DELETE, CREATE };
 
-/* (The library takes an answer for "ok" that refuses both for no reason, or ends
- * before its time; and one half of it may have been done for all that it knows.)
- */
+/* The library reports "ok" for a reply that is truncated or refuses both parts
+ * without a reason. It may also report that only one part was done. */
 static const char *doubt_exchange(const struct transaction *t, int rc) {
   int deleted = t->results[DELETE].err, created = t->results[CREATE].err;
   bool made = t->path[0];
@@ -170,7 +170,7 @@ static const char *doubt_exchange(const struct transaction *t, int rc) {
              : "an exchange that is neither done nor refused";
 }
 
-/* What does the answer to both say of this one? */
+/* Returns the result of one part, given the code of the whole. */
 static int outcome_of_part(const struct transaction *t, int part, int rc) {
   int err = t->results[part].err;
   if (rc == ZOK || !code_is_answer(rc)) return answers_code(rc);
@@ -199,11 +199,11 @@ int transaction_exchange(struct library *l, const struct op *create,
   return send_all(l, t, ops, 2, on_exchanged);
 }
 
-/* Two nodes. */
+/* Two nodes: see transaction_pair. */
 
 enum { OWN, BESIDE };
 
-/* (What the library says of an answer that ends before its time.) */
+/* Detects the results that the library reports for a truncated reply. */
 static const char *doubt_pair(const struct transaction *t, int rc) {
   int own = t->results[OWN].err, beside = t->results[BESIDE].err;
   bool made = t->kind != OP_CREATE || t->path[0];
@@ -215,7 +215,7 @@ static const char *doubt_pair(const struct transaction *t, int rc) {
              : "two nodes that are neither done nor refused";
 }
 
-/* Which of the two was refused?  (op.h) */
+/* Returns the result of the part that was refused (op.h). */
 static int outcome_of_pair(const struct transaction *t, int rc) {
   int own = t->results[OWN].err, beside = t->results[BESIDE].err;
   if (rc == ZOK || !code_is_answer(rc)) return answers_code(rc);
@@ -239,7 +239,7 @@ static char *path_beside(const struct op *op) {
   return path;
 }
 
-/* (The data are those of the node that all look at.) */
+/* The data go to the node that all sessions read. */
 static int send_pair(struct library *l, struct transaction *t,
                      const struct op *op, const char *beside) {
   zoo_op_t ops[2];
@@ -263,11 +263,11 @@ int transaction_pair(struct library *l, const struct op *op) {
   return rc;
 }
 
-/* On a condition. */
+/* Conditions: see transaction_conditional and transaction_counted. */
 
 enum { CONDITIONAL = 3 };
 
-/* The first that was refused; `parts`: none was. */
+/* Returns the first part that was refused, or `parts` if none was. */
 static int first_refused(const struct transaction *t) {
   int i = 0;
   while (i < t->parts && (t->results[i].err == ZOK ||
@@ -276,7 +276,7 @@ static int first_refused(const struct transaction *t) {
   return i;
 }
 
-/* (What the library says of an answer that ends before its time.) */
+/* Detects the results that the library reports for a truncated reply. */
 static const char *doubt_condition(const struct transaction *t, int rc) {
   int i = first_refused(t);
   bool told = i == t->parts || t->results[i].err != UNTOLD;
@@ -323,8 +323,9 @@ int transaction_conditional(struct library *l, const struct op *op) {
   return send_all(l, t, ops, add_parts(l, t, op, ops), on_condition);
 }
 
-/* A server numbers the nodes of a directory by how many were made there before.  (No
- * list shows the one that is made, and deleted by the number that it must have.) */
+/* A server numbers a directory's sequential nodes by how many children were
+ * created there before. So this creates a node and deletes it by the number
+ * that it must have if nothing else was created. No list shows that node. */
 int transaction_counted(struct library *l, const struct op *op) {
   int directory = (int)(strrchr(op->path, '/') - op->path);
   struct transaction *t = transaction_new(l, op, 0);

@@ -5,7 +5,7 @@
 
 #define MILLISECOND INT64_C(1000000)
 #define PAUSE_FIRST (10 * MILLISECOND)
-#define PAUSE_LEAST (100 * MILLISECOND) /* of the longest */
+#define PAUSE_LEAST (100 * MILLISECOND) /* minimum of the longest pause */
 #define PAUSE_MAX (2000 * MILLISECOND)
 
 static uint64_t draw(struct addresses *a) {
@@ -100,7 +100,7 @@ int64_t addresses_due(const struct addresses *a) {
   return due;
 }
 
-/* Once may be an accident: it is tried again at once. */
+/* The first failure may be an accident: the server is tried again at once. */
 static int64_t pause_after(int failures, int64_t longest) {
   if (failures == 0) return 0;
   int64_t pause = PAUSE_FIRST << (failures < 9 ? failures - 1 : 8);
@@ -113,7 +113,7 @@ void addresses_failed(struct addresses *a, int which, int64_t now,
   int64_t longest = timeout / 10 < PAUSE_MAX ? timeout / 10 : PAUSE_MAX;
   if (longest < PAUSE_LEAST) longest = PAUSE_LEAST;
   int64_t pause = pause_after(address->failures++, longest);
-  /* Many clients of one server come back one by one. */
+  /* The jitter spreads the clients of one server when they reconnect. */
   address->not_before =
       now + pause + (int64_t)(draw(a) % (uint64_t)(pause / 4 + 1));
 }

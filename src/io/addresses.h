@@ -1,7 +1,8 @@
-/* The servers' addresses, and which of them may be tried when.  Pure.
+/* The servers' addresses, and when each may be tried. Pure.
  *
- * A server whose connections do not live, whatever it says before, is given a
- * pause that doubles with each of them; meanwhile the others are tried. */
+ * A server whose connections do not last gets a pause that doubles with each of
+ * them, whatever it replies before. During the pause, the other servers are
+ * tried. */
 #ifndef ZKLOCK_ADDRESSES_H
 #define ZKLOCK_ADDRESSES_H
 
@@ -19,33 +20,34 @@ struct address {
 
 struct addresses {
   int count;
-  int next; /* in turn */
+  int next; /* the index to try first */
   struct address *list;
   char *texts;
-  uint64_t jitter; /* state of a small generator */
+  uint64_t jitter; /* state of a random generator */
 };
 
 void addresses_init(struct addresses *addresses, uint64_t seed);
 void addresses_free(struct addresses *addresses);
 
-/* Takes `ip:port,…` over, shuffled, so that clients spread.  What is known of
- * those that stay is kept.  False: no memory, and nothing has changed. */
+/* Replaces the addresses by those in `ip:port,…`, in random order, so that
+ * clients spread over the servers. Addresses that stay keep their state.
+ * Returns false if there is no memory; then nothing has changed. */
 bool addresses_set(struct addresses *addresses, const char *list);
-/* Are these the same, in whatever order? */
+/* Returns whether these are the same addresses, in any order. */
 bool addresses_are(const struct addresses *addresses, const char *list);
-/* The place of one; -1: it is not among them. */
+/* Returns the index of an address, or -1. */
 int addresses_find(const struct addresses *addresses, const char *text);
 
-/* The next in turn that may be tried now; -1: none. */
+/* Returns the next address that may be tried now, or -1. */
 int addresses_take(struct addresses *addresses, int64_t now);
-/* When one may be tried again; the largest number if there is none. */
+/* Returns when an address may be tried again; INT64_MAX: there is none. */
 int64_t addresses_due(const struct addresses *addresses);
 
-/* An attempt has failed, or a connection has ended soon.  The longest
- * pause is a tenth of the session's timeout, between 0.1 and 2 seconds. */
+/* Records a failed attempt, or a connection that ended early. The longest pause
+ * is a tenth of the session timeout, between 0.1 and 2 seconds. */
 void addresses_failed(struct addresses *addresses, int which, int64_t now,
                       int64_t timeout);
-/* A connection has lived. */
+/* Records a connection that lasted. */
 void addresses_served(struct addresses *addresses, int which);
 
 #pragma GCC visibility pop

@@ -10,13 +10,13 @@
 
 enum { OUTSIDE = -1 };
 
-/* So often what is above a directory may vanish while that is made. */
+/* How often a directory's parents may vanish while it is created. */
 enum { TRIES = 100 };
 
 static op_handler on_answer, on_made, on_nonce, on_done_once, on_verified;
 static bool send_next(struct sender *sender);
 
-/* Making an ask. */
+/* Creating an ask. */
 
 static void drop(void *ask) { ask_free(ask); }
 
@@ -71,7 +71,7 @@ static const struct operation *find_operation(const struct text *word) {
   return NULL;
 }
 
-/* (Whether it is one that ZooKeeper takes, the client library looks.) */
+/* The client library checks the rest. */
 static bool is_path(const struct text *path) {
   return path->size > 0 && path->size < ASK_PACKET && path->text[0] == '/' &&
          !memchr(path->text, '\0', path->size);
@@ -82,7 +82,7 @@ static char *put(char *to, const char *text, size_t size) {
   return to + size;
 }
 
-/* The whole path, and its NUL. */
+/* Writes the whole path and its NUL. */
 static char *put_path(char *to, const char *chroot, const struct text *path) {
   bool is_chroot = path->size == 1 && *chroot;
   to = put(to, chroot, strlen(chroot));
@@ -91,7 +91,7 @@ static char *put_path(char *to, const char *chroot, const struct text *path) {
   return to;
 }
 
-/* Copies what `op` refers to.  False: no memory. */
+/* Copies what `op` refers to. Returns false if there is no memory. */
 static bool copy(struct request *r, const char *chroot, const struct asked *a) {
   size_t length = strlen(chroot);
   char *to =
@@ -108,7 +108,7 @@ static bool copy(struct request *r, const char *chroot, const struct asked *a) {
   return true;
 }
 
-/* (A reader of "get" or "list" says how large it was.) */
+/* Returns its share of the window. "get" and "list" pass the known size. */
 static int cost_of(const struct request *r) {
   switch (r->op.kind) {
     case OP_PING:
@@ -130,7 +130,7 @@ enum ask_fault ask_add(struct ask *ask, const char *chroot,
     return ASK_WRONG;
   if (a.provided.text && !is_path(&a.provided)) return ASK_WRONG;
   bool makes = operation->handler == on_made;
-  if (makes) a.provided = a.path; /* a second copy, for its parts */
+  if (makes) a.provided = a.path; /* a second copy, for the parents' paths */
   struct request *r = &ask->requests[ask->count];
   if (!copy(r, chroot, &a)) return ASK_NO_MEMORY;
   r->ask = ask;
@@ -151,9 +151,10 @@ enum ask_fault ask_add(struct ask *ask, const char *chroot,
   return ASK_FINE;
 }
 
-/* Requests and answers. */
+/* Requests and replies. */
 
-/* (A sync is not sent again later: what is read behind it would not be.) */
+/* A sync is not retried: reads after it have been sent already and would be
+ * older than it. */
 static bool submit(struct request *r) {
   r->op.insists = r->op.kind != OP_SYNC;
   r->op.tries = 0;
@@ -169,14 +170,14 @@ static void drop_nonce(struct request *r) {
   r->op.provided = NULL;
 }
 
-/* Is this said of the whole? */
+/* Returns whether this code ends the whole ask. */
 static bool ends(const struct ask *ask, int rc) {
   return reply_is_unknown(rc) || reply_is_unauthenticated(rc) ||
          (ask->claim && rc != REPLY_OK && rc != REPLY_NO_NODE);
 }
 
-/* The last word of a request: the ask may be over, and is the Lua thread's
- * then. */
+/* Records the result of a request. This may finish the ask, which then belongs
+ * to the Lua thread. */
 static void answered(struct request *r, int rc) {
   struct ask *ask = r->ask;
   struct window *window = ask->window;
@@ -189,12 +190,12 @@ static void answered(struct request *r, int rc) {
   if (cost != OUTSIDE) window_leave(window, cost);
 }
 
-/* Another request takes its place. */
+/* Sends the next request in place of an answered one. */
 static void follow(struct request *r) {
   if (!submit(r)) answered(r, REPLY_LOST);
 }
 
-/* (What a server says is not ours to assert anything about.) */
+/* Replies are untrusted: negative numbers count as 0. */
 static int at_least_none(int n) { return n > 0 ? n : 0; }
 
 static void learn(struct known *known, const struct reply *reply) {
@@ -207,7 +208,8 @@ static void learn(struct known *known, const struct reply *reply) {
                           .children = at_least_none(reply->children)};
 }
 
-/* They may be others than those that a Stat has told of before. */
+/* Keeps the data if they fit. Their size may differ from that in an earlier
+ * Stat. */
 static int keep_data(struct request *r, const struct reply *reply) {
   struct ask *ask = r->ask;
   int size = r->known.length = at_least_none(reply->size);
@@ -269,10 +271,10 @@ static void on_made(struct op *op, const struct reply *reply) {
   }
 }
 
-/* What is done once, or not at all: nonce → transaction that checks it.  (A
- * session that cannot create or check a nonce does without; that request may be
- * applied late.  Who is refused as UNDONE may ask again: another client may
- * have deleted the nonce.) */
+/* Requests that are applied at most once: creates a nonce, then sends a
+ * transaction that checks it. A session that cannot create or check a nonce
+ * sends the request without one, and it may be applied late. After UNDONE the
+ * caller may retry: another client may have deleted the nonce. */
 
 static void begin_once(struct request *r) {
   struct session *session = r->ask->session;
@@ -297,7 +299,7 @@ static void do_once(struct request *r) {
   follow(r);
 }
 
-/* (If nobody knows, it may be there.) */
+/* If the outcome is unknown, the nonce may exist. */
 static void on_nonce(struct op *op, const struct reply *reply) {
   struct request *r = op->owner;
   int rc = reply->rc;
@@ -316,8 +318,8 @@ static void on_nonce(struct op *op, const struct reply *reply) {
     do_once(r);
 }
 
-/* Is this refused because of the nonce, perhaps?  It takes room of a quota, and
- * a check of it takes the right to read it. */
+/* Returns whether the nonce may be the reason. It counts towards a quota, and
+ * checking it requires the right to read it. */
 static bool is_due_to_nonce(const struct request *r, int rc) {
   return r->nonce && (rc == REPLY_NO_AUTH || rc == REPLY_QUOTA_EXCEEDED);
 }
@@ -346,9 +348,9 @@ struct ask *ask_to_verify(struct claim *claim) {
   return ask;
 }
 
-/* (The contender may have left its queue, and its session with it.  An unfair
- * lock's nodes have one name, so another acquisition of the same session may
- * have made this one.) */
+/* Returns whether the node read is the hold's own, by the hold's own record:
+ * its session may have ended. An unfair lock's nodes share one name, so another
+ * acquisition of the session may have created this node. */
 static bool is_node_of(const struct claim *claim, const struct reply *reply) {
   return reply->owner == claim->contender.node.owner_session &&
          reply->czxid == claim->contender.node.czxid;
@@ -381,7 +383,7 @@ static void send_to_verify(struct ask *ask, struct request *r, char *path,
   follow(r);
 }
 
-/* Whoever asks has a right to know at once: it waits for no room. */
+/* A verification does not wait for the window. */
 static void verify(struct ask *ask) {
   struct claim *claim = ask->claim;
   char *path = NULL;
@@ -392,14 +394,14 @@ static void verify(struct ask *ask) {
     return;
   }
   ask->count = 2;
-  ask->pending = 3; /* held until both are sent */
+  ask->pending = 3; /* one more until both are sent */
   ask->requests[0].text = path;
   send_to_verify(ask, &ask->requests[0], path, OP_SYNC, on_answer);
   send_to_verify(ask, &ask->requests[1], path, OP_READ, on_verified);
   if (--ask->pending == 0) end(ask);
 }
 
-/* The line. */
+/* Sending, as the window allows. */
 
 static void send(struct request *r) {
   if (r->op.kind == OP_NAMES && r->number > ASK_CHILDREN)
@@ -412,7 +414,8 @@ static void send(struct request *r) {
     follow(r);
 }
 
-/* (Where there is no connection, what is left is not sent.) */
+/* Sends the next request when the window has room. After a failure of the ask,
+ * such as a lost connection, the rest is not sent. */
 static bool send_next(struct sender *sender) {
   struct ask *ask = sender->owner;
   if (ask->rc != REPLY_OK) {

@@ -1,4 +1,4 @@
-/* Getting connections, and losing them:
+/* Gets connections and handles their loss:
  *
  *            names have addresses        one may be tried
  *   NAMELESS ───────────────────► RESTING ──────────────► TRYING
@@ -12,29 +12,29 @@
  *
  *   NAMELESS → RESTING                     use_addresses
  *   RESTING → TRYING                       try_to_connect
- *   TRYING → RESTING                       the handle could not be made
+ *   TRYING → RESTING                       the handle could not be created
  *   TRYING → GREETED                       on_connected
- *   GREETED → CONNECTED                    connected: at once without credentials
- *   TRYING, GREETED, CONNECTED → RESTING   on_over: lost; or library_part, which
- *                                          is called when no answer comes, or
+ *   GREETED → CONNECTED                    connected, at once if no auth
+ *   TRYING, GREETED, CONNECTED → RESTING   on_over: lost; or library_part,
+ *                                          called when no reply comes, or
  *                                          there are other addresses
  *
- * There is a handle in TRYING, GREETED and CONNECTED, and addresses in all but
- * NAMELESS: see check.
+ * There is a handle in TRYING, GREETED and CONNECTED, and there are addresses
+ * in all states but NAMELESS: see check.
  *
- * A handle of the library stands for one attempt and one connection.  Who
- * loses it makes another one for the same ZooKeeper session.  That one has
- * seen nothing, and has no watches: so it is not refused by an ensemble that
- * has come back without its newest data, and the protocol trusts nothing that
- * is older than a connection, anyhow.
+ * A handle of the library stands for one attempt and one connection. When it is
+ * lost, the client creates another one for the same ZooKeeper session. The new
+ * handle has seen no zxid, so an ensemble that was restored without its newest
+ * data does not refuse it. It has no watches, but the protocol trusts nothing
+ * older than a connection anyway.
  *
- * How often a server is tried, is decided here and nowhere else (addresses.h):
- * what it says before it drops a connection does not count, but how long the
- * connection lives.  Names are looked up again whenever a connection is
- * missing for some time (whereabouts.h).
+ * Only this file decides how often a server is tried (addresses.h). What counts
+ * is how long its connections last, not what it replies before it closes one.
+ * Host names are looked up again when there is no connection for some time
+ * (whereabouts.h).
  *
- * If the ensemble refuses our credentials, waiters are told at once; it is
- * asked again after a while, for it may have been a matter of its settings. */
+ * If the ensemble rejects our credentials, waiters get that error at once. The
+ * client tries again later, because the servers' configuration may change. */
 #include "client.h"
 
 #include <assert.h>
@@ -50,7 +50,7 @@
 #define MILLISECOND INT64_C(1000000)
 #define SECOND INT64_C(1000000000)
 
-/* A connection that has lived for so long was worth having. */
+/* A connection that has lasted so long counts as good. */
 #define LIFE SECOND
 #define ATTEMPT_FIRST SECOND
 #define REFUSAL_FIRST SECOND
@@ -65,7 +65,7 @@ enum client_state {
   CLIENT_CONNECTED,
 };
 
-/* All of it is the I/O thread's, but for (c), which is constant. */
+/* Used by the I/O thread only, except (c): constant. */
 struct client {
   const struct settings *settings; /* (c) */
   struct session *session;         /* (c) but not what it points to */
@@ -73,23 +73,23 @@ struct client {
 
   enum client_state state;
   struct library *library;
-  struct identity identity; /* of the ZooKeeper session to go on with */
+  struct identity identity; /* of the ZooKeeper session to resume */
   struct addresses addresses;
-  int address;        /* the one that is tried or connected to; -1: none */
-  int64_t rest_until; /* whatever the addresses say */
-  int unanswered;     /* attempts, since the last connection */
+  int address;        /* the one in use; -1: none */
+  int64_t rest_until; /* no attempt before this, at any address */
+  int unanswered;     /* attempts since the last connection */
   int64_t tried_at;   /* when the last attempt began */
-  int64_t give_up_at; /* when it takes too long; NEVER: let it */
-  int granted_by;     /* the address that granted the session; -1: none, or
-                         it has kept the connection for a while */
+  int64_t give_up_at; /* when it is abandoned; NEVER: not at all */
+  int granted_by;     /* the address that granted the session; -1: none, or it
+                         has kept the connection for a while */
   int64_t greeted_at;
   int64_t granted; /* the timeout of the connection */
   int refusals;    /* of our credentials, in a row */
 
-  struct whereabouts whereabouts; /* of the servers */
+  struct whereabouts whereabouts; /* the lookup of the servers' names */
 };
 
-/* The facts of the state.  Whatever a server does, they hold. */
+/* The invariants of each state. They hold whatever a server does. */
 static void check(const struct client *client) {
   bool open = library_is_open(client->library);
   switch (client->state) {
@@ -115,7 +115,7 @@ static void say_error(struct client *client, const char *text) {
   client->listener.error(client->listener.self, server, text);
 }
 
-/* What was granted last; before that, what will be asked for. */
+/* Returns the timeout granted last, or else the one to be requested. */
 static int64_t timeout_of(const struct client *client) {
   int64_t granted = session_negotiated(client->session);
   return granted ? granted : client->settings->session_timeout_ms * MILLISECOND;
@@ -136,7 +136,8 @@ static void use_addresses(struct client *client, const char *list) {
     client->state = CLIENT_RESTING;
 }
 
-/* Has an answer come?  Where nobody is connected it is not the last one. */
+/* Handles the answer of a lookup, if there is one. Without a connection,
+ * another lookup follows. */
 static void looked_up(struct client *client) {
   const char *error = "";
   bool temporary = false;
@@ -160,8 +161,9 @@ static void looked_up(struct client *client) {
 
 /* Attempts. */
 
-/* One that does not answer may be broken, or have forgotten us (a server that
- * is just starting does); but it may also be slow. */
+/* Returns how long an attempt may take. A server that does not reply may be
+ * broken, or may have lost our request because it is just starting, or may be
+ * slow. */
 static int64_t patience(const struct client *client) {
   int64_t longest = timeout_of(client) / 3 * 2;
   int rounds = client->unanswered / client->addresses.count;
@@ -195,7 +197,7 @@ static void end_session(struct client *client) {
   if (known) session_expired(client->session, clock_now());
 }
 
-/* It takes too long: another server may do better. */
+/* Abandons the attempt, because another server may reply faster. */
 static void give_up(struct client *client) {
   bool trying = client->state == CLIENT_TRYING;
   client->unanswered += trying;
@@ -204,7 +206,7 @@ static void give_up(struct client *client) {
   library_part(client->library);
 }
 
-/* What the library tells. */
+/* Reports of the library. */
 
 static void blame(struct client *client) {
   addresses_failed(&client->addresses, client->address, clock_now(),
@@ -236,7 +238,7 @@ static void on_connected(void *self, const struct identity *identity,
   }
   session_greeted(client->session, clock_now(), timeout,
                   library_began(client->library));
-  client->listener.attempting(client->listener.self); /* the lease is shorter */
+  client->listener.attempting(client->listener.self); /* lease is shorter */
 }
 
 static void on_accepted(void *self) {
@@ -267,8 +269,9 @@ static void lost(struct client *client) {
   session_disconnected(client->session, clock_now());
 }
 
-/* Who says so may be the one that knows, and the next session is best had from
- * it; unless it has just granted this one. */
+/* The session has expired. The server that reports it may be the one with the
+ * newest data, so the next session is requested from it. The exception: it has
+ * just granted this session. */
 static void expired(struct client *client) {
   if (client->address == client->granted_by)
     blame(client);
@@ -289,7 +292,8 @@ static void refused(struct client *client, int reason) {
                                                      : CLIENT_REFUSED_AUTH);
 }
 
-/* Who refuses a connection does so at once, and has not heard whose it is. */
+/* Returns whether a server may have received the attempt's session id. A server
+ * that refuses a connection does so at once and has read nothing. */
 static bool may_have_been_heard(const struct client *client) {
   int64_t least = client->settings->session_timeout_ms * MILLISECOND;
   if (timeout_of(client) < least) least = timeout_of(client);
@@ -319,15 +323,15 @@ static void on_error(void *self, const char *server, const char *text) {
   client->listener.error(client->listener.self, server, text);
 }
 
-/* The protocol's wishes. */
+/* Requests of the protocol. */
 
 static bool submit(void *self, const struct op *op, const struct op *before) {
   struct client *client = self;
   return library_submit(client->library, op, before);
 }
 
-/* Who has lost its session looks for a new one unasked (end_session), and may
- * be on its way. */
+/* Starts the first name lookup. After the loss of a session, the client already
+ * looks for a new one (end_session), and an attempt may be under way. */
 static void open_session(void *self) {
   struct client *client = self;
   assert(session_number(client->session) == 0);
@@ -339,7 +343,7 @@ struct transport client_transport(struct client *client) {
       struct transport){.self = client, .submit = submit, .open = open_session};
 }
 
-/* Birth and death. */
+/* Creation and destruction. */
 
 struct client *client_new(const struct settings *settings,
                           struct session *session,

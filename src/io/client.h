@@ -1,6 +1,6 @@
-/* The client: the protocol's transport.  It finds the servers, gets
- * connections to them and decides what becomes of each; what is said on them
- * it hands on.  client.c opens with its states. */
+/* The client is the protocol's transport. It finds the servers, connects to
+ * them, and decides what follows the loss of a connection. It passes replies
+ * and events on to the session. client.c begins with its states. */
 #ifndef ZKLOCK_CLIENT_H
 #define ZKLOCK_CLIENT_H
 
@@ -12,41 +12,42 @@
 
 struct client;
 
-/* Why `connect` may give up before its time. */
+/* Why `connect` may fail before its timeout. */
 enum client_failure {
   CLIENT_FINE,
-  CLIENT_REFUSED_AUTH, /* the ensemble did not accept our credentials, ... */
-  CLIENT_WANTS_AUTH,   /* ... or wants others, or some */
+  CLIENT_REFUSED_AUTH, /* the ensemble rejected our credentials */
+  CLIENT_WANTS_AUTH,   /* the ensemble requires other credentials */
   CLIENT_NO_ADDRESS,   /* no host name has an address */
 };
 
 struct client_listener {
   void *self;
   void (*failed)(void *self, enum client_failure failure);
-  /* An attempt to connect begins: the session has been told, and whoever
-   * reads the lease must know it before a server does. */
+  /* An attempt to connect begins. The session knows already, but the Lua thread
+   * must also see the shorter lease before a server receives the attempt. */
   void (*attempting)(void *self);
-  /* Why there is no connection to `server`; NULL: it is not known which, or
-   * none of them is.  Any thread. */
+  /* Reports why there is no connection to `server`. NULL: to all servers, or to
+   * an unknown one. Any thread. */
   void (*error)(void *self, const char *server, const char *text);
 };
 
-/* `wakeup` gets the I/O thread out of its poll; `seed`: of the order in which
- * servers are tried.  NULL: no memory. */
+/* Creates a client. `wakeup` wakes the I/O thread's poll. `seed` determines the
+ * order in which servers are tried. Returns NULL if there is no memory. */
 struct client *client_new(const struct settings *settings,
                           struct session *session,
                           const struct client_listener *listener,
                           const struct wakeup *wakeup, uint64_t seed);
 struct transport client_transport(struct client *client);
-/* Ends the ZooKeeper session; may take the library three seconds. */
+/* Ends the ZooKeeper session. The library may take three seconds. */
 void client_close(struct client *client);
 void client_free(struct client *client);
 
 /* One turn of the I/O thread's loop: client_prepare, poll(2) until the time
- * it gave (`*fd` < 0: nothing to poll), client_process, client_deliver. */
+ * that it returned, client_process, client_deliver. `*fd` < 0: there is nothing
+ * to poll. */
 int64_t client_prepare(struct client *client, int *fd, short *events);
 void client_process(struct client *client, short events);
-/* Hands to the session what the library has reported. */
+/* Passes on to the session what the library has reported. */
 void client_deliver(struct client *client);
 
 #pragma GCC visibility pop

@@ -1,5 +1,6 @@
-/* File descriptors that no child program inherits, not even one that another
- * thread starts at this moment, where the system can make them so. */
+/* File descriptors that child programs do not inherit. Where the system
+ * supports it, this includes a program that another thread starts at the same
+ * moment. */
 #ifndef ZKLOCK_DESCRIPTORS_H
 #define ZKLOCK_DESCRIPTORS_H
 
@@ -7,11 +8,11 @@
 
 #pragma GCC visibility push(hidden)
 
-/* All of these make them non-blocking, too; errno tells what failed. */
+/* These also make the descriptors non-blocking. On failure, errno is set. */
 bool descriptors_pipe(int fds[2]);
 int descriptors_unix_socket(void);
 int descriptors_accept(int listener);
-/* `to` becomes what `from` is, which is left open. */
+/* Makes `to` a copy of `from`, which stays open. */
 bool descriptors_replace(int to, int from);
 
 #pragma GCC visibility pop

@@ -1,12 +1,12 @@
-/* The order is what matters: first the thread that runs Lua stops, inside the
- * handler and for ever, so that nothing of a critical section runs beside the
- * next holder.  Then a thread of ours has the I/O threads end their sessions.
- * Then it lets the signal do what it does where nobody handles it.
+/* Safety depends on the order. First, the thread that runs Lua stops for ever,
+ * inside the signal handler. So its critical section does not run beside the
+ * next holder. Then a thread of zklock makes the I/O threads end their
+ * sessions. Last, it lets the signal take its default action.
  *
- * The stopped thread may hold any lock, that of malloc included.  So the
- * handler calls nothing that takes a lock, and the I/O threads go a way on which
- * they need none of the Lua thread's: see end in io_thread.c.  Should one be held up
- * all the same, the process ends without it. */
+ * The stopped thread may hold any lock, including that of malloc. So the
+ * handler calls no function that takes a lock, and the I/O threads need none of
+ * the Lua thread's locks: see end in io_thread.c. If an I/O thread blocks
+ * nevertheless, the process ends without it. */
 #include "ending.h"
 
 #include <errno.h>
@@ -19,11 +19,11 @@
 #include "descriptors.h"
 #include "registry.h"
 
-/* Of the process, as signals are.  Written by the Lua thread before a handler
- * is there; read by handlers, and by the thread that waits for their word. */
+/* State of the process, as signals belong to the process. The Lua thread writes
+ * it before it installs a handler. Handlers and the waiting thread read it. */
 static struct {
-  pid_t owner;       /* whose threads these are; 0: nobody watches */
-  pthread_t stopped; /* the thread that is to stop */
+  pid_t owner;       /* the process of these threads; 0: not set up */
+  pthread_t stopped; /* the thread to stop */
   int read_fd, write_fd;
 } watched;
 
@@ -37,8 +37,8 @@ static void be_default(int signal) {
 static void handle(int signal) {
   int problem = errno;
   if (watched.owner != getpid()) {
-    be_default(signal); /* a child of fork: none of our threads is here */
-    raise(signal);      /* when this returns */
+    be_default(signal); /* a child of fork: it has none of our threads */
+    raise(signal);      /* delivered when this returns */
   } else if (!pthread_equal(pthread_self(), watched.stopped)) {
     pthread_kill(watched.stopped, signal);
   } else {
@@ -61,7 +61,7 @@ static void *end(void *unused) {
   sigaddset(&one, byte);
   pthread_sigmask(SIG_UNBLOCK, &one, NULL);
   raise(byte);
-  /* The first process of a container is not ended by a signal's default. */
+  /* A signal's default action does not end the first process of a container. */
   _exit(128 + byte);
 }
 

@@ -1,7 +1,7 @@
-/* Ending: a process that a signal ends gives back first what it holds.
+/* Releases the locks of a process that a signal ends.
  *
- * Nothing of this is there until ending_watch is called: its handlers belong
- * to the process. */
+ * Before the first call of ending_watch there are no handlers: they belong to
+ * the process. */
 #ifndef ZKLOCK_ENDING_H
 #define ZKLOCK_ENDING_H
 
@@ -9,9 +9,9 @@
 
 #pragma GCC visibility push(hidden)
 
-/* From now on `signal` stops the calling thread, then ends the process's
- * sessions, then the process.  A signal that is ignored stays ignored.
- * False: errno tells. */
+/* Makes `signal` stop the calling thread, then end the process's sessions, then
+ * the process. An ignored signal stays ignored. Returns false and sets errno on
+ * failure. */
 bool ending_watch(int signal);
 
 #pragma GCC visibility pop

@@ -7,17 +7,17 @@
 
 #include "clock.h"
 
-/* Since the fork began.  What is waited for takes microseconds, once it is
- * given a processor; but who forks in a signal handler may have interrupted
- * itself. */
+/* Time limits, from the start of the fork. The wait takes microseconds as soon
+ * as the other threads get a processor. The limit is needed because a fork in a
+ * signal handler may have interrupted its own thread. */
 #define PATIENCE INT64_C(2000000000)
 #define LOOKUP_PATIENCE INT64_C(100000000)
 
 enum { HOOKS = 4 };
 
-/* All of this is the process's.  (a) atomic  (m) guarded by the lock above it
- * (f) the thread's that forks, which holds `forking` from before until after
- * (t) each thread's own */
+/* State of the process. (a) atomic, (m) guarded by the lock above it, (f) used
+ * by the forking thread, which holds `forking` from before the fork until after
+ * it, (t) per thread. */
 
 static pthread_mutex_t hooks_lock = PTHREAD_MUTEX_INITIALIZER;
 static void (*hooks[HOOKS])(void); /* (m) append only */
@@ -28,9 +28,9 @@ static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER; /* fork_lock */
 static pthread_mutex_t forking = PTHREAD_MUTEX_INITIALIZER;
 static _Thread_local bool is_forking, has_list_lock; /* (t) */
 static _Atomic bool closed, closed_to_lookups;       /* (a) (f) writes */
-static unsigned waited_for; /* (f) look-ups begun when last waited in vain */
+static unsigned waited_for; /* (f) lookups_begun at the last timeout */
 
-static _Atomic int awake, lookups;     /* (a) threads that are */
+static _Atomic int awake, lookups;     /* (a) number of threads */
 static _Atomic unsigned lookups_begun; /* (a) */
 static _Atomic bool barred;            /* (a) see fork_bars_lookups */
 
@@ -51,8 +51,8 @@ void fork_lock(void) { pthread_mutex_lock(&list_lock); }
 void fork_unlock(void) { pthread_mutex_unlock(&list_lock); }
 bool fork_lock_before(int64_t deadline) { return take(&list_lock, deadline); }
 
-/* Counted first and asked afterwards, as a fork closes first and counts
- * afterwards: one of the two sees the other. */
+/* Counts itself first, then checks the barrier. A fork sets the barrier first,
+ * then reads the count. So at least one of the two notices the other. */
 static void enter(_Atomic int *count, _Atomic bool *barrier) {
   for (;;) {
     atomic_fetch_add(count, 1);
@@ -80,7 +80,7 @@ static void await(_Atomic int *count, int64_t deadline) {
   while (atomic_load(count) > 0 && wait_a_little(deadline)) continue;
 }
 
-/* Those for which it has waited in vain it does not wait for again. */
+/* Waits for lookups, but only once for the same ones. */
 static void await_lookups(int64_t deadline) {
   unsigned begun = atomic_load(&lookups_begun);
   if (begun != waited_for) await(&lookups, deadline);

@@ -6,10 +6,11 @@
 #include <sys/socket.h>
 #include <sys/types.h>
 
-/* Zero bytes at the head of so short a packet; bytes that a message quotes. */
+/* The zero bytes at the start of such a short packet; the bytes quoted in a
+ * message. */
 enum { ZEROS = 3, SHOWN = 40 };
 
-static _Thread_local int expected = -1, zeros; /* so many were read */
+static _Thread_local int expected = -1, zeros; /* zero bytes read so far */
 static _Thread_local char words[160];
 
 void handshake_expect(int fd) {
@@ -19,7 +20,7 @@ void handshake_expect(int fd) {
 
 const char *handshake_words(void) { return words; }
 
-/* TLS: an alert, or a handshake. */
+/* Returns whether it is TLS: an alert or a handshake. */
 static bool is_tls(const char *head, size_t size) {
   return size > 1 && (head[0] == 0x15 || head[0] == 0x16) && head[1] == 3;
 }
@@ -38,7 +39,8 @@ static const char *protocol_of(const char *head) {
   return NULL;
 }
 
-/* With its first line, as far as that is plain: the other side has written it. */
+/* Describes the reply, with its first line. That line is untrusted input, so
+ * unprintable characters are replaced. */
 static void describe(char *head, size_t size) {
   const char *protocol = protocol_of(head);
   bool tls = is_tls(head, size);
@@ -60,7 +62,8 @@ static void describe(char *head, size_t size) {
              "it is no ZooKeeper server: it answers in another protocol");
 }
 
-/* What a server answers to `isro`: another user of the library may ask that. */
+/* Returns whether it is a reply to `isro`, which another user of the library
+ * may send. */
 static bool is_word(const char *head) {
   return strcmp(head, "rw") == 0 || strcmp(head, "ro") == 0 ||
          strcmp(head, "null") == 0;

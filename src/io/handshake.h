@@ -1,19 +1,20 @@
-/* The first bytes that a server sends.  A ZooKeeper server answers a connect request
- * by a packet of 36 or 37 bytes, with its length in front.  The client library does not
- * check that length: it takes the page of a web server for a session.
+/* Checks the first bytes that a server sends. A ZooKeeper server answers a
+ * connect request with a packet of 36 or 37 bytes, after its length. The client
+ * library does not check that length, and would take a web page for a session.
  *
- * The state belongs to the thread that has made the socket: the library's, or ours. */
+ * The state is per thread: it belongs to the thread that created the socket. */
 #ifndef ZKLOCK_HANDSHAKE_H
 #define ZKLOCK_HANDSHAKE_H
 
 #pragma GCC visibility push(hidden)
 
-/* A socket that was just made: the library will read from it. */
+/* Starts the check for a new socket that the library will read from. */
 void handshake_expect(int fd);
-/* Before a read.  -1: what has come is no ZooKeeper server's answer.  More than 0:
- * it may be one; read no more bytes than this, and look again.  0: read on. */
+/* Must be called before each read. Returns -1 if the bytes are not from a
+ * ZooKeeper server. Returns n > 0 if they may be: read at most n bytes, then
+ * call again. Returns 0 when the check is done. */
 int handshake_look(int fd);
-/* Describes what has come, for a message. */
+/* Returns a description of the bytes, for a message. */
 const char *handshake_words(void);
 
 #pragma GCC visibility pop

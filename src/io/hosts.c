@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Two processes that read one text differently hold two locks: they use other
- * servers, or another chroot.  So a text that zklock takes means what it means
- * to the reference, Java's ConnectStringParser.  If Java refuses a text, or
- * another client reads it differently, or a person can mean something else by
- * it, zklock refuses it.  spec/support/spellings.lua has a list. */
+/* If two processes parse the same text differently, they use other servers or
+ * another chroot, so they hold two locks. So zklock accepts only texts that it
+ * parses like the reference, Java's ConnectStringParser. It rejects a text that
+ * Java rejects, that another client parses differently, or that is ambiguous
+ * for people. spec/support/spellings.lua has a list. */
 
 #define DIGITS "0123456789"
 #define NAME_CHARACTERS \
@@ -21,9 +21,9 @@ static const char *character_fault(char c) {
   if (c == ' ' || (c >= '\t' && c <= '\r'))
     return "has a blank or a line break";
   switch (c) {
-    case ',': /* of a chroot */
+    case ',': /* in a chroot */
       return "is not behind the last host";
-    case ':': /* the same */
+    case ':': /* in a chroot */
       return "has a port behind it";
     case ';':
       return "has a ';' (hosts are separated by ',')";
@@ -48,7 +48,8 @@ static const char *odd_character(const char *from, const char *to,
   return NULL;
 }
 
-/* (Java takes "+2181"; C's client reads 010 as 8.) */
+/* Stricter than others: Java accepts "+2181", and the C client parses 010 as
+ * 8. */
 static bool parse_port(struct host *host, const char *from, const char *to) {
   size_t length = (size_t)(to - from);
   if (length == 0 || length >= sizeof host->port || *from == '0') return false;
@@ -63,7 +64,7 @@ static bool is_ipv4(const char *name) {
   return inet_pton(AF_INET, name, &address) == 1;
 }
 
-/* (A zone of a URL is behind "%25".) */
+/* In a URL, a zone follows "%25": that is rejected. */
 static bool is_ipv6(const char *name) {
   char address[HOST_MAX + 1];
   struct in6_addr read;
@@ -85,8 +86,9 @@ static bool is_number(const char *label, size_t length) {
   return prefix + strspn(label + prefix, digits) == length;
 }
 
-/* What looks like an IPv4 address is one: C reads 010.0.0.1 as 8.0.0.1 and
- * 127.1 as 127.0.0.1, Java reads the first as 10.0.0.1, Go asks for a name. */
+/* A name of numbers must be a full IPv4 address, because clients differ. C
+ * parses 010.0.0.1 as 8.0.0.1 and 127.1 as 127.0.0.1. Java parses the first as
+ * 10.0.0.1. Go looks up a name. */
 static const char *name_fault(const char *name) {
   bool is_numeric = true;
   for (const char *label = name;;) {
@@ -114,7 +116,7 @@ static const char *take_name(struct host *host, const char *from,
   return NULL;
 }
 
-/* `[v6]`, `[v6]:port`; what is wrong, or NULL. */
+/* Parses `[v6]` or `[v6]:port`. Returns what is wrong, or NULL. */
 static const char *parse_bracketed(struct host *host, const char *from,
                                    const char *to) {
   const char *close = memchr(from, ']', (size_t)(to - from));
@@ -129,7 +131,7 @@ static const char *parse_bracketed(struct host *host, const char *from,
   return parse_port(host, close + 2, to) ? NULL : BAD_PORT;
 }
 
-/* `host`, `host:port`; the same. */
+/* Parses `host` or `host:port`. Returns what is wrong, or NULL. */
 static const char *parse_named(struct host *host, const char *from,
                                const char *to) {
   const char *fault = odd_character(from, to, NAME_CHARACTERS ":");
@@ -154,7 +156,8 @@ static const char *parse_host(struct host *host, const char *from,
                       : parse_named(host, from, to);
 }
 
-/* (Beyond ASCII, Java and Python read the environment by their locale.) */
+/* Only ASCII is allowed: Java and Python decode other characters by the
+ * locale. */
 const char *hosts_chroot_fault(const char *text, size_t length) {
   if (length == 1 && *text == '/') return NULL;
   const char *fault = odd_character(text, text + length, CHROOT_CHARACTERS);
@@ -172,7 +175,8 @@ struct shown {
   char text[101];
 };
 
-/* The text for a message of one line; not what may be a secret. */
+/* Returns the text for a one-line message, or "***" if it may contain a
+ * secret. */
 static struct shown show(const char *text) {
   struct shown shown;
   snprintf(shown.text, sizeof shown.text, "%s",

@@ -1,4 +1,4 @@
-/* The servers as the user names them: `host[:port],…[/chroot]`.  Pure. */
+/* Parses the list of servers: `host[:port],…[/chroot]`. Pure. */
 #ifndef ZKLOCK_HOSTS_H
 #define ZKLOCK_HOSTS_H
 
@@ -18,16 +18,17 @@ struct host {
 
 struct hosts {
   int count;
-  struct host *list;               /* whoever has had them read frees it */
+  struct host *list;               /* the caller of hosts_parse frees it */
   char chroot[PATH_MAX_BYTES + 1]; /* "" or absolute */
 };
 
-/* False: `error` is a sentence's end that says what is wrong, or empty: no
- * memory. */
+/* Returns false on failure. `error` is then the end of a sentence that says
+ * what is wrong, or empty if there is no memory. */
 bool hosts_parse(struct hosts *hosts, const char *text, char *error,
                  size_t error_size);
 
-/* What is wrong with a chroot, as a sentence's end, or NULL.  `/` is none. */
+/* Returns what is wrong with a chroot, as the end of a sentence, or NULL. `/`
+ * is valid and means no chroot. */
 const char *hosts_chroot_fault(const char *text, size_t length);
 
 #pragma GCC visibility pop

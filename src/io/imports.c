@@ -1,17 +1,19 @@
-/* A shared library calls through a table of addresses that the linker has filled
- * in, one for each function that it imports.  Some of them are written again here.
+/* A shared library calls imported functions through a table of addresses that
+ * the linker has filled in. This file rewrites some of them.
  *
- * Names: the linker binds a name to the first library of the whole process that
- * has it.  If that has loaded libzookeeper_mt for all to see, ours and those that
- * libzookeeper_st calls itself by would be mt's, and crash.  They are bound to the
- * libzookeeper_st that our module is linked to.  (RTLD_DEEPBIND would do that for
- * malloc, too: under another allocator the library would free what is not its.)
+ * Names: the linker binds a name to the first library in the process that
+ * exports it. If the process has loaded libzookeeper_mt globally, our calls
+ * would reach mt's functions. So would the calls by which libzookeeper_st calls
+ * itself, and they would crash. So these names are bound to the libzookeeper_st
+ * that our module is linked to. RTLD_DEEPBIND is no alternative: it also binds
+ * malloc and free, and with another allocator the library would free memory
+ * that it has not allocated.
  *
- * Functions: six of the C library's are replaced.  Each of ours does what the
- * original does: whoever else in the process uses the library will not notice. */
+ * Functions: six functions of the C library are replaced. For other users of
+ * the library in the process, each behaves like the original. */
 #include "imports.h"
 
-/* Where such a table holds plain addresses. */
+/* Only for systems whose table holds plain addresses. */
 #if defined(__linux__) &&                                                \
     (defined(__x86_64__) || defined(__i386__) || defined(__aarch64__) || \
      defined(__arm__) || defined(__riscv) || defined(__s390__) ||        \
@@ -32,8 +34,8 @@
 #include "handshake.h"
 #include "stream.h"
 
-/* Constant once replace has run: the library does with a socket what a stream
- * has to know of. */
+/* Constant once replace has run. Set if all the functions that a stream needs
+ * are replaced. */
 static _Atomic bool has_streams;
 
 static int close_on_exec_socket(int domain, int type, int protocol) {
@@ -45,8 +47,9 @@ static int close_on_exec_socket(int domain, int type, int protocol) {
   return fd;
 }
 
-/* The library asks for AI_ADDRCONFIG, for which the C library takes a lock that
- * look-ups of names take, too: see fork.h.  A numeric address needs neither. */
+/* The library passes AI_ADDRCONFIG, for which the C library takes a lock that
+ * name lookups take, too: see fork.h. For a numeric address, neither the flag
+ * nor the lock is needed. */
 static int lockless_getaddrinfo(const char *name, const char *service,
                                 const struct addrinfo *hints,
                                 struct addrinfo **found) {
@@ -81,7 +84,8 @@ static function *replacement(const char *name) {
   return NULL;
 }
 
-/* A compiler may have made it import others in place of some. */
+/* Returns whether the library imports all the functions that a stream needs. A
+ * compiler may have replaced some of them by others. */
 static bool has_all_of_stream(void) {
   for (int i = 0; i < REPLACEMENTS; i++)
     if (replacements[i].of_stream && !replacements[i].found) return false;
@@ -93,19 +97,19 @@ static bool has_all_of_stream(void) {
 struct image {
   uintptr_t base, from, to;
   const ElfW(Dyn) * dynamic;
-  uintptr_t relro, relro_end; /* what the linker has made read-only */
+  uintptr_t relro, relro_end; /* made read-only by the linker */
   const char *strings;
   const ElfW(Sym) * symbols;
 };
 
 static struct image library, own;
-static void *ourselves; /* our module, as dlsym takes it */
+static void *ourselves; /* the handle of our module, for dlsym */
 
 static bool is_in(const struct image *image, uintptr_t address) {
   return address >= image->from && address < image->to;
 }
 
-/* What the name is to stand for in an image; 0: for what it does. */
+/* Returns the new address for a name in an image; 0: unchanged. */
 static uintptr_t wanted(const struct image *image, const ElfW(Sym) * s) {
   const char *name = image->strings + s->st_name;
   bool imported = s->st_shndx == SHN_UNDEF;
@@ -148,14 +152,14 @@ static bool patch_table(const struct image *image, uintptr_t table, size_t size,
   size_t step = with_addends ? sizeof(ElfW(Rela)) : sizeof(ElfW(Rel));
   for (size_t at = 0; table && ok && at < size; at += step) {
     const ElfW(Rela) *r =
-        (const ElfW(Rela) *)(table + at); /* Rel ends before */
+        (const ElfW(Rela) *)(table + at); /* Rel is a prefix of Rela */
     ok = patch(image, r->r_offset, SYMBOL(r->r_info),
                with_addends ? (uintptr_t)r->r_addend : 0);
   }
   return ok;
 }
 
-/* glibc has made the addresses in here absolute, musl has not. */
+/* These addresses are absolute in glibc and relative in musl. */
 static uintptr_t absolute(const struct image *image, ElfW(Addr) address) {
   return address < image->base ? image->base + address : address;
 }
@@ -228,7 +232,7 @@ static int look_at(struct dl_phdr_info *info, size_t size, void *argument) {
     }
   }
   if (found) *search->image = image;
-  /* The program itself is the first.  It keeps what is its own. */
+  /* The first image is the program itself: its imports stay unchanged. */
   return search->seen++ > 0 && found;
 }
 
@@ -239,7 +243,8 @@ static bool find_image(const void *inside, struct image *image) {
 
 static const char *asked;
 
-/* In one piece with us it would make ours call ours. */
+/* If the library is linked into our module, nothing is replaced: our functions
+ * would call themselves. */
 static void replace(void) {
   bool found = find_image(dlsym(ourselves, asked), &library) &&
                find_image((const void *)(uintptr_t)replace, &own) &&

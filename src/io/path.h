@@ -1,4 +1,4 @@
-/* What ZooKeeper takes for a path of a node.  Pure. */
+/* Checks whether ZooKeeper accepts a path. Pure. */
 #ifndef ZKLOCK_PATH_H
 #define ZKLOCK_PATH_H
 
@@ -8,16 +8,18 @@
 
 enum { PATH_MAX_BYTES = 1000 };
 
-/* What ZooKeeper would refuse in a path, as a sentence's end; NULL: nothing. */
+/* Returns why ZooKeeper would refuse a path, as the end of a sentence, or
+ * NULL. */
 const char *path_fault(const char *path, size_t length);
 
-/* The first component whose name reads as a contender's node, whatever kind of
- * lock and layout it would belong to; NULL: there is none. */
+/* Returns the first component that reads as a contender's node, of any kind of
+ * lock and layout, or NULL. */
 const char *path_contender(const char *path, size_t path_length,
                            size_t *length);
 
-/* What is wrong with a contender's node, as it is named below the path of its
- * lock: its name, or that below a semaphore's directories; NULL: nothing. */
+/* Returns what is wrong with a contender's node, or NULL. `node` is its path
+ * below the lock's path: its name, or a path in one of a semaphore's
+ * directories. */
 const char *path_node_fault(const char *node, size_t length);
 
 #pragma GCC visibility pop

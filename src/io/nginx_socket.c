@@ -10,7 +10,7 @@
 
 #include "descriptors.h"
 
-/* A directory of our own: nobody else can connect. */
+/* Creates a private directory, so that no other user can connect. */
 static bool make_directory(struct nginx_socket *s) {
   static const char *const places[] = {"/tmp", "/dev/shm", "/var/tmp"};
   for (int i = 0; i < 3; i++) {
@@ -40,7 +40,8 @@ bool nginx_socket_open(struct nginx_socket *s) {
   return false;
 }
 
-/* Is it this process that has connected? */
+/* Returns whether this process has connected (where only the user is known:
+ * this user). */
 static bool is_ours(int fd) {
 #ifdef SO_PEERCRED
   struct ucred peer;

@@ -1,8 +1,7 @@
-/* How a wake-up reaches nginx, which reads only sockets that it has connected
- * itself: we listen on a private Unix socket, nginx connects to it, and our
- * end of that connection takes the place of the wake-up's pipe.  The socket
- * has a name for the moment between nginx_socket_open and
- * nginx_socket_accept. */
+/* Connects a wake-up to nginx, which reads only sockets that it has connected
+ * itself. zklock listens on a private Unix socket, and nginx connects to it.
+ * zklock's end of that connection replaces the wake-up's pipe. The socket has a
+ * name only between nginx_socket_open and nginx_socket_accept. */
 #ifndef ZKLOCK_NGINX_SOCKET_H
 #define ZKLOCK_NGINX_SOCKET_H
 
@@ -10,16 +9,16 @@
 
 #pragma GCC visibility push(hidden)
 
-/* The Lua thread's alone. */
+/* Used by the Lua thread only. */
 struct nginx_socket {
   bool open;
   int listener;
   char directory[32], path[40];
 };
 
-bool nginx_socket_open(struct nginx_socket *s); /* false: errno tells */
-/* Our end of the connection that this process has made meanwhile; -1: errno
- * tells.  Nobody can connect any more in any case. */
+bool nginx_socket_open(struct nginx_socket *s); /* false: errno is set */
+/* Returns zklock's end of the connection that this process has made, or -1 and
+ * sets errno. Closes the listener in any case. */
 int nginx_socket_accept(struct nginx_socket *s);
 void nginx_socket_close(struct nginx_socket *s);
 

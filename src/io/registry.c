@@ -10,8 +10,8 @@
 
 #define EXIT_PATIENCE INT64_C(2000000000)
 
-/* Guarded by fork_lock.  `owner`: whose sessions these are.  (A child that was
- * made without fork's handlers has its parent's list.) */
+/* Guarded by fork_lock. `owner` is the process that the list belongs to: a
+ * child that was created without fork's handlers has its parent's list. */
 static struct registered *first;
 static pid_t owner;
 
@@ -22,7 +22,7 @@ static void nap(void) {
 
 static struct registered *own(void) { return owner == getpid() ? first : NULL; }
 
-/* Process exit: releases and closes that are under way get two seconds. */
+/* At exit, unfinished releases and closes get two seconds. */
 
 static void close_all(void) {
   fork_lock();
@@ -43,8 +43,9 @@ static void at_exit(void) {
   while (is_any_left() && clock_now() < deadline) nap();
 }
 
-/* Tells them that the process ends: is any left?  The Lua thread may have
- * stopped in a fork, with the lock: then nobody can be told. */
+/* Asks all sessions to end. Returns whether any is left. If the Lua thread was
+ * stopped in a fork, it holds the lock for ever, and no session can be
+ * asked. */
 static bool end_living(int64_t deadline) {
   bool any = false;
   if (!fork_lock_before(deadline)) return false;

@@ -1,8 +1,9 @@
-/* The open sessions of this process.  A process that ends has them end first, be it by exit or by a
- * signal.
+/* The open sessions of this process. They are closed when the process exits or
+ * a signal ends it.
  *
  * The list is guarded by the process's one lock (fork.h), which every fork
- * takes; in the child it is empty, for what was in it is the parent's. */
+ * takes. In the child it is empty, because its sessions belong to the
+ * parent. */
 #ifndef ZKLOCK_REGISTRY_H
 #define ZKLOCK_REGISTRY_H
 
@@ -11,14 +12,16 @@
 
 #pragma GCC visibility push(hidden)
 
-/* (c) constant while registered  (r) guarded by the process's lock
- * (a) atomic */
+/* (c) constant while registered, (r) guarded by the process's lock, (a)
+ * atomic */
 struct registered {
   void *self; /* (c) */
-  /* (c) Asks it to close, as its user would.  Any thread; with the lock. */
+  /* (c) Asks the session to close, as its user would. Any thread; with the
+   * lock. */
   void (*close)(void *self);
-  /* (c) Asks it to end without the Lua thread, which has stopped somewhere:
-   * without malloc, and without any lock that that thread takes. */
+  /* (c) Asks the session to end without the Lua thread, which was stopped at an
+   * arbitrary point. It must not use malloc, or a lock that the Lua thread
+   * takes. */
   void (*end)(void *self);
   _Atomic bool ended;                 /* (a) it has no ZooKeeper session */
   struct registered *next, *previous; /* (r) */
@@ -26,7 +29,7 @@ struct registered {
 
 void registry_add(struct registered *entry);
 void registry_remove(struct registered *entry);
-/* Ends every session, and waits so long (in nanoseconds) until all have. */
+/* Ends all sessions, and waits for them for at most `patience` nanoseconds. */
 void registry_end_all(int64_t patience);
 
 #pragma GCC visibility pop

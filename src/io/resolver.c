@@ -17,7 +17,7 @@ struct endpoints {
   size_t count, room;
 };
 
-/* (c) constant after resolver_start  (m) guarded by lock  (p) written by the
+/* (c) constant after resolver_start, (m) guarded by lock, (p) written by the
  * thread before it sets `done`, and constant afterwards */
 struct resolver {
   pthread_mutex_t lock;
@@ -32,7 +32,8 @@ struct resolver {
   struct host hosts[];      /* (c) */
 };
 
-/* Without AI_ADDRCONFIG getaddrinfo takes no lock for a numeric address. */
+/* Looks up a name. Without AI_ADDRCONFIG, getaddrinfo takes no lock for a
+ * numeric address. */
 static int look_up(const char *name, int flags, struct addrinfo **found) {
   struct addrinfo hints = {.ai_family = AF_UNSPEC,
                            .ai_socktype = SOCK_STREAM,
@@ -76,7 +77,7 @@ static char *room_for_one(struct endpoints *all) {
   return all->list[all->count];
 }
 
-/* 0, or EAI_…. */
+/* Returns 0 or EAI_…. */
 static int add(struct endpoints *all, const struct addrinfo *a,
                const char *port) {
   char ip[IP_MAX], *text = room_for_one(all);
@@ -95,7 +96,7 @@ static void note_error(struct resolver *r, const char *name, int rc,
   if (rc == EAI_AGAIN) r->temporary = true;
 }
 
-/* False: no memory. */
+/* Returns false if there is no memory. */
 static bool add_host(struct resolver *r, struct endpoints *all,
                      const struct host *host) {
   struct addrinfo *found;
@@ -128,7 +129,8 @@ static char *join(struct endpoints *all) {
   return text;
 }
 
-/* All or nothing: an address that is missing could be the only live one. */
+/* Resolves all names. If there is no memory, it returns no address at all: a
+ * missing one could be the only reachable server. */
 static void resolve(struct resolver *r) {
   struct endpoints all = {0};
   bool ok = true;
@@ -146,7 +148,7 @@ static void *run(void *argument) {
   resolve(r);
   pthread_mutex_lock(&r->lock);
   r->done = true;
-  if (r->wake) r->wake(r->self); /* a write to a pipe */
+  if (r->wake) r->wake(r->self); /* writes to a pipe */
   pthread_mutex_unlock(&r->lock);
   release(r);
   fork_lookup_end();
@@ -164,7 +166,7 @@ struct resolver *resolver_start(const struct hosts *hosts,
   r->self = self;
   r->count = hosts->count;
   memcpy(r->hosts, hosts->list, size);
-  if (resolver_is_numeric(hosts)) { /* nothing that could hang */
+  if (resolver_is_numeric(hosts)) { /* numeric addresses cannot hang */
     resolve(r);
     r->done = true;
     r->references = 1;
@@ -174,7 +176,7 @@ struct resolver *resolver_start(const struct hosts *hosts,
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
   pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-  /* All signals are blocked in our caller, and so in the new thread. */
+  /* The caller has blocked all signals, so the new thread has, too. */
   int rc = pthread_create(&thread, &attributes, run, r);
   pthread_attr_destroy(&attributes);
   if (rc == 0) return r;

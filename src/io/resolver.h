@@ -1,5 +1,5 @@
-/* Host names to addresses, on a short-lived thread of its own: a resolver
- * that hangs must stop no deadline. */
+/* Resolves host names on a short-lived thread of its own, because a resolver
+ * that hangs must not delay a deadline. */
 #ifndef ZKLOCK_RESOLVER_H
 #define ZKLOCK_RESOLVER_H
 
@@ -7,21 +7,22 @@
 
 #pragma GCC visibility push(hidden)
 
-struct resolver; /* shared by its thread and whoever started it */
+struct resolver; /* shared by its thread and its owner */
 
-/* True: nothing of it needs a resolver. */
+/* Returns whether all hosts are numeric addresses. */
 bool resolver_is_numeric(const struct hosts *hosts);
-/* Starts resolving; `wake(self)` is called from the other thread when done,
- * unless resolver_abandon came first.  NULL: no memory, no thread. */
+/* Starts to resolve. The other thread calls `wake(self)` when it is done,
+ * unless resolver_abandon was called. Returns NULL if there is no memory or no
+ * thread. */
 struct resolver *resolver_start(const struct hosts *hosts,
                                 void (*wake)(void *self), void *self);
-/* NULL while it is under way.  Else `ip:port,…` as the client library takes
- * it, of any length, sorted, each address once, until resolver_abandon; "" if
- * no host has an address, and why in `*error`, and whether that may change
- * soon in `*temporary`. */
+/* Returns NULL while the lookup is running. Otherwise returns `ip:port,…`,
+ * sorted, each address once, of any length. The text is valid until
+ * resolver_abandon. If no host has an address, returns "", with the reason in
+ * `*error`. Then `*temporary` says whether that may change soon. */
 const char *resolver_result(struct resolver *resolver, const char **error,
                             bool *temporary);
-/* The thread, if it still runs, ends by itself. */
+/* Releases the resolver. If its thread is still running, it ends by itself. */
 void resolver_abandon(struct resolver *resolver);
 
 #pragma GCC visibility pop

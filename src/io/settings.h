@@ -1,5 +1,6 @@
-/* What a session was opened with; constant afterwards, but for the credentials:
- * each connection needs them, and who has had the last forgets them. */
+/* The options of a session. Constant after it was opened, except the
+ * credentials: each connection needs them, and they are wiped after the last
+ * one. */
 #ifndef ZKLOCK_SETTINGS_H
 #define ZKLOCK_SETTINGS_H
 
@@ -7,7 +8,8 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Of a node that zklock makes, or stamps: they say who holds it. */
+/* The most data in a node that zklock creates or marks. They identify its
+ * holder. */
 enum { DATA_MAX_BYTES = 1024 };
 
 struct credential {
@@ -24,18 +26,18 @@ struct acl_entry {
 struct settings {
   struct hosts hosts;
   int session_timeout_ms;
-  int least_session_timeout_ms; /* no server grants less; 0: not known */
-  int tick_time_ms;             /* no server has a longer one; 0: not known */
+  int least_session_timeout_ms; /* minimum over all servers; 0: not known */
+  int tick_time_ms;             /* maximum over all servers; 0: not known */
   struct credential *credentials;
   int credential_count;
   struct acl_entry *acl;
   int acl_count;   /* 0: open to all */
-  bool doubts_acl; /* it may be that it shuts out ourselves */
+  bool doubts_acl; /* the ACL may deny this session itself */
   bool want_log;
 };
 
 void settings_free(struct settings *settings);
-/* Wipes them: nothing of ours has them any more. */
+/* Wipes the credentials, so that zklock has no copy left. */
 void settings_forget_credentials(struct settings *settings);
 
 #pragma GCC visibility pop

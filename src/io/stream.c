@@ -40,12 +40,12 @@ void stream_bind(int fd) {
   current->fd = fd;
 }
 
-/* Out. */
+/* Sending. */
 
 bool stream_is_waiting(const struct stream *s) { return s->out_end > 0; }
 
-/* The first `size` bytes of what waits are sent, or never will be.  They may be
- * a credential. */
+/* Drops the first `size` bytes of the output, because they were sent or never
+ * will be. Wipes them: they may contain credentials. */
 static void let_go(struct stream *s, size_t size) {
   size_t left = s->out_end - size;
   memmove(s->out, s->out + size, left);
@@ -77,7 +77,7 @@ static void push(struct stream *s, int more) {
 
 void stream_flush(struct stream *s) { push(s, 0); }
 
-/* (What is not taken the library sends again.) */
+/* Buffers the data. The library sends the rest again. */
 static ssize_t gather(struct stream *s, const void *data, size_t size) {
   size_t room = STREAM_SIZE - s->out_end;
   if (size > room) size = room;
@@ -101,7 +101,7 @@ ssize_t stream_send(int fd, const void *data, size_t size, int flags) {
   return gather(s, data, size);
 }
 
-/* In. */
+/* Receiving. */
 
 size_t stream_unread(const struct stream *s) { return s->in_end - s->in_at; }
 
@@ -119,7 +119,7 @@ static size_t take(struct stream *s, char *data, size_t size) {
   return size;
 }
 
-/* As recv does; what is small is read ahead. */
+/* Works like recv. Reads ahead if the request is small. */
 static ssize_t read_more(struct stream *s, char *data, size_t size) {
   bool ahead = size < STREAM_SIZE;
   size_t room = ahead ? STREAM_SIZE : size;
@@ -131,8 +131,8 @@ static ssize_t read_more(struct stream *s, char *data, size_t size) {
   return (ssize_t)take(s, data, size);
 }
 
-/* A send may have failed because the server has closed: what it has said before
- * is heard first. */
+/* Returns received data before it reports a failed send: the server may have
+ * closed the connection after it sent them. */
 ssize_t stream_recv(int fd, void *data, size_t size, int flags) {
   struct stream *s = stream_of(fd);
   int most = handshake_look(fd);
@@ -140,7 +140,7 @@ ssize_t stream_recv(int fd, void *data, size_t size, int flags) {
     errno = EPROTO;
     return -1;
   }
-  if (most > 0) /* and nothing was read before */
+  if (most > 0) /* nothing was read before */
     return recv(fd, data, size < (size_t)most ? size : (size_t)most, flags);
   if (!s || flags) return recv(fd, data, size, flags);
   size_t got = take(s, data, size);
@@ -155,15 +155,15 @@ ssize_t stream_recv(int fd, void *data, size_t size, int flags) {
   return -1;
 }
 
-/* Both. */
+/* Polling. */
 
-/* Of what is asked for, what needs no waiting. */
+/* Returns which of the events are ready without a wait. */
 static short ready(const struct stream *s, short events) {
   return (short)((stream_has_news(s) ? events & POLLIN : 0) |
                  (stream_is_waiting(s) ? 0 : events & POLLOUT));
 }
 
-/* While it waits for something else, too, what waits to be sent is sent. */
+/* Polls. Whatever the library waits for, buffered output is sent meanwhile. */
 static int poll_stream(struct stream *s, struct pollfd *asked, int timeout) {
   int64_t deadline =
       timeout < 0 ? INT64_MAX : clock_now() + timeout * INT64_C(1000000);

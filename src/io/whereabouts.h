@@ -1,5 +1,5 @@
-/* Where the servers are: their names are looked up, and again, every few seconds,
- * while a connection is missing, for they may have moved, and move again. */
+/* Looks up the addresses of the servers. While there is no connection, it
+ * repeats that every few seconds, because the servers may have moved. */
 #ifndef ZKLOCK_WHEREABOUTS_H
 #define ZKLOCK_WHEREABOUTS_H
 
@@ -11,34 +11,37 @@
 
 #pragma GCC visibility push(hidden)
 
-/* All of it is the I/O thread's, but for (c), which is constant. */
+/* Used by the I/O thread only, except (c): constant. */
 struct whereabouts {
   const struct hosts *hosts;   /* (c) */
   const struct wakeup *wakeup; /* (c) */
-  struct resolver *resolver;   /* at work, or NULL */
-  int64_t due;                 /* when to ask; NEVER */
-  int64_t pause;               /* until the time after that */
+  struct resolver *resolver;   /* running, or NULL */
+  int64_t due;                 /* when to look up; NEVER */
+  int64_t pause;               /* before the lookup after that */
 };
 
-/* `wakeup`: what an answer rouses. */
+/* An answer signals `wakeup`. */
 void whereabouts_init(struct whereabouts *w, const struct hosts *hosts,
                       const struct wakeup *wakeup);
 
-/* Asks; nothing if it is being asked. */
+/* Starts a lookup unless one is running. */
 void whereabouts_ask(struct whereabouts *w);
 void whereabouts_ask_in(struct whereabouts *w, int64_t pause);
-/* After a pause, longer after each answer; not where there are no names. */
+/* Schedules another lookup. The pause grows with each answer. Does nothing if
+ * all hosts are numeric addresses. */
 void whereabouts_ask_again(struct whereabouts *w);
-/* A connection is missing: where are they, if it stays away? */
+/* Called when a connection was lost. Schedules a lookup, in case the servers
+ * have moved. */
 void whereabouts_expect_moves(struct whereabouts *w);
-/* There is a connection. */
+/* Called when there is a connection. Cancels the scheduled lookup. */
 void whereabouts_rest(struct whereabouts *w);
 
-/* `ip:port,…`, alive until whereabouts_done; empty: `*error` says why there is no
- * address, `*temporary` whether there may be one yet.  NULL: no answer yet. */
+/* Returns `ip:port,…`, valid until whereabouts_done, or NULL if there is no
+ * answer yet. If it is empty, `*error` says why, and `*temporary` whether that
+ * may change soon. */
 const char *whereabouts_answer(struct whereabouts *w, const char **error,
                                bool *temporary);
-/* The answer was read, or is not wanted any more. */
+/* Drops the answer or the running lookup. */
 void whereabouts_done(struct whereabouts *w);
 
 #pragma GCC visibility pop

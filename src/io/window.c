@@ -17,15 +17,16 @@ static struct sender *take_first(struct window *w) {
   return sender;
 }
 
-/* What is larger than the window goes alone.  The first in line is not passed
- * by smaller ones: it would wait for ever. */
+/* A request larger than the window is sent alone. Smaller requests do not
+ * overtake the first one in the queue, which could otherwise wait for ever. */
 static bool has_room(const struct window *w, int cost) {
   return w->requests < WINDOW_REQUESTS &&
          (w->bytes == 0 || cost <= WINDOW_BYTES - w->bytes);
 }
 
-/* Sending may end requests, and begin others: their calls of us find it
- * running, and it goes on until nobody has room. */
+/* Sends while there is room. Sending may end or begin other requests, which
+ * calls this function again. That call returns at once, and the loop goes
+ * on. */
 static void run(struct window *w) {
   if (w->runs) return;
   w->runs = true;

@@ -1,14 +1,13 @@
-/* The window: how much of what a session asks beside the protocol may be
- * unanswered at a time.
+/* The in-flight limit: how many of a session's asks may be unanswered at a
+ * time, and how large their replies may be.
  *
- * A server answers a session in order, so a heartbeat, or a lock's request,
- * waits until what was asked before it has been answered.  How many children a
- * directory has, and how large their data are, strangers decide: so only a few
- * requests are under way, and answers of a few bytes, however much there is to
- * ask.  Whoever has something to send stands in line, and sends one request in
- * each turn.
+ * A server replies to a session in order. So a heartbeat or a lock's request
+ * waits for the replies to all earlier asks. Other clients decide how many
+ * children a directory has and how large their data are. So there is a limit,
+ * however much there is to ask. Senders queue, and each sends one request per
+ * turn.
  *
- * Arithmetic only. */
+ * Pure. */
 #ifndef ZKLOCK_WINDOW_H
 #define ZKLOCK_WINDOW_H
 
@@ -18,26 +17,27 @@
 
 enum { WINDOW_REQUESTS = 64, WINDOW_BYTES = 4 * 1024 * 1024 };
 
-/* One that has something to send. */
+/* A sender in the queue. */
 struct sender {
   struct sender *next;
-  int cost; /* the bytes that the answer to its next request brings, about */
-  /* Sends that one.  True: it has another one, whose cost it has set; false:
-   * it leaves the line, and its memory may be gone. */
+  int cost; /* approximate size of the reply to its next request */
+  /* Sends the next request. Returns true if there is another one; its cost was
+   * set. Returns false if the sender leaves the queue; its memory may be
+   * freed. */
   bool (*send)(struct sender *sender);
   void *owner;
 };
 
 struct window {
-  int requests, bytes; /* under way */
+  int requests, bytes; /* in flight */
   struct sender *first, **end;
   bool runs;
 };
 
 void window_init(struct window *window);
-/* Puts it at the end of the line; it may send before this returns. */
+/* Appends a sender to the queue. It may send before this returns. */
 void window_join(struct window *window, struct sender *sender);
-/* A request of this cost is over: answered, or never sent. */
+/* Records that a request of this cost was answered or never sent. */
 void window_leave(struct window *window, int cost);
 
 #pragma GCC visibility pop

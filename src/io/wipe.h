@@ -1,11 +1,11 @@
-/* Overwrites what must not stay in memory that others may get. */
+/* Overwrites secrets before their memory is freed. */
 #ifndef ZKLOCK_WIPE_H
 #define ZKLOCK_WIPE_H
 
 #include <stddef.h>
 
-/* Through a volatile pointer, or the compiler would leave out what nobody reads
- * any more. */
+/* Writes through a volatile pointer. Otherwise the compiler would omit writes
+ * that are never read. */
 static inline void wipe(void *secret, size_t size) {
   volatile char *p = secret;
   for (size_t i = 0; secret && i < size; i++) p[i] = 0;

@@ -1,16 +1,15 @@
-/* session:acquire: reads what is asked for from the Lua layer's table, and gives
- * the claim to a share.  What does not change from one acquisition of a lock to
- * the next can be read once: a way. */
+/* session:acquire reads the request from the Lua layer's table and puts the
+ * claim into a share. The options of a lock, which stay the same for all its
+ * acquisitions, can be read once: a way. */
 #include <string.h>
 
 #include "io/clock.h"
 #include "lua_session.h"
 #include "lua_share.h"
 
-enum { LOCK = 7 }; /* the argument that says what is asked for */
+enum { LOCK = 7 }; /* the argument with the lock's options */
 
-/* The number of that name; raises if it is too small or too large to mean
- * anything. */
+/* Returns the number in a field. Raises an error if it is out of range. */
 static lua_Number number_field(lua_State *L, int lock, const char *name,
                                lua_Number missing, lua_Number least,
                                lua_Number most) {
@@ -24,8 +23,8 @@ static lua_Number number_field(lua_State *L, int lock, const char *name,
   return value;
 }
 
-/* The writer that is downgraded, if one is, from its hold; it is left on the
- * stack, if only as nil. */
+/* Returns the writer to downgrade, from its hold, or NULL. Leaves it on the
+ * stack, or nil. */
 static const struct share *read_writer(lua_State *L, int lock,
                                        struct contender_options *options) {
   lua_getfield(L, lock, "writer");
@@ -39,7 +38,8 @@ static const struct share *read_writer(lua_State *L, int lock,
   return share;
 }
 
-/* Which of the words the field of that name is; 0: there is none. */
+/* Returns the index of the field's value in `words`; 0 if the field is
+ * missing. */
 static int read_word(lua_State *L, int lock, const char *name,
                      const char *const *words) {
   lua_getfield(L, lock, name);
@@ -49,7 +49,7 @@ static int read_word(lua_State *L, int lock, const char *name,
   return i;
 }
 
-/* Is it what the protocol knows? */
+/* Returns whether the protocol supports these options. */
 static bool is_possible(const struct contender_options *options) {
   bool ordered = options->kind != KIND_UNFAIR && options->kind != KIND_PERMIT &&
                  options->kind != KIND_MEMBER;
@@ -61,10 +61,10 @@ static bool is_possible(const struct contender_options *options) {
          (options->kind == KIND_READ || !options->downgrade);
 }
 
-/* What a lock asks for; the share of the writer that it downgrades. */
+/* Reads the options of a lock. Returns the share of the writer to downgrade. */
 static const struct share *read_lock(lua_State *L, int lock,
                                      struct contender_options *options) {
-  /* (Each in the order of its enum: rule.h, contender.h.) */
+  /* Each list is in the order of its enum: rule.h, contender.h. */
   static const char *const kinds[] = {"mutex",  "read",   "write", "permit",
                                       "unfair", "member", NULL};
   static const char *const layouts[] = {"curator", "kazoo", "latch", NULL};
@@ -86,7 +86,7 @@ static const struct share *read_lock(lua_State *L, int lock,
   return writer;
 }
 
-/* What a lock asks for, as it was read. */
+/* The options of a lock, read once. */
 static const struct object_type way_type = {"zklock.way"};
 
 int binding_new_way(lua_State *L) {
@@ -99,8 +99,8 @@ int binding_new_way(lua_State *L) {
   return 1;
 }
 
-/* What is at that index, a way or a table; the writer that is downgraded, if one
- * is: it is left on the stack. */
+/* Reads a way or a table. Returns the writer to downgrade and leaves it on the
+ * stack, or returns NULL. */
 static const struct share *read_way(lua_State *L, int index,
                                     struct contender_options *options) {
   const struct contender_options *way =
@@ -113,7 +113,7 @@ static const struct share *read_way(lua_State *L, int index,
   return NULL;
 }
 
-/* Is it the session's writer at this path? */
+/* Returns whether this is a writer of the session at this path. */
 static bool is_writer(const struct share *share, const struct core *core,
                       const char *path, enum layout layout) {
   const struct claim *claim = share->claim;
@@ -128,9 +128,11 @@ static int64_t deadline_in(lua_State *L, int index) {
 }
 
 /* session:acquire(path, seconds|nil, patient, data, max_hold|nil, lock
- *   [, share]) → share, number;  lock: a way, or a table of kind, layout,
- * permits, wait, poll_interval, handoffs, lose_on_suspend, writer; share: an empty
- * one, or one that stands in a line, whose number and deadline are kept */
+ *   [, share]) → share, number
+ *
+ * `lock` is a way, or a table with kind, layout, permits, wait, poll_interval,
+ * handoffs, lose_on_suspend and writer. `share` is empty, or waits in a local
+ * queue; then its number and deadline are kept. */
 static int acquire(lua_State *L) {
   struct contender_options options = {0};
   size_t size;
@@ -142,7 +144,7 @@ static int acquire(lua_State *L) {
   options.patient = lua_toboolean(L, 4);
   options.max_hold = binding_opt_duration(L, 6);
   struct share *share = binding_vacant_share(L, 8);
-  /* From here on nothing is allocated: see lua_binding.h. */
+  /* From here on nothing may be allocated: see lua_binding.h. */
   struct core *core = binding_check_open(L);
   luaL_argcheck(L, !writer || is_writer(writer, core, path, options.layout),
                 LOCK, "not the writer of this lock");
@@ -157,8 +159,10 @@ static int acquire(lua_State *L) {
   return 2;
 }
 
-/* session:stand(empty share, seconds|nil) → number: it stands in a line, and waits
- * for another's share to be released to it */
+/* session:stand(empty share, seconds|nil) → number
+ *
+ * Puts the share into a local queue, where it waits for the release of another
+ * share. */
 static int stand(lua_State *L) {
   lua_settop(L, 3);
   int64_t deadline = deadline_in(L, 3);

@@ -5,7 +5,7 @@
 
 #include "io/reason.h"
 
-/* Words. */
+/* Codes and names. */
 
 const char *const binding_roles[] = {"unfair",     "mutex", "read",
                                      "write",      "lease", "kazoo-lock",
@@ -39,7 +39,7 @@ int binding_mode(lua_State *L) {
   return 2;
 }
 
-/* Answers. */
+/* Replies. */
 
 static void set_string(lua_State *L, const char *key, const char *value) {
   lua_pushstring(L, value);
@@ -58,7 +58,7 @@ static void set_integer(lua_State *L, const char *key, lua_Integer value) {
   lua_setfield(L, -2, key);
 }
 
-/* In seconds. */
+/* Sets a time in seconds. */
 static void set_time(lua_State *L, const char *key, int64_t ms) {
   lua_pushnumber(L, (lua_Number)ms / 1000);
   lua_setfield(L, -2, key);
@@ -69,7 +69,7 @@ static const char *code_of(int rc) {
                                            : verdict_of(rc));
 }
 
-/* What callers may have expected. */
+/* Returns a word for the codes that callers handle. */
 static const char *word_of(int rc) {
   switch (rc) {
     case REPLY_NO_NODE:

@@ -1,4 +1,4 @@
-/* The answers to requests about nodes, as values for Lua. */
+/* Converts the replies to requests about nodes to Lua values. */
 #ifndef ZKLOCK_LUA_ANSWERS_H
 #define ZKLOCK_LUA_ANSWERS_H
 
@@ -7,17 +7,17 @@
 
 #pragma GCC visibility push(hidden)
 
-/* The API's code for it. */
+/* Returns the API's code for a refusal. */
 const char *binding_code(enum verdict verdict);
 
-/* By their roles, what contenders are called. */
+/* The names of contenders, by their roles. */
 extern const char *const binding_roles[];
 
-/* mode(name) → what contender such a node is, and its number; nothing: it is none */
+/* mode(name) → kind of contender, number; nothing if it is not one */
 int binding_mode(lua_State *L);
 
-/* Pushes "answered", the number, code and reason, or twice nil; and the answers, a
- * table for each request.  How many values. */
+/* Pushes "answered", the number, the code and the reason, or nil for both, and
+ * a list with a table for each reply. Returns how many values it has pushed. */
 int binding_push_answers(lua_State *L, const struct ask *ask);
 
 #pragma GCC visibility pop

@@ -4,13 +4,14 @@
 #include "lua_session.h"
 #include "lua_share.h"
 
-/* (Nothing here raises, or allocates for Lua: the ask would be nobody's.) */
+/* These functions raise no error and allocate nothing in Lua: it would leak the
+ * ask. */
 static struct text text_at(lua_State *L, int i) {
   struct text text = {NULL, 0};
   lua_rawgeti(L, -1, i);
   if (lua_type(L, -1) == LUA_TSTRING)
     text.text = lua_tolstring(L, -1, &text.size);
-  lua_pop(L, 1); /* (the request has it) */
+  lua_pop(L, 1); /* the request's table keeps the string */
   return text;
 }
 
@@ -22,7 +23,7 @@ static int number_at(lua_State *L, int i) {
   return number;
 }
 
-/* The i-th of the list at index 2. */
+/* Adds the i-th request of the list at index 2. */
 static enum ask_fault add(lua_State *L, struct ask *ask, const char *chroot,
                           int i) {
   enum ask_fault fault = ASK_WRONG;
@@ -47,7 +48,7 @@ static int begin(lua_State *L, struct core *core, struct ask *ask) {
 }
 
 /* session:ask({ { operation, path, data|nil, number|nil, provided|nil }, … },
- * each, all) → the number that the event with the answers has: see ask.h */
+ *   each, all) → the number of the event with the replies: see ask.h */
 static int session_ask_(lua_State *L) {
   luaL_checktype(L, 2, LUA_TTABLE);
   int64_t each = binding_to_int(luaL_optnumber(L, 3, 0));

@@ -1,11 +1,12 @@
-/* The userdata that stands for what is awaited: whoever drops it waits no more. */
+/* The userdata of an await, a wait for a node or a departure. Its collection
+ * cancels the wait. */
 #include "io/clock.h"
 #include "io/process.h"
 #include "lua_session.h"
 #include "lua_share.h"
 
 struct awaiting {
-  struct core *core; /* NULL: it is empty, or was collected */
+  struct core *core; /* NULL: empty, or collected */
   struct await *await;
   bool dead;
 };
@@ -17,7 +18,8 @@ int binding_new_await(lua_State *L) {
   return 1;
 }
 
-/* The one at `index`, or a new one; it is left on top. */
+/* Returns the empty one at `index`, or a new one. Leaves it on the top of the
+ * stack. */
 static struct awaiting *empty(lua_State *L, int index) {
   if (lua_isnoneornil(L, index)) {
     binding_new_await(L);
@@ -29,7 +31,7 @@ static struct awaiting *empty(lua_State *L, int index) {
   return a;
 }
 
-/* (Nothing is allocated by Lua in here: see lua_binding.h.) */
+/* Lua allocates nothing in here: see lua_binding.h. */
 static int begin(lua_State *L, struct awaiting *a, struct core *core,
                  struct await *await) {
   if (!await) return luaL_error(L, "not enough memory");
@@ -45,8 +47,8 @@ static int64_t deadline(lua_State *L, int index) {
   return patience == NEVER ? NEVER : clock_now() + patience;
 }
 
-/* session:await(what, path, seconds|nil, patient, known [, empty]) → awaiting,
- * number;  what: "gone", "there", "crowd" */
+/* session:await(what, path, seconds|nil, patient, known [, empty])
+ *   → awaiting, number;  what: "gone", "there", "crowd" */
 static int session_await(lua_State *L) {
   static const char *const words[] = {"gone", "there", "crowd", NULL};
   lua_settop(L, 7);
@@ -84,7 +86,7 @@ static int await_cancel(lua_State *L) {
   return 0;
 }
 
-/* (In a child of fork it is the parent's: not touched.) */
+/* In a child of fork the await belongs to the parent, and is not touched. */
 static int await_gc(lua_State *L) {
   struct awaiting *a = binding_test_object(L, 1, &await_type);
   if (a) a->dead = true;

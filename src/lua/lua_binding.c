@@ -26,7 +26,7 @@ static void set_string(lua_State *L, const char *key, const char *text) {
 void binding_new_type(lua_State *L, const struct object_type *type,
                       const luaL_Reg *methods, lua_CFunction gc) {
   push_metatable(L, type);
-  bool known = !lua_isnil(L, -1); /* loaded once more */
+  bool known = !lua_isnil(L, -1); /* the module was loaded before */
   lua_pop(L, 1);
   if (known) return;
   lua_pushlightuserdata(L, (void *)(uintptr_t)type);

@@ -1,14 +1,15 @@
-/* What the files of the binding share.
+/* Declarations that the files of the binding share.
  *
- * Lua may call any of our functions with anything, at any time: also from a
- * finalizer, a metamethod or an allocation's collector in the middle of another
- * of our calls, and with objects that have been collected.  So
+ * Lua may call each function with any arguments, at any time. The caller may be
+ * a finalizer or a metamethod that runs in the middle of another call, because
+ * any allocation can run the collector. The arguments may even be objects that
+ * have been collected. So
  *
- *   - whatever a function takes is looked at, also where the Lua layer has;
- *   - a session may be left by whatever allocates: what a function needs of it
- *     is asked for after the last call that may (binding_check_session), and a
- *     pointer into it is not used after the next one;
- *   - no metamethod can be reached: methods are in a table of their own. */
+ *   - each function checks its arguments, even if the Lua layer has;
+ *   - an allocation may leave the session: a function gets the session after
+ *     the last call that may allocate (binding_check_session), and does not
+ *     use a pointer into it after the next one;
+ *   - metamethods are unreachable: the methods are in a table of their own. */
 #ifndef ZKLOCK_LUA_BINDING_H
 #define ZKLOCK_LUA_BINDING_H
 
@@ -19,55 +20,56 @@
 
 #define NANOSECONDS 1e9
 
-/* Raises in a process that is not the session's (fork). */
+/* Raises an error if the process is not the session's own, because of fork. */
 void binding_check_process(lua_State *L, const struct core *core);
 
-/* A type of userdata.  Its metatable is in the registry at its address, which
- * no other copy of this library has. */
+/* A type of userdata. The registry key of its metatable is its address, which
+ * no other copy of this library shares. */
 struct object_type {
   const char *name;
 };
 
-/* `gc` finds one of the type at index 1, perhaps not for the first time; NULL:
- * nothing is to be done then. */
+/* Creates a type. `gc` gets an object of the type at index 1, perhaps more than
+ * once. NULL: there is nothing to finalize. */
 void binding_new_type(lua_State *L, const struct object_type *type,
                       const luaL_Reg *methods, lua_CFunction gc);
-/* More methods. */
+/* Adds methods. */
 void binding_add_methods(lua_State *L, const struct object_type *type,
                          const luaL_Reg *methods);
-/* An object of zeros; it is left on top. */
+/* Creates an object filled with zeros, on the top of the stack. */
 void *binding_new_object(lua_State *L, const struct object_type *type,
                          size_t size);
-/* The one at `index`; NULL: it is none of the type. */
+/* Returns the object at `index`, or NULL if it has another type. */
 void *binding_test_object(lua_State *L, int index,
                           const struct object_type *type);
-/* The same, or raises. */
+/* Returns the object at `index`, or raises an error. */
 void *binding_check_object(lua_State *L, int index,
                            const struct object_type *type);
 
-/* The seconds at `index`, in nanoseconds; NEVER for none.  0: not more than 0,
- * or no number. */
+/* Returns the seconds at `index` in nanoseconds; NEVER for nil. Returns 0 for
+ * negative numbers and NaN. */
 int64_t binding_opt_duration(lua_State *L, int index);
-/* The nearest int; 0 for what is no number. */
+/* Returns the nearest int; 0 for NaN. */
 int binding_to_int(lua_Number number);
-/* The path at `index`; raises if it is none. */
+/* Returns the path at `index`, or raises an error if it is invalid. */
 const char *binding_check_path(lua_State *L, int index);
-/* What a node may carry; raises if it is too much. */
+/* Returns the data for a node, or raises an error if there are too many. */
 const char *binding_check_data(lua_State *L, int index, size_t *size);
 
-/* ---- What lua_core.c makes the module of, from other files ----------------- */
+/* ---- Functions of the module (lua_core.c) from other files
+ * ---------------- */
 
-/* way(lock) → what a lock asks for, read once */
+/* way(lock) → the options of a lock, read once */
 int binding_new_way(lua_State *L);
-/* awaiting() → an empty one, to be filled by session:await or session:depart */
+/* awaiting() → an empty one for session:await or session:depart */
 int binding_new_await(lua_State *L);
-/* running() → the request of nginx that runs, as a light userdata; is it its
- * entry thread?  nil: none, or it cannot be told. */
+/* running() → the current nginx request as light userdata, and whether this is
+ * its entry thread; nil if there is none or it is unknown */
 int binding_running(lua_State *L);
-/* What a list of contenders, and the data of one, mean. */
+/* Interpret a list of contenders, and the data of one. */
 int binding_survey(lua_State *L);
 int binding_own_data(lua_State *L);
-/* Their classes, and their methods of the class of sessions. */
+/* Register the types, and their methods of the session type. */
 void binding_register_acquire(lua_State *L);
 void binding_register_ask(lua_State *L);
 void binding_register_await(lua_State *L);

@@ -1,5 +1,5 @@
-/* What Lua 5.1 and LuaJIT lack of the later C API.  Own copies throughout, so
- * that one binary serves both: LuaJIT exports some of these, 5.1 does not. */
+/* Functions that Lua 5.1 and LuaJIT lack. One binary serves both, so it uses
+ * its own copies throughout: LuaJIT exports some of these, 5.1 does not. */
 #ifndef ZKLOCK_LUA_COMPAT_H
 #define ZKLOCK_LUA_COMPAT_H
 
@@ -22,7 +22,8 @@ static inline void compat_setfuncs(lua_State *L, const luaL_Reg *functions) {
 #define compat_setfuncs(L, functions) luaL_setfuncs(L, functions, 0)
 #endif
 
-/* Without the value beside it, for which 5.4 makes room unless it is told. */
+/* Creates a userdata without a user value, for which 5.4 would reserve
+ * space. */
 #if LUA_VERSION_NUM >= 504
 #define compat_newuserdata(L, size) lua_newuserdatauv(L, size, 0)
 #else

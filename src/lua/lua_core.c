@@ -1,6 +1,6 @@
-/* `zklock.core`, the module: its table, and functions that belong to no object.
- * The binding knows userdata and arguments, not locks: the Lua layer is the
- * only caller and has checked what users gave it. */
+/* `zklock.core`: the table of the module, and its functions without an object.
+ * The binding handles userdata and arguments, not locks. Its only caller is the
+ * Lua layer, which has checked the arguments of users. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <signal.h>
@@ -18,7 +18,7 @@
 #include "lua_settings.h"
 #include "lua_share.h"
 
-/* Checks, for the Lua layer's messages. */
+/* Checks, for error messages of the Lua layer. */
 
 static int check_path(lua_State *L) {
   size_t length;
@@ -29,7 +29,8 @@ static int check_path(lua_State *L) {
   return 1;
 }
 
-/* check_node(node) → fault, if it is no contender's as contenders() names it */
+/* check_node(node) → fault, unless it is a contender's node as contenders()
+ * returns it */
 static int check_node(lua_State *L) {
   size_t length;
   const char *node = luaL_checklstring(L, 1, &length);
@@ -39,8 +40,8 @@ static int check_node(lua_State *L) {
   return 1;
 }
 
-/* contender_in(path) → its first component that reads as a contender's node;
- * nothing: there is none */
+/* contender_in(path) → the first component that reads as a contender's node;
+ * nothing if there is none */
 static int contender_in(lua_State *L) {
   size_t size, length;
   const char *path = luaL_checklstring(L, 1, &size);
@@ -72,7 +73,8 @@ static void push_list(lua_State *L, const struct hosts *hosts) {
   }
 }
 
-/* (Called protected: it can raise, and the list is to be freed.) */
+/* Called in protected mode, because the list must be freed if it raises an
+ * error. */
 static int push_hosts(lua_State *L) {
   const struct hosts *hosts = lua_touserdata(L, 1);
   lua_pushstring(L, hosts->chroot);
@@ -103,7 +105,7 @@ static int check_hosts(lua_State *L) {
   return 1;
 }
 
-/* check_chroot(text) → fault, if it can be no chroot */
+/* check_chroot(text) → fault, or nothing if it is valid */
 static int check_chroot(lua_State *L) {
   size_t length;
   const char *text = luaL_checklstring(L, 1, &length);
@@ -130,14 +132,16 @@ static int pid(lua_State *L) {
   return 1;
 }
 
-/* This library, which is loaded already, once more; NULL: it is not known. */
+/* Opens this library, which is loaded already, again. Returns NULL if it cannot
+ * be found. */
 static void *open_ourselves(int flags) {
   Dl_info info;
   if (!dladdr((void *)(uintptr_t)open_ourselves, &info)) return NULL;
   return dlopen(info.dli_fname, RTLD_NOW | RTLD_NOLOAD | flags);
 }
 
-/* end_on(name) → true, or nil and a reason; nothing: there is no such signal */
+/* end_on(name) → true, or nil and a reason; nothing if there is no such
+ * signal */
 static int end_on(lua_State *L) {
   static const struct {
     const char *name;
@@ -160,8 +164,8 @@ static int end_on(lua_State *L) {
   return 0;
 }
 
-/* Our threads may outlive the lua_State, and lua_close unloads libraries: the
- * library pins itself. */
+/* Makes the library stay in memory. lua_close unloads libraries, but our
+ * threads may outlive the lua_State. */
 static void pin_and_bind(lua_State *L) {
   void *self = open_ourselves(RTLD_NODELETE);
   if (self && !library_bind(self))
@@ -171,8 +175,8 @@ static void pin_and_bind(lua_State *L) {
                "\"zklock\" first");
 }
 
-/* Has the ZooKeeper client library that we have been linked with this function?
- * (Its header does not tell.) */
+/* Pushes whether the linked ZooKeeper client library exports a function, which
+ * its header does not show. */
 static int client_has(lua_State *L, const char *function) {
   void *self = open_ourselves(0);
   lua_pushboolean(L, self && dlsym(self, function));

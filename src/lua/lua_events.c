@@ -1,5 +1,6 @@
-/* The events of a session, as values for Lua: taken from the core in batches,
- * pushed one at a time, and over when Lua has noted them. */
+/* Converts the events of a session to Lua values. They are taken from the core
+ * in batches and pushed one at a time. An event is finished when Lua has noted
+ * it. */
 #include "lua_events.h"
 
 #include <stdio.h>
@@ -22,13 +23,13 @@ static int push_state(lua_State *L, const struct events *events) {
   return 2;
 }
 
-/* Pops the words: what they are the reason for is said before them. */
+/* Replaces the reason on the stack by a text that also says what has failed. */
 static void push_denial(lua_State *L, const struct claim *claim) {
   char text[REASON_MAX], path[REASON_MAX];
   const struct denial *denial = &claim->contender.denial;
   if (!denial->what) return;
   snprintf(path, sizeof path, "%s", claim->path);
-  if (denial->by_gate) /* (it is not longer) */
+  if (denial->by_gate) /* LOCKS is not longer than PERMITS */
     snprintf(path + claim->length, sizeof path - claim->length, "%s", LOCKS);
   reason_say(text, sizeof text, denial->what, path, denial->length,
              lua_tostring(L, -1));
@@ -41,8 +42,8 @@ static void push_reason(lua_State *L, const struct claim *claim) {
   push_denial(L, claim);
 }
 
-/* What has happened to a hold: the numbers of the turn that it has, and of its
- * first one. */
+/* Pushes an event of a hold, with the numbers of its current and its first
+ * turn. */
 static int push_of_hold(lua_State *L, const char *what,
                         const struct claim *claim) {
   push_numbered(L, what, claim->speaks_for);
@@ -50,8 +51,8 @@ static int push_of_hold(lua_State *L, const char *what,
   return 3;
 }
 
-/* "gone", both numbers; if it is not, for a server refuses to delete the node: code
- * and reason */
+/* Pushes "gone" and both numbers. If a server refuses to delete the node,
+ * pushes also a code and a reason. */
 static int push_gone(lua_State *L, struct claim *claim) {
   char text[REASON_MAX], path[REASON_MAX];
   push_of_hold(L, "gone", claim);
@@ -79,10 +80,10 @@ static void push_session(lua_State *L, int64_t session) {
   lua_pushstring(L, text);
 }
 
-/* "refused", number, code, how many are ahead (-1: at least one), reason or nil;
- * and if one of them is known: the beginning of its data, does it hold, were they
- * longer?  With "conflict" the reason is the other node's mode, and its session
- * comes last. */
+/* Pushes "refused", number, code, contenders ahead (-1: at least one), reason
+ * or nil. If one of those ahead is known, pushes also the start of its data,
+ * whether it holds the lock, and whether its data are longer. With "conflict",
+ * the reason is the other node's mode, and its session is the last value. */
 static int push_refused(lua_State *L, const struct claim *claim) {
   bool conflict = claim->verdict == VERDICT_CONFLICT;
   lua_pushliteral(L, "refused");
@@ -102,7 +103,8 @@ static int push_refused(lua_State *L, const struct claim *claim) {
   return 9;
 }
 
-/* "answered", number; if it was not met: code and reason, if there is one */
+/* Pushes "answered" and the number. If the wait has failed, pushes also a code,
+ * and a reason or nil. */
 static int push_awaited(lua_State *L, const struct await *await) {
   push_numbered(L, "answered", await->number);
   if (await->met) return 2;
@@ -114,7 +116,8 @@ static int push_awaited(lua_State *L, const struct await *await) {
   return 4;
 }
 
-/* "failed", code; and what the servers want, if they want something */
+/* Pushes "failed" and a code. If the servers require authentication, pushes
+ * also a text. */
 static int push_failure(lua_State *L, int failure) {
   lua_pushliteral(L, "failed");
   lua_pushstring(L, failure == CLIENT_NO_ADDRESS ? "disconnected" : "auth");
@@ -164,8 +167,9 @@ static int push_message(lua_State *L, const struct core *core,
   }
 }
 
-/* The first one is over, and it is given back when nobody reads it any more.
- * What holds nothing is never read, and may be sent again at once. */
+/* Finishes the first event. A message with a subject is dropped later if a call
+ * is still reading it. Other messages are not read any more, so they can be
+ * sent again at once. */
 static void finish_first(struct core *core, struct events *events) {
   struct message *message = events->pending;
   events->pending = message->next;
@@ -177,7 +181,7 @@ static void finish_first(struct core *core, struct events *events) {
   }
 }
 
-/* The outermost call is done. */
+/* Drops the finished messages when the outermost call has ended. */
 static void give_back(struct core *core, struct events *events) {
   struct message *spent = events->spent;
   events->spent = NULL;
@@ -185,7 +189,7 @@ static void give_back(struct core *core, struct events *events) {
     struct message *message = spent;
     spent = message->next;
     if (events->left)
-      message_drop(message); /* (its queue is gone) */
+      message_drop(message); /* its queue is gone */
     else
       core_event_done(core, message);
   }
@@ -193,7 +197,7 @@ static void give_back(struct core *core, struct events *events) {
   events->left = NULL;
 }
 
-/* Is there an event? */
+/* Returns whether there is an event. */
 static bool find_event(struct core *core, struct events *events,
                        bool host_read) {
   for (;;) {
@@ -219,7 +223,7 @@ struct telling {
   struct events *events;
 };
 
-/* (In protected mode.) */
+/* Runs in protected mode. */
 static int push_first(lua_State *L) {
   const struct telling *telling = lua_touserdata(L, 1);
   struct events *events = telling->events;
@@ -227,7 +231,8 @@ static int push_first(lua_State *L) {
   return push_message(L, telling->core, events->pending);
 }
 
-/* Whether it was an error: then that is on top. */
+/* Pushes the first event. Returns false if there was an error, which is on the
+ * top of the stack. */
 static bool tell(lua_State *L, struct core *core, struct events *events) {
   struct telling telling = {core, events};
   events->telling++;
@@ -246,7 +251,8 @@ int binding_push_event(lua_State *L, struct core *const *core,
     if (!*core || !find_event(*core, events, host_read)) return 0;
     unsigned noted = events->noted;
     if (!tell(L, *core, events)) return lua_error(L);
-    /* A finalizer has been told of it meanwhile, and has noted it? */
+    /* A finalizer may have read and noted the event meanwhile: then pushes the
+     * next one. */
     if (*core && events->noted == noted) return lua_gettop(L) - base;
   }
 }

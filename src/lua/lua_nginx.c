@@ -1,8 +1,8 @@
-/* What nginx's adapter needs of C: the socket by which the wake-up reaches
- * nginx, and requests, which tell their end.
+/* The C part of the nginx adapter: the socket that wakes nginx, and the
+ * requests, which report their end.
  *
- * Nothing of nginx's or its Lua's headers is used.  Functions are looked up by
- * name, and where one is missing the adapter does without. */
+ * This uses no header of nginx or its Lua module. Functions are looked up by
+ * name. The adapter works without those that are missing. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
@@ -26,8 +26,9 @@ static int open_socket(lua_State *L) {
   return 1;
 }
 
-/* session:accept_socket() → true, or nil, message.  From then on the host
- * that has connected hears of events. */
+/* session:accept_socket() → true, or nil, message
+ *
+ * From then on, events are signalled to the host that has connected. */
 static int accept_socket(lua_State *L) {
   struct core *core = binding_check_session(L);
   int fd = nginx_socket_accept(&core->nginx_socket);
@@ -40,7 +41,7 @@ static int accept_socket(lua_State *L) {
   return 1;
 }
 
-/* Of nginx, ngx_http_request.h, unchanged since 2006. */
+/* As in nginx's ngx_http_request.h, where it is unchanged since 2006. */
 struct cleanup {
   void (*handler)(void *data);
   void *data;
@@ -49,8 +50,8 @@ struct cleanup {
 
 static struct {
   struct cleanup *(*add)(void *request, size_t size);
-  void *(*request_of)(lua_State *L);    /* of OpenResty's LuaJIT */
-  void **(*coroutine_of)(lua_State *L); /* likewise */
+  void *(*request_of)(lua_State *L);    /* in OpenResty's LuaJIT */
+  void **(*coroutine_of)(lua_State *L); /* in OpenResty's LuaJIT */
 } host;
 
 static void find(const char *name, void *function) {
@@ -69,8 +70,9 @@ static void *running_request(lua_State *L) {
   return host.request_of ? host.request_of(L) : NULL;
 }
 
-/* Is it the thread that the request began with?  lua-nginx-module describes a
- * coroutine by { data, the coroutine, the description of its parent, … }. */
+/* Returns whether this is the thread that the request began with.
+ * lua-nginx-module describes a coroutine by { data, the coroutine, the
+ * description of its parent, … }. */
 static bool is_entry(lua_State *L) {
   void **coroutine;
   if (lua_pushthread(L)) return true;
@@ -79,8 +81,8 @@ static bool is_entry(lua_State *L) {
   return coroutine && coroutine[1] == L && !coroutine[2];
 }
 
-/* running() → the request of nginx that runs, as a light userdata; is it its
- * entry thread?  nil: none, or it cannot be told. */
+/* running() → the current nginx request as light userdata, and whether this is
+ * its entry thread; nil if there is none or it is unknown */
 int binding_running(lua_State *L) {
   void *request = running_request(L);
   if (!request) return 0;
@@ -96,8 +98,8 @@ static struct nginx_request *check_request(lua_State *L) {
   return *box;
 }
 
-/* session:request() → the running request, which will tell its end, and its
- * number; nil: it cannot */
+/* session:request() → the current request, which will report its end, and its
+ * number; nil if that is not possible */
 static int new_request(lua_State *L) {
   binding_check_session(L);
   void *running = running_request(L);
@@ -119,8 +121,10 @@ static int new_request(lua_State *L) {
   return 2;
 }
 
-/* session:requests(want_ends) → how many have not ended; shall each of them
- * tell, even if nothing ends with it? */
+/* session:requests(want_ends) → the number of unfinished requests
+ *
+ * `want_ends`: each of them shall post an event at its end, even if no wait or
+ * hold ends with it. */
 static int count_requests(lua_State *L) {
   struct core *core = binding_check_session(L);
   core->want_ends = lua_toboolean(L, 2);
@@ -133,7 +137,7 @@ static int request_has_ended(lua_State *L) {
   return 1;
 }
 
-/* request:mark(wanted): does anything end with it? */
+/* request:mark(wanted): does a wait or hold end with the request? */
 static int request_mark(lua_State *L) {
   check_request(L)->wanted = lua_toboolean(L, 2);
   return 0;

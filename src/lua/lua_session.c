@@ -1,8 +1,8 @@
 /* The session's userdata: opening, events, closing.
  *
- * A session is born closed and then opened, so that an error on the way
- * leaves a value that its __gc can deal with.  No function here waits for
- * the network but session:wait, which is the `poll` loop. */
+ * A session is created closed and then opened. So if opening raises an error,
+ * its __gc can still handle the value. Only session:wait waits for the network:
+ * the `poll` loop uses it. */
 #include "lua_session.h"
 
 #include <poll.h>
@@ -15,9 +15,9 @@
 #include "lua_settings.h"
 
 struct session_box {
-  struct core *core; /* NULL: closed, and left */
+  struct core *core; /* NULL: closed and left */
   struct events events;
-  bool dead; /* collected: it would never be closed */
+  bool dead; /* collected: it must not be opened again */
 };
 
 const struct object_type session_type = {"zklock.session"};
@@ -45,8 +45,9 @@ int binding_new_session(lua_State *L) {
   return 1;
 }
 
-/* open({ hosts =, … (lua_settings.h) } [, session]) → session.  (Reading the
- * table may run Lua, which may open the very session.) */
+/* open({ hosts =, … (lua_settings.h) } [, session]) → session
+ *
+ * Reading the table may run Lua code, which may open the same session. */
 int binding_open_session(lua_State *L) {
   luaL_checktype(L, 1, LUA_TTABLE);
   lua_settop(L, 2);
@@ -71,15 +72,15 @@ int binding_open_session(lua_State *L) {
   return 1;
 }
 
-/* session:next([host_read]) → kind, …: the next event, or nil; the same one until
- * it is noted() */
+/* session:next([host_read]) → kind, …: the next event, or nil. It stays the
+ * next event until noted() is called. */
 static int session_next(lua_State *L) {
   struct session_box *box = check_session(L);
   return binding_push_event(L, &box->core, &box->events, lua_toboolean(L, 2));
 }
 
-/* session:noted([queue, item]): appends the item to the queue, and at the same
- * moment the event that next() has said is over */
+/* session:noted([queue, item]): appends the item to the queue and finishes the
+ * event that next() has returned, in one step. */
 static int session_noted(lua_State *L) {
   struct session_box *box = check_session(L);
   if (!lua_isnoneornil(L, 3)) {
@@ -91,14 +92,14 @@ static int session_noted(lua_State *L) {
   return 0;
 }
 
-/* session:is_behind() → is there an event that was taken, and is not noted? */
+/* session:is_behind() → is there an event that was taken and is not noted? */
 static int session_is_behind(lua_State *L) {
   lua_pushboolean(L, check_session(L)->events.pending != NULL);
   return 1;
 }
 
-/* session:wait(seconds|nil): blocks until there may be an event; returns early
- * after a signal, so that what its handler wants of Lua (a hook) gets to run */
+/* session:wait(seconds|nil): blocks until there may be an event. Returns early
+ * after a signal, so that the Lua hook of its handler can run. */
 static int session_wait(lua_State *L) {
   const struct core *core = binding_check_session(L);
   struct pollfd fd = {.fd = core->channel.lua.read_fd, .events = POLLIN};
@@ -147,14 +148,15 @@ static void set_integer(lua_State *L, const char *key, uint64_t value) {
   lua_setfield(L, -2, key);
 }
 
-/* (All of them are read before any is told: see lua_binding.h.) */
+/* Reads all values before it pushes any: see lua_binding.h. */
 static int session_stats(lua_State *L) {
   const struct core *core = binding_check_session(L);
   const struct counters *counters = session_counters(&core->session);
 #define X(name) uint64_t name = counters->name;
   SESSION_COUNTERS(X)
 #undef X
-  /* What Lua has given back is held no more, whatever is still under way. */
+  /* A hold that Lua has released does not count, even if the release is
+   * unfinished. */
   int holding = core->closed ? 0 : core->proof.held;
   grants += core->turns;
   waiting += core->standing;
@@ -177,8 +179,8 @@ static int session_stats(lua_State *L) {
   return 1;
 }
 
-/* session:lease() → for how many seconds what is held could be proved without
- * hearing from a server */
+/* session:lease() → the seconds for which a hold could be proved without a
+ * reply from a server */
 static int session_lease_(lua_State *L) {
   const struct core *core = binding_check_session(L);
   int64_t lease = core->proof.lease_until - clock_now();
@@ -198,7 +200,7 @@ static void leave(struct session_box *box) {
   binding_leave_events(core, &box->events);
 }
 
-/* session:close(): begins to close; session:leave() ends the use of the fd */
+/* session:close() begins to close; session:leave() ends the use of the fd. */
 static int session_close_(lua_State *L) {
   struct session_box *box = check_session(L);
   if (box->core) core_close(box->core);
@@ -215,7 +217,8 @@ static int session_leave(lua_State *L) {
 static int session_gc(lua_State *L) {
   struct session_box *box = binding_test_object(L, 1, &session_type);
   if (box) box->dead = true;
-  /* In a child of fork it is the parent's: not touched. */
+  /* In a child of fork the session belongs to the parent, and is not
+   * touched. */
   if (!box || !box->core || box->core->owner != process_id()) return 0;
   core_close(box->core);
   leave(box);

@@ -8,9 +8,11 @@
 
 extern const struct object_type session_type;
 
-/* The core of the open session at index 1, as long as nothing is allocated. */
+/* Returns the core of the open session at index 1. It is valid until the next
+ * allocation. */
 struct core *binding_check_session(lua_State *L);
-/* The same, if it has not begun to close: what is asked of it is answered. */
+/* Returns it if the session has not begun to close: then it answers each
+ * request. */
 struct core *binding_check_open(lua_State *L);
 
 /* session() → a closed session, for open() */

@@ -1,5 +1,5 @@
-/* Reads the settings of a session from a table of the Lua layer's, which has
- * checked what users gave it. */
+/* Reads the options of a session from a table of the Lua layer, which has
+ * checked the arguments of users. */
 #include "lua_settings.h"
 
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 
 static const struct object_type settings_type = {"zklock.settings"};
 
-/* The settings hang on a userdata while errors may still be raised. */
+/* A userdata owns the settings while errors may still be raised. */
 struct settings_box {
   struct settings *settings;
 };
@@ -24,7 +24,7 @@ static char *copy_field(lua_State *L, int index, const char *name,
   return copy;
 }
 
-/* Pushes the list, if there is one; its length. */
+/* Pushes the list, if there is one. Returns its length. */
 static int push_list(lua_State *L, int index, const char *name) {
   lua_getfield(L, index, name);
   if (lua_isnil(L, -1)) return 0;
@@ -87,7 +87,8 @@ static void read_times(lua_State *L, int index, struct settings *settings) {
     int least_ms = binding_to_int(luaL_checknumber(L, -1) * 1000);
     settings->least_session_timeout_ms = least_ms > 0 ? least_ms : 1;
   }
-  lua_getfield(L, index, "tick_time"); /* (Rounded up, as that one is down.) */
+  lua_getfield(L, index, "tick_time"); /* rounded up; the timeout is rounded
+                                          down */
   if (!lua_isnil(L, -1))
     settings->tick_time_ms =
         binding_to_int(luaL_checknumber(L, -1) * 1000 + 0.999);

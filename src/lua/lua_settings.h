@@ -1,4 +1,4 @@
-/* The settings of a session, read from the Lua layer's table. */
+/* Reads the options of a session from the Lua layer's table. */
 #ifndef ZKLOCK_LUA_SETTINGS_H
 #define ZKLOCK_LUA_SETTINGS_H
 
@@ -8,8 +8,9 @@
 #pragma GCC visibility push(hidden)
 
 /* Reads { hosts =, session_timeout =, least_session_timeout =, tick_time =,
- * auth =, acl =, log = } at `index`, or raises.  Leaves a userdata on the
- * stack, which frees them; whoever takes them sets the pointer to NULL. */
+ * auth =, acl =, log = } at `index`, or raises an error. Leaves a userdata on
+ * the stack, which frees the settings. A caller that takes them sets the
+ * pointer to NULL. */
 struct settings **binding_read_settings(lua_State *L, int index);
 
 void binding_register_settings(lua_State *L);

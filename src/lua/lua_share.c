@@ -1,4 +1,4 @@
-/* The userdata that a guard stands on: one share of what is held. */
+/* The userdata behind a guard: a share of a hold. */
 #include "lua_share.h"
 
 #include <math.h>
@@ -78,8 +78,9 @@ static int share_again(lua_State *L) {
   return 1;
 }
 
-/* Gives a share back.  The last one gives the claim to `next`, if there is one and
- * that may be, or ends the hold.  False: it was lost. */
+/* Releases a share. The last share passes the hold to `next`, if there is one
+ * and that is possible, or ends the hold. Returns false if the hold was
+ * lost. */
 static bool give_back(struct share *share, bool report, struct share *next) {
   struct claim *claim = share->claim;
   share->live = false;
@@ -97,7 +98,8 @@ static bool give_back(struct share *share, bool report, struct share *next) {
   return true;
 }
 
-/* The one at `index` that stands in a line of this session; NULL: none. */
+/* Returns the share at `index` if it waits in a local queue of this session, or
+ * NULL. */
 static struct share *next_share(lua_State *L, int index,
                                 const struct core *core) {
   if (lua_isnoneornil(L, index)) return NULL;
@@ -105,10 +107,12 @@ static struct share *next_share(lua_State *L, int index,
   return stands_in_line(next) && next->core == core ? next : NULL;
 }
 
-/* share:release([report [, next]]) → true, or false: lost, by the clock, too; then:
- * was it the last share; and has `next`, which stands in a line, the lock now?
- * `report`: if not, "gone" is to tell when the node is.  Idempotent: once more it
- * says the same. */
+/* share:release([report [, next]]) → kept, last, passed
+ *
+ * `kept` is false if the hold was lost, also by the local clock. `last`: this
+ * was the last share. `passed`: the waiting share `next` has the lock now.
+ * `report`: unless it was passed on, post "gone" when the node is deleted.
+ * Idempotent: returns the same again. */
 static int share_release(lua_State *L) {
   struct share *share = binding_check_object(L, 1, &share_type);
   if (share->core) binding_check_process(L, share->core);
@@ -143,7 +147,7 @@ static int share_gc(lua_State *L) {
     step_out(share);
   } else if (share->live) {
     bool held = claim_said(claim) == CLAIM_HELD;
-    /* (Nobody has told those who stand in its line that it is over.) */
+    /* With handoffs, "gone" tells its local waiters about the end. */
     give_back(share, claim->contender.options.handoffs > 0, NULL);
     if (held && share->last && !share->core->closed) {
       char text[PATH_MAX_BYTES + 120];
@@ -184,7 +188,7 @@ static int share_lease(lua_State *L) {
   return 1;
 }
 
-/* share:state() → "waiting", "refused", "held", "suspended", "released",
+/* share:state() → "waiting", "refused", "held", "suspended", "released" or
  * "lost" */
 static int share_state(lua_State *L) {
   static const char *const names[] = {"waiting", "refused", "held", "released"};
@@ -194,7 +198,8 @@ static int share_state(lua_State *L) {
   int state = claim_state(share->claim, turn);
   if (state == CLAIM_HELD && (!share->live || share->core->closed))
     state = CLAIM_RELEASED;
-  /* Suspended at the first doubt: no server, or no proof by our own clock. */
+  /* Returns "suspended" at the first doubt: no connection, or no valid lease by
+   * the local clock. */
   if (state == CLAIM_HELD && (share->core->proof.state != SESSION_CONNECTED ||
                               !claim_is_held(share->claim, turn)))
     lua_pushliteral(L, "suspended");
@@ -203,7 +208,7 @@ static int share_state(lua_State *L) {
   return 1;
 }
 
-/* share:reason() → why it was lost, as far as has been said */
+/* share:reason() → why the hold was lost, if the loss was reported */
 static int share_reason(lua_State *L) {
   const struct share *share = binding_check_share(L, 1);
   binding_check_process(L, share->core);
@@ -212,7 +217,8 @@ static int share_reason(lua_State *L) {
   return 1;
 }
 
-/* share:find_loss() → the same, and now it is said */
+/* share:find_loss() → why the hold is lost; reports a loss by the local
+ * clock */
 static int share_find_loss(lua_State *L) {
   const struct share *share = binding_check_share(L, 1);
   binding_check_process(L, share->core);
@@ -249,28 +255,28 @@ static int share_token_number(lua_State *L) {
   return 1;
 }
 
-/* share:node() → its path, without the chroot */
+/* share:node() → the node's path, without the chroot */
 static int share_node(lua_State *L) {
   struct claim *claim = granted_claim(L);
   lua_pushfstring(L, "%s/%s", claim->path + claim->prefix, claim_node(claim));
   return 1;
 }
 
-/* One that stands in a line, or is filled. */
+/* Returns a share that waits in a local queue or has a claim. */
 static struct share *asking_share(lua_State *L) {
   struct share *share = binding_check_object(L, 1, &share_type);
   if (!share->core) luaL_error(L, "zklock: this share is empty");
   return share;
 }
 
-/* share:number() → what events call its hold, or its wait */
+/* share:number() → the number of its hold or wait in events */
 static int share_number(lua_State *L) {
   lua_pushnumber(L, (lua_Number)asking_share(L)->turn.number);
   return 1;
 }
 
-/* share:root() → the number of the first turn of its hold; nothing: it stands in a
- * line */
+/* share:root() → the number of the first turn of its hold; nothing if it waits
+ * in a local queue */
 static int share_root(lua_State *L) {
   const struct share *share = asking_share(L);
   if (!share->claim) return 0;
@@ -278,7 +284,8 @@ static int share_root(lua_State *L) {
   return 1;
 }
 
-/* share:is_overdue() → is its deadline over?  Else "alarm" tells when it is */
+/* share:is_overdue() → whether its deadline has passed; if not, "alarm" reports
+ * when it passes */
 static int share_is_overdue(lua_State *L) {
   const struct share *share = asking_share(L);
   binding_check_process(L, share->core);
@@ -293,22 +300,23 @@ static int push_seconds(lua_State *L, int64_t duration) {
   return 1;
 }
 
-/* share:take() → for how long it was waited for: its user has it from now on */
+/* share:take() → how long the user has waited for it. The hold time starts
+ * now. */
 static int share_take(lua_State *L) {
   struct turn *turn = &binding_check_granted(L, 1)->turn;
   turn->taken = clock_now();
   return push_seconds(L, turn->taken - turn->asked);
 }
 
-/* share:waited() → since when it has been asked for, in seconds from now */
+/* share:waited() → seconds since it was requested */
 static int share_waited(lua_State *L) {
   return push_seconds(L, clock_now() - asking_share(L)->turn.asked);
 }
 
-/* share:held() → since when its user has had it, in seconds from now; and what
- * it is, as `contenders` says it */
+/* share:held() → seconds since its user got it, and its mode, as `contenders`
+ * returns it */
 static int share_held(lua_State *L) {
-  /* (In the order of enum kind: rule.h.) */
+  /* In the order of enum kind: rule.h. */
   static const char *const modes[] = {"mutex", "read",   "write",
                                       "lease", "unfair", "member"};
   const struct share *share = binding_check_granted(L, 1);
@@ -317,8 +325,8 @@ static int share_held(lua_State *L) {
   return 2;
 }
 
-/* share:watch(): hear soon of what is done to our node.  (Only a claim that was
- * granted has one; and until then the message may be needed to begin it.) */
+/* share:watch(): watches the hold's node soon. Only a granted claim has a node,
+ * and before the grant the message may still be in use. */
 static int share_watch(lua_State *L) {
   struct share *share = binding_check_share(L, 1);
   binding_check_process(L, share->core);

@@ -1,4 +1,4 @@
-/* One share of what a session holds: what a guard is made of. */
+/* A share of a hold: each guard has one. */
 #ifndef ZKLOCK_LUA_SHARE_H
 #define ZKLOCK_LUA_SHARE_H
 
@@ -6,34 +6,35 @@
 
 #pragma GCC visibility push(hidden)
 
-/* The claim is given back when its last share is.  A share is born empty, where
- * its end can be seen to, and then filled, for a hook may raise as soon as the
- * function has returned.  Until it is filled it may stand in a line, and wait for
- * the claim of another share. */
+/* The claim is released with its last share. A share is created empty, in a
+ * place that ensures its release, and filled later: a hook may raise an error
+ * as soon as the creating function has returned. Before it has a claim it may
+ * wait in a local queue for the claim of another share. */
 struct share {
   struct core *core;   /* NULL: empty */
-  struct claim *claim; /* NULL: empty, or it stands in a line */
+  struct claim *claim; /* NULL: empty, or waits in a local queue */
   struct turn turn;
-  bool live;   /* this share counts */
-  bool kept;   /* when it was released, the hold was provable */
-  bool last;   /* and no other share was left */
-  bool passed; /* and another has the claim now */
-  bool dead;   /* collected: what it were given now, nobody would give back */
+  bool live;   /* the share counts */
+  bool kept;   /* the hold was provable when it was released */
+  bool last;   /* it was the last share */
+  bool passed; /* its claim was passed to another share */
+  bool dead;   /* collected: it must not be filled any more */
 };
 
 /* hold() → an empty share */
 int binding_new_share(lua_State *L);
-/* The one at `index`, filled; or raises.  (One that stands in a line is not.) */
+/* Returns the filled share at `index`, or raises an error. A share in a local
+ * queue is not filled. */
 struct share *binding_check_share(lua_State *L, int index);
-/* The same, if it has been granted, whatever became of it. */
+/* Returns it if it was ever granted, or raises an error. */
 struct share *binding_check_granted(lua_State *L, int index);
-/* The one at `index` that is empty or stands in a line, or a new one; it is left on
- * top. */
+/* Returns the share at `index` if it is empty or waits in a local queue, or a
+ * new one. Leaves it on the top of the stack. */
 struct share *binding_vacant_share(lua_State *L, int index);
-/* An empty share stands in a line from now on. */
+/* Puts an empty share into a local queue. */
 void binding_stand_share(struct share *share, struct core *core,
                          int64_t deadline);
-/* With one more share of the claim, whose reference becomes the share's. */
+/* Fills a share with the claim and takes over the caller's reference. */
 void binding_fill_share(struct share *share, struct core *core,
                         struct claim *claim);
 

@@ -1,5 +1,5 @@
-/* What a list of contenders means: their order, and who of them holds, by the
- * rules that the protocol itself goes by. */
+/* Interprets a list of contenders: their order, and which of them hold the
+ * lock, by the rules of the protocol. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,19 +10,20 @@ enum { ROLES = ROLE_MEMBER + 1 };
 
 enum row_directory { AT_PATH, AT_LOCKS, AT_PERMITS };
 
-/* One of the list.  Its texts are those of the table, which keeps them, for no
- * Lua runs in between. */
+/* A contender in the list. Its strings belong to the table, and stay valid
+ * because no Lua code runs meanwhile. */
 struct row {
   int index; /* in the table */
   enum row_directory directory;
   enum role role;
   int32_t sequence;
-  bool owned; /* by a session: else it holds nothing */
+  bool owned; /* owned by a session: otherwise it holds nothing */
   const char *name, *token, *session;
 };
 
-/* One that the table itself keeps: what a metamethod makes, or is made of a
- * number, the collector may take away.  `unknown`: in place of none; or NULL. */
+/* Returns a string that the table itself holds. A string from a metamethod or a
+ * converted number could be collected. Returns `unknown` for a missing field,
+ * unless it is NULL. */
 static const char *text_field(lua_State *L, const char *key,
                               const char *unknown) {
   lua_pushstring(L, key);
@@ -43,11 +44,12 @@ static bool is_below(const char *node, const char *directory) {
          node[length] == '/';
 }
 
-/* Of a node that may not be looked at: no session's id; and after each token. */
+/* For a node that this session may not read: no session has this id, and the
+ * token sorts after all others. */
 #define UNKNOWN_SESSION "?"
 #define UNKNOWN_TOKEN "~"
 
-/* From the table on top. */
+/* Reads the table on the top of the stack. */
 static void read_row(lua_State *L, struct row *row, int index) {
   luaL_checktype(L, -1, LUA_TTABLE);
   const char *node = text_field(L, "node", NULL);
@@ -91,7 +93,7 @@ static void append(struct listing *listing, const struct row *row) {
   if (row->sequence < 0) listing->wrapped = true;
 }
 
-/* Do the numbers tell the order? */
+/* Returns whether the sequence numbers show the order. */
 static bool is_ordered(struct listing *listing, const struct row *rows, int n) {
   listing->count = 0;
   listing->wrapped = false;
@@ -101,9 +103,10 @@ static bool is_ordered(struct listing *listing, const struct row *rows, int n) {
   return true;
 }
 
-/* Numbers that tell the order, in place of those that do not: the place of the
- * first that has the same.  (A reader keeps that of the writer that it was.)
- * `by_number` has room for all, and they may all have the same. */
+/* Replaces the sequence numbers by ones that show the order: the index of the
+ * first row with the same number. A downgraded reader has the number of its
+ * writer and keeps it. `by_number` has room for all rows; they may all have the
+ * same number. */
 static void renumber(struct row *rows, struct row **by_number, int n) {
   for (int i = 0; i < n; i++) by_number[i] = &rows[i];
   /* NOLINTNEXTLINE(bugprone-sizeof-expression): it is pointers that move */
@@ -117,7 +120,7 @@ static void renumber(struct row *rows, struct row **by_number, int n) {
   }
 }
 
-/* Did their numbers tell it? */
+/* Sorts the rows. Returns whether their sequence numbers show the order. */
 static bool sort(struct listing *listing, struct row *rows,
                  struct row **by_number, int n) {
   qsort(rows, (size_t)n, sizeof *rows, by_sequence);
@@ -131,8 +134,8 @@ static bool is_known(const struct row *row) {
   return strcmp(row->session, UNKNOWN_SESSION) != 0;
 }
 
-/* The session that is first in locks/ may own a permit that it is still waiting
- * with.  (Which one that is cannot be told of one that may not be looked at.) */
+/* Returns the session that is first in locks/. It may own a permit but still be
+ * waiting with it. Returns "" if that node may not be read. */
 static const char *inside(const struct row *rows, int n) {
   for (int i = 0; i < n; i++)
     if (rows[i].directory == AT_LOCKS)
@@ -140,9 +143,10 @@ static const char *inside(const struct row *rows, int n) {
   return "";
 }
 
-/* Of those in the path's own directory, in order: the one of each role with the
- * least number so far.  Who is not behind any of these is behind nobody, and
- * with them alone the rule takes as long for a thousand rows as for one. */
+/* The contender of each role with the least number so far, among the rows in
+ * the path's own directory, in order. A contender that is not behind any of
+ * these is behind none. So the rule takes as long for a thousand rows as for
+ * one. */
 struct front {
   struct entry least[ROLES];
   bool any[ROLES];
@@ -175,8 +179,8 @@ static bool holds(struct front *front, const struct row *row,
   return is_holder;
 }
 
-/* survey(rows) → them in order, each with `holds`; and whether their numbers tell
- * that order.  Their `node`, `token` and `session` are read */
+/* survey(rows) → the rows in order, each with `holds`, and whether their
+ * numbers show that order. Reads their `node`, `token` and `session`. */
 int binding_survey(lua_State *L) {
   luaL_checktype(L, 1, LUA_TTABLE);
   lua_settop(L, 1);
@@ -209,7 +213,7 @@ int binding_survey(lua_State *L) {
   return 2;
 }
 
-/* own_data(data) → what of a node's data is its owner's own */
+/* own_data(data) → the part of a node's data that its owner has written */
 int binding_own_data(lua_State *L) {
   size_t size;
   const char *data = luaL_checklstring(L, 1, &size);

@@ -24,8 +24,9 @@ void heritage_note(struct heritage *heritage) {
       heritage->actions[i].sa_handler = SIG_DFL;
 }
 
-/* Lua's interpreter has a handler for SIGINT of its own by now.  A shell that
- * starts something in the background has both ignored. */
+/* Returns whether the signal was ignored when the process started. For SIGINT,
+ * checks SIGQUIT: Lua's interpreter has installed a handler for SIGINT, and a
+ * shell that starts a background job ignores both. */
 bool heritage_ignores(const struct heritage *heritage, int number) {
   if (number == SIGINT) number = SIGQUIT;
   return heritage->actions[number].sa_handler == SIG_IGN;
@@ -40,8 +41,8 @@ static void restore(const struct heritage *heritage) {
   sigprocmask(SIG_SETMASK, &heritage->mask, NULL);
 }
 
-/* In the child, which ends here.  Its parent ignores SIGTTOU, and so does it
- * still. */
+/* Runs in the child and does not return. SIGTTOU is ignored, as in the parent,
+ * so the child may set the terminal's foreground group. */
 static void become(char **words, const struct heritage *heritage,
                    struct terminal *terminal, pid_t parent, int report) {
   setpgid(0, 0);
@@ -73,7 +74,7 @@ pid_t command_start(char **words, const struct heritage *heritage,
   *problem = pid < 0 ? errno : 0;
   close(report[1]);
   if (pid > 0) {
-    setpgid(pid, pid); /* whoever of us is first */
+    setpgid(pid, pid); /* parent and child both do this: either may be first */
     ssize_t size;
     do size = read(report[0], problem, sizeof *problem);
     while (size < 0 && errno == EINTR);
@@ -96,7 +97,8 @@ bool command_adopt_orphans(void) {
 #endif
 }
 
-/* (`kill` succeeds if one process of the group can be signalled.) */
+/* Signals the group and the ancestor's descendants. `kill` on a group succeeds
+ * if at least one process can be signalled. */
 static enum reached signal_below(pid_t ancestor, pid_t group, int number) {
   bool fails = group > 0 && kill(-group, number) < 0 && errno == EPERM;
   bool refused = descendants_signal(ancestor, group, number);
@@ -112,8 +114,8 @@ enum reached command_signal_all(pid_t group, int number) {
   return signal_below(getpid(), group, number);
 }
 
-/* (waitid leaves those that have ended to be reaped; and there is somebody of
- * whom we may not be heard.) */
+/* Returns whether a process is left. waitid does not reap ended children. A
+ * process that may not be signalled counts, too. */
 bool command_is_left(pid_t *group) {
   siginfo_t info;
   if (*group > 0 && kill(-*group, 0) < 0 && errno == ESRCH) *group = 0;

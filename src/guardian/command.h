@@ -1,5 +1,5 @@
-/* The command: its start in a process group of its own, and all processes that
- * have come of it. */
+/* The command: starts it in a process group of its own, and finds all its
+ * processes. */
 #ifndef ZKLOCK_COMMAND_H
 #define ZKLOCK_COMMAND_H
 
@@ -11,7 +11,7 @@
 
 #pragma GCC visibility push(hidden)
 
-/* What a process was born with, so that its child is, too. */
+/* The signal settings at the start of a process, for its child. */
 struct heritage {
   sigset_t mask;
   struct sigaction actions[65];
@@ -20,29 +20,32 @@ struct heritage {
 void heritage_note(struct heritage *heritage);
 bool heritage_ignores(const struct heritage *heritage, int number);
 
-/* Starts it: its process, or 0 with the errno of what has failed. */
+/* Starts the command. Returns its process, or 0 and sets `*problem` to an
+ * errno. */
 pid_t command_start(char **words, const struct heritage *heritage,
                     struct terminal *terminal, int *problem);
 
-/* A descendant of this process whose parent ends becomes its child (Linux).
- * False: not here. */
+/* Makes this process the parent of orphaned descendants (Linux). Returns false
+ * if that is not supported. */
 bool command_adopt_orphans(void);
 
 /* Which processes a signal has reached. */
 enum reached {
   REACHED,    /* all processes */
-  PARTLY,     /* some run as another user, and were not sent it */
+  PARTLY,     /* some run as another user and did not get it */
   NOT_REACHED /* none of the group: all run as another user */
 };
 
 /* Sends a signal to the group. */
 enum reached command_signal_group(pid_t group, int number);
 
-/* The same, and to the descendants of this process that have left the group. */
+/* Sends a signal to the group, and to descendants of this process that have
+ * left it. */
 enum reached command_signal_all(pid_t group, int number);
 
-/* Is a process left, of the group or of our children?  Sets the number of an
- * empty group to 0, because another group may get it soon. */
+/* Returns whether a process of the group, or a child of this process, is left.
+ * Sets the number of an empty group to 0, because another group may get it
+ * soon. */
 bool command_is_left(pid_t *group);
 
 #pragma GCC visibility pop

@@ -10,11 +10,12 @@
 
 struct process {
   pid_t pid, parent, group;
-  bool below; /* the ancestor */
-  bool ended; /* its first thread has; others may be left */
+  bool below; /* a descendant of the ancestor */
+  bool ended; /* its first thread has ended; others may run */
 };
 
-/* pid (name) state parent group …, and the name may have anything in it. */
+/* Parses "pid (name) state parent group …". The name may contain any
+ * character. */
 static bool read_process(pid_t pid, struct process *process) {
   char path[40], text[512];
   snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
@@ -36,7 +37,7 @@ static bool read_process(pid_t pid, struct process *process) {
 }
 
 static struct process *add(struct process *all, int n, pid_t pid) {
-  if ((n & (n - 1)) == 0) { /* a power of two: there is no room for more */
+  if ((n & (n - 1)) == 0) { /* a power of two: the array is full */
     struct process *more = realloc(all, (size_t)(n ? 2 * n : 1) * sizeof *all);
     if (!more) return NULL;
     all = more;
@@ -45,7 +46,8 @@ static struct process *add(struct process *all, int n, pid_t pid) {
   return all;
 }
 
-/* A /proc of another namespace has other numbers. */
+/* Returns whether /proc belongs to our PID namespace. Another one has other
+ * numbers. */
 static bool is_own_proc(void) {
   char text[32];
   ssize_t size = readlink("/proc/self", text, sizeof text - 1);
@@ -53,7 +55,7 @@ static bool is_own_proc(void) {
   return strtol(text, NULL, 10) == getpid();
 }
 
-/* All that there are, as far as there is memory for them. */
+/* Reads all processes, as far as there is memory. */
 static struct process *read_all(int *count) {
   struct process *all = NULL;
   DIR *directory = is_own_proc() ? opendir("/proc") : NULL;
@@ -84,7 +86,8 @@ static bool is_below(const struct process *all, int n, pid_t pid) {
   return it && it->below;
 }
 
-/* A parent may stand behind its children. */
+/* Marks the descendants. Repeats, because a parent may come after its
+ * children. */
 static void mark(struct process *all, int n, pid_t ancestor) {
   for (bool again = true; again;) {
     again = false;
@@ -106,7 +109,7 @@ bool descendants_signal(pid_t ancestor, pid_t group, int number) {
   for (int i = 0; i < n; i++) {
     bool is_member = group > 0 && all[i].group == group;
     if (all[i].pid == 0 || !(is_member || all[i].below)) continue;
-    /* (The group was sent it as a whole.) */
+    /* The group has received the signal already. */
     bool failed = kill(all[i].pid, is_member ? 0 : number) < 0;
     if (failed && errno == EPERM && !all[i].ended) refused = true;
   }

@@ -1,5 +1,5 @@
-/* The descendants of a process that have left a process group, by setsid or
- * setpgid: found in Linux's /proc, elsewhere out of reach. */
+/* Finds the descendants of a process that have left a process group by setsid
+ * or setpgid. Uses /proc on Linux; elsewhere it finds none. */
 #ifndef ZKLOCK_DESCENDANTS_H
 #define ZKLOCK_DESCENDANTS_H
 
@@ -8,9 +8,9 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Each of them that is not in the group is sent the signal.  True: one of them,
- * or of the group, runs as another user and cannot be sent it.  (A process that
- * has ended and was not reaped does not count.) */
+/* Sends the signal to each descendant outside the group. Returns true if a
+ * process, of these or of the group, runs as another user and cannot be
+ * signalled. An ended process that was not reaped does not count. */
 bool descendants_signal(pid_t ancestor, pid_t group, int number);
 
 #pragma GCC visibility pop

@@ -20,16 +20,16 @@
 #include <sys/prctl.h>
 #endif
 
-/* Exit codes: one of ours, and as a shell has them. */
+/* Exit codes: one of zklock's own, and two that shells use. */
 enum { LOST = 76, NOT_EXECUTABLE = 126, NOT_FOUND = 127 };
 
 static const int64_t NEVER = INT64_MAX, MILLISECOND = 1000000;
 
-/* While they are awaited they are looked for so often.  (Who forks may escape
- * from one look of the killer, not from the next; and the end of somebody who
- * is not our child is told by nobody.) */
+/* How often to look for processes that must end. A process that forks may
+ * escape one SIGKILL round, but not the next. No signal reports the end of a
+ * process that is not a child. */
 static const int64_t LOOK_AGAIN = 20 * MILLISECOND;
-/* The same for a process that cannot be signalled. */
+/* How often, if a process cannot be signalled. */
 static const int64_t LOOK_SELDOM = 1000 * MILLISECOND;
 
 enum stage { WAITING, RUNNING, ENDING, KILLING };
@@ -38,7 +38,7 @@ struct guardian {
   struct plan plan;
   struct terminal terminal;
   struct heritage heritage;
-  int channel; /* -1: `zklock run` is gone */
+  int channel; /* -1: `zklock run` has ended */
   int wakeup;  /* the pipe that SIGCHLD writes to */
   struct clock_timer timer;
   char line[512];
@@ -46,20 +46,20 @@ struct guardian {
 
   enum stage stage;
   pid_t command;
-  pid_t group;  /* its own; 0: nobody is left of it */
+  pid_t group;  /* its process group; 0: empty */
   bool is_over; /* its leader has ended, with this status: */
   int status;
-  bool asked;   /* to end: then nothing of it is left */
+  bool asked;   /* to end: no process of it may be left */
   bool refused; /* a process of another user cannot be sent SIGKILL */
   int64_t lease_end, margin, hold_end, kill_at, next_kill;
 };
 
-static int chimney = -1; /* of the wake-up pipe: the handler's */
+static int chimney = -1; /* write end of the wake-up pipe, for the handler */
 
 static void on_child(int number) {
   int kept = errno;
   (void)number;
-  if (write(chimney, "", 1) < 0) errno = kept; /* it is full: that will do */
+  if (write(chimney, "", 1) < 0) errno = kept; /* it is full: that is enough */
   errno = kept;
 }
 
@@ -76,11 +76,12 @@ static void tell(struct guardian *guardian, const char *format, ...) {
   if (size >= (int)sizeof line) line[(size = sizeof line - 1) - 1] = '\n';
   if (guardian->channel >= 0 &&
       send(guardian->channel, line, (size_t)size, MSG_NOSIGNAL) < 0) {
-    /* Nobody hears it: the channel's end is read as well. */
+    /* The peer is gone: reading the channel shows that, too. */
   }
 }
 
-/* ---- What becomes of the command ------------------------------------------ */
+/* ---- The command's end
+ * ---------------------------------------------------- */
 
 static void kill_all(struct guardian *guardian, int64_t now) {
   bool begins = guardian->stage != KILLING;
@@ -89,7 +90,7 @@ static void kill_all(struct guardian *guardian, int64_t now) {
   bool seldom = !begins && reached == NOT_REACHED;
   guardian->next_kill = now + (seldom ? LOOK_SELDOM : LOOK_AGAIN);
   if (begins && reached != NOT_REACHED) tell(guardian, "killing\n");
-  /* (At the first look the process may have ended already.) */
+  /* In the first round the process may have ended already. */
   if (begins || reached == REACHED || guardian->refused) return;
   guardian->refused = true;
   tell(guardian, "refused %d\n", SIGKILL);
@@ -107,7 +108,7 @@ static void end(struct guardian *guardian, int64_t now, const char *why) {
   if (reached != REACHED) tell(guardian, "refused %d\n", SIGTERM);
 }
 
-/* Will the lease be over within the margin? */
+/* Returns whether the lease ends within the margin. */
 static bool is_short(const struct guardian *guardian, int64_t now) {
   return guardian->lease_end != NEVER &&
          now >= guardian->lease_end - guardian->margin;
@@ -132,7 +133,7 @@ static void begin(struct guardian *guardian, const char *token) {
     tell(guardian, "started %d\n", (int)guardian->command);
     return;
   }
-  /* An interpreter that is not there is no command that is not there. */
+  /* A missing interpreter of a script does not count as a missing command. */
   bool found = problem != ENOENT ||
                (strchr(words[0], '/') && access(words[0], F_OK) == 0);
   tell(guardian, "failed %d %s\n", found ? NOT_EXECUTABLE : NOT_FOUND,
@@ -159,14 +160,14 @@ static void go_on(struct guardian *guardian) {
   kill(-guardian->command, SIGCONT);
 }
 
-/* It was stopped. By the terminal: because it is not its foreground, and we may
- * lend it; or all of the job is to stop. */
+/* The command was stopped. If the terminal has stopped it for not being in the
+ * foreground, lends it the terminal. Otherwise the whole job stops. */
 static void on_stopped(struct guardian *guardian, int number) {
   struct terminal *terminal = &guardian->terminal;
   bool wants = number == SIGTTIN || number == SIGTTOU;
   if (terminal->fd < 0 || (!wants && number != SIGTSTP)) return;
   if (wants && terminal_lend(terminal, guardian->command)) {
-    terminal->at_once = true; /* from now on */
+    terminal->at_once = true; /* for later, too */
     kill(-guardian->command, SIGCONT);
     return;
   }
@@ -174,8 +175,9 @@ static void on_stopped(struct guardian *guardian, int number) {
   tell(guardian, "stopped %d\n", number);
 }
 
-/* Its leader has ended.  Of a command that was to end, or whose leader somebody
- * has killed, nothing is left; what another one leaves behind is its own. */
+/* The command's leader has ended. If the command was asked to end, or a signal
+ * has killed the leader, no process of it may be left. Otherwise, its remaining
+ * processes may go on. */
 static void on_ended(struct guardian *guardian, int status) {
   guardian->is_over = true;
   guardian->status = status;
@@ -229,11 +231,12 @@ static int64_t next_look(const struct guardian *guardian) {
   return next;
 }
 
-/* ---- What `zklock run` says ------------------------------------------------- */
+/* ---- Lines from `zklock run`
+ * ---------------------------------------------- */
 
-/* Somebody has taken the lock away: that leaves the command all of the grace.
- * Not if its lease is what is over, though, which we may have to hear before we
- * see it. */
+/* The lock was lost, for example because its node was deleted: the command gets
+ * the whole grace. The exception is a lease that has ended: this line may
+ * arrive before the guardian has noticed that. */
 static void on_lost(struct guardian *guardian, int64_t now) {
   look_at_clock(guardian, now);
   if (guardian->stage == WAITING) guardian->lease_end = 0;
@@ -259,14 +262,14 @@ static void obey(struct guardian *guardian, const char *line) {
   }
 }
 
-/* The hold may be good for a while, which is what is left for the command. */
+/* `zklock run` has ended. The command may use the rest of the lease. */
 static void on_alone(struct guardian *guardian) {
   close(guardian->channel);
   guardian->channel = -1;
   end(guardian, clock_now(), NULL);
 }
 
-/* False: there is nothing more to be heard. */
+/* Reads lines from the channel. Returns false if there are no more. */
 static bool hear_some(struct guardian *guardian) {
   char *line = guardian->line;
   ssize_t size =
@@ -289,7 +292,8 @@ static bool hear_some(struct guardian *guardian) {
   return true;
 }
 
-/* ---- A guardian's life ------------------------------------------------------ */
+/* ---- The guardian's process
+ * ----------------------------------------------- */
 
 static void wait_for_news(struct guardian *guardian) {
   char bytes[64];
@@ -298,8 +302,9 @@ static void wait_for_news(struct guardian *guardian) {
   clock_poll(&guardian->timer, fds, 2, next_look(guardian));
   while (read(guardian->wakeup, bytes, sizeof bytes) > 0) continue;
   reap(guardian);
-  /* All of it, before the clock is looked at: what was said of the lease while
-   * we could not run is old at its beginning only. */
+  /* Reads all lines before it checks the clock. If the guardian could not run
+   * for a while, the first lines about the lease may be out of date, but not
+   * the last. */
   while (guardian->channel >= 0 && hear_some(guardian)) continue;
 }
 
@@ -321,8 +326,9 @@ static void watch_over(struct guardian *guardian) {
     tell(guardian, "exited %d\n", WEXITSTATUS(guardian->status));
 }
 
-/* A group of its own, which no Ctrl-C or Ctrl-Z reaches; and what is meant for
- * all (a service that is stopped) is passed on by `zklock run`. */
+/* Moves the guardian into a process group of its own, which Ctrl-C and Ctrl-Z
+ * do not reach. It ignores signals that go to all processes, such as those for
+ * a stopped service: `zklock run` passes them on. */
 static void set_up(struct guardian *guardian) {
   static const int ignored[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGTERM,
                                 SIGPIPE, SIGTSTP, SIGTTIN, SIGTTOU,
@@ -352,9 +358,9 @@ static void set_up(struct guardian *guardian) {
   setenv("ZKLOCK_HOLDER", guardian->plan.holder, 1);
 }
 
-/* In `zklock run`: the processes of a killed guardian become its children, and
- * it has no others.  (A shell that becomes `zklock run` by exec can leave it
- * some.) */
+/* In `zklock run`: whether the processes of a killed guardian become its only
+ * children. A shell that replaces itself by `zklock run` can leave it other
+ * children. */
 static bool adopts;
 
 struct rest guardian_kill_rest(pid_t group) {
@@ -395,7 +401,7 @@ int guardian_start(const struct plan *plan, int *pid) {
     _exit(EXIT_SUCCESS);
   }
   int problem = errno;
-  signal(SIGPIPE, SIG_IGN); /* the guardian may go first */
+  signal(SIGPIPE, SIG_IGN); /* the guardian may end first */
   adopts = adopts && command_adopt_orphans();
   sigprocmask(SIG_SETMASK, &guardian.heritage.mask, NULL);
   close(ends[1]);

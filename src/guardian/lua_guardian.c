@@ -19,7 +19,7 @@ static int64_t nanoseconds(lua_State *L, const char *name) {
   return seconds < 9e9 ? (int64_t)(seconds * 1e9) : INT64_MAX;
 }
 
-/* The table keeps it. */
+/* Returns a string, which the table keeps. */
 static const char *text(lua_State *L, const char *name) {
   lua_getfield(L, 1, name);
   const char *value = luaL_checkstring(L, -1);
@@ -27,7 +27,7 @@ static const char *text(lua_State *L, const char *name) {
   return value;
 }
 
-/* The words of the command, in a userdata on top, ended by NULL. */
+/* Pushes a userdata with the words of the command, ended by NULL. */
 static char **words(lua_State *L) {
   lua_getfield(L, 1, "words");
   luaL_checktype(L, -1, LUA_TTABLE);
@@ -72,8 +72,8 @@ static int start(lua_State *L) {
   return 2;
 }
 
-/* keep_ignored(number): was this signal ignored when we were started?  Then it
- * is again, whatever the interpreter has made of it. */
+/* keep_ignored(number) → whether this signal was ignored at the start. If so,
+ * ignores it again, whatever the interpreter has done with it. */
 static int keep_ignored(lua_State *L) {
   struct heritage heritage;
   int number = (int)luaL_checkinteger(L, 1);
@@ -85,10 +85,10 @@ static int keep_ignored(lua_State *L) {
   return 1;
 }
 
-/* fill_standard(): no descriptor of ours becomes 0, 1 or 2, where others read
- * and write what they take for standard input, output or error.  The command
- * has those closed that we were started without.  Writing to standard
- * output fails, as it does where that is closed. */
+/* fill_standard(): opens the descriptors 0, 1 and 2 if they are closed, so that
+ * none of ours takes their place as standard input, output or error. The
+ * command still starts without them. Writing to standard output fails, as it
+ * does if that is closed. */
 static int fill_standard(lua_State *L) {
   (void)L;
   for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
@@ -97,8 +97,8 @@ static int fill_standard(lua_State *L) {
   return 0;
 }
 
-/* stop(): this process and its group stop, as Ctrl-Z stops them, and the call
- * returns when they go on; at once where nobody could make them go on. */
+/* stop(): stops this process and its group, as Ctrl-Z does. Returns when they
+ * continue, or at once if no process could continue them. */
 static int stop(lua_State *L) {
   struct sigaction kept, action = {.sa_handler = SIG_DFL};
   (void)L;
@@ -108,7 +108,7 @@ static int stop(lua_State *L) {
   return 0;
 }
 
-/* kill_rest(group): once the guardian is gone, sends SIGKILL to what is left of
+/* kill_rest(group): after the guardian has ended, sends SIGKILL to the rest of
  * the command → struct rest: left, refused, whole, group */
 static int kill_rest(lua_State *L) {
   struct rest rest = guardian_kill_rest((pid_t)luaL_checkinteger(L, 1));
@@ -127,7 +127,7 @@ static int start_writer(lua_State *L) {
   return 1;
 }
 
-/* take(writer, text, whole) → how many bytes */
+/* take(writer, text, whole) → number of bytes taken */
 static int take(lua_State *L) {
   size_t size;
   struct writer *writer = lua_touserdata(L, 1);
@@ -137,7 +137,7 @@ static int take(lua_State *L) {
   return 1;
 }
 
-/* is_idle(writer) → boolean, the message of a write that has failed */
+/* is_idle(writer) → boolean, and the message of a failed write */
 static int is_idle(lua_State *L) {
   int problem;
   lua_pushboolean(L, writer_is_idle(lua_touserdata(L, 1), &problem));

@@ -1,9 +1,9 @@
-/* The terminal, as far as a command in a process group of its own needs it.
+/* The terminal, for a command in a process group of its own.
  *
- * Where standard input and output are the terminal the command is its
- * foreground from the beginning.  In the middle of a pipeline somebody else of
- * our own group may need it (a pager): there the command gets it when the
- * system stops it for having used it. */
+ * If standard input and output are the terminal, the command is its foreground
+ * from the start. In a pipeline, another process of our own group, such as a
+ * pager, may need the terminal. There the command gets it when the system stops
+ * it for using it. */
 #ifndef ZKLOCK_TERMINAL_H
 #define ZKLOCK_TERMINAL_H
 
@@ -18,9 +18,9 @@ struct terminal {
   bool at_once;
 };
 
-/* In the process that is to own it. */
+/* Must be called in the process that owns the terminal. */
 void terminal_open(struct terminal *terminal);
-/* False: it is not ours to lend. */
+/* Returns false if it is not ours to lend. */
 bool terminal_lend(struct terminal *terminal, pid_t group);
 void terminal_take_back(struct terminal *terminal, pid_t group);
 

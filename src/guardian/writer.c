@@ -10,7 +10,7 @@
 
 enum { CAPACITY = 65536, AT_ONCE = 4096, STACK = 262144, RETRY = 20 };
 
-/* A ring of bytes: the caller adds at its end, the thread removes at its
+/* A ring buffer: the caller appends at its end, and the thread removes from its
  * beginning what it has written. */
 struct writer {
   pthread_mutex_t lock;
@@ -23,14 +23,15 @@ struct writer {
 
 static size_t least(size_t a, size_t b) { return a < b ? a : b; }
 
-/* With the lock, which is open meanwhile: nothing else moves `begin`. */
+/* Requires the lock, and releases it while it writes: only this function moves
+ * `begin`. */
 static void write_some(struct writer *writer) {
   const char *from = writer->bytes + writer->begin;
   size_t size = least(least(writer->size, AT_ONCE), CAPACITY - writer->begin);
   pthread_mutex_unlock(&writer->lock);
   ssize_t written = write(writer->fd, from, size);
   int problem = written < 0 ? errno : 0;
-  if (problem == EAGAIN) { /* another process has made it one that says so */
+  if (problem == EAGAIN) { /* another process has made it non-blocking */
     struct pollfd fd = {.fd = writer->fd, .events = POLLOUT};
     poll(&fd, 1, RETRY);
   }
@@ -54,8 +55,8 @@ static void *run(void *argument) {
   return NULL;
 }
 
-/* Signals are the caller's.  (And a thread that blocks SIGTTOU may write to a
- * terminal from the background.) */
+/* Blocks all signals in the thread: they go to the caller. A thread that blocks
+ * SIGTTOU may also write to a terminal from the background. */
 static int start_thread(struct writer *writer) {
   pthread_attr_t attributes;
   pthread_t thread;

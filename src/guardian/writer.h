@@ -1,6 +1,6 @@
-/* A thread that writes to a descriptor which other processes share and which may
- * block: a full pipe, a terminal that Ctrl-S has stopped.  The caller never
- * waits for it. */
+/* A thread that writes to a descriptor which other processes share and which
+ * may block, such as a full pipe or a terminal stopped by Ctrl-S. The caller
+ * never waits for it. */
 #ifndef ZKLOCK_WRITER_H
 #define ZKLOCK_WRITER_H
 
@@ -11,18 +11,20 @@
 
 struct writer;
 
-/* It lives as long as the process.  NULL: there is no room for a thread. */
+/* Starts a writer, which lives as long as the process. Returns NULL if no
+ * thread can be started. */
 struct writer *writer_start(int fd);
 
-/* Takes what there is room for; with `whole`, all or nothing.  Returns its size. */
+/* Takes as much as there is room for; with `whole`, all or nothing. Returns the
+ * size taken. */
 size_t writer_take(struct writer *writer, const char *text, size_t size,
                    bool whole);
 
-/* Is everything written?  Sets `problem` to the errno of a write that has
- * failed, whose text is lost, or to 0. */
+/* Returns whether everything is written. Sets `problem` to the errno of a
+ * failed write, whose text is lost, or to 0. */
 bool writer_is_idle(struct writer *writer, int *problem);
 
-/* Waits until everything is written, but no longer. */
+/* Waits until everything is written, for at most that long. */
 void writer_finish(struct writer *writer, int milliseconds);
 
 #pragma GCC visibility pop

@@ -87,19 +87,11 @@ describe("The collector", function()
 end)
 
 describe("A coroutine that waits", function()
-  local scheduler, holder, session, task, problem
+  local scheduler, holder, session, task
 
   before_each(function()
-    scheduler, holder, problem = new_scheduler(), support.hold(path), nil
-    session = connect { loop = { new = function(mine)
-      local adapter = scheduler.adapter.new(mine)
-      local wait = adapter.wait
-      function adapter.wait(w, timeout)
-        wait(w, timeout)
-        if problem then error(problem) end
-      end
-      return adapter
-    end } }
+    scheduler, holder = new_scheduler(), support.hold(path)
+    session = connect { loop = scheduler.adapter }
     task = scheduler:spawn(function() session:mutex(path):acquire() end)
     scheduler:turn()
     support.wait_for_queue(path, 2)
@@ -126,12 +118,12 @@ describe("A coroutine that waits", function()
 
   it("comes through with an error, and leaves nothing behind (T17)",
     function()
-      problem = { "an error of the loop" }
+      scheduler.problem = { "an error of the loop" }
       holder:release()
       local ok, what = pcall(scheduler.run, scheduler)
       assert.is_false(ok)
-      assert.is_true(rawequal(problem, what))
-      problem, task = nil, nil
+      assert.is_true(rawequal(scheduler.problem, what))
+      scheduler.problem, task = nil, nil
       collect()
       support.wait_for_queue(path, 0)
     end)

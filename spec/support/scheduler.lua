@@ -19,6 +19,7 @@ local function new()
     w.task = task
     self.sleeping[task] = timeout and core.now() + timeout or math.huge
     coroutine.yield()
+    if self.problem then error(self.problem, 0) end -- what a spec has set
   end
 
   local function wake(w)

@@ -54,6 +54,12 @@ describe("A multi", function()
     next_guard:release()
   end)
 
+  it("takes once what is given twice", function()
+    local guard = multi "b c b a":acquire(30)
+    assert.equal(table.concat(kinds.nodes(path), ","), guard.node)
+    guard:release()
+  end)
+
   it("has one deadline for all its parts (T42)", function()
     local first, last = holds "a", holds "c"
     local begun = support.now()

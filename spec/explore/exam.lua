@@ -49,7 +49,7 @@ end
 
 -- Whoever waits has it soon after `held.freed`.
 local function wait_for_turn(story, resource, slot, held)
-  story.scheduler:spawn("an exam", function()
+  story.scheduler:spawn(function()
     local begun, before = now(), slot.session:stats().wait_histogram
     local guard, message = take(lock_of(resource, slot), 30)
     if not guard then
@@ -70,7 +70,7 @@ end
 -- What an operator writes meanwhile is not overwritten.
 local function write_meanwhile(story, node, slot)
   virtual.link_delay(slot.links[1], 0.05)
-  story.scheduler:spawn("an operator", function()
+  story.scheduler:spawn(function()
     story.scheduler:pause(story.chance:seconds(0.4))
     story.world:set(node, "an operator's")
   end)
@@ -169,7 +169,7 @@ local function give_up(story, resource, from, to)
   local lock, guards, is_over = lock_of(resource, from), {}, false
   if to.loop == "poll" or resource.options.max_hold then return end
   for i = 1, resource.permits do guards[i] = lock:acquire(20) end
-  story.scheduler:spawn("an exam", function()
+  story.scheduler:spawn(function()
     local guard = lock_of(resource, to):acquire(3)
     if guard then guard:release() end
     is_over = true
@@ -209,7 +209,7 @@ local function lift(story, resource, from, to)
   local lifted
   local barrier = lock_of(resource, from)
   if not barrier:set() then return end
-  story.scheduler:spawn("an exam", function()
+  story.scheduler:spawn(function()
     local ok, message = lock_of(resource, to):wait(30)
     if not ok then story.violate("all is quiet, and a barrier: %s", message) end
     check(story, "a lift of " .. resource.path, lifted, SOON)

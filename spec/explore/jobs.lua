@@ -70,7 +70,7 @@ end
 function jobs.run(task, resource)
   local chance, election = task.chance, task:locks(resource)[1]
   local patience, is_running = chance:seconds(6), true
-  task.scheduler:spawn(task.name .. "'s end", function()
+  task.scheduler:spawn(function()
     task.scheduler:await(function() return not is_running end, patience)
     if is_running and task:is_usable(task.session) and chance:one_in(4) then
       election:cancel()

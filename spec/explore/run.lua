@@ -16,6 +16,7 @@ if rawget(_G, "jit") then
   end
 end
 
+package.loaded.socket = require "virtual.socket"
 local virtual = require "zklock.virtual"
 local story = require "explore.story"
 

@@ -4,7 +4,7 @@ local contend = require "explore.contend"
 local exam = require "explore.exam"
 local Ledger = require "explore.ledger"
 local resources = require "explore.resources"
-local Scheduler = require "explore.scheduler"
+local Scheduler = require "support.scheduler"
 local Task = require "explore.tasks"
 local Witness = require "explore.witness"
 local World = require "explore.world"
@@ -179,7 +179,7 @@ local function examine(self)
   local is_done = false
   virtual.explore { switches = self.switches }
   self:note "the exam begins"
-  self.scheduler:spawn("the exam", function()
+  self.scheduler:spawn(function()
     exam.run(self)
     is_done = true
   end)
@@ -216,12 +216,12 @@ end
 local function close_all(self)
   self.is_over = true
   for _, slot in ipairs(self.slots) do
-    self.scheduler:spawn("the end of " .. slot.name, function()
+    self.scheduler:spawn(function()
       slot.closed = true
       slot.session:close()
     end)
   end
-  local function are_over() return self.scheduler.tasks == 0 end
+  local function are_over() return self.scheduler:is_over() end
   if not run_until(self, are_over, CALM) then
     self.violate "sessions have been closed, and tasks have not ended"
   end
@@ -243,13 +243,13 @@ end
 local function begin(self)
   for i = 1, self.chance:between(1, 4) do self.slots[i] = new_slot(self, i) end
   for _, slot in ipairs(self.slots) do
-    self.scheduler:spawn(slot.name, keep_open, self, slot)
+    self.scheduler:spawn(keep_open, self, slot)
     for _, task in ipairs(slot.tasks) do
       self.living = self.living + 1
-      self.scheduler:spawn(task.name, live, self, task)
+      self.scheduler:spawn(live, self, task)
     end
   end
-  if self.pace then self.scheduler:spawn("the world", fail, self) end
+  if self.pace then self.scheduler:spawn(fail, self) end
 end
 
 --- Runs the story of a seed; raises what is against the promises.

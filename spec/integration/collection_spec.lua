@@ -98,7 +98,8 @@ describe("A coroutine that waits", function()
   end)
 
   it("and is abandoned passes on a grant that comes for it", function()
-    scheduler.sleeping[task], task = nil, nil
+    scheduler:forget(task)
+    task = nil
     holder:release { wait = true }
     support.wait_until(function()
       session:step()

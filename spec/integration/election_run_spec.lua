@@ -15,14 +15,6 @@ before_each(function()
   election = session:election(path)
 end)
 
--- Runs all tasks until the condition is true.
-local function turn_until(condition)
-  support.wait_until(function()
-    scheduler:turn(0)
-    return condition()
-  end)
-end
-
 -- A run in a task of its own: `{ done =, … }` with what it has returned.
 local function spawn_run(on, fn, options)
   local run = { done = false }
@@ -34,10 +26,12 @@ local function spawn_run(on, fn, options)
 end
 
 local function await_queue(n)
-  turn_until(function() return #support.zk():queue(path) == n end)
+  scheduler:run_until(function() return #support.zk():queue(path) == n end)
 end
 
-local function await_end(run) turn_until(function() return run.done end) end
+local function await_end(run)
+  scheduler:run_until(function() return run.done end)
+end
 
 -- Nobody leads, and the next run works.
 local function check_free()
@@ -172,7 +166,7 @@ describe("run", function()
         end
         inside = inside - 1
       end)
-      turn_until(function() return states[2] end)
+      scheduler:run_until(function() return states[2] end)
       assert.same({ "lost", "lost" }, states)
       await_queue(2)
       assert.same({ 1, 0 }, { calls, inside })
@@ -275,7 +269,7 @@ describe("A function of run that raises", function()
       local failed
       local run = spawn_run(election, error, { backoff = 60,
         on_error = function() failed = true end })
-      turn_until(function() return failed end)
+      scheduler:run_until(function() return failed end)
       assert.is_false(run.done)
       scheduler:spawn(fn)
       await_end(run)
@@ -317,7 +311,7 @@ describe("What interrupts run", function()
             scheduler:pause(60)
           end, { backoff = 60, on_error = function() end })
         end)
-        turn_until(function()
+        scheduler:run_until(function()
           return there or holder and #support.zk():queue(path) == 2
         end)
         assert.is_true(scheduler:kill(task))

@@ -1,5 +1,6 @@
 -- Who leads: asked once, or told at each change.  (What is asked for that:
 -- spec/unit/story_vigil.c.)
+local new_chance = require "explore.chance".new
 local new_scheduler = require "support.scheduler".new
 local seize = require "support.seizure".seize
 local start_proxy = require "support.proxy".start
@@ -195,8 +196,7 @@ describe("leader(fn)", function()
   end)
 
   it("tells the newest when fn has returned, if that waits", function()
-    local scheduler = new_scheduler()
-    scheduler.watch = function() end -- see below
+    local scheduler = new_scheduler(new_chance(1)) -- whose callbacks may wait
     local session = connect { loop = scheduler.adapter }
     local told, inside, go_on = {}, 0, false
     local first, election = lead "first", session:election(path)
@@ -209,27 +209,19 @@ describe("leader(fn)", function()
         inside = inside - 1
       end)
     end)
-    local function turn_until(condition)
-      support.wait_until(function()
-        scheduler:turn(0)
-        -- (Callbacks may wait: each step is a task.)
-        scheduler:spawn(session.step, session)
-        return condition()
-      end)
-    end
-    turn_until(function() return inside == 1 end)
+    scheduler:run_until(function() return inside == 1 end)
     first:release { wait = true }
     lead "second":release { wait = true }
     lead "third"
     -- (As long as it waits nothing more is asked, however often one steps.)
     local steps = 0
-    turn_until(function()
+    scheduler:run_until(function()
       steps = steps + 1
       return steps == 20
     end)
     assert.same({ 1, {} }, { inside, told })
     go_on = true
-    turn_until(function() return #told == 2 end)
+    scheduler:run_until(function() return #told == 2 end)
     assert.same({ "first", "third" }, told)
   end)
 

@@ -3,7 +3,7 @@
 -- loops, in real time; every kind of lock waits in the loop that blocks and in
 -- one that does not in family/contract_spec.lua.
 local new_chance = require "explore.chance".new
-local new_scheduler = require "explore.scheduler".new
+local new_scheduler = require "support.scheduler".new
 local runners = require "loops.runners"
 local suite = require "loops.suite"
 local support = require "support"
@@ -22,11 +22,11 @@ end
 -- (A loop that steps a session when its fd is readable, in a coroutine.)
 describe("A wait in a callback", function()
   it("ends in time at local turns, whatever was told with it", function()
-    local scheduler = new_scheduler(new_chance(1), function() end)
+    local scheduler = new_scheduler(new_chance(1))
     local session = support.connect { loop = "poll" }
     local path, code = support.path(), nil
     local rival = assert(session:mutex(path .. "/other"):acquire(30))
-    scheduler:spawn("the test", function()
+    scheduler:spawn(function()
       local own = support.connect { loop = scheduler.adapter }
       local lock = own:mutex(path, { handoffs = 5 })
       local first, second = assert(lock:acquire(30)), nil
@@ -42,8 +42,8 @@ describe("A wait in a callback", function()
       scheduler:pause(2.1)
       second:release()
     end)
-    while scheduler.tasks > 0 and not code do scheduler:turn() end
+    while not (scheduler:is_over() or code) do scheduler:turn() end
     assert.equal("timeout", code)
-    while scheduler.tasks > 0 do scheduler:turn() end
+    scheduler:run()
   end)
 end)

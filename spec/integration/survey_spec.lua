@@ -29,24 +29,18 @@ local function crowd(n, data, mark)
   end, { data = data, ephemeral = true })
 end
 
--- A session in a loop, and turns of that until `condition()`.
 local function in_loop(options)
   local loop = new_scheduler()
   options = options or {}
   options.loop = loop.adapter
-  return connect(options), loop, function(condition)
-    support.wait_until(function()
-      loop:turn(0)
-      return condition()
-    end, 60)
-  end
+  return connect(options), loop
 end
 
 describe("A survey of a crowd", function()
   for ask, mark in pairs { contenders = "-lock-", revoke = "-__READ__" } do
     it("has few requests in flight, which its tasks share: " .. ask, function()
       crowd(2000, "web1:4711", mark)
-      local session, loop, turn_until = in_loop()
+      local session, loop = in_loop()
       local most, done = 0, 0
       local function many(tasks)
         most, done = 0, 0
@@ -57,7 +51,7 @@ describe("A survey of a crowd", function()
             done = done + 1
           end)
         end
-        turn_until(function()
+        loop:run_until(function()
           most = math.max(most, session:stats().in_flight)
           return done == tasks
         end)
@@ -128,11 +122,11 @@ describe("A survey of a crowd", function()
   it("keeps no data that have grown since they were looked at", function()
     crowd(20, "small")
     local proxy = start_proxy()
-    local session, loop, turn_until = in_loop { hosts = proxy.hosts }
+    local session, loop = in_loop { hosts = proxy.hosts }
     proxy:delay(0.5)
     local before, list, kept = session:stats().requests, nil, 0
     loop:spawn(function() list = assert(session:contenders(path)) end)
-    turn_until(function() -- looks, one list, as many Stats; and reads
+    loop:run_until(function() -- looks, one list, as many Stats; and reads
       return session:stats().requests > before + 4 + 1 + 20
     end)
     for i = 1, 20 do
@@ -171,11 +165,11 @@ describe("A survey of a crowd", function()
 
   it("leaves out those that vanish meanwhile", function()
     crowd(1000, "web1:4711")
-    local session, loop, turn_until = in_loop()
+    local session, loop = in_loop()
     local list, exists
     local before = session:stats().requests
     loop:spawn(function() list, exists = session:contenders(path) end)
-    turn_until(function() return session:stats().requests > before + 70 end)
+    loop:run_until(function() return session:stats().requests > before + 70 end)
     zk:close()
     loop:run()
     assert.is_true(exists)

@@ -258,13 +258,6 @@ describe("on_trace, where a task is killed,", function()
     session = connect { loop = scheduler.adapter }
   end)
 
-  local function turn_until(condition)
-    support.wait_until(function()
-      scheduler:turn(0)
-      return condition()
-    end)
-  end
-
   it("hears that its wait was cancelled", function()
     local guard, told = support.hold(path), listen()
     local task = scheduler:spawn(function() session:mutex(path):acquire() end)
@@ -289,7 +282,7 @@ describe("on_trace, where a task is killed,", function()
         if i == 1 then gate:leave(60) end
       end)
     end
-    turn_until(function()
+    scheduler:run_until(function()
       return guards[1] and guards[2] and session:stats().in_flight == 0
     end)
     local told = listen()
@@ -313,7 +306,7 @@ describe("on_trace, where a task is killed,", function()
         support.lose(guard._parts[1])
         multi:acquire(1)
       end)
-      turn_until(function() return heard end)
+      scheduler:run_until(function() return heard end)
       scheduler:kill(task)
       assert.equal("lost", guard:state())
       for i = 1, 4 do support.wait_for_queue(path .. "-" .. i, 0) end

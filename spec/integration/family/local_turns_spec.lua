@@ -169,9 +169,8 @@ describe("Turns on the Lua thread", function()
     scheduler:turn()
     lose(scheduler, tasks, session)
     guard:release()
-    support.wait_until(function()
+    scheduler:run_until(function()
       collectgarbage()
-      scheduler:turn()
       return turns[3]
     end)
     assert.equal(0, session:stats().waiting)
@@ -192,7 +191,7 @@ describe("Turns on the Lua thread", function()
   it("end with a task that is collected; the next one gets a new node",
     function()
       local turns = lose_a_waiter(function(scheduler, tasks)
-        scheduler.sleeping[tasks[2]] = nil
+        scheduler:forget(tasks[2])
         tasks[2] = nil
       end)
       assert.same({ [1] = 1, [3] = 0 }, turns)
@@ -230,10 +229,7 @@ describe("Turns on the Lua thread", function()
         fail()
       end
       held:release()
-      support.wait_until(function()
-        scheduler:turn()
-        return granted
-      end)
+      scheduler:run_until(function() return granted end)
       assert.is_true(failed)
       granted:release()
     end)

@@ -91,10 +91,7 @@ describe("Between the grants of its parts a multi", function()
       for _, lock in ipairs { multi, session:mutex(path .. "/b") } do
         collectgarbage "stop"
         local task = scheduler:spawn(function() lock:acquire() end)
-        support.wait_until(function()
-          scheduler:turn(0)
-          return #queue "b" == 2
-        end)
+        scheduler:run_until(function() return #queue "b" == 2 end)
         if way == "kill" then
           assert.is_true(scheduler:kill(task))
         else
@@ -122,7 +119,8 @@ describe("Between the grants of its parts a multi", function()
         support.advance(1)
         scheduler:turn()
       end
-      scheduler.sleeping[task], task = nil, nil
+      scheduler:forget(task)
+      task = nil
       for _, blocker in ipairs(blockers) do blocker:release { wait = true } end
       support.step_until(session, function()
         support.collect()

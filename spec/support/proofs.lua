@@ -63,6 +63,21 @@ function proofs.check(text)
   return ok, why or ("there is no %s"):format(text)
 end
 
+--- The rows of a table that begin with a letter and a number, as `{ number = }`
+-- with the other cells in it.
+function proofs.rows(name, letter)
+  local list = {}
+  for line in assert(read(name)):gmatch "[^\n]+" do
+    local number, rest = line:match("^| " .. letter .. "(%d+) | (.+) |$")
+    if number then
+      local row = { number = tonumber(number) }
+      for cell in (rest .. " | "):gmatch "(.-) | " do row[#row + 1] = cell end
+      list[#list + 1] = row
+    end
+  end
+  return list
+end
+
 --- What is wrong with the proofs of a table's cell, a sentence each, added to
 -- `problems`; `row` names the row.
 function proofs.check_cell(cell, row, problems)

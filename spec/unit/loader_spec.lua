@@ -1,16 +1,14 @@
 -- What a user hears who requires a zklock that cannot be loaded.  The modules
 -- here are real ones that the real loader refuses.
+local files = require "support.files"
+local shell = require "support.shell"
+
 local root = assert(os.getenv "SPEC_ROOT")
 local lua = assert(os.getenv "SPEC_LUA")
 local is_jit = rawget(_G, "jit")
 local this, version = is_jit and "LuaJIT" or _VERSION, _VERSION:match "%d.*"
 
-local function run(command)
-  local pipe = io.popen(command .. " 2>&1")
-  local output = pipe:read "*a"
-  pipe:close()
-  return output
-end
+local function run(command) return shell.output(command .. " 2>&1") end
 
 describe("A zklock that cannot be loaded", function()
   local dir
@@ -78,9 +76,7 @@ describe("A zklock that cannot be loaded", function()
   end)
 
   it("says what the loader says, where nobody knows better", function()
-    local file = assert(io.open(dir .. "/zklock/core.so", "w"))
-    file:write "no library"
-    file:close()
+    files.write(dir .. "/zklock/core.so", "no library")
     local text = run(("LUA_PATH='%s/lua/?.lua;%s/lua/?/init.lua' "
       .. "LUA_CPATH='%s/?.so' %s -e 'require \"zklock\"'"):format(root, root,
         dir, lua))

@@ -1,5 +1,6 @@
-local zklock = require "zklock"
 local core = require "zklock.core"
+local shell = require "support.shell"
+local zklock = require "zklock"
 
 describe("The module", function()
   it("lists the error codes", function()
@@ -47,10 +48,7 @@ describe("The module", function()
     local file = assert(package.searchpath and
       package.searchpath("zklock.core", package.cpath)
       or package.cpath:match("[^;]+"):gsub("%?", "zklock/core"))
-    local pipe = io.popen(("%s '%s' 2>&1"):format(command, file))
-    local text = pipe:read "*a"
-    pipe:close()
-    return text
+    return shell.output(("%s '%s' 2>&1"):format(command, file))
   end
 
   it("exports nothing but its luaopen function #stock", function()

@@ -4,6 +4,7 @@ local core = require "zklock.core"
 local errors = require "zklock.errors"
 local files = require "support.files"
 local reference = require "support.reference"
+local shell = require "support.shell"
 
 local root = os.getenv "SPEC_ROOT" or "."
 local to_come = reference.to_come
@@ -78,10 +79,11 @@ describe("doc/api.md", function()
   end)
 
   it("has all files of annotations", function()
-    local pipe = io.popen(("ls '%s/lua/zklock/meta'"):format(root))
     local names = {}
-    for name in pipe:lines() do names[name:match "^(.*)%.lua$"] = true end
-    pipe:close()
+    for name in shell.output(("ls '%s/lua/zklock/meta'"):format(root))
+        :gmatch "([^\n]*)%.lua\n" do
+      names[name] = true
+    end
     assert.equal(sorted(reference.texts()), sorted(names))
   end)
 
@@ -201,17 +203,15 @@ describe("The options", function()
 
   -- Else they could not be found here.
   it("are checked against sets that have a name", function()
-    local pipe = io.popen(("grep -nE 'check\\.(acquire_)?options\\(' "
-      .. "'%s'/lua/zklock/*.lua"):format(root))
     local n = 0
-    for line in pipe:lines() do
+    for line in shell.output(("grep -nE 'check\\.(acquire_)?options\\(' "
+        .. "'%s'/lua/zklock/*.lua"):format(root)):gmatch "[^\n]+" do
       local known = line:match "options%([%l_]+, ([^,]+),?"
       if not line:find "function check" then
         assert.matches("^[%l_]+", known or "", line)
         n = n + 1
       end
     end
-    pipe:close()
     assert.is_true(n >= 8)
   end)
 
@@ -342,14 +342,13 @@ describe("The words of", function()
   end)
 
   it("the log's levels are those that are documented", function()
-    local pipe = io.popen(("cat '%s'/src/*/*.c '%s'/lua/zklock/*.lua")
+    local text = shell.output(("cat '%s'/src/*/*.c '%s'/lua/zklock/*.lua")
       :format(root, root))
-    local text, levels = pipe:read "*a", {}
+    local levels = {}
     for _, pattern in ipairs { 'log_say%([^;]-, "(%l+)",',
         'log_notice%([^;]-, "(%l+)",', ':report%("(%l+)",' } do
       for level in text:gmatch(pattern) do levels[level] = true end
     end
-    pipe:close()
     assert.equal(sorted(levels),
       sorted(reference.words(all, "zklock.LogLevel")))
   end)

@@ -1,23 +1,12 @@
 -- SECURITY.md names a defence and a test for each threat: are they there?
 local proofs = require "support.proofs"
 
-local function rows()
-  local list = {}
-  for line in assert(proofs.read "SECURITY.md"):gmatch "[^\n]+" do
-    local number, threat, defence, test =
-      line:match "^| S(%d+) | (.+) | (.+) | (.+) |$"
-    if number then
-      list[#list + 1] = { number = tonumber(number), threat = threat,
-        defence = defence, test = test }
-    end
-  end
-  return list
-end
+local rows = proofs.rows("SECURITY.md", "S")
 
 describe("The table of threats", function()
   it("has rows that are numbered in order, and leaves no line out", function()
     local count = 0
-    for i, row in ipairs(rows()) do
+    for i, row in ipairs(rows) do
       assert.equal(i, row.number)
       count = i
     end
@@ -29,12 +18,12 @@ describe("The table of threats", function()
   it("says what is done against each, and names tests that are there",
   function()
     local problems = {}
-    for _, row in ipairs(rows()) do
+    for _, row in ipairs(rows) do
       local name = "S" .. row.number
-      if #row.threat < 15 or #row.defence < 15 then
+      if #row[1] < 15 or #row[2] < 15 then
         problems[#problems + 1] = name .. " says nothing"
       end
-      proofs.check_cell(row.test, name, problems)
+      proofs.check_cell(row[3], name, problems)
     end
     assert.equal("", table.concat(problems, "\n"))
   end)

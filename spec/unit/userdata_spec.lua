@@ -1,7 +1,7 @@
 -- What is below the Lua layer keeps the process alive whatever Lua does with
 -- it.  Each of these killed it once, or could have; none needs the debug
 -- library, and each has a process of its own.
-local support = require "support"
+local programs = require "support.programs"
 
 local PROLOGUE = [[
 local core = require "zklock.core"
@@ -60,15 +60,8 @@ end
 
 --- Runs `code`; it must say that it lives, and nothing else.
 local function survives(code)
-  local name = os.tmpname()
-  local file = assert(io.open(name, "w"))
-  file:write(PROLOGUE, code, "\nprint 'alive'\n")
-  file:close()
-  local pipe = io.popen(("%s %s 2>&1"):format(support.lua, name))
-  local output = pipe:read "*a"
-  pipe:close()
-  os.remove(name)
-  assert.equal("alive\n", output)
+  assert.equal("alive\n", programs.output(PROLOGUE .. code
+    .. "\nprint 'alive'\n"))
 end
 
 describe("No metamethod of", function()

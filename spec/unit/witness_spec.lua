@@ -1,19 +1,13 @@
 -- The witness of the torture (spec/torture): does it catch what is wrong, and
 -- only that?
+local files = require "support.files"
 local journals = require "torture.journal"
 local new_witness = require "torture.witness".new
 
 -- "1.5 true 7 1.4\n…" → entries, through a file as in earnest.
 local function entries(text)
-  local name = os.tmpname()
-  local file = assert(io.open(name, "w"))
-  for line in text:gmatch "[^\n]+" do
-    file:write((line:gsub("^%s+", "")), "\n")
-  end
-  file:close()
-  local list = journals.read(name)
-  os.remove(name)
-  return list
+  local lines = ("\n" .. text .. "\n"):gsub("\n%s*", "\n"):sub(2)
+  return files.with(lines, journals.read)
 end
 
 -- Every client's text must come to its end; `harm`: what others have done.

@@ -1,16 +1,7 @@
 -- Time that a spec owns: zklock.virtual beside the library.
-local files = require "support.files"
-local shell = require "support.shell"
+local programs = require "support.programs"
 local support = require "support"
 local virtual = require "zklock.virtual"
-
--- What a program of its own says and how it ends.
-local function outcome_of(program)
-  return files.with(program, function(name)
-    return shell.output(("(%s %s) 2>&1; echo status $?"):format(support.lua,
-      name))
-  end)
-end
 
 local PROLOGUE = [[
   local virtual, zklock = require "zklock.virtual", require "zklock"
@@ -26,17 +17,17 @@ describe("Virtual time", function()
   end)
 
   it("ends a program whose threads all wait for ever, and says so", function()
-    local output = outcome_of(PROLOGUE .. [[
+    local output = programs.output(PROLOGUE .. [[
       session:close()
       virtual.poll({}, {})
-    ]])
+    ]], true)
     assert.matches("all threads wait for ever", output, 1, true)
     assert.matches("thread 1 (the first) sleeps", output, 1, true)
     assert.matches("status 134", output, 1, true)
   end)
 
   it("ends a program at the limit that it was given", function()
-    local output = outcome_of(PROLOGUE .. [[
+    local output = programs.output(PROLOGUE .. [[
       virtual.limit(100)
       virtual.sleep(99)
       print "not yet"

@@ -98,6 +98,52 @@ describe("The examples of the reference", function()
   end
 end)
 
+-- (The methods of their classes: spec/unit/reference_spec.lua.)
+describe("Objects have the documented", function()
+  it("fields, and no others that do not begin with an underscore", function()
+    local session, path = support.connect(), support.path()
+    local mutex = session:mutex(path .. "/a")
+    local multi = session:multi { mutex, session:mutex(path .. "/b") }
+    for class, object in pairs {
+      ["zklock.Session"] = session,
+      ["zklock.Lock"] = mutex,
+      ["zklock.Multi"] = multi,
+      ["zklock.RWLock"] = session:rwlock(path .. "/c"),
+      ["zklock.Guard"] = mutex:acquire(),
+      ["zklock.MultiGuard"] = multi:acquire(),
+      ["zklock.Election"] = session:election(path .. "/d"),
+      ["zklock.Barrier"] = session:barrier(path .. "/e"),
+      ["zklock.DoubleBarrier"] = session:double_barrier(path .. "/f", 2),
+      ["zklock.Ticket"] = session:mutex(path .. "/g"):acquire_async(type),
+    } do
+      local fields = reference.fields(all, class)
+      for field in pairs(object) do
+        assert.is_true(field:find "^_" ~= nil or fields[field] ~= nil,
+          ("%s.%s is not documented"):format(class, field))
+      end
+      for field in pairs(fields) do
+        assert.is_truthy(object[field],
+          ("%s.%s is not there"):format(class, field))
+      end
+    end
+    -- A guard tells its own without having them.
+    local known = files.read((os.getenv "SPEC_ROOT" or ".")
+      .. "/lua/zklock/guard.lua"):match "local known = (%b{})"
+    for field in known:gmatch "\n  ([%l_]+) =" do
+      assert.is_truthy(reference.fields(all, "zklock.Guard")[field], field)
+    end
+  end)
+
+  it("events of a session", function()
+    local session, words = support.connect(), {}
+    local _, problem = pcall(session.on, session, "nothing", print)
+    for word in problem:match " must be (.-) got ":gmatch "%l+" do
+      words[word] = word ~= "or" or nil
+    end
+    assert.same(reference.words(all, "zklock.Event"), words)
+  end)
+end)
+
 describe("Rows have the documented fields", function()
   -- These, and no others; `absent` are those that are missing just here.
   local function check(class, row, absent)

@@ -29,24 +29,6 @@ describe("acquire_async", function()
     assert.equal("closed", session:state())
   end)
 
-  it("goes on when a callback raises, and step() raises it", function()
-    local session, path = connect(), support.path()
-    local calls, callback = recorder()
-    local problem, raised = { "an error value" }, nil
-    session:mutex(path):acquire_async(nil, function(guard)
-      guard:release()
-      error(problem)
-    end)
-    session:mutex(path):acquire_async(nil, callback)
-    support.wait_until(function()
-      local ok, what = pcall(session.step, session)
-      if not ok then raised = what end
-      return calls[1] and raised
-    end)
-    assert.is_true(rawequal(problem, raised))
-    assert.is_true(calls[1][1]:is_held())
-  end)
-
   it("raises, or logs if there is a log, what a callback raises, and where",
     function()
       local function deep() error "ouch" end

@@ -11,36 +11,22 @@ describe("A timeout of 0", function()
     session = connect { hosts = proxy.hosts, session_timeout = 30 }
   end)
 
-  -- What does not wait; each in a form that does not, and one that does.
+  -- What does not wait.  (Locks of each kind: family/contract_spec.lua.)
   local function calls_of(member)
-    local mutex = session:mutex(path .. "/m", { handoffs = 3 })
-    local unfair = session:mutex(path .. "/u", { fair = false })
-    local sides, none = session:rwlock(path .. "/r"), { timeout = 0 }
-    local multi = session:multi { mutex }
-    local permits = session:semaphore(path .. "/s", 2)
     local barrier = session:barrier(path .. "/b")
     local gate = session:double_barrier(path .. "/d", 2)
     local election = session:election(path .. "/e")
     return {
-      acquire = function() return mutex:acquire(0) end,
-      try_acquire = function() return mutex:try_acquire() end,
-      with_lock = function() return mutex:with_lock(error, none) end,
-      ["session:with_lock"] = function()
+      with_lock = function()
         return session:with_lock(path .. "/w", error, 0)
       end,
-      unfair = function() return unfair:acquire(0) end,
-      write = function() return sides.write:acquire(0) end,
-      read = function() return sides.read:acquire(0) end,
-      permit = function() return permits:acquire(0) end,
-      multi = function() return multi:acquire(0) end,
-      ["multi:try_acquire"] = function() return multi:try_acquire() end,
       wait = function() return barrier:wait(0) end,
-      enter = function() return gate:enter(none) end,
-      campaign = function() return election:campaign(none) end,
+      enter = function() return gate:enter { timeout = 0 } end,
+      campaign = function() return election:campaign { timeout = 0 } end,
       once = function()
         return session:once(path .. "/o", { per = 1, timeout = 0 }, error)
       end,
-      leave = member and function() return member:leave(0) end,
+      leave = function() return member:leave(0) end,
     }
   end
 
@@ -59,7 +45,7 @@ describe("A timeout of 0", function()
     assert.is_true(support.now() - begun < 0.1)
     proxy:heal()
     support.until_state(session, "connected")
-    assert(calls.acquire()):release()
+    assert(calls.campaign()):release()
     assert.is_true(calls.wait())
   end)
 

@@ -88,15 +88,6 @@ describe("The cost", function()
         assert.equal(1, after.lists - before.lists)
         assert.same({ 0, 0 }, { after.watches, after.heartbeats })
       end
-      if kind.reentrant then
-        costs(0, 0, session, function()
-          for _ = 1, 10 do
-            assert(lock:acquire(30)):release { wait = true }
-            assert(lock:try_acquire()):release()
-            lock:with_lock(function() end)
-          end
-        end, name)
-      end
       -- (The look watches, so that it is told of its own delete.)
       costs(price[2], name == "unfair" and 1 or 0, session, function()
         guard:release { wait = true }
@@ -193,25 +184,6 @@ describe("The cost", function()
     support.wait_for_queue(path, 1)
     assert.equal(0, support.count_watches(path))
     holder:release()
-  end)
-
-  it("of holding is 11 heartbeats in a session timeout", function()
-    local session = connect { session_timeout = 4 }
-    local function beats_in_ten_timeouts()
-      local before = session:stats()
-      support.advance(40)
-      local after = session:stats()
-      assert.equal(after.requests - before.requests,
-        after.heartbeats - before.heartbeats)
-      return after.heartbeats - before.heartbeats
-    end
-    -- Of an idle session it is one each three tenths of that, and a committed
-    -- one: reads say nothing about the leader (doc/protocol.md).
-    assert.equal(33, beats_in_ten_timeouts())
-    local guard = session:mutex(path):acquire(30)
-    support.advance(4) -- and it watches its own node
-    assert.equal(110, beats_in_ten_timeouts())
-    assert.is_true(guard:is_held())
   end)
 end)
 
@@ -315,41 +287,5 @@ describe("Twelve who wait cost", function()
       assert.same(expected, { asked, told }, name)
       release_all(waiters)
     end
-  end)
-end)
-
-describe("Ten who come back to a queue cost", function()
-  it("five requests a turn, a list of them, and are told at once", function()
-    local waits, sessions = {}, {}
-    for i = 1, 10 do
-      sessions[i] = quiet()
-      waits[i] = kinds.queue_in(sessions[i]:mutex(path), path)
-    end
-    await(waits[1])
-    -- The first in the queue releases, and comes back; the next one works until
-    -- all have asked what there is to be asked.
-    local function pass_on(times)
-      for _ = 1, times do
-        local first = table.remove(waits, 1)
-        first.guard:release()
-        waits[#waits + 1] = wait_in(first.session:mutex(path))
-        assert.is_true(await(waits[1]):is_held())
-        support.wait_for_queue(path, #waits)
-        for _, session in ipairs(sessions) do session:step() end
-        support.advance(0.1)
-      end
-    end
-    local function total(name)
-      local sum = 0
-      for _, session in ipairs(sessions) do
-        sum = sum + session:stats()[name]
-      end
-      return sum
-    end
-    pass_on(20)
-    local lists, handoffs = total "lists", total "handoffs"
-    local asked = cost(sessions, function() pass_on(10) end)
-    assert.same({ 50, 10, 10 }, { asked, total "lists" - lists,
-      total "handoffs" - handoffs })
   end)
 end)

@@ -9,18 +9,6 @@ local function lost_guard(session, path)
 end
 
 describe("A guard", function()
-  it("stays held while the server answers, with half a timeout's lease",
-    function()
-      local session = connect { session_timeout = 6 }
-      local guard = session:mutex(support.path()):acquire()
-      for _ = 1, 600 do
-        assert.is_true(guard:is_held())
-        local lease = guard:lease() / 6
-        assert.is_true(lease > 0.49 and lease <= 0.95, lease)
-        support.advance(0.1)
-      end
-    end)
-
   it("outlives its coroutine, and may be released by another", function()
     local path = support.path()
     local mutex = connect { loop = "poll" }:mutex(path)
@@ -32,20 +20,6 @@ describe("A guard", function()
     support.wait_for_queue(path, 0)
     assert.is_true(mutex:acquire(1):release())
   end)
-
-  -- (The first heartbeat watches the node.)
-  for after, within in pairs { [1.2] = 0.01, [0] = 1.01 } do
-    it(("is lost within a heartbeat when an operator deletes its node: %g s "
-      .. "old"):format(after), function()
-      local session = connect { session_timeout = 6 }
-      local guard = session:mutex(support.path()):acquire()
-      support.advance(after)
-      local took = support.timed(function() lose(guard) end)
-      assert.is_true(took < within, took)
-      assert.equal("lost", guard:state())
-      assert.equal(0, guard:lease())
-    end)
-  end
 
   it("is misuse to release with unknown options", function()
     local guard = connect():mutex(support.path()):acquire()

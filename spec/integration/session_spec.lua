@@ -48,24 +48,6 @@ describe("Sessions", function()
     counts(last)
     assert.same(histogram, session:stats().wait_histogram)
   end)
-
-  -- The buckets of stats() are powers of two microseconds.
-  it("count each wait in its bucket", function()
-    local path, session = support.path(), connect()
-    local before = session:stats().wait_histogram
-    for _, n in ipairs(before) do assert.equal(0, n) end
-    local holder, waited = support.hold(path), nil
-    session:on_trace(function(event) waited = event.waited or waited end)
-    session:mutex(path):acquire_async(function(guard) guard:release() end)
-    support.advance(3)
-    holder:release()
-    support.until_state(session, nil, { grants = 1, holding = 0 })
-    local bucket, us = 1, waited * 1e6
-    while us >= 1 do bucket, us = bucket + 1, us / 2 end
-    for i, n in ipairs(session:stats().wait_histogram) do
-      assert.equal(i == bucket and 1 or 0, n, i)
-    end
-  end)
 end)
 
 describe("session:mutex", function()

@@ -72,30 +72,6 @@ function support.until_state(session, state, stats)
   end, nil, state or "the session's counters")
 end
 
---- `count(heartbeats, nudges)` at a moment at which nothing that the sessions
--- have asked for is unanswered; what they have asked for themselves.
-function support.while_quiet(sessions, count)
-  local function ask()
-    local requests, in_flight, heartbeats, nudges = 0, 0, 0, 0
-    for _, session in ipairs(sessions) do
-      local stats = session:stats()
-      requests, in_flight = requests + stats.requests,
-        in_flight + stats.in_flight
-      heartbeats = heartbeats + stats.heartbeats
-      nudges = nudges + stats.nudges
-    end
-    return in_flight == 0 and requests, heartbeats, nudges
-  end
-  local results
-  support.wait_until(function()
-    local requests, heartbeats, nudges = ask()
-    if not requests then return false end
-    results = { count(heartbeats, nudges) }
-    return ask() == requests
-  end, 20, "no request in flight")
-  return (unpack or table.unpack)(results)
-end
-
 -- What is left behind.
 
 local function count_entries(directory)
@@ -401,9 +377,12 @@ end
 --- How many requests a session has made, when none is unanswered, without its
 -- heartbeats and nudges.
 function support.requests(session)
-  return support.while_quiet({ session }, function(heartbeats, nudges)
-    return session:stats().requests - heartbeats - nudges
-  end)
+  local stats
+  support.wait_until(function()
+    stats = session:stats()
+    return stats.in_flight == 0
+  end, 20, "no request in flight")
+  return stats.requests - stats.heartbeats - stats.nudges
 end
 
 --- An operator deletes the nodes of a hold: until its guard knows.

@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../sim/memory.h"
 #include "test.h"
 
 ABOUT("A node's name");
@@ -244,12 +243,6 @@ TEST("tells no order where two of a role have its number") {
   CHECK(!orders((const char *[]){"b-lock-0000000001", "a-lock-0000000001"}, 2));
   CHECK(orders((const char *[]){"a-__READ__0000000001", "b-__WRIT__0000000001"},
                2));
-}
-
-TEST("is not read where there is no memory for the list") {
-  static const char *const names[] = {"a-lock-0000000001"};
-  memory_refuse(1);
-  CHECK(!listing_new(names, 1));
 }
 
 TEST("has data that may ask its holder to let go") {

@@ -23,10 +23,6 @@ static void check_child(pid_t child) {
   CHECK_INT(getpid(), process_id());
 }
 
-TEST("is what the system says") {
-  for (int i = 0; i < 3; i++) CHECK_INT(getpid(), process_id());
-}
-
 TEST("is its own in a child, and in a child of that") {
   CHECK_INT(getpid(), process_id());
   pid_t child = fork();

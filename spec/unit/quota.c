@@ -4,20 +4,12 @@
 
 ABOUT("A quota");
 
-enum { DIRECTORY = 100, FOR_ALL = 800000, MOST = 1000000 };
+enum { DIRECTORY = 100, MOST = 1000000 };
 
 static struct quota quota;
 
 static enum quota_answer ask(bool urgent, bool leaving) {
   return quota_ask(&quota, quota_of_node(DIRECTORY), urgent, leaving);
-}
-
-TEST("lets anybody in up to the first limit, and not beyond it") {
-  quota_take(&quota, FOR_ALL - quota_of_node(DIRECTORY));
-  CHECK_INT(QUOTA_YES, ask(false, false));
-  quota_take(&quota, 1);
-  CHECK_INT(QUOTA_LATER, ask(false, false));
-  CHECK_INT(QUOTA_YES, ask(true, false));
 }
 
 TEST("asks the urgent to come later if something will be given back") {

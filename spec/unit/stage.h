@@ -64,7 +64,6 @@ struct wish {
   int max_hold;        /* longest */
   int handoffs;        /* local turns */
   int permits;         /* PERMIT, MEMBER; 0: one */
-  bool kazoo, latch;   /* its spelling */
   const char *data;    /* of its node */
   struct actor *below; /* READER: downgrades from this one's write lock */
   bool watches_parent;

@@ -102,9 +102,6 @@ static void set_kind(struct contender_options *options, struct wish wish) {
       [MUTEX] = KIND_MUTEX,   [READER] = KIND_READ,   [WRITER] = KIND_WRITE,
       [PERMIT] = KIND_PERMIT, [UNFAIR] = KIND_UNFAIR, [MEMBER] = KIND_MEMBER};
   options->kind = kinds[wish.lock];
-  options->layout = wish.kazoo   ? LAYOUT_KAZOO
-                    : wish.latch ? LAYOUT_LATCH
-                                 : LAYOUT_CURATOR;
   options->shares_path =
       (wish.lock == PERMIT || wish.lock == UNFAIR) && !wish.minds;
   options->permits = wish.permits ? wish.permits : 1;

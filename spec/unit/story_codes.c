@@ -9,24 +9,7 @@ enum { QUOTA = REPLY_QUOTA_EXCEEDED, UNFORESEEN = -130 };
 
 static const int transient[] = {THROTTLED, QUOTA};
 
-/* Codes that refuse for good, and the word for each. */
-static const struct {
-  int rc;
-  const char *told;
-} final[] = {
-    {REPLY_NO_AUTH, "refused: denied, removed, forgotten"},
-    {REPLY_AUTH_FAILED, "refused: auth, removed, forgotten"},
-    {REPLY_AUTH_REQUIRED, "refused: auth, removed, forgotten"},
-    {REPLY_INVALID_ACL, "refused: invalid, removed, forgotten"},
-    {REPLY_BAD_ARGUMENTS, "refused: invalid, removed, forgotten"},
-    {REPLY_UNIMPLEMENTED, "refused: invalid, removed, forgotten"},
-    {REPLY_NO_CHILDREN_FOR_EPHEMERALS, "refused: invalid, removed, forgotten"},
-    {-120, "refused: invalid, removed, forgotten"}, /* local sessions */
-    {UNFORESEEN, "refused: invalid, removed, forgotten"},
-};
-
 enum { TRANSIENT = sizeof transient / sizeof *transient };
-enum { FINAL = sizeof final / sizeof *final };
 
 STORY("pauses longer after each refusal for now, and never for long") {
   struct actor *a = ACQUIRE(s);
@@ -72,17 +55,6 @@ TEST("times out at its deadline, and says what kept it from waiting") {
     HEARD(a, "refused: timeout, removed, forgotten");
     CHECK_INT(transient[i], reason_of(a));
     CHECK_TEXT("cannot create a node /lock", denial_of(a));
-    END(s);
-  }
-}
-
-TEST("refuses a create for good by the code that says why") {
-  for (int i = 0; i < FINAL; i++) {
-    struct stage *s = BEGIN();
-    struct actor *a = ACQUIRE(s);
-    happens(s, "create lock: code %d", final[i].rc);
-    HEARD(a, final[i].told);
-    CHECK_INT(final[i].rc, reason_of(a));
     END(s);
   }
 }

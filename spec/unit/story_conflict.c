@@ -9,49 +9,6 @@ static void lives(struct stage *s, const char *shown, const char *look) {
   happens(s, "%s: theirs 1001", look);
 }
 
-TEST("refuses each kind beside a live node of another, and deletes its own") {
-  static const struct {
-    enum lock lock;
-    bool kazoo, latch;
-    const char *shown, *look, *other;
-  } rows[] = {
-      {MUTEX, false, false, "1w 2", "look at 1", "write of 99"},
-      {MUTEX, false, false, "1r 2", "look at 1", "read of 99"},
-      {MUTEX, false, false, "1k 2", "look at 1", "lock of kazoo of 99"},
-      {MUTEX, false, false, "1kr 2", "look at 1", "read of kazoo of 99"},
-      {MUTEX, false, false, "1l 2", "look at 1", "latch of 99"},
-      {MUTEX, false, false, "1m 2", "look at 1", "member of 99"},
-      {MUTEX, false, false, "2 holder", "look at holder", "unfair of 99"},
-      {MUTEX, true, false, "1kr 2", "look at 1", "read of kazoo of 99"},
-      {MUTEX, true, false, "1 2", "look at 1", "lock of 99"},
-      {MUTEX, false, true, "1 2", "look at 1", "lock of 99"},
-      {READER, false, false, "1 2", "look at 1", "lock of 99"},
-      {WRITER, false, false, "1 2", "look at 1", "lock of 99"},
-      {READER, true, false, "1r 2", "look at 1", "read of 99"},
-      {WRITER, true, false, "1l 2", "look at 1", "latch of 99"},
-      {WRITER, false, false, "2 holder", "look at holder", "unfair of 99"},
-      {MEMBER, false, false, "1 2", "look at 1", "lock of 99"},
-      {MEMBER, false, false, "2 holder", "look at holder", "unfair of 99"},
-  };
-  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-    struct stage *s = BEGIN();
-    struct actor *a = ACQUIRE(s, .lock = rows[i].lock, .kazoo = rows[i].kazoo,
-                              .latch = rows[i].latch, .permits = 2);
-    sent(s);
-    happens(s, "%s: 2", oldest(s));
-    if (rows[i].lock == MEMBER) happens(s, "exists ready");
-    happens(s, "list: %s", rows[i].shown);
-    HEARD(a, "");
-    lives(s, rows[i].shown, rows[i].look);
-    HEARD(a, "refused: conflict");
-    CHECK_TEXT(rows[i].other, other_of(a));
-    if (rows[i].lock == MEMBER) happens(s, "unwatch ready");
-    HEARS(a, "remove 2", "removed, forgotten");
-    SENT(s, "");
-    END(s);
-  }
-}
-
 STORY("says whose node it is") {
   struct actor *a = ACQUIRE(s);
   happens(s, "create lock: 2, list: 1r 2");

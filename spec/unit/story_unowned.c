@@ -3,18 +3,6 @@
 
 ABOUT("The protocol, beside nodes of nobody,");
 
-STORY("waits for one as for anybody else's") {
-  struct actor *a = ACQUIRE(s);
-  HEARS(a, "create lock: 2, list: 1 2, get 2, get 1: nobody's", "");
-  SENT(s, "");
-  HEARS(a, "deleted 1", "granted");
-}
-
-STORY("is busy behind one") {
-  struct actor *a = ACQUIRE(s, .tries = true);
-  HEARS(a, "create lock: 2, list: 1 2", "refused: busy");
-}
-
 STORY("waits for whoever has the name of one that is gone") {
   struct actor *a = ACQUIRE(s);
   HEARS(a, "create lock: 3, list: 1 2 3, get 3, get 2: nobody's, get 1", "");

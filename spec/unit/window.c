@@ -39,18 +39,6 @@ static void begin(void) {
   window_init(&window);
 }
 
-TEST("lets 64 requests in, and one more for each that is answered") {
-  begin();
-  struct user a = user_of('a', 100, 0);
-  join(&a);
-  CHECK_INT(64, (int)strlen(sent));
-  window_leave(&window, 0);
-  CHECK_INT(65, (int)strlen(sent));
-  for (int i = 0; i < 50; i++) window_leave(&window, 0);
-  CHECK_INT(100, (int)strlen(sent));
-  CHECK_INT(49, window.requests);
-}
-
 TEST("lets 4 MiB in, whatever their number") {
   begin();
   struct user a = user_of('a', 100, 1024 * 1024);

@@ -23,7 +23,6 @@ end
 local function mutex(name, defaults)
   return {
     name = name,
-    defaults = defaults,
     reentrant = true,
     exclusive = true,
     make = function(session, path, options)
@@ -35,7 +34,6 @@ end
 local function side(name, mine, others, defaults)
   return {
     name = name,
-    defaults = defaults,
     reentrant = true,
     exclusive = mine == "write",
     make = function(session, path, options)
@@ -59,7 +57,6 @@ add(side("kazoo read", "read", "write", { layout = "kazoo" }))
 add(side("kazoo write", "write", "read", { layout = "kazoo" }))
 add {
   name = "semaphore",
-  defaults = {},
   exclusive = true, -- with one permit
   make = function(session, path, options)
     return session:semaphore(path, 1, options)
@@ -67,7 +64,6 @@ add {
 }
 add {
   name = "multi",
-  defaults = {},
   reentrant = true,
   exclusive = true,
   multi = true,

@@ -269,6 +269,12 @@ describe("A multi", function()
       misuse(function() session:multi "/a" end))
     assert.equal("element 2 of multi belongs to another session",
       misuse(function() session:multi { mutex, foreign } end))
+    assert.matches("options",
+      misuse(function() session:multi({ mutex }, { fair = false }) end))
+    assert.matches("timeout",
+      misuse(function() session:multi { mutex, timeout = 5 } end))
+    assert.matches("element 2",
+      misuse(function() session:multi { mutex, nil, mutex } end))
     local multi_lock = session:multi { mutex }
     for _, bad in ipairs { "/a", 1, true, {}, multi_lock,
       session:rwlock(path .. "/rw") } do

@@ -124,17 +124,6 @@ describe("The options of a lock", function()
       .. 'reentrant, share_path, timeout, wait)',
       misuse(function() session:with_lock(path, print, { permits = 1 }) end))
   end)
-
-  it("do not go with a multi", function()
-    local session, path = connect(), support.path()
-    local mutex = session:mutex(path)
-    assert.matches("options",
-      misuse(function() session:multi({ mutex }, { fair = false }) end))
-    assert.matches("timeout",
-      misuse(function() session:multi { mutex, timeout = 5 } end))
-    assert.matches("element 2",
-      misuse(function() session:multi { mutex, nil, mutex } end))
-  end)
 end)
 
 describe("The options of a call", function()

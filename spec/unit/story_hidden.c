@@ -80,11 +80,6 @@ STORY("refuses a downgrade whose writer's node it may not look at") {
 
 /* Vigils. */
 
-STORY("tells one that does not wait that a hidden node is there") {
-  struct actor *a = AWAIT(s, .tries = true);
-  HEARS(a, "get /gate: no auth", "refused: timeout");
-}
-
 STORY("waits until a node is there, though it is hidden") {
   struct actor *a = AWAIT(s, .until = THERE);
   HEARS(a, "exists /gate: no node", "");

@@ -36,16 +36,6 @@ STORY("shows a session connected again when it is heard after its silence") {
   HEARD(a, "removed, forgotten");
 }
 
-STORY("refuses at the deadline, with the one ahead") {
-  others_say(s, "job 7");
-  struct actor *a = WAITER(s, .within = 3000);
-  HEARS(a, "2999 ms", "");
-  HEARS(a, "1 ms", "refused: timeout");
-  CHECK_TEXT("job 7, who holds", rival_of(a));
-  CHECK_INT(1, counted(s, "timeouts"));
-  SENT(s, "unwatch 1, remove 2");
-}
-
 STORY("asks an extra question when an answer takes a quarter of a second") {
   rounds_by_hand(s, true);
   ACQUIRE(s);

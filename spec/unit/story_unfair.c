@@ -47,14 +47,6 @@ STORY("tries at once each time when an unfair node that it may not read goes") {
   }
 }
 
-STORY("waits for another's unfair node, and tries when it goes") {
-  struct actor *a = ACQUIRE(s, .lock = UNFAIR);
-  HEARS(a, CREATES ": exists, get holder: theirs 900", "");
-  happens(s, "deleted holder");
-  SENT(s, CREATES ", get holder");
-  HEARS(a, "create holder with hold: 1, get holder", "granted");
-}
-
 STORY("finds its own unfair node when the create's reply was lost") {
   struct actor *a = ACQUIRE(s, .lock = UNFAIR);
   made_unheard(s, 7);
@@ -118,12 +110,6 @@ STORY("deletes its own node alone where an unfair lock's is another's") {
   SENT(s, "unwatch holder, list");
 }
 
-STORY("loses an unfair lock whose node somebody deletes") {
-  struct actor *a = holds(s);
-  HEARS(a, "deleted holder", "lost: deleted");
-  HEARS(a, "remove 1", "removed, forgotten");
-}
-
 STORY("deletes `holder` by its name where its own node is gone") {
   struct actor *a = holds(s);
   release(a);
@@ -161,14 +147,6 @@ STORY("lets one of a session at a time want an unfair node") {
   SENT(s, "");
   HEARS(b, "1000 ms", "refused: timeout, removed, forgotten");
   CHECK_TEXT("we, who holds", rival_of(b));
-}
-
-STORY("tells one that does not wait that an unfair lock is taken") {
-  struct actor *a = ACQUIRE(s, .lock = UNFAIR, .tries = true);
-  SENT(s, CREATES);
-  happens(s, CREATES ": exists");
-  HEARD(a, "refused: busy, removed, forgotten");
-  SENT(s, "");
 }
 
 STORY("looks before it deletes an unfair node that its owner has not found") {

@@ -1,17 +1,14 @@
 --- A machine whose time of day is wrong: processes that are started with its
 -- `environment` see it `ahead` of the right one.
+local preload = require "support.preload"
+
 local Clock = {}
 Clock.__index = Clock
 
-local SOURCE = (os.getenv "SPEC_ROOT" or ".") .. "/spec/support/clock.c"
-
 local function new()
   local self = setmetatable({ file = os.tmpname() }, Clock)
-  local ok = os.execute(("cc -O1 -shared -fPIC -o '%s.so' '%s' -ldl"):format(
-    self.file, SOURCE))
-  assert(ok == true or ok == 0, "no compiler")
-  self.environment = ("CLOCK_AHEAD='%s' LD_PRELOAD='%s.so'"):format(self.file,
-    self.file)
+  self.environment = ("CLOCK_AHEAD='%s' LD_PRELOAD='%s'"):format(self.file,
+    preload "clock")
   self:set(0)
   return self
 end
@@ -28,9 +25,6 @@ function Clock:set(seconds)
   file:close()
 end
 
-function Clock:close()
-  os.remove(self.file)
-  os.remove(self.file .. ".so")
-end
+function Clock:close() os.remove(self.file) end
 
 return { new = new }

@@ -1,19 +1,16 @@
 --- Names whose addresses a spec decides: they end in ".example", and processes
 -- that are started with `names.environment` look them up in a file of ours.
+local files = require "support.files"
+local preload = require "support.preload"
 local support = require "support"
 
 local Names = {}
 Names.__index = Names
 
-local SOURCE = (os.getenv "SPEC_ROOT" or ".") .. "/spec/support/names.c"
-
 local function new()
   local self = setmetatable({ file = os.tmpname(), addresses = {} }, Names)
-  local ok = os.execute(("cc -shared -fPIC -o '%s.so' '%s' -ldl -lpthread")
-    :format(self.file, SOURCE))
-  assert(ok == true or ok == 0, "no compiler")
-  self.environment = ("NAMES='%s' LD_PRELOAD='%s.so'"):format(self.file,
-    self.file)
+  self.environment = ("NAMES='%s' LD_PRELOAD='%s'"):format(self.file,
+    preload "names")
   return support.closing(self)
 end
 
@@ -21,9 +18,9 @@ end
 -- an answer that does not come for now; nothing: there is no such name.
 function Names:set(name, ...)
   self.addresses[name] = table.concat({ name, ... }, " ")
-  local file = assert(io.open(self.file .. ".new", "w"))
-  for _, line in pairs(self.addresses) do file:write(line, "\n") end
-  file:close()
+  local lines = {}
+  for _, line in pairs(self.addresses) do lines[#lines + 1] = line .. "\n" end
+  files.write(self.file .. ".new", table.concat(lines))
   assert(os.rename(self.file .. ".new", self.file))
 end
 
@@ -41,17 +38,12 @@ end
 
 --- How often names were looked up.
 function Names:count()
-  local n = 0
-  local file = io.open(self.file .. ".log")
-  if not file then return 0 end
-  for _ in file:lines() do n = n + 1 end
-  file:close()
-  return n
+  return select(2, files.find(self.file .. ".log"):gsub("\n", ""))
 end
 
 function Names:close()
   self:let_go()
-  for _, suffix in ipairs { "", ".so", ".log", ".new" } do
+  for _, suffix in ipairs { "", ".log", ".new" } do
     os.remove(self.file .. suffix)
   end
 end

@@ -1,20 +1,17 @@
 --- A machine that is suspended: processes that are started with its
 -- `environment` see CLOCK_BOOTTIME go on while nothing else does.
+local files = require "support.files"
+local preload = require "support.preload"
 local support = require "support"
 
 local Suspension = {}
 Suspension.__index = Suspension
 
-local SOURCE = (os.getenv "SPEC_ROOT" or ".") .. "/spec/support/suspension.c"
-
 -- `env` is the same as `environment`, by name.  `options.no_timers`: the system
 -- has no timers of that clock.
 local function new(options)
   local self = setmetatable({ file = os.tmpname(), seconds = 0 }, Suspension)
-  local ok = os.execute(("cc -O1 -shared -fPIC -o '%s.so' '%s' -ldl -lpthread")
-    :format(self.file, SOURCE))
-  assert(ok == true or ok == 0, "no compiler")
-  self.env = { SUSPENSION = self.file, LD_PRELOAD = self.file .. ".so",
+  self.env = { SUSPENSION = self.file, LD_PRELOAD = preload "suspension",
     SUSPENSION_NO_TIMERS = options and options.no_timers and "1" or nil }
   local words = {}
   for name, value in pairs(self.env) do
@@ -27,16 +24,13 @@ end
 --- The machine sleeps for so many seconds, and goes on.
 function Suspension:sleep(seconds)
   self.seconds = self.seconds + seconds
-  local file = assert(io.open(self.file .. ".new", "w"))
-  file:write(("%d000000000\n"):format(self.seconds))
-  file:close()
+  files.write(self.file .. ".new", ("%d000000000\n"):format(self.seconds))
   assert(os.rename(self.file .. ".new", self.file))
 end
 
 function Suspension:close()
-  for _, suffix in ipairs { "", ".so", ".new" } do
-    os.remove(self.file .. suffix)
-  end
+  os.remove(self.file)
+  os.remove(self.file .. ".new")
 end
 
 return { new = new }

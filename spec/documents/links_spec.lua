@@ -1,20 +1,9 @@
 -- Do the links of the pages lead somewhere: to files, and to headings of
 -- pages? (What is elsewhere in the world is not asked.)
 package.path = "./doc/make/?.lua;" .. package.path
+local exists = require "lfs".attributes
 local links = require "links"
-
-local function read(path)
-  local file = io.open(path)
-  local text = file and file:read "*a"
-  if file then file:close() end
-  return text -- nil for a directory
-end
-
-local function exists(path)
-  local file = io.open(path == "" and "." or path)
-  if file then file:close() end
-  return file ~= nil
-end
+local read = require "support.files".find
 
 -- Of what git would commit: not what was built, or installed. What stands in
 -- doc/make becomes a part of a page.
@@ -36,7 +25,7 @@ local function fault(from, target, reads)
   local path, anchor = target:match "^([^#]*)#?(.*)$"
   local file = path == "" and from or links.resolve(from, path)
   if not file then return "leads out of the tree" end
-  if not exists(file) then return "is not there" end
+  if not exists(file == "" and "." or file) then return "is not there" end
   if anchor == "" then return nil end
   local text = reads(file)
   if not file:find "%.md$" then
@@ -49,7 +38,7 @@ describe("The links of the pages", function()
   it("lead to what is there", function()
     local problems, count = {}, 0
     for _, page in ipairs(pages()) do
-      for _, link in ipairs(links.of(read(page) or "")) do
+      for _, link in ipairs(links.of(read(page))) do
         count = count + 1
         local what = fault(page, link.target, read)
         if what then
@@ -79,7 +68,7 @@ describe("The links of the pages", function()
 
   it("lead from doc/README.md to every page of doc/", function()
     local index, listed, missing = "doc/README.md", {}, {}
-    for _, link in ipairs(links.of(assert(read(index)))) do
+    for _, link in ipairs(links.of(read(index))) do
       local path = link.target:match "^[^#]*"
       listed[links.resolve(index, path) or ""] = true
     end

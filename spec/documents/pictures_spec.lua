@@ -2,7 +2,9 @@
 -- what the text says?
 package.path = "./doc/pictures/make/?.lua;" .. package.path
 local pictures = require "pictures"
-local read = require "support.files".read
+local files = require "support.files"
+
+local read = files.read
 
 describe("The pictures", function()
   it("are what `make pictures` draws", function()
@@ -24,9 +26,7 @@ describe("The pictures", function()
     local row
     for _, page in ipairs { "README.md", "doc/losses.md",
         "doc/reliability.md" } do
-      local file = io.open(page)
-      row = row or file and file:read "*a":match "\n(| %*%*10%*%*[^\n]+)"
-      if file then file:close() end
+      row = row or files.find(page):match "\n(| %*%*10%*%*[^\n]+)"
     end
     assert(row, "no page has the table any more")
     local cells = {}

@@ -17,7 +17,7 @@ describe("Processes on one lock of three servers", function()
 
   it("go on under the next leader, without overlap (T32)", function()
     local servers = support.closing(start_server(3,
-      "--config maxSessionTimeout=60000"), function(it) it:stop() end)
+      "--config maxSessionTimeout=60000"))
     local contest = contests.begin({ "mutex" },
       { count = 4, rounds = 300, hosts = servers.hosts })
     support.wait_until(function() return contest.tally:count() > 50 end, 20)

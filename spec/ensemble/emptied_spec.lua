@@ -27,16 +27,12 @@ local function with_client(hosts, fn)
   zk:close()
 end
 
-local function start(number)
-  return support.closing(start_server(number), function(it) it:stop() end)
-end
-
 for _, number in ipairs { 1, 3 } do
   describe(number == 1 and "A server that has lost its data"
     or "Three servers that have lost their data", function()
     local servers
 
-    before_each(function() servers = start(number) end)
+    before_each(function() servers = support.closing(start_server(number)) end)
 
     local function data(i)
       return ("%s/servers/%d/data"):format(servers.dir, i)
@@ -139,7 +135,7 @@ end
 -- the third has acknowledged.
 describe("A server that has lost its data", function()
   it("has no vote where db.autocreate is false", function()
-    local servers = start(3)
+    local servers = support.closing(start_server(3))
     local lagging = servers:leader() % 3 + 1
     local emptied, whole = lagging % 3 + 1, (lagging + 1) % 3 + 1
     servers:configure("db.autocreate", "false")

@@ -1,5 +1,6 @@
 -- Calls of every kind, in random order (calls.lua): one process after the
 -- other, each with a seed of its own, for FUZZ_SECONDS.
+local output_of = require "support.shell".output
 local support = require "support"
 
 local SECONDS = tonumber(os.getenv "FUZZ_SECONDS") or 10
@@ -9,13 +10,6 @@ local first = tonumber(os.getenv "FUZZ_SEED") or os.time() % 100000 * 100
 -- (The sanitizers' interpreter looks for leaks where that variable is not set.)
 local COMMAND = "env -u SANITIZED_CHILD timeout -k 5 600 %s "
   .. "spec/fuzz/calls.lua %d %d 2>&1 || echo exit status $?" -- (124: it hung)
-
-local function output_of(command)
-  local pipe = io.popen(command)
-  local output = pipe:read "*a"
-  pipe:close()
-  return output
-end
 
 -- (os.time is the servers'.)
 local function now() return tonumber(output_of "date +%s") end

@@ -89,7 +89,7 @@ describe("A server that closes each connection at once", function()
   it("has too many of us, by its own configuration, which is said",
     function()
     local server = support.closing(require "support.server".start(1,
-      "--config maxClientCnxns=2"), function(self) self:stop() end)
+      "--config maxClientCnxns=2"))
     for _ = 1, 2 do support.connect { hosts = server.hosts } end
     local _, message, code = zklock.connect(server.hosts,
       { connect_timeout = 1 })

@@ -1,5 +1,6 @@
 -- Every short example, with a collection after every few instructions.
 local examples = require "support.examples"
+local output_of = require "support.shell".output
 local support = require "support"
 
 describe("A collection after every few instructions", function()
@@ -14,12 +15,10 @@ describe("A collection after every few instructions", function()
 
   it("disturbs no example", function()
     for _, example in ipairs(there) do
-      local pipe = io.popen(("cd '%s' && "
+      local output = output_of(("cd '%s' && "
         .. "LUA_INIT=@spec/memory/stepped.lua %s 'examples/%s.lua' "
         .. "'%s/stepped' 2>&1 && echo fine"):format(root, lua, example.name,
         support.hosts))
-      local output = pipe:read "*a"
-      pipe:close()
       assert.is_truthy(output:find "fine\n$", example.name .. ": " .. output)
     end
   end)

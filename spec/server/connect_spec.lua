@@ -1,5 +1,6 @@
 -- connect, and what only real sockets show: names and addresses, ports at which
 -- something else listens, descriptors, what is written.
+local find = require "support.files".find
 local lfs = require "lfs"
 local spawn = require "support.child".spawn
 local start_hostile = require "support.hostile".start
@@ -19,10 +20,7 @@ local function refused(hosts, options)
 end
 
 local function flags_of(fd)
-  local file = io.open("/proc/self/fdinfo/" .. fd)
-  local flags = file and file:read("*a"):match("flags:%s*(%d+)")
-  if file then file:close() end
-  return flags
+  return find("/proc/self/fdinfo/" .. fd):match "flags:%s*(%d+)"
 end
 
 describe("connect", function()

@@ -1,6 +1,7 @@
 -- Ctrl-C in a plain script: the stock interpreters have a handler for SIGINT
 -- that sets a hook, and the hook raises "interrupted!".  (What that leaves of
 -- each call: integration/hook_spec.lua.)
+local find = require "support.files".find
 local support = require "support"
 local spawn = require "support.child".spawn
 local start_proxy = require "support.proxy".start
@@ -19,11 +20,7 @@ local function start(code, ...) return spawn(PROLOGUE .. code, ...) end
 
 -- Does its Lua thread sleep?
 local function is_asleep(child)
-  local file = io.open(("/proc/%d/stat"):format(child.pid))
-  if not file then return false end
-  local state = file:read("*a"):match "%) (%a)"
-  file:close()
-  return state == "S"
+  return find(("/proc/%d/stat"):format(child.pid)):match "%) (%a)" == "S"
 end
 
 local function interrupt(child)

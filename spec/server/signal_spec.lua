@@ -6,6 +6,7 @@ local support = require "support"
 local output = require "support.shell".output
 local read = require "support.files".read
 local forker = require "support.forker"
+local lfs = require "lfs"
 local spawn = require "support.child".spawn
 local zklock = require "zklock"
 
@@ -90,15 +91,9 @@ describe("A holder that a signal ends", function()
       local lock = support.connect():mutex(path)
       child:signal "TERM"
       local guard = assert(lock:acquire(10))
-      local function size()
-        local file = io.open(name)
-        local n = file:seek "end"
-        file:close()
-        return n
-      end
-      local n = size()
+      local size = lfs.attributes(name, "size")
       assert.equal(STATUS.TERM, child:wait())
-      assert.equal(n, size())
+      assert.equal(size, lfs.attributes(name, "size"))
       guard:release()
       os.remove(name)
     end

@@ -87,10 +87,8 @@ function support.count_threads() return count_entries("/proc/self/task") end
 
 --- Resident memory in KiB.
 function support.memory()
-  local file = assert(io.open "/proc/self/status")
-  local kib = file:read("*a"):match("VmRSS:%s+(%d+)")
-  file:close()
-  return tonumber(kib)
+  local status = require "support.files".read "/proc/self/status"
+  return tonumber(status:match "VmRSS:%s+(%d+)")
 end
 
 function support.each_host(hosts)

@@ -1,6 +1,8 @@
 --- The model of ZooKeeper (src/virtual) without a scheduler: ensembles with a
 -- time of their own, and connections to them, as support.transport has them to
 -- real servers.
+local must = require "support.shell".must
+
 local root = os.getenv "SPEC_ROOT" or "."
 
 local Connection = {}
@@ -43,9 +45,8 @@ local module
 local function load()
   local version = _VERSION:match "%d%.%d"
   local build = root .. "/build/ensemble"
-  local ok = os.execute(("make -s -C '%s' BUILD=build LUA_VERSION=%s "
+  must(("make -s -C '%s' BUILD=build LUA_VERSION=%s "
     .. "build/ensemble/%s/zklock/ensemble.so"):format(root, version, version))
-  assert(ok == true or ok == 0, "the model cannot be built")
   return assert(package.loadlib(("%s/%s/zklock/ensemble.so"):format(build,
     version), "luaopen_zklock_ensemble"))()
 end

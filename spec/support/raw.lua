@@ -132,19 +132,6 @@ function Client:create_many(n, path_of, options)
   multi(self, n, function(i) return creation(path_of(i), options or {}) end)
 end
 
---- Deletes the children of a node, some hundred at a time, and it.  (The server
--- may reap one of them meanwhile: then once more.)
-function Client:delete_many(path)
-  local function delete_children()
-    local names = self:children(path) or {}
-    multi(self, #names, function(i)
-      return { op = "delete", path = path .. "/" .. names[i] }
-    end)
-  end
-  if not pcall(delete_children) then delete_children() end
-  return self:delete(path)
-end
-
 --- Creates what is missing of `path`.
 function Client:make(path, options)
   for slash in path:gmatch("()/") do

@@ -1,5 +1,7 @@
 --- ZooKeeper servers of a spec's own, for those that kill and pause them.
+local files = require "support.files"
 local raw = require "support.raw"
+local shell = require "support.shell"
 local support = require "support"
 
 local Server = {}
@@ -11,10 +13,9 @@ local SCRIPT = "bash '" .. (os.getenv "SPEC_ROOT" or ".")
 --- Starts `count` servers; `flags` as `zookeeper start` takes them;
 -- `environment`: theirs, as words for a shell.
 local function start(count, flags, environment)
-  local pipe = io.popen(("%s %sstart --servers %d --detach --owner %d %s 2>&1")
-    :format(environment or "", SCRIPT, count or 1, support.pid(), flags or ""))
-  local text = pipe:read("*a")
-  pipe:close()
+  local text = shell.output(("%s %sstart --servers %d --detach --owner %d %s "
+    .. "2>&1"):format(environment or "", SCRIPT, count or 1, support.pid(),
+    flags or ""))
   local self = setmetatable({
     dir = text:match("dir=([^\n]+)"),
     hosts = text:match("hosts=([^\n]+)"),
@@ -24,10 +25,7 @@ local function start(count, flags, environment)
 end
 
 local function command(self, name, index)
-  local line = ("%s %s '%s' %s >/dev/null 2>&1"):format(SCRIPT, name,
-    self.dir, index or "")
-  local ok = os.execute(line)
-  assert(ok == true or ok == 0, line)
+  shell.must(("%s %s '%s' %s"):format(SCRIPT, name, self.dir, index or ""))
 end
 
 local function count(hosts)
@@ -39,14 +37,12 @@ function Server:pause(i) command(self, "pause", i or 1) end
 function Server:resume(i) command(self, "resume", i or 1) end
 function Server:restart(i) command(self, "restart", i or 1) end
 function Server:stop() command(self, "stop") end
+Server.close = Server.stop -- (support.closing)
 
 --- Returns at once; the server serves soon.  The process that sees to it.
 function Server:begin_restart(i)
-  local pipe = io.popen(("%s restart '%s' %d >/dev/null 2>&1 & echo $!")
-    :format(SCRIPT, self.dir, i or 1))
-  local pid = tonumber(pipe:read "*l")
-  pipe:close()
-  return pid
+  return tonumber((shell.output(("%s restart '%s' %d >/dev/null 2>&1 & echo $!")
+    :format(SCRIPT, self.dir, i or 1))))
 end
 
 --- Returns at once; it goes on after so many seconds.  A pipe that is closed
@@ -65,10 +61,8 @@ function Server:configure(name, value, i)
     for line in io.lines(file_name) do
       if line:match "^[^=]*" ~= name then lines[#lines + 1] = line end
     end
-    lines[#lines + 1] = name .. "=" .. tostring(value)
-    local file = assert(io.open(file_name, "w"))
-    file:write(table.concat(lines, "\n"), "\n")
-    file:close()
+    lines[#lines + 1] = name .. "=" .. tostring(value) .. "\n"
+    files.write(file_name, table.concat(lines, "\n"))
   end
 end
 
@@ -81,10 +75,7 @@ function Server:setting(name, i)
 end
 
 function Server:leader()
-  local pipe = io.popen(SCRIPT .. " leader '" .. self.dir .. "'")
-  local index = tonumber(pipe:read("*a"))
-  pipe:close()
-  return assert(index, "no leader")
+  return tonumber((shell.must(SCRIPT .. "leader '" .. self.dir .. "'")))
 end
 
 function Server:host(i) return support.host(self.hosts, i) end

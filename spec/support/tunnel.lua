@@ -3,9 +3,10 @@ local lfs = require "lfs"
 local socket = require "socket"
 local support = require "support"
 local files = require "support.files"
-local must = require "support.shell".must
+local shell = require "support.shell"
 local reader = require "documents.reader"
 
+local must = shell.must
 local root = os.getenv "SPEC_ROOT" or "."
 
 local Tunnel = {}
@@ -16,8 +17,9 @@ local tunnel = {}
 --- What is not installed, or nil.
 function tunnel.missing()
   for _, program in ipairs { "openssl", "stunnel", "setpriv" } do
-    local ok = os.execute("command -v " .. program .. " >/dev/null")
-    if not (ok == true or ok == 0) then return program .. " is missing" end
+    if not shell.run("command -v " .. program) then
+      return program .. " is missing"
+    end
   end
 end
 

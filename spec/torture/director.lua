@@ -51,7 +51,7 @@ end
 local function run()
   support.start()
   local servers = support.closing(start_server(3,
-    "--config maxSessionTimeout=60000"), function(it) it:stop() end)
+    "--config maxSessionTimeout=60000"))
   local stage = new_stage { servers = servers, builds = builds,
     directory = directory, client_count = tonumber(client_count),
     root = "/torture-" .. core.pid() }

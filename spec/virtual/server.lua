@@ -53,6 +53,7 @@ end
 function Server:stop()
   for i = 1, self.count do self.ensemble:stop(i) end
 end
+Server.close = Server.stop -- (support.closing)
 
 --- Returns at once; it goes on after so many seconds.  What it returns is
 -- closed when it has.

@@ -6,8 +6,6 @@ require "support"
 local root = os.getenv "SPEC_ROOT" or "."
 
 describe("The blocks of the pages #stock", function()
-  teardown(page.uninstall)
-
   for _, name in ipairs { "doc/tutorial.md", "doc/cookbook.md" } do
     it("do what they say: " .. name, function()
       page.run_all(root .. "/" .. name, name)

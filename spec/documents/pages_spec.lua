@@ -36,7 +36,6 @@ local function chosen_pages()
 end
 
 describe("The blocks of the pages #stock", function()
-  teardown(page.uninstall)
   for _, name in ipairs(chosen_pages()) do
     it("do what they say: " .. name, function()
       page.run_all(name:find "^/" and name or root .. "/" .. name, name)

@@ -117,7 +117,7 @@ local SERVER = [[
 ]]
 
 describe("What workers tell each other", function()
-  if not nginx.ready(pending, teardown) then return end
+  if not nginx.ready(pending) then return end
 
   local function start(more, init)
     return nginx.start { server = SERVER,

@@ -62,7 +62,7 @@ local RUNNER = [[
 ]]
 
 describe("in nginx", function()
-  if not nginx.ready(pending, teardown) then return end
+  if not nginx.ready(pending) then return end
 
   it("each case of the suite comes true", function()
     local server = nginx.start { server = SERVER, files = {

@@ -11,11 +11,11 @@ local support = require "support"
 local root = os.getenv "SPEC_ROOT" or "."
 
 describe("a newcomer to nginx", function()
-  if not nginx.ready(pending, teardown) then return end
+  if not nginx.ready(pending) then return end
 
   it("is answered 503 while ZooKeeper is away, finds in the log why, and is "
     .. "answered 200 when it is back", function()
-    local zookeeper = support.closing(start_server(), function(s) s:stop() end)
+    local zookeeper = support.closing(start_server())
     zookeeper:kill()
     local servers = { nginx.paste(zookeeper.hosts) }
     if not nginx.no_place() then

@@ -91,7 +91,7 @@ local INIT = [[
 ]]
 
 describe("a request of nginx ends", function()
-  if not nginx.ready(pending, teardown) then return end
+  if not nginx.ready(pending) then return end
 
   local function start(server, more)
     more = more or {}

@@ -350,7 +350,7 @@ end
 local AT_ONCE = 8
 
 describe("nginx ends a worker, or what runs in it:", function()
-  if not nginx.ready(pending, teardown) then return end
+  if not nginx.ready(pending) then return end
 
   for first = 1, #CELLS, AT_ONCE do
     it(("cells from %d on"):format(first), function()

@@ -139,7 +139,7 @@ local function write_certificate(dir)
 end
 
 describe("a handler of nginx", function()
-  if not nginx.ready(pending, teardown) then return end
+  if not nginx.ready(pending) then return end
 
   local function start(server, more)
     more = more or {}

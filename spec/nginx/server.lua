@@ -1,6 +1,7 @@
 --- A real nginx with the handlers of a spec.  Not a spec itself:
 -- `require "nginx.server"`.
 local lfs = require "lfs"
+local luajit = require "support.luajit"
 local reader = require "documents.reader"
 local socket = require "socket"
 local shell = require "support.shell"
@@ -31,33 +32,24 @@ function nginx.missing()
 end
 
 --- Prepares a block of tests, if they can run here.
-function nginx.ready(pending, teardown)
-  if nginx.missing() then
-    pending(nginx.missing())
-    return false
-  end
-  teardown(nginx.uninstall)
-  return true
+function nginx.ready(pending)
+  if not nginx.missing() then return true end
+  pending(nginx.missing())
 end
 
--- Installed as a user would, where nginx's own user can read it.
-local installed
+-- A copy where nginx's own user can read it, once for all specs of a run, which
+-- takes it away with its directory.
+local COPY = [[
+exec 9>$place.lock; flock 9; test ! -e $place || exit 0
+mkdir -m 755 $place.new && cp -r '$root/lua/zklock' $place.new &&
+  cp '$module/zklock/core.so' $place.new/zklock &&
+  chmod -R a+rX $place.new && mv $place.new $place]]
 
 local function install()
-  if installed then return installed end
-  local build, zk = assert(package.searchpath("zklock.core", package.cpath))
-    :match "^(.*)/(%a+)/[^/]*/zklock/core%.so$"
-  installed = os.tmpname()
-  os.remove(installed)
-  must(("mkdir -m 755 '%s'; exec 9>'%s/nginx.lock'; flock 9; make -s -C '%s' "
-    .. "BUILD='%s' ZK=%s LUA_VERSION=5.1 PREFIX='%s' install"):format(installed,
-    build, root, build, zk, installed))
-  return installed
-end
-
-function nginx.uninstall()
-  if installed then must(("rm -rf '%s'"):format(installed)) end
-  installed = nil
+  local place = os.getenv "SPEC_TMP":gsub("[^/]*$", "nginx")
+  must((COPY:gsub("%$(%l+)", { place = place, root = root,
+    module = luajit.build() })))
+  return place
 end
 
 local FRAME = [[
@@ -78,7 +70,7 @@ http {
   uwsgi_temp_path $dir/uwsgi;
   scgi_temp_path $dir/scgi;
   lua_package_path "$dir/?.lua;$lua/?.lua;$lua/?/init.lua;;";
-  lua_package_cpath "$installed/lib/lua/5.1/?.so;;";
+  lua_package_cpath "$lua/?.so;;";
   init_by_lua_block {
     local of_worker = require("zklock.ngx").session
     function session(options)
@@ -161,7 +153,7 @@ function nginx.start(given)
   local dir = self.dir
   local words = {
     modules = find_modules(), dir = dir, port = self.port,
-    installed = install(), lua = install() .. "/share/lua/5.1",
+    lua = install(),
     hosts = given.hosts or support.hosts,
     -- As root its workers are of the user that Debian's nginx has.
     user = run "test $(id -u) = 0" and "user www-data;" or "",
@@ -193,7 +185,7 @@ mount --bind lib /var/lib/nginx && exec $nginx -c $PWD/nginx.conf]]
 --- Runs a page's whole configuration as README says, but for the port.
 function nginx.start_page(config, hosts)
   local self = new_server {}
-  local dir, lua = self.dir, install() .. "/share/lua/5.1"
+  local dir, lua = self.dir, install()
   for _, name in ipairs { "run", "log", "log/nginx", "lib" } do
     assert(lfs.mkdir(dir .. "/" .. name))
   end
@@ -206,8 +198,8 @@ function nginx.start_page(config, hosts)
   write(dir .. "/nginx.conf", changed)
   return launch(self, ([[
     cd '%s'; export ZKLOCK_HOSTS='%s'
-    export LUA_PATH='%s/?.lua;%s/?/init.lua;;' LUA_CPATH='%s/lib/lua/5.1/?.so;;'
-    exec unshare %s sh -c '%s']]):format(dir, hosts, lua, lua, install(),
+    export LUA_PATH='%s/?.lua;%s/?/init.lua;;' LUA_CPATH='%s/?.so;;'
+    exec unshare %s sh -c '%s']]):format(dir, hosts, lua, lua, lua,
     find_place(), (PLACE:gsub("%$nginx", program))), 1)
 end
 

@@ -162,7 +162,7 @@ local function count(server, what)
 end
 
 describe("zklock.ngx.session", function()
-  if not nginx.ready(pending, teardown) then return end
+  if not nginx.ready(pending) then return end
 
   local function start(more)
     more = more or {}

@@ -146,7 +146,7 @@ local function url(text)
 end
 
 describe("The operators' page", function()
-  if not nginx.ready(pending, teardown) then return end
+  if not nginx.ready(pending) then return end
 
   local function start(workers, more)
     more = more or {}

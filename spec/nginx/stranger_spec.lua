@@ -35,7 +35,7 @@ local function decode(text)
 end
 
 describe("A stranger with any URL", function()
-  if not nginx.ready(pending, teardown) then return end
+  if not nginx.ready(pending) then return end
 
   -- Each line of nginx's log is one that nginx has begun, and what it has from
   -- us is plain.  (Of the request itself nginx shows the bytes.)
@@ -50,9 +50,7 @@ describe("A stranger with any URL", function()
   function()
     -- A directory that is left behind stays there.
     local zookeeper = support.closing(start_server(1,
-      "--jvm -Dznode.container.checkIntervalMs=3600000"), function(s)
-        s:stop()
-      end)
+      "--jvm -Dznode.container.checkIntervalMs=3600000"))
     local server = nginx.paste(zookeeper.hosts .. "/app")
     local zk, keys = support.zk(zookeeper.hosts), { ["user-=alice="] = true }
     local top = zk:children "/"

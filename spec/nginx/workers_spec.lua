@@ -23,7 +23,7 @@ local SERVER = [[
 ]]
 
 describe("workers of nginx", function()
-  if not nginx.ready(pending, teardown) then return end
+  if not nginx.ready(pending) then return end
 
   it("may lock for the first time when they have begun to leave", function()
     local server, path = nginx.start { server = SERVER }, support.path()

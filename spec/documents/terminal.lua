@@ -1,7 +1,7 @@
 --- A terminal of a page: a shell that keeps its directory and its variables,
 -- and what its commands have written.
 local quote = require "support.command".quote
-local read = require "support.files".read
+local find = require "support.files".find
 local lfs = require "lfs"
 local support = require "support"
 
@@ -17,11 +17,6 @@ zklock_status=0
 } </dev/null
 echo "$zklock_status $?" >&3
 ]]
-
-local function text_of(name)
-  local ok, text = pcall(read, name)
-  return ok and text or ""
-end
 
 --- Starts a shell in `dir` with the variables `env`, a table.
 function Terminal.start(dir, name, env)
@@ -40,14 +35,14 @@ function Terminal.start(dir, name, env)
   self.pipe:write("set -m\ntrap 'zklock_status=$?' ERR\necho $$ >&3\n")
   self.pipe:flush()
   self.pid = support.wait_until(function()
-    return tonumber(text_of(self.marks):match "^(%d+)\n")
+    return tonumber(find(self.marks):match "^(%d+)\n")
   end, 10, "a shell")
   return self
 end
 
 --- Sends commands; `wait` has their end.
 function Terminal:send(commands)
-  self.from = #text_of(self.out)
+  self.from = #find(self.out)
   self.sent = self.sent + 1
   self.pipe:write((BLOCK:gsub("%%s", function() return commands end)))
   self.pipe:flush()
@@ -57,7 +52,7 @@ end
 -- runs.
 function Terminal:status()
   local n = -1
-  for failed, last in text_of(self.marks):gmatch "(%d+) ?(%d*)\n" do
+  for failed, last in find(self.marks):gmatch "(%d+) ?(%d*)\n" do
     n = n + 1
     if n == self.sent then
       return failed ~= "0" and tonumber(failed) or tonumber(last)
@@ -74,7 +69,7 @@ end
 
 --- What has been written since `send`, without what the shell says of jobs.
 function Terminal:output()
-  return (text_of(self.out):sub(self.from + 1)
+  return (find(self.out):sub(self.from + 1)
     :gsub("%f[^\n\0]%[%d+%][^\n]*\n", "")
     :gsub("%f[^\n\0][^\n]-bash: line %d+: +%d+ %u[^\n]*\n", ""))
 end
@@ -83,7 +78,7 @@ end
 local function members(self)
   local list = {}
   for entry in lfs.dir "/proc" do
-    local stat = entry:find "^%d+$" and text_of("/proc/" .. entry .. "/stat")
+    local stat = entry:find "^%d+$" and find("/proc/" .. entry .. "/stat")
     local group, session = (stat or ""):match "%) %a %d+ (%d+) (%d+)"
     if tonumber(session) == self.pid and tonumber(entry) ~= self.pid then
       list[#list + 1] = { pid = entry, group = group }
@@ -91,6 +86,9 @@ local function members(self)
   end
   return list
 end
+
+--- Has all ended that was sent?
+function Terminal:is_over() return self:status() and #members(self) == 0 end
 
 --- Ctrl-C and its like: a signal for the foreground's group.
 function Terminal:key(signal)

@@ -1,53 +1,12 @@
 -- Servers that refuse writes by themselves (enableEagerACLCheck): the answer of
 -- a server that is cut off from its leader proves nothing.
-local spawn = require "support.child".spawn
 local raw = require "support.raw"
+local start_hostile = require "support.hostile".start
 local start_server = require "support.server".start
 local support = require "support"
 
 local TIMEOUT = 4 -- seconds
 local ALL, READ, ADMIN = 31, 1, 16 -- permissions
-
--- A wire of bytes to `ip`:`port`, which a word stops and another lets go on.
-local WIRE = [[
-  local ip, port = ...
-  local listener = assert(socket.bind("127.0.0.1", 0))
-  local peers, frozen = {}, false
-  local function accept()
-    local near, far = listener:accept(), socket.connect(ip, tonumber(port))
-    if not far then return near:close() end
-    peers[near], peers[far] = far, near
-  end
-  local function pass_on(from, to)
-    from:settimeout(0)
-    local data, problem, part = from:receive(65536)
-    to:settimeout(10)
-    to:send(data or part)
-    if problem ~= "closed" then return end
-    peers[from], peers[to] = nil, nil
-    from:close()
-    to:close()
-  end
-  say((select(2, listener:getsockname())))
-  while true do
-    local watched = { parent_socket }
-    if not frozen then
-      watched[2] = listener
-      for s in pairs(peers) do watched[#watched + 1] = s end
-    end
-    for _, s in ipairs((socket.select(watched))) do
-      if s == parent_socket then
-        local word = hear()
-        if not word then return end
-        frozen = word == "freeze"
-      elseif s == listener then
-        accept()
-      elseif peers[s] then
-        pass_on(s, peers[s])
-      end
-    end
-  end
-]]
 
 describe("Three servers that check ACLs eagerly", function()
   local servers, zk, leader, follower
@@ -74,14 +33,15 @@ describe("Three servers that check ACLs eagerly", function()
   -- ... and that is a wire that can be cut.
   local function link_follower()
     linked = servers:setting("server." .. leader, follower)
-    local ip, port, election = linked:match "^(.-):(%d+):(.*)$"
-    local link = spawn(WIRE, ip, port)
-    reach_leader_at(ip .. ":" .. link:hear() .. ":" .. election)
+    local host, election = linked:match "^(.-:%d+):(.*)$"
+    local link = start_hostile { hosts = host }
+    link:behave { kind = "bytes" }
+    reach_leader_at(link.hosts .. ":" .. election)
     return link
   end
 
   after_each(function()
-    zk:set_acl("/", { { perms = ALL, scheme = "world", id = "anyone" } })
+    zk:set_acl("/", support.everybody(ALL))
     support.finish()
     if linked then reach_leader_at(linked) end
     linked = nil
@@ -89,7 +49,7 @@ describe("Three servers that check ACLs eagerly", function()
 
   local function set(path, perms)
     zk:make(path)
-    zk:set_acl(path, { { perms = perms, scheme = "world", id = "anyone" } })
+    zk:set_acl(path, support.everybody(perms))
   end
 
   local function connect(server, chroot)
@@ -115,10 +75,10 @@ describe("Three servers that check ACLs eagerly", function()
     local granted
     other:mutex(path):acquire_async(nil, function(mine) granted = mine end)
     support.step_until(other, function() return #zk:queue(path) == 2 end)
-    link:say "freeze"
+    link:behave { kind = "frozen" }
     support.step_until(other, function() return granted end, 10 * TIMEOUT)
     assert.is_false(guard:is_held(), "two believe that they hold")
-    link:say "go"
+    link:behave { kind = "bytes" }
     granted:release()
     guard:release()
   end

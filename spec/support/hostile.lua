@@ -28,6 +28,8 @@
 --       drop = "requests"     vanish; or "replies"
 --       drip = seconds        pass between two bytes
 --       lie = n               tells the lie of this number of support.lies
+--     kind = "bytes"      passes on any protocol, unread:
+--       rate = n              so many bytes a second of what servers say
 --     kind = "silent"     accepts, and says nothing
 --     kind = "close"      accepts, and closes at once
 --     kind = "nonsense"   answers bytes that mean nothing, and closes

@@ -17,7 +17,8 @@ local servers, next_server = {}, 0
 local places = {} -- { listener =, manners =, traps =, events = }, each
 local by_listener = {}
 -- socket → its end of a link: { link =, is_server =, said =, out = }.  A link:
--- { place =, client =, server =, greeted =, answered =, asked = {} }.
+-- { place =, client =, server =, has_frames =, greeted =, answered =,
+-- asked = {} }.
 local ends = {}
 
 local function note(place, what)
@@ -99,10 +100,11 @@ local function accept(place)
   if not client then return end
   note(place, "connection")
   local kind = place.manners.kind
-  local link = { place = place, client = client, asked = {} }
+  local link = { place = place, client = client, asked = {},
+    has_frames = kind ~= "bytes" }
   open_end(link, client, false)
   if kind == "close" or place.manners.refuse then return cut(link) end
-  if kind ~= "pass" then return end
+  if kind ~= "pass" and kind ~= "bytes" then return end
   link.server = connect_to_server()
   if not link.server then return cut(link) end
   open_end(link, link.server, true)
@@ -300,12 +302,18 @@ local function is_too_large(link, said)
   return largest and link.greeted and #said >= 4 and number(said, 1) > largest
 end
 
-local function read(s)
-  local this = ends[s]
-  if not this then return end
+-- Bytes of any protocol; those of a server so many a second.
+local function pass_on(this, data)
+  local link, rate, delay = this.link, this.link.place.manners.rate, 0
+  if this.is_server and rate then
+    link.due = math.max(now(), link.due or 0) + #data / rate
+    delay = link.due - now()
+  end
+  tell(this.is_server and link.client or link.server, data, delay)
+end
+
+local function read_frames(this)
   local link = this.link
-  local data, problem, part = s:receive(65536)
-  this.said = this.said .. (data or part or "")
   local silent = not this.is_server and is_deaf(this)
   while not link.over and not silent do
     if not this.is_server and is_too_large(link, this.said) then
@@ -315,6 +323,19 @@ local function read(s)
     if not frame then break end
     this.said = rest;
     (this.is_server and hear_server or hear_client)(link, frame)
+  end
+end
+
+local function read(s)
+  local this = ends[s]
+  if not this then return end
+  local link = this.link
+  local data, problem, part = s:receive(65536)
+  if link.has_frames then
+    this.said = this.said .. (data or part or "")
+    read_frames(this)
+  else
+    pass_on(this, data or part)
   end
   if problem == "closed" and ends[s] then
     close_end(s)

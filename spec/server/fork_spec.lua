@@ -6,8 +6,8 @@ local spawn_with = require "support.forker".spawn_with
 local start_proxy = require "support.proxy".start
 local support = require "support"
 
--- A process that forks, `forks(count, body)`, and tells how many children had
--- not ended by os.exit(0) after thirty seconds.
+-- A process that forks, `forks(count, body, most)`, and tells how many children
+-- had not ended by os.exit(0) after 30 seconds.  `most` (1) run at a time.
 local FORKS = [[
   local unistd = require "posix.unistd"
   local wait = require "posix.sys.wait"
@@ -24,27 +24,10 @@ local FORKS = [[
     wait.wait(pid)
   end
 
-  function forks(count, body)
-    local stuck = 0
-    for i = 1, count do
-      socket.sleep(i % 7 / 1000) -- forks come at different moments
-      local begun = now()
-      local pid = unistd.fork()
-      if pid == 0 then
-        local ok, problem = pcall(body, i)
-        if not ok then say("child", problem) end
-        unistd._exit(ok and 0 or 1)
-      end
-      if not ended(pid, begun + 30) then stuck = stuck + 1 end
-    end
-    return stuck
-  end
-
-  -- The same, of which up to sixteen run at a time.
-  function crowd(count, body)
+  function forks(count, body, most)
     local stuck, pids = 0, {}
-    local function reap(most)
-      while #pids > most do
+    local function reap(left)
+      while #pids > left do
         local oldest = table.remove(pids, 1)
         if not ended(oldest, now() + 30) then stuck = stuck + 1 end
       end
@@ -58,7 +41,7 @@ local FORKS = [[
         unistd._exit(ok and 0 or 1)
       end
       pids[#pids + 1] = pid
-      reap(15)
+      reap((most or 1) - 1)
     end
     reap(0)
     return stuck
@@ -84,9 +67,9 @@ describe("Two thousand forks beside sessions that fail all the time", function()
       for i = 1, 12 do sessions[i] = assert(zklock.connect(failing)) end
       say "connected"
       hear()
-      say(crowd(tonumber(count), function()
+      say(forks(tonumber(count), function()
         assert(zklock.connect(address, { connect_timeout = 8 })):close()
-      end), "stuck")
+      end, 16), "stuck")
       os.exit(0)
     ]], "localhost:9,127.0.7.2:9," .. proxy.hosts, support.hosts, 2000)
     child:expect "connected"
@@ -180,7 +163,7 @@ describe("A fork of a process that has a session #stock", function()
           say(base_of(mine))
           mine:release { wait = true }
           own:close()
-        end, 30)
+        end)
         say(stuck, "stuck")
         os.exit(0)
       ]], support.path())

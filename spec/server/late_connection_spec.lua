@@ -1,6 +1,6 @@
 -- A connection that comes about in the very moment in which it is given up.
 local new_names = require "support.names".new
-local spawn_with = require "support.child".spawn_with
+local start_actor = require "support.actor".start
 local start_hostile = require "support.hostile".start
 local support = require "support"
 
@@ -12,32 +12,12 @@ local function passing(holds)
   return { kind = "pass", asks = 60, says = TIMEOUT, hold_connect = holds }
 end
 
--- Waits for a lock, and says what becomes of its session.
-local CLIENT = [[
-  local hosts, path, seconds = ...
-  local session = assert(zklock.connect(hosts,
-    { session_timeout = tonumber(seconds) }))
-  session:mutex(path):acquire_async(nil, function() end)
-  parent_socket:settimeout(0)
-  local line, problem
-  repeat
-    session:step()
-    socket.sleep(0.001) -- until the next step
-    line, problem = hear()
-    if line == "ask" then
-      local stats = session:stats()
-      say(session:state(), session:id(), stats.reconnects, stats.expiries)
-    end
-  until line == "end" or problem == "closed"
-  session:close()
-  os.exit(0)
-]]
-
 describe("A session #stock", function()
   local function ask(this)
-    this.child:say "ask"
-    local state, id, reconnects, expiries =
-      this.child:hear():match "(%S+)\t(%S+)\t(%S+)\t(%S+)"
+    local state, id, reconnects, expiries = this.actor:ask [[
+      local stats = session:stats()
+      return session:state(), session:id(), stats.reconnects, stats.expiries
+    ]]:match "(%S+)\t(%S+)\t(%S+)\t(%S+)"
     return { state = state, id = id, expiries = tonumber(expiries),
       connections = tonumber(reconnects) + tonumber(expiries) }
   end
@@ -48,8 +28,10 @@ describe("A session #stock", function()
     this.holder = support.hold(this.path, { session_timeout = 30 })
     this.hostile:behave(passing())
     this.names:set(NAME, "127.0.0.1")
-    this.child = spawn_with(this.names.environment, CLIENT,
-      NAME .. ":" .. this.hostile.hosts:match ":(%d+)", this.path, TIMEOUT)
+    this.actor = start_actor { environment = this.names.environment,
+      hosts = NAME .. ":" .. this.hostile.hosts:match ":(%d+)",
+      session_timeout = TIMEOUT }
+    this.actor:ask("begin('a', session:mutex %q)", this.path)
     this.queue = support.wait_for_queue(this.path, 2)
     this.id = ask(this).id
     return this
@@ -70,8 +52,7 @@ describe("A session #stock", function()
 
   local function finish(this)
     assert.is_true(this.holder:is_held())
-    this.child:say "end"
-    assert.equal(0, this.child:wait())
+    this.actor:finish()
     this.holder:release()
   end
 
@@ -95,10 +76,10 @@ describe("A session #stock", function()
       attempt(this, function() this.hostile:behave(passing "true") end)
       -- The server goes on with the session; the client finds its answer when
       -- it goes on, together with the time.
-      this.child:signal "STOP"
+      this.actor.child:signal "STOP"
       this.hostile:release()
       support.sleep(lost + TIMEOUT + 0.1 - support.now()) -- its timeout
-      this.child:signal "CONT"
+      this.actor.child:signal "CONT"
       lives_on(this, before)
     end
     finish(this)
@@ -116,11 +97,11 @@ describe("A session #stock", function()
         attempt(this, function() this.hostile:cut() end)
         this.names:await_held()
         -- Both answers at once.
-        this.child:signal "STOP"
+        this.actor.child:signal "STOP"
         this.hostile:release()
         this.names:let_go()
         support.sleep(0.02) -- until both have come
-        this.child:signal "CONT"
+        this.actor.child:signal "CONT"
         lives_on(this, before)
       end
       finish(this)

@@ -2,6 +2,7 @@
 -- addresses that move while there is no connection, and many of them.
 local new_names = require "support.names".new
 local spawn_with = require "support.child".spawn_with
+local start_actor = require "support.actor".start
 local start_hostile = require "support.hostile".start
 local start_proxy = require "support.proxy".start
 local support = require "support"
@@ -53,49 +54,29 @@ describe("A resolver that hangs while there is no server #stock", function()
   end)
 end)
 
-local CLIENT = [[
-  local session, message = zklock.connect((...), { session_timeout = 8,
-    connect_timeout = 20 })
-  say(session and "connected" or message)
-  parent_socket:settimeout(0)
-  local line, problem
-  repeat
-    session:step()
-    socket.sleep(0.005)
-    line, problem = hear()
-    if line == "ask" then say(session:state()) end
-  until line == "end" or problem == "closed"
-  session:close()
-  os.exit(0)
-]]
-
 describe("A name #stock", function()
-  local function await(child, state, seconds)
-    support.wait_until(function()
-      child:say "ask"
-      return child:hear() == state
-    end, seconds, state)
+  local function start(names, hostile)
+    return start_actor { environment = names.environment,
+      hosts = NAME .. ":" .. port_of(hostile), session_timeout = 8 }
   end
 
-  -- A child that has lost the first of two addresses.
+  -- A process that has lost the first of two addresses.
   local function begin()
     local this = { names = new_names(),
       hostile = start_hostile { addresses = { "127.0.0.1", "127.0.0.2" } } }
     this.names:set(NAME, "127.0.0.1")
-    this.child = spawn_with(this.names.environment, CLIENT,
-      NAME .. ":" .. port_of(this.hostile))
-    this.child:expect "connected"
+    this.actor = start(this.names, this.hostile)
+    this.actor:await("connected", "session:state()")
     this.hostile:behave({ kind = "close" }, 1)
     this.hostile:cut(1)
-    await(this.child, "suspended", 5)
+    this.actor:await("suspended", "session:state()")
     return this
   end
 
   local function goes_on(this)
-    await(this.child, "connected", 12)
+    this.actor:await("connected", "session:state()")
     assert.is_true(this.hostile:count("handshake", 2) >= 1)
-    this.child:say "end"
-    assert.equal(0, this.child:wait())
+    this.actor:finish()
   end
 
   it("whose address changes some seconds after the loss is found again",
@@ -115,13 +96,12 @@ describe("A name #stock", function()
     local count = this.names:count()
     assert.is_true(count >= 2 and count <= 12, count)
     this.hostile:behave({ kind = "pass" }, 1)
-    await(this.child, "connected", 10)
+    this.actor:await("connected", "session:state()")
     count = this.names:count()
     support.sleep(3) -- in which it is connected
     -- (One may be under way.)
     assert.is_true(this.names:count() <= count + 1)
-    this.child:say "end"
-    assert.equal(0, this.child:wait())
+    this.actor:finish()
   end)
 
   it("has as many addresses as it has", function()
@@ -130,11 +110,7 @@ describe("A name #stock", function()
     for _, live in ipairs { "127.0.1.1", "127.0.1.50", "127.0.1.99" } do
       local hostile = start_hostile { addresses = { live } }
       names:set(NAME, (unpack or table.unpack)(addresses))
-      local child = spawn_with(names.environment, CLIENT,
-        NAME .. ":" .. port_of(hostile))
-      child:expect "connected"
-      child:say "end"
-      assert.equal(0, child:wait())
+      start(names, hostile):finish()
     end
   end)
 end)

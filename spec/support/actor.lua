@@ -11,7 +11,7 @@ local spawn_with = require "support.child".spawn_with
 local support = require "support"
 
 local PROGRAM = [[
-  local timeout, directory = ...
+  local hosts, timeout, directory = ...
   local lfs = require "lfs"
   session = assert(zklock.connect(hosts,
     { session_timeout = tonumber(timeout) }))
@@ -103,12 +103,14 @@ local PROGRAM = [[
 local Actor = {}
 Actor.__index = Actor
 
---- Starts one.  `options`: `environment`, words for a shell; `session_timeout`;
--- `directory`: the witness's, the same for all.  Where an operator takes locks
--- away there is none: a holder that has lost its node may believe for a while.
+--- Starts one.  `options`: `environment`, words for a shell; `hosts`;
+-- `session_timeout`; `directory`: the witness's, the same for all.  Where an
+-- operator takes locks away there is none: a holder that has lost its node may
+-- believe for a while.
 local function start(options)
   local child = spawn_with(options.environment or "", PROGRAM,
-    options.session_timeout or 30, options.directory or "")
+    options.hosts or support.hosts, options.session_timeout or 30,
+    options.directory or "")
   return setmetatable({ child = child }, Actor)
 end
 
@@ -116,7 +118,7 @@ end
 -- the like.
 function Actor:ask(line, ...)
   local text = (select("#", ...) > 0 and line:format(...) or line)
-    :gsub("%s*\n%s*", " ")
+    :gsub("%s*\n%s*", " "):gsub("^ +", "")
   if not text:find "^return " and not text:find "^local " then
     text = "return " .. text
   end
@@ -143,10 +145,11 @@ function Actor:await(expected, line, ...)
   end
 end
 
---- Ends at once, as by `kill -9`.
-function Actor:kill()
-  self.child:signal "KILL"
-  self.child:wait()
+--- Closes its session, and ends well.
+function Actor:finish()
+  self.child:say "session:close() os.exit(0)"
+  local status = self.child:wait()
+  if status ~= 0 then error("its exit status is " .. status, 2) end
 end
 
 return { start = start }

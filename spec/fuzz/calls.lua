@@ -340,6 +340,17 @@ local function keep_if(kind, method, object)
   if object[method] then keep(kind, object) end
 end
 
+-- What is done to some object of a kind, or, where there is none, to make one;
+-- with `ends`, when the Lua state closes, too.
+local function on(kind, make, fn, ends)
+  return function()
+    if closing and not ends then return end
+    local object = (type(kind) == "function" and kind or any)(kind)
+    if object then return fn(object) end
+    return make()
+  end
+end
+
 local public = {}
 
 function public.connect()
@@ -370,10 +381,7 @@ function public.open()
   keep_if("session", "mutex", session)
 end
 
-function public.make()
-  if closing then return end
-  local session = any "session"
-  if not session then return public.connect() end
+public.make = on("session", public.connect, function(session)
   local name = pick { "mutex", "semaphore", "rwlock", "multi", "mutex" }
   local arguments
   if name == "semaphore" then
@@ -397,12 +405,9 @@ function public.make()
     lock = lock.write
   end
   keep_if("lock", "acquire", lock)
-end
+end)
 
-function public.acquire()
-  if closing then return end
-  local lock = any "lock"
-  if not lock then return public.make() end
+public.acquire = on("lock", public.make, function(lock)
   local name = pick { "acquire", "try_acquire", "acquire", "with_lock",
     "acquire_async" }
   local given = { patience() }
@@ -419,14 +424,12 @@ function public.acquire()
   else
     keep_if("guard", "release", result)
   end
-end
+end)
 
-function public.lock()
-  local lock = any "lock"
-  if not lock then return public.make() end
+public.lock = on("lock", public.make, function(lock)
   call_method(true, lock, pick { "release", "holders", "cancel" },
     random(3) == 1 and value(1) or nil)
-end
+end, true)
 
 -- What is built on locks.
 
@@ -453,15 +456,12 @@ local makers = {
   end,
 }
 
-function public.make_recipe()
-  if closing then return end
-  local session = any "session"
-  if not session then return public.connect() end
+public.make_recipe = on("session", public.connect, function(session)
   local name = pick { "election", "barrier", "double_barrier" }
   local object = call_method(true, session, name, makers[name]())
   if type(object) ~= "table" or not object.cancel then return end
   keep("recipe", { name = name, object = object })
-end
+end)
 
 -- Nobody waits for ever: somebody stops it.
 local function run_once(election)
@@ -505,24 +505,20 @@ local function arguments_for(object, name)
   return random(6) == 1 and value(1) or nil
 end
 
-function public.recipe()
-  local recipe = any "recipe"
-  if not recipe then return public.make_recipe() end
+public.recipe = on("recipe", public.make_recipe, function(recipe)
   local object, name = recipe.object, pick(recipe_methods[recipe.name])
   if closing and waiting[name] then return end
   if name == "run" and object._session:state() == "closed" then return end
   local result = call_method(true, object, name, arguments_for(object, name))
   keep_if("ticket", "cancel", result)
   keep_if("guard", "release", result)
-end
+end, true)
 
 local guard_methods = { "release", "is_held", "lease", "verify", "token",
   "token_number", "tokens", "state", "reason", "on_lost", "on_revoke", "turn",
   "release" }
 
-function public.guard()
-  local guard = any "guard"
-  if not guard then return public.acquire() end
+public.guard = on("guard", public.acquire, function(guard)
   local name = pick(guard_methods)
   -- (A multi's guard has one method in place of some.)
   if not guard[name] then name = "release" end
@@ -535,13 +531,11 @@ function public.guard()
     argument = { wait = true }
   end
   call_method(true, guard, name, argument)
-end
+end, true)
 
-function public.ticket()
-  local ticket = any "ticket"
-  if not ticket then return end
+public.ticket = on("ticket", public.acquire, function(ticket)
   call_method(true, ticket, "cancel", random(10) == 1 and value(0) or nil)
-end
+end, true)
 
 -- Options alone, without an object that they are of: many in little time.
 
@@ -585,9 +579,7 @@ local function requests()
   return list
 end
 
-function public.session()
-  local session = any "session"
-  if not session then return public.connect() end
+public.session = on("session", public.connect, function(session)
   local name = pick { "state", "id", "timeout", "stats", "fd", "step", "step",
     "on", "contenders", "revoke", "stat", "children", "stamp", "evict",
     "with_lock", "once", "step", "metrics", "on_trace" }
@@ -612,12 +604,11 @@ function public.session()
     given[2] = { timeout = 0.02, per = pick { 0, 0.01, 3600, math.huge, "x" } }
   end
   call_method(true, session, name, unpack(given, 1, 3))
-end
+end, true)
 
-function public.close()
-  local session = any "session"
-  if session and random(6) == 1 then call_method(true, session, "close") end
-end
+public.close = on("session", public.connect, function(session)
+  if random(6) == 1 then call_method(true, session, "close") end
+end, true)
 
 function public.text()
   local object = any(pick { "session", "lock", "guard" })
@@ -711,10 +702,7 @@ local function path_of_lock()
     .. (random(8) == 1 and pick { "/locks", "/leases" } or "")
 end
 
-function of_core.acquire()
-  if closing then return end
-  local handle = one_handle()
-  if not handle then return of_core.open() end
+of_core.acquire = on(one_handle, of_core.open, function(handle)
   local share = call(false, "core.acquire", handle.acquire, handle,
     random(12) == 1 and value(1) or path_of_lock(),
     random(6) == 1 and value(0) or 0.05, random(3) > 1,
@@ -722,7 +710,7 @@ function of_core.acquire()
     random(6) == 1 and value(0) or 0.3, random(10) == 1 and value(2) or way(),
     random(8) == 1 and value(0) or nil)
   if type(share) == "userdata" then keep("share", share) end
-end
+end)
 
 local words = { "gone", "there", "crowd" }
 
@@ -741,22 +729,17 @@ local awaits = {
   end,
 }
 
-function of_core.await()
-  if closing then return end
-  local handle = one_handle()
-  if not handle then return of_core.open() end
+of_core.await = on(one_handle, of_core.open, function(handle)
   local into = pick { any "awaiting" or value(0), core.awaiting(), nil }
   local name = pick { "await", "await", "depart" }
   local awaiting = call(false, "core." .. name, handle[name], handle,
     awaits[name](into))
   if type(awaiting) == "userdata" then keep("awaiting", awaiting) end
-end
+end)
 
-function of_core.awaiting()
-  local awaiting = any "awaiting"
-  if not awaiting then return of_core.await() end
+of_core.awaiting = on("awaiting", of_core.await, function(awaiting)
   call_method(false, awaiting, pick { "cancel", "release" })
-end
+end, true)
 
 local handle_methods = { "fd", "next", "noted", "wait", "state", "id",
   "timeout", "error", "stats", "lease", "verify", "ask", "ask", "nudge",
@@ -774,18 +757,14 @@ local function call_handle(handle, name)
   call_method(false, handle, name, unpack(given, 1, 4))
 end
 
-function of_core.handle()
-  local handle = any "handle"
-  if not handle then return of_core.open() end
+of_core.handle = on("handle", of_core.open, function(handle)
   call_handle(handle, pick(handle_methods))
-end
+end, true)
 
-function of_core.close()
-  local handle = any "handle"
-  if handle and random(4) == 1 then
-    call_method(false, handle, pick { "close", "leave" })
-  end
-end
+of_core.close = on("handle", of_core.open, function(handle)
+  if random(4) > 1 then return end
+  call_method(false, handle, pick { "close", "leave" })
+end, true)
 
 local share_methods = { "again", "release", "cancel", "is_held", "lease",
   "state", "token", "token_number", "node", "watch", "turn", "reason",
@@ -802,14 +781,12 @@ end
 -- (A share that is made while the state closes is never collected.)
 local last_methods = other_than("again", share_methods)
 
-function of_core.share()
-  local share = any "share"
-  if not share then return of_core.acquire() end
+of_core.share = on("share", of_core.acquire, function(share)
   local result = call_method(false, share,
     pick(closing and last_methods or share_methods),
     random(4) == 1 and value(1) or nil)
   if type(result) == "userdata" then keep("share", result) end
-end
+end, true)
 
 -- (end_on would change what signals do to this process.)
 local function_names = {}

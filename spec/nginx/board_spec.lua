@@ -144,9 +144,7 @@ describe("What workers tell each other", function()
     for _, asks in ipairs { "/zklock/metrics", "/open", "/turn?path=" .. path }
     do
       server:must "/occupy?timers=3"
-      support.wait_until(function()
-        return server:must "/told" == "never"
-      end, 15, "the worker to be forgotten")
+      server:await("/told", "never")
       server:must "/occupy?timers=0"
       server:must(asks)
       await_telling(server, "the worker to tell of itself after " .. asks)

@@ -133,9 +133,7 @@ describe("a request of nginx ends", function()
     each_way(HOLDING, function(server, url, path, of_client)
       local request = server:begin(url)
       if of_client then
-        support.wait_until(function()
-          return server:must "/state" == "held nothing"
-        end)
+        server:await("/state", "held nothing")
         request:abort()
         server:must "/go"
       else
@@ -144,9 +142,7 @@ describe("a request of nginx ends", function()
       local mutex = support.connect():mutex(path)
       -- The session lives on: it is not its end that ends the hold.
       assert(assert(mutex:acquire(30)):release())
-      support.wait_until(function()
-        return server:must "/state" == "released nothing"
-      end)
+      server:await("/state", "released nothing")
     end)
   end)
 
@@ -226,14 +222,10 @@ describe("a request of nginx ends", function()
     local request = server:begin("/listen?path=" .. path)
     support.wait_for_queue(path, 1)
     assert.equal(1, session:revoke(path))
-    support.wait_until(function()
-      return server:must "/state" == "held revoked"
-    end)
+    server:await("/state", "held revoked")
     local zk = support.zk()
     zk:delete(path .. "/" .. zk:queue(path)[1])
-    support.wait_until(function()
-      return server:must "/state" == "lost lost"
-    end, 8)
+    server:await("/state", "lost lost")
     server.may_complain = true -- of the loss
     request:abort()
     -- One whose hold is lost, and asked for, as it ends.
@@ -272,11 +264,7 @@ describe("a request of nginx ends", function()
         told = {}
         function trace(event) told[#told + 1] = event.what end
       ]] }), support.path()
-    local function await_told(words)
-      support.wait_until(function()
-        return server:must "/told" == words
-      end, 5, words)
-    end
+    local function await_told(words) server:await("/told", words) end
     local holding = server:begin("/hold?path=" .. path)
     await_told "wait grant"
     local other = server:begin("/kill?path=" .. path)
@@ -327,10 +315,7 @@ describe("a request of nginx ends", function()
       requests[i] = server:begin(("/hold?path=%s-%d"):format(path, i))
     end
     local function await_count(holds)
-      local wanted = ("%d %d %d"):format(n, n, holds)
-      support.wait_until(function()
-        return server:must "/count" == wanted
-      end, 15, wanted)
+      server:await("/count", ("%d %d %d"):format(n, n, holds))
     end
     await_count(0)
     for _, request in ipairs(requests) do request:abort() end
@@ -356,9 +341,7 @@ describe("a request of nginx ends", function()
         await_go()
       } } ]], support.path()
     local request = server:begin("/kill?path=" .. path)
-    support.wait_until(function()
-      return server:must "/state" == "none 1 holder"
-    end, 5, "a holder")
+    server:await("/state", "none 1 holder")
     server:must "/go"
     request:answer()
     support.wait_for_queue(path, 0)

@@ -206,7 +206,7 @@ describe("a handler of nginx", function()
     end
     -- And what it asked for in the phase log it is called back with.
     assert.equal("done", server:must("/later?path=" .. path))
-    support.wait_until(function() return server:must "/said" == "held" end)
+    server:await("/said", "held")
     support.wait_for_queue(path, 0)
     assert.equal("", server:complaints())
   end)

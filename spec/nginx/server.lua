@@ -304,6 +304,18 @@ function Nginx:must(path, seconds)
   return body
 end
 
+--- Waits until the answer is this one.
+function Nginx:await(path, expected)
+  local answer
+  local ok = pcall(support.wait_until, function()
+    answer = self:must(path)
+    return answer == expected
+  end, 15)
+  if not ok then
+    error(("%s: %s, not %s"):format(path, answer, expected), 2)
+  end
+end
+
 function Nginx:log() return read_file(self.error_log) end
 
 --- What is in the error log beyond notices.

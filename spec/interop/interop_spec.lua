@@ -37,7 +37,7 @@ before_each(function()
   support.closing({}, function()
     each_peer(function(peer) peer:begin "renew" end)
     each_peer(function(peer)
-      repeat until peer:answer() == "renewed" -- after a failure, more than that
+      repeat until peer:hear() == "renewed" -- after a failure, more than that
     end)
   end)
 end)

@@ -1,6 +1,6 @@
 --- Processes with the locks of other libraries: Curator (Java), kazoo (Python).
 -- Not a spec itself: `require "interop.peers"`.
-local files = require "support.files"
+local child = require "support.child"
 local python = require "support.python"
 local shell = require "support.shell"
 local socket = require "socket"
@@ -9,71 +9,48 @@ local support = require "support"
 local root = os.getenv "SPEC_ROOT" or "."
 local here = root .. "/spec/interop"
 
-local Peer = {}
+local Peer = setmetatable({}, { __index = child.class })
 Peer.__index = Peer
 
-function Peer:output() return files.read(self.log) end
-
---- Says a line and returns at once; `answer` has what it answers.
-function Peer:begin(...)
-  self.said = table.concat({ ... }, " ")
-  assert(self.socket:send(self.said .. "\n"))
-end
-
-function Peer:answer(seconds)
-  self.socket:settimeout(seconds or 60)
-  local line, problem = self.socket:receive()
-  if not line then
-    error(("%s after %q: %s"):format(problem, tostring(self.said),
-      self:output()), 2)
-  end
-  return line
-end
+--- Says a line and returns at once; `hear` has what it answers.
+function Peer:begin(...) self:say(table.concat({ ... }, " ")) end
 
 function Peer:ask(...)
   self:begin(...)
-  return self:answer()
-end
-
-function Peer:expect(line, seconds)
-  local answer = self:answer(seconds)
-  if answer ~= line then
-    error(("a peer said %q, not %q: %s"):format(answer, line, self:output()), 2)
-  end
+  return self:hear()
 end
 
 function Peer:close()
   if self.socket then self.socket:close() end -- which ends the process
-  self.pipe:close()
-  os.remove(self.log)
+  self.handle:close()
+  os.remove(self.name)
+  os.remove(self.name .. ".out")
 end
 
 local peers = {}
 
 local function launch(command)
-  local self = setmetatable({ log = os.tmpname() }, Peer)
+  local self = setmetatable({ name = os.tmpname() }, Peer)
   self.listener = assert(socket.bind("127.0.0.1", 0))
   local _, port = self.listener:getsockname()
-  self.pipe = io.popen(("exec %s %d </dev/null >%s 2>&1"):format(command, port,
-    self.log))
+  self.handle = io.popen(("exec %s %d </dev/null >%s.out 2>&1"):format(command,
+    port, self.name))
   return self
-end
-
-local function await_start(self)
-  self.listener:settimeout(60)
-  self.socket = self.listener:accept()
-  self.listener:close()
-  if not self.socket then
-    error("a peer did not start: " .. self:output(), 0)
-  end
-  self:expect("ready", 60)
 end
 
 -- All begin to start before the first is waited for.
 local function start(count, command)
   local list = {}
   for i = 1, count do list[i] = launch(command) end
-  for i = 1, count do await_start(list[i]) end
+  for _, peer in ipairs(list) do
+    peer.listener:settimeout(60)
+    peer.socket = peer.listener:accept()
+    peer.listener:close()
+    if not peer.socket then
+      error("a peer did not start: " .. peer:output(), 0)
+    end
+    peer:expect "ready"
+  end
   return list
 end
 

@@ -124,4 +124,4 @@ end
 
 local function spawn(code, ...) return spawn_with("", code, ...) end
 
-return { spawn = spawn, spawn_with = spawn_with }
+return { spawn = spawn, spawn_with = spawn_with, class = Child }

@@ -410,8 +410,8 @@ describe("The reader of annotations", function()
     assert.matches("not understood: ```text", said("multi_guard", "```lua",
       "```text"))
     assert.matches("field path is not explained", said("lock",
-      "--- The path that it was made for; of a multi those of its parts, with "
-      .. "commas between them.\n", ""))
+      "--- The path of the lock; for a multi, the paths of its parts, "
+      .. "separated by commas.\n", ""))
     assert.matches("tls has no default", said("options",
       "doc/tls.md says how. Default: none", "doc/tls.md says how."))
     assert.matches("what is this said of", said("words",

@@ -413,7 +413,7 @@ describe("The reader of annotations", function()
       "--- The path of the lock; for a multi, the paths of its parts, "
       .. "separated by commas.\n", ""))
     assert.matches("tls has no default", said("options",
-      "doc/tls.md says how. Default: none", "doc/tls.md says how."))
+      "doc/tls.md shows how. Default: none", "doc/tls.md shows how."))
     assert.matches("what is this said of", said("words",
       "\n-- ## Signals", "\n--- Signals\n\n-- ## Signals"))
   end)

@@ -1,7 +1,7 @@
 --- Without waiting: callbacks, in a loop that watches a file descriptor.
 --
 -- For programs with their own loop and without coroutines.
--- Lock: mutex. Loop: one's own.
+-- Lock: mutex. Loop: your own.
 -- Run: make example NAME=async
 local zklock = require "zklock"
 zklock.release_on_signal "INT" -- Ctrl-C releases all locks at once

@@ -1,7 +1,7 @@
 --- Workers wait until another process has done its work.
 --
 -- For migrations and maintenance: no worker uses half of a schema.
--- Lock: barrier. Loop: one's own.
+-- Lock: barrier. Loop: your own.
 -- Run: make example NAME=barrier
 local zklock = require "zklock"
 zklock.release_on_signal "INT" -- Ctrl-C releases all locks at once

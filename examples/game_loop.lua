@@ -3,7 +3,7 @@
 -- For schedulers that zklock does not know: an adapter of four functions. (A
 -- loop that can watch file descriptors calls step() when session:fd() is
 -- readable.)
--- Lock: mutex. Loop: one's own, by an adapter.
+-- Lock: mutex. Loop: your own, by an adapter.
 -- Run: make example NAME=game_loop
 
 -- A game loop: each frame runs the tasks that are ready.

@@ -1,7 +1,7 @@
 --- Many tasks of one process want one lock: they take turns without a request.
 --
 -- For busy servers: up to `handoffs` local turns, then the next process's turn.
--- Lock: mutex with handoffs. Loop: one's own.
+-- Lock: mutex with handoffs. Loop: your own.
 -- Run: make example NAME=handoffs
 local zklock = require "zklock"
 zklock.release_on_signal "INT" -- Ctrl-C releases all locks at once

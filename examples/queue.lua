@@ -1,7 +1,7 @@
 --- The holder of a lock, since when, and its waiters.
 --
 -- For status pages and logs. In the shell: zklock ls PATH
--- Lock: mutex, or any other. Loop: one's own.
+-- Lock: mutex, or any other. Loop: your own.
 -- Run: make example NAME=queue
 local zklock = require "zklock"
 zklock.release_on_signal "INT" -- Ctrl-C releases all locks at once

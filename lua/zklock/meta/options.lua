@@ -35,9 +35,9 @@
 --- The session's credentials. Default: none
 ---@field auth? zklock.Credential|zklock.Credential[]
 ---
---- Which clients can use the nodes and directories that zklock creates: all clients (`"open"`), only their creator (`"creator"`), or
---- the creator while all clients can read (`"read"`); or a list of entries. `"creator"` and `"read"` need `auth`. doc/paths.md has
---- the details. Default: `"open"`
+--- Which clients can use the nodes and directories that zklock creates: all clients (`"open"`), only their creator
+--- (`"creator"`), or the creator while all clients can read (`"read"`); or a list of entries. `"creator"` and `"read"` need
+--- `auth`. doc/paths.md has the details. Default: `"open"`
 ---@field acl? "open"|"creator"|"read"|zklock.ACLEntry[]
 ---
 --- The event loop. `"auto"` detects it in each call that waits; `"poll"` blocks the thread; another name requires that loop; a

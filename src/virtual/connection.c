@@ -19,7 +19,7 @@ static void end_for_client(struct zk_connection *c, enum zk_end end,
   lane_send(&c->down, message, arrival(c, now));
 }
 
-/* ---- Up --------------------------------------------------------------------- */
+/* ---- To the server ------------------------------------------------------- */
 
 static void reach_server(struct zk_connection *c, int64_t now) {
   struct zk_link *link = c->link;
@@ -46,7 +46,8 @@ static void reach_server(struct zk_connection *c, int64_t now) {
   }
 }
 
-/* False: the message goes no further. */
+/* Carries out what the link decides. Returns false if the message goes no
+ * further. */
 static bool obey(struct zk_connection *c, enum passage passage, int64_t now) {
   if (passage == CUTS) connection_cut(c, now, true);
   if (passage == CUTS_ALL)
@@ -79,7 +80,7 @@ static void deliver_up(void *self, struct message *message, int64_t now) {
     hooks->forgets(c->server, c);
 }
 
-/* ---- Down ------------------------------------------------------------------- */
+/* ---- To the client ------------------------------------------------------- */
 
 void connection_tell(struct zk_connection *c, struct message *message,
                      int64_t now) {
@@ -128,7 +129,7 @@ static void deliver_down(void *self, struct message *message, int64_t now) {
     obey(c, link_passed_down(c->link, c, message, now), now);
 }
 
-/* ---- Its end ---------------------------------------------------------------- */
+/* ---- The end of a connection --------------------------------------------- */
 
 void connection_drop(struct zk_connection *c, int64_t now) {
   if (!c->server_has_it) return;
@@ -174,7 +175,7 @@ static struct zk_link *link_at(struct ensemble *e, const char *address,
   return found;
 }
 
-/* ---- What clients call ------------------------------------------------------- */
+/* ---- What clients call --------------------------------------------------- */
 
 struct zk_connection *ensemble_open(struct ensemble *e, int64_t now,
                                     const char *address,

@@ -1,4 +1,4 @@
-/* A client and a server, and the two lanes between them. */
+/* A connection between a client and a server, with a lane in each direction. */
 #ifndef ZKLOCK_VIRTUAL_CONNECTION_H
 #define ZKLOCK_VIRTUAL_CONNECTION_H
 
@@ -6,13 +6,15 @@
 
 #pragma GCC visibility push(hidden)
 
-/* From the server to the client. */
+/* Sends a message from the server to the client. */
 void connection_tell(struct zk_connection *connection, struct message *message,
                      int64_t now);
-/* By the link: both ends see it closed; or the server alone. */
+/* Breaks a connection at the link. Both ends see it closed, or only the server
+ * if `client_too` is false. */
 void connection_cut(struct zk_connection *connection, int64_t now,
                     bool client_too);
-/* By its server, in order. */
+/* Closes a connection at its server. The client still receives the messages
+ * before the end. */
 void connection_drop(struct zk_connection *connection, int64_t now);
 bool connection_is_over(const struct zk_connection *connection);
 void connection_free(struct zk_connection *connection);

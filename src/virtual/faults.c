@@ -1,4 +1,4 @@
-/* What a test does to links (operator.h). */
+/* What a test does to links: the functions of operator.h. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -56,7 +56,7 @@ void link_each(struct ensemble *e, const char *address, int64_t now,
     if (strcmp(l->address, address) == 0) fault(l, now);
 }
 
-/* ---- Its state --------------------------------------------------------------- */
+/* ---- Faults -------------------------------------------------------------- */
 
 #define EACH_CONNECTION(c, link)                                   \
   for (struct zk_connection *c = (link)->ensemble->connections; c; \
@@ -125,7 +125,7 @@ void link_heal(struct zk_link *link, int64_t now) {
   }
 }
 
-/* ---- Traps ------------------------------------------------------------------- */
+/* ---- Traps --------------------------------------------------------------- */
 
 void link_lose_reply(struct zk_link *link, int kind) { link->lost_kind = kind; }
 

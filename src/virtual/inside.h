@@ -1,20 +1,20 @@
-/* The state of an ensemble, as its parts know it, from below:
+/* The state of an ensemble, for its parts. These are, from the lowest:
  *
- *   log          the transactions that a server has
+ *   log          the transactions of a server
  *   link         what a connection passes through, and its traps
  *   connection   a client and a server, and the two lanes between them
  *   faults       what a test does to links
- *   read         what a server answers by itself
+ *   read         the requests that a server answers alone
  *   server       its connections, and their requests in order
- *   apply        what it does with what is committed
- *   peers        the lanes between a leader and those that follow it
+ *   apply        how a server applies committed transactions
+ *   peers        the lanes between a leader and its followers
  *   leader       proposals, acknowledgements, sessions that expire
- *   follower     what comes from the leader, and what goes there
- *   election     which server leads, and how others join it
- *   words        what a server tells an operator who asks
- *   operate      what a test does to servers, and sees
+ *   follower     messages to and from the leader
+ *   election     which server leads, and how the others join it
+ *   words        the answers to four-letter words
+ *   operate      what a test does to servers, and observes
  *
- * A part calls those below it; what those have to tell it they tell by hooks. */
+ * A part calls only the parts below it. Those call the parts above by hooks. */
 #ifndef ZKLOCK_VIRTUAL_INSIDE_H
 #define ZKLOCK_VIRTUAL_INSIDE_H
 
@@ -34,16 +34,16 @@
 
 #define MILLISECOND INT64_C(1000000)
 
-/* ---- A connection ----------------------------------------------------------- */
+/* ---- A connection -------------------------------------------------------- */
 
-/* A request that its server has read and not answered. */
+/* A request that its server has read but not answered. */
 struct pending {
   struct pending *next;
   uint64_t number;
   struct arena *arena;
   const struct zk_request *request;
-  struct acl_list *identities; /* those of the moment when it was read */
-  bool waits;                  /* for the leader */
+  struct acl_list *identities; /* at the time of reading */
+  bool waits;                  /* for the leader's answer */
   bool silent;
 };
 
@@ -53,20 +53,20 @@ enum down { DOWN_ACCEPTED, DOWN_CONNECTED, DOWN_REPLY, DOWN_EVENT, DOWN_END };
 struct zk_connection {
   struct ensemble *ensemble;
   struct zk_connection *next;
-  uint64_t order; /* in which they were opened */
+  uint64_t order; /* the connection's number */
   struct zk_link *link;
   struct zk_client client;
   struct zk_hello hello;
   bool client_has_it, server_has_it;
-  bool severed; /* nothing passes any more, in either direction */
+  bool severed; /* no message passes in either direction */
   bool broken;  /* a message was dropped */
-  bool muted;   /* nothing more reaches the client */
-  int requested,
-      treated;       /* requests, and answers of the kind that is treated */
-  struct alarm fuse; /* when it ends by its link's manners */
+  bool muted;   /* no further message reaches the client */
+  /* Counts of requests, and of answers of the link's `kind`. */
+  int requested, treated;
+  struct alarm fuse; /* when the link's manners end the connection */
   struct lane up, down;
-  /* The server's. */
-  struct server *server; /* NULL: not yet */
+  /* The server's side. */
+  struct server *server; /* NULL until a server accepts it */
   int64_t session;
   int32_t timeout_ms;
   bool established;
@@ -77,7 +77,7 @@ struct zk_connection {
   uint64_t requests;
 };
 
-/* ---- A link ----------------------------------------------------------------- */
+/* ---- A link -------------------------------------------------------------- */
 
 enum { KINDS_MAX = 16 };
 
@@ -85,7 +85,7 @@ struct zk_link {
   struct ensemble *ensemble;
   struct zk_link *next;
   char *address;
-  int client; /* the only one that has it; 0: all others */
+  int client; /* the only client that uses it; 0 for all others */
   int *servers, server_count, next_server;
   bool refuses, frozen, drops_requests, drops_replies, mutes_events;
   int64_t delay;
@@ -99,13 +99,13 @@ struct zk_link {
   unsigned sprung;
 };
 
-/* ---- A server --------------------------------------------------------------- */
+/* ---- A server ------------------------------------------------------------ */
 
 enum role { LOOKING, FOLLOWING, LEADING };
 
-/* A request on its way to the leader, or back. */
+/* A request on its way to the leader, or the answer on its way back. */
 struct forward {
-  enum zk_op op; /* ZK_PING: may this session go on? */
+  enum zk_op op; /* ZK_PING asks whether the session is valid */
   struct origin origin;
   int64_t session;
   int32_t timeout_ms;
@@ -122,7 +122,7 @@ enum from_leader {
   FROM_LEADER_PING
 };
 
-/* A sync that waits at the leader for what it had proposed before. */
+/* A sync that waits until the leader has committed its earlier proposals. */
 struct waiting_sync {
   struct waiting_sync *next;
   int64_t zxid;
@@ -138,54 +138,57 @@ struct server {
   int64_t lag;
   struct tree *tree;
   struct watches watches;
-  uint64_t session_count; /* that it has begun */
+  uint64_t session_count; /* counts the ids of new sessions */
   int64_t received, sent; /* packets */
-  /* Its log: what it has of it, and how much of that is safe. */
+  /* The server's log. `logged` is the zxid of the newest transaction on its
+   * disk, `committed` that of the newest one that it knows to be committed. */
   struct txn **log;
   int log_count, log_room;
   int64_t logged, committed;
   int64_t epoch;
   struct lane disk, applying;
   struct alarm tick, joining;
-  /* A follower's. */
+  /* As a follower. */
   struct server *leader;
   struct lane to_leader, from_leader;
   int64_t heard_leader;
   struct session_record *touched;
   int touched_count, touched_room;
-  /* What its leader knows of it. */
+  /* What its leader knows about it. */
   int64_t acknowledged, heard_by_leader;
-  /* A leader's. */
-  struct tree *head; /* in which all is done that was proposed */
+  /* As a leader. */
+  struct tree *head; /* the tree after all proposals */
   int64_t zxid;
-  bool overran; /* a counter in `head` has gone past its end */
+  bool overran; /* a counter in `head` has overflowed */
   struct tracker tracker;
   struct alarm expiry, containers;
   struct waiting_sync *syncs;
 };
 
-/* ---- Hooks -------------------------------------------------------------------- */
+/* ---- Hooks --------------------------------------------------------------- */
 
-/* What a part tells those above it. */
+/* How a part calls those above it. */
 struct hooks {
-  /* Of a client: it has connected, sent a request, or gone. */
+  /* A client has connected, has sent a request, or is gone. */
   void (*greets)(struct server *server, struct zk_connection *connection,
                  int64_t now);
   void (*reads)(struct server *server, struct zk_connection *connection,
                 struct message *message, int64_t now);
   void (*forgets)(struct server *server, struct zk_connection *connection);
-  /* A request is for the leader; a session has been heard of. */
+  /* `forwards` passes a request to the leader, `touches` reports that a session
+   * has sent a request. */
   void (*forwards)(struct server *server, const struct forward *forward,
                    int64_t now);
   void (*touches)(struct server *server, int64_t session, int32_t timeout_ms,
                   int64_t now);
-  /* May a session be served here?  ZK_OK, or why it may not. */
+  /* Returns ZK_OK if the server may serve the session, or the reason why
+   * not. */
   int (*checks)(struct server *server, int64_t session);
   /* A leader has lost its majority, or a follower its leader. */
   void (*steps_down)(struct server *server, int64_t now);
 };
 
-/* ---- The ensemble ----------------------------------------------------------- */
+/* ---- The ensemble -------------------------------------------------------- */
 
 struct ensemble {
   struct ensemble_settings settings;
@@ -193,7 +196,7 @@ struct ensemble {
   struct agenda agenda;
   int64_t now;
   struct chance latencies, choices;
-  uint64_t secret; /* of which passwords are made */
+  uint64_t secret; /* the seed of all passwords */
   uint64_t orders;
   struct server *servers;
   struct zk_link *links;
@@ -201,8 +204,8 @@ struct ensemble {
   unsigned sprung;
   int64_t epoch;
   struct alarm election;
-  int candidate; /* which the operator has chosen; -1: none */
-  int applied;   /* since the logs were shortened */
+  int candidate; /* the server that a test wants to lead; -1 if none */
+  int applied;   /* transactions since the logs were last shortened */
 };
 
 static inline int64_t latency_of(struct ensemble *ensemble,

@@ -1,5 +1,5 @@
-/* A lane: messages on their way from a sender to a receiver, in order.  A lane
- * that is held keeps them. */
+/* A lane carries messages from a sender to a receiver, in order. A held lane
+ * delivers nothing until it is released. */
 #ifndef ZKLOCK_VIRTUAL_LANE_H
 #define ZKLOCK_VIRTUAL_LANE_H
 
@@ -14,26 +14,26 @@
 struct message {
   struct message *next;
   int64_t at;
-  int kind; /* the sender and the receiver know what it means */
-  int trap; /* the kind of request that it is, or answers */
+  int kind; /* its meaning depends on the lane */
+  int trap; /* the kind of the request that it is, or answers */
   int64_t number, other;
-  bool silent;         /* its answer reaches no client */
-  void *content;       /* in the arena */
-  struct arena *arena; /* NULL: it has none */
-  void *shared;        /* kept for this message ... */
+  bool silent;         /* no client receives its answer */
+  void *content;       /* allocated in the arena */
+  struct arena *arena; /* can be NULL */
+  void *shared;        /* dropped by `drop` with the message */
   void (*drop)(void *shared);
 };
 
-/* Why a lane is held. */
+/* The reasons for which a lane is held. */
 enum { HELD_BY_LINK = 1, HELD_BY_SERVER = 2, HELD_BY_RECEIVER = 4 };
 
 struct lane {
   struct agenda *agenda;
   struct message *first, *last;
-  int64_t until; /* no message arrives before the one ahead of it */
+  int64_t until; /* the next message arrives no earlier */
   unsigned held;
   struct alarm alarm;
-  /* The message is the lane's again when this returns. */
+  /* Receives a message, which the lane frees afterwards. */
   void (*deliver)(void *self, struct message *message, int64_t now);
   void *self;
 };
@@ -43,11 +43,11 @@ void lane_init(struct lane *lane, struct agenda *agenda,
 struct message *message_new(int kind);
 void message_free(struct message *message);
 void lane_send(struct lane *lane, struct message *message, int64_t at);
-/* Ahead of all others, at once. */
+/* Sends a message without delay, ahead of all others. */
 void lane_send_first(struct lane *lane, struct message *message, int64_t now);
 void lane_hold(struct lane *lane, unsigned why);
 void lane_release(struct lane *lane, unsigned why, int64_t now);
-void lane_clear(struct lane *lane); /* forgets all messages */
+void lane_clear(struct lane *lane); /* frees all messages */
 
 #pragma GCC visibility pop
 

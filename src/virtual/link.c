@@ -27,7 +27,7 @@ static void spring(struct zk_link *link, enum link_sprung what) {
   link->ensemble->sprung++;
 }
 
-/* ---- Manners ---------------------------------------------------------------- */
+/* ---- Manners ------------------------------------------------------------- */
 
 void link_is_visited(struct zk_link *link, struct zk_connection *c) {
   struct zk_manners *manners = &link->manners;
@@ -42,7 +42,7 @@ static void greet(struct zk_link *link, struct zk_connection *c) {
   bool returns = c->hello.session != 0;
   link->visits.sessions += !returns;
   link->visits.returns += returns;
-  /* (No server knows a session by a wrong password.) */
+  /* With a wrong password, a server answers that the session has expired. */
   if (returns && (manners->expires || happens(&manners->forgets)))
     memset(c->hello.password, 0, sizeof c->hello.password);
 }
@@ -84,7 +84,7 @@ static enum passage treat(struct zk_manners *manners, struct zk_connection *c,
   return PASSES;
 }
 
-/* ---- Traps ------------------------------------------------------------------ */
+/* ---- Traps --------------------------------------------------------------- */
 
 static bool keeps(const struct zk_link *link, const struct message *message) {
   if (message->kind != UP_REQUEST) return false;

@@ -1,4 +1,4 @@
-/* What a connection passes through, and the traps that are set there. */
+/* A link, through which connections pass, and its traps. */
 #ifndef ZKLOCK_VIRTUAL_LINK_H
 #define ZKLOCK_VIRTUAL_LINK_H
 
@@ -6,12 +6,12 @@
 
 #pragma GCC visibility push(hidden)
 
-/* What becomes of a message. */
+/* What the link does with a message. */
 enum passage {
   PASSES,
-  STOPS,    /* it goes no further */
-  CUTS,     /* ... and this connection breaks */
-  CUTS_ALL, /* ... and all of this link do */
+  STOPS,    /* it is dropped */
+  CUTS,     /* it is dropped, and its connection breaks */
+  CUTS_ALL, /* it is dropped, and all connections of the link break */
 };
 
 enum passage link_passes_up(struct zk_link *link,
@@ -20,11 +20,12 @@ enum passage link_passes_up(struct zk_link *link,
 enum passage link_passes_down(struct zk_link *link,
                               struct zk_connection *connection,
                               struct message *message);
-/* After it has passed. */
+/* Called after the client has received the message. */
 enum passage link_passed_down(struct zk_link *link,
                               struct zk_connection *connection,
                               const struct message *message, int64_t now);
-/* A server has accepted a connection, or closes it at once. */
+/* Counts a connection that has reached the link's address, and applies the
+ * link's `asks_ms`. */
 void link_is_visited(struct zk_link *link, struct zk_connection *connection);
 struct server *link_next_server(struct zk_link *link);
 void link_free(struct zk_link *link);

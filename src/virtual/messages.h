@@ -1,7 +1,7 @@
-/* What clients and servers of the model send each other.  The numbers are
- * ZooKeeper's own.  The sender keeps what a message points to: the ensemble
- * copies a request when it is sent, and what a client receives is valid until
- * its function returns. */
+/* The messages between clients and servers of the model. The numbers are
+ * ZooKeeper's own. The sender owns what a message points to. The ensemble
+ * copies a request when it is sent; a client can use what it receives until its
+ * function returns. */
 #ifndef ZKLOCK_VIRTUAL_MESSAGES_H
 #define ZKLOCK_VIRTUAL_MESSAGES_H
 
@@ -22,23 +22,23 @@ enum zk_op {
   ZK_GET_CHILDREN = 8,
   ZK_SYNC = 9,
   ZK_PING = 11,
-  ZK_GET_CHILDREN2 = 12, /* with the parent's Stat */
+  ZK_GET_CHILDREN2 = 12, /* returns the parent's Stat, too */
   ZK_CHECK = 13,
   ZK_MULTI = 14,
-  ZK_CREATE2 = 15, /* with the new node's Stat */
+  ZK_CREATE2 = 15, /* returns the new node's Stat, too */
   ZK_REMOVE_WATCHES = 18,
   ZK_CREATE_CONTAINER = 19,
   ZK_CREATE_TTL = 21,
   ZK_AUTH = 100,
   ZK_SET_WATCHES = 101,
   ZK_WHO_AM_I = 107,
-  ZK_CREATE_SESSION = -10, /* only in the log */
+  ZK_CREATE_SESSION = -10, /* in logs, not in requests */
   ZK_CLOSE_SESSION = -11,
 };
 
 enum zk_code {
   ZK_OK = 0,
-  ZK_RUNTIME_INCONSISTENCY = -2, /* a part of a multi after the failed one */
+  ZK_RUNTIME_INCONSISTENCY = -2, /* for parts of a multi after the failed one */
   ZK_MARSHALLING_ERROR = -5,
   ZK_UNIMPLEMENTED = -6,
   ZK_BAD_ARGUMENTS = -8,
@@ -76,7 +76,7 @@ enum zk_mode {
   ZK_TTL_SEQUENTIAL = 6,
 };
 
-/* Whose watches a ZK_REMOVE_WATCHES removes. */
+/* The kinds of watches that a ZK_REMOVE_WATCHES removes. */
 enum zk_watcher {
   ZK_CHILD_WATCHES = 1,
   ZK_DATA_WATCHES = 2,
@@ -91,9 +91,9 @@ enum zk_event_type {
 };
 
 struct zk_stat {
-  int64_t czxid, mzxid, ctime, mtime; /* the times in milliseconds of 1970 */
+  int64_t czxid, mzxid, ctime, mtime; /* times in milliseconds since 1970 */
   int32_t version, cversion, aversion;
-  int64_t owner; /* the session of an ephemeral node, or of what kind it is */
+  int64_t owner; /* the session of an ephemeral node, or the node's kind */
   int32_t length, children;
   int64_t pzxid;
 };
@@ -104,13 +104,13 @@ struct zk_acl {
 };
 
 struct zk_acls {
-  int count; /* -1: a null list */
+  int count; /* -1 for a null list */
   const struct zk_acl *list;
 };
 
 struct zk_data {
   const void *bytes;
-  int32_t length; /* -1: null */
+  int32_t length; /* -1 for null */
 };
 
 struct zk_strings {
@@ -118,42 +118,43 @@ struct zk_strings {
   const char *const *list;
 };
 
-/* Fields that an operation does not have are not read. */
+/* A server ignores the fields that the operation does not have. */
 struct zk_request {
-  int32_t xid; /* comes back in the reply */
+  int32_t xid; /* the reply has the same */
   enum zk_op op;
   const char *path;
-  struct zk_data data; /* of ZK_AUTH: the credential */
-  int32_t flags;       /* enum zk_mode; of ZK_REMOVE_WATCHES: enum zk_watcher */
-  int32_t version;     /* -1: any */
+  struct zk_data data; /* for ZK_AUTH: the credential */
+  int32_t flags;       /* enum zk_mode, or enum zk_watcher */
+  int32_t version;     /* -1 matches any version */
   bool watch;
   struct zk_acls acls;
-  int64_t ttl;        /* milliseconds */
-  const char *scheme; /* of ZK_AUTH */
-  /* ZK_MULTI: its parts, whose xids are not read. */
+  int64_t ttl;        /* in milliseconds */
+  const char *scheme; /* for ZK_AUTH */
+  /* ZK_MULTI: the parts, whose xids are ignored. */
   int part_count;
   const struct zk_request *parts;
-  /* ZK_SET_WATCHES: the newest zxid that the client has seen, and its watches. */
+  /* ZK_SET_WATCHES: the newest zxid that the client has seen; its watches. */
   int64_t seen;
   struct zk_strings data_watches, exist_watches, child_watches;
 };
 
-/* A kind of request: its zk_op; of a multi 1400 and the operation of its first
- * part, or, if that is a check and another follows, 141300 and the operation of
- * its second part. */
+/* Returns the kind of a request, by which links select requests. The kind is
+ * the zk_op. For a multi it is 1400 plus the operation of the first part. If
+ * that is a check and another part follows, it is 141300 plus the operation of
+ * the second part. */
 int zk_request_kind(const struct zk_request *request);
 
-/* Fields that the operation does not answer are zero. */
+/* Fields that the operation does not return are zero. */
 struct zk_reply {
   int32_t xid;
-  enum zk_op op; /* of a failed part of a multi: the operation all the same */
+  enum zk_op op; /* also for a failed part of a multi */
   int64_t zxid;
   int rc;
   const char *path;
   struct zk_stat stat;
   struct zk_data data;
-  struct zk_strings names; /* children, in no order that means something */
-  struct zk_acls acls;     /* of ZK_WHO_AM_I: schemes and ids */
+  struct zk_strings names; /* children, in no particular order */
+  struct zk_acls acls;     /* for ZK_WHO_AM_I: the session's identities */
   int part_count;
   const struct zk_reply *parts; /* one for each part of the multi */
 };
@@ -161,14 +162,14 @@ struct zk_reply {
 struct zk_event {
   enum zk_event_type type;
   const char *path;
-  int64_t zxid; /* of the change; servers before 3.9 do not tell it */
+  int64_t zxid; /* of the change; sent by servers since 3.9 */
 };
 
 /* The answer to a connection's first message. */
 struct zk_session {
   int64_t id;
   char password[16];
-  int32_t timeout_ms; /* 0: the session that was asked for has expired */
+  int32_t timeout_ms; /* 0 if the requested session has expired */
 };
 
 #pragma GCC visibility pop

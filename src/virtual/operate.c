@@ -1,4 +1,5 @@
-/* What a test does to servers and sessions, and sees (operator.h). */
+/* What a test does to servers and sessions, and observes: the functions of
+ * operator.h. */
 #include "operator.h"
 
 #include <stdlib.h>
@@ -14,9 +15,9 @@
   for (struct zk_connection *c = (of)->ensemble->connections; c; c = c->next) \
     if (c->server == (of) && c->server_has_it)
 
-/* ---- Servers ----------------------------------------------------------------- */
+/* ---- Servers ------------------------------------------------------------- */
 
-/* What comes to it waits, or goes on. */
+/* Holds or releases all messages to a server. */
 static void hold(struct server *s, bool held, int64_t now) {
   struct lane *lanes[] = {&s->from_leader, &s->disk, &s->applying};
   for (size_t i = 0; i < sizeof lanes / sizeof *lanes; i++) {
@@ -49,7 +50,7 @@ void server_stop(struct ensemble *e, int64_t now, int server) {
   s->running = false;
   alarm_stop(&e->agenda, &s->joining);
   election_steps_down(s, now);
-  /* What it has not written is lost. */
+  /* The server loses what is not on its disk yet. */
   lane_clear(&s->disk);
   int written = log_place(s, s->logged), applied = log_place(s, s->tree->zxid);
   log_cut(s, written > applied ? written : applied);
@@ -72,7 +73,8 @@ void server_pause(struct ensemble *e, int64_t now, int server) {
   alarm_stop(&e->agenda, &s->containers);
 }
 
-/* It finds what has come meanwhile, and its clock. */
+/* The server handles what has arrived meanwhile, and soon its overdue
+ * alarms. */
 void server_resume(struct ensemble *e, int64_t now, int server) {
   struct server *s = &e->servers[server];
   if (!s->paused) return;
@@ -123,7 +125,8 @@ bool server_is_running(const struct ensemble *e, int server) {
   return e->servers[server].running;
 }
 
-/* Without its leader, the candidate must be the best of those that are left. */
+/* The candidate wins only if none of the servers that it reaches has a newer
+ * log. */
 bool server_elect(struct ensemble *e, int64_t now, int server) {
   struct server *candidate = &e->servers[server];
   int old = ensemble_leader(e), reached = 0;
@@ -146,7 +149,7 @@ bool server_elect(struct ensemble *e, int64_t now, int server) {
   return true;
 }
 
-/* ---- Sessions ---------------------------------------------------------------- */
+/* ---- Sessions ------------------------------------------------------------ */
 
 static struct server *leader_of(const struct ensemble *e) {
   int leader = ensemble_leader(e);
@@ -184,9 +187,9 @@ bool ensemble_is_left(const struct ensemble *e) {
   return true;
 }
 
-/* ---- What is there ------------------------------------------------------------ */
+/* ---- The nodes ----------------------------------------------------------- */
 
-/* The server that has applied most. */
+/* Returns the tree of the server that has applied most transactions. */
 static const struct tree *truth(const struct ensemble *e) {
   const struct tree *tree = e->servers[0].tree;
   for (int i = 1; i < e->settings.servers; i++)

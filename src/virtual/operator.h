@@ -1,5 +1,5 @@
-/* What a test does to an ensemble: faults of links, servers that stop, sessions
- * that end; and what it can see of the truth. */
+/* What a test does to an ensemble: it disturbs links, stops servers and ends
+ * sessions. The test can also observe what the ensemble has committed. */
 #ifndef ZKLOCK_VIRTUAL_OPERATOR_H
 #define ZKLOCK_VIRTUAL_OPERATOR_H
 
@@ -7,161 +7,166 @@
 
 #pragma GCC visibility push(hidden)
 
-/* ---- Links ---------------------------------------------------------------- */
+/* ---- Links --------------------------------------------------------------- */
 
-/* An address at which servers can be reached. */
+/* An address at which clients reach servers. */
 struct zk_link;
 
-/* A new connection goes to the next of `servers` (their numbers, from 0) that
- * accepts one.  NULL: the address is taken. */
+/* Adds a link. A new connection goes to the next of `servers`, numbered from 0,
+ * that accepts one. Returns NULL if the address is taken. */
 struct zk_link *link_new(struct ensemble *ensemble, const char *address,
                          const int *servers, int count);
 struct zk_link *link_find(struct ensemble *ensemble, const char *address);
-/* The link that one client (zk_hello.client) alone has in place of this one, with
- * its servers and its state; made, if there is none yet. */
+/* Returns the link that one client (zk_hello.client) uses in place of this one.
+ * If there is none yet, adds one with the servers and the state of this one. */
 struct zk_link *link_apart(struct zk_link *link, int client);
-/* Does this to all links of an address, those of one client included. */
+/* Applies a fault to all links of an address, including those of single
+ * clients. */
 void link_each(struct ensemble *ensemble, const char *address, int64_t now,
                void (*fault)(struct zk_link *link, int64_t now));
 
-/* Breaks the connections; new ones are welcome. */
+/* Breaks the connections; new ones are accepted. */
 void link_cut(struct zk_link *link, int64_t now);
-/* The servers see the connections closed, the clients do not. */
+/* Closes the connections for the servers, but not for the clients. */
 void link_half_open(struct zk_link *link, int64_t now);
 
-/* These last until link_heal. */
-void link_refuse(struct zk_link *link, int64_t now); /* breaks them, too */
+/* These faults last until link_heal. */
+void link_refuse(struct zk_link *link, int64_t now); /* and break connections */
 void link_freeze(struct zk_link *link, int64_t now); /* nothing passes */
 void link_delay(struct zk_link *link, int64_t now, int64_t by);
 void link_drop_requests(struct zk_link *link, int64_t now);
 void link_drop_replies(struct zk_link *link, int64_t now);
 void link_mute_events(struct zk_link *link, int64_t now);
-/* Connections of which a message was dropped break. */
+/* Ends all faults. Breaks the connections that have lost a message. */
 void link_heal(struct zk_link *link, int64_t now);
 
-/* Answers to requests of this kind (zk_request_kind) ... */
+/* Kinds of answers, in addition to those of zk_request_kind. */
 enum {
-  LINK_CONNECT = -1, /* to a connection's first message */
+  LINK_CONNECT = -1, /* the answer to a connection's first message */
   LINK_ANY = -2
 };
-/* ... and what becomes of them. */
+/* What the link does with an answer. */
 enum link_treatment {
-  LINK_CUT,    /* lost, with their connection */
-  LINK_MUTE,   /* lost, as is all that follows on the connection */
-  LINK_REFUSE, /* an error in their place */
+  LINK_CUT,    /* it is lost, and its connection breaks */
+  LINK_MUTE,   /* it is lost, with all that follows on its connection */
+  LINK_REFUSE, /* an error replaces it */
 };
 
-/* How servers behave that do what they should not; 0: as ever. */
+/* How servers misbehave. A field of 0 changes nothing. */
 struct zk_manners {
-  bool silent; /* they accept connections, and nothing else */
-  int32_t asks_ms,
-      says_ms;        /* the session's timeout that they are asked for, and
-                               that they say they grant */
-  int forgets;        /* so many sessions that return have expired */
-  bool expires;       /* they have no session, and begin none */
-  int drop_at;        /* a connection ends at this request */
-  int64_t drop_after; /* ... or so long after its session was told; -1: at
-                               once */
-  int64_t largest;    /* ... or at a larger request, in bytes */
-  int kind, count;    /* so many answers of this kind */
-  int skip;           /* ... after so many on each connection */
+  bool silent; /* they accept connections, but answer nothing */
+  /* The timeout that servers receive in place of the client's, and the one that
+   * clients receive in place of the servers'. */
+  int32_t asks_ms, says_ms;
+  int forgets;  /* so many returning sessions have expired */
+  bool expires; /* all sessions have expired, new ones too */
+  int drop_at;  /* this request of a connection ends it */
+  /* A connection ends so long after its session is established; -1: at once. */
+  int64_t drop_after;
+  int64_t largest; /* a larger request, in bytes, ends its connection */
+  int kind, count; /* treat so many answers of this kind ... */
+  int skip;        /* ... after so many on each connection */
   enum link_treatment treatment;
-  int code; /* that of LINK_REFUSE */
+  int code; /* the error of LINK_REFUSE */
 };
 
-/* From now on, in place of what was before; it lasts until link_heal. */
+/* Replaces the behaviour of a link until link_heal. */
 void link_behave(struct zk_link *link, const struct zk_manners *manners);
-/* How many connections were accepted so far; of them, how many clients asked for
- * a session, and how many for the one that they had. */
+/* The number of connections so far; the number of those that asked for a new
+ * session, and of those that asked for an earlier one. */
 struct zk_visits {
   int connections, sessions, returns;
 };
 struct zk_visits link_visits(const struct zk_link *link);
 
-/* Traps, which stay set until they are sprung or disarmed. */
+/* Traps. Each stays set until it springs or is disarmed. */
 
 enum link_sprung {
   LINK_LOST = 1, /* the reply was lost */
   LINK_KEPT = 2,
-  LINK_APPLIED = 4, /* ... or refused, as is known to the server alone */
-  LINK_LAST = 8,    /* the last reply, or message, has passed */
+  LINK_APPLIED = 4, /* the server has applied or refused the kept request */
+  LINK_LAST = 8,    /* the last reply or message has passed */
 };
 
-/* The next reply to a request of this kind is lost, and with it all
- * connections; new ones are refused until link_heal. */
+/* Loses the next reply to a request of this kind, and breaks all connections.
+ * New ones are refused until link_heal. */
 void link_lose_reply(struct zk_link *link, int kind);
-/* The next request of one of these kinds reaches no server before
- * link_apply_late, and all connections break. */
+/* Withholds the next request of one of these kinds from the servers until
+ * link_apply_late, and breaks all connections. */
 void link_keep_request(struct zk_link *link, const int *kinds, int count);
-/* It is sent over the connection that its session has now on this link; the
- * client does not receive the reply.  False: there is no such connection. */
+/* Sends the withheld request over the current connection of its session on this
+ * link. The client does not receive the reply. Returns false if there is no
+ * such connection. */
 bool link_apply_late(struct zk_link *link, int64_t now);
-/* The next reply to a request of this kind is the last message that passes on
- * its connection. */
+/* Breaks a connection after the next reply to a request of this kind. */
 void link_cut_after_reply(struct zk_link *link, int kind);
-/* The nth message to a client from now on breaks its connection in its midst:
- * the client does not receive it.  */
+/* Breaks a connection in the middle of the nth message to a client from now on.
+ * The client does not receive this message. */
 void link_cut_at(struct zk_link *link, int nth);
 void link_disarm(struct zk_link *link);
-/* Has it been sprung since the last time that it was asked? */
+/* Returns true if the trap has sprung since the last call. */
 bool link_has_sprung(struct zk_link *link, enum link_sprung what);
-/* A number that grows whenever a trap of any link has been sprung. */
+/* Returns a number that grows whenever a trap of any link springs. */
 unsigned ensemble_sprung(const struct ensemble *ensemble);
 
-/* ---- Servers -------------------------------------------------------------- */
+/* ---- Servers ------------------------------------------------------------- */
 
-/* kill -9: its connections break, its log stays. */
+/* Stops a server as kill -9 does: its connections break, its log stays. */
 void server_stop(struct ensemble *ensemble, int64_t now, int server);
 void server_start(struct ensemble *ensemble, int64_t now, int server);
-/* SIGSTOP and SIGCONT: what comes in the meantime waits. */
+/* These act as SIGSTOP and SIGCONT do: what arrives in between waits. */
 void server_pause(struct ensemble *ensemble, int64_t now, int server);
 void server_resume(struct ensemble *ensemble, int64_t now, int server);
-/* Servers of one group reach each other; all are in group 0 at first. */
+/* Moves a server to a group. Servers reach each other only within a group. At
+ * first all are in group 0. */
 void server_group(struct ensemble *ensemble, int64_t now, int server,
                   int group);
-/* A follower applies what is committed so much later. */
+/* Delays by `lag` how a follower applies what is committed. */
 void server_lag(struct ensemble *ensemble, int64_t now, int server,
                 int64_t lag);
-/* Makes it the leader, by an election that begins now.  False: it has not all
- * that is committed, or no majority reaches it. */
+/* Starts an election that this server wins. Returns false if it cannot lead, if
+ * a server that it reaches has a newer log, or if it reaches no majority. */
 bool server_elect(struct ensemble *ensemble, int64_t now, int server);
-int ensemble_leader(const struct ensemble *ensemble); /* -1: there is none */
-/* Its answer to a four-letter word: cons, wchp, mntr or srvr; the caller frees it.
- * NULL: it does not answer. */
+int ensemble_leader(const struct ensemble *ensemble); /* or -1 */
+/* Returns the server's answer to a four-letter word, which the caller frees.
+ * The words are cons, wchp, mntr and srvr. Returns NULL if the server does not
+ * answer. */
 char *server_word(struct ensemble *ensemble, int server, const char *word);
 bool server_is_running(const struct ensemble *ensemble, int server);
 
-/* ---- Sessions ------------------------------------------------------------- */
+/* ---- Sessions ------------------------------------------------------------ */
 
-/* Ends a session, as one that has its password can and as the leader does when
- * it has expired.  False: there is no such session, or no leader. */
+/* Ends a session, as a client with its password can, or the leader when it
+ * expires. Returns false if there is no such session or no leader. */
 bool ensemble_end_session(struct ensemble *ensemble, int64_t now,
                           int64_t session);
-/* Is it alive by the log of the leader?  (Where no connection knows it yet, it
- * may have ended already.) */
+/* Returns true if the session is alive by the leader's log. It can end there
+ * before any of its connections knows. */
 bool ensemble_has_session(const struct ensemble *ensemble, int64_t session);
-/* The client (zk_hello.client) that has this session on a connection; 0: none. */
+/* Returns the client (zk_hello.client) that is connected with this session, or
+ * 0. */
 int ensemble_client(const struct ensemble *ensemble, int64_t session);
-/* The server to which this client is connected; -1: none. */
+/* Returns the server to which this client is connected, or -1. */
 int ensemble_server_of(const struct ensemble *ensemble, int client);
-/* Is no client connected, nor about to be? */
+/* Returns true if no client has a connection, or is opening one. */
 bool ensemble_is_left(const struct ensemble *ensemble);
 
-/* ---- What is there --------------------------------------------------------- */
+/* ---- Nodes and watches --------------------------------------------------- */
 
-/* What is committed.  False: there is no such node. */
+/* Finds a committed node. Returns false if there is none. */
 bool ensemble_look(const struct ensemble *ensemble, const char *path,
                    struct zk_stat *stat, struct zk_data *data);
 /* Calls `each` with the name of each child, in the order of their names. */
 void ensemble_children(const struct ensemble *ensemble, const char *path,
                        void (*each)(void *self, const char *name), void *self);
-/* The most ephemeral children that a node has had at once since it had none. */
+/* Returns the largest number of ephemeral children that a node has had at once
+ * since it last had none. */
 int ensemble_crowd(const struct ensemble *ensemble, const char *path);
-/* Watches at all servers, on paths that begin so; those of one connection, one
- * path and one kind count once. */
+/* Counts the watches at all servers on paths with this prefix. Watches of the
+ * same connection, path and kind count once. */
 int ensemble_watches(const struct ensemble *ensemble, const char *prefix);
 int ensemble_connections(const struct ensemble *ensemble, int server);
-/* Lets the next sequential child of a node have this number. */
+/* Sets the number that the next sequential child of a node gets. */
 bool ensemble_set_counter(struct ensemble *ensemble, const char *path,
                           int32_t next);
 

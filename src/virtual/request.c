@@ -78,7 +78,7 @@ struct zk_reply *reply_copy(struct arena *arena, const struct zk_reply *reply) {
   return copy;
 }
 
-/* ---- Sizes ------------------------------------------------------------------ */
+/* ---- Sizes --------------------------------------------------------------- */
 
 static int64_t text_size(const char *text) {
   return 4 + (text ? (int64_t)strlen(text) : 0);

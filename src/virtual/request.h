@@ -1,4 +1,4 @@
-/* Copies of requests and replies, and how large they are on the wire. */
+/* Copies of requests and replies, and the sizes of requests on the wire. */
 #ifndef ZKLOCK_VIRTUAL_REQUEST_H
 #define ZKLOCK_VIRTUAL_REQUEST_H
 
@@ -10,9 +10,10 @@
 struct zk_request *request_copy(struct arena *arena,
                                 const struct zk_request *request);
 struct zk_reply *reply_copy(struct arena *arena, const struct zk_reply *reply);
-/* In bytes, without the length that goes before it. */
+/* Returns the size in bytes, without the length field in front. */
 int64_t request_size(const struct zk_request *request);
-/* It may change something: only the leader answers it. */
+/* Returns true if the operation can change something. Only the leader answers
+ * it. */
 bool request_is_write(enum zk_op op);
 
 #pragma GCC visibility pop

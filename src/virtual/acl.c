@@ -48,7 +48,7 @@ struct acl_list *acl_list_open(void) {
   return acl_list_new(&(struct zk_acls){1, &anyone});
 }
 
-/* ---- Identities ------------------------------------------------------------ */
+/* ---- Identities ---------------------------------------------------------- */
 
 struct acl_list *identities_of(const char *address) {
   const struct zk_acl ip = {0, "ip", address};
@@ -71,7 +71,7 @@ static char *base64(char *out, const unsigned char *bytes, int size) {
   return out;
 }
 
-/* "user:password" is known as user:BASE64(SHA1("user:password")). */
+/* The id of "user:password" is user:BASE64(SHA1("user:password")). */
 static char *digest_id(const struct zk_data *credential) {
   unsigned char digest[SHA1_BYTES];
   const char *text = credential->bytes;
@@ -113,9 +113,10 @@ bool identities_add(struct acl_list **identities, const char *scheme,
   return true;
 }
 
-/* ---- Schemes --------------------------------------------------------------- */
+/* ---- Schemes ------------------------------------------------------------- */
 
-/* Four numbers, and how many bits of them count. */
+/* Reads an IPv4 address, and the number of prefix bits after an optional
+ * slash. */
 static bool read_address(const char *text, uint32_t *address, int *bits) {
   unsigned parts[4];
   int end = 0;
@@ -144,7 +145,8 @@ static bool ip_matches(const char *id, const char *expression) {
   return bits == 0 || (ours ^ theirs) >> (32 - bits) == 0;
 }
 
-/* Two parts, as Java splits a text: trailing parts that are empty do not count. */
+/* An id has two parts, as Java's split() counts them: it ignores empty parts at
+ * the end. */
 static bool digest_is_valid(const char *id) {
   size_t size = strlen(id);
   while (size > 0 && id[size - 1] == ':') size--;
@@ -188,7 +190,9 @@ bool acl_grants(const struct acl_list *acls, int32_t perms,
   return acls->count == 0;
 }
 
-/* Adds for "auth" the identities that prove something. */
+/* Adds an entry of a request. For "auth" it adds the session's authenticated
+ * identities, which are those of the scheme digest. Returns false if the entry
+ * is invalid or the session has no such identity. */
 static bool add_checked(struct acl_list *list, const struct zk_acl *entry,
                         const struct acl_list *identities) {
   if (strcmp(entry->scheme, "auth") != 0) {
@@ -221,7 +225,7 @@ struct acl_list *acl_list_checked(const struct zk_acls *acls,
   return NULL;
 }
 
-/* ---- What clients are shown ------------------------------------------------- */
+/* ---- What clients receive ------------------------------------------------ */
 
 static const char *hidden(const char *id, struct arena *arena) {
   const char *colon = strchr(id, ':');

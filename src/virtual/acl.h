@@ -1,5 +1,5 @@
-/* Access control lists, and the identities by which sessions are known: the
- * schemes world, auth, digest and ip. */
+/* Access control lists, and the identities of sessions. The schemes are world,
+ * auth, digest and ip. */
 #ifndef ZKLOCK_VIRTUAL_ACL_H
 #define ZKLOCK_VIRTUAL_ACL_H
 
@@ -8,7 +8,8 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Entries that do not change; of identities the permissions mean nothing. */
+/* An immutable list that counts its references. In a list of identities the
+ * permissions have no meaning. */
 struct acl_list {
   int keepers, count;
   struct zk_acl *entries;
@@ -17,26 +18,30 @@ struct acl_list {
 struct acl_list *acl_list_new(const struct zk_acls *acls);
 struct acl_list *acl_list_keep(struct acl_list *list);
 void acl_list_drop(struct acl_list *list);
-/* Anyone may do anything. */
+/* Returns a list that grants everyone all permissions. */
 struct acl_list *acl_list_open(void);
 
-/* The identities of a new connection. */
+/* Returns the identities of a new connection from this address. */
 struct acl_list *identities_of(const char *address);
-/* What a ZK_AUTH request makes of them; drops `identities`.  False: it is
- * refused, and they stay as they are. */
+/* Adds the identity of a ZK_AUTH request. `*identities` becomes a new list if
+ * the identity was missing. Returns false, and changes nothing, if no server
+ * has this scheme. */
 bool identities_add(struct acl_list **identities, const char *scheme,
                     const struct zk_data *credential, const char *address);
 
-/* Is one of these permissions granted? */
+/* Returns true if the list grants one of these permissions to an identity. */
 bool acl_grants(const struct acl_list *acls, int32_t perms,
                 const struct acl_list *identities);
-/* The list as a node of this session has it; NULL: it is invalid. */
+/* Returns the list as a server stores it for a request of this session. "auth"
+ * is replaced by the session's identities. Returns NULL if the list is
+ * invalid. */
 struct acl_list *acl_list_checked(const struct zk_acls *acls,
                                   const struct acl_list *identities);
-/* As getACL shows it: without ADMIN the hashes of digests are hidden. */
+/* Returns the list as getACL shows it. `hides` hides the hashes of digests, as
+ * servers do for clients without ADMIN. */
 struct zk_acls acl_list_shown(const struct acl_list *acls, bool hides,
                               struct arena *arena);
-/* As whoAmI shows identities: users without their hashes. */
+/* Returns the identities as whoAmI shows them: users without their hashes. */
 struct zk_acls identities_shown(const struct acl_list *identities,
                                 struct arena *arena);
 

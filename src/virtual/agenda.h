@@ -1,5 +1,5 @@
-/* What is due, in order: an alarm calls its function at its time.  Alarms of the
- * same time go off in the order in which they were set. */
+/* An agenda calls the function of each alarm at its time. Alarms of the same
+ * time are called in the order in which they were set. */
 #ifndef ZKLOCK_VIRTUAL_AGENDA_H
 #define ZKLOCK_VIRTUAL_AGENDA_H
 
@@ -12,9 +12,9 @@
 struct alarm {
   void (*ring)(void *self, int64_t now);
   void *self;
-  int64_t at; /* NEVER: it is not set */
+  int64_t at; /* NEVER if the alarm is not set */
   uint64_t order;
-  int place; /* in the agenda's heap, from 1 */
+  int place; /* position in the agenda's heap, from 1 */
 };
 
 struct agenda {
@@ -24,12 +24,13 @@ struct agenda {
 };
 
 void alarm_init(struct alarm *alarm, void (*ring)(void *, int64_t), void *self);
-/* NEVER: stops it. */
+/* Sets an alarm, or moves one that is set. NEVER stops it. */
 void alarm_set(struct agenda *agenda, struct alarm *alarm, int64_t at);
 void alarm_stop(struct agenda *agenda, struct alarm *alarm);
 
 int64_t agenda_next(const struct agenda *agenda);
-/* Lets the next alarm ring if it is due. */
+/* Calls the function of the next alarm if it is due. Returns 0 if none is
+ * due. */
 int agenda_step(struct agenda *agenda, int64_t now);
 void agenda_free(struct agenda *agenda);
 

@@ -7,15 +7,15 @@
 #include "read.h"
 #include "server.h"
 
-/* What a server does with a transaction that is committed: it changes its tree,
- * sends the events of watches, and answers the client that waits for it.  So a
+/* How a server applies a committed transaction: it changes its tree, sends the
+ * watch events, and answers the client that waits for the transaction. So a
  * client receives an event before any reply that shows the change. */
 
 struct application {
   struct server *server;
   const struct txn *txn;
   int64_t now;
-  struct zk_stat *stats; /* of each change */
+  struct zk_stat *stats; /* one for each change */
 };
 
 static bool may_know(const struct application *a, const struct zk_connection *c,
@@ -61,7 +61,7 @@ static void children_changed(void *self, const char *path,
   trigger(self, ZK_CHILDREN_CHANGED, path, true, acls);
 }
 
-/* A client that watches both the node and its children is told once. */
+/* A client that watches both the node and its children receives one event. */
 static void deleted(void *self, const char *path, const struct acl_list *acls) {
   const struct application *a = self;
   struct watches *watches = &a->server->watches;
@@ -83,7 +83,7 @@ static void keep_stat(void *self, int change, const struct zk_stat *stat) {
   a->stats[change] = *stat;
 }
 
-/* ---- The answer --------------------------------------------------------------- */
+/* ---- The reply ----------------------------------------------------------- */
 
 static void describe(struct zk_reply *reply, struct arena *arena,
                      const struct change *c, const struct zk_stat *stat) {
@@ -141,7 +141,7 @@ static void answer_client(const struct application *a) {
     return;
   }
   if (!c->first || c->first->number != txn->origin.request) return;
-  if (txn->rc == ZK_SESSION_MOVED) { /* no answer */
+  if (txn->rc == ZK_SESSION_MOVED) { /* the client gets no reply */
     connection_drop(c, a->now);
     return;
   }
@@ -168,7 +168,8 @@ static void apply(struct server *server, const struct txn *txn, int64_t now) {
 void apply_until(struct server *server, int64_t zxid, int64_t now) {
   for (int i = log_place(server, server->tree->zxid);
        i < server->log_count && server->log[i]->zxid <= zxid; i++) {
-    /* (The log may be shortened meanwhile, or the server be stopped.) */
+    /* Keep the transaction, because meanwhile the log can be shortened or the
+     * server stopped. */
     struct txn *txn = txn_keep(server->log[i]);
     apply(server, txn, now);
     txn_drop(txn);

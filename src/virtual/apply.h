@@ -1,4 +1,4 @@
-/* What a server does with what is committed. */
+/* How a server applies committed transactions. */
 #ifndef ZKLOCK_VIRTUAL_APPLY_H
 #define ZKLOCK_VIRTUAL_APPLY_H
 
@@ -6,7 +6,7 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Applies it, until this zxid. */
+/* Applies the transactions of the server's log up to this zxid. */
 void apply_until(struct server *server, int64_t zxid, int64_t now);
 
 #pragma GCC visibility pop

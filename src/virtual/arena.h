@@ -1,5 +1,5 @@
-/* Memory of the model: what is allocated together is freed together, and shared
- * values count who keeps them.  Without memory the process ends. */
+/* Memory of the model. An arena frees all its allocations together; shared
+ * values count their references. When memory runs out, the process ends. */
 #ifndef ZKLOCK_VIRTUAL_ARENA_H
 #define ZKLOCK_VIRTUAL_ARENA_H
 
@@ -10,26 +10,28 @@
 
 void *fresh(size_t size); /* zeroed */
 void *regrown(void *old, size_t size);
-char *fresh_text(const char *text); /* of NULL: NULL */
-/* Room for one more of `count` elements in a list. */
+char *fresh_text(const char *text); /* NULL for NULL */
+/* Returns the list with room for one more element after the first `count`. */
 void *with_room(void *list, int count, int *room, size_t element);
 
 struct arena;
 
 struct arena *arena_new(void);
-void arena_free(struct arena *arena);                /* NULL will do */
+void arena_free(struct arena *arena);                /* NULL is allowed */
 void *arena_alloc(struct arena *arena, size_t size); /* zeroed */
 const char *arena_text(struct arena *arena, const char *text);
 const void *arena_bytes(struct arena *arena, const void *bytes, size_t size);
 
-/* Data of nodes, which does not change; NULL is ZooKeeper's null. */
+/* A node's data. A blob is immutable and counts its references. NULL is
+ * ZooKeeper's null. */
 struct blob {
   int keepers;
   int32_t length;
   char bytes[];
 };
 
-struct blob *blob_new(const void *bytes, int32_t length); /* < 0: NULL */
+/* Returns NULL if `length` is negative. */
+struct blob *blob_new(const void *bytes, int32_t length);
 struct blob *blob_keep(struct blob *blob);
 void blob_drop(struct blob *blob);
 static inline int32_t blob_length(const struct blob *blob) {

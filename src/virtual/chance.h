@@ -1,4 +1,4 @@
-/* Random numbers that depend on a seed alone (SplitMix64). */
+/* Random numbers that depend only on a seed (SplitMix64). */
 #ifndef ZKLOCK_VIRTUAL_CHANCE_H
 #define ZKLOCK_VIRTUAL_CHANCE_H
 
@@ -16,18 +16,19 @@ static inline uint64_t chance_next(struct chance *chance) {
   return z ^ z >> 31;
 }
 
-/* One stream of a seed: streams do not disturb each other. */
+/* Returns one stream of a seed. Numbers drawn from it do not change the other
+ * streams. */
 static inline struct chance chance_stream(uint64_t seed, uint64_t stream) {
   struct chance chance = {seed ^ stream * UINT64_C(0xd1342543de82ef95)};
   return (struct chance){chance_next(&chance)};
 }
 
-/* From 0 to `count` - 1. */
+/* Returns a number from 0 to `count` - 1. */
 static inline uint64_t chance_below(struct chance *chance, uint64_t count) {
   return count > 1 ? chance_next(chance) % count : 0;
 }
 
-/* True once in `count` calls; 0: never. */
+/* Returns true in one of `count` calls on average; never if `count` is 0. */
 static inline bool chance_one_in(struct chance *chance, uint64_t count) {
   return count > 0 && chance_next(chance) % count == 0;
 }

@@ -7,15 +7,16 @@
 #include "peers.h"
 #include "server.h"
 
-/* Which server leads, and how others join it.  The one that has the newest
- * transaction is elected, and among equals the one with the highest number, as
- * servers do it.  A leader serves when a majority has all that it has. */
+/* Which server leads, and how the others join it. As in ZooKeeper, the server
+ * with the newest transaction is elected, and among equals the one with the
+ * highest number. A leader serves once a majority has its whole log. */
 
 static bool takes_part(const struct server *s, int group) {
   return s->running && !s->paused && s->group == group;
 }
 
-/* The leader that a server may follow: not one of an epoch that is over. */
+/* Returns the leader that a server can follow: one whose epoch is not older
+ * than the server's. */
 static struct server *leader_for(const struct server *server) {
   struct ensemble *e = server->ensemble;
   struct server *leader = NULL;
@@ -32,7 +33,8 @@ static bool has_none(const struct server *s, int group) {
   return takes_part(s, group) && s->role == LOOKING && !leader_for(s);
 }
 
-/* Can the servers of a group that reach each other elect a leader? */
+/* Returns true if the servers of a group without a leader are a majority, so
+ * that they can elect one. */
 static bool can_elect(const struct ensemble *e, int group) {
   int count = 0;
   for (int i = 0; i < e->settings.servers; i++)
@@ -60,7 +62,7 @@ static void join(struct server *server, struct server *leader, int64_t now) {
   leader_commits(leader, now);
 }
 
-/* Has a majority joined the leader, which does not serve yet? */
+/* Lets a leader serve if it does not yet, and a majority has joined it. */
 static void try_begin(struct server *leader, int64_t now) {
   struct ensemble *e = leader->ensemble;
   int joined = 1;
@@ -141,7 +143,7 @@ void election_steps_down(struct server *server, int64_t now) {
   lane_clear(&server->applying);
   alarm_stop(&e->agenda, &server->tick);
   if (led) leader_ends(server);
-  /* Those that followed it and reach it find it gone. */
+  /* Its followers that reach it soon notice that it leads no longer. */
   for (int i = 0; led && i < e->settings.servers; i++) {
     struct server *s = &e->servers[i];
     if (s->leader == server && s->running && !s->paused &&

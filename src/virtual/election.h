@@ -1,4 +1,4 @@
-/* Which server leads, and how others join it. */
+/* Which server leads, and how the others join it. */
 #ifndef ZKLOCK_VIRTUAL_ELECTION_H
 #define ZKLOCK_VIRTUAL_ELECTION_H
 
@@ -7,11 +7,12 @@
 #pragma GCC visibility push(hidden)
 
 void election_init(struct ensemble *ensemble);
-/* At the beginning: all servers have found each other. */
+/* Elects the first leader: at the start all servers have found each other. */
 void election_is_over(struct ensemble *ensemble, int64_t now);
-/* After anything by which a leader may be lost or found. */
+/* Schedules the elections and joins that are needed. Called after each change
+ * by which servers can lose or find a leader. */
 void election_considers(struct ensemble *ensemble, int64_t now);
-/* A server serves no longer: all its connections are closed. */
+/* Makes a server stop serving, and closes all its connections. */
 void election_steps_down(struct server *server, int64_t now);
 
 #pragma GCC visibility pop

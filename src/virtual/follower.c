@@ -7,7 +7,7 @@
 #include "request.h"
 #include "server.h"
 
-/* ---- To the leader ------------------------------------------------------------ */
+/* ---- To the leader ------------------------------------------------------- */
 
 static void drop_identities(void *list) { acl_list_drop(list); }
 
@@ -51,14 +51,15 @@ void follower_touches(struct server *server, int64_t session,
       (struct session_record){session, timeout_ms};
 }
 
-/* (Only the leader, and a server that is alone, looks at the session of a read.) */
+/* Only a leader and a standalone server check the session of a read. */
 int follower_checks(struct server *server, int64_t session) {
   return server->role == LEADING
              ? leader_checks(server, session, server->number)
              : ZK_OK;
 }
 
-/* The sessions that its clients have touched since the last time. */
+/* Reports to the leader the sessions that have sent a request since the last
+ * report. */
 static void report_touched(struct server *server, int64_t now) {
   struct message *message = message_new(TO_LEADER_TOUCHED);
   message->arena = arena_new();
@@ -70,9 +71,10 @@ static void report_touched(struct server *server, int64_t now) {
   peers_tell_leader(server, message, now);
 }
 
-/* ---- From the leader ----------------------------------------------------------- */
+/* ---- From the leader ----------------------------------------------------- */
 
-/* Commits, and answers that must not be given before them. */
+/* Delays commits, and the answers that must follow them, by the server's
+ * lag. */
 static void apply_later(struct server *server, struct message *message,
                         int64_t now) {
   struct message *later = message_new(message->kind);
@@ -125,7 +127,7 @@ static void apply_now(void *self, struct message *message, int64_t now) {
     server_answers(server, message->content, now);
 }
 
-/* ---- Time --------------------------------------------------------------------- */
+/* ---- Time ---------------------------------------------------------------- */
 
 static bool has_lost_leader(const struct server *server, int64_t now) {
   const struct ensemble_settings *s = &server->ensemble->settings;
@@ -157,7 +159,7 @@ void follower_begins(struct server *server, struct server *leader,
   server->leader = leader;
   server->epoch = leader->epoch;
   lane_clear(&server->disk);
-  /* (They may have been held on account of an earlier leader.) */
+  /* The lanes can still be held because of an earlier leader. */
   lane_release(&server->to_leader, ~0u, now);
   lane_release(&server->from_leader, ~0u, now);
   log_adopt(server, leader);

@@ -1,4 +1,4 @@
-/* A server that follows a leader, or leads, in time. */
+/* A follower's messages to and from its leader, and the tick of each server. */
 #ifndef ZKLOCK_VIRTUAL_FOLLOWER_H
 #define ZKLOCK_VIRTUAL_FOLLOWER_H
 
@@ -6,7 +6,7 @@
 
 #pragma GCC visibility push(hidden)
 
-/* As the hooks have it. */
+/* These implement the hooks of inside.h. */
 void follower_forwards(struct server *server, const struct forward *forward,
                        int64_t now);
 void follower_touches(struct server *server, int64_t session,
@@ -15,7 +15,7 @@ int follower_checks(struct server *server, int64_t session);
 
 void follower_init(struct server *server);
 void follower_begins(struct server *server, struct server *leader, int64_t now);
-/* Its next tick. */
+/* Schedules the server's next tick. */
 void follower_wakes(struct server *server, int64_t now);
 
 #pragma GCC visibility pop

@@ -35,8 +35,8 @@ static bool is_kept(int64_t owner) {
   return owner == CONTAINER_OWNER || (owner & TTL_OWNER) == TTL_OWNER;
 }
 
-/* Nodes that are deleted when they are not used are looked at in moments that
- * are all alike. */
+/* Schedules the next check for unused containers and TTL nodes. The checks have
+ * fixed distances in time. */
 static void look_at_containers(struct server *leader, int64_t now) {
   int64_t interval =
       leader->ensemble->settings.container_interval_ms * MILLISECOND;
@@ -68,7 +68,7 @@ static void propose(struct server *leader, struct txn *txn, int64_t now) {
   txn_drop(txn);
 }
 
-/* ---- Sessions ---------------------------------------------------------------- */
+/* ---- Sessions ------------------------------------------------------------ */
 
 static void expect_expiry(struct server *leader, int64_t at) {
   if (leader->expiry.at == NEVER || at < leader->expiry.at)
@@ -115,7 +115,7 @@ static void expire(void *self, int64_t now) {
   if (next != NEVER) expect_expiry(leader, next);
 }
 
-/* ---- Requests ---------------------------------------------------------------- */
+/* ---- Requests ------------------------------------------------------------ */
 
 static void answer(struct server *leader, const struct forward *forward,
                    bool valid, int64_t now) {
@@ -219,14 +219,14 @@ void leader_hears(void *self, struct message *message, int64_t now) {
   }
 }
 
-/* ---- Commits ----------------------------------------------------------------- */
+/* ---- Commits ------------------------------------------------------------- */
 
 static int descending(const void *a, const void *b) {
   int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
   return x < y ? 1 : x > y ? -1 : 0;
 }
 
-/* The newest transaction that a majority has. */
+/* Returns the zxid of the newest transaction that a majority has logged. */
 static int64_t safe_until(struct server *leader) {
   int64_t logged[64] = {leader->logged};
   int count = 1;
@@ -268,7 +268,7 @@ void leader_commits(struct server *leader, int64_t now) {
   answer_syncs(leader, now);
 }
 
-/* ---- Containers --------------------------------------------------------------- */
+/* ---- Containers ---------------------------------------------------------- */
 
 static bool is_unused(const struct server *leader, const struct node *node,
                       int64_t now) {
@@ -293,9 +293,10 @@ static void delete_unused(void *self, int64_t now) {
   if (any) look_at_containers(leader, now);
 }
 
-/* ---- Beginning and end -------------------------------------------------------- */
+/* ---- Start and end ------------------------------------------------------- */
 
-/* All that it has is committed now: a majority has it. */
+/* Starts to serve. All transactions of the leader's log are committed now,
+ * because a majority has them. */
 void leader_begins(struct server *leader, int64_t now) {
   struct ensemble *e = leader->ensemble;
   int64_t tick = e->settings.tick_ms * MILLISECOND;
@@ -339,7 +340,8 @@ void leader_init(struct server *server) {
   alarm_init(&server->containers, delete_unused, server);
 }
 
-/* Twice in a tick: is there a majority that it hears? */
+/* Runs twice in a tick. Steps down if the leader no longer hears from a
+ * majority. */
 void leader_ticks(struct server *leader, int64_t now) {
   const struct ensemble_settings *s = &leader->ensemble->settings;
   int64_t patience = s->sync_limit * s->tick_ms * MILLISECOND;

@@ -1,5 +1,5 @@
-/* The leader: it puts all changes in order, proposes them, and commits what a
- * majority has logged. */
+/* The leader orders all changes, proposes them, and commits what a majority has
+ * logged. */
 #ifndef ZKLOCK_VIRTUAL_LEADER_H
 #define ZKLOCK_VIRTUAL_LEADER_H
 
@@ -14,9 +14,9 @@ void leader_takes(struct server *leader, const struct forward *forward,
                   int64_t now);
 void leader_touches(struct server *leader, int64_t session, int32_t timeout_ms,
                     int64_t now);
-/* ZK_OK, ZK_SESSION_EXPIRED or ZK_SESSION_MOVED. */
+/* Returns ZK_OK, ZK_SESSION_EXPIRED or ZK_SESSION_MOVED. */
 int leader_checks(struct server *leader, int64_t session, int server);
-/* What a follower sent it; `follower`: a struct server. */
+/* Receives a message from a follower, which is a struct server. */
 void leader_hears(void *follower, struct message *message, int64_t now);
 void leader_commits(struct server *leader, int64_t now);
 void leader_ticks(struct server *leader, int64_t now);

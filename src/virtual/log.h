@@ -1,4 +1,4 @@
-/* The transactions that a server has. */
+/* The log of a server: its transactions. */
 #ifndef ZKLOCK_VIRTUAL_LOG_H
 #define ZKLOCK_VIRTUAL_LOG_H
 
@@ -7,13 +7,13 @@
 #pragma GCC visibility push(hidden)
 
 int64_t log_last(const struct server *server);
-int log_place(const struct server *server,
-              int64_t zxid); /* of the first after it */
+/* Returns the index of the first transaction after `zxid`. */
+int log_place(const struct server *server, int64_t zxid);
 void log_append(struct server *server, struct txn *txn);
-/* Makes the log of a follower that of its leader. */
+/* Makes a follower's log the same as its leader's. */
 void log_adopt(struct server *server, const struct server *leader);
 void log_cut(struct server *server, int count);
-void log_forget(struct ensemble *ensemble); /* what all have applied */
+void log_forget(struct ensemble *ensemble); /* drops what all have applied */
 
 #pragma GCC visibility pop
 

@@ -1,4 +1,4 @@
-/* The lanes between a leader and those that follow it, and a disk. */
+/* The lanes between a leader and its followers, and each server's disk. */
 #ifndef ZKLOCK_VIRTUAL_PEERS_H
 #define ZKLOCK_VIRTUAL_PEERS_H
 
@@ -6,14 +6,16 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Does it follow this leader, and not one that this has been? */
+/* Returns true if the server follows this leader in the leader's current
+ * epoch. */
 bool peers_follows(const struct server *server, const struct server *leader);
 bool peers_reach(const struct server *server, const struct server *other);
 void peers_tell_follower(struct server *follower, struct message *message,
                          int64_t now);
 void peers_tell_leader(struct server *follower, struct message *message,
                        int64_t now);
-/* It has logged a transaction as soon as its disk has it. */
+/* Starts to write a transaction to the server's disk. The server has logged it
+ * when the disk has written it. */
 void peers_log(struct server *server, int64_t zxid, int64_t now);
 int majority_of(const struct ensemble *ensemble);
 

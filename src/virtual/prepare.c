@@ -172,7 +172,8 @@ struct txn *prepare_refusal(const struct preparation *p, enum zk_op op,
   return txn;
 }
 
-/* What a part that creates a node is, its flags say, and not its operation. */
+/* The kind of node that a part of a multi creates depends on its flags, not on
+ * its operation. */
 static enum zk_op part_op(const struct preparation *p,
                           const struct zk_request *r) {
   switch (r->op) {
@@ -188,7 +189,7 @@ static enum zk_op part_op(const struct preparation *p,
   }
 }
 
-/* Is there a part that cannot be read? */
+/* Returns true if a server cannot parse one of the parts. */
 static bool is_garbled(const struct preparation *p,
                        const struct zk_request *r) {
   bool garbled = false;
@@ -207,9 +208,9 @@ static void undo(struct tree *tree) {
   tree->deferred_count = 0;
 }
 
-/* All parts or none: of those before a failed one nothing is left, and those
- * after it are not looked at.  (Quotas are compared with what was counted before
- * the whole.) */
+/* Prepares all parts or none. If a part fails, those before it are undone, and
+ * those after it are not examined. Quotas are compared with the counts from
+ * before the multi. */
 static struct txn *prepare_multi(const struct preparation *p,
                                  const struct zk_request *r) {
   if (p->multi_create2 && is_garbled(p, r))
@@ -222,7 +223,7 @@ static struct txn *prepare_multi(const struct preparation *p,
     struct zk_request part = r->parts[i];
     c->op = part.op = part_op(p, &r->parts[i]);
     if (!failed && c->op == ZK_CREATE_TTL && r->parts[i].op != c->op) {
-      undo(p->tree); /* servers trip over it */
+      undo(p->tree); /* servers cannot parse this part */
       txn_drop(txn);
       return prepare_refusal(p, ZK_MULTI, ZK_MARSHALLING_ERROR);
     }

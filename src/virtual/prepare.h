@@ -1,5 +1,6 @@
-/* What the leader makes of a request: it looks at its tree, in which all is done
- * that it has proposed, and either refuses the request or does it. */
+/* How the leader prepares a request. It checks the request against its tree,
+ * which includes all its proposals. Then it refuses the request, or applies it
+ * to that tree. */
 #ifndef ZKLOCK_VIRTUAL_PREPARE_H
 #define ZKLOCK_VIRTUAL_PREPARE_H
 
@@ -19,7 +20,7 @@ struct txn *prepare_request(const struct preparation *p,
 struct txn *prepare_refusal(const struct preparation *p, enum zk_op op, int rc);
 struct txn *prepare_session(const struct preparation *p, int32_t timeout_ms);
 struct txn *prepare_end_of_session(const struct preparation *p);
-/* NULL: it is in use. */
+/* Returns NULL if the container is in use. */
 struct txn *prepare_end_of_container(const struct preparation *p,
                                      const char *path);
 

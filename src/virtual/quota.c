@@ -9,7 +9,7 @@
 #define LIMITS "zookeeper_limits"
 #define STATS "zookeeper_stats"
 
-/* The node that has the quota under which this path is: the deepest one. */
+/* Returns the node with the quota that covers this path: the deepest one. */
 static struct node *quota_of(const struct tree *tree, const char *path) {
   struct node *quota = tree_find(tree, TOP), *deepest = NULL;
   for (const char *at = path; quota && *at == '/';) {
@@ -21,7 +21,8 @@ static struct node *quota_of(const struct tree *tree, const char *path) {
   return deepest;
 }
 
-/* The value of "key=value" in "count=1,bytes=2=;byteHardLimit=3"; -1: none. */
+/* Returns the value of "key=value" in "count=1,bytes=2=;byteHardLimit=3", or
+ * -1. */
 static int64_t value_of(const struct node *node, const char *key) {
   const struct blob *data = node->state.data;
   size_t length = strlen(key), size = (size_t)blob_length(data);
@@ -53,7 +54,7 @@ bool quota_exceeded(const struct tree *tree, const char *path, int64_t bytes,
          value_of(stats, "bytes") + bytes > most_bytes;
 }
 
-/* No version and no time of the node changes by this. */
+/* Writes the counts; the node's versions and times stay the same. */
 static void write_stats(struct tree *tree, struct node *stats, int64_t nodes,
                         int64_t bytes) {
   char text[80];

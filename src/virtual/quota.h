@@ -1,6 +1,6 @@
-/* Quotas: limits on the number of nodes and on bytes below a node, which are
- * nodes themselves: /zookeeper/quota/PATH/zookeeper_limits has the limits,
- * .../zookeeper_stats has what there is. */
+/* Quotas limit the number of nodes and of bytes below a node. They are nodes
+ * themselves: /zookeeper/quota/PATH/zookeeper_limits has the limits,
+ * .../zookeeper_stats the counts. */
 #ifndef ZKLOCK_VIRTUAL_QUOTA_H
 #define ZKLOCK_VIRTUAL_QUOTA_H
 
@@ -8,15 +8,18 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Would so many bytes and nodes more, at this path, exceed a hard limit? */
+/* Returns true if so many more bytes and nodes at this path would exceed a hard
+ * limit. */
 bool quota_exceeded(const struct tree *tree, const char *path, int64_t bytes,
                     int64_t nodes);
-/* Counts what has come, or gone, at this path. */
+/* Adds to the counts of the quota that covers this path; negative numbers are
+ * deletions. */
 void quota_count(struct tree *tree, const char *path, int64_t bytes,
                  int64_t nodes);
-/* After the creation of a node: it may begin a quota. */
+/* Initializes the counts of a quota if the node created at this path holds
+ * them. */
 void quota_created(struct tree *tree, const char *path);
-/* Counts what has been deferred. */
+/* Adds the deferred changes to the counts. */
 void quota_settle(struct tree *tree);
 
 #pragma GCC visibility pop

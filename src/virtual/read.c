@@ -26,7 +26,7 @@ void event_send(struct zk_connection *c, enum zk_event_type type,
   connection_tell(c, message, now);
 }
 
-/* What an answer is made of. */
+/* What is needed to answer a request. */
 struct answer {
   struct server *server;
   struct zk_connection *connection;
@@ -103,8 +103,9 @@ static int remove_watches(const struct answer *a) {
   return removed ? ZK_OK : ZK_NO_WATCHER;
 }
 
-/* The client's watches on another server: it learns at once what it has missed,
- * and the others are set. */
+/* Moves a watch of the client from another server to this one. If the client
+ * has missed an event, the server sends it at once. Otherwise it sets the
+ * watch. */
 static void set_watch(const struct answer *a, const char *path,
                       enum zk_event_type missed, bool child, int64_t now) {
   if (missed)

@@ -1,4 +1,4 @@
-/* What a server answers by itself: reads, watches, pings. */
+/* The requests that a server answers alone: reads, watches, pings. */
 #ifndef ZKLOCK_VIRTUAL_READ_H
 #define ZKLOCK_VIRTUAL_READ_H
 
@@ -6,12 +6,13 @@
 
 #pragma GCC visibility push(hidden)
 
-/* A reply that is being made. */
+/* Returns the reply to a pending request, to be filled, and its message. */
 struct zk_reply *reply_new(struct message **message,
                            const struct pending *pending);
 void event_send(struct zk_connection *connection, enum zk_event_type type,
                 const char *path, int64_t zxid, int64_t now);
-/* `rc`: not ZK_OK: why the session is not served. */
+/* Answers a request. If `rc` is not ZK_OK, the server does not serve the
+ * session, and the reply has this code. */
 void read_answer(struct server *server, struct zk_connection *connection,
                  const struct pending *pending, int rc, int64_t now);
 

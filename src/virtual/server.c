@@ -17,7 +17,7 @@ struct zk_connection *server_connection(const struct server *server,
   return NULL;
 }
 
-/* ---- Sessions ---------------------------------------------------------------- */
+/* ---- Sessions ------------------------------------------------------------ */
 
 static void make_password(const struct ensemble *e, int64_t session,
                           char password[16]) {
@@ -47,7 +47,7 @@ static void forward(struct server *server, const struct forward *what,
   server->ensemble->hooks->forwards(server, what, now);
 }
 
-/* A client that comes back on another connection leaves the old one. */
+/* Closes the older connections of a client that has returned on a new one. */
 static void close_older(struct server *server, const struct zk_connection *now_,
                         int64_t now) {
   EACH_CONNECTION(c, server)
@@ -112,7 +112,7 @@ void server_establishes(struct server *server, struct zk_connection *c,
   if (!valid) connection_drop(c, now);
 }
 
-/* ---- Requests ---------------------------------------------------------------- */
+/* ---- Requests ------------------------------------------------------------ */
 
 static void pending_free(struct pending *pending) {
   acl_list_drop(pending->identities);
@@ -131,7 +131,7 @@ static void progress(struct server *server, struct zk_connection *c,
                      int64_t now) {
   while (c->server_has_it && c->first && !c->first->waits) {
     int rc = server->ensemble->hooks->checks(server, c->session);
-    if (rc == ZK_SESSION_MOVED) { /* no answer */
+    if (rc == ZK_SESSION_MOVED) { /* the client gets no reply */
       connection_drop(c, now);
       return;
     }
@@ -146,7 +146,8 @@ void server_finishes(struct server *server, struct zk_connection *c,
   progress(server, c, now);
 }
 
-/* It is answered when it is read, whatever is before it. */
+/* Answers a credential as soon as the server reads it, even before earlier
+ * requests. */
 static void authenticate(struct zk_connection *c,
                          const struct zk_request *request, int64_t now) {
   struct message *message;
@@ -204,7 +205,7 @@ void server_reads(struct server *server, struct zk_connection *c,
   progress(server, c, now);
 }
 
-/* ---- Answers ----------------------------------------------------------------- */
+/* ---- Answers ------------------------------------------------------------- */
 
 void server_answers(struct server *server, const struct forward *answer,
                     int64_t now) {

@@ -1,4 +1,4 @@
-/* A server: its connections, and their requests in order. */
+/* The connections of a server, and their requests in order. */
 #ifndef ZKLOCK_VIRTUAL_SERVER_H
 #define ZKLOCK_VIRTUAL_SERVER_H
 
@@ -6,24 +6,25 @@
 
 #pragma GCC visibility push(hidden)
 
-/* What its client sent: as the hooks have it. */
+/* These implement the hooks of inside.h. */
 void server_greets(struct server *server, struct zk_connection *connection,
                    int64_t now);
 void server_reads(struct server *server, struct zk_connection *connection,
                   struct message *message, int64_t now);
 void server_forgets(struct server *server, struct zk_connection *connection);
 
-/* What the leader decided of a client's request. */
+/* Receives the leader's decision on a client's request. */
 void server_answers(struct server *server, const struct forward *answer,
                     int64_t now);
 struct zk_connection *server_connection(const struct server *server,
                                         const struct origin *origin);
-/* The first of its requests has been answered. */
+/* Removes the connection's oldest request, which is answered, and continues
+ * with the next. */
 void server_finishes(struct server *server, struct zk_connection *connection,
                      int64_t now);
 void server_establishes(struct server *server, struct zk_connection *connection,
                         bool valid, int64_t now);
-/* All connections, or those of a session. */
+/* These close all connections, or those of a session. */
 void server_drops_all(struct server *server, int64_t now);
 void server_drops_session(struct server *server, int64_t session, int64_t now);
 

@@ -1,5 +1,5 @@
-/* The sessions as their leader watches over them: when each expires, and over
- * which server its client is connected. */
+/* The leader's table of sessions: when each session expires, and to which
+ * server its client is connected. */
 #ifndef ZKLOCK_VIRTUAL_TRACKER_H
 #define ZKLOCK_VIRTUAL_TRACKER_H
 
@@ -11,21 +11,21 @@
 struct tracked {
   int64_t id;
   int32_t timeout_ms;
-  int owner;       /* the number of the server; -1: unknown */
-  int64_t expires; /* a multiple of the tick */
+  int owner;       /* the server's number; -1 if unknown */
+  int64_t expires; /* a time of a tick */
 };
 
 struct tracker {
-  struct tracked *list; /* by id */
+  struct tracked *list; /* sorted by id */
   int count, room;
-  int64_t tick, phase; /* sessions expire at these moments alone */
+  int64_t tick, phase; /* sessions expire only at phase + n * tick */
 };
 
 struct tracked *tracker_find(const struct tracker *tracker, int64_t id);
 struct tracked *tracker_add(struct tracker *tracker, int64_t id,
                             int32_t timeout_ms, int64_t now);
 void tracker_remove(struct tracker *tracker, int64_t id);
-/* It lives for its timeout from now, and until the tick that follows. */
+/* Extends a session by its timeout from now, and on to the next tick. */
 void tracker_touch(const struct tracker *tracker, struct tracked *session,
                    int32_t timeout_ms, int64_t now);
 int64_t tracker_next(const struct tracker *tracker);

@@ -3,14 +3,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- Finding ---------------------------------------------------------------- */
+/* ---- Finding ------------------------------------------------------------- */
 
 static int compare(const char *name, size_t length, const char *other) {
   int order = strncmp(name, other, length);
   return order ? order : other[length] ? -1 : 0;
 }
 
-/* Where a child of this name is, or would be. */
+/* Returns the index of the child with this name, or the index where it
+ * belongs. */
 static int place_of(const struct node *node, const char *name, size_t length,
                     bool *found) {
   int low = 0, high = node->count;
@@ -80,7 +81,8 @@ bool node_is_ephemeral(const struct node *node) {
 
 void node_stat(const struct node *node, struct zk_stat *stat) {
   const struct node_state *s = &node->state;
-  /* Each child was created, and those that are not there were deleted. */
+  /* Clients see creations plus deletions. Each created child that is missing
+   * was deleted. */
   uint32_t changes = 2 * (uint32_t)s->cversion - (uint32_t)node->count;
   *stat = (struct zk_stat){
       .czxid = s->czxid,
@@ -97,7 +99,7 @@ void node_stat(const struct node *node, struct zk_stat *stat) {
   };
 }
 
-/* ---- Changing --------------------------------------------------------------- */
+/* ---- Changing ------------------------------------------------------------ */
 
 static void own(struct tree *tree, struct node *node) {
   if (node->state.owner == 0) return;
@@ -185,7 +187,7 @@ static struct undo *note(struct tree *tree, int kind, struct node *node) {
 void tree_change(struct tree *tree, struct node *node) {
   struct undo *undo = note(tree, UNDO_CHANGE, node);
   undo->state = node->state;
-  keep_state(&node->state); /* of the undo's */
+  keep_state(&node->state); /* for the undo */
 }
 
 struct node *tree_create(struct tree *tree, struct node *parent,
@@ -226,7 +228,7 @@ void tree_settle(struct tree *tree) {
   tree->undo_count = 0;
 }
 
-/* ---- Sessions --------------------------------------------------------------- */
+/* ---- Sessions ------------------------------------------------------------ */
 
 static int session_place(const struct tree *tree, int64_t id) {
   int low = 0, high = tree->session_count;
@@ -270,7 +272,7 @@ void tree_remove_session(struct tree *tree, int64_t id) {
           (size_t)(tree->session_count - place) * sizeof *tree->sessions);
 }
 
-/* ---- Trees ------------------------------------------------------------------ */
+/* ---- Trees --------------------------------------------------------------- */
 
 static struct node *root_new(void) {
   struct node *root = fresh(sizeof *root);

@@ -1,5 +1,5 @@
-/* The nodes as one server has them, and the sessions that it knows.  Each change
- * to a node can be undone until the tree is settled. */
+/* The nodes of one server, and the sessions that it knows. Changes to nodes can
+ * be undone until the tree is settled. */
 #ifndef ZKLOCK_VIRTUAL_TREE_H
 #define ZKLOCK_VIRTUAL_TREE_H
 
@@ -12,8 +12,8 @@
 #define CONTAINER_OWNER INT64_MIN
 #define TTL_OWNER ((int64_t)0xff00000000000000)
 
-/* What of a node changes.  (`cversion` counts creations; what clients see is made
- * of it.) */
+/* The part of a node that can change. `cversion` counts creations; node_stat
+ * derives from it what clients see. */
 struct node_state {
   struct blob *data;
   struct acl_list *acls;
@@ -22,14 +22,14 @@ struct node_state {
 };
 
 struct node {
-  struct node *parent; /* NULL: the root, or a node that is gone */
+  struct node *parent; /* NULL for the root and a deleted node */
   char *name;
-  struct node **children; /* by name */
+  struct node **children; /* sorted by name */
   int count, room;
-  int ephemerals,
-      crowd; /* of the children; the most at once, since there was none */
+  /* The number of ephemeral children, and its maximum since it was 0. */
+  int ephemerals, crowd;
   struct node_state state;
-  struct node *next_owned, *previous_owned; /* of those that have an owner */
+  struct node *next_owned, *previous_owned; /* among nodes that have an owner */
 };
 
 struct undo {
@@ -50,14 +50,14 @@ struct quota_change {
 
 struct tree {
   struct node *root;
-  struct node *first_owned, *last_owned; /* in the order of their creation */
+  struct node *first_owned, *last_owned; /* in the order of creation */
   int64_t zxid;                          /* of the last transaction */
-  struct session_record *sessions;       /* by id */
+  struct session_record *sessions;       /* sorted by id */
   int session_count, session_room;
   struct undo *undos;
   int undo_count, undo_room;
-  bool is_head; /* of a leader: what is proposed is done in it */
-  bool defers;  /* changes of quotas wait until the tree is settled */
+  bool is_head; /* of a leader: includes all proposals */
+  bool defers;  /* changes of quotas wait for quota_settle */
   struct quota_change *deferred;
   int deferred_count, deferred_room;
 };
@@ -67,26 +67,26 @@ struct tree *tree_copy(const struct tree *tree);
 void tree_free(struct tree *tree);
 
 struct node *tree_find(const struct tree *tree, const char *path);
-/* The first `length` bytes of a path. */
+/* Finds the node at the first `length` bytes of a path. */
 struct node *tree_find_part(const struct tree *tree, const char *path,
                             int length);
 struct node *node_child(const struct node *node, const char *name,
                         size_t length);
 void node_stat(const struct node *node, struct zk_stat *stat);
 bool node_is_ephemeral(const struct node *node);
-/* Allocated. */
+/* Returns the node's path, which the caller frees. */
 char *node_path(const struct node *node);
 
-/* The new node's state is the tree's: what it points to is kept by it. */
+/* Creates a node. The tree takes over the references in `state`. */
 struct node *tree_create(struct tree *tree, struct node *parent,
                          const char *name, const struct node_state *state);
-/* A node without children. */
+/* Deletes a node that has no children. */
 void tree_delete(struct tree *tree, struct node *node);
-/* Before `node->state` is changed; data and acls that are replaced are to be
- * dropped by none but the tree. */
+/* Call this before a change of `node->state`. The undo has its own references,
+ * so the caller drops the data or ACL that it replaces. */
 void tree_change(struct tree *tree, struct node *node);
-void tree_undo(struct tree *tree);   /* all since the tree was settled */
-void tree_settle(struct tree *tree); /* nothing is undone */
+void tree_undo(struct tree *tree);   /* all since the last tree_settle */
+void tree_settle(struct tree *tree); /* makes the changes final */
 
 struct session_record *tree_session(const struct tree *tree, int64_t id);
 void tree_add_session(struct tree *tree, int64_t id, int32_t timeout_ms);

@@ -40,7 +40,7 @@ bool txn_fails(const struct txn *txn) {
   return false;
 }
 
-/* A name for the parent's path, which the root's is "/". */
+/* Returns the path of the parent, which is "/" for the root. */
 static char *parent_path(const char *path) {
   size_t length = (size_t)(strrchr(path, '/') - path);
   char *parent = fresh(length + 2);
@@ -74,7 +74,8 @@ static void create(const struct txn *txn, int number, struct tree *tree,
       .owner = c->owner,
   };
   tree_change(tree, parent);
-  /* (At its end a counter stays where it is, but in the leader's plans.) */
+  /* At its maximum the counter stays the same, except in the leader's
+   * `head`. */
   if (c->cversion > parent->state.cversion || tree->is_head) {
     parent->state.cversion = c->cversion;
     parent->state.pzxid = txn->zxid;

@@ -1,6 +1,6 @@
-/* Transactions: what the leader makes of a request that changes something, and
- * what each server does to its tree.  A refused request is one, too: it takes a
- * zxid and changes nothing. */
+/* A transaction is what the leader makes of a request that can change
+ * something. Each server applies it to its tree. A refused request becomes a
+ * transaction, too: it takes a zxid and changes nothing. */
 #ifndef ZKLOCK_VIRTUAL_TXN_H
 #define ZKLOCK_VIRTUAL_TXN_H
 
@@ -10,54 +10,55 @@
 
 struct change {
   enum zk_op op;
-  int rc; /* not ZK_OK: nothing is changed */
+  int rc; /* if not ZK_OK, nothing changes */
   char *path;
   struct blob *data;
   struct acl_list *acls;
   int64_t owner;
-  int32_t version;  /* the new one */
-  int32_t cversion; /* the parent's, after a creation */
+  int32_t version;  /* after the change */
+  int32_t cversion; /* of the parent, after a creation */
 };
 
-/* The request that is answered when the transaction is applied. */
+/* The request that a server answers when it applies the transaction. */
 struct origin {
-  int server; /* -1: no client waits for it */
+  int server; /* -1 if no client waits */
   uint64_t connection, request;
 };
 
 struct txn {
   int keepers;
   enum zk_op op;
-  int rc; /* ZK_OK for a multi, whatever becomes of its parts */
+  int rc; /* ZK_OK for a multi whose parts fail */
   int64_t zxid, time_ms, session;
-  int32_t timeout_ms; /* of a session that begins */
+  int32_t timeout_ms; /* of a new session */
   struct origin origin;
   int change_count;
-  struct change *changes; /* of a multi: one for each part */
+  struct change *changes; /* one for each part of a multi */
 };
 
 struct txn *txn_new(enum zk_op op, int change_count);
 struct txn *txn_keep(struct txn *txn);
 void txn_drop(void *txn);
-bool txn_fails(const struct txn *txn); /* it changes no node */
+bool txn_fails(const struct txn *txn); /* if it changes no node */
 
-/* Who is told of what a transaction does. */
+/* Callbacks for the effects of a transaction. */
 struct txn_observer {
   void *self;
-  /* A node has changed; `acls`: who may read it (of a deletion: who could). */
+  /* A node has changed. `acls` is its ACL, or its last one if it was
+   * deleted. */
   void (*created)(void *self, const char *path, const struct acl_list *acls);
   void (*deleted)(void *self, const char *path, const struct acl_list *acls);
   void (*changed)(void *self, const char *path, const struct acl_list *acls);
   void (*children_changed)(void *self, const char *path,
                            const struct acl_list *acls);
-  /* Its Stat after the change with this number. */
+  /* The node's Stat after the change with this number. */
   void (*stat)(void *self, int change, const struct zk_stat *stat);
 };
 
-/* Changes the tree; `observer` may be NULL. */
+/* Applies a transaction to the tree; `observer` can be NULL. */
 void txn_apply(const struct txn *txn, struct tree *tree,
                const struct txn_observer *observer);
-/* The change with this number alone; the tree is not settled. */
+/* Applies only the change with this number, and does not settle the tree. */
 void txn_apply_change(const struct txn *txn, int number, struct tree *tree,
                       const struct txn_observer *observer);
 

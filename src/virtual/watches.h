@@ -1,4 +1,4 @@
-/* The watches that clients have at one server.  Each fires once. */
+/* The watches of clients at one server. Each watch fires once. */
 #ifndef ZKLOCK_VIRTUAL_WATCHES_H
 #define ZKLOCK_VIRTUAL_WATCHES_H
 
@@ -11,13 +11,13 @@ struct zk_connection;
 
 struct watch_entry {
   char *path;
-  bool child;     /* it waits for children, else for the node itself */
-  uint64_t order; /* of the connections */
+  bool child;     /* watches children, not the node itself */
+  uint64_t order; /* the connection's number */
   struct zk_connection *connection;
 };
 
 struct watches {
-  struct watch_entry *list; /* by path, kind and order */
+  struct watch_entry *list; /* sorted by path, kind and order */
   int count, room;
 };
 
@@ -25,10 +25,11 @@ void watches_add(struct watches *watches, const char *path, bool child,
                  uint64_t order, struct zk_connection *connection);
 bool watches_remove(struct watches *watches, const char *path, bool child,
                     uint64_t order);
-void watches_forget(struct watches *watches,
-                    uint64_t order); /* of a connection */
+/* Removes the watches of one connection. */
+void watches_forget(struct watches *watches, uint64_t order);
 void watches_clear(struct watches *watches);
-/* Takes those of a path and a kind away; the caller frees the list. */
+/* Removes the watches of a path and a kind and returns them. The caller frees
+ * the list. */
 struct watch_entry *watches_take(struct watches *watches, const char *path,
                                  bool child, int *count);
 int watches_count(const struct watches *watches, const char *prefix);

@@ -3,8 +3,9 @@
 #include <stdint.h>
 #include <string.h>
 
-/* The character at `*at`, which is moved behind it.  What is no UTF-8 counts as
- * the character by which Java replaces it, which no path may have. */
+/* Returns the character at `*at` and moves `*at` behind it. Invalid UTF-8
+ * counts as U+FFFD, by which Java replaces it, and which no path may
+ * contain. */
 static uint32_t next_character(const unsigned char **at) {
   const unsigned char *p = *at;
   int more = *p < 0x80   ? 0
@@ -24,7 +25,8 @@ static uint32_t next_character(const unsigned char **at) {
   return c;
 }
 
-/* (Beyond the first plane a character is two surrogates.) */
+/* Java sees two surrogates in place of a character beyond the first plane, and
+ * forbids both. */
 static bool is_forbidden(uint32_t c) {
   return c <= 0x1f || (c >= 0x7f && c <= 0x9f) ||
          (c >= 0xd800 && c <= 0xf8ff) || c >= 0xfff0;

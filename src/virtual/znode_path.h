@@ -1,4 +1,4 @@
-/* Which texts are paths of nodes. */
+/* Which strings are valid paths of nodes. */
 #ifndef ZKLOCK_VIRTUAL_ZNODE_PATH_H
 #define ZKLOCK_VIRTUAL_ZNODE_PATH_H
 
@@ -8,9 +8,10 @@
 #pragma GCC visibility push(hidden)
 
 bool znode_path_is_valid(const char *path);
-/* One of the nodes that are always there, and cannot be deleted. */
+/* Returns true for the nodes that always exist and cannot be deleted. */
 bool znode_path_is_special(const char *path);
-/* The length of the parent's path, which is 0 for the root; -1: no slash. */
+/* Returns the length of the parent's path, which is 0 if the parent is the
+ * root. Returns -1 if there is no slash. */
 int znode_path_parent(const char *path);
 
 #pragma GCC visibility pop

@@ -1,17 +1,17 @@
-/* A point before each atomic operation, be it a function of <stdatomic.h> or an
- * operator on an _Atomic object.  Compilers call these functions in place of the
- * operations with -fsanitize=thread, of which nothing but the calls is used: the
- * sanitizer itself is not linked.  What they call for plain accesses does nothing.
+/* Calls schedule_point before each atomic operation, for the functions of
+ * <stdatomic.h> and for operators on _Atomic objects. With -fsanitize=thread
+ * the compiler calls the functions below in place of these operations. The
+ * sanitizer itself is not linked. The functions for plain accesses do nothing.
  *
- * A point is a switch in the order of operations; all of them are sequentially
- * consistent here, whatever order was asked for. */
+ * Only the order of whole operations is explored: each operation is
+ * sequentially consistent here, whatever order the code asks for. */
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
 #include "schedule.h"
 
-/* (These functions themselves are compiled plainly.) */
+/* These functions themselves must not be instrumented. */
 #ifdef __clang__
 #define PLAINLY __attribute__((disable_sanitizer_instrumentation))
 #else
@@ -42,7 +42,7 @@
     return __atomic_compare_exchange_n(at, expected, value, 0, ORDER, ORDER); \
   }
 
-/* (clang's; it returns what was there.) */
+/* Only clang calls this function. It returns the previous value. */
 #define EXCHANGE_VALUE(bits)                                            \
   uint##bits##_t __tsan_atomic##bits##_compare_exchange_val(            \
       volatile uint##bits##_t *at, uint##bits##_t expected,             \
@@ -95,7 +95,7 @@ PLAINLY void __tsan_atomic_thread_fence(int order) {
   schedule_point();
 }
 
-/* ---- Nothing -------------------------------------------------------------- */
+/* ---- Plain accesses ------------------------------------------------------ */
 
 #define ACCESS(name)          \
   void __tsan_##name(void *); \
@@ -141,7 +141,7 @@ PLAINLY void __tsan_func_exit(void) {}
 void __tsan_init(void);
 PLAINLY void __tsan_init(void) {}
 
-/* clang has its own of these. */
+/* clang calls these in place of the functions of the C library. */
 void *__tsan_memcpy(void *to, const void *from, size_t size);
 PLAINLY void *__tsan_memcpy(void *to, const void *from, size_t size) {
   return memcpy(to, from, size);

@@ -1,9 +1,9 @@
-/* Where another thread may run, though nothing waits. */
+/* A point at which another thread can run, though the caller does not wait. */
 #ifndef ZKLOCK_VIRTUAL_POINT_H
 #define ZKLOCK_VIRTUAL_POINT_H
 
-/* It does by chance in exploring mode; and a thread that has passed a thousand of
- * these without a wait hands over in any mode (schedule.h). */
+/* In exploring mode threads switch here at random. In any mode a thread hands
+ * over after a thousand points without a wait (schedule.h). */
 void schedule_point(void) __attribute__((visibility("hidden")));
 
 #endif

@@ -1,4 +1,4 @@
-/* (The parentheses around a name keep redirect.h's macros away.) */
+/* Parentheses around a name keep the macros of redirect.h away. */
 #include "posix.h"
 
 #include <errno.h>
@@ -7,7 +7,7 @@
 
 static const char MUTEX[] = "waits for a mutex";
 
-/* ---- Threads -------------------------------------------------------------- */
+/* ---- Threads ------------------------------------------------------------- */
 
 static void *body(void *argument) {
   struct thread *self = argument;
@@ -17,7 +17,8 @@ static void *body(void *argument) {
   return result;
 }
 
-/* As asked for, but that it can be joined (thread.h). */
+/* Starts a thread with the requested attributes. The real thread is always
+ * joinable (thread.h). */
 static int start(struct thread *thread, const pthread_attr_t *asked) {
   pthread_attr_t attributes;
   size_t stack;
@@ -73,7 +74,7 @@ int posix_detach(pthread_t thread) {
   return 0;
 }
 
-/* ---- Time ----------------------------------------------------------------- */
+/* ---- Time ---------------------------------------------------------------- */
 
 int posix_poll_until(struct pollfd *fds, nfds_t count, int64_t until) {
   struct thread *self = schedule_self();
@@ -85,7 +86,7 @@ int posix_poll_until(struct pollfd *fds, nfds_t count, int64_t until) {
   self->fds = NULL;
   self->count = 0;
   self->deadline = NEVER;
-  return self->ready; /* as the scheduler has seen just now */
+  return self->ready; /* which the scheduler has just set */
 }
 
 static int64_t after(int64_t pause) {
@@ -124,7 +125,7 @@ int posix_yield(void) {
   return 0;
 }
 
-/* ---- Mutual exclusion ----------------------------------------------------- */
+/* ---- Mutual exclusion ---------------------------------------------------- */
 
 static void hold(struct thread *self, const void *object) {
   if (self->held_count == HELD_MAX)
@@ -171,7 +172,7 @@ int posix_unlock(pthread_mutex_t *mutex) {
   return rc;
 }
 
-/* The real pthread_once would wait where no other thread can run. */
+/* The real pthread_once would wait in the only thread that can run. */
 int posix_once(pthread_once_t *once, void (*function)(void)) {
   struct thread *self = schedule_self();
   while (thread_holder(once)) await(self, once);

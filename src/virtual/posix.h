@@ -1,5 +1,5 @@
-/* What threads do that may have to wait: each function as POSIX has it, by the
- * scheduler's turns and its clock (redirect.h). */
+/* The POSIX functions in which a thread can wait, by the turns and the clock of
+ * the scheduler (redirect.h). */
 #ifndef ZKLOCK_VIRTUAL_POSIX_H
 #define ZKLOCK_VIRTUAL_POSIX_H
 
@@ -10,19 +10,19 @@
 
 #pragma GCC visibility push(hidden)
 
-/* `name`: a literal, for messages and traces. */
+/* `name` is a literal, for messages and traces. */
 int posix_create(pthread_t *thread, const pthread_attr_t *attributes,
                  void *(*function)(void *), void *argument, const char *name);
 int posix_join(pthread_t thread, void **result);
 int posix_detach(pthread_t thread);
 
 int posix_poll(struct pollfd *fds, nfds_t count, int timeout);
-/* Until a moment of this clock; INT64_MAX: without end. */
+/* Polls until a time of the virtual clock; INT64_MAX means without end. */
 int posix_poll_until(struct pollfd *fds, nfds_t count, int64_t until);
 int posix_nanosleep(const struct timespec *time, struct timespec *left);
 int posix_usleep(unsigned microseconds);
 int posix_yield(void);
-int posix_pause(void); /* for ever */
+int posix_pause(void); /* waits for ever */
 
 int posix_lock(pthread_mutex_t *mutex);
 int posix_trylock(pthread_mutex_t *mutex);

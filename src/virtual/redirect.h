@@ -1,7 +1,7 @@
-/* In a build for virtual time the headers of system/ come before the system's own
- * (-Isrc/virtual/system) and include this one: what waits, waits for the
- * scheduler.  These are macros with arguments: a name in parentheses, `(poll)(…)`,
- * is the real function. */
+/* In a build for virtual time the headers of system/ precede the system's own
+ * (-Isrc/virtual/system) and include this one. So each function that waits,
+ * waits for the scheduler. These are macros with arguments: a name in
+ * parentheses, `(poll)(…)`, is the real function. */
 #ifndef ZKLOCK_VIRTUAL_REDIRECT_H
 #define ZKLOCK_VIRTUAL_REDIRECT_H
 
@@ -16,7 +16,8 @@
 #define poll(fds, count, timeout) posix_poll(fds, count, timeout)
 #define nanosleep(time, left) posix_nanosleep(time, left)
 #define sched_yield() posix_yield()
-/* (Without unistd.h, whose names are the protocol's, too.) */
+/* This header does not include unistd.h, because the protocol uses its
+ * names. */
 #define pause(...) posix_pause(__VA_ARGS__)
 
 #define pthread_create(thread, attributes, function, argument) \

@@ -1,4 +1,4 @@
-/* Whose turn it is, and what time. */
+/* The scheduler: it decides which thread runs, and what time it is. */
 #include "schedule.h"
 
 #include <assert.h>
@@ -16,12 +16,12 @@
 
 enum { STREAM_OF_TURNS = 1, STREAM_OF_BYTES = 2 };
 enum { BATCH = 256 };
-/* So many points without a wait take a thread's time away, as a system does with
- * one that spins. */
+/* After so many points without a wait, a thread has used its slice of time, as
+ * a system does it with a thread that spins. */
 enum { SLICE = 1000 };
 #define SLICE_TIME (10 * MICROSECOND)
 
-static struct thread *running; /* NULL: no thread has called yet */
+static struct thread *running; /* NULL until a thread calls */
 static _Thread_local struct thread *self;
 
 static int64_t now = START, limit = NEVER;
@@ -31,9 +31,9 @@ static uint64_t seed;
 static bool is_seeded;
 static struct chance turns, bytes;
 static uint64_t digest;
-static int points; /* since the last turn */
+static int points; /* passed since the last turn */
 
-/* ---- Messages ------------------------------------------------------------- */
+/* ---- Messages ------------------------------------------------------------ */
 
 void schedule_die(const char *format, ...) {
   va_list arguments;
@@ -48,9 +48,9 @@ void schedule_die(const char *format, ...) {
   abort();
 }
 
-/* ---- The calling thread ---------------------------------------------------- */
+/* ---- The calling thread -------------------------------------------------- */
 
-/* (After a fork there is only the thread that forked.) */
+/* After a fork only the thread that forked is left. */
 static void in_child(void) {
   if (self) thread_keep_only(self);
 }
@@ -75,7 +75,7 @@ struct thread *schedule_self(void) {
   return self;
 }
 
-/* ---- Turns ---------------------------------------------------------------- */
+/* ---- Turns --------------------------------------------------------------- */
 
 struct batch {
   struct pollfd fds[BATCH];
@@ -111,7 +111,7 @@ static void look_at_descriptors(void) {
   if (batch.count > 0) look(&batch);
 }
 
-/* From when on it can run, as far as that is known. */
+/* Returns the time from which a thread can run, or NEVER if none is known. */
 static int64_t runs_at(const struct thread *t) {
   int64_t at = NEVER;
   if (t->wait == WAIT_FOR_TURN || t->ready > 0)
@@ -143,7 +143,8 @@ static struct thread *nth_that_runs(uint64_t n) {
   return t;
 }
 
-/* (While no thread runs, descriptors are as they were, unless the device writes.) */
+/* While no thread runs, only the device can change descriptors, so they are
+ * looked at once and after each run of the device. */
 static struct thread *choose(void) {
   for (bool begins = true;; begins = false) {
     uint64_t n = 0;
@@ -211,12 +212,12 @@ void schedule_point(void) {
   if (self && self != running) return; /* in a signal handler */
   struct thread *t = schedule_self();
   if (!is_over && !chance_one_in(&turns, exploration.switches)) return;
-  now +=
-      is_over ? SLICE_TIME : MICROSECOND; /* else a spin would take no time */
+  /* Advance the clock, or a spin would take no time. */
+  now += is_over ? SLICE_TIME : MICROSECOND;
   schedule_hand_over(t, WAIT_FOR_TURN, "passes a point");
 }
 
-/* ---- Time and chance ------------------------------------------------------ */
+/* ---- Time and random choices --------------------------------------------- */
 
 int64_t schedule_now(void) { return now; }
 int64_t schedule_tick(void) { return now += MICROSECOND; }

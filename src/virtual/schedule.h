@@ -1,17 +1,18 @@
 /* Threads in virtual time: a scheduler that runs the real threads of a process
  * one at a time.
  *
- * A thread hands over in poll, sleep, sched_yield and join, and where it waits
- * for a mutex; in exploring mode also by chance in any schedule_point.  The next
- * thread is drawn among those that can run.  When no thread can run, the clock
- * jumps to the next deadline of a thread or of a device.  Everything depends on
- * the seed and on what the threads do, and on nothing else.
+ * A thread hands over in poll, sleep, sched_yield and join, and when it waits
+ * for a mutex; in exploring mode also at random in any schedule_point. The
+ * scheduler draws the next thread among those that can run. When none can run,
+ * the clock jumps to the next deadline of a thread or of a device. What happens
+ * depends only on the seed and on what the threads do.
  *
- * Where a thread waits, it waits by the functions of posix.h.  Only one thread runs, so the state has no lock: a thread
- * passes it on together with its turn.  The first thread that calls is the
- * scheduler's, and so is each that posix_create has made; calls by others end
- * the process with a message.  Descriptors are looked at without waiting for
- * them: what another process does with their other ends no clock can wait for. */
+ * Threads wait only by the functions of posix.h. Only one thread runs, so the
+ * state has no lock: a thread passes it on together with its turn. The
+ * scheduler knows the first thread that calls it and those that posix_create
+ * makes. When another thread calls, the process ends with a message. The
+ * scheduler looks at descriptors without waiting, because its clock cannot wait
+ * for what another process does at their other ends. */
 #ifndef ZKLOCK_VIRTUAL_SCHEDULE_H
 #define ZKLOCK_VIRTUAL_SCHEDULE_H
 
@@ -22,54 +23,57 @@
 
 #pragma GCC visibility push(hidden)
 
-/* ---- The clock ------------------------------------------------------------ */
+/* ---- The clock ----------------------------------------------------------- */
 
-int64_t schedule_now(void);  /* nanoseconds */
-int64_t schedule_tick(void); /* the same, but a microsecond later each time */
-/* As after a suspend of the machine: no thread has run meanwhile. */
+int64_t schedule_now(void);  /* in nanoseconds */
+int64_t schedule_tick(void); /* advances by a microsecond */
+/* Advances the clock and runs no thread, as a suspend of the machine does. */
 void schedule_jump(int64_t by);
-/* A process whose clock comes to this moment is ended with a message, as one
- * whose threads all wait for ever.  INT64_MAX: never, as at first. */
+/* Ends the process with a message when its clock reaches this time, as when all
+ * threads wait for ever. INT64_MAX, the default, means never. */
 void schedule_limit(int64_t moment);
 
-/* What acts at moments of its own, on whatever thread is about to hand over.
- * `next` returns the next such moment (INT64_MAX: there is none), and `run` does
- * all that is due.  Neither may wait. */
+/* A device acts at its own times, on the thread that is about to hand over.
+ * `next` returns the next of these times, or INT64_MAX if there is none. `run`
+ * performs all that is due. Neither may wait. */
 struct schedule_device {
   int64_t (*next)(void *self);
   void (*run)(void *self, int64_t now);
   void *self;
 };
-void schedule_attach(const struct schedule_device *device); /* one at most */
+void schedule_attach(const struct schedule_device *device); /* at most one */
 
-/* ---- Chance --------------------------------------------------------------- */
+/* ---- Random choices ------------------------------------------------------ */
 
-/* Chance begins anew with this seed. */
+/* Restarts all random choices with this seed. */
 void schedule_seed(uint64_t seed);
-/* Random bytes for the program, from a stream of their own. */
+/* Writes random bytes for the program, from a stream of their own. */
 void schedule_random(void *bytes, size_t size);
 
 struct schedule_exploration {
-  uint64_t
-      switches;    /* at one point in so many the thread hands over; 0: none */
-  uint64_t stalls; /* at one hand-over in so many the thread is not run ... */
-  int64_t stall;   /* ... before so much time has passed, at most */
+  /* A thread hands over at one of so many points; 0 means at none. */
+  uint64_t switches;
+  uint64_t stalls; /* one of so many hand-overs stalls the thread ... */
+  int64_t stall;   /* ... for so many nanoseconds at most */
 };
 void schedule_explore(const struct schedule_exploration *exploration);
 
-/* A number that two runs have in common only if the same threads had their turns
- * at the same times. */
+/* Returns a number that is the same in two runs only if the same threads had
+ * their turns at the same times. */
 uint64_t schedule_digest(void);
 
-/* ---- For posix.c ---------------------------------------------------------- */
+/* ---- For posix.c --------------------------------------------------------- */
 
-/* Is the calling thread one of the scheduler's, or the first to call? */
+/* Returns true if the scheduler knows the calling thread, or no thread yet. */
 bool schedule_knows_caller(void);
-/* The calling thread, whose turn it is. */
+/* Returns the calling thread. Ends the process if it is not this thread's
+ * turn. */
 struct thread *schedule_self(void);
-/* Lets another thread run, or this one, if what it waits for is there. */
+/* Lets a thread that can run have the next turn. This can be the same
+ * thread. */
 void schedule_hand_over(struct thread *self, enum wait wait, const char *why);
-/* The first turn of the calling thread, and its end. */
+/* The first waits for the first turn of a new thread, the second ends its
+ * last. */
 void schedule_begin(struct thread *self);
 void schedule_end(struct thread *self);
 _Noreturn void schedule_die(const char *format, ...)

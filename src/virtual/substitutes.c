@@ -1,5 +1,5 @@
-/* What the rest of src/io asks the system for, and must have of the seed, or not
- * at all: random numbers, and the client library's imports. */
+/* Replaces what the rest of src/io takes from the system: random numbers come
+ * from the seed, and the imports of the client library stay as they are. */
 #include "io/entropy.h"
 #include "io/imports.h"
 #include "schedule.h"

@@ -18,12 +18,12 @@ enum wait {
   WAIT_FOR_TURN,   /* it can run */
   WAIT_FOR_POLL,   /* for `fds` and `deadline` */
   WAIT_FOR_OBJECT, /* for a mutex, or for the end of a pthread_once */
-  WAIT_FOR_THREAD, /* for the end of one */
+  WAIT_FOR_THREAD, /* for the end of a thread */
   WAIT_IS_OVER,    /* it has ended */
 };
 
 struct thread {
-  struct thread *next; /* in the order of their creation */
+  struct thread *next; /* in the order of creation */
   int number;
   const char *name;
   sem_t turn;
@@ -33,37 +33,38 @@ struct thread {
   void *argument;
 
   enum wait wait;
-  struct pollfd *fds; /* WAIT_FOR_POLL */
+  struct pollfd *fds; /* for WAIT_FOR_POLL */
   nfds_t count;
-  int ready;        /* so many of them are: poll's result */
-  int64_t deadline; /* NEVER: it has none */
+  int ready;        /* number of ready descriptors */
+  int64_t deadline; /* NEVER if it has none */
   const void *object;
   int64_t stalled_until;
 
-  const void *held[HELD_MAX]; /* mutexes, and pthread_once under way */
+  const void *held[HELD_MAX]; /* mutexes, and pthread_once in progress */
   int held_count;
 };
 
-extern struct thread thread_first; /* the one that the process began with */
+extern struct thread thread_first; /* the first of the process */
 
-struct thread *thread_new(const char *name); /* NULL: no memory */
+struct thread *thread_new(const char *name); /* NULL without memory */
 void thread_free(struct thread *thread);
-/* Adopts the first thread. */
+/* Initializes the first thread. */
 void thread_init(void);
-/* After a fork: forgets all but this one. */
+/* After a fork: forgets all threads but this one. */
 void thread_keep_only(struct thread *kept);
 
-/* NULL: none; a thread that has ended still has its number. */
+/* Returns the thread with this id, or NULL. A thread that has ended keeps its
+ * id. */
 struct thread *thread_find(pthread_t id);
-/* NULL: none has this mutex, or runs this pthread_once. */
+/* Returns the thread that has this mutex or runs this pthread_once, or NULL. */
 struct thread *thread_holder(const void *object);
-/* Those that wait for this object can run. */
+/* Lets the threads that wait for this object run. */
 void thread_wake(const void *object);
-int thread_count(void); /* of those that have not ended */
-/* Joins and frees detached threads that have ended: nothing of them is left when
- * the program counts its threads. */
+int thread_count(void); /* of threads that have not ended */
+/* Joins and frees detached threads that have ended, so that the program does
+ * not find them when it counts its threads. */
 void thread_bury(void);
-/* To stderr, a line for each. */
+/* Writes a line for each thread to stderr. */
 void thread_describe_all(void);
 
 #pragma GCC visibility pop

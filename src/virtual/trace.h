@@ -1,6 +1,6 @@
-/* The trace: one line for each turn of a thread and for each message, so that two
- * runs can be compared byte by byte.  It has no address, descriptor or process
- * number in it. */
+/* The trace has a line for each turn of a thread and for each message, so that
+ * two runs can be compared byte by byte. It contains no address, descriptor or
+ * process number. */
 #ifndef ZKLOCK_VIRTUAL_TRACE_H
 #define ZKLOCK_VIRTUAL_TRACE_H
 
@@ -9,7 +9,8 @@
 
 #pragma GCC visibility push(hidden)
 
-/* From now on lines are appended to this file; NULL: to none. */
+/* Appends further lines to this file; NULL ends the trace. Returns false if the
+ * file cannot be opened. */
 bool trace_to(const char *name);
 bool trace_is_on(void);
 void trace(int64_t now, const char *format, ...)

@@ -1,4 +1,4 @@
-/* The world of this process: the ensembles that its clients can reach, all on the
+/* The ensembles that the clients of this process can reach, all on the
  * scheduler's clock. */
 #ifndef ZKLOCK_VIRTUAL_WORLD_H
 #define ZKLOCK_VIRTUAL_WORLD_H
@@ -7,14 +7,17 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Stays until world_remove.  NULL: no memory, or too many. */
+/* Adds an ensemble, which stays until world_remove. Returns NULL if there are
+ * too many. */
 struct ensemble *world_add(const struct ensemble_settings *settings,
                            uint64_t seed);
-/* Frees it.  False: clients are connected to it, and it stays. */
+/* Frees an ensemble. Returns false, and keeps it, if clients are connected to
+ * it. */
 bool world_remove(struct ensemble *ensemble);
-/* The one that has a link with this address; NULL: none has. */
+/* Returns the ensemble that has a link with this address, or NULL. */
 struct ensemble *world_find(const char *address);
-/* Calls this whenever an ensemble has done what was due. */
+/* Sets a function that is called whenever the ensembles have performed what was
+ * due. */
 void world_call(void (*function)(void));
 
 #pragma GCC visibility pop

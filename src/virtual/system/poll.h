@@ -1,4 +1,4 @@
-/* In place of the system's own in a build for virtual time: see redirect.h. */
+/* Replaces the system's header in a build for virtual time: see redirect.h. */
 #include_next <poll.h>
 
 #include "virtual/redirect.h"

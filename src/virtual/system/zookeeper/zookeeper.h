@@ -1,6 +1,7 @@
-/* In place of the client library's own in a build for virtual time: its functions
- * are those of client*.c, which nothing outside of this module may see.  (What it
- * includes of the system's is included before that.) */
+/* Replaces the client library's header in a build for virtual time. Its
+ * functions are those of client*.c, which stay hidden from other modules. The
+ * system headers that it needs are included first, because their functions must
+ * not be hidden. */
 #include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>

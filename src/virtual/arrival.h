@@ -1,4 +1,5 @@
-/* What an ensemble has sent and its client has not read yet: copies, in order. */
+/* Messages that have reached a client, and that the client has not read yet.
+ * They are copies, in order. */
 #ifndef ZKLOCK_VIRTUAL_ARRIVAL_H
 #define ZKLOCK_VIRTUAL_ARRIVAL_H
 
@@ -15,11 +16,11 @@ struct arrival {
     ARRIVAL_EVENT,
     ARRIVAL_END
   } kind;
-  struct zk_session session;    /* ARRIVAL_CONNECTED */
-  const struct zk_reply *reply; /* ARRIVAL_REPLY */
-  struct zk_event event;        /* ARRIVAL_EVENT */
-  enum zk_end end;              /* ARRIVAL_END */
-  struct arena *arena; /* has what the message points to; NULL: nothing */
+  struct zk_session session;    /* for ARRIVAL_CONNECTED */
+  const struct zk_reply *reply; /* for ARRIVAL_REPLY */
+  struct zk_event event;        /* for ARRIVAL_EVENT */
+  enum zk_end end;              /* for ARRIVAL_END */
+  struct arena *arena; /* owns what the message points to; can be NULL */
 };
 
 struct arrivals {
@@ -28,7 +29,8 @@ struct arrivals {
 
 void arrivals_init(struct arrivals *arrivals);
 void arrivals_clear(struct arrivals *arrivals);
-/* The oldest, which is the caller's then; NULL: there is none. */
+/* Removes the oldest arrival and returns it; the caller frees it. Returns NULL
+ * if there is none. */
 struct arrival *arrivals_take(struct arrivals *arrivals);
 void arrivals_append(struct arrivals *arrivals, struct arrival *arrival);
 

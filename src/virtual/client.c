@@ -1,4 +1,4 @@
-/* Handles: how they connect, what they do when time passes, and how they end. */
+/* Handles: how they connect, send pings, handle arrivals, and close. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <stdio.h>
@@ -12,14 +12,15 @@
 
 #define MILLISECOND INT64_C(1000000)
 
-/* ---- The end of a connection ---------------------------------------------- */
+/* ---- The end of a connection --------------------------------------------- */
 
 static bool is_beyond_help(const zhandle_t *zh) {
   return zh->state == ZOO_EXPIRED_SESSION_STATE ||
          zh->state == ZOO_AUTH_FAILED_STATE;
 }
 
-/* First the watcher hears of it, and then all that was asked for is answered. */
+/* Reports the end of the connection to the watcher first. Then it completes all
+ * outstanding requests with `rc`. */
 static int fail(zhandle_t *zh, int rc, int problem) {
   bool was_connected = client_is_connected(zh);
   trace(schedule_now(), "client %d gives its connection up: %d", zh->number,
@@ -36,7 +37,7 @@ static int fail(zhandle_t *zh, int rc, int problem) {
   return rc;
 }
 
-/* ---- When time passes ----------------------------------------------------- */
+/* ---- Time ---------------------------------------------------------------- */
 
 static int connect_now(zhandle_t *zh) {
   struct zk_hello hello = {.session = zh->id.client_id,
@@ -66,8 +67,9 @@ static struct timeval time_of(int64_t milliseconds) {
                           .tv_usec = milliseconds % 1000 * 1000};
 }
 
-/* A connection that is silent for two thirds of the timeout is given up; one that
- * has sent nothing for a third sends a ping, if no answer is due. */
+/* Gives up a connection from which nothing has arrived for two thirds of the
+ * timeout. Sends a ping if the handle has sent nothing for a third of the
+ * timeout and waits for no answer. */
 int zookeeper_interest(zhandle_t *zh, int *fd, int *interest,
                        struct timeval *tv) {
   *fd = -1;
@@ -92,7 +94,7 @@ int zookeeper_interest(zhandle_t *zh, int *fd, int *interest,
   return ZOK;
 }
 
-/* ---- When something has come ----------------------------------------------- */
+/* ---- Arrivals ------------------------------------------------------------ */
 
 const struct zk_reply *(*client_lie)(const struct outstanding *asked,
                                      const struct zk_reply *reply,
@@ -113,7 +115,8 @@ static int greet(zhandle_t *zh, const struct zk_session *session) {
   return ZOK;
 }
 
-/* What the library is told. */
+/* Calls the completion of a request. A credential has no completion: if a
+ * server refuses it, the handle's state changes. */
 static void tell(zhandle_t *zh, const struct zk_reply *reply) {
   if (reply->op != ZK_AUTH)
     client_answer(zh, reply);
@@ -178,7 +181,7 @@ int zookeeper_process(zhandle_t *zh, int events) {
   return rc;
 }
 
-/* ---- Birth and death ------------------------------------------------------ */
+/* ---- Opening and closing ------------------------------------------------- */
 
 zhandle_t *zookeeper_init2(const char *host, watcher_fn watcher,
                            int recv_timeout, const clientid_t *id,
@@ -222,7 +225,7 @@ int zookeeper_close(zhandle_t *zh) {
   return ZOK;
 }
 
-/* ---- What can be asked ---------------------------------------------------- */
+/* ---- Queries ------------------------------------------------------------- */
 
 int zoo_state(zhandle_t *zh) { return zh->state; }
 

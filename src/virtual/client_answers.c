@@ -1,11 +1,11 @@
-/* What comes back: completions are called as the library calls them, and the
- * watcher for events of paths that are watched. */
+/* Replies and events. Calls completions as the library does, and the watcher
+ * for events of watched paths. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "client_inside.h"
 
-/* ---- Completions ---------------------------------------------------------- */
+/* ---- Completions --------------------------------------------------------- */
 
 static struct Stat stat_of(const struct zk_stat *stat) {
   return (struct Stat){.czxid = stat->czxid,
@@ -37,9 +37,10 @@ static void put_value(const zoo_op_t *op, zoo_op_result_t *result,
   }
 }
 
-/* The code for all of it is that of the part that was refused: those before it have
- * "ok", though nothing was done, those behind it "inconsistency".  Where the whole
- * was refused, each part has its code. */
+/* Returns the code of the transaction, which is that of the refused part. The
+ * parts before it have "ok", though the server has changed nothing. The parts
+ * after it have "inconsistency". If a server refuses the whole transaction,
+ * each part has its code. */
 static int put_results(const struct outstanding *asked,
                        const struct zk_reply *reply) {
   int rc = reply->part_count > 0 ? ZOK : reply->rc;
@@ -104,7 +105,7 @@ static void complete(const struct outstanding *asked,
   }
 }
 
-/* ---- Watches -------------------------------------------------------------- */
+/* ---- Watches ------------------------------------------------------------- */
 
 static void watch(zhandle_t *zh, const struct outstanding *asked, int rc) {
   if (asked->op == ZK_REMOVE_WATCHES) {
@@ -127,7 +128,7 @@ void client_hear(zhandle_t *zh, const struct zk_event *event) {
   zh->watcher(zh, (int)event->type, zh->state, event->path, zh->context);
 }
 
-/* ---- In order ------------------------------------------------------------- */
+/* ---- Requests in order --------------------------------------------------- */
 
 static void outstanding_free(struct outstanding *asked) {
   free(asked->path);

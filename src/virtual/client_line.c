@@ -1,6 +1,6 @@
-/* The connection below a handle.  Its owner polls a real descriptor: one end of
- * a pair of sockets, which has a byte to read while something has arrived.  It
- * can be shut down, duplicated and closed, as a connection to a server can. */
+/* The connection below a handle. src/io polls a real descriptor: one end of a
+ * socket pair, which is readable while an arrival is unread. It can be shut
+ * down, duplicated and closed, as a connection to a server can. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -13,7 +13,7 @@
 #include "schedule.h"
 #include "world.h"
 
-/* Those that have outlived their handles. */
+/* The lines that have outlived their handles. */
 static struct line *farewells;
 
 static void append(struct line *line, struct arrival *arrival) {
@@ -97,7 +97,7 @@ struct arrival *line_read(struct line *line) {
   return arrival;
 }
 
-/* Is the other end closed, or shut down? */
+/* Returns true if the other end is closed or shut down. */
 static bool hangs(const struct line *line) {
   struct pollfd end = {.fd = line->server_fd};
   return (poll)(&end, 1, 0) > 0 && end.revents & POLLHUP;
@@ -114,7 +114,8 @@ static void hang_up(struct line *line) {
   close(line->server_fd);
 }
 
-/* Frees lines that have outlived their handles, and have ended. */
+/* Frees each line that has outlived its handle, once its connection has ended
+ * or its last descriptor is closed. */
 static void look_after_farewells(void) {
   for (struct line **link = &farewells; *link;) {
     struct line *line = *link;
@@ -132,7 +133,7 @@ void line_close(struct line *line) {
   close(line->client_fd);
   line->client_fd = -1;
   arrivals_clear(&line->arrivals);
-  if (line->connection && !hangs(line)) { /* there is a duplicate */
+  if (line->connection && !hangs(line)) { /* a duplicate is open */
     line->next = farewells;
     farewells = line;
     world_call(look_after_farewells);

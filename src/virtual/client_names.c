@@ -1,4 +1,4 @@
-/* The constants of zookeeper.h, the words for its codes, and the parts of a
+/* The constants of zookeeper.h, the messages of its codes, and the parts of a
  * transaction. */
 #include <string.h>
 

@@ -11,7 +11,8 @@ static bool is_unusable(const zhandle_t *zh) {
          zh->state == ZOO_AUTH_FAILED_STATE;
 }
 
-/* What is known without asking a server. */
+/* Returns the code with which the library refuses a call before it asks a
+ * server, or ZOK. */
 static int refusal(const zhandle_t *zh, const char *path) {
   size_t size = path ? strlen(path) : 0;
   if (is_unusable(zh)) return ZINVALIDSTATE;
@@ -96,7 +97,7 @@ int zoo_async(zhandle_t *zh, const char *path, string_completion_t completion,
   return ZOK;
 }
 
-/* ---- Reading -------------------------------------------------------------- */
+/* ---- Reading ------------------------------------------------------------- */
 
 static struct outstanding *ask_to_read(zhandle_t *zh, enum zk_op op,
                                        const char *path, int watch,
@@ -163,8 +164,8 @@ int zoo_aget_children2(zhandle_t *zh, const char *path, int watch,
   return ZOK;
 }
 
-/* (What is declared as a pointer to a function pointer is the function itself,
- * see library_requests.c.) */
+/* The header declares a pointer to a function pointer, but the library takes
+ * the function itself: see library_requests.c. */
 int zoo_aremove_all_watches(zhandle_t *zh, const char *path,
                             ZooWatcherType type, int local,
                             void_completion_t *completion, const void *data) {
@@ -183,7 +184,7 @@ int zoo_aremove_all_watches(zhandle_t *zh, const char *path,
   return ZOK;
 }
 
-/* ---- Transactions --------------------------------------------------------- */
+/* ---- Transactions -------------------------------------------------------- */
 
 static struct zk_request part_of(struct arena *arena, const zoo_op_t *op) {
   struct zk_request part = {.op = (enum zk_op)op->type};
@@ -235,7 +236,7 @@ int zoo_amulti(zhandle_t *zh, int count, const zoo_op_t *ops,
   return ZOK;
 }
 
-/* ---- Credentials ---------------------------------------------------------- */
+/* ---- Credentials --------------------------------------------------------- */
 
 int zoo_add_auth(zhandle_t *zh, const char *scheme, const char *secret,
                  int size, void_completion_t completion, const void *data) {

@@ -1,4 +1,4 @@
-/* What a handle sends, and the trace of it. */
+/* Sends the requests of a handle, and traces them. */
 #include "client_inside.h"
 #include "schedule.h"
 #include "trace.h"

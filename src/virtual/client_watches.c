@@ -1,4 +1,5 @@
-/* Which paths a handle watches: the library tells nobody of others. */
+/* The paths that a handle watches. The library calls the watcher only for
+ * events of these paths. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

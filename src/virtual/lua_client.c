@@ -8,7 +8,7 @@
 
 #define CLIENT "zklock.virtual.client"
 
-/* Something that has come. */
+/* A message that has arrived. */
 struct item {
   struct item *next;
   enum { SESSION, REPLY, EVENT, END } kind;
@@ -23,11 +23,11 @@ struct item {
 
 struct client {
   struct lua_box *box;
-  struct zk_connection *connection; /* NULL: it has ended */
+  struct zk_connection *connection; /* NULL if it has ended */
   struct item *first, *last;
   int32_t xid;
   int64_t session;
-  int owner; /* a reference to the object of the box */
+  int owner; /* registry reference to the object of the box */
 };
 
 void lua_push_metatable(lua_State *L, const char *name, const luaL_Reg *methods,
@@ -43,7 +43,7 @@ void lua_push_metatable(lua_State *L, const char *name, const luaL_Reg *methods,
   lua_setfield(L, -2, "__gc");
 }
 
-/* ---- What comes ---------------------------------------------------------------- */
+/* ---- Arrivals ------------------------------------------------------------ */
 
 static struct item *add(struct client *client, int kind) {
   struct item *item = fresh(sizeof *item);
@@ -80,17 +80,18 @@ static void hear_end(void *self, enum zk_end end) {
   add(client, END)->end = end;
 }
 
-/* ---- Methods ------------------------------------------------------------------- */
+/* ---- Methods ------------------------------------------------------------- */
 
 static struct client *client_at(lua_State *L, int index) {
   return luaL_checkudata(L, index, CLIENT);
 }
 
-/* client:send(request): its xid; nil: the connection has ended. */
+/* client:send(request): sends it and returns its xid, or nil if the connection
+ * has ended. */
 static int client_send(lua_State *L) {
   struct client *client = client_at(L, 1);
   struct arena **arena = lua_newuserdata(L, sizeof *arena);
-  *arena = arena_new(); /* (It leaks where lua_to_request raises.) */
+  *arena = arena_new(); /* It leaks if lua_to_request raises. */
   struct zk_request *request = lua_to_request(L, 2, *arena);
   if (request->xid == 0) request->xid = ++client->xid;
   int32_t xid = request->xid;
@@ -124,7 +125,7 @@ static void item_free(struct item *item) {
   free(item);
 }
 
-/* client:take(): the next thing that has come; nil: there is none yet. */
+/* client:take(): returns the next arrival, or nil if there is none. */
 static int client_take(lua_State *L) {
   struct client *client = client_at(L, 1);
   if (!client->first) return 0;
@@ -163,7 +164,7 @@ static int client_collect(lua_State *L) {
   return 0;
 }
 
-/* ---- A new one ----------------------------------------------------------------- */
+/* ---- A new client -------------------------------------------------------- */
 
 static struct zk_hello read_options(lua_State *L, int options) {
   struct zk_hello hello = {.timeout_ms = 30000};

@@ -1,5 +1,6 @@
-/* A client of an ensemble, for Lua: it sends any request, and what comes is kept
- * until Lua takes it.  (The ensemble may run on another thread than Lua.) */
+/* A client of an ensemble, for Lua. It sends any request, and keeps arrivals
+ * until Lua takes them, because the ensemble can run on another thread than
+ * Lua. */
 #ifndef ZKLOCK_VIRTUAL_LUA_CLIENT_H
 #define ZKLOCK_VIRTUAL_LUA_CLIENT_H
 
@@ -10,11 +11,11 @@
 
 #pragma GCC visibility push(hidden)
 
-/* An ensemble as its clients know it. */
+/* An ensemble, and the time that its clients use. */
 struct lua_box {
   struct ensemble *ensemble;
-  int64_t (*now)(
-      void); /* NULL: it has a time of its own, and is the object's */
+  /* NULL if the object owns the ensemble, whose time is `time` then. */
+  int64_t (*now)(void);
   int64_t time;
 };
 
@@ -22,12 +23,12 @@ static inline int64_t lua_box_now(const struct lua_box *box) {
   return box->now ? box->now() : box->time;
 }
 
-/* Pushes a client that connects to an address, as the table at `options` says:
- * { timeout = ms, session =, password =, seen = }.  `owner`: the object of the
- * box, which is kept as long as the client. */
+/* Pushes a client that connects to an address. The table at `options` is
+ * { timeout = ms, session =, password =, seen = }. The client keeps a reference
+ * to `owner`, the object of the box. */
 void lua_push_client(lua_State *L, struct lua_box *box, int owner,
                      const char *address, int options);
-/* Pushes the metatable of this name, which is made of these. */
+/* Pushes the metatable with this name, and creates it if it does not exist. */
 void lua_push_metatable(lua_State *L, const char *name, const luaL_Reg *methods,
                         lua_CFunction collect);
 

@@ -1,5 +1,5 @@
-/* A client is known by the number of the thread that its handles are used by: it
- * stays the same over lost connections and expired sessions. */
+/* A test identifies a client by the number of the thread that uses its handles.
+ * This number stays the same when a connection is lost or a session expires. */
 #include "lua_clients.h"
 
 #include "lua_messages.h"
@@ -7,8 +7,8 @@
 #include "operator.h"
 #include "schedule.h"
 
-/* client_of(address, session): the client that has this session; nil: none is
- * connected with it */
+/* client_of(address, session): returns the client that is connected with this
+ * session, or nil. */
 static int client_of(lua_State *L) {
   int client = ensemble_client(lua_check_ensemble(L, 1), lua_to_id(L, 2));
   if (client == 0) return 0;
@@ -16,7 +16,8 @@ static int client_of(lua_State *L) {
   return 1;
 }
 
-/* server_of(address, client): the number of its server, from 1; nil: none */
+/* server_of(address, client): returns the number of its server, from 1, or
+ * nil. */
 static int server_of(lua_State *L) {
   int server = ensemble_server_of(lua_check_ensemble(L, 1),
                                   (int)luaL_checkinteger(L, 2));
@@ -25,8 +26,8 @@ static int server_of(lua_State *L) {
   return 1;
 }
 
-/* client_fault(address, "cut" | "refuse" | "freeze" | "heal", client | nil): of this client
- * alone, or of all clients */
+/* client_fault(address, "cut" | "refuse" | "freeze" | "heal", client | nil):
+ * applies a fault to the connections of this client, or of all clients. */
 static int client_fault(lua_State *L) {
   static const char *const words[] = {"cut", "refuse", "freeze", "heal", NULL};
   static void (*const faults[])(struct zk_link *,

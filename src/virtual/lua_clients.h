@@ -1,4 +1,4 @@
-/* What befalls the clients of a server's address, all or one, for Lua. */
+/* Faults of one client or of all clients of an address, for Lua. */
 #ifndef ZKLOCK_VIRTUAL_LUA_CLIENTS_H
 #define ZKLOCK_VIRTUAL_LUA_CLIENTS_H
 

@@ -12,7 +12,7 @@ static struct lua_box *box_at(lua_State *L, int index) {
   return luaL_checkudata(L, index, LUA_ENSEMBLE);
 }
 
-/* ensemble:open(address, options): a client (lua_client.h) */
+/* ensemble:open(address, options): returns a client (lua_client.h). */
 static int open_client(lua_State *L) {
   struct lua_box *box = box_at(L, 1);
   const char *address = luaL_checkstring(L, 2);
@@ -21,20 +21,22 @@ static int open_client(lua_State *L) {
   return 1;
 }
 
-/* ---- Time --------------------------------------------------------------------- */
+/* ---- Time ---------------------------------------------------------------- */
 
 static int own_now(lua_State *L) {
   lua_pushnumber(L, (lua_Number)lua_box_now(box_at(L, 1)) / 1e9);
   return 1;
 }
 
-/* ensemble:next(): when something is due, in seconds */
+/* ensemble:next(): returns the time of the next action, in seconds. */
 static int own_next(lua_State *L) {
   lua_pushnumber(L, (lua_Number)ensemble_next(box_at(L, 1)->ensemble) / 1e9);
   return 1;
 }
 
-/* ensemble:step(): does what is due next, if that is within `seconds`. */
+/* ensemble:step(seconds): performs the next action if it is due within
+ * `seconds`, and returns true. Otherwise so much time passes, and it returns
+ * false. */
 static int own_step(lua_State *L) {
   struct lua_box *box = box_at(L, 1);
   luaL_argcheck(L, !box->now, 1, "its time is not its own");
@@ -48,7 +50,8 @@ static int own_step(lua_State *L) {
   return 1;
 }
 
-/* ensemble:advance(seconds) */
+/* ensemble:advance(seconds): lets so much time pass, and performs its
+ * actions. */
 static int own_advance(lua_State *L) {
   struct lua_box *box = box_at(L, 1);
   luaL_argcheck(L, !box->now, 1, "its time is not its own");
@@ -62,7 +65,7 @@ static int own_advance(lua_State *L) {
   return 0;
 }
 
-/* ---- Servers and sessions ------------------------------------------------------ */
+/* ---- Servers and sessions ------------------------------------------------ */
 
 static int with_server(lua_State *L,
                        void (*function)(struct ensemble *, int64_t, int)) {
@@ -97,7 +100,7 @@ static int own_elect(lua_State *L) {
   return 1;
 }
 
-/* Its number, from 1; nil: there is none. */
+/* ensemble:leader(): returns its number, from 1, or nil. */
 static int own_leader(lua_State *L) {
   int leader = ensemble_leader(box_at(L, 1)->ensemble);
   if (leader < 0) return 0;
@@ -118,7 +121,7 @@ static int own_has_session(lua_State *L) {
   return 1;
 }
 
-/* ensemble:look(path): stat, data; nil: there is no such node. */
+/* ensemble:look(path): returns the stat and the data of a node, or nil. */
 static int own_look(lua_State *L) {
   struct zk_stat stat;
   struct zk_data data;
@@ -142,7 +145,7 @@ static void add_name(void *self, const char *name) {
   lua_rawseti(names->L, -2, ++names->count);
 }
 
-/* ensemble:children(path): their names, in order */
+/* ensemble:children(path): returns their names, in order. */
 static int own_children(lua_State *L) {
   struct names names = {L, 0};
   struct ensemble *ensemble = box_at(L, 1)->ensemble;
@@ -152,7 +155,7 @@ static int own_children(lua_State *L) {
   return 1;
 }
 
-/* ensemble:crowd(path): the most ephemeral children at once, since it had none */
+/* ensemble:crowd(path): see ensemble_crowd. */
 static int own_crowd(lua_State *L) {
   lua_pushinteger(L, ensemble_crowd(box_at(L, 1)->ensemble,
                                     luaL_checkstring(L, 2)));
@@ -165,7 +168,8 @@ static int own_watches(lua_State *L) {
   return 1;
 }
 
-/* ensemble:word(server, "cons"): its answer; nil: it does not answer */
+/* ensemble:word(server, "cons"): returns the answer, or nil if there is
+ * none. */
 static int own_word(lua_State *L) {
   char *answer =
       server_word(box_at(L, 1)->ensemble, (int)luaL_checkinteger(L, 2) - 1,
@@ -188,7 +192,7 @@ static int own_set_counter(lua_State *L) {
   return 1;
 }
 
-/* ensemble:link(address, server...): those servers can be reached there. */
+/* ensemble:link(address, server...): adds a link to these servers. */
 static int own_link(lua_State *L) {
   int servers[16], count = lua_gettop(L) - 2;
   luaL_argcheck(L, count >= 1 && count <= 16, 3, "1 to 16 servers");
@@ -241,7 +245,7 @@ void lua_push_ensemble(lua_State *L, struct ensemble *ensemble,
   lua_settop(L, 1);
 }
 
-/* ---- New ones ------------------------------------------------------------------ */
+/* ---- New ensembles ------------------------------------------------------- */
 
 static int32_t setting(lua_State *L, const char *name, int32_t otherwise) {
   lua_getfield(L, 1, name);
@@ -293,7 +297,7 @@ int lua_ensemble_new(lua_State *L) {
   return 1;
 }
 
-/* The module of ensembles alone: no scheduler, no clock, no library. */
+/* The module that has only ensembles: no scheduler, no clock, no library. */
 __attribute__((visibility("default"))) int luaopen_zklock_ensemble(
     lua_State *L) {
   lua_createtable(L, 0, 1);

@@ -1,5 +1,5 @@
-/* An ensemble as a Lua object: clients that send any request, and what an operator
- * does to servers and sessions. */
+/* An ensemble as a Lua object. It has clients that send any request, and
+ * functions that act on servers and sessions as an operator does. */
 #ifndef ZKLOCK_VIRTUAL_LUA_ENSEMBLE_H
 #define ZKLOCK_VIRTUAL_LUA_ENSEMBLE_H
 
@@ -13,11 +13,12 @@
 /* The metatable of these objects. */
 #define LUA_ENSEMBLE "zklock.virtual.ensemble"
 
-/* Pushes an object for an ensemble that lives longer than the Lua state, and
- * whose time is told by `now`. */
+/* Pushes an object for an ensemble that outlives the Lua state. `now` returns
+ * the time of the ensemble. */
 void lua_push_ensemble(lua_State *L, struct ensemble *ensemble,
                        int64_t (*now)(void));
-/* new(settings, seed): an ensemble with a time of its own, which `step` moves. */
+/* new(settings, seed): returns an ensemble with its own time, which `step` and
+ * `advance` move. */
 int lua_ensemble_new(lua_State *L);
 
 #pragma GCC visibility pop

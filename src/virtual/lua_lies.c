@@ -7,17 +7,17 @@
 #include "client_inside.h"
 #include "lua_messages.h"
 
-/* A state of its own, for the thread that hears an answer is not Lua's: that one
- * stands still in a function of C meanwhile. */
+/* The function runs in a Lua thread of its own, because answers arrive on
+ * another system thread, while Lua's own waits in a C function. */
 static struct {
   lua_State *L;
-  int thread, function; /* references */
+  int thread, function; /* registry references */
 } liar;
 
 struct answer {
   const char *path;
   struct zk_reply truth;
-  const struct zk_reply *lie; /* NULL: there is none */
+  const struct zk_reply *lie; /* NULL if the answer stays unchanged */
   struct arena *arena;
 };
 
@@ -32,7 +32,8 @@ static int ask(lua_State *L) {
   return 0;
 }
 
-/* Of a multi, that of its first create. */
+/* Returns the requested path. For a multi this is the path of its first
+ * create. */
 static const char *path_of(const struct outstanding *asked) {
   for (int i = 0; i < asked->part_count; i++)
     if (asked->parts[i].type == ZOO_CREATE_OP)
@@ -40,7 +41,8 @@ static const char *path_of(const struct outstanding *asked) {
   return asked->path;
 }
 
-/* No finalizer may run in this thread. */
+/* Returns the answer that the library receives. The collector is stopped,
+ * because no finalizer may run in this thread. */
 static const struct zk_reply *lie(const struct outstanding *asked,
                                   const struct zk_reply *reply,
                                   struct arena *arena) {
@@ -60,9 +62,10 @@ static const struct zk_reply *lie(const struct outstanding *asked,
   return answer.lie ? answer.lie : reply;
 }
 
-/* lie(function | nil): it is called with each answer to a request of the library's,
- * as a raw client has it, and the path that was asked for; what it returns is told
- * in its place.  It must not wait. */
+/* lie(function | nil): calls the function with each answer to a request of the
+ * library, in the form in which a raw client takes it, and with the requested
+ * path. If the function returns a table, the library receives that answer
+ * instead. The function must not wait. */
 static int set(lua_State *L) {
   if (liar.L) {
     luaL_unref(L, LUA_REGISTRYINDEX, liar.thread);

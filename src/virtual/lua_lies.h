@@ -1,4 +1,4 @@
-/* Answers that a test changes on their way to the library. */
+/* Answers that a test changes before the library receives them. */
 #ifndef ZKLOCK_VIRTUAL_LUA_LIES_H
 #define ZKLOCK_VIRTUAL_LUA_LIES_H
 
@@ -6,7 +6,7 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Adds its function to the module's table, at the top. */
+/* Adds `lie` to the table on top of the stack. */
 void lua_lies_register(lua_State *L);
 
 #pragma GCC visibility pop

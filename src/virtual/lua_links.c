@@ -12,8 +12,9 @@ static struct zk_link *check_link(lua_State *L, int index) {
   return link_find(lua_check_ensemble(L, index), lua_tostring(L, index));
 }
 
-/* link_new(address, to, servers): a link to servers, by their numbers from 0, of the
- * ensemble that has the address `to`; false: the address is taken */
+/* link_new(address, to, servers): adds a link to servers of the ensemble that
+ * has the address `to`. Servers are numbered from 0. Returns false if the
+ * address is taken. */
 static int new (lua_State *L) {
   int servers[SERVERS], count = 0;
   const char *address = luaL_checkstring(L, 1);
@@ -64,8 +65,8 @@ static int64_t field(lua_State *L, const char *name) {
   return value;
 }
 
-/* link_behave(address, manners): the fields of struct zk_manners; its treatment
- * is "cut", "mute" or "refuse", times are in nanoseconds */
+/* link_behave(address, manners): sets the fields of struct zk_manners.
+ * `treatment` is "cut", "mute" or "refuse". Times are in nanoseconds. */
 static int behave(lua_State *L) {
   static const char *const treatments[] = {"cut", "mute", "refuse", NULL};
   struct zk_manners manners = {0};
@@ -90,7 +91,8 @@ static int behave(lua_State *L) {
   return 0;
 }
 
-/* link_visits(address): connections, new sessions, sessions that returned */
+/* link_visits(address): returns the numbers of connections, new sessions, and
+ * sessions that returned. */
 static int visits(lua_State *L) {
   struct zk_visits so_far = link_visits(check_link(L, 1));
   lua_pushinteger(L, so_far.connections);
@@ -99,9 +101,9 @@ static int visits(lua_State *L) {
   return 3;
 }
 
-/* ---- Traps ---------------------------------------------------------------- */
+/* ---- Traps --------------------------------------------------------------- */
 
-/* link_lose_reply(address, kind): of request_kind */
+/* link_lose_reply(address, kind): for kinds see zk_request_kind. */
 static int lose_reply(lua_State *L) {
   link_lose_reply(check_link(L, 1), (int)luaL_checkinteger(L, 2));
   return 0;
@@ -126,7 +128,7 @@ static int cut_after_reply(lua_State *L) {
   return 0;
 }
 
-/* link_cut_at(address, n): at the nth message to a client */
+/* link_cut_at(address, n): cuts at the nth message to a client. */
 static int cut_at(lua_State *L) {
   link_cut_at(check_link(L, 1), (int)luaL_checkinteger(L, 2));
   return 0;
@@ -137,8 +139,8 @@ static int disarm(lua_State *L) {
   return 0;
 }
 
-/* link_has_sprung(address, "lost" | "kept" | "applied" | "last"): since it was
- * asked last? */
+/* link_has_sprung(address, "lost" | "kept" | "applied" | "last"): returns true
+ * if the trap has sprung since the last call. */
 static int has_sprung(lua_State *L) {
   static const char *const words[] = {"lost", "kept", "applied", "last", NULL};
   static const enum link_sprung what[] = {LINK_LOST, LINK_KEPT, LINK_APPLIED,

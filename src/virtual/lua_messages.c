@@ -34,7 +34,7 @@ static const struct {
 
 enum { OPS = sizeof ops / sizeof *ops };
 
-/* ---- From Lua ----------------------------------------------------------------- */
+/* ---- From Lua ------------------------------------------------------------ */
 
 static lua_Integer number_field(lua_State *L, int index, const char *name,
                                 lua_Integer otherwise) {
@@ -240,7 +240,7 @@ int64_t lua_to_id(lua_State *L, int index) {
   return (int64_t)strtoull(luaL_checkstring(L, index), NULL, 16);
 }
 
-/* ---- To Lua ------------------------------------------------------------------- */
+/* ---- To Lua -------------------------------------------------------------- */
 
 static void set_text(lua_State *L, const char *name, const char *text) {
   if (!text) return;
@@ -248,7 +248,7 @@ static void set_text(lua_State *L, const char *name, const char *text) {
   lua_setfield(L, -2, name);
 }
 
-/* (An integer where Lua has them.) */
+/* Sets an integer if this Lua has integers, otherwise a float. */
 static void set_integer(lua_State *L, const char *name, int64_t number) {
 #if LUA_VERSION_NUM >= 503
   lua_pushinteger(L, (lua_Integer)number);

@@ -1,5 +1,6 @@
-/* Requests, replies and events as Lua tables.  Numbers of 64 bits are texts, as
- * Lua 5.1 has no such numbers: zxids of 19 digits, sessions in hexadecimal. */
+/* Requests, replies and events as Lua tables. 64-bit numbers are strings,
+ * because Lua 5.1 has no such numbers. Zxids have 19 digits, ids of sessions
+ * are hexadecimal. */
 #ifndef ZKLOCK_VIRTUAL_LUA_MESSAGES_H
 #define ZKLOCK_VIRTUAL_LUA_MESSAGES_H
 
@@ -11,13 +12,15 @@
 
 #pragma GCC visibility push(hidden)
 
-/* { xid =, op = "create", path =, data = (false: null), flags =, version =,
+/* Returns the request that this table describes:
+ * { xid =, op = "create", path =, data = (false: null), flags =, version =,
  *   watch =, acl = { { perms =, scheme =, id = }, ... }, ttl =, scheme =,
- *   parts = { ... }, seen =, data_watches =, exist_watches =, child_watches = }.
- * Raises where a field is wrong. */
+ *   parts = { ... }, seen =, data_watches =, exist_watches =, child_watches = }
+ * Raises if a field is wrong. */
 struct zk_request *lua_to_request(lua_State *L, int index, struct arena *arena);
 
-/* What lua_push_reply has pushed, changed or not; without xid and ACL. */
+/* Returns the reply of a table in the form of lua_push_reply, without xid and
+ * ACL. */
 struct zk_reply *lua_to_reply(lua_State *L, int index, struct arena *arena);
 
 void lua_push_reply(lua_State *L, const struct zk_reply *reply);

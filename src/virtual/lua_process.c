@@ -1,4 +1,5 @@
-/* A function in a child process: it has a world of its own, and may crash. */
+/* Calls a function in a child process, which has its own ensembles and can
+ * crash. */
 #include "lua_process.h"
 
 #include <errno.h>
@@ -18,8 +19,9 @@ static void run(lua_State *L, unsigned seconds) {
   _exit(failed ? 1 : 0);
 }
 
-/* attempt(seconds, function): calls it in a child, which is killed after so many
- * seconds of processor time.  True; or false and how the child ended. */
+/* attempt(seconds, function): calls the function in a child process, which is
+ * killed after so many seconds of processor time. Returns whether the child
+ * succeeded, and how it ended. */
 static int attempt(lua_State *L) {
   int status = 0;
   unsigned seconds = (unsigned)luaL_checkinteger(L, 1);

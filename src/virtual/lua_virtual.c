@@ -1,4 +1,5 @@
-/* The Lua module zklock.virtual, for tests: here are time and chance. */
+/* The Lua module zklock.virtual, for tests. This file has its functions for
+ * time and random choices. */
 #include <lauxlib.h>
 #include <lua.h>
 
@@ -15,11 +16,11 @@
 #include "trace.h"
 
 #define SECOND 1e9
-#define EVER 1e9 /* seconds */
+#define EVER 1e9 /* in seconds */
 
 enum { FDS = 1024 };
 
-/* ---- Time ----------------------------------------------------------------- */
+/* ---- Time ---------------------------------------------------------------- */
 
 static int64_t check_time(lua_State *L, int index) {
   return (int64_t)(luaL_checknumber(L, index) * SECOND);
@@ -31,25 +32,25 @@ static int64_t moment(lua_State *L, int index) {
                          : schedule_now() + (int64_t)(seconds * SECOND);
 }
 
-/* now(): seconds */
+/* now(): returns the time in seconds. */
 static int now(lua_State *L) {
   lua_pushnumber(L, (lua_Number)schedule_now() / SECOND);
   return 1;
 }
 
-/* sleep(seconds): other threads run meanwhile */
+/* sleep(seconds): lets other threads run meanwhile. */
 static int sleep_for(lua_State *L) {
   posix_poll_until(NULL, 0, schedule_now() + check_time(L, 1));
   return 0;
 }
 
-/* jump(seconds): none does, as in a suspend of this machine */
+/* jump(seconds): advances the clock and runs no thread, as a suspend does. */
 static int jump(lua_State *L) {
   schedule_jump(check_time(L, 1));
   return 0;
 }
 
-/* limit(seconds | nil): the process ends when so much time has passed */
+/* limit(seconds | nil): ends the process when so much time has passed. */
 static int limit(lua_State *L) {
   schedule_limit(moment(L, 1));
   return 0;
@@ -77,8 +78,8 @@ static void push_ready(lua_State *L, const struct pollfd *fds, nfds_t n) {
   }
 }
 
-/* poll(readers, writers, seconds | nil): for each descriptor whether it is ready,
- * in two lists */
+/* poll(readers, writers, seconds | nil): returns two lists of booleans, which
+ * say whether each descriptor is ready. */
 static int poll_fds(lua_State *L) {
   struct pollfd fds[FDS + FDS];
   int64_t until = moment(L, 3);
@@ -92,15 +93,15 @@ static int poll_fds(lua_State *L) {
   return 2;
 }
 
-/* threads(): of this process, that have not ended */
+/* threads(): returns the number of threads that have not ended. */
 static int threads(lua_State *L) {
   lua_pushinteger(L, thread_count());
   return 1;
 }
 
-/* ---- Chance --------------------------------------------------------------- */
+/* ---- Random choices ------------------------------------------------------ */
 
-/* seed(number) */
+/* seed(number): restarts all random choices. */
 static int seed(lua_State *L) {
   schedule_seed((uint64_t)luaL_checknumber(L, 1));
   return 0;
@@ -113,8 +114,8 @@ static lua_Number number_of(lua_State *L, const char *field, lua_Number other) {
   return number;
 }
 
-/* explore { switches =, stalls =, stall = }: see struct schedule_exploration; the
- * last one in seconds */
+/* explore { switches =, stalls =, stall = }: sets struct schedule_exploration.
+ * `stall` is in seconds. */
 static int explore(lua_State *L) {
   luaL_checktype(L, 1, LUA_TTABLE);
   schedule_explore(&(struct schedule_exploration){
@@ -124,20 +125,20 @@ static int explore(lua_State *L) {
   return 0;
 }
 
-/* trace(file | nil) */
+/* trace(file | nil): appends the trace to this file, or stops it. */
 static int trace_into(lua_State *L) {
   const char *name = luaL_optstring(L, 1, NULL);
   if (!trace_to(name)) return luaL_error(L, "cannot write %s", name);
   return 0;
 }
 
-/* note(text): into the trace */
+/* note(text): adds a line to the trace. */
 static int note(lua_State *L) {
   trace(schedule_now(), "%s", luaL_checkstring(L, 1));
   return 0;
 }
 
-/* digest(): see schedule_digest */
+/* digest(): returns schedule_digest as hexadecimal digits. */
 static int digest(lua_State *L) {
   char text[20];
   snprintf(text, sizeof text, "%016" PRIx64, schedule_digest());
@@ -147,7 +148,7 @@ static int digest(lua_State *L) {
 
 int luaopen_zklock_core(lua_State *L);
 
-/* core(): the module zklock.core, in virtual time */
+/* core(): returns the module zklock.core in virtual time. */
 static int core(lua_State *L) { return luaopen_zklock_core(L); }
 
 __attribute__((visibility("default"))) int luaopen_zklock_virtual(

@@ -75,9 +75,10 @@ static struct ensemble_settings read_settings(lua_State *L) {
   return s;
 }
 
-/* ensemble { addresses = { "127.0.0.1:2181", … }, … }: a server for each address,
- * which is that of a link to it alone; the other fields are those of struct
- * ensemble_settings, latencies as { least, most } in seconds.  Returns an object. */
+/* ensemble { addresses = { "127.0.0.1:2181", … }, … }: adds an ensemble with a
+ * server for each address, and a link from the address to that server. The
+ * other fields are those of struct ensemble_settings; a latency is { least,
+ * most } in seconds. Returns an object. */
 static int ensemble(lua_State *L) {
   const char *addresses[SERVERS];
   luaL_checktype(L, 1, LUA_TTABLE);
@@ -88,7 +89,7 @@ static int ensemble(lua_State *L) {
   while (settings.servers < SERVERS) {
     lua_rawgeti(L, -1, settings.servers + 1);
     const char *address = lua_tostring(L, -1);
-    lua_pop(L, 1); /* (the table keeps it) */
+    lua_pop(L, 1); /* the table keeps the string */
     if (!address) break;
     addresses[settings.servers++] = address;
   }
@@ -101,14 +102,14 @@ static int ensemble(lua_State *L) {
   return 1;
 }
 
-/* find(address): the ensemble that can be reached there; raises */
+/* find(address): returns the ensemble that has this address, or raises. */
 static int find(lua_State *L) {
   lua_push_ensemble(L, lua_check_ensemble(L, 1), schedule_now);
   return 1;
 }
 
-/* remove(ensemble): it is gone, and the object is of no use; false: clients are
- * connected to it */
+/* remove(ensemble): frees it, and makes the object unusable. Returns false if
+ * clients are connected to it. */
 static int remove_ensemble(lua_State *L) {
   struct lua_box *box = luaL_checkudata(L, 1, LUA_ENSEMBLE);
   bool removed = world_remove(box->ensemble);
@@ -117,13 +118,13 @@ static int remove_ensemble(lua_State *L) {
   return 1;
 }
 
-/* is_taken(address): does a link have it? */
+/* is_taken(address): returns true if a link has this address. */
 static int is_taken(lua_State *L) {
   lua_pushboolean(L, world_find(luaL_checkstring(L, 1)) != NULL);
   return 1;
 }
 
-/* ---- Later ---------------------------------------------------------------- */
+/* ---- Delayed actions ----------------------------------------------------- */
 
 struct plan {
   struct ensemble *ensemble;
@@ -139,8 +140,8 @@ static void *resume(void *argument) {
   return NULL;
 }
 
-/* resume_in(address, server, seconds): a server that is paused goes on then, by a
- * thread of its own */
+/* resume_in(address, server, seconds): resumes a paused server after so much
+ * time, on a thread of its own. */
 static int resume_in(lua_State *L) {
   pthread_t thread;
   struct ensemble *e = lua_check_ensemble(L, 1);
@@ -156,7 +157,7 @@ static int resume_in(lua_State *L) {
   return 0;
 }
 
-/* `epoch`: the time of day at the time 0, in seconds, by default */
+/* `epoch` is the default time of day at time 0, in seconds. */
 void lua_world_register(lua_State *L) {
   lua_pushnumber(L, (lua_Number)ensemble_defaults().epoch_ms / 1000);
   lua_setfield(L, -2, "epoch");

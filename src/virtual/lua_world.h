@@ -11,7 +11,8 @@
 
 /* Adds its functions to the table on top of the stack. */
 void lua_world_register(lua_State *L);
-/* The ensemble that has a link of the address that this argument is; raises. */
+/* Returns the ensemble that has a link with the address at this index, or
+ * raises. */
 struct ensemble *lua_check_ensemble(lua_State *L, int index);
 
 #pragma GCC visibility pop

@@ -5,7 +5,7 @@ local texts = require "zklock.cli.texts"
 
 local arguments = {}
 
--- What stands behind the first `--` is the command that is to be run.
+-- The words after the first `--` are the command to run.
 local function split(given)
   local ours, words = {}, nil
   for _, word in ipairs(given) do
@@ -18,8 +18,8 @@ local function split(given)
   return ours, words
 end
 
--- The parser's message, with what to do; `name`: the command whose arguments
--- these are, if that is known.
+-- Returns the parser's message with advice. `name` is the command whose
+-- arguments these are, if it is known.
 local function advise(fault, commands, name)
   local help = ("zklock%s --help"):format(name and " " .. name or "")
   local option = fault:match "^unknown option '([^']+)'"
@@ -31,7 +31,7 @@ local function advise(fault, commands, name)
     return ("%s; the commands are %s"):format(fault, commands)
   elseif advice then
     return ("unknown option '%s': %s"):format(option, advice)
-  elseif option and #option == 2 then -- every other letter is like it
+  elseif option and #option == 2 then -- the same for each unknown letter
     return ("unknown option '%s': '%s' lists the options"):format(option, help)
   elseif name == "run" and fault:find "^too many arg" then
     return "put -- before the command: zklock run PATH -- COMMAND"
@@ -41,7 +41,7 @@ local function advise(fault, commands, name)
   return (fault:gsub("\nDid", ": did"))
 end
 
--- What the parser does not check.
+-- Checks what the parser does not.
 local function check_request(request)
   local words = request.words
   if request.command == "run" and not (words and words[1]) then
@@ -54,8 +54,8 @@ local function check_request(request)
   end
 end
 
---- `command`, `path` and so on, and each option by its long name, with `_` for
--- `-`; `words`: what is to be run.
+--- Returns a table with `command`, `path` and so on, and each option by its
+-- long name, with `_` for `-`. `words` is the command to run.
 function arguments.read(given)
   if given[1] == "complete" then -- a script of zklock.cli.completion asks
     return { command = "complete", words = given }

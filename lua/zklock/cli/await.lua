@@ -1,13 +1,13 @@
---- How a task of luv's loop waits for what is no session's.
+--- Lets a task of luv's loop wait for things that no session provides.
 local uv = require "luv"
 
 local await = {}
 
--- 5.1 has neither name of them elsewhere.
+-- Lua 5.1 has it as a global only.
 local unpack = table.unpack or unpack -- luacheck: ignore unpack
 
---- Suspends the task until the function that `begin` is given is called, the
--- first time; with what that is called with.
+--- Suspends the task until the function that is passed to `begin` is called.
+-- Returns the arguments of its first call.
 function await.call(begin)
   local task, count, results = coroutine.running(), nil, nil
   begin(function(...)
@@ -21,7 +21,7 @@ function await.call(begin)
   return unpack(results, 1, count)
 end
 
---- `fn` after so many seconds; what it returns ends that.
+--- Calls `fn` after so many seconds. Returns a function that cancels this.
 function await.after(seconds, fn)
   local timer = uv.new_timer()
   local function stop()
@@ -39,10 +39,10 @@ function await.seconds(seconds)
   await.call(function(go_on) await.after(seconds, go_on) end)
 end
 
---- Seconds of a clock that nobody sets.
+--- Returns the seconds of a monotonic clock.
 function await.now() return uv.hrtime() / 1e9 end
 
---- Seconds since 1970, by ours.
+--- Returns the seconds since 1970 by this machine's clock.
 function await.time_of_day()
   local seconds, microseconds = uv.gettimeofday()
   return seconds + microseconds / 1e6

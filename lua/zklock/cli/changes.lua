@@ -1,12 +1,13 @@
---- What has changed between two looks at a queue.
+--- Returns the changes of a queue since it was last read.
 local rows = require "zklock.cli.rows"
 
 local words = { holds = "granted", waits = "waits", present = "present",
   unowned = "unowned" }
 
---- A list of `{ change =, row = }`, and the state to compare with next: those
--- that have gone first, for they have made room.  `before`: that of the last
--- look; nil at the first, when what is there is told.
+--- Returns a list of `{ change =, row = }`, and the state for the next
+-- comparison. `before` is the state of the last one, or nil at the first,
+-- which reports all rows. Contenders that have left come first, because they
+-- made room for others.
 return function(contenders, before)
   local list, after, order = {}, {}, {}
   for i, row in ipairs(contenders) do
@@ -14,7 +15,7 @@ return function(contenders, before)
   end
   after[0] = order
   for _, node in ipairs(before and before[0] or {}) do
-    -- The same name may be given again: another node, with another token.
+    -- A name can return for another node, with another token.
     local now, then_ = after[node], before[node]
     if not now or now.token ~= then_.token then
       list[#list + 1] = { change = "left", row = then_ }

@@ -1,4 +1,4 @@
---- `zklock check`: how the servers are, and what locks can expect of them.
+--- `zklock check`: the state of the servers, and what locks can expect of them.
 local config = require "zklock.cli.config"
 local core = require "zklock.core"
 local exit = require "zklock.cli.exit"
@@ -14,7 +14,7 @@ local visit = require "zklock.cli.visit"
 
 local DEFAULT = "/zklock-check"
 
--- Who we say that we are: never with what.
+-- Returns the schemes by which the user authenticates, without credentials.
 local function access(options)
   local schemes, seen = {}, {}
   for _, entry in ipairs(options.auth or {}) do

@@ -1,9 +1,9 @@
---- `zklock complete WORD...`: what can stand for the last word, which is still
--- typed, a line each: paths of locks, and nodes for `evict`.  The scripts of
--- zklock.cli.completion ask it.
+--- `zklock complete WORD...`: prints completions of the last word, one a line:
+-- paths of locks, and nodes for `evict`. The scripts of zklock.cli.completion
+-- call it.
 --
--- A user who presses a key waits for the answer: what the servers do not say
--- within a second is left out, and errors are not reported.
+-- A user who presses a key waits for the answer. So zklock omits what the
+-- servers do not answer within a second, and reports no errors.
 local config = require "zklock.cli.config"
 local core = require "zklock.core"
 local exit = require "zklock.cli.exit"
@@ -14,7 +14,7 @@ local zklock = require "zklock"
 
 local LIMIT = 1000 -- milliseconds
 
--- A session above the chroot: so that looking does not make it.
+-- Opens a session above the chroot, so that completing does not create it.
 local function connect(request)
   local hosts, options = config.read {
     hosts = request.hosts, chroot = request.chroot,
@@ -28,8 +28,8 @@ local function connect(request)
   return session, chroot or ""
 end
 
--- Other users choose names of nodes: a name that a shell or a terminal could
--- take for more than text is left out.
+-- Other clients choose names of nodes. zklock omits a name that a shell or a
+-- terminal could take for more than text.
 local function is_offered(name)
   return not name:find "[^%w_./:=@%%+,\128-\255-]" and plain.text(name) == name
 end
@@ -41,7 +41,7 @@ function find.paths(request, session, chroot)
   local directory, prefix = word:match "^(.*)/([^/]*)$"
   local list, full = {}, chroot .. directory
   for _, name in ipairs(assert(session:children(full == "" and "/" or full))) do
-    -- Not contenders, which are no locks, nor the notes of --once-per.
+    -- Contenders and the notes of --once-per are not locks.
     if name:sub(1, #prefix) == prefix and is_offered(name)
       and not core.contender_in(full .. "/" .. name)
       and not name:find "%.once$"

@@ -1,13 +1,14 @@
---- `zklock completion SHELL`: argparse's script, with what it cannot know: the
--- paths of locks, which `zklock complete` has from the server, and that behind
--- `--` another command is completed.  Pressing the tabulator runs the zklock of
--- the PATH, never ./zklock.
+--- `zklock completion SHELL`: argparse's script, extended by what argparse
+-- cannot know. `zklock complete` asks the servers for paths of locks. After
+-- `--` the shell completes another command. The tabulator key runs the zklock
+-- of the PATH, never ./zklock.
 local exit = require "zklock.cli.exit"
 local new_parser = require "zklock.cli.parser"
 
 local completion = {}
 
--- (Bash breaks words at `:` and `=`, so the words come from the line.)
+-- Bash splits words at `:` and `=`, so the script takes the words from the
+-- line.
 local BASH = [=[
 
 _zklock_words() {
@@ -81,7 +82,7 @@ end
 
 function scripts.fish(parser) return parser:get_fish_complete() .. FISH end
 
---- The script for bash, zsh or fish.
+--- Returns the script for bash, zsh or fish.
 function completion.script(shell) return scripts[shell](new_parser(true)) end
 
 return setmetatable(completion, { __call = function(_, request)

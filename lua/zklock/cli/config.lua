@@ -1,5 +1,5 @@
---- Where the servers are and who we are.  Each setting by itself is what the
--- first of these says that says anything of it: an option, the environment,
+--- Finds the servers, the credentials and the other settings. Each setting
+-- comes from the first source that has it: an option, the environment,
 -- ~/.config/zklock, /etc/zklock.conf.
 local credentials = require "zklock.cli.credentials"
 local exit = require "zklock.cli.exit"
@@ -9,7 +9,7 @@ local config = {}
 
 config.system_file = "/etc/zklock.conf"
 
---- Where a setting is from that none of these says.
+--- The source of a setting that none of these has.
 config.BY_DEFAULT = "by default"
 
 config.defaults = {
@@ -18,7 +18,7 @@ config.defaults = {
   connect_timeout = 10,
 }
 
---- The settings that the environment may hold.
+--- The environment variables of settings.
 config.variables = {
   hosts = "ZKLOCK_HOSTS",
   chroot = "ZKLOCK_CHROOT",
@@ -26,13 +26,13 @@ config.variables = {
   session_timeout = "ZKLOCK_SESSION_TIMEOUT",
 }
 
--- Empty: not said.
+-- Returns a variable's value, or nil if it is empty or missing.
 local function variable(name)
   local value = os.getenv(name)
   return value ~= "" and value or nil
 end
 
--- (The standard for $XDG_CONFIG_HOME has relative ones ignored.)
+-- As its standard requires, this ignores a relative $XDG_CONFIG_HOME.
 local function user_file()
   local home = variable "HOME"
   local directory = variable "XDG_CONFIG_HOME"
@@ -66,7 +66,7 @@ local function of_environment()
   return found
 end
 
--- A file of credentials may stand beside the settings that name it.
+-- A relative auth_file is relative to the settings file that names it.
 local function of_file(name)
   local found, hidden = settings_file.read(name)
   local auth_file = found.auth_file
@@ -76,7 +76,8 @@ local function of_file(name)
   return found, hidden
 end
 
---- Key → { value =, where =, code = (of what is wrong with it) }.
+--- Returns key → { value =, where =, code = }. `code` is the exit code if the
+-- value is wrong.
 function config.find(request)
   local sources = { of_options(request), of_environment() }
   local own, hidden = user_file(), nil
@@ -103,7 +104,7 @@ local function blame(setting, message, ...)
     ...)
 end
 
--- The hosts end with their chroot.
+-- Appends the chroot to the hosts.
 local function join(hosts, chroot)
   if not chroot or chroot.value == "/" then return hosts.value end
   if hosts.value:find("/", 1, true) then
@@ -115,7 +116,7 @@ local function join(hosts, chroot)
   return hosts.value .. chroot.value
 end
 
--- What the library would say of its own options.
+-- Checks what the library would report as errors of its own options.
 local function check(found)
   local acl, tick = found.acl, found.tick_time
   if acl and acl.value ~= "open" and not found.auth_file then
@@ -127,8 +128,8 @@ local function check(found)
   end
 end
 
---- `hosts` (with the chroot) and the options of zklock.connect, from what the
--- arguments say; then what was found, and where.
+--- Returns `hosts`, with the chroot, and the options of zklock.connect. Also
+-- returns all settings and their sources.
 function config.read(request)
   local found = config.find(request)
   check(found)

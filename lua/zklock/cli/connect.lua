@@ -1,4 +1,4 @@
---- A session as the settings want it; a command that gets none ends.
+--- Opens a session by the settings. If it cannot, the command ends.
 local bytes = require "zklock.bytes"
 local config = require "zklock.cli.config"
 local exit = require "zklock.cli.exit"
@@ -6,7 +6,7 @@ local settings_file = require "zklock.cli.settings_file"
 local talk = require "zklock.cli.talk"
 local zklock = require "zklock"
 
--- (Credentials are not shown: only where they are.)
+-- Shows only the source of credentials, never the credentials.
 local function tell_settings(found)
   local keys = {}
   for key in pairs(settings_file.keys) do
@@ -18,8 +18,8 @@ local function tell_settings(found)
   end
 end
 
---- `limit`: after so many seconds, more than 0, a connection is of no use.
--- `more`: other options of zklock.connect.
+--- `limit`: a connection is of no use after so many seconds, more than 0.
+-- `more`: further options of zklock.connect.
 return function(request, limit, more)
   local hosts, options, found = config.read(request)
   options.connect_timeout = math.min(options.connect_timeout,

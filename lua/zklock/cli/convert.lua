@@ -1,5 +1,5 @@
---- What options and settings say, read: each function returns a value, or nil
--- and what is wrong.
+--- Reads the values of options and settings. Each function returns a value, or
+-- nil and what is wrong.
 local core = require "zklock.core"
 local quote = require "zklock.quote"
 
@@ -7,7 +7,7 @@ local convert = {}
 
 local units = { [""] = 1, s = 1, m = 60, h = 3600, d = 86400 }
 
--- A hundred years: luv's timers take no number of milliseconds beyond 64 bits.
+-- A hundred years, because luv's timers take 64-bit milliseconds.
 local LONGEST = 36500 * units.d
 
 function convert.text(text) return text end
@@ -18,7 +18,7 @@ function convert.seconds(text)
   if not number then
     return nil, quote(text) .. " is no time, such as 30, 1.5, 10m, 1h or 2d"
   end
-  -- (Integers wrap.)
+  -- Limit the number before the product, too, because integers wrap.
   return math.min(math.min(number, LONGEST) * units[unit], LONGEST)
 end
 
@@ -30,8 +30,8 @@ function convert.count(text)
   return number
 end
 
---- A fencing token, with all of its digits: texts of one length compare as
--- their numbers do.
+--- Reads a fencing token and pads it to all its digits: strings of one length
+-- compare as their numbers do.
 function convert.token(text)
   local digits = text:match "^0*(%d+)$"
   if not digits or #digits > 19 then
@@ -40,7 +40,7 @@ function convert.token(text)
   return ("0"):rep(19 - #digits) .. digits
 end
 
---- How long a session, or the wait for one, may be: what the library takes.
+--- Reads a session timeout or a connect timeout, within the library's limits.
 function convert.timeout(text)
   local seconds, fault = convert.seconds(text)
   if fault then return nil, fault end
@@ -56,7 +56,7 @@ function convert.hosts(text)
   return text
 end
 
---- `/` is none.
+--- Reads a chroot; `/` means none.
 function convert.chroot(text)
   local fault = core.check_chroot(text)
   if fault then return nil, quote(text) .. " " .. fault end

@@ -1,5 +1,6 @@
---- Credentials, from a file that nobody else can read: on a command line all
--- processes of the machine would see them.  No message shows what a line says.
+--- Reads credentials from a file that only its owner can read. On a command
+-- line, all processes of the machine would see them. No message shows the
+-- content of a line.
 local exit = require "zklock.cli.exit"
 local owned_file = require "zklock.cli.owned_file"
 
@@ -9,8 +10,9 @@ local function refuse(name, message, ...)
   exit.fail("configuration", "credentials: %s " .. message, name, ...)
 end
 
---- The library's option `auth`: a list of { scheme =, credential = }, one for
--- each line SCHEME:CREDENTIAL that is not empty and begins with no `#`.
+--- Returns the library's option `auth`: a list of { scheme =, credential = },
+-- one for each line SCHEME:CREDENTIAL. Empty lines and lines that begin with
+-- `#` are ignored.
 function credentials.read(name)
   local text, fault = owned_file.read(name, owned_file.secret)
   if not text then refuse(name, "%s", fault) end

@@ -7,7 +7,7 @@ local talk = require "zklock.cli.talk"
 local terminal = require "zklock.cli.terminal"
 local visit = require "zklock.cli.visit"
 
-local GONE = 1 -- and whoever was asked has said no
+local GONE = 1 -- the node is gone, or the user said no
 
 local function find(contenders, node)
   for _, row in ipairs(contenders) do
@@ -19,7 +19,7 @@ local words = { holds = "it holds the lock", waits = "it waits for the lock",
   present = "it is a member of the double barrier",
   unowned = "no session owns it: it blocks the lock until it is deleted" }
 
--- The longest lease there is: doc/protocol.md, "The lease".
+-- For the longest possible lease see "The lease" in doc/protocol.md.
 local holders_view = [[
 what its holder sees: its hold is lost, reason 'deleted', within a sixth of its
   session timeout; until then it may believe that it holds the lock, while

@@ -1,5 +1,5 @@
---- Exit codes, and how a command ends with one: those of sysexits.h, where a
--- shell has none of its own.
+--- Exit codes, and how a command ends with one. The codes are those of
+-- sysexits.h, unless shells have their own.
 local talk = require "zklock.cli.talk"
 
 local exit = {}
@@ -8,17 +8,17 @@ exit.codes = {
   ok = 0,
   usage = 64,         -- the arguments cannot be understood
   unavailable = 69,   -- no connection to a server
-  internal = 70,      -- a defect of ours
+  internal = 70,      -- a bug in zklock
   unwritable = 74,    -- standard output cannot be written
   not_granted = 75,   -- the lock was not granted in time: try again later
   lost = 76,          -- the lock was lost while the command ran
   refused = 77,       -- credentials or an ACL forbid it
-  configuration = 78, -- a file of settings is at fault
+  configuration = 78, -- a settings file is wrong
   not_executable = 126,
   not_found = 127,
 }
 
---- A process that a signal has ended: 128 and its number.
+--- Returns the code for a process that a signal has ended: 128 and its number.
 function exit.of_signal(number) return 128 + number end
 
 local Failure = {}
@@ -30,14 +30,14 @@ local function failure(code, message)
     Failure)
 end
 
---- Ends the command: its task unwinds to `main`, which says the message and
--- exits with the code of that name (or number).
+--- Ends the command: its task unwinds to `main`, which writes the message and
+-- exits with the code of this name or number.
 function exit.fail(code, message, ...)
   if select("#", ...) > 0 then message = message:format(...) end
   error(failure(code, message), 0)
 end
 
---- Ends the process with text on standard output, before there is a task.
+--- Ends the process with text on standard output, before a task exists.
 function exit.answer(text)
   local ok, problem = io.stdout:write(text, "\n")
   if ok then ok, problem = io.stdout:flush() end
@@ -48,19 +48,20 @@ function exit.answer(text)
   os.exit(exit.codes.ok)
 end
 
---- What has ended a task, for xpcall: a code, and a message, if there is one.
+--- Handles an error of a task, for xpcall. Returns a failure with a code and
+-- perhaps a message.
 function exit.explain(problem)
   if getmetatable(problem) == Failure then return problem end
   local text = tostring(problem)
-  -- (The interpreter's SIGINT, before somebody has another one.)
+  -- The interpreter's SIGINT handler raises this until zklock sets its own.
   if text:find "interrupted!$" then return failure(exit.of_signal(2)) end
-  -- What the library calls misuse came in as an argument.
+  -- The library raises misuse; its cause is an argument of the command.
   local misuse = text:match "^[^\n]-:%d+: zklock: ([^\n]*)$"
   if misuse then return failure("usage", misuse) end
   return failure("internal", debug.traceback("internal error: " .. text, 2))
 end
 
--- The library's codes.
+-- The exit codes for the library's codes.
 local of_refusal = {
   timeout = "not_granted", busy = "not_granted",
   conflict = "not_granted",
@@ -68,7 +69,7 @@ local of_refusal = {
   deadlock = "usage",
 }
 
---- What the library has refused with `nil, message, code` ends the command.
+--- Ends the command with what the library returned as `nil, message, code`.
 function exit.refuse(message, code)
   exit.fail(of_refusal[code] or "unavailable", "%s", talk.bare(message))
 end

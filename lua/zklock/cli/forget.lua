@@ -1,4 +1,4 @@
---- `zklock forget`: has a job run again that was done once in its period.
+--- `zklock forget`: lets a --once-per job run again in its period.
 local books = require "zklock.once"
 local once = require "zklock.cli.once"
 local output = require "zklock.cli.output"
@@ -9,7 +9,8 @@ return function(request)
   return visit.servers(request, function(session)
     local path = request.path
     local last = once.last(session, path)
-    -- (Its node is deleted as a barrier's is: no late request deletes another.)
+    -- Delete the node as a barrier is deleted: no late request can then delete
+    -- another node.
     local node = session:barrier(books.book_of(path))
     local _, was_there = visit.answer(node:lift())
     if not was_there then

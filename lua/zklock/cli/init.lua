@@ -1,22 +1,22 @@
---- The command `zklock`: reads the arguments, runs one of the commands in a
--- task of luv's loop, and exits with its code.
+--- The command `zklock`: reads the arguments, runs a command in a task of luv's
+-- loop, and exits with its code.
 --
--- It runs on Lua 5.3, 5.4 and LuaJIT: what ends a task is caught inside of it
--- (luv ends the process at an error in a callback), and Lua 5.1 cannot yield
--- there.
+-- It runs on Lua 5.3, 5.4 and LuaJIT. A task must catch its own errors,
+-- because luv ends the process at an error in a callback. Lua 5.1 cannot yield
+-- inside pcall.
 local exit = require "zklock.cli.exit"
 local load = require "zklock.cli.load"
 local talk = require "zklock.cli.talk"
 
 local cli = {}
 
--- Writes why the command has failed; the exit code.
+-- Writes why the command has failed, and returns the exit code.
 local function give_up(failure)
   if failure.message then talk.say(failure.message) end
   return failure.code
 end
 
--- Runs `command(request)` in a task; its exit code.
+-- Runs `command(request)` in a task, and returns its exit code.
 local function run(command, request)
   local uv = load "luv"
   local code
@@ -35,7 +35,7 @@ local function run(command, request)
   return code
 end
 
--- (The rock's command runs on the Lua for which the rock was installed.)
+-- The command of a rock runs on the Lua for which the rock was installed.
 local function check_lua()
   if _VERSION == "Lua 5.1" and not rawget(_G, "jit") then
     exit.fail("unavailable", "Lua 5.1 cannot run this command, for it cannot "

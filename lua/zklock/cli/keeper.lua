@@ -1,5 +1,5 @@
---- What `zklock run` has of its guardian (src/guardian/guardian.h): a process
--- that starts the command, and does not let it outlive the lock.
+--- The guardian of `zklock run` (src/guardian/guardian.h): a process that
+-- starts the command, and does not let it outlive the lock.
 local guardian = require "zklock.guardian"
 local load = require "zklock.cli.load"
 
@@ -8,9 +8,10 @@ local uv = load "luv"
 local Keeper = {}
 Keeper.__index = Keeper
 
---- Forks it.  `plan`: words, path, holder, grace, max_hold; `on`: functions
--- "started", "stopped" … by the words that it says, and `gone`, when it ends.
--- Or nil and a message.
+--- Forks the guardian, or returns nil and a message. `plan` has words, path,
+-- holder, grace and max_hold. `on` has a function for each message of the
+-- guardian, such as "started" and "stopped". `on.gone` is called when the
+-- guardian ends.
 function Keeper.start(plan, on)
   local descriptor, problem = guardian.start(plan)
   if not descriptor then return nil, problem end
@@ -42,12 +43,12 @@ function Keeper:say(format, ...)
   end
 end
 
---- The lock is ours, by this guard: begin.
+--- Tells the guardian to start the command: the guard with this token is held.
 function Keeper:run(token) self:say("run %s", token) end
 
---- It is provably so until this moment of our clock; if that is not said again
--- the command is told to end `margin` seconds before.  (A guardian that has not
--- heard the last one does not need more of them.)
+--- Extends the lease to this time of zklock's clock. Without a further
+-- extension the guardian begins to end the command `margin` seconds earlier.
+-- If the guardian has not read the last extension, this one is skipped.
 function Keeper:lease(moment, margin)
   if not self.pipe:is_closing() and self.pipe:get_write_queue_size() == 0 then
     self:say("lease %.0f %.0f", moment * 1e9, margin * 1e9)
@@ -56,17 +57,18 @@ end
 
 function Keeper:signal(number) self:say("signal %d", number) end
 
---- End the command: TERM, then after the grace KILL.
+--- Ends the command with SIGTERM, and with SIGKILL after the grace.
 function Keeper:finish() self:say "end" end
 
---- Stops this process as Ctrl-Z does, until it is told to go on.
+--- Stops this process as Ctrl-Z does, until it is continued.
 function Keeper:stop()
   guardian.stop()
   self:go_on()
 end
 
---- Once the guardian is gone: kills what is left of the command, whose group
--- this is.  Is a process left, and is one left that may not be signalled?
+--- Kills what is left of the command when the guardian is gone. The argument is
+-- the command's process group. Returns whether a process is left, and whether
+-- one is left that may not be signalled.
 Keeper.kill_rest = guardian.kill_rest
 
 function Keeper:go_on() self:say "continue" end

@@ -1,4 +1,4 @@
---- How a command ends before its time: what must be undone is undone first.
+--- Ends a command early, after it has undone what must be undone.
 local exit = require "zklock.cli.exit"
 local signals = require "zklock.cli.signals"
 local talk = require "zklock.cli.talk"
@@ -7,15 +7,15 @@ local leaving = {}
 
 local undoing = {}
 
---- `fn` before the process ends by `leave`, the last one first. What this
--- returns takes it back.
+--- Calls `fn` before `leave` ends the process, in reverse order of the calls of
+-- `before`. Returns a function that cancels this.
 function leaving.before(fn)
   local entry = { fn = fn }
   undoing[#undoing + 1] = entry
   return function() entry.fn = nil end
 end
 
---- Ends the process from wherever it is: its task may wait for ever.
+--- Ends the process from anywhere, because its task can wait for ever.
 function leaving.leave(code)
   for i = #undoing, 1, -1 do
     local fn = undoing[i].fn
@@ -28,8 +28,8 @@ end
 
 local is_heeding = false
 
---- From now on signals end the command, with 128 and their number.  (A reader
--- that has gone is told by the write that fails.)
+--- From now on signals end the command, with 128 and their number. When the
+-- reader of its output is gone, the write fails and ends it.
 function leaving.heed()
   if is_heeding then return end
   is_heeding = true

@@ -1,5 +1,5 @@
---- Loads a library that the command stands on, and the locks do not: where one
--- is missing, a sentence says what to install.
+--- Loads a library that the command needs and the locks do not. If it is
+-- missing, a message says what to install.
 local exit = require "zklock.cli.exit"
 
 local packages = {

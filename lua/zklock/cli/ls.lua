@@ -1,4 +1,4 @@
---- `zklock ls`: who holds a lock and who waits for it.
+--- `zklock ls`: the holders and the waiters of locks.
 local await = require "zklock.cli.await"
 local exit = require "zklock.cli.exit"
 local once = require "zklock.cli.once"
@@ -11,7 +11,7 @@ local walk = require "zklock.cli.walk"
 local window = require "zklock.cli.window"
 local plain = require "zklock.plain"
 
--- So many lines are written at once.
+-- Number of lines that are written at once.
 local BATCH = 256
 
 local function write(lines)
@@ -32,7 +32,7 @@ local function show_table(contenders)
   write(table_of(contenders, now, (window.size(1))))
 end
 
--- (A directory of locks is no lock.)
+-- A directory of locks is no lock itself.
 local function say_empty(session, path, is_there)
   local below = is_there and session:children(path)
   if not is_there then
@@ -59,7 +59,7 @@ local function list(session, request)
   if is_idle and not request.json then say_empty(session, path, is_there) end
 end
 
--- What concerns one directory only.
+-- These errors concern one directory only.
 local passed_over = { denied = true, invalid = true }
 
 local function list_all(session, request)

@@ -1,5 +1,5 @@
---- `--once-per`: of many hosts one runs in each period.  The library keeps the
--- books: zklock/once.lua.
+--- `--once-per`: of many hosts, one runs the command in each period.
+-- zklock/once.lua keeps the notes of the runs.
 local books = require "zklock.once"
 local core = require "zklock.core"
 local exit = require "zklock.cli.exit"
@@ -7,7 +7,7 @@ local talk = require "zklock.cli.talk"
 
 local once = {}
 
--- A note that a server with another clock has written.
+-- Warns of a note whose time lies in the future: a server's clock was wrong.
 local function warn(path, seconds, is_due)
   talk.say("%s lies %.0f s in the future: a server's clock is or was wrong. %s",
     books.book_of(path), seconds, is_due and "The command is run"
@@ -15,8 +15,8 @@ local function warn(path, seconds, is_due)
       .. "it earlier: zklock forget " .. path)
 end
 
---- Is the last successful run a period ago, or is there none?  And how many
--- seconds ago it was, by the servers' clock.
+--- Returns true if there was no successful run within a period. Also returns
+-- how many seconds ago the last one was, by the servers' clock.
 function once.is_due(session, guard, period)
   local is_due, age, code = books.is_due(session, guard, period)
   if is_due ~= nil then
@@ -38,8 +38,8 @@ function once.note(session, guard, data)
   end
 end
 
---- The last successful run, as a row of `ls`; nil: none is noted, or can be
--- read.  `path`: the lock's.
+--- Returns the last successful run as a row of `ls`, or nil if there is no note
+-- or it cannot be read. `path` is the lock's.
 function once.last(session, path)
   local node = books.book_of(path)
   if core.check_path(node) then return nil end

@@ -1,5 +1,5 @@
---- Standard output.  A thread writes, so that a slow or unresponsive reader or
--- terminal does not keep the loop from handling signals.  If the reader has
+--- Standard output. A thread writes it, so that a slow or unresponsive reader
+-- or terminal does not keep the loop from handling signals. If the reader is
 -- gone, the command ends quietly.
 local await = require "zklock.cli.await"
 local exit = require "zklock.cli.exit"
@@ -10,17 +10,18 @@ local uv = require "luv"
 local output = {}
 
 local SIGPIPE = 13
-local PACE = 0.005      -- seconds between two looks whether there is room
+local PACE = 0.005      -- seconds between two checks for room
 local PATIENCE = 1000   -- milliseconds at the end of the process
 
-local writer -- false: there is no room for a thread
+local writer -- false if no thread could be started
 local sentinel
 
 local function leave() leaving.leave(exit.of_signal(SIGPIPE)) end
 
--- A pipe's write end becomes readable when its read end is closed.  luv reads
--- from a write end only if it takes it for a socket; its polls write to stderr.
--- (On a file description of our own: only this one must be non-blocking.)
+-- A pipe's write end becomes readable when its read end is closed. luv reads
+-- from a write end only if it opens it as a socket; its polls write to stderr.
+-- A separate file description is used, because only this one must be
+-- non-blocking.
 local function watch_reader()
   local flags = uv.constants.O_WRONLY + uv.constants.O_NONBLOCK
   local fd = uv.fs_open("/dev/stdout", flags, 0)
@@ -30,8 +31,8 @@ local function watch_reader()
   end
 end
 
---- From now on a reader that goes ends the command, which may have nothing to
--- write for long.
+--- From now on the command ends when its reader is gone, even if it has nothing
+-- to write for a long time.
 function output.heed()
   if writer ~= nil then return end
   writer = guardian.writer(1) or false
@@ -53,7 +54,7 @@ local function write_here(text)
   end
 end
 
---- Is everything written?  Fails if a write has failed.
+--- Returns true if everything is written. Fails if a write has failed.
 function output.is_idle()
   if not writer then return true end
   local is_idle, problem = guardian.is_idle(writer)
@@ -87,7 +88,7 @@ function output.finish()
   while not output.is_idle() do await.seconds(PACE) end
 end
 
---- The same, but not for long, and without the loop.
+--- Waits until everything is written, but not for long, and without the loop.
 function output.flush()
   if writer then guardian.finish(writer, PATIENCE) end
 end

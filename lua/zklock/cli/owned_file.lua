@@ -20,7 +20,7 @@ owned_file.public = {
   says = "may be written by others (mode %03o): chmod go-w '%s'",
 }
 
--- Checks the open file, whatever its name refers to by now.
+-- Checks the open file, because its name can refer to another one by now.
 local function find_fault(uv, name, stat, access)
   local user = uv.getuid()
   if stat.type ~= "file" then
@@ -36,7 +36,7 @@ local function find_fault(uv, name, stat, access)
   end
 end
 
--- Whose is it, or the directory that hides it?
+-- Returns true if this user owns the file, or the directory that hides it.
 local function is_ours(uv, name)
   local stat, _, code
   repeat
@@ -46,11 +46,11 @@ local function is_ours(uv, name)
   return stat and stat.uid == uv.getuid()
 end
 
---- Its text; or nil, what is wrong, and "none" (there is no such file) or
--- "hidden" (another user's permissions hide it).
+--- Returns the file's text; or nil, what is wrong, and "none" if there is no
+-- such file, or "hidden" if another user's permissions hide it.
 function owned_file.read(name, access)
   local uv = load "luv"
-  -- (To open a pipe without O_NONBLOCK would wait for its other end.)
+  -- Without O_NONBLOCK, opening a pipe would wait for its other end.
   local flags = uv.constants.O_RDONLY + uv.constants.O_NONBLOCK
   local file, problem, code = uv.fs_open(name, flags, 0)
   if not file then

@@ -1,11 +1,12 @@
---- The commands and options, each described once: argparse reads them, and
--- makes --help, the manual pages' text and the shells' completion of them.
+--- The commands and options, each described once. From them argparse reads the
+-- arguments, and makes --help, the text of the manual pages and the shells'
+-- completion.
 local exit = require "zklock.cli.exit"
 local load = require "zklock.cli.load"
 local texts = require "zklock.cli.texts"
 
--- An option with a value.  A fault of the value is reported with the option's
--- long name.
+-- Adds an option with a value. If the value is wrong, the message has the
+-- option's long name.
 local function option(of, names, argument, kind, help)
   local name = names:match "%-%-%S+"
   return of:option(names, help):argname(argument):convert(function(text)
@@ -14,8 +15,8 @@ local function option(of, names, argument, kind, help)
   end)
 end
 
--- The options of every command are the parser's own, so that they can come
--- before the command, too.
+-- The options of all commands are the parser's own, so that they can also
+-- precede the command.
 local function add_common(parser)
   option(parser, "-H --hosts", "HOSTS", "hosts", "ZooKeeper servers, "
     .. "HOST[:PORT],...[/CHROOT] (default 127.0.0.1:2181)")
@@ -37,7 +38,7 @@ local function add_common(parser)
     "say what is done, and how long it took, on standard error")
 end
 
-local add = {} -- what a command takes
+local add = {} -- the options of each command
 
 function add.run(run)
   run:mutex(
@@ -96,7 +97,7 @@ function add.completion(completion)
     :choices { "bash", "zsh", "fish" }
 end
 
--- In the order of --help: name, what it does, what PATH is.
+-- In the order of --help: name, summary, description of PATH.
 local commands = {
   { "run", "run a command under a lock", "the lock's path" },
   { "ls", "show who holds a lock and who waits for it", "the lock's path" },
@@ -111,9 +112,10 @@ local commands = {
 
 local more = "Options of every command, such as --hosts: 'zklock --help'."
 
---- The parser.  `partial`: for arguments that are still typed: each of them can
--- be missing, COMMAND is one of them, and --help prints nothing.  Also returns
--- a list of its commands: `name`, `summary`, and `parser`, which is argparse's.
+--- Returns the parser. `partial` is for arguments that a user is still typing:
+-- each of them can be missing, COMMAND is one of them, and --help prints
+-- nothing. Also returns a list of the commands: `name`, `summary`, and
+-- argparse's `parser`.
 return function(partial)
   local answer = partial and function() end or exit.answer
   local parser = load "argparse" ("zklock", texts.description, texts.epilog)

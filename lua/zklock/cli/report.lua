@@ -1,4 +1,4 @@
---- What `zklock check` has found, in words and as JSON.
+--- Shows the results of `zklock check` as text or as JSON.
 local load = require "zklock.cli.load"
 
 local report = {}
@@ -82,7 +82,7 @@ local function list(title, messages)
   return "\n" .. title .. "\n  " .. table.concat(messages, "\n  ")
 end
 
---- What is told at the end.
+--- Returns the last part of the report.
 function report.rest(found)
   return security(found) .. list("to be known", found.remarks)
     .. (#found.problems == 0 and "\nnothing is wrong"
@@ -97,12 +97,12 @@ local order = { "code", "servers", "containers", "session", "lock", "access",
   "clock_ahead", "cuts", "unowned", "refusal", "least", "median", "most",
   "schemes", "acl", "spoken", "in_library" }
 
--- An empty table is a list here.
+-- Marks a list, so that an empty one becomes a JSON array.
 local function as_list(json, items)
   return setmetatable(items, { __jsontype = json and "array" })
 end
 
---- One object, in one line; times in seconds.
+--- Returns the report as one JSON object in one line, with times in seconds.
 function report.json(found, code)
   local json, object = load "dkjson", {}
   for key, value in pairs(found) do object[key] = value end

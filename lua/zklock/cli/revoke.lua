@@ -1,10 +1,11 @@
---- `zklock revoke`: asks the holders to let go.
+--- `zklock revoke`: asks the holders of a lock to release it.
 local await = require "zklock.cli.await"
 local exit = require "zklock.cli.exit"
 local output = require "zklock.cli.output"
 local visit = require "zklock.cli.visit"
 
--- Seconds between two looks, or more: a long queue takes a while to read.
+-- Seconds between two reads. The pause is longer after a slow read of a long
+-- queue: SHARE times as long as the read took.
 local PAUSE = 0.2
 local SHARE = 10
 

@@ -1,11 +1,11 @@
---- The contenders of a path, as people and programs see them.
+--- The contenders of a path, in forms for people and for programs.
 local load = require "zklock.cli.load"
 local plain = require "zklock.plain"
 local quote = require "zklock.quote"
 
 local rows = {}
 
---- Numbers them: 1 is the head of the queue.
+--- Numbers the contenders: 1 is the head of the queue.
 function rows.number(path, contenders)
   for place, row in ipairs(contenders) do
     row.path, row.place = path, place
@@ -13,9 +13,10 @@ function rows.number(path, contenders)
   return contenders
 end
 
---- `unowned`: a node that no session owns, which blocks the lock until deleted;
--- `present`: a double barrier's member, who holds nothing that others wait for;
--- `done`: no contender, but the note of the last run that --once-per counts.
+--- Returns a row's state. `unowned`: a node that no session owns, which blocks
+-- the lock until it is deleted. `present`: a member of a double barrier, which
+-- holds nothing that other sessions wait for. `done`: no contender, but the
+-- note of the last run under --once-per.
 function rows.state(row)
   if row.done then return "done" end
   if row.session == "0x0" then return "unowned" end
@@ -23,13 +24,13 @@ function rows.state(row)
   return row.holds and "holds" or "waits"
 end
 
---- The servers' time, in seconds since 1970, as far as it can be told.
+--- Estimates the servers' time, in seconds since 1970.
 --
--- `created` is the leader's time of day, and nothing that is only read tells
--- what that is now.  So ours stands for it, but where the servers' is known to
--- be later: nothing was made in the future.  That is right enough: an age is
--- for people, who ask whether it is seconds or days; it is wrong by what the
--- clocks differ by, the same for all rows.  No lock depends on it.
+-- `created` is the leader's time of day. Reads do not return the leader's
+-- current time. So this machine's time replaces it, unless a node was created
+-- later: no node was created in the future. The estimate only gives ages for
+-- people, as "seconds" or "days". It is wrong by the difference of the clocks,
+-- which is the same for all rows. No lock depends on it.
 function rows.servers_time(contenders, now)
   for _, row in ipairs(contenders) do
     if row.created and row.created > now then now = row.created end
@@ -52,10 +53,10 @@ function rows.duration(seconds)
   end
 end
 
---- What a server does not tell of a node that may not be read: its session, its
--- token, its age, its data.
+--- Replaces what a server hides of a node that the session may not read: its
+-- session, token, age and data.
 rows.UNKNOWN = "?"
--- Shown for a field that a note does not have.
+-- Replaces a field that a note does not have.
 local NONE = "-"
 
 local function field(row, name)
@@ -79,10 +80,11 @@ local none = {}
 
 function rows.node(row) return plain.show(row.node, none) end
 
--- Enough of it for a line of a person's.
+-- The most bytes of data that are shown to people.
 local MOST = 1000
 
---- A stranger's: in quotation marks, so that it cannot be taken for ours.
+--- Returns the data in quotation marks, because they are untrusted and must not
+-- look like zklock's own output.
 function rows.data(row)
   if row.data then return quote(row.data:sub(1, MOST), #row.data > MOST) end
   return row.size and ("(%d bytes)"):format(row.size) or rows.UNKNOWN
@@ -107,8 +109,8 @@ end
 
 local is_mark = { ["\\"] = true }
 
--- What plain.show escapes of a text without control characters is no UTF-8, or
--- a mark of direction, which is; both are as well told in base64.
+-- Returns true if the data can be shown as JSON text. plain.show escapes
+-- invalid UTF-8 and marks of direction, which base64 represents as well.
 local function is_text(data)
   local printable = data:gsub("[%c\127\\]", "")
   return plain.show(printable, is_mark) == printable
@@ -118,8 +120,8 @@ local order = { "time", "change", "path", "place", "node", "mode", "sequence",
   "token", "holds", "session", "created", "done", "data", "data_base64",
   "size" }
 
---- One JSON object: the row's fields, always in the same order.  JSON is UTF-8:
--- what is none stands in `data_base64` in place of `data`.
+--- Returns one JSON object with the row's fields, always in the same order.
+-- JSON is UTF-8, so other data are in `data_base64` in place of `data`.
 function rows.json(row, more)
   local json, object = load "dkjson", {}
   for key, value in pairs(row) do object[key] = value end

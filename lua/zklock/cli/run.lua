@@ -1,8 +1,8 @@
 --- `zklock run`: a command under a lock.
 --
--- Three processes: this one has the session and the lock; its guardian, which
--- is forked before anything else; and the command, which the guardian starts
--- when the lock is granted.
+-- Three processes take part. This one has the session and the lock. Its
+-- guardian is forked before anything else. The guardian starts the third
+-- process, the command, when the lock is granted.
 local exit = require "zklock.cli.exit"
 local load = require "zklock.cli.load"
 local connect = require "zklock.cli.connect"
@@ -19,26 +19,26 @@ local uv = load "luv"
 
 local GRACE = 5
 
--- After the guardian's death: how often the processes that are left are sent
--- SIGKILL, and how often those that cannot be signalled are looked for.
+-- After the guardian's death: how often SIGKILL is sent to the remaining
+-- processes, and how often those that cannot be signalled are checked.
 local LOOK_AGAIN, LOOK_SELDOM = 20, 1000 -- milliseconds
 
--- How often the guardian hears of the lease, and how long before its end it
--- begins to end the command: parts of the session timeout.  (The first is less
--- than the pace of heartbeats, a twelfth; the second leaves more than half of
--- the shortest lease.)
+-- How often the guardian's lease is extended, and how long before the lease's
+-- end the guardian begins to end the command, as parts of the session timeout.
+-- The first is less than the interval of heartbeats, a twelfth. The second
+-- leaves more than half of the shortest lease.
 local TELLING, MARGIN = 1 / 40, 1 / 6
 
 local Run = {}
 Run.__index = Run
 
--- Whose node it is, for others to see: where, which process, what it runs.
+-- Returns the data of the node, for other clients: host, process and command.
 local function describe(request)
   return request.data or ("%s:%d %s"):format(uv.os_gethostname(),
     uv.os_getpid(), request.words[1]:match "[^/]*$")
 end
 
--- The task waits until somebody says what has come of the command.
+-- Suspends the task until the outcome of the command is known.
 function Run:await()
   if self.outcome then return end
   self.task = coroutine.running()
@@ -52,7 +52,7 @@ function Run:conclude(outcome)
   if task then assert(coroutine.resume(task)) end
 end
 
--- What the guardian says.
+-- Messages from the guardian.
 
 local on = {}
 
@@ -103,9 +103,9 @@ function on.signaled(self, number)
   self:conclude { code = exit.of_signal(number), signal = number }
 end
 
--- The guardian was killed, and by its death the command's first process, unless
--- that runs as another user.  The lock is kept while a process of the command
--- is left.
+-- The guardian was killed. Its death kills the command's first process, too,
+-- unless that runs as another user. zklock keeps the lock while a process of
+-- the command is left.
 function on.gone(self)
   if self.outcome then return end
   if not self.granted then
@@ -125,7 +125,8 @@ function on.gone(self)
           or "its guardian was killed, and so was the command, except "
             .. "processes that have left its group" }
     end
-    -- (At the first look the process may have ended already.)
+    -- Two checks must agree, because at the first the process may already have
+    -- ended.
     if is_refused and was_refused and not self.is_refused then
       talk.say "the guardian was killed"
       on.refused(self, signals.number_of "KILL")
@@ -138,7 +139,7 @@ end
 
 -- Signals.
 
--- Before the command runs they end us; then they are the command's.
+-- Until the command runs, signals end zklock; then they go to the command.
 function Run:on_signal(number)
   if self.granted then
     self.keeper:signal(number)
@@ -147,14 +148,15 @@ function Run:on_signal(number)
   end
 end
 
--- Before the command runs.
+-- Ends zklock before the command runs.
 function Run:abandon(code, number)
   waiting.erase()
   if self.session then self.session:close() end
   self:leave(code, number)
 end
 
--- In a terminal a shell, and a script, see from how we end that it was Ctrl-C.
+-- After Ctrl-C in a terminal, ends zklock by SIGINT, too. Shells and scripts
+-- then see that it was Ctrl-C.
 function Run:leave(code, number)
   talk.finish()
   if number == signals.number_of "INT" and uv.guess_handle(0) == "tty" then
@@ -197,7 +199,7 @@ function Run:acquire()
   if request.try then
     guard, message, code = lock:try_acquire(data)
   else
-    -- What connecting took is a part of it, in tenths.
+    -- Connecting counts as part of the timeout, in tenths of a second.
     local gone = math.floor(self.times:elapsed() * 10) / 10
     data.timeout = request.timeout and math.max(0, request.timeout - gone)
     local stop = waiting.begin(self.session, request.path, self.times)
@@ -209,11 +211,12 @@ function Run:acquire()
   return guard
 end
 
--- The guardian hears until when the hold is proven, and when it is lost.
+-- Tells the guardian until when the hold is proven, and when it is lost.
 function Run:tell_lease(guard)
   local timeout = self.session:timeout()
   local margin = math.min(self.grace, timeout * MARGIN)
-  -- (The clock first: who is stopped between the two promises less, not more.)
+  -- Read the clock first. If this process is stopped between the two calls, the
+  -- lease becomes shorter, never longer.
   local function tell()
     local moment = zklock.now()
     if guard:is_held() then
@@ -238,7 +241,8 @@ function Run:tell_lease(guard)
   end)
 end
 
--- With `--once-per`: is it time?  If not, it is over.
+-- Returns true if the command is due. Without --once-per it always is. If it is
+-- not due, the outcome is success.
 function Run:is_due(guard)
   local period = self.request.once_per
   if not period then return true end
@@ -269,7 +273,7 @@ function Run:execute(guard)
   self.timer:close()
 end
 
--- Gives the lock back, and says what was wrong; the exit code.
+-- Releases the lock and reports what was wrong. Returns the exit code.
 function Run:close(guard)
   local outcome = self.outcome
   local kept, message = guard:release()
@@ -284,12 +288,12 @@ function Run:close(guard)
   return outcome.code
 end
 
--- From the connection to the end; the exit code.
+-- Runs everything from the connection to the end. Returns the exit code.
 function Run:proceed()
   if self.request.verbose then
     talk.say("loaded in %.1f ms", os.clock() * 1000)
   end
-  -- (A command that does not wait for the lock does wait for a connection.)
+  -- --timeout 0 does not wait for the lock, but it does wait for a connection.
   local limit = self.request.timeout
   self.session = connect(self.request, limit ~= 0 and limit or nil)
   self.times:mark()
@@ -323,8 +327,8 @@ return function(request)
   talk.begin()
   self:watch_signals()
   local ok, code = xpcall(self.proceed, exit.explain, self)
-  -- While the command runs nothing of ours gives the lock back: the guardian
-  -- hears that we are gone.
+  -- While the command runs, do not release the lock here: the guardian notices
+  -- that this process ends.
   if self.session and (self.outcome or not self.granted) then
     self.session:close()
   end

@@ -1,5 +1,5 @@
---- Asks each server of a list of hosts how it is, with the four-letter word
--- `srvr`, which every server answers unless it is told not to.
+--- Asks each server of a list of hosts for its state, with the four-letter word
+-- `srvr`. All servers answer it by default.
 local await = require "zklock.cli.await"
 local core = require "zklock.core"
 local plain = require "zklock.plain"
@@ -7,19 +7,20 @@ local uv = require "luv"
 
 local servers = {}
 
--- Seconds, and bytes of an answer.
+-- In seconds, and in bytes of an answer.
 local PATIENCE = 2
 local MOST = 8192
 
---- 3.5, from which on there are containers.
+--- Returns true for 3.5 and later versions, which have containers.
 function servers.is_new_enough(version)
   local major, minor = version:match "^(%d+)%.(%d+)"
   major, minor = tonumber(major) or 0, tonumber(minor) or 0
   return major > 3 or major == 3 and minor >= 5
 end
 
---- Do directories vanish that are empty?  The version tells: a server shows a
--- container as a persistent node.  nil: nobody has said his version.
+--- Returns whether all servers whose version is known delete empty directories.
+-- Only the version says so, because servers show a container as a persistent
+-- node. Returns nil if no version is known.
 function servers.have_containers(list)
   local known, all = false, true
   for _, server in ipairs(list) do
@@ -30,7 +31,7 @@ function servers.have_containers(list)
   if known then return all end
 end
 
--- What a stranger says is shown in one line of a moderate length.
+-- Shows untrusted text from a server in one line of limited length.
 local function shown(text) return plain.text((text:sub(1, 100))) end
 
 local function read_answer(server, text)
@@ -50,7 +51,8 @@ local function read_answer(server, text)
   end
 end
 
--- One address: `done(server)` when it has answered, or will not.
+-- Asks one address. Calls `done(server)` when the server has answered, or when
+-- it is given up.
 local function ask(server, done)
   local tcp, text, stop = uv.new_tcp(), "", nil
   local begun = await.now()
@@ -79,7 +81,7 @@ local function ask(server, done)
     server.reachable, begun = true, await.now()
     tcp:read_start(read)
     tcp:write "srvr"
-    -- (A server of another protocol may wait for the end of a line.)
+    -- A server of another protocol may wait for the end of a line.
     await.after(PATIENCE / 2, function()
       if text == "" and not tcp:is_closing() then tcp:write "\r\n\r\n" end
     end)
@@ -106,14 +108,15 @@ local function describe(entry, address)
     reachable = false }
 end
 
--- The servers as the session reads them, too.
+-- Parses the hosts in the same way as a session does.
 local function parse(hosts)
   local _, _, list = core.check_hosts(hosts)
   return list
 end
 
---- `{ host=, port=, address=, reachable=, version=, mode=, answered_after=,
--- problem= }` for each address of each host; it takes two seconds at the most.
+--- Returns `{ host=, port=, address=, reachable=, version=, mode=,
+-- answered_after=, problem= }` for each address of each host. It takes two
+-- seconds, or a little more for a slow name server.
 function servers.ask(hosts)
   local list, entries = {}, parse(hosts)
   return await.call(function(go_on)
@@ -125,7 +128,7 @@ function servers.ask(hosts)
       stop()
       go_on(list)
     end
-    -- A name server may be silent for longer.
+    -- A name server can take longer.
     stop = await.after(PATIENCE + 0.5, function() go_on(list) end)
     for at, entry in ipairs(entries) do
       local unknown = describe(entry)

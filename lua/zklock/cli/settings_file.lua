@@ -1,5 +1,5 @@
---- A file of settings: lines `key = value`.  A `#` begins a comment, at the
--- beginning of a line or after white space.
+--- Reads a settings file with lines `key = value`. A `#` begins a comment at
+-- the beginning of a line or after white space.
 local bytes = require "zklock.bytes"
 local convert = require "zklock.cli.convert"
 local exit = require "zklock.cli.exit"
@@ -8,7 +8,7 @@ local quote = require "zklock.quote"
 
 local settings_file = {}
 
---- The keys, and how each is read.
+--- The keys, with the function that reads each value.
 settings_file.keys = {
   hosts = convert.hosts,
   chroot = convert.chroot,
@@ -26,7 +26,7 @@ local function list_keys()
   return table.concat(names, ", ")
 end
 
--- What a line says: a key and its value, or nothing.
+-- Returns the key and the value of a line, or nil.
 local function split(line, where)
   line = (" " .. line):gsub("%s#.*$", ""):match "^%s*(.-)%s*$"
   if line == "" then return nil end
@@ -42,8 +42,9 @@ local function split(line, where)
   return key, value
 end
 
---- Key → { value =, where = "FILE:LINE" }; nothing if there is no such file.
--- If another user's directory hides it: nothing, and a message.
+--- Returns key → { value =, where = "FILE:LINE" }, which is empty if there is
+-- no such file. If another user's directory hides the file, also returns a
+-- message.
 function settings_file.read(name)
   local text, problem, kind = owned_file.read(name, owned_file.public)
   if kind == "hidden" then

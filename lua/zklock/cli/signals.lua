@@ -9,16 +9,16 @@ local function number_of(name) return uv.constants["SIG" .. name] end
 
 signals.number_of = number_of
 
---- "SIGTERM" of 15.
+--- Returns "SIGTERM" for 15.
 function signals.name_of(number)
   for name, value in pairs(uv.constants) do
     if value == number and name:find "^SIG%u" then return name end
   end
 end
 
---- Calls `fn(number)` for each of these signals ("TERM INT …"), but for those
--- that were ignored when we were started, and stay so.  What is returned stops
--- that, and each signal does what it did before.
+--- Calls `fn(number)` for each of these signals ("TERM INT …"). Signals that
+-- were ignored when the process started stay ignored. Returns a function that
+-- restores what each signal did before.
 function signals.watch(names, fn)
   local handles = {}
   for name in names:gmatch "%S+" do

@@ -1,9 +1,9 @@
---- Rows as a table, for people.  The data stand last: whatever a stranger has
--- written there, the columns before them are in line.
+--- Formats rows as a table, for people. The data are the last column: whatever
+-- untrusted text they contain, the columns before them stay aligned.
 local rows = require "zklock.cli.rows"
 local text = require "zklock.cli.text"
 
--- A longer name, a stranger's, pushes its own row only.
+-- A longer name, which is untrusted, shifts only its own row.
 local WIDEST = 60
 
 local columns = {
@@ -45,8 +45,8 @@ local function join(cells, widths)
   return table.concat(parts, "  ")
 end
 
---- Lines, the first one with the columns' names; each cut to `width`, if that
--- is said.  `now`: the servers' time.
+--- Returns lines, the first with the columns' names. Each is cut to `width` if
+-- that is given. `now` is the servers' time.
 return function(contenders, now, width)
   local lines = { {} }
   for i, column in ipairs(columns) do lines[1][i] = column[1] end

@@ -1,4 +1,4 @@
---- The terminal: its screen, and a question to who sits there.
+--- The terminal: its screen, and questions to the user.
 local await = require "zklock.cli.await"
 local leaving = require "zklock.cli.leaving"
 local output = require "zklock.cli.output"
@@ -11,7 +11,7 @@ local terminal = {}
 local PACE = 0.02 -- seconds
 
 local HIDE, SHOW = "\27[?25l", "\27[?25h"
--- The other screen of the terminal, which leaves what was there as it was.
+-- The terminal's alternate screen, which leaves the main screen as it was.
 local ENTER, LEAVE = "\27[?1049h", "\27[?1049l"
 local HOME, TO_END_OF_LINE, TO_END = "\27[H", "\27[K", "\27[J"
 
@@ -19,7 +19,7 @@ function terminal.is_output()
   return uv.guess_handle(1) == "tty"
 end
 
--- The shell has its screen back while we are stopped.
+-- Returns the main screen to the shell while this process is stopped.
 local function stop_and_go_on(enter, leave, redraw)
   signals.watch("TSTP", function()
     leave()
@@ -32,8 +32,9 @@ local function stop_and_go_on(enter, leave, redraw)
   end)
 end
 
---- Takes the whole screen until the command ends; `redraw` when it has another
--- size, or has been ours again.  `show(lines)`, and what gives the screen back.
+--- Takes the whole screen until the command ends. Calls `redraw` when the size
+-- has changed, or when the process continues after a stop. Returns
+-- `show(lines)`, and a function that gives the screen back.
 function terminal.take(redraw)
   local function enter() output.put(ENTER .. HIDE) end
   local function leave() output.put(SHOW .. LEAVE) end
@@ -43,7 +44,7 @@ function terminal.take(redraw)
   stop_and_go_on(enter, leave, redraw)
   local has_shown = false
   local function show(lines)
-    -- (A terminal that has not shown the last screen is slow, or stopped.)
+    -- A terminal that has not shown the last screen yet is slow or stopped.
     if has_shown and not output.is_idle() then return end
     has_shown = true
     output.put(HOME .. table.concat(lines, TO_END_OF_LINE .. "\r\n")
@@ -55,10 +56,10 @@ function terminal.take(redraw)
   end
 end
 
---- May somebody be asked?
+--- Returns true if standard input is a terminal.
 function terminal.can_ask() return uv.guess_handle(0) == "tty" end
 
---- What is answered, a line; nil at its end.
+--- Returns the answer as a line, or nil at the end of the input.
 function terminal.ask(question)
   while not talk.write(question) do await.seconds(PACE) end
   while not talk.is_idle() do await.seconds(PACE) end

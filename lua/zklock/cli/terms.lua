@@ -1,13 +1,14 @@
---- How long a hold is believed in when the servers fall silent: the numbers of
--- doc/protocol.md, "The lease", as src/protocol/lease.h derives them.
+--- Computes how long a hold lasts after servers stop answering. See "The lease"
+-- in doc/protocol.md and src/protocol/lease.h.
 local terms = {}
 
--- Shares of the session timeout T.
+-- Parts of the session timeout T.
 local SETTLING, ANSWER, MARGIN = 1 / 24, 1 / 40, 1 / 20
 
---- Seconds from the last answer to the loss: at least, when the silence begins
--- just before a round; at most, just after one.  For who has held for a third
--- of the timeout, and was answered within T/40; `tick` may be nil.
+--- Returns the least and the most seconds from the last answer to the loss of
+-- the hold. It is least if the servers stop answering just before a heartbeat,
+-- and most just after one. This holds for a lock that has been held for a
+-- third of the timeout, with answers within T/40. `tick` may be nil.
 function terms.lease(timeout, tick)
   local gap = tick and tick / 2 or timeout / 4
   local span = gap + ANSWER * timeout -- from Q to P

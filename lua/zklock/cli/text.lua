@@ -1,9 +1,9 @@
---- How much room a text has on a terminal.  What comes from outside has been
--- through zklock.plain: it is valid UTF-8 in one line.
+--- Measures the width of text on a terminal. Untrusted text has been through
+-- zklock.plain: it is valid UTF-8 in one line.
 local text = {}
 
--- First and last of each range, and how many columns its characters have:
--- those that stand on the one before them, and the wide ones of East Asia.
+-- First and last character of each range, and their width in columns: combining
+-- characters, and the wide ones of East Asia.
 local ranges = {
   { 0x0300, 0x036f, 0 }, { 0x0483, 0x0489, 0 }, { 0x0591, 0x05bd, 0 },
   { 0x064b, 0x065f, 0 }, { 0x1100, 0x115f, 2 }, { 0x1ab0, 0x1aff, 0 },
@@ -43,7 +43,7 @@ function text.width(shown)
   return width
 end
 
---- As much of it as has room.
+--- Returns the text, cut to so many columns.
 function text.cut(shown, columns)
   if text.width(shown) <= columns then return shown end
   local parts, room = {}, columns - 1
@@ -55,7 +55,7 @@ function text.cut(shown, columns)
   return table.concat(parts) .. (columns > 0 and "…" or "")
 end
 
---- With blanks behind it.
+--- Returns the text, padded with blanks to so many columns.
 function text.pad(shown, columns)
   return shown .. (" "):rep(columns - text.width(shown))
 end

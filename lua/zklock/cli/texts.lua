@@ -1,6 +1,6 @@
---- What --help and the manual pages say beside the options: of each command its
--- `usage` (if argparse's does not have it all), `description` and `epilog`.
--- doc/make/man.lua turns the same text into pages, by its lines:
+--- The text of --help and the manual pages besides the options. Each command
+-- has a `usage`, if argparse's is incomplete, a `description` and an `epilog`.
+-- doc/make/man.lua converts the same text to pages, by its lines:
 --
 --     Heading:
 --        entry  what it is
@@ -49,7 +49,7 @@ Exit codes of every command:
           have written it
    128+N  signal N ended it: 130 is Ctrl-C, 143 SIGTERM]]
 
---- What zklock(1) has, and --help does not.
+--- Text of zklock(1) that --help omits.
 texts.page = [[
 Credentials:
 Credentials stand in a file, one SCHEME:CREDENTIAL in each line, such as
@@ -72,7 +72,7 @@ Files:
       directory than ~/.config
    /etc/zklock.conf  the same, for all users]]
 
--- Options of flock(1) and other programs, with what to type here.
+-- Options of flock(1) and other programs, with the ones to use here.
 local TIMEOUT, TRY = "it is -t (--timeout) here", "it is -n (--try) here"
 local SHELL = "put the shell behind --: zklock run PATH -- sh -c COMMAND"
 local CODE = "the exit code of a lock that is not granted is 75"

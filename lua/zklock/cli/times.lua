@@ -1,22 +1,22 @@
---- With `-v`: where the time went.
+--- Measures the time of each step, for `-v`.
 local now = require "zklock".now
 local talk = require "zklock.cli.talk"
 
 local Times = {}
 Times.__index = Times
 
---- Begins now.
+--- Starts the measurement.
 function Times.new(is_verbose)
   local begun = now()
   return setmetatable({ is_verbose = is_verbose, begun = begun, last = begun },
     Times)
 end
 
---- Seconds since the beginning.
+--- Returns the seconds since the start.
 function Times:elapsed() return now() - self.begun end
 
---- Something was done, "granted in": says how long that took since what was
--- done before.  Nil: somebody else has said it.
+--- Ends a step and writes its time since the previous one. `what` is text such
+-- as "granted in", or nil to write nothing.
 function Times:mark(what)
   local moment = now()
   if what and self.is_verbose then

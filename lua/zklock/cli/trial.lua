@@ -1,4 +1,5 @@
---- Tries a lock as others would use it, and what is granted to whom.
+--- Tries a lock as other clients would use it, and what clients are allowed to
+-- do.
 local await = require "zklock.cli.await"
 local exit = require "zklock.cli.exit"
 local leaving = require "zklock.cli.leaving"
@@ -8,13 +9,13 @@ local zklock = require "zklock"
 
 local trial = {}
 
--- Seconds to wait for somebody else's lock; how often it is done, how often the
--- servers are asked.
+-- PATIENCE: seconds to wait for another holder. TIMES: how often the lock is
+-- acquired. REQUESTS: how many requests measure the servers.
 local PATIENCE = 5
 local TIMES = 5
 local REQUESTS = 20
 
--- Of some times: the least, the middle one, the most.
+-- Returns the least, the median and the most of a list of times.
 local function summary(times)
   table.sort(times)
   return { least = times[1], median = times[math.ceil(#times / 2)],
@@ -27,7 +28,8 @@ local function timed(fn, ...)
   return await.now() - begun, result, message, code
 end
 
---- How long an answer takes: to what is at the path, if anything is.
+--- Measures how long servers take to answer a read of the path, whether or not
+-- its node exists.
 function trial.round_trip(session, path)
   local times = {}
   for i = 1, REQUESTS do
@@ -38,7 +40,8 @@ function trial.round_trip(session, path)
   return summary(times)
 end
 
--- The leader's time of day and ours, as our node's creation tells them apart.
+-- Compares the leader's time of day with this machine's, by the creation time
+-- of the lock's own node.
 local function clock_ahead(session, path, guard, before, after)
   for _, row in ipairs(visit.answer(session:contenders(path))) do
     if guard.node:sub(-#row.node - 1) == "/" .. row.node then
@@ -54,8 +57,8 @@ local function unowned_node(session, path)
   end
 end
 
--- May somebody without credentials join the queue?  Asked while we hold the
--- lock, so that it is never granted.
+-- Returns whether a session without credentials may join the queue. It is
+-- called while the lock is held, so that such a contender is never granted it.
 local function is_open(hosts, options, path)
   local theirs = {}
   for name, value in pairs(options) do theirs[name] = value end
@@ -69,8 +72,9 @@ local function is_open(hosts, options, path)
   return code == "busy"
 end
 
--- Does this server have the node that we hold?  A session that connects to no
--- other server asks it.  "unknown": the session or the request was refused.
+-- Returns whether this server has the node of the held lock. It asks by a
+-- session that connects to no other server. Returns "unknown" if the session or
+-- the request was refused.
 local function has_node(server, session, guard, asked)
   local theirs = {}
   for name, value in pairs(asked.options) do theirs[name] = value end
@@ -87,7 +91,7 @@ local function has_node(server, session, guard, asked)
   return stat and stat.session == session:id()
 end
 
--- (verdict.lua reports servers that do not answer `srvr`, or do not serve.)
+-- verdict.lua reports servers that do not answer `srvr` or do not serve.
 local function ask_servers(session, guard, asked)
   for _, server in ipairs(asked.servers) do
     if server.version or server.is_mute then
@@ -101,7 +105,7 @@ local function has_credentials(options)
     and (options.acl or "open") ~= "open"
 end
 
--- What is found out while it is held.
+-- Examines what needs the held lock.
 local function look_around(report, session, guard, asked)
   local path, hosts, options = report.path, asked.hosts, asked.options
   report.token = guard:token()
@@ -113,11 +117,10 @@ local function look_around(report, session, guard, asked)
   end
 end
 
---- `{ path=, granted=, acquire=, release=, may_create=, may_delete=,
--- token=, open_to_strangers=, clock_ahead=, cuts=, refusal= }`
--- `cuts`: so often has the connection been lost and made again.  `unowned`: a
--- node that no session owns, which blocks the lock.
--- Each of the servers gets a field `shares`: has it the lock's node?
+--- Returns `{ path=, granted=, acquire=, release=, may_create=, may_delete=,
+-- token=, open_to_strangers=, clock_ahead=, cuts=, refusal= }`. `cuts` counts
+-- reconnects. `unowned` is a node that no session owns, which blocks the lock.
+-- Each server gets a field `shares`: whether it has the lock's node.
 function trial.lock(session, path, hosts, options, servers)
   local lock = session:mutex(path)
   local report = { path = path, granted = false, cuts = 0 }
@@ -145,7 +148,7 @@ function trial.lock(session, path, hosts, options, servers)
       report.refusal, report.code = talk.bare(why), kind
       return report
     end
-    -- The first one may have to make the directory.
+    -- The first acquisition may have to create the directory.
     if i > 1 then
       acquiring[#acquiring + 1], releasing[#releasing + 1] = seconds, release
     end

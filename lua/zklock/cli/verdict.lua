@@ -1,5 +1,5 @@
---- What is wrong with what `zklock check` has found, so that a lock would
--- suffer from it, and what is only worth knowing.
+--- Divides what `zklock check` has found into problems, from which a lock would
+-- suffer, and remarks.
 local bytes = require "zklock.bytes"
 local exit = require "zklock.cli.exit"
 local quote = require "zklock.quote"
@@ -7,7 +7,7 @@ local servers_of = require "zklock.cli.servers"
 
 local WRONG = 1
 
--- Seconds by which clocks may differ before anybody need know.
+-- Clocks may differ by so many seconds without a remark.
 local CLOCKS = 1
 
 local serving = { leader = true, follower = true, observer = true,
@@ -26,7 +26,7 @@ local function judge_server(server, answers, problem, remark)
   if server.is_mute then
     remark("%s does not answer the word srvr: its version is not known", name)
   elseif server.problem then
-    -- A name may have addresses at which nobody listens (localhost, and ::1).
+    -- A name can have addresses without a server, such as ::1 for localhost.
     (answers[server.at] and remark or problem)("%s %s", name, server.problem)
   elseif not servers_of.is_new_enough(server.version) then
     problem("%s is ZooKeeper %s: 3.5 or later is needed", name, server.version)
@@ -35,8 +35,8 @@ local function judge_server(server, answers, problem, remark)
   end
 end
 
--- Reports the servers that do not have the node of the trial lock.  False: that
--- is not known of each.
+-- Reports the servers that do not have the node of the trial lock. Returns
+-- false if this is not known for each server.
 local function judge_data(servers, problem, remark)
   local lists = { [true] = {}, [false] = {}, unknown = {} }
   for _, server in ipairs(servers) do
@@ -131,7 +131,8 @@ local function judge_lock(lock, problem, remark)
   end
 end
 
---- Fills in `problems` and `remarks`; the exit code.  `above`: a token, or nil.
+--- Fills in `problems` and `remarks`. Returns the exit code. `above` is a token
+-- or nil.
 return function(report, above)
   local function into(list)
     return function(message, ...) list[#list + 1] = message:format(...) end

@@ -1,5 +1,5 @@
---- What the commands of an operator have in common: a session, which is closed
--- on every way out, at a signal, too.
+--- What all commands of an operator share: a session, which is closed whenever
+-- the command ends, also by a signal.
 local check = require "zklock.check"
 local connect = require "zklock.cli.connect"
 local exit = require "zklock.cli.exit"
@@ -9,7 +9,7 @@ local talk = require "zklock.cli.talk"
 
 local visit = {}
 
---- It must be a path.  `may_be_root`: "/" is one.
+--- Fails if this is not a path. `may_be_root` allows "/".
 function visit.check_path(path, may_be_root)
   if path == "/" and not may_be_root then
     exit.fail("usage", "/ is not the path of a lock: 'zklock ls -R /' shows "
@@ -19,7 +19,7 @@ function visit.check_path(path, may_be_root)
   of(path, "PATH")
 end
 
---- What `work(session)` returns.
+--- Returns what `work(session)` returns.
 function visit.servers(request, work)
   if request.path then visit.check_path(request.path, request.recursive) end
   leaving.heed()
@@ -33,7 +33,7 @@ function visit.servers(request, work)
   return outcome
 end
 
---- The answer, or the end of the command.
+--- Returns the answer, or ends the command if it is nil.
 function visit.answer(answer, ...)
   if answer == nil then exit.refuse(...) end
   return answer, ...

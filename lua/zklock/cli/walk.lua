@@ -1,4 +1,4 @@
---- Every lock at a path and below.
+--- Visits all locks at a path and below.
 local core = require "zklock.core"
 local once = require "zklock.cli.once"
 local plain = require "zklock.plain"
@@ -7,12 +7,13 @@ local rows = require "zklock.cli.rows"
 local none = {}
 
 -- A semaphore keeps its contenders in two directories of its own, each of which
--- vanishes when it is empty.  A path may also be called like one of them; who
--- stands in `leases` as a permit is a semaphore's, who stands in `locks` may be
--- a mutex's.
+-- is deleted when it is empty. A lock's path may end with the same name. A
+-- permit in `leases` belongs to a semaphore, but a node in `locks` may belong
+-- to a mutex.
 local parts = { ["locks/"] = "locks", ["leases/"] = "leases" }
 
--- Those of the path itself; `names` of children that are no paths of their own.
+-- Returns the contenders of the path itself, and the set of its children that
+-- are no paths of their own. `names` is the set of all its children.
 local function sort(contenders, names)
   local own, taken = {}, {}
   taken.locks = names.leases
@@ -29,7 +30,7 @@ local function join(path, name)
   return (path == "/" and "" or path) .. "/" .. name
 end
 
--- Enough of a path that is too long.
+-- The most bytes shown of a path that is too long.
 local MOST = 200
 
 local function shown(path)
@@ -37,18 +38,17 @@ local function shown(path)
   return plain.show(path:sub(1, MOST), none, is_cut) .. (is_cut and "..." or "")
 end
 
--- The children of a path.  nil, message, code: they cannot be listed, or the
--- path itself is invalid.
+-- Returns the children of a path. Returns nil, message, code if they cannot be
+-- listed or if the path is invalid.
 local function children_of(session, path)
   local fault = path ~= "/" and core.check_path(path)
   if fault then return nil, "its path " .. fault, "invalid" end
   return session:children(path)
 end
 
---- Calls `each(path, contenders)` for each lock, the upper ones first, in the
--- order of their names, and `refused(path, message, code)` for each path that
--- cannot be read.  The nodes below such a path are visited if they can be
--- listed.
+--- Calls `each(path, contenders)` for each lock, parents first and in the order
+-- of the names. Calls `refused(path, message, code)` for each path that cannot
+-- be read. The nodes below such a path are visited if they can be listed.
 return function(session, top, each, refused)
   local function visit(path)
     local children, message, code = children_of(session, path)

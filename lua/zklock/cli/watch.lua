@@ -1,8 +1,8 @@
---- `zklock watch`: a lock's queue, as it changes.
+--- `zklock watch`: shows the queue of a lock as it changes.
 --
--- It looks again and again, by reading: what comes and goes between two looks
--- is not seen.  A watch of its own would cost the servers an event for each
--- contender, at every handoff, and see no more of who holds.
+-- It reads the queue repeatedly, and misses changes between two reads. A
+-- ZooKeeper watch would cost the servers an event for each contender at every
+-- handoff, and would show no more holders.
 local await = require "zklock.cli.await"
 local changes = require "zklock.cli.changes"
 local exit = require "zklock.cli.exit"
@@ -16,12 +16,13 @@ local visit = require "zklock.cli.visit"
 local window = require "zklock.cli.window"
 
 local INTERVAL = 1
--- Of a queue that takes long to read: what looking may take of the time.
+-- The pause after a slow read of a long queue is SHARE times as long as the
+-- read took.
 local SHARE = 5
 
 local function time_of_day() return os.date "!%Y-%m-%dT%H:%M:%SZ" end
 
--- For pipes and files: a line for each change.
+-- Output to pipes and files: a line for each change.
 
 local Lines = {}
 Lines.__index = Lines
@@ -46,7 +47,7 @@ function Lines:show(contenders)
   local lines = {}
   for i, entry in ipairs(list) do lines[i] = self:line(entry) end
   output.line(table.concat(lines, "\n"))
-  output.finish() -- or fails
+  output.finish() -- fails if a write has failed
 end
 
 function Lines:connection(is_there, path)
@@ -56,7 +57,7 @@ end
 
 function Lines:close() end
 
--- For a terminal: the whole screen.
+-- Output to a terminal: the whole screen.
 
 local Screen = {}
 Screen.__index = Screen
@@ -80,11 +81,11 @@ end
 
 function Screen:redraw()
   local columns, height = window.size(1)
-  if not columns then return end -- it has hung up
+  if not columns then return end -- the terminal has hung up
   local lines = { text.cut(self:head(), columns) }
   lines[2] = self.lost_at and text.cut("no connection since " .. self.lost_at
     .. ": this is what was seen last", columns) or ""
-  local shown = {} -- the head of the queue: what has room
+  local shown = {} -- as many from the head of the queue as there is room for
   for i = 1, math.min(#self.contenders, math.max(height - 4, 1)) do
     shown[i] = self.contenders[i]
   end
@@ -108,9 +109,9 @@ function Screen:connection(is_there)
   self:redraw()
 end
 
--- The look.
+-- Reading.
 
--- Says so when the connection is lost, and found again.
+-- Reports when the connection is lost and when it returns.
 local function follow_connection(session, view, path)
   local lost = false
   local function tell(is_there)
@@ -126,7 +127,7 @@ local function follow_connection(session, view, path)
   end
 end
 
--- Nobody is told that a server is away: follow_connection has.
+-- Not reported, because follow_connection has already reported it.
 local passes = { disconnected = true, expired = true }
 
 local function look(session, path, view)

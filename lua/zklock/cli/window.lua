@@ -5,9 +5,9 @@ local uv = load "luv"
 
 local window = {}
 
---- Columns and lines of the terminal that a descriptor is; nil if it is none.
--- Through a description of our own: luv may make that which it is given one
--- that does not block, for whoever shares it, too.
+--- Returns the columns and lines of the terminal at this descriptor, or nil if
+-- it is none. It opens a file description of its own, because luv can make the
+-- given one non-blocking, which would affect all processes that share it.
 function window.size(descriptor)
   if uv.guess_handle(descriptor) ~= "tty" then return nil end
   local flags = uv.constants.O_WRONLY + uv.constants.O_NOCTTY

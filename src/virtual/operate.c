@@ -73,8 +73,8 @@ void server_pause(struct ensemble *e, int64_t now, int server) {
   alarm_stop(&e->agenda, &s->containers);
 }
 
-/* The server handles what has arrived meanwhile, and soon its overdue
- * alarms. */
+/* The server handles what has arrived meanwhile, and soon afterwards its
+ * overdue alarms. */
 void server_resume(struct ensemble *e, int64_t now, int server) {
   struct server *s = &e->servers[server];
   if (!s->paused) return;

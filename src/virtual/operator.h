@@ -30,9 +30,10 @@ void link_cut(struct zk_link *link, int64_t now);
 /* Closes the connections for the servers, but not for the clients. */
 void link_half_open(struct zk_link *link, int64_t now);
 
-/* These faults last until link_heal. */
-void link_refuse(struct zk_link *link, int64_t now); /* and break connections */
-void link_freeze(struct zk_link *link, int64_t now); /* nothing passes */
+/* These faults last until link_heal. link_refuse also breaks the
+ * connections. */
+void link_refuse(struct zk_link *link, int64_t now);
+void link_freeze(struct zk_link *link, int64_t now); /* no message passes */
 void link_delay(struct zk_link *link, int64_t now, int64_t by);
 void link_drop_requests(struct zk_link *link, int64_t now);
 void link_drop_replies(struct zk_link *link, int64_t now);
@@ -55,12 +56,12 @@ enum link_treatment {
 /* How servers misbehave. A field of 0 changes nothing. */
 struct zk_manners {
   bool silent; /* they accept connections, but answer nothing */
-  /* The timeout that servers receive in place of the client's, and the one that
-   * clients receive in place of the servers'. */
+  /* `asks_ms` replaces the timeout that a client requests, `says_ms` the one
+   * that a server grants. */
   int32_t asks_ms, says_ms;
   int forgets;  /* so many returning sessions have expired */
   bool expires; /* all sessions have expired, new ones too */
-  int drop_at;  /* this request of a connection ends it */
+  int drop_at;  /* number of the request that ends its connection */
   /* A connection ends so long after its session is established; -1: at once. */
   int64_t drop_after;
   int64_t largest; /* a larger request, in bytes, ends its connection */
@@ -72,8 +73,8 @@ struct zk_manners {
 
 /* Replaces the behaviour of a link until link_heal. */
 void link_behave(struct zk_link *link, const struct zk_manners *manners);
-/* The number of connections so far; the number of those that asked for a new
- * session, and of those that asked for an earlier one. */
+/* Counts of connections so far: all of them, those that asked for a new
+ * session, and those that asked for an earlier one. */
 struct zk_visits {
   int connections, sessions, returns;
 };

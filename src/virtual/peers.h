@@ -14,8 +14,8 @@ void peers_tell_follower(struct server *follower, struct message *message,
                          int64_t now);
 void peers_tell_leader(struct server *follower, struct message *message,
                        int64_t now);
-/* Starts to write a transaction to the server's disk. The server has logged it
- * when the disk has written it. */
+/* Writes a transaction to the server's disk. The server has logged it after the
+ * disk's latency. */
 void peers_log(struct server *server, int64_t zxid, int64_t now);
 int majority_of(const struct ensemble *ensemble);
 

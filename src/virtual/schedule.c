@@ -16,8 +16,8 @@
 
 enum { STREAM_OF_TURNS = 1, STREAM_OF_BYTES = 2 };
 enum { BATCH = 256 };
-/* After so many points without a wait, a thread has used its slice of time, as
- * a system does it with a thread that spins. */
+/* After so many points without a wait, a thread has used up its time slice and
+ * hands over. A real system preempts a thread that spins, too. */
 enum { SLICE = 1000 };
 #define SLICE_TIME (10 * MICROSECOND)
 

@@ -72,8 +72,8 @@ struct thread *schedule_self(void);
 /* Lets a thread that can run have the next turn. This can be the same
  * thread. */
 void schedule_hand_over(struct thread *self, enum wait wait, const char *why);
-/* The first waits for the first turn of a new thread, the second ends its
- * last. */
+/* schedule_begin waits for a new thread's first turn; schedule_end ends its
+ * last turn. */
 void schedule_begin(struct thread *self);
 void schedule_end(struct thread *self);
 _Noreturn void schedule_die(const char *format, ...)

@@ -60,7 +60,7 @@ struct thread *thread_find(pthread_t id);
 struct thread *thread_holder(const void *object);
 /* Lets the threads that wait for this object run. */
 void thread_wake(const void *object);
-int thread_count(void); /* of threads that have not ended */
+int thread_count(void); /* counts those that have not ended */
 /* Joins and frees detached threads that have ended, so that the program does
  * not find them when it counts its threads. */
 void thread_bury(void);

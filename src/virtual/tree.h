@@ -56,7 +56,7 @@ struct tree {
   int session_count, session_room;
   struct undo *undos;
   int undo_count, undo_room;
-  bool is_head; /* of a leader: includes all proposals */
+  bool is_head; /* a leader's tree, with all proposals */
   bool defers;  /* changes of quotas wait for quota_settle */
   struct quota_change *deferred;
   int deferred_count, deferred_room;
@@ -85,7 +85,7 @@ void tree_delete(struct tree *tree, struct node *node);
 /* Call this before a change of `node->state`. The undo has its own references,
  * so the caller drops the data or ACL that it replaces. */
 void tree_change(struct tree *tree, struct node *node);
-void tree_undo(struct tree *tree);   /* all since the last tree_settle */
+void tree_undo(struct tree *tree);   /* undoes all since tree_settle */
 void tree_settle(struct tree *tree); /* makes the changes final */
 
 struct session_record *tree_session(const struct tree *tree, int64_t id);

@@ -28,7 +28,7 @@ struct origin {
 struct txn {
   int keepers;
   enum zk_op op;
-  int rc; /* ZK_OK for a multi whose parts fail */
+  int rc; /* ZK_OK even if a part of a multi fails */
   int64_t zxid, time_ms, session;
   int32_t timeout_ms; /* of a new session */
   struct origin origin;
@@ -39,7 +39,7 @@ struct txn {
 struct txn *txn_new(enum zk_op op, int change_count);
 struct txn *txn_keep(struct txn *txn);
 void txn_drop(void *txn);
-bool txn_fails(const struct txn *txn); /* if it changes no node */
+bool txn_fails(const struct txn *txn); /* true if it changes no node */
 
 /* Callbacks for the effects of a transaction. */
 struct txn_observer {

@@ -71,7 +71,7 @@ struct zk_connection {
   int32_t timeout_ms;
   bool established;
   int64_t heard;
-  int received, sent; /* packets */
+  int received, sent; /* numbers of packets */
   struct acl_list *identities;
   struct pending *first, *last;
   uint64_t requests;
@@ -139,7 +139,7 @@ struct server {
   struct tree *tree;
   struct watches watches;
   uint64_t session_count; /* counts the ids of new sessions */
-  int64_t received, sent; /* packets */
+  int64_t received, sent; /* numbers of packets */
   /* The server's log. `logged` is the zxid of the newest transaction on its
    * disk, `committed` that of the newest one that it knows to be committed. */
   struct txn **log;

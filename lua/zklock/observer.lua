@@ -130,7 +130,7 @@ return {
       modes = modes,
       fn = fn,
       scope = engine.adapters:scope(),
-      token = nil, -- of the last reported leader; false: there was none
+      mark = nil, -- of the last reported leader (mark_of)
       turn = false,
       wait = false, -- for a change
     }

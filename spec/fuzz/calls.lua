@@ -507,7 +507,8 @@ end
 
 public.recipe = on("recipe", public.make_recipe, function(recipe)
   local object, name = recipe.object, pick(recipe_methods[recipe.name])
-  if closing and waiting[name] then return end
+  -- (What is made while the state closes is never collected.)
+  if closing and (waiting[name] or asynchronous[name]) then return end
   if name == "run" and object._session:state() == "closed" then return end
   local result = call_method(true, object, name, arguments_for(object, name))
   keep_if("ticket", "cancel", result)

@@ -86,7 +86,7 @@ describe("Three servers", function()
         support.until_state(holder, "suspended")
         local mutex = holder:mutex(support.path())
         assert.equal("disconnected", (select(3, mutex:acquire(0.3))))
-        for i = 1, 3 do servers:begin_restart(i) end
+        servers:restart "1 2 3"
       end)
     end)
 end)

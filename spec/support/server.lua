@@ -35,6 +35,7 @@ end
 function Server:kill(i) command(self, "kill", i or 1) end
 function Server:pause(i) command(self, "pause", i or 1) end
 function Server:resume(i) command(self, "resume", i or 1) end
+--- A server, or several: "1 2 3".  They serve.
 function Server:restart(i) command(self, "restart", i or 1) end
 function Server:stop() command(self, "stop") end
 Server.close = Server.stop -- (support.closing)

@@ -2,6 +2,7 @@
 -- rest of their faults and traps: spec/integration, which stands on them.)
 local raw = require "support.raw"
 local start_proxy = require "support.proxy".start
+local start_server = require "support.server".start
 local support = require "support"
 local virtual = require "zklock.virtual"
 local zklock = require "zklock"
@@ -53,8 +54,44 @@ describe("A link to a virtual server", function()
     return (virtual.link_visits(proxy.hosts))
   end
 
+  it("leads to the next of its servers that runs", function()
+    local servers = support.closing(start_server(3))
+    local link, stopped = start_proxy(servers.hosts), servers:leader() % 3 + 1
+    servers:kill(stopped)
+    local expected, found = {}, {}
+    for n = 0, 5 do
+      local i = n % 3 + 1
+      if i ~= stopped then
+        expected[#expected + 1] = i
+        local id = support.connect({ hosts = link.hosts }):id():gsub("^0x0*", "")
+        for k = 1, 3 do
+          local ok, text = pcall(servers.word, servers, k, "cons")
+          if ok and text and text:find(id, 1, true) then found[#found + 1] = k end
+        end
+      end
+    end
+    assert.same(expected, found)
+    assert.equal(#expected, (virtual.link_visits(link.hosts)))
+  end)
+
   it("that has dropped requests breaks when it is healed", function()
     assert.equal(2, breaks(proxy.drop, "requests"))
+  end)
+
+  -- (No request is under way, whose reply the client would miss.)
+  it("that has dropped an event breaks when it is healed", function()
+    local path, guard = support.path(), nil
+    local holder = support.connect():mutex(path):acquire(1)
+    session:mutex(path):acquire_async(nil, function(mine) guard = mine end)
+    support.wait_for_queue(path, 2)
+    support.advance(0.3)
+    session:step()
+    proxy:drop "replies"
+    holder:release { wait = true }
+    support.advance(0.05)
+    proxy:heal()
+    support.step_until(session, function() return guard end)
+    assert.equal(2, (virtual.link_visits(proxy.hosts)))
   end)
 
   it("breaks after the reply that is to be the last", function()

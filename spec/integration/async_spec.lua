@@ -29,6 +29,24 @@ describe("acquire_async", function()
     assert.equal("closed", session:state())
   end)
 
+  it("raises the value of a callback's error, and calls the others",
+    function()
+      local session, path = connect(), support.path()
+      local calls, callback = recorder()
+      local problem, raised = {}, nil
+      session:mutex(path):acquire_async(nil, function(guard)
+        guard:release()
+        error(problem)
+      end)
+      session:mutex(path):acquire_async(nil, callback)
+      support.wait_until(function()
+        local ok, what = pcall(session.step, session)
+        if not ok then raised = what end
+        return calls[1] and raised
+      end)
+      assert.is_true(rawequal(problem, raised))
+    end)
+
   it("raises, or logs if there is a log, what a callback raises, and where",
     function()
       local function deep() error "ouch" end

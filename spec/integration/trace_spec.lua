@@ -2,6 +2,7 @@
 -- happen, whatever it does meanwhile.  (Of each mode: metrics_spec.lua.)
 local kinds = require "integration.family.kinds"
 local new_scheduler = require "support.scheduler".new
+local socket = require "socket"
 local support = require "support"
 local connect, misuse = support.connect, support.misuse
 
@@ -91,7 +92,9 @@ describe("on_trace", function()
       listen(function(event) error("no " .. event.what, 0) end)
       assert(session:mutex(path):acquire(20)):release()
     end
+    local source = { getfd = function() return session:fd() end }
     for i, what in ipairs { "wait", "grant", "release" } do
+      assert.equal(1, #socket.select({ source }, nil, 0)) -- its loop steps it
       assert.matches("^error an error in a callback: no " .. what, lines[i])
       local ok, problem = pcall(session.step, session)
       assert.is_false(ok)
@@ -99,6 +102,7 @@ describe("on_trace", function()
     end
     assert.equal(3, #lines)
     session:step()
+    assert.equal(0, #socket.select({ source }, nil, 0))
   end)
 
   it("hears of a refusal once, though it turns or closes the session then",

@@ -34,10 +34,10 @@ local function ask(who, name)
   local answer, how = read(name), "finds"
   if not answer then
     local lock = session:mutex("/examples/cache/" .. zklock.key(name))
-    need(lock:with_lock(function()
+    need(lock:with_lock({ timeout = 30 }, function()
       answer = read(name)
       if not answer then answer, how = compute(name), "computes" end
-    end, { timeout = 30 }))
+    end))
   end
   print(who .. " " .. how .. " " .. answer)
   session:close()

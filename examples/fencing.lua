@@ -30,14 +30,14 @@ end
 -- Ann checks: she holds the lock. Then her machine is paused, for longer than
 -- she may hold the lock.
 local guard = need(session:mutex("/examples/fencing"):acquire {
-  timeout = 5, max_hold = 2,
+  timeout = 30, max_hold = 2,
 })
 local token = guard:token()
 print("is it ann's? " .. tostring(guard:is_held()))
 
-need(other:mutex("/examples/fencing"):with_lock(function(theirs)
+need(other:mutex("/examples/fencing"):with_lock(30, function(theirs)
   store:write(theirs:token(), "bob")
-end, { timeout = 5 }))
+end))
 
 -- Ann's process continues.
 store:write(token, "ann")

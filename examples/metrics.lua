@@ -22,7 +22,7 @@ session:on_trace(function(event)
     or event.path))
 end)
 
-need(mutex:with_lock(function() end, { timeout = 5 }))
+need(mutex:with_lock({ timeout = 5 }, function() end))
 
 local other = need(zklock.connect(hosts)) -- plays another process
 local guard = need(other:mutex("/examples/metrics"):acquire(5))

@@ -24,12 +24,12 @@ end
 -- timeout is for both.
 local function transfer(from, to, amount)
   local both = session:multi { lock_of(from), lock_of(to) }
-  local ok, message = both:with_lock(function()
+  local ok, message = both:with_lock({ timeout = 2 }, function()
     if balance[from] < amount then return from .. " has not so much" end
     balance[from] = balance[from] - amount
     balance[to] = balance[to] + amount
     return "done"
-  end, { timeout = 2 })
+  end)
   print(("%s to %s, %d: %s"):format(from, to, amount, message))
   return ok
 end

@@ -21,18 +21,18 @@ end
 -- The fourth name is crafted: without key(), this user would be in ann's queue.
 local users = { "ann", "José", "../root", "ann/x-lock-0000000000", "" }
 for _, user in ipairs(users) do
-  need(lock_of(user):with_lock(function(guard)
+  need(lock_of(user):with_lock({ timeout = 5 }, function(guard)
     print(('"%s" has %s'):format(user, guard.path))
-  end, { timeout = 5 }))
+  end))
 end
 
 -- Each user has a separate lock; and unkey() turns a key into its text again.
-need(lock_of("ann"):with_lock(function()
-  need(lock_of("bob"):with_lock(function(guard)
+need(lock_of("ann"):with_lock({ timeout = 5 }, function()
+  need(lock_of("bob"):with_lock({ timeout = 5 }, function(guard)
     local name = zklock.unkey(guard.path:match "user%-(.*)$")
     print("beside ann's we have that of " .. name)
-  end, { timeout = 5 }))
-end, { timeout = 5 }))
+  end))
+end))
 
 session:close()
 

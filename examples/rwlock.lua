@@ -46,8 +46,8 @@ writer:release()
 print("we read:   " .. read())
 
 -- Readers share the lock; a writer waits for all of them.
-need(theirs.read:with_lock(function() print("they read: " .. read()) end,
-  { timeout = 5 }))
+need(theirs.read:with_lock({ timeout = 5 },
+  function() print("they read: " .. read()) end))
 _, message = theirs.write:acquire(2)
 print("they may not write yet: " .. message)
 

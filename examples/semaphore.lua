@@ -17,11 +17,11 @@ local session = need(zklock.connect(hosts))
 local function job(name)
   io.stdout:setvbuf "line"
   local permits = session:semaphore("/examples/semaphore", 2) -- two at a time
-  need(permits:with_lock(function()
+  need(permits:with_lock({ timeout = 30 }, function()
     print("begins: " .. name)
     io.popen("sleep 0.3"):close() -- the work
     print("ends:   " .. name)
-  end, { timeout = 30 }))
+  end))
   session:close()
 end
 

@@ -16,7 +16,7 @@ local session = need(zklock.connect(hosts))
 local mutex = session:mutex "/examples/with_lock"
 
 -- 1. The function ran under the lock: true, and what it returned.
-local ok, sum = mutex:with_lock(function() return 20 + 22 end, { timeout = 5 })
+local ok, sum = mutex:with_lock({ timeout = 5 }, function() return 20 + 22 end)
 need(ok, sum)
 print("1. it ran:      " .. sum)
 
@@ -24,8 +24,8 @@ print("1. it ran:      " .. sum)
 -- run. (Here another session has the lock.)
 local other = need(zklock.connect(hosts))
 other:mutex("/examples/with_lock"):with_lock(function()
-  local _, message = mutex:with_lock(function() error "never called" end,
-    { timeout = 2 })
+  local _, message = mutex:with_lock({ timeout = 2 },
+    function() error "never called" end)
   print("2. not granted: " .. message)
 end)
 other:close()
@@ -40,10 +40,11 @@ print("3. it raised:   " .. problem.reason)
 -- 4. The lock was lost while the function ran: nil, a message, "lost", and what
 -- the function returned. Its work was not protected to the end. (Here max_hold
 -- ends the hold after 0.2 s.)
-local _, message, code, result = mutex:with_lock(function(guard)
+local brief = { max_hold = 0.2 }
+local _, message, code, result = mutex:with_lock(brief, function(guard)
   while guard:is_held() do io.popen("sleep 0.1"):close() end
   return "half done"
-end, { max_hold = 0.2 })
+end)
 print("4. " .. code .. ":        " .. message .. "; " .. result)
 
 session:close()

@@ -12,7 +12,7 @@ local function work() return "done\n" end
 function handlers.plain() ngx.print(work()) end
 
 local function answer_under(mutex)
-  local _, result = assert(mutex:with_lock(work, 30))
+  local _, result = assert(mutex:with_lock(30, work))
   ngx.print(result)
 end
 

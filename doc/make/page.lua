@@ -59,18 +59,17 @@ end
 
 -- Functions.
 
--- "path [, options]"
+-- "path [, options]"; "path, [options,] fn"
 local function signature(entry)
   local text, depth = "", 0
   for i, param in ipairs(entry.params) do
     local comma = i > 1 and ", " or ""
-    if param.optional or param.name == "..." then
+    local following = entry.params[i + 1]
+    if param.optional and following and not following.optional then
+      text = ("%s%s[%s,]"):format(text, comma, param.name)
+    elseif param.optional or param.name == "..." then
       text = text .. (i > 1 and " [" or "[") .. comma .. param.name
       depth = depth + 1
-      -- (What may be left out in the middle is closed at once.)
-      if entry.params[i + 1] and not entry.params[i + 1].optional then
-        text, depth = text .. ",]", depth - 1
-      end
     elseif text:find ",%]$" then
       text = text .. " " .. param.name
     else

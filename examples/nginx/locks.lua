@@ -13,7 +13,7 @@ end
 -- Answers with what fn returns under the lock, when the lock was held until fn
 -- had returned.  503 if it was not granted (then fn did not run), or was lost.
 local function answer_under(lock, fn)
-  local ok, result, code = lock:with_lock(fn, 5)
+  local ok, result, code = lock:with_lock(5, fn)
   if ok then return ngx.say(result) end
   ngx.log(ngx.ERR, result)
   ngx.status = 503

@@ -9,11 +9,11 @@ local function run_auction()
   local lock = session:mutex "/examples/skynet/auction"
   -- A task does not own what it acquires: its coroutine is used again.  The
   -- guard is the hold.
-  assert(lock:with_lock(function(guard)
+  assert(lock:with_lock({ timeout = 10 }, function(guard)
     skynet.error(("shard %s holds the auction, token %s, after %d ticks")
       :format(name, guard:token(), ticks))
     skynet.sleep(20) -- 0.2 s
-  end, { timeout = 10 }))
+  end))
   session:close()
 end
 

@@ -71,7 +71,8 @@ local new_ticket = ticket_of(waits.cancel)
 --- Begins to wait and returns a ticket at once.  `callback(true)`, or
 -- `callback(nil, message, code)`, runs in step().
 function Barrier:wait_async(how, callback)
-  how, callback = check.async(how, callback, "wait_async")
+  how, callback = check.function_last(how, callback,
+    "wait_async([options,] fn)")
   local timeout = options.read_timeout(how, "wait options")
   local scope = open_engine(self).adapters:scope()
   local ticket = new_ticket(begin(self, scope, timeout))

@@ -118,22 +118,28 @@ function check.flag(value, default, name)
   return check.type(value, "boolean", name)
 end
 
-function check.callback(value, name)
+local function is_callable(value)
   local meta = type(value) == "table" and getmetatable(value)
-  if type(value) ~= "function"
-      and not (type(meta) == "table" and meta.__call) then
+  return type(value) == "function" or type(meta) == "table" and meta.__call
+end
+
+function check.callback(value, name)
+  if not is_callable(value) then
     misuse("%s must be a function, got %s", name,
       value == nil and "nil" or "a " .. type(value))
   end
   return value
 end
 
---- Checks the arguments `([options,] callback)` of a call that does not wait.
-function check.async(how, callback, method)
-  if callback == nil and type(how) == "function" then
-    how, callback = nil, how
+--- Checks the last arguments of a call, `[options,] fn`; `usage`: the call as
+-- its user writes it.  Returns the options and the function.
+function check.function_last(how, fn, usage)
+  if fn == nil and is_callable(how) then return nil, how end
+  if not is_callable(fn) and is_callable(how) then
+    local method = usage:match "^[%l_]+"
+    misuse("%s takes the function last: %s", method, usage)
   end
-  return how, check.callback(callback, "the callback of " .. method)
+  return how, check.callback(fn, "argument fn of " .. usage)
 end
 
 --- Checks the data of a contender's node.
@@ -199,7 +205,7 @@ function check.lock_methods(class)
   check.methods(class, [[
     lock:acquire(timeout or options)
     lock:try_acquire(options)
-    lock:with_lock(fn, timeout or options)
+    lock:with_lock(timeout or options, fn)
     lock:acquire_async(timeout or options, fn)
     lock:release(options)
     lock:holders()

@@ -44,7 +44,8 @@ DoubleBarrier.enter = protect.method(Attempt, loop_of,
 --- Begins to enter and returns a ticket at once; `callback(guard, message,
 -- code)` runs in step().
 function DoubleBarrier:enter_async(how, callback)
-  how, callback = check.async(how, callback, "enter_async")
+  how, callback = check.function_last(how, callback,
+    "enter_async([options,] fn)")
   return locks.begin(self._terms, read_enter(self, how), callback)
 end
 
@@ -109,7 +110,8 @@ local new_ticket = ticket_of(waits.cancel) -- ends the wait for others
 --- Begins to leave and returns a ticket at once.  `callback(true)`, or
 -- `callback(nil, message, code)`, runs in step().
 function DoubleBarrier:leave_async(how, callback)
-  how, callback = check.async(how, callback, "leave_async")
+  how, callback = check.function_last(how, callback,
+    "leave_async([options,] fn)")
   local guard, timeout = find(self, how)
   local engine = self._terms.engine
   local ticket = new_ticket(false)

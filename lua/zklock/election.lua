@@ -54,7 +54,8 @@ end)
 --- Begins to campaign and returns a ticket at once; `callback(guard, message,
 -- code)` runs in step().
 function Election:campaign_async(how, callback)
-  how, callback = check.async(how, callback, "campaign_async")
+  how, callback = check.function_last(how, callback,
+    "campaign_async([options,] fn)")
   return locks.begin(self._terms, read_campaign(self, how), function(...)
     callback(note(self, ...))
   end)
@@ -67,8 +68,8 @@ end
 
 --- Campaigns, calls fn(guard) while it leads, releases the leadership, and
 -- campaigns again; until stop(), or until a campaign fails.
-Election.run = method(Running, function(running, self, fn, how)
-  check.callback(fn, "argument 1 of run")
+Election.run = method(Running, function(running, self, how, fn)
+  how, fn = check.function_last(how, fn, "run([options,] fn)")
   local given, of_campaign = options.read_run(how)
   read_campaign(self, of_campaign) -- raises before run has begun anything
   local engine = self._terms.engine
@@ -146,7 +147,7 @@ check.methods(Election, [[
   election:campaign(timeout or options)
   election:campaign_async(timeout or options, fn)
   election:cancel()
-  election:run(fn, options)
+  election:run(options, fn)
   election:stop()
   election:is_stopping()
   election:resign(options)

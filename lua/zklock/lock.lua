@@ -93,8 +93,8 @@ end)
 -- `true, …results`; `nil, message, code` if the lock was not granted and fn
 -- did not run; `nil, message, "lost", …results` if the hold was lost while fn
 -- ran.  If fn raises, it raises the same error.
-Lock.with_lock = method(function(attempt, self, fn, how)
-  check.callback(fn, "argument 1 of with_lock")
+Lock.with_lock = method(function(attempt, self, how, fn)
+  how, fn = check.function_last(how, fn, "with_lock([options,] fn)")
   local terms = self._terms
   local guard, message, code =
     Attempt.acquire(attempt, terms, options.read_request(terms, how))
@@ -128,7 +128,8 @@ end
 --- Begins to wait and returns at once; `callback(guard, message, code)` runs in
 -- step().  Returns a ticket with `cancel()`.
 function Lock:acquire_async(how, callback)
-  how, callback = check.async(how, callback, "acquire_async")
+  how, callback = check.function_last(how, callback,
+    "acquire_async([options,] fn)")
   local terms = self._terms
   return locks.begin(terms, options.read_request(terms, how), callback)
 end

@@ -226,8 +226,8 @@ Multi.try_acquire = method(function(ending, self, how)
   return acquire(ending, self, request)
 end)
 
-Multi.with_lock = method(function(ending, self, fn, how)
-  check.callback(fn, "argument 1 of with_lock")
+Multi.with_lock = method(function(ending, self, how, fn)
+  how, fn = check.function_last(how, fn, "with_lock([options,] fn)")
   local guard, message, code = acquire(ending, self, read_request(how))
   if not guard then return nil, message, code end
   return under.run(ending, guard, fn)
@@ -256,7 +256,8 @@ local function ask(taking, index, callback)
 end
 
 function Multi:acquire_async(how, callback)
-  how, callback = check.async(how, callback, "acquire_async")
+  how, callback = check.function_last(how, callback,
+    "acquire_async([options,] fn)")
   local request, engine = read_request(how), self._engine
   engine:check_open()
   local taking = new_taking(self, request)

@@ -87,14 +87,14 @@ function Session:double_barrier(path, n, given)
   return double_barriers.new(engine, path, n, given)
 end
 
---- Runs `session:mutex(path):with_lock(fn, options)`.
-function Session:with_lock(path, fn, given)
+--- Runs `session:mutex(path):with_lock(options, fn)`.
+function Session:with_lock(path, given, fn)
   local engine = open_engine(self)
   check.lock_path(path, engine.chroot, "path")
-  check.callback(fn, "argument 2 of with_lock")
+  given, fn = check.function_last(given, fn, "with_lock(path, [options,] fn)")
   local of_lock, of_acquire = options.read_with_lock(given)
   local lock = locks.new(engine, path, "mutex", "mutex", of_lock)
-  return lock:with_lock(fn, of_acquire)
+  return lock:with_lock(of_acquire, fn)
 end
 
 -- Recipes built on locks.
@@ -263,7 +263,7 @@ check.methods(Session, [[
   session:multi(locks, options)
   session:barrier(path)
   session:double_barrier(path, n, options)
-  session:with_lock(path, fn, timeout or options)
+  session:with_lock(path, timeout or options, fn)
   session:election(path, options)
   session:once(path, options, fn)
   session:contenders(path)

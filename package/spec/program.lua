@@ -4,10 +4,10 @@ local session = assert(zklock.connect(arg[1]))
 local mutex = session:mutex "/packaging"
 local last = ""
 for _ = 1, 3 do
-  local ok, token = assert(mutex:with_lock(function(guard)
+  local ok, token = assert(mutex:with_lock({ timeout = 10 }, function(guard)
     assert(guard:is_held() and guard:verify())
     return guard:token()
-  end, { timeout = 10 }))
+  end))
   assert(ok and token > last)
   last = token
 end

@@ -69,6 +69,6 @@ describe("What a handler answers", function()
   local function work()
     ngx.print "done"
   end
-  mutex:with_lock(work, 30)]])
+  mutex:with_lock(30, work)]])
   end)
 end)

@@ -191,7 +191,9 @@ local function lead(story, resource, slot)
   if slot.loop == "poll" then return end
   local election, plan, last = lock_of(resource, slot),
     { false, false, false, true, false, true }, nil
-  election:run(function()
+  election:run({
+    backoff = 0.3, max_backoff = 30, on_error = function() end,
+  }, function()
     local ok = table.remove(plan, 1)
     if last and last.was_ok then last = nil end
     if last and #plan == 0 then
@@ -201,7 +203,7 @@ local function lead(story, resource, slot)
     last = { at = now(), was_ok = ok }
     if #plan == 0 then election:stop() end
     if not ok then error("as a leader may", 0) end
-  end, { backoff = 0.3, max_backoff = 30, on_error = function() end })
+  end)
 end
 
 local function lift(story, resource, from, to)

@@ -81,13 +81,15 @@ function jobs.run(task, resource)
     if is_running and task:is_usable(task.session) then election:stop() end
   end)
   local entry = task.ledger:begin(task.name .. ": run", 30)
-  local ok, _, code = election:run(function(guard)
+  local ok, _, code = election:run({
+    backoff = 0.05, max_backoff = 1, on_error = function() end,
+  }, function(guard)
     local hold = task:granted(guard, resource, 1)
     task:pause(1)
     if chance:one_in(4) then election:resign() end
     task.witness:ending(hold)
     if chance:one_in(3) then error("as a leader may", 0) end
-  end, { backoff = 0.05, max_backoff = 1, on_error = function() end })
+  end)
   is_running = false
   task:note("run: %s", ok and "true" or code)
   task.ledger:finish(entry, ok and "true" or code, codes)

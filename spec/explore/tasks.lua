@@ -207,11 +207,11 @@ function forms.with_lock(self, lock, options, resource, side, depth)
     return forms.acquire(self, lock, options, resource, side, depth)
   end
   local hold
-  local ok, _, code = lock:with_lock(function(guard)
+  local ok, _, code = lock:with_lock(options, function(guard)
     hold = self:granted(guard, resource, side)
     self:hold(hold, depth)
     self.witness:ending(hold)
-  end, options)
+  end)
   if not hold then return code end
   return "true", function() self.witness:released(hold, ok, code) end
 end

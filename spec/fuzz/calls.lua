@@ -414,7 +414,7 @@ public.acquire = on("lock", public.make, function(lock)
   if name == "try_acquire" and random(3) > 1 then
     given = {}
   elseif name == "with_lock" then
-    given = { random(8) == 1 and value(1) or callback(), patience() }
+    given = { patience(), random(8) == 1 and value(1) or callback() }
   elseif name == "acquire_async" then
     given[2] = random(8) == 1 and value(1) or callback()
   end
@@ -593,14 +593,14 @@ public.session = on("session", public.connect, function(session)
   elseif asks[name] then
     given = { path(), asks[name] ~= true and pick(asks[name]) or nil }
   elseif name == "with_lock" then
-    given = { path(), callback(), patience() }
+    given = { path(), patience(), callback() }
   elseif name == "once" then
     given = { path(), nil, callback() }
   end
   if random(8) == 1 then given = values(random(0, 3)) end
   -- (Its own options, without a max_hold, and its patience may be a junk nil.)
   if name == "with_lock" then
-    given[3] = { timeout = 0.02, max_hold = 0.2 }
+    given[2] = { timeout = 0.02, max_hold = 0.2 }
   elseif name == "once" then
     given[2] = { timeout = 0.02, per = pick { 0, 0.01, 3600, math.huge, "x" } }
   end

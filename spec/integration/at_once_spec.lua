@@ -18,7 +18,7 @@ describe("A timeout of 0", function()
     local election = session:election(path .. "/e")
     return {
       with_lock = function()
-        return session:with_lock(path .. "/w", error, 0)
+        return session:with_lock(path .. "/w", 0, error)
       end,
       wait = function() return barrier:wait(0) end,
       enter = function() return gate:enter { timeout = 0 } end,

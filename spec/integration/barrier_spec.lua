@@ -144,7 +144,7 @@ describe("A barrier", function()
         function() barrier:wait { data = "x" } end },
       { 'unknown option "timeuot" in wait options (known: timeout)',
         function() barrier:wait_async({ timeuot = 1 }, print) end },
-      { "the callback of wait_async must be a function, got nil",
+      { "argument fn of wait_async([options,] fn) must be a function, got nil",
         function() barrier:wait_async(5) end },
     }
     mutex:cancel()

@@ -24,7 +24,7 @@ end
 local full = {
   session = {
     mutex = { "/a", {} }, rwlock = { "/a", {} }, semaphore = { "/a", 1, {} },
-    multi = { {}, {} }, with_lock = { "/a", print, {} }, revoke = { "/a" },
+    multi = { {}, {} }, with_lock = { "/a", {}, print }, revoke = { "/a" },
     contenders = { "/a" }, on = { "closed", print },
     stat = { "/a", true }, children = { "/a" },
     stamp = { "/a", "", "/b" },
@@ -33,12 +33,12 @@ local full = {
     once = { "/a", {}, print }, metrics = { {} }, on_trace = { print },
   },
   lock = {
-    acquire = { 5 }, try_acquire = { {} }, with_lock = { print, {} },
+    acquire = { 5 }, try_acquire = { {} }, with_lock = { {}, print },
     acquire_async = { {}, print }, release = { {} },
   },
   guard = { release = { {} }, on_lost = { print }, on_revoke = { print } },
   election = {
-    campaign = { 5 }, campaign_async = { {}, print }, run = { print, {} },
+    campaign = { 5 }, campaign_async = { {}, print }, run = { {}, print },
     resign = { {} }, leader = { print },
   },
   barrier = { wait = { 5 }, wait_async = { {}, print } },

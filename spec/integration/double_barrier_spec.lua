@@ -318,7 +318,7 @@ describe("What a double barrier does not take", function()
         function() gate:enter "x" end },
       { 'unknown option "guard" in enter options (known: data, max_hold, '
         .. 'owner, timeout)', function() gate:enter { guard = 1 } end },
-      { "the callback of enter_async must be a function, got nil",
+      { "argument fn of enter_async([options,] fn) must be a function, got nil",
         function() gate:enter_async(5) end },
       { "/a was not entered by the calling task",
         function() gate:leave() end },
@@ -330,7 +330,7 @@ describe("What a double barrier does not take", function()
         function() gate:leave { owner = "x" } end },
       { "option 'guard' must be what enter has given, of /a",
         function() gate:leave { guard = {} } end },
-      { "the callback of leave_async must be a function, got nil",
+      { "argument fn of leave_async([options,] fn) must be a function, got nil",
         function() gate:leave_async() end },
     }
   end)

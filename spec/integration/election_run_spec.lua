@@ -19,7 +19,7 @@ end)
 local function spawn_run(on, fn, options)
   local run = { done = false }
   scheduler:spawn(function()
-    run.ok, run.message, run.code = on:run(fn, options)
+    run.ok, run.message, run.code = on:run(options, fn)
     run.done = true
   end)
   return run
@@ -43,7 +43,9 @@ describe("run", function()
   it("calls its function while it leads, again and again, until stop()",
     function()
       local tokens, reason = {}, nil
-      local ok, more = election:run(function(guard)
+      local ok, more = election:run({
+        data = "me", max_hold = 1,
+      }, function(guard)
         assert.is_true(guard:is_held())
         assert.is_false(election:is_stopping())
         assert.equal("me", (support.zk():get(guard.node)))
@@ -53,7 +55,7 @@ describe("run", function()
         support.wait_until(function() return not guard:is_held() end)
         election:stop()
         assert.is_true(election:is_stopping())
-      end, { data = "me", max_hold = 1 })
+      end)
       assert.same({ true, nil }, { ok, more })
       assert.equal("max_hold", reason)
       assert.is_true(tokens[1] < tokens[2] and tokens[2] < tokens[3])
@@ -123,7 +125,7 @@ describe("run", function()
     end)
     election:stop() -- there is none
     check_free()
-    local function run(options) election:run(print, options) end
+    local function run(options) election:run(options, print) end
     for text, options in pairs {
       ['unknown option "timeout" in run options (known: backoff, data, '
         .. 'max_backoff, max_hold, on_error)'] = { timeout = 1 },
@@ -143,8 +145,10 @@ describe("run", function()
       assert.equal("zklock: " .. text,
         select(2, pcall(run, options)):match "zklock: .*")
     end
-    assert.equal("argument 1 of run must be a function, got nil",
-      misuse(function() election:run() end))
+    assert.equal("argument fn of run([options,] fn) must be a function, got "
+      .. "nil", misuse(function() election:run() end))
+    assert.equal("run takes the function last: run([options,] fn)",
+      misuse(function() election:run(print, { backoff = 1 }) end))
   end)
 
   it("waits for its function, and calls no other, when its hold is lost",
@@ -183,24 +187,24 @@ describe("A function of run that raises", function()
     local problem, lines = { "an error value" }, {}
     session = connect { log = function(_, line) lines[#lines + 1] = line end }
     election = session:election(path)
-    assert.is_true(election:run(function(mine)
+    assert.is_true(election:run({ backoff = 0.001, on_error = function(what)
+      heard[#heard + 1] = what
+      assert.equal("released", guard:state())
+    end }, function(mine)
       guard, calls = mine, calls + 1
       if calls == 1 then error "ouch" end
       if calls == 2 then error(problem) end
       election:stop()
-    end, { backoff = 0.001, on_error = function(what)
-      heard[#heard + 1] = what
-      assert.equal("released", guard:state())
-    end }))
+    end))
     assert.matches("election_run_spec.lua:%d+: ouch\nstack traceback:",
       heard[1])
     assert.is_true(rawequal(problem, heard[2]))
     assert.same({}, lines)
     -- Without on_error it is told to the log.
-    election:run(function()
+    election:run({ backoff = 0.001 }, function()
       if lines[1] then return election:stop() end
       error "ouch"
-    end, { backoff = 0.001 })
+    end)
     assert.equal(1, #lines)
     assert.matches("^an error in the leader of " .. path:gsub("%p", "%%%0")
       .. ": .*ouch", lines[1])
@@ -217,8 +221,8 @@ describe("A function of run that raises", function()
       assert.is_true(rawequal(problem, raised))
       check_free()
     end
-    assert.same({ false, "in on_error" }, { pcall(election.run, election, error,
-      { on_error = function() error("in on_error", 0) end }) })
+    assert.same({ false, "in on_error" }, { pcall(election.run, election,
+      { on_error = function() error("in on_error", 0) end }, error) })
     check_free()
     election = connect { loop = scheduler.adapter }:election(path)
     spawn_run(election, function() error("ouch", 0) end)
@@ -228,13 +232,15 @@ describe("A function of run that raises", function()
 
   it("is called again after pauses that grow until it succeeds", function()
     local at, calls = {}, 0
-    assert.is_true(election:run(function()
+    assert.is_true(election:run({
+      backoff = 0.1, max_backoff = 0.4, on_error = function() end,
+    }, function()
       calls = calls + 1
       at[calls] = support.now()
       if calls == 7 then return end
       if calls == 9 then return election:stop() end
       error "ouch"
-    end, { backoff = 0.1, max_backoff = 0.4, on_error = function() end }))
+    end))
     for i, least in ipairs { 0.05, 0.1, 0.2, 0.2, 0.2, 0.2, 0, 0.05 } do
       local gap = at[i + 1] - at[i]
       assert.is_true(gap >= least and gap <= 2 * least + 0.02, i .. ": " .. gap)
@@ -245,7 +251,7 @@ describe("A function of run that raises", function()
     session = connect { loop = "poll" }
     election = session:election(path)
     local other, free, begun = connect(), nil, support.now()
-    assert.is_true(election:run(error, {
+    assert.is_true(election:run({
       backoff = 60,
       on_error = function()
         session:mutex(support.path()):acquire_async(function(guard)
@@ -255,7 +261,7 @@ describe("A function of run that raises", function()
           election:stop()
         end)
       end,
-    }))
+    }, error))
     assert.is_true(free:is_held())
     assert.is_true(support.now() - begun < 1)
     free:release()
@@ -286,14 +292,14 @@ describe("What interrupts run", function()
     for _, options in ipairs { {}, { on_error = function()
         heard = heard + 1
       end } } do
-      local ok, problem = pcall(election.run, election, function(guard)
+      local ok, problem = pcall(election.run, election, options, function(guard)
         assert(guard:is_held())
         debug.sethook(function()
           debug.sethook()
           error("interrupted!", 0)
         end, "", 100)
         while true do heard = heard + 0 end
-      end, options)
+      end)
       assert.same({ false, "interrupted!", 0 }, { ok, problem, heard })
       check_free()
     end
@@ -305,11 +311,11 @@ describe("What interrupts run", function()
         local there = false
         local holder = place == "campaign" and support.hold(path)
         local task = scheduler:spawn(function()
-          election:run(function()
+          election:run({ backoff = 60, on_error = function() end }, function()
             there = true
             if place == "pause" then error "ouch" end
             scheduler:pause(60)
-          end, { backoff = 60, on_error = function() end })
+          end)
         end)
         scheduler:run_until(function()
           return there or holder and #support.zk():queue(path) == 2

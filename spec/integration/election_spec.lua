@@ -111,7 +111,8 @@ describe("An election", function()
       { "option 'data' must be a string, got a number",
         function() session:election("/a", { data = 5 }) end },
       { "path must ", function() session:election "a" end },
-      { "the callback of campaign_async must be a function, got nil",
+      { "argument fn of campaign_async([options,] fn) must be a function, "
+          .. "got nil",
         function() election:campaign_async(5) end },
       { "campaign options must be a number or a table, got a string",
         function() election:campaign "x" end },

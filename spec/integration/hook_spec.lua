@@ -122,8 +122,8 @@ describe("A hook that raises", function()
     held:release()
     in_every_wait(calls)
     assert.same({ false, STRIKE }, { strike("loop/poll", 1, function()
-      election:run(function() error "ouch" end, { backoff = 3600,
-        on_error = function() end })
+      election:run({ backoff = 3600, on_error = function() end },
+        function() error "ouch" end)
     end) })
     assert.same({ false, STRIKE }, { pcall(election.run, election, function()
       raise_after(100)

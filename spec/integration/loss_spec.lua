@@ -130,11 +130,11 @@ for name, make in pairs(kinds) do
     it("is one after close, too, though nobody listens", function()
       session = connect()
       lock = make(session, support.path())
-      local ok, message, code = lock:with_lock(function(mine)
+      local ok, message, code = lock:with_lock({ max_hold = 1 }, function(mine)
         guard = mine
         while mine:is_held() do support.advance(0.1) end
         session:close()
-      end, { max_hold = 1 })
+      end)
       assert.is_nil(ok)
       assert.matches(BY_MAX_HOLD, message)
       assert.equal("lost", code)

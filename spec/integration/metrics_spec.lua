@@ -210,7 +210,7 @@ describe("Metrics", function()
       :acquire(20)):release()
     assert(session:election(at "c"):campaign(20)):release()
     assert(session:once(at "d", { per = 100 }, function() end))
-    assert(session:with_lock(at "e", function() end, 20))
+    assert(session:with_lock(at "e", 20, function() end))
     for part in ("abcde"):gmatch "." do
       counts(at(part), part == "b" and "read" or "mutex", 1, 1, 0, 0, 0, 0)
     end

@@ -221,8 +221,10 @@ describe("once", function()
       timeout = "x" })
     assert.matches("option 'data' must be a string", refused { per = 1,
       data = 5 })
-    assert.equal("argument 3 of once must be a function, got nil",
-      misuse(function() session:once("/a", { per = 1 }) end))
+    assert.equal("argument fn of once(path, options, fn) must be a function, "
+      .. "got nil", misuse(function() session:once("/a", { per = 1 }) end))
+    assert.equal("once takes the function last: once(path, options, fn)",
+      misuse(function() session:once("/a", print, { per = 1 }) end))
     assert.matches("^path must ",
       misuse(function() session:once("a", { per = 1 }, print) end))
   end)

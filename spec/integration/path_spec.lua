@@ -96,7 +96,7 @@ describe("A lock's path", function()
     end
     assert.same(before, zk:children "/zookeeper")
     local session = connect { hosts = support.hosts .. support.path() }
-    assert(session:with_lock("/zookeeper/a", function() end, 5))
+    assert(session:with_lock("/zookeeper/a", 5, function() end))
   end)
 
   it("may be any for contenders and revoke", function()

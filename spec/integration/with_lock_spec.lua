@@ -17,7 +17,7 @@ describe("with_lock", function()
         return 1, nil, "three", nil
       end
       for _, results in ipairs { count(mutex:with_lock(fn)),
-          count(session:with_lock(path, fn, 5)) } do
+          count(session:with_lock(path, 5, fn)) } do
         assert.same({ n = 5, true, 1, nil, "three" }, results)
         assert.equal("released", seen:state())
         support.wait_for_queue(path, 0)
@@ -70,23 +70,48 @@ describe("with_lock", function()
     local session, path = connect(), support.path()
     local mutex = session:mutex(path)
     for _, bad in ipairs { 1, "x", {}, true } do
-      assert.equal("argument 1 of with_lock must be a function, got a "
-        .. type(bad), misuse(function() mutex:with_lock(bad) end))
-      assert.equal("argument 2 of with_lock must be a function, got a "
-        .. type(bad), misuse(function() session:with_lock(path, bad) end))
+      assert.equal("argument fn of with_lock([options,] fn) must be a "
+        .. "function, got a " .. type(bad),
+        misuse(function() mutex:with_lock(nil, bad) end))
+      assert.equal("argument fn of with_lock(path, [options,] fn) must be a "
+        .. "function, got a " .. type(bad),
+        misuse(function() session:with_lock(path, nil, bad) end))
     end
-    assert.equal("argument 1 of with_lock must be a function, got nil",
-      misuse(function() mutex:with_lock() end))
+    for _, options in ipairs { false, 5, { timeout = 5 } } do
+      assert.equal("argument fn of with_lock([options,] fn) must be a "
+        .. "function, got nil",
+        misuse(function() mutex:with_lock(options or nil) end))
+    end
     assert.matches("timeout must be",
-      misuse(function() session:with_lock(path, print, { timeout = -1 }) end))
+      misuse(function() session:with_lock(path, { timeout = -1 }, print) end))
     assert.matches("path must be absolute",
       misuse(function() session:with_lock("x", print) end))
   end)
 
+  it("is misuse with the function first", function()
+    local session, path = connect(), support.path()
+    local mutex = session:mutex(path)
+    local callable = setmetatable({}, { __call = print })
+    for _, fn in ipairs { print, callable } do
+      for _, options in ipairs { 5, { timeout = 5 } } do
+        for _, lock in ipairs { mutex, session:multi { mutex } } do
+          assert.equal("with_lock takes the function last: "
+            .. "with_lock([options,] fn)",
+            misuse(function() lock:with_lock(fn, options) end))
+        end
+        assert.equal("with_lock takes the function last: "
+          .. "with_lock(path, [options,] fn)",
+          misuse(function() session:with_lock(path, fn, options) end))
+      end
+    end
+    assert.same({}, support.zk():queue(path))
+  end)
+
   it("takes anything that can be called", function()
     local callable = setmetatable({}, { __call = function() return 9 end })
-    assert.same({ true, 9 },
-      { connect():mutex(support.path()):with_lock(callable) })
+    local mutex = connect():mutex(support.path())
+    assert.same({ true, 9 }, { mutex:with_lock(callable) })
+    assert.same({ true, 9 }, { mutex:with_lock(5, callable) })
   end)
 
   -- On PUC 5.1 no coroutine can yield through with_lock, and it says so.

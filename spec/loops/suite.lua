@@ -91,11 +91,11 @@ end)
 case("with_lock gives the results of its function", function(env)
   local lock = env.connect():mutex(env.path())
   local held
-  local ok, a, b = lock:with_lock(function(guard)
+  local ok, a, b = lock:with_lock({ timeout = 5 }, function(guard)
     env.sleep(0.02)
     held = guard:is_held()
     return 1, "two"
-  end, { timeout = 5 })
+  end)
   same(true, ok)
   same(1, a)
   same("two", b)

@@ -7,11 +7,11 @@ local function use(session)
   for i = 1, 8 do
     local section = i % 4
     local lock = session:mutex(("%s/%d"):format(path, section))
-    assert(lock:with_lock(function(guard)
+    assert(lock:with_lock({ timeout = 30 }, function(guard)
       inside(section, 1)
       assert(guard:is_held() and guard:verify())
       inside(section, -1)
-    end, { timeout = 30 }))
+    end))
   end
 end
 

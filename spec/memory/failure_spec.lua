@@ -174,12 +174,14 @@ end
 
 function scenarios.run()
   local election, ran = env.session:election(env.path), 0
-  must(election:run(function(guard)
+  must(election:run({
+    backoff = 0.001, on_error = function() end,
+  }, function(guard)
     ran = ran + 1
     assert(guard:is_held())
     if ran == 2 then election:stop() end
     error("not enough memory", 0)
-  end, { backoff = 0.001, on_error = function() end }))
+  end))
   assert(ran == 2)
 end
 

@@ -175,7 +175,7 @@ describe("a handler of nginx", function()
         ssl_certificate %s/cert.pem;
         ssl_certificate_key %s/key.pem;
         ssl_certificate_by_lua_block {
-          assert(session():mutex("%s"):with_lock(function() end, 5))
+          assert(session():mutex("%s"):with_lock(5, function() end))
         }
         location / { return 200 "behind the lock"; }
       }]]):format(port, dir, dir, path) })

@@ -42,8 +42,8 @@ local SERVER = [[
       acquire = function() return mutex:acquire(tonumber(ngx.var.arg_wait)) end,
       at_once = function() return mutex:acquire(0) end,
       try_acquire = function() return mutex:try_acquire() end,
-      with_lock = function() return mutex:with_lock(error, 0.3) end,
-      with_lock_at_once = function() return mutex:with_lock(error, 0) end,
+      with_lock = function() return mutex:with_lock(0.3, error) end,
+      with_lock_at_once = function() return mutex:with_lock(0, error) end,
       barrier = function() return session:barrier "/first.b":wait(0) end,
       enter = function()
         return session:double_barrier("/first.d", 2):enter(0)

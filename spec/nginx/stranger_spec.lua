@@ -117,7 +117,7 @@ describe("A stranger with any URL", function()
     local forged = "2026/11/22 00:00:00 [emerg] 1#1: forged"
     local server = nginx.start { server = [[
       location = /lock { content_by_lua_block {
-        local ok, message = lock():with_lock(function() end, { timeout = 2 })
+        local ok, message = lock():with_lock({ timeout = 2 }, function() end)
         if not ok then ngx.log(ngx.ERR, message) end
         ngx.print "done"
       } }

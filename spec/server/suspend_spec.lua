@@ -99,11 +99,13 @@ local cases = {
   ]], "timeout", loop = "luv" },
   ["outlasts an election's pause: it campaigns again"] = { TELL .. [[
     local election, leads = session:election(path), 0
-    election:run(function()
+    election:run({
+      on_error = function() end, backoff = 200, max_backoff = 200,
+    }, function()
       leads = leads + 1
       if leads == 2 then return election:stop() end
       error "a failure"
-    end, { on_error = function() end, backoff = 200, max_backoff = 200 })
+    end)
     say "again"
   ]], "again", waits = true }, -- before it leads again
   ["ends a pause before its task is suspended: it is over"] = { [[

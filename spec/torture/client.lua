@@ -190,11 +190,11 @@ end
 local function with_lock(wanted, owner)
   local this = begin(wanted, owner, 3)
   local hold
-  local ok, _, code = wanted.lock:with_lock(function(guard)
+  local ok, _, code = wanted.lock:with_lock({ timeout = 3 }, function(guard)
     hold = { guard = guard, number = this }
     note_hold(hold, wanted)
     stay(hold)
-  end, { timeout = 3 })
+  end)
   if hold then
     journal:note("released", this, ok and "true" or code)
   else

@@ -74,12 +74,13 @@ function election:cancel() end
 ---   election:stop()
 --- end))
 --- ```
+---@param options? zklock.RunOptions may be left out
 ---@param fn fun(guard: zklock.Guard) what the leader does
----@param options? zklock.RunOptions
 ---@return true? ok
 ---@return string? message
 ---@return zklock.Code? code
-function election:run(fn, options) end
+---@overload fun(self: zklock.Election, fn: fun(guard: zklock.Guard)): true?, string?, zklock.Code?
+function election:run(options, fn) end
 
 --- Ends `election:run`: at once if it campaigns or pauses. A running `fn` is not interrupted; it can check `election:is_stopping`.
 ---

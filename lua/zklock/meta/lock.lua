@@ -95,16 +95,17 @@ function lock:try_acquire(options) end
 ---
 --- ```lua
 --- local mutex = session:mutex "/locks/orders"
---- local ok, message, code = mutex:with_lock(function(guard)
+--- local ok, message, code = mutex:with_lock({ timeout = 5 }, function(guard)
 ---   print("the fencing token has " .. #guard:token() .. " digits")   --> the fencing token has 19 digits
---- end, { timeout = 5 })
+--- end)
 --- if not ok then print(code, message) end
 --- ```
+---@param options? zklock.Seconds|zklock.AcquireOptions may be left out. Default: wait for ever
 ---@param fn fun(guard: zklock.Guard): any runs under the lock
----@param options? zklock.Seconds|zklock.AcquireOptions how long to wait, or options. Default: wait for ever
 ---@return true? ok
 ---@return any ... the results of `fn`; or the message, the code, and after `lost` the results of `fn`
-function lock:with_lock(fn, options) end
+---@overload fun(self: zklock.Lock, fn: fun(guard: zklock.Guard): any): true?, any
+function lock:with_lock(options, fn) end
 
 --- Begins to acquire the lock and returns at once. Later `fn(guard)` or `fn(nil, message, code)` is called, from `session:step` or
 --- in a task of the loop. The acquisition is an owner of its own, unless the option `owner` names one.
@@ -197,7 +198,7 @@ function lock:holders() end
 ---@field acquire_async fun(self: any, options: any, fn: fun(guard?: zklock.MultiGuard, message?: string, code?: string)): zklock.Ticket
 ---
 --- As `lock:with_lock`; the guard is a multi's.
----@field with_lock fun(self: any, fn: fun(guard: zklock.MultiGuard): any, options?: zklock.Seconds|zklock.AcquireOptions): true?, any
+---@field with_lock fun(self: any, options: any, fn?: fun(guard: zklock.MultiGuard): any): true?, any
 
 -- ## Ticket
 --

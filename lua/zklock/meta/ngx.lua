@@ -30,9 +30,9 @@ local ngx = {}
 ---   content_by_lua_block {
 ---     local zklock = require "zklock.ngx"
 ---     local session = assert(zklock.session "zk1:2181,zk2:2181,zk3:2181/app")
----     local ok, result = session:with_lock("/locks/orders", function(guard)
+---     local ok, result = session:with_lock("/locks/orders", { timeout = 2 }, function(guard)
 ---       return "the fencing token is " .. guard:token()
----     end, { timeout = 2 })
+---     end)
 ---     if ok then return ngx.say(result) end
 ---     ngx.log(ngx.ERR, result) -- not granted in time; or lost
 ---     ngx.exit(503)

@@ -92,7 +92,7 @@ function session:semaphore(path, permits, options) end
 ---@return zklock.Multi lock
 function session:multi(locks) end
 
---- Runs `fn(guard)` under the mutex of `path`, as `session:mutex(path):with_lock(fn, options)` does. `options` can have the options
+--- Runs `fn(guard)` under the mutex of `path`, as `session:mutex(path):with_lock([options,] fn)` does. `options` can have the options
 --- of a mutex and those of `lock:with_lock` together.
 ---
 --- Codes: timeout, lost, disconnected, closed, auth, denied, invalid, conflict, deadlock
@@ -100,15 +100,16 @@ function session:multi(locks) end
 --- Raises: as `session:mutex` and `lock:with_lock`; and what `fn` raises, after the lock was released.
 ---
 --- ```lua
---- local ok, sum = assert(session:with_lock("/locks/orders", function() return 1 + 2 end, { timeout = 5 }))
+--- local ok, sum = assert(session:with_lock("/locks/orders", { timeout = 5 }, function() return 1 + 2 end))
 --- print(sum)   --> 3
 --- ```
 ---@param path string the path
+---@param options? zklock.Seconds|zklock.WithLockOptions may be left out. Default: wait for ever
 ---@param fn fun(guard: zklock.Guard): any runs under the lock
----@param options? zklock.Seconds|zklock.WithLockOptions how long to wait, or options. Default: wait for ever
 ---@return true? ok
 ---@return any ... the results of `fn`; or the message, the code, and after `lost` the results of `fn`
-function session:with_lock(path, fn, options) end
+---@overload fun(self: zklock.Session, path: string, fn: fun(guard: zklock.Guard): any): true?, any
+function session:with_lock(path, options, fn) end
 
 -- ## Recipes built on locks
 

@@ -54,7 +54,7 @@ describe("A free lock", function()
       last = kinds.token(guard)
       assert.is_true(lock:release())
       assert.is_true(assert(lock:try_acquire()):release())
-      assert.is_true(lock:with_lock(function() end, 5))
+      assert.is_true(lock:with_lock(5, function() end))
       assert.is_true(await(wait_in(lock, 5)):release())
     end
   end)
@@ -84,7 +84,7 @@ describe("A taken lock", function()
           :format(seconds), refused("timeout", takes(seconds, acquire, form)))
       end
       assert.is_string(refused("timeout", takes(seconds, function()
-        return lock:with_lock(function() error "it ran" end, seconds)
+        return lock:with_lock(seconds, function() error "it ran" end)
       end)))
       refused("timeout", await(wait_in(lock, seconds)))
     end
@@ -93,7 +93,7 @@ describe("A taken lock", function()
         function() lock:acquire(bad) end,
         function() lock:acquire { timeout = bad } end,
         function() lock:acquire_async(bad, print) end,
-        function() lock:with_lock(print, bad) end,
+        function() lock:with_lock(bad, print) end,
       } do
         assert.matches("^timeout must be a number of seconds, not negative",
           misuse(call))

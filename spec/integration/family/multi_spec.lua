@@ -282,9 +282,10 @@ describe("A multi", function()
         .. "or a semaphore, got ",
         misuse(function() session:multi { mutex, bad } end))
     end
-    assert.matches("^argument 1 of with_lock must be a function",
+    assert.matches("^argument fn of with_lock%(%[options,%] fn%) must be a "
+      .. "function",
       misuse(function() multi_lock:with_lock() end))
-    assert.matches("callback of acquire_async must be a function",
+    assert.matches("^argument fn of acquire_async%(%[options,%] fn%) must be ",
       misuse(function() multi_lock:acquire_async(1) end))
     assert.same({}, kinds.nodes(path))
   end)

@@ -116,13 +116,13 @@ describe("The options of a lock", function()
       local option = option_in(of_locks[row][1])
       if of_locks[row][2] == "yes" then
         option.timeout, option.owner = 5, "me"
-        assert(session:with_lock(support.path(), function() end, option))
+        assert(session:with_lock(support.path(), option, function() end))
       end
     end
     assert.equal('unknown option "permits" in with_lock options (known: data, '
       .. 'fair, handoffs, layout, max_hold, on_suspend, owner, poll_interval, '
       .. 'reentrant, share_path, timeout, wait)',
-      misuse(function() session:with_lock(path, print, { permits = 1 }) end))
+      misuse(function() session:with_lock(path, { permits = 1 }, print) end))
   end)
 end)
 
@@ -131,7 +131,7 @@ describe("The options of a call", function()
 
   local function call(lock, method, options)
     if method == "with_lock" then
-      return lock:with_lock(function() end, options)
+      return lock:with_lock(options, function() end)
     elseif method == "acquire_async" then
       return kinds.await(kinds.wait_in(lock, options))
     end
@@ -156,12 +156,9 @@ describe("The options of a call", function()
     end
     for column = 2, #heading do
       local method = heading[column]
-      local last = method == "acquire_async" and print or nil
-      local first = method == "with_lock" and print or nil
-      local function and_options(options)
-        if first then return first, options end
-        return options, last
-      end
+      local last = method ~= "acquire" and method ~= "try_acquire" and print
+        or nil
+      local function and_options(options) return options, last end
       for _, bad in ipairs { "wait", "fair", "permits", "reentrant", 1 } do
         assert.equal(('unknown option "%s" in acquire options (known: data, '
           .. 'max_hold, owner, timeout)'):format(bad),

@@ -203,11 +203,11 @@ for _, layout in ipairs { "curator", "kazoo" } do
       released(write)
       released(await(other))
       released(read)
-      assert.is_true(side.write:with_lock(function()
+      assert.is_true(side.write:with_lock(5, function()
         assert(side.read:with_lock(function(guard)
           assert.is_true(guard:is_held())
         end))
-      end, 5))
+      end))
     end)
 
     -- A side whose holds at these nodes an operator has ended.

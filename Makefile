@@ -510,7 +510,7 @@ reference:  ## doc/api.md from lua/zklock/meta; CHECK=yes only compares
 
 # Everything that is made from other files and committed, but for the recording.
 .PHONY: regenerate
-regenerate: format rockspecs reference messages pictures  ## what is made from other files
+regenerate: format rockspecs reference pictures  ## what is made from other files
 
 # ---- To pack it ----------------------------------------------------------------
 
@@ -552,12 +552,10 @@ opm:  ## the tree for OpenResty's opm, into build/opm: doc/install.md
 # ---- To keep it clean --------------------------------------------------------
 
 .PHONY: messages
-messages:  ## doc/messages.md: every sentence that zklock can say
+messages:  ## prints every message of the library, the command and the build
 	$(if $(ANY_LUA),,$(error There is no Lua to list the messages with: \
 	  $(INSTALL)))
-	@$(ANY_LUA) doc/make/messages.lua > doc/messages.new || \
-	  { rm -f doc/messages.new; exit 1; }
-	@mv doc/messages.new doc/messages.md
+	@$(ANY_LUA) doc/make/messages.lua
 
 .PHONY: floors
 floors:  ## who calls whom, in src and lua: downward only, and in no circle

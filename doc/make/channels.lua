@@ -1,5 +1,5 @@
 --- Channels: by which calls a user is told something, what is no message, and
--- how doc/messages.md is arranged.  Read by messages.lua.
+-- how the list is arranged.  Read by messages.lua.
 local channels = {}
 
 -- Which argument of a channel's call is the message.
@@ -301,7 +301,7 @@ channels.head = [[
 What zklock can say, by where you meet it: generated from the
 sources (`make messages`), so that a search finds it. `<path>` is a place that
 is filled in; `<a|b>` is one of these words.
-[troubleshooting.md](troubleshooting.md) says what to do.]]
+doc/troubleshooting.md says what to do.]]
 
 -- What stands for an expression that would read badly: by its source, by a
 -- function in it (`f(`), or by its last name.

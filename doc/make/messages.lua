@@ -1,7 +1,7 @@
---- Writes doc/messages.md: every sentence that the library, the command and the
--- build can say, read from the sources.
+--- Lists every message of the library, the command and the build, read from the
+-- sources.
 --
---     lua doc/make/messages.lua > doc/messages.md       (make messages)
+--     lua doc/make/messages.lua       (make messages)
 --
 -- A literal that reads as prose is listed, unless doc/make/channels.lua says
 -- why it is no message; and what is handed to a channel (errors.misuse,

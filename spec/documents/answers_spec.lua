@@ -50,8 +50,8 @@ describe("What a handler answers", function()
   it("is sent when the lock was given back, in all pages and examples",
   function()
     local n = 0
-    for _, folder in ipairs { "", "doc/", "examples/", "lua/zklock/meta/",
-      "bench/", "package/" } do
+    for _, folder in ipairs { "", "doc/", "doc/dev/", "examples/",
+      "lua/zklock/meta/", "bench/", "package/" } do
       each_file(folder, function(path, text)
         each_section(text, function() n = n + 1 end)
         assert.same({}, answers_in(text), path)

@@ -73,7 +73,8 @@ describe("The links of the pages", function()
       listed[links.resolve(index, path) or ""] = true
     end
     for _, page in ipairs(pages()) do
-      if page:find "^doc/[^/]+%.md$" and page ~= index and not listed[page] then
+      local is_page = page:find "^doc/[^/]+%.md$" or page:find "^doc/dev/"
+      if is_page and page ~= index and not listed[page] then
         missing[#missing + 1] = page
       end
     end

@@ -18,7 +18,8 @@ local apart = { ["doc/tutorial.md"] = true, ["doc/cookbook.md"] = true,
 
 local function all_pages()
   local pages = {}
-  for _, folder in ipairs { "", "bench/", "doc/", "examples/" } do
+  for _, folder in ipairs { "", "bench/", "doc/", "doc/dev/",
+    "examples/" } do
     for name in lfs.dir(root .. "/" .. folder) do
       local path = folder .. name
       if name:find "%.md$" and not apart[path] then pages[#pages + 1] = path end

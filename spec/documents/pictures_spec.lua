@@ -37,11 +37,11 @@ describe("The pictures", function()
       cells)
   end)
 
-  it("of the benchmark show what the tables of doc/performance.md say",
+  it("of the benchmark show what the tables of doc/dev/performance.md say",
   function()
     local plots = require "plots"
     local all = plots.read(read "doc/bench/points.tsv")
-    local page = read "doc/performance.md"
+    local page = read "doc/dev/performance.md"
     local order = { "raw", "st", "zklock", "zklock-luajit", "curator", "go",
       "node", "kazoo" }
     local compared = 0

@@ -1,6 +1,10 @@
---- Sayings: the entries of doc/messages.md, and whether one of them is what a
--- text is, or begins with.  A place, `<path>`, may be any text.
-local proofs = require "support.proofs"
+--- Sayings: the messages of the sources, and whether one of them is what a text
+-- is, or begins with.  A place, `<path>`, may be any text.
+local root = os.getenv "SPEC_ROOT" or "."
+local saved = package.path
+package.path = root .. "/doc/make/?.lua;" .. saved
+local messages = require "messages"
+package.path = saved
 
 local sayings = {}
 
@@ -51,9 +55,18 @@ function sayings.read(text)
   return list
 end
 
-function sayings.all()
-  return sayings.read(assert(proofs.read "doc/messages.md"))
+local printed
+
+--- All messages, as `make messages` prints them.
+function sayings.list()
+  if printed then return printed end
+  local entries, complaints = messages.collect(root)
+  assert(#complaints == 0, table.concat(complaints, "\n"))
+  printed = messages.write(entries)
+  return printed
 end
+
+function sayings.all() return sayings.read(sayings.list()) end
 
 --- The first entry that this text is; or, of a part of one, that it begins.
 function sayings.find(list, text, is_part)

@@ -1,10 +1,10 @@
--- doc/failures.md names a test for each published failure of other libraries.
--- Is every row there, and is what it names there as well?
+-- doc/dev/testing.md names a test for each published failure of other
+-- libraries.  Is every row there, and is what it names there as well?
 local proofs = require "support.proofs"
 
 local FIRST, LAST = 1, 63
 
-local rows = proofs.rows("doc/failures.md", "T")
+local rows = proofs.rows("doc/dev/testing.md", "T")
 
 describe("The table of failures", function()
   it("has every row, once, in order", function()

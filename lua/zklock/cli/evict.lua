@@ -19,7 +19,7 @@ local words = { holds = "it holds the lock", waits = "it waits for the lock",
   present = "it is a member of the double barrier",
   unowned = "no session owns it: it blocks the lock until it is deleted" }
 
--- For the longest possible lease see "The lease" in doc/protocol.md.
+-- For the longest possible lease see "The lease" in doc/dev/protocol.md.
 local holders_view = [[
 what its holder sees: its hold is lost, reason 'deleted', within a sixth of its
   session timeout; until then it may believe that it holds the lock, while

@@ -1,5 +1,5 @@
 --- Computes how long a hold lasts after servers stop answering. See "The lease"
--- in doc/protocol.md and src/protocol/lease.h.
+-- in doc/dev/protocol.md and src/protocol/lease.h.
 local terms = {}
 
 -- Parts of the session timeout T.

@@ -11,7 +11,7 @@
 --
 -- **A node that no session owns** (persistent, container, TTL) and that is named like a contender of the lock blocks the lock
 -- until it is deleted, as in Curator and kazoo. The log and `zklock ls` name the node; `zklock evict` deletes it.
--- (doc/protocol.md)
+-- (doc/dev/protocol.md)
 --
 -- On Lua 5.1 the `fn` of `lock:with_lock` cannot yield, because a coroutine cannot yield across `pcall` there.
 

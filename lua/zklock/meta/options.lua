@@ -21,7 +21,7 @@
 ---@field session_timeout? zklock.Seconds
 ---
 --- The shortest session timeout that any server of the ensemble grants. Set it if a server may shorten the timeout in a reply that
---- never arrives (doc/protocol.md). Default: none
+--- never arrives (doc/dev/protocol.md). Default: none
 ---@field least_session_timeout? zklock.Seconds
 ---
 --- The longest `tickTime` of any server of the ensemble (the servers' default is 2). With it, holds last longer while servers are
@@ -50,7 +50,7 @@
 --- Is called with each line of the log: failed connections with the reason, expired sessions, requests that servers refuse, errors
 --- in callbacks, forgotten holds. A repeated message is logged once a minute, with the number of suppressed ones. Without this
 --- option zklock prints nothing; in `zklock.ngx.session` the default is nginx's error log. Messages of the client library itself
---- are dropped. doc/messages.md lists all messages. Default: none
+--- are dropped. Default: none
 ---@field log? fun(level: zklock.LogLevel, message: string)
 ---
 --- Is refused as `unsupported`. Use a tunnel in place of TLS and of SASL: doc/tls.md shows how. Default: none

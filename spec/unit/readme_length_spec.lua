@@ -5,14 +5,14 @@ local read = require "support.files".read
 local root = os.getenv "SPEC_ROOT" or "."
 
 describe("README", function()
-  it("has at most two hundred lines, none of them long", function()
+  it("has at most 110 lines, none of them long", function()
     local n, long = 0, {}
     for line in read(root .. "/README.md"):gmatch "([^\n]*)\n" do
       n = n + 1
       local characters = select(2, line:gsub("[^\128-\191]", ""))
       if characters > 140 then long[#long + 1] = n end
     end
-    assert.is_true(n > 100 and n <= 200, n)
+    assert.is_true(n > 80 and n <= 110, n)
     assert.same({}, long)
   end)
 end)

@@ -12,6 +12,26 @@ local function in_task(fn)
   assert.equal("dead", coroutine.status(co))
 end
 
+describe("An owner that acquires again", function()
+  it("holds until its last guard is released, and hears of no released one",
+    function()
+      local session, path = connect(), support.path()
+      local mutex, lost = session:mutex(path), {}
+      local a, b, c = mutex:acquire(), mutex:acquire(), mutex:try_acquire()
+      for i, guard in ipairs { a, b, c } do
+        guard:on_lost(function() lost[#lost + 1] = i end)
+      end
+      assert.is_true(a:release())
+      assert.is_true(c:release())
+      assert.is_true(a:release()) -- twice is no second release
+      assert.is_true(b:is_held())
+      assert.equal("released", a:state())
+      support.zk():delete(b.node)
+      support.step_until(session, function() return lost[1] end)
+      assert.same({ 2 }, lost)
+    end)
+end)
+
 describe("The owner", function()
   it("is what the option says, whatever runs", function()
     local mutex = connect { loop = "poll" }:mutex(support.path())

@@ -69,6 +69,22 @@ describe("on_trace", function()
     assert.are_not.equal(events[1].id, events[4].id)
   end)
 
+  it("tells how long a hold lasted whose first guard was released", function()
+    local last
+    session:on_trace(function(event) last = event end)
+    local mutex = session:mutex(path)
+    local guards = { mutex:acquire(20), mutex:acquire(20) }
+    local second = guards[2]
+    support.advance(0.02)
+    guards[1]:release()
+    guards[1] = nil
+    support.advance(0.03)
+    support.collect()
+    session:close()
+    assert.same({ "release", second:token() }, { last.what, last.token })
+    assert.near(0.05, last.held, 0.002)
+  end)
+
   it("is ended by nil, and takes functions only", function()
     local told = listen()
     assert(session:mutex(path):acquire(20)):release()

@@ -63,10 +63,13 @@ describe("A link to a virtual server", function()
       local i = n % 3 + 1
       if i ~= stopped then
         expected[#expected + 1] = i
-        local id = support.connect({ hosts = link.hosts }):id():gsub("^0x0*", "")
+        local id = support.connect { hosts = link.hosts }:id()
+          :gsub("^0x0*", "")
         for k = 1, 3 do
           local ok, text = pcall(servers.word, servers, k, "cons")
-          if ok and text and text:find(id, 1, true) then found[#found + 1] = k end
+          if ok and text and text:find(id, 1, true) then
+            found[#found + 1] = k
+          end
         end
       end
     end

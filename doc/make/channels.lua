@@ -184,8 +184,8 @@ channels.rules = {
   { file = "cli/waiting", group = "says" },
   { file = "cli/evict", text = "^Delete", group = "says" },
   { file = "cli/evict", group = "prints" },
-  { file = "cli/", call = "problem", says = "wrong", group = "check" },
-  { file = "cli/", call = "remark", says = "to be known", group = "check" },
+  { file = "cli/", call = "problem", says = "problems", group = "check" },
+  { file = "cli/", call = "remark", says = "remarks", group = "check" },
   { file = "cli/servers", group = "check" },
   { file = "cli/", group = "prints" },
   -- C.
@@ -292,7 +292,7 @@ file (exit code 78).]] },
     .. "`watch`, `revoke`, `forget`, `evict` and `check` print for people." },
   check = { title = "The command: what `zklock check` finds",
     words = { wrong = "exit code 1" },
-    text = "Under `wrong` (exit code 1), `to be known` and `servers`." },
+    text = "Under `problems` (exit code 1), `remarks` and `servers`." },
   install = { title = "Building and installing", text = [[
 What `make`, `make install` and `.ci/install` say.]] },
 }

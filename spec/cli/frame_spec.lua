@@ -126,8 +126,8 @@ describe("The command", function()
     support.hold(path .. "/inner")
     local said = command.run { "ls", path }
     assert.equal(0, said.code)
-    assert.equal(("zklock: nobody holds %s or waits for it: 'zklock ls -R %s' "
-      .. "shows the locks below it\n"):format(path, path), said.err)
+    assert.equal(("zklock: no process holds %s or waits for it: 'zklock ls "
+      .. "-R %s' shows the locks below it\n"):format(path, path), said.err)
   end)
 
   it("says from a checkout that it is not built, with 69, and runs from "

@@ -134,7 +134,7 @@ it("zklock run, stopped", function()
         it:signal "CONT"
       end,
       code = 76, left = 1,
-      says = "the command is ended before somebody else" },
+      says = "the command is ended before another process" },
     { "for a moment: it goes on", script = "trap 'exit 3' TERM; " .. forever,
       by = function(it, _, pid)
         runs.stop(it)

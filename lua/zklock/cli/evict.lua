@@ -21,10 +21,10 @@ local words = { holds = "it holds the lock", waits = "it waits for the lock",
 
 -- For the longest possible lease see "The lease" in doc/dev/protocol.md.
 local holders_view = [[
-what its holder sees: its hold is lost, reason 'deleted', within a sixth of its
-  session timeout; until then it may believe that it holds the lock, while
-  somebody else is granted it, with a larger token.  If no server reaches it, it
-  may until its lease is over, for up to 0.95 of its session timeout.]]
+its holder loses the lock (reason: deleted), and notices that within a sixth of
+  its session timeout.  Until then it may believe that it holds the lock, while
+  another contender is granted it, with a larger token.  Without a connection it
+  may believe so until its lease ends: up to 0.95 of its session timeout.]]
 
 local function describe(row, now)
   local state = rows.state(row)
@@ -37,10 +37,10 @@ local function describe(row, now)
   if state == "holds" then
     talk.say(holders_view)
   elseif state == "waits" then
-    talk.say "who waits with it begins again, at the end of the queue"
+    talk.say "its waiter starts again at the end of the queue"
   elseif state == "present" then
-    talk.say("if it is inside it loses that, reason 'deleted'; if not, it "
-      .. "begins again")
+    talk.say("a member that is inside is lost (reason: deleted); one that "
+      .. "waits starts again")
   end
 end
 

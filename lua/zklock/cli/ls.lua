@@ -36,12 +36,13 @@ end
 local function say_empty(session, path, is_there)
   local below = is_there and session:children(path)
   if not is_there then
-    talk.say("nobody holds %s or waits for it: there is no such node", path)
+    talk.say("no process holds %s or waits for it: the node does not exist",
+      path)
   elseif below and #below > 0 then
-    talk.say("nobody holds %s or waits for it: 'zklock ls -R %s' shows the "
-      .. "locks below it", path, path)
+    talk.say("no process holds %s or waits for it: 'zklock ls -R %s' shows "
+      .. "the locks below it", path, path)
   else
-    talk.say("nobody holds %s or waits for it", path)
+    talk.say("no process holds %s or waits for it", path)
   end
 end
 
@@ -75,7 +76,7 @@ local function list_all(session, request)
     refusal = "refused"
   end)
   if found == 0 and not refusal and not request.json then
-    talk.say("nobody holds or waits for anything at %s or below",
+    talk.say("no process holds or waits for a lock at %s or below",
       request.path)
   end
   return refusal and exit.codes[refusal]

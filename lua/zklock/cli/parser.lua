@@ -23,19 +23,20 @@ local function add_common(parser)
   option(parser, "--chroot", "PATH", "chroot",
     "the node below which all paths are; / is none")
   option(parser, "--session-timeout", "SECONDS", "timeout", "the session "
-    .. "timeout to ask for (default 30): the locks of a machine that has died "
-    .. "pass on after it")
+    .. "timeout to request (default 30): the locks of a machine that dies pass "
+    .. "on after it")
   option(parser, "--connect-timeout", "SECONDS", "timeout",
     "how long to wait for a server (default 10)")
-  option(parser, "--tick-time", "SECONDS", "timeout", "no server has a longer "
-    .. "tickTime: a hold then outlives a server that dies")
-  parser:option("--auth-file", "credentials, a SCHEME:CREDENTIAL in each line")
+  option(parser, "--tick-time", "SECONDS", "timeout", "the longest tickTime "
+    .. "of the servers: with it a hold outlasts a server that dies")
+  parser:option("--auth-file", "file with a SCHEME:CREDENTIAL in each line")
     :argname "FILE"
-  parser:option("--acl", "who may use the nodes that are made: all (open), "
-    .. "only who has our credentials (creator), or others only to look (read)")
+  parser:option("--acl", "which clients may use the nodes that zklock "
+    .. "creates: all (open), those with the same credentials (creator), or "
+    .. "others only to read (read)")
     :argname "ACL":choices { "open", "creator", "read" }
   parser:flag("-v --verbose",
-    "say what is done, and how long it took, on standard error")
+    "print each step and its duration on standard error")
 end
 
 local add = {} -- the options of each command
@@ -47,35 +48,37 @@ function add.run(run)
     run:flag("-s --shared", "the read side of the path's readers-writer lock"),
     option(run, "-p --permits", "N", "count",
       "one of N permits of the path's semaphore"))
-  run:flag("--share-path", "run beside locks of other kinds at the path")
+  run:flag("--share-path",
+    "run although a lock of another kind is in use at the path")
   run:mutex(
     option(run, "-t --timeout", "SECONDS", "seconds", "how long to wait for "
-      .. "the lock (default: for ever); 0 takes it if it is free, once there "
-      .. "is a connection"),
+      .. "the lock (default: without limit); 0 takes it only if it is free"),
     run:flag("-n --try", "do not wait for another holder"))
   option(run, "-g --grace", "SECONDS", "seconds",
     "time between SIGTERM and SIGKILL (default 5)")
   option(run, "-m --max-hold", "SECONDS", "seconds",
-    "end the command when it has run for so long")
+    "end the command after this time")
   option(run, "--once-per", "PERIOD", "seconds",
     "do not run within PERIOD after a successful run")
-  run:option("--data", "what others see of who holds the lock (default: host, "
-    .. "process and command)"):argname "TEXT"
+  run:option("--data", "data of this contender that other clients see "
+    .. "(default: host, process and command)"):argname "TEXT"
 end
 
 function add.ls(ls)
-  ls:flag("-R --recursive", "every lock at the path and below")
+  ls:flag("-R --recursive", "all locks at the path and below")
   ls:flag("--json", "one JSON object a line")
 end
 
 function add.watch(watch)
-  option(watch, "-i --interval", "SECONDS", "seconds", "how often to look (1)")
+  option(watch, "-i --interval", "SECONDS", "seconds",
+    "time between looks (default 1)")
   watch:flag("--json",
-    "one JSON object a change: as those of ls, with time and change")
+    "one JSON object for each change, as those of ls, with time and change")
 end
 
 function add.revoke(revoke)
-  option(revoke, "-w --wait", "SECONDS", "seconds", "wait until it is free")
+  option(revoke, "-w --wait", "SECONDS", "seconds",
+    "wait until the lock is free")
 end
 
 function add.forget() end
@@ -100,12 +103,12 @@ end
 -- In the order of --help: name, summary, description of PATH.
 local commands = {
   { "run", "run a command under a lock", "the lock's path" },
-  { "ls", "show who holds a lock and who waits for it", "the lock's path" },
-  { "watch", "watch a lock's queue, redrawn on a change", "the lock's path" },
-  { "revoke", "ask the holders of a lock to let go", "the lock's path" },
-  { "forget", "have a job with --once-per run again", "the lock's path" },
+  { "ls", "show the holders and the waiters of a lock", "the lock's path" },
+  { "watch", "show a lock's queue at each change", "the lock's path" },
+  { "revoke", "ask the holders of a lock to release it", "the lock's path" },
+  { "forget", "let a job with --once-per run again", "the lock's path" },
   { "evict", "delete the node of one contender", "the lock's path" },
-  { "check", "say how the servers are, and what locks can expect of them",
+  { "check", "check the servers, and what locks can expect of them",
     "where to try a lock (/zklock-check)" },
   { "completion", "print a script by which a shell completes arguments" },
 }

@@ -42,8 +42,8 @@ end
 function report.session(session)
   return section("session", {
     { "timeout", ("%g s"):format(session.timeout) },
-    { "lease", ("%.1f to %.1f s: so long a hold goes on when the servers fall "
-      .. "silent"):format(session.lease.least, session.lease.most) },
+    { "lease", ("%.1f to %.1f s: how long a hold lasts when the servers stop "
+      .. "responding"):format(session.lease.least, session.lease.most) },
     { "round trip", spread(session.round_trip) },
   })
 end
@@ -65,11 +65,11 @@ function report.lock(lock)
 end
 
 local function security(found)
-  local who = #found.access.schemes > 0
-    and table.concat(found.access.schemes, ", ") or "nobody (no credentials)"
+  local schemes = #found.access.schemes > 0
+    and table.concat(found.access.schemes, ", ") or "none"
   local without = "no (the client library was built %s it)"
   return section("access", {
-    { "we are", who },
+    { "credentials", schemes },
     { "acl", found.access.acl },
     { "TLS", without:format(found.tls.in_library and "with" or "without")
       .. ": doc/tls.md has the tunnel" },
@@ -84,9 +84,9 @@ end
 
 --- Returns the last part of the report.
 function report.rest(found)
-  return security(found) .. list("to be known", found.remarks)
-    .. (#found.problems == 0 and "\nnothing is wrong"
-      or list("wrong", found.problems))
+  return security(found) .. list("remarks", found.remarks)
+    .. (#found.problems == 0 and "\nno problems"
+      or list("problems", found.problems))
 end
 
 local order = { "code", "servers", "containers", "session", "lock", "access",

@@ -43,10 +43,10 @@ return function(request)
     local asked = visit.answer(session:revoke(path))
     if asked == 0 then
       local is_there = visit.answer(session:stat(path))
-      return output.line("nobody holds " .. path
-        .. (is_there and "" or ": there is no such node"))
+      return output.line("no process holds " .. path
+        .. (is_there and "" or ": the node does not exist"))
     end
-    output.line("asked " .. holders_of(asked, path) .. " to let go")
+    output.line("asked " .. holders_of(asked, path) .. " to release it")
     if request.wait then await_free(session, path, request.wait) end
   end)
 end

@@ -69,8 +69,8 @@ end
 function on.stopped(self) self.keeper:stop() end
 
 local endings = {
-  lease = "no server has answered for too long: the command is ended before "
-    .. "somebody else can have the lock",
+  lease = "no server has responded for too long: the command is ended "
+    .. "before another process can acquire the lock",
   ["max-hold"] = "the command has run for as long as --max-hold allows: it is "
     .. "ended",
 }

@@ -11,51 +11,53 @@ texts.summary = "distributed locks on ZooKeeper, in the shell"
 
 texts.description = [[
 Runs commands under locks that processes on many machines share, and shows and
-mends the queues of such locks. The locks are those of the Lua library zklock,
-and of Apache Curator: who holds one here is waited for there.
+repairs the queues of these locks. zklock shares them with the Lua library
+zklock and with Apache Curator.
 
-A lock is a path, such as /locks/backup. It need not be made before it is used,
-and vanishes after it. PATH is below the chroot, if there is one.
+A lock is a path, such as /locks/backup. zklock creates it at its first use,
+and the servers delete it afterwards. PATH is below the chroot, if there is
+one.
 
-A time is a number of seconds, or ends with its unit: 1.5, 30s, 10m, 1h, 2d.]]
+A time is a number of seconds, or has a unit: 1.5, 30s, 10m, 1h, 2d.]]
 
 texts.epilog = [[
 Settings:
-What is not said by an option is taken from the environment, then from
-~/.config/zklock, then from /etc/zklock.conf, each setting by itself. What is
-empty there is not said.
+zklock takes each setting from its option, else from the environment, else from
+~/.config/zklock, else from /etc/zklock.conf. An empty setting counts as
+missing.
 
 Examples:
    zklock run /locks/backup -- backup --all
-      runs a command while nobody else holds /locks/backup
+      runs a command while no other process holds /locks/backup
    zklock ls -R /locks
-      shows who holds what, and who waits
+      shows the holders and the waiters of all locks below /locks
    zklock check
-      says whether the servers are fit for locks
+      checks whether the servers are fit for locks
 
-'zklock COMMAND --help' says more, and so do the manual pages.]]
+'zklock COMMAND --help' and the manual pages have more.]]
 
 --- Exit codes of every command.
 texts.exits = [[
 Exit codes of every command:
-       0  it was done
-      64  the arguments are mistaken
-      69  no server could be reached, or the connection was lost; or a library
-          is missing
+       0  success
+      64  wrong arguments
+      69  no server can be reached, the connection was lost, or a library is
+          missing
       70  a defect of zklock, or the system has no room for a process
       74  standard output cannot be written
-      77  the servers refuse the credentials, or an ACL the operation
-      78  a file of settings or of credentials is mistaken, or other users could
-          have written it
+      77  the servers refuse the credentials, or an ACL refuses the operation
+      78  a file of settings or credentials has an error, or other users can
+          write it
    128+N  signal N ended it: 130 is Ctrl-C, 143 SIGTERM]]
 
 --- Text of zklock(1) that --help omits.
 texts.page = [[
 Credentials:
-Credentials stand in a file, one SCHEME:CREDENTIAL in each line, such as
-digest:ann:secret; all behind the first colon is the credential, and lines that
-are empty or begin with # say nothing. Nobody but its owner, who is the user or
-root, may have access to it (chmod 600), or it is refused.
+The file of credentials has one SCHEME:CREDENTIAL in each line, such as
+digest:ann:secret. The credential is all text after the first colon. Empty
+lines and lines that begin with # are ignored. The owner must be the user or
+root, and no other user may have access (chmod 600); otherwise zklock refuses
+the file.
 
 Environment:
    ZKLOCK_HOSTS  as --hosts
@@ -67,9 +69,9 @@ Files:
    ~/.config/zklock  the user's settings: lines KEY = VALUE, where # begins a
       comment. The keys are hosts, chroot, session_timeout, connect_timeout,
       tick_time, auth_file and acl. auth_file is relative to the directory of
-      the file that has it. The user or root must own it, and its group and
-      others must not be able to write it. $XDG_CONFIG_HOME is another
-      directory than ~/.config
+      the settings file. The user or root must own the file, and neither its
+      group nor others may be able to write it. $XDG_CONFIG_HOME replaces
+      ~/.config
    /etc/zklock.conf  the same, for all users]]
 
 -- Options of flock(1) and other programs, with the ones to use here.
@@ -88,71 +90,72 @@ texts.elsewhere = {
 texts.run = {}
 texts.run.usage = "Usage: zklock run [OPTIONS] PATH -- COMMAND [ARGUMENT...]"
 texts.run.description = [[
-Waits for the lock, runs COMMAND while it is held, gives the lock back, and
-exits with COMMAND's exit code. No shell is between: what stands behind -- is
-the command and its arguments as they are.
+Waits for the lock, runs COMMAND while it holds the lock, releases it, and
+exits with COMMAND's exit code. It starts COMMAND without a shell, with the
+arguments after -- as they are.
 
-By itself the lock is the mutex of PATH. --exclusive and --shared take the two
-sides of its readers-writer lock instead, --permits one of the permits of its
-semaphore. Locks of these three kinds do not exclude each other. If a lock of
-another kind is in use at PATH, nothing is run and the exit code is 75;
---share-path runs COMMAND all the same.
+By default the lock is the mutex of PATH. --exclusive and --shared acquire the
+sides of its readers-writer lock, --permits a permit of its semaphore. These
+three kinds do not exclude each other. If a lock of another kind is in use at
+PATH, zklock does not run COMMAND and exits with 75; --share-path runs it all
+the same.
 
-COMMAND does not outlive the lock. If the hold is lost, if no server answers
-for too long, or if --max-hold is over, it is sent SIGTERM, after the grace
-SIGKILL, with all its children, and the exit code is 76. So it is ended if
-zklock itself is killed or stopped. Signals that zklock is sent are passed on
-to COMMAND, which does as it likes.
+COMMAND does not outlive the lock. If the lock is lost, if no server responds
+for too long, or if --max-hold is over, zklock sends SIGTERM to COMMAND and its
+children, SIGKILL after the grace period, and exits with 76. COMMAND also ends
+if zklock itself is killed or stopped. zklock passes the signals that it
+receives on to COMMAND.
 
 COMMAND has in its environment ZKLOCK_PATH; ZKLOCK_TOKEN, the fencing token,
-which is larger with each holder (as text, too): give it to whatever can refuse
-a smaller one; and ZKLOCK_HOLDER, what others see of who holds the lock.
+which grows with each holder (also if compared as text): send it to a storage
+that can refuse a smaller one; and ZKLOCK_HOLDER, the data that other clients
+see of this holder.
 
-With --once-per a successful run is noted in the node PATH.once. Of many
-machines that start the same job at the same time one runs it; the others are
-granted the lock after it, see that it is done, and exit with 0. PERIOD counts
-from the end of the last successful run to the moment in which the next one
-began to wait, by the servers' clock: let it be less than the interval in which
-the job is started, by more than the job takes. If the note lies in the future,
-because a server's clock is or was wrong, zklock warns on standard error. It
-runs COMMAND only if the note lies more than a PERIOD ahead. zklock ls shows
-the note; zklock forget PATH deletes it, so that the job runs again. --shared
-and --permits do not go with --once-per.]]
+With --once-per zklock notes a successful run in the node PATH.once. If many
+machines start the same job at the same time, one of them runs it. The others
+acquire the lock afterwards, find the note, and exit with 0. zklock does not
+run COMMAND if the last successful run ended less than PERIOD before this call
+began to wait, by the servers' clock. PERIOD should be shorter than the
+interval in which the job is started, by more than the job takes. If the note
+lies in the future, because a server's clock is or was wrong, zklock warns on
+standard error, and runs COMMAND only if it lies more than a PERIOD ahead.
+zklock ls shows the note; zklock forget PATH deletes it, so that the job runs
+again. --shared and --permits do not go with --once-per.]]
 texts.run.epilog = [[
 Examples:
    zklock run /locks/backup -- backup --all
-      one backup at a time, wherever it is started
-   zklock run -n /locks/deploy -- ./deploy || echo 'somebody deploys'
+      one backup at a time on all machines
+   zklock run -n /locks/deploy -- ./deploy || echo 'a deployment is running'
       does not wait: 75 if the lock is taken
    zklock run -p 4 -t 10m /locks/render -- render scene.blend
       at most four at a time; gives up after ten minutes
    zklock run --once-per 23h /locks/report -- send-report
-      started by cron on every machine, run by one of them each day
+      started by cron on every machine; one of them runs it each day
    zklock run /locks/db -- sh -c 'migrate --fence "$ZKLOCK_TOKEN"'
-      the fencing token, for what can refuse a smaller one
+      passes the fencing token to a program that can refuse a smaller one
 
 Exit codes:
        N  COMMAND's own, if it ran to its end
-       0  or nothing was to be done, by --once-per
+       0  also if nothing was to be done, because of --once-per
       75  the lock was not granted in time, or a lock of another kind is in use
           at its path: try again later
       76  the lock was lost, or held for too long, and COMMAND was ended
-     126  COMMAND is there and cannot be run
+     126  COMMAND exists and cannot be run
      127  COMMAND was not found]]
 
 texts.ls = {}
 texts.ls.description = [[
-Shows the queue of a lock, its head first: PLACE, KIND (mutex, read, write,
-lease: a semaphore's permit, unfair, member: of a double barrier), STATE
-(holds, waits; present: a member; unowned: a node that no session owns, which
-blocks the lock until you delete it with evict), AGE (by the servers' clock as
-far as it can be told), the ZooKeeper SESSION, the fencing TOKEN, the NODE, as
-evict wants it, and the holder's DATA, in quotation marks, with what does not
-print as \x1b. On a terminal lines are cut to its width.
+Shows the queue of a lock, its head first. The columns are PLACE, KIND (mutex,
+read, write, lease: a semaphore's permit, unfair, member: of a double barrier),
+STATE (holds, waits; present: a member; unowned: a node that no session owns,
+which blocks the lock until you delete it with evict), AGE (by the servers'
+clock, if known), the ZooKeeper SESSION, the fencing TOKEN, the NODE, which
+evict takes, and the contender's DATA, in quotation marks, with unprintable
+bytes as \x1b. On a terminal zklock cuts the lines to its width.
 
-A path that does not exist is a lock that nobody holds: directories vanish when
-they are empty. It is said on standard error, and nothing is on standard
-output.
+If the path does not exist, no process holds the lock: the servers delete empty
+directories. zklock then reports that on standard error, and prints nothing on
+standard output.
 
 Below the queue is the last run of a job with --once-per, if there was one:
 KIND once, STATE done, AGE since it ended, DATA of the process that ran it.
@@ -165,22 +168,22 @@ read.]]
 texts.ls.epilog = [[
 Examples:
    zklock ls /locks/backup
-      who holds the lock, and who waits
+      the holder of the lock and its waiters
    zklock ls -R --json / | jq -r 'select(.holds).path'
       the paths of all locks that are held
 
 Exit codes:
-      77  or, with -R, a path could not be listed, and was left out
-     141  whoever read standard output has gone]]
+      77  also if, with -R, a path could not be listed and was left out
+     141  the reader of standard output has ended]]
 
 texts.watch = {}
 texts.watch.description = [[
-Shows the queue until a signal ends it. On a terminal the screen is drawn anew;
-otherwise each change is a line: the time, what has changed (granted, waits,
-left, unowned), kind, node, session, token and data. It looks once in an
-interval, less often if the queue is long: what comes and goes in between is
-not seen. When the connection is lost it says so, and goes on when there is
-one.]]
+Shows the queue until a signal ends it. On a terminal it redraws the screen;
+otherwise it prints a line for each change: the time, the change (granted,
+waits, left, unowned), kind, node, session, token and data. It looks once in
+each interval, less often if the queue is long, so it misses contenders that
+come and go in between. When the connection is lost it prints that, and
+continues with the next connection.]]
 texts.watch.epilog = [[
 Examples:
    zklock watch /locks/backup
@@ -189,20 +192,21 @@ Examples:
       a line for each change
 
 Exit codes:
-     141  whoever read standard output has gone]]
+     141  the reader of standard output has ended]]
 
 texts.revoke = {}
 texts.revoke.description = [[
-Asks all who hold the lock now, and says how many they are; each decides by
-itself what to do. Nobody holds it: it says so, and that is no failure.
+Asks all present holders of the lock to release it, and prints their number.
+Each holder decides itself what to do. If no process holds the lock, zklock
+prints that and exits with 0.
 
-With --wait it then looks until nobody holds the lock. Who waits in the queue
-is granted it next, and has not been asked: a lock with waiters does not become
+With --wait it then waits until no process holds the lock. It has not asked the
+waiters, which are granted the lock next: a lock with waiters does not become
 free.]]
 texts.revoke.epilog = [[
 Examples:
    zklock revoke --wait 1m /locks/backup
-      asks, and waits for a minute at the most
+      asks, and waits for at most a minute
 
 Exit codes:
       75  the lock did not become free in the time of --wait]]
@@ -212,43 +216,44 @@ texts.forget.description = [[
 Deletes the note PATH.once, by which zklock run --once-per and session:once
 know that the job was done in this period. The next machine that starts the job
 runs it. A run that is under way still notes its end. If there is no note,
-zklock says so and exits with 0.]]
+zklock prints that and exits with 0.]]
 texts.forget.epilog = [[
 Examples:
    zklock forget /locks/report
-      the job runs when it is started next]]
+      the job runs at its next start]]
 
 texts.evict = {}
 texts.evict.description = [[
-Shows whose node it is, asks on the terminal, and deletes it. If it held the
-lock, its hold is lost (reason: deleted), which it hears within a sixth of its
-session timeout; until then it may believe that it holds the lock, while
-somebody else is granted it with a larger token. If no server reaches it, it
-may until its lease is over, for up to 0.95 of its session timeout. Who waited
-begins again, at the end of the queue.]]
+Shows the contender that owns the node, asks on the terminal, and deletes the
+node. If the contender holds the lock, it loses the hold (reason: deleted), and
+notices that within a sixth of its session timeout. Until then it may believe
+that it holds the lock, while another contender is granted the lock with a
+larger token. If it reaches no server, it may believe so until its lease ends,
+for up to 0.95 of its session timeout. A waiter starts again at the end of the
+queue.]]
 texts.evict.epilog = [[
 Examples:
    zklock evict /locks/backup aB3xQ1-lock-0000000007
-      deletes that node, if whoever is asked agrees
+      deletes that node, if you agree
 
 Exit codes:
-       1  nothing was deleted: there is no such contender, or another one has
-          its name by now, or the answer was no
-      64  there is no terminal to ask on, and --yes was not said]]
+       1  nothing was deleted: there is no such contender, another one has its
+          name by now, or the answer was no
+      64  there is no terminal to ask on, and no --yes]]
 
 texts.check = {}
 texts.check.description = [[
-Asks each address of the hosts how it is (with the word srvr, for two seconds
-at the most), and tells what a session has: its timeout, how long a hold goes
-on when the servers fall silent, how long an answer takes, and how long a mutex
-at PATH takes to be acquired and released. It tells who we are (the schemes of
-the credentials, nothing else), what we may do at PATH, and, if our nodes are
-not to be open, whether other users may join the queue. It shows the token of
-the mutex: of servers that have lost their data, tokens begin with small
-numbers. While it holds the mutex it asks each address for its node: a host
-that does not have it belongs to another ensemble.
+Asks each address of the hosts for its state (with the word srvr, for at most
+two seconds), and shows what a session gets: its timeout, how long a hold lasts
+when the servers stop responding, how long a reply takes, and how long a mutex
+at PATH takes to be acquired and released. It shows the schemes of the
+credentials, which operations the ACL allows at PATH, and, if the nodes are not
+to be open, whether other users may join the queue. It shows the token of the
+mutex: if servers have lost their data, tokens begin with small numbers again.
+While it holds the mutex it asks each address for its node: a host that does
+not have the node belongs to another ensemble.
 
-With --json it is one object, with the times in seconds.]]
+With --json it prints one object, with times in seconds.]]
 texts.check.epilog = [[
 Examples:
    zklock check
@@ -257,21 +262,22 @@ Examples:
       for a monitor
 
 Exit codes:
-       1  a lock would suffer: a server is away, too old or not serving; the
-          hosts are not one ensemble; answers are slow; strangers may join; the
-          token is not above TOKEN
+       1  a lock would suffer: a server is down, too old or not serving; the
+          hosts are not one ensemble; replies are slow; other users may join
+          the queue; the token is not above TOKEN
       69  no server can be reached
-      77  credentials are refused, or nodes may not be made or deleted]]
+      77  credentials are refused, or the ACL does not allow to create or
+          delete nodes]]
 
 texts.completion = {}
 texts.completion.description = [[
 Prints a script by which a shell completes commands, options and, from the
-server, the paths of locks. 'make install' and Debian's package have installed
-such scripts.]]
+server, the paths of locks. 'make install' and Debian's package install such
+scripts.]]
 texts.completion.epilog = [[
 Examples:
    source <(zklock completion bash)
-      in ~/.bashrc, or for zsh in ~/.zshrc, behind compinit
+      in ~/.bashrc, or for zsh in ~/.zshrc, after compinit
    zklock completion fish | source
       in ~/.config/fish/config.fish]]
 

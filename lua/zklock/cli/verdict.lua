@@ -116,13 +116,13 @@ local function judge_lock(lock, problem, remark)
     problem("no session owns the node %s of %s: it blocks the lock until it is "
       .. "deleted (zklock evict)", quote(lock.unowned), lock.path)
   elseif lock.code == "timeout" and lock.cuts == 0 then
-    remark("%s is held by somebody: it could not be tried", lock.path)
+    remark("another process holds %s: it could not be tried", lock.path)
   elseif lock.refusal then
     problem("%s", lock.refusal)
   end
   if lock.open_to_strangers then
-    problem("%s is a directory that is open to everybody: whoever reaches the "
-      .. "servers may join its queue", lock.path)
+    problem("the ACL of %s is open: every client that reaches the servers can "
+      .. "join its queue", lock.path)
   end
   local ahead = lock.clock_ahead or 0
   if math.abs(ahead) > CLOCKS then

@@ -11,12 +11,12 @@ end
 -- Every word of a type is defined somewhere.
 local function check_type(all, entry, type)
   local words = type:gsub('"[^"]*"', "")
-  -- (Of a function the parameters' names are nobody's.)
+  -- The names of a function's parameters are no types.
   words = words:gsub("([%w_]+)%??:%s", " "):gsub("%.%.%.", " ")
   for word in words:gmatch "[%a_][%w_.]*" do
     if not annotations.builtin[word] and not all.classes[word]
         and not all.aliases[word] then
-      fail(entry, "nobody knows the type %s", word)
+      fail(entry, "there is no type %s", word)
     end
   end
 end
@@ -35,7 +35,8 @@ local function check_codes(all, entry)
       or result.type:find("zklock.Code", 1, true) ~= nil
   end
   if returns ~= (entry.codes ~= nil) then
-    fail(entry, "%s: who returns a code says which, and only he", entry.name)
+    fail(entry, "%s: a function that returns a code lists its codes, and no other "
+      .. "does", entry.name)
   end
 end
 

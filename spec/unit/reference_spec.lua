@@ -399,13 +399,13 @@ describe("The reader of annotations", function()
       assert.matches("guard.lua:%d+: .*" .. case[2], said("guard", signature,
         "function " .. case[1]))
     end
-    assert.matches("nobody knows the type zklock.Second$",
+    assert.matches("there is no type zklock.Second$",
       said("guard", "@return zklock.Seconds lease", "@return zklock.Second l"))
     assert.matches("not understood: @retrun", said("guard",
       "---@return zklock.Seconds", "---@retrun zklock.Seconds"))
     assert.matches("there is no error code timout", said("lock",
       "Codes: timeout", "Codes: timout"))
-    assert.matches("verify: who returns a code says which", said("guard",
+    assert.matches("verify: a function that returns a code", said("guard",
       "Codes: lost, disconnected, closed, auth, denied, invalid", ""))
     assert.matches("not understood: ```text", said("multi_guard", "```lua",
       "```text"))

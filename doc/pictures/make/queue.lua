@@ -10,9 +10,9 @@ local picture = Svg.new {
   desc = "Three moments. One: process A has the first node, number 31, and "
     .. "holds the lock; B, number 32, watches A's node; C, number 33, watches "
     .. "B's. Two: A releases, its node is deleted, and the server tells B, "
-    .. "and nobody else. Three: B has the first node and holds the lock; C "
-    .. "goes on watching B; D, who comes now, stands at the end with number "
-    .. "34 and watches C.",
+    .. "and no other process. Three: B has the first node and holds the lock; "
+    .. "C goes on watching B; D comes now, has the last number, 34, and "
+    .. "watches C.",
 }
 
 local function left_of(place) return LEFT + (place - 1) * (BOX + GAP) end

@@ -1,6 +1,6 @@
--- The servers fall silent: who knows what, and when. The numbers are README's,
--- in its table "When the servers fall silent", for session_timeout = 10; the
--- spec compares them.
+-- The servers stop responding: when the holder notices, and when the lock
+-- passes on. The spec compares the numbers with the table of doc/reliability.md, for
+-- session_timeout = 10.
 local Svg = require "svg"
 
 local numbers = {
@@ -23,7 +23,7 @@ local picture = Svg.new {
     .. "on_lost is called with the reason silence. With the option tick_time "
     .. "= 2 it is true until %g to %g. The servers keep the session, and with "
     .. "it the lock's node, until %g to %g seconds; only then is the next in "
-    .. "the queue granted the lock. In between nobody holds it."):format(
+    .. "the queue granted the lock. In between no process holds it."):format(
     numbers.lost[1], numbers.lost[2], numbers.lost_with_tick[1],
     numbers.lost_with_tick[2], numbers.passes[1], numbers.passes[2]),
 }
@@ -49,10 +49,10 @@ local END = 13.9
 
 picture:text(LEFT, 30, "strong", "No server answers after 0 s")
 
--- Behind the first three: from when nobody believes to when somebody may.
+-- Behind the first three: from the last belief of the holder to the next grant.
 picture:rect(x(lost[2]), 74, x(passes[1]) - x(lost[2]), 196, "plain dashed", 0)
 picture:text((x(lost[2]) + x(passes[1])) / 2, 67, "middle small soft",
-  "nobody holds it")
+  "no holder")
 
 picture:text(LEFT, 67, "small", "The holder, by its clock")
 bar(75, "good", lost)
@@ -89,6 +89,6 @@ picture:text(x(ticked[2]), 404, "small strong end", range(ticked))
 
 picture:text(LEFT, 436, "small soft", {
   "Seconds from the last answer; session_timeout = 10, tickTime=2000;",
-  "for who has held for 3.3 s by then. Dashed: it ends in that time." }, 18)
+  "of a lock held for 3.3 s by then. Dashed: it ends in that time." }, 18)
 
 return picture, numbers

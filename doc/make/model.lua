@@ -35,8 +35,8 @@ local function check_codes(all, entry)
       or result.type:find("zklock.Code", 1, true) ~= nil
   end
   if returns ~= (entry.codes ~= nil) then
-    fail(entry, "%s: a function that returns a code lists its codes, and no other "
-      .. "does", entry.name)
+    fail(entry, "%s: a function that returns a code lists its codes, and no "
+      .. "other does", entry.name)
   end
 end
 

@@ -483,7 +483,7 @@ local asynchronous = { campaign_async = true, wait_async = true,
 
 local arguments_of = {
   run = function(object)
-    return run_once(object), { max_hold = 0.2, backoff = 0.01 }
+    return { max_hold = 0.2, backoff = 0.01 }, run_once(object)
   end,
   leader = function() return random(3) == 1 and callback() or nil end,
   leave = function() return { timeout = 0.02, guard = any "guard" } end,

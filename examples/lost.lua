@@ -19,7 +19,7 @@ local guard = need(mutex:acquire(5))
 -- zklock calls this once, in the first call that notices the loss: a wait,
 -- step() in a loop, or the release. Use it to stop work elsewhere, or to report
 -- the loss.
-guard:on_lost(function(_, _, reason) print("told:    " .. reason) end)
+guard:on_lost(function(_, reason) print("told:    " .. reason) end)
 
 -- Here an operator takes the lock away. Other causes: no server is reachable
 -- for too long, the machine was paused, max_hold has passed.
@@ -47,6 +47,6 @@ session:close()
 
 -- Prints:
 --   stopped: not all of the work was done
---   told:    deleted
+--   told:    node_deleted
 --   release: zklock: the hold of /examples/lost was lost: its node was deleted
 --   again:   it can be had

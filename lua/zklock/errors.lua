@@ -37,8 +37,8 @@ errors.codes = setmetatable({}, {
     errors.misuse("there is no error code %q", tostring(word))
   end,
 })
-for word in ([[timeout busy cancelled lost expired disconnected closed auth
-    denied invalid conflict deadlock unsupported]]):gmatch("%a+") do
+for word in ([[timeout busy cancelled lost disconnected closed auth denied
+    invalid conflict deadlock unsupported]]):gmatch("%a+") do
   errors.codes[word] = word
 end
 
@@ -81,12 +81,12 @@ end
 --- The values of `guard:reason()`, each with its text: why a hold ended that
 -- its owner had not released.
 errors.losses = {
-  max_hold = "it was held for as long as max_hold allows",
-  deleted = "its node was deleted",
-  silence = "no server answered until its lease was over",
-  suspended = "the connection was lost, and on_suspend is \"lose\"",
-  expired = "the ZooKeeper session expired",
-  closed = "somebody else closed the ZooKeeper session",
+  max_hold_reached = "it was held for as long as max_hold allows",
+  node_deleted = "its node was deleted",
+  lease_expired = "no server answered until its lease was over",
+  connection_lost = "the connection was lost, and on_suspend is \"lose\"",
+  session_expired = "the ZooKeeper session expired",
+  session_closed = "another client closed the ZooKeeper session",
 }
 
 --- Returns ": " and the reason, to follow "was lost"; "" if it is unknown.
@@ -98,12 +98,6 @@ end
 function errors.lost(path, reason)
   return errors.refusal("lost", "the hold of %s was lost%s", path,
     errors.because(reason))
-end
-
---- Returns the code that `on_lost` callbacks get.
-function errors.code_of_loss(reason)
-  local over = reason == "expired" or reason == "closed"
-  return errors.codes[over and "expired" or "lost"]
 end
 
 --- "mutex" → "a mutex", "election" → "an election"

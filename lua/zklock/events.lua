@@ -122,9 +122,9 @@ local function tell_loss(self, hold, listeners, share)
       self.engine.meters:lose(hold.owners.path, share, hold.lost)
     end
   end
-  local code = errors.code_of_loss(hold.lost)
+  local _, message = errors.lost(hold.owners.path, hold.lost)
   for _, listener in ipairs(listeners) do
-    callbacks:call(listener, listener.guard, code, hold.lost)
+    callbacks:call(listener, listener.guard, hold.lost, message)
   end
   self.engine.adapters:unlisten(hold)
 end

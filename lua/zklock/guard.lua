@@ -239,20 +239,19 @@ function Guard:state()
   return self._share:state()
 end
 
---- Returns why it was lost: "max_hold", "deleted", "silence", "suspended",
--- "expired" or "closed"; nil if it was not.
+--- Returns why it was lost: a key of errors.losses; nil if it was not.
 function Guard:reason()
   if self:state() ~= "lost" then return nil end
   return self._hold.lost or self._share:reason()
 end
 
---- Calls `fn(guard, code, reason)` once when the hold is lost: in step(), or in
--- the call that finds the loss; at once if it is already lost.
+--- Calls `fn(guard, reason, message)` once when the hold is lost: in step(), or
+-- in the call that finds the loss; at once if it is already lost.
 function Guard:on_lost(fn)
   check.callback(fn, "argument 1 of on_lost")
   if self:state() == "lost" then
-    local reason = self:reason()
-    fn(self, errors.code_of_loss(reason), reason)
+    local _, message = lost(self)
+    fn(self, self:reason(), message)
   elseif not self._outcome then
     self._hold:on_lost(self, fn)
   end

@@ -58,9 +58,9 @@ end
 
 local function tell(events, self)
   local reason = self._reason
-  local code = errors.code_of_loss(reason)
+  local _, message = errors.lost(self.path, reason)
   for _, listener in ipairs(self._listeners) do
-    events:call(listener, self, code, reason)
+    events:call(listener, self, reason, message)
   end
   self._listeners = {}
 end
@@ -86,7 +86,7 @@ function multi_guards.add(self, part)
   table.insert(self._parts, part)
   -- Weak, because a part's hold must not keep its multi alive.
   local weak = setmetatable({ self }, { __mode = "v" })
-  part:on_lost(function(_, _, reason)
+  part:on_lost(function(_, reason)
     if weak[1] then lose(weak[1], part.path, reason) end
   end)
 end
@@ -231,8 +231,8 @@ end
 function MultiGuard:on_lost(fn)
   check.callback(fn, "argument 1 of on_lost")
   if self:state() == "lost" then
-    local reason = self:reason()
-    fn(self, errors.code_of_loss(reason), reason)
+    local _, message = lost(self)
+    fn(self, self:reason(), message)
   elseif not self._outcome then
     local scope = self._engine.adapters:scope()
     table.insert(self._listeners, { fn = fn, scope = scope })

@@ -23,7 +23,7 @@ it("A command whose lock is lost", function()
   runs.check {
     { "is ended, and the exit code says so (T63)", by = lose, code = 76,
       script = "trap 'echo ended; exit 0' TERM; " .. forever, out = "ended\n",
-      err = "zklock: %s was lost (deleted): the command is ended\n"
+      err = "zklock: %s was lost (node_deleted): the command is ended\n"
         .. "zklock: the hold of %s was lost: its node was deleted\n" },
     { "is killed after the grace, if it ignores SIGTERM (T62)", by = lose,
       script = stubborn .. forever, words = { "--grace", "0.3" }, code = 76,

@@ -172,14 +172,14 @@ describe("zklock evict", function()
     local path = support.path()
     local guard, session = support.hold(path)
     local node, reason = first_node(path), nil
-    guard:on_lost(function(_, _, why) reason = why end)
+    guard:on_lost(function(_, why) reason = why end)
     local said = command.run { "evict", "--yes", path, node }
     assert.same({ 0, "deleted " .. node .. "\n" }, { said.code, said.out })
     assert.truthy(said.err:find "it holds the lock")
     assert.truthy(said.err:find "0.95 of its session timeout")
     assert.truthy(said.err:find(session:id(), 1, true))
     support.step_until(session, function() return reason end, 10)
-    assert.equal("deleted", reason)
+    assert.equal("node_deleted", reason)
     assert.equal(0, support.count_contenders(path))
   end)
 

@@ -239,7 +239,7 @@ function Witness:granted(guard, options)
   if options.resource.is_gate then
     check_crowd(self, hold, options.resource)
   end
-  guard:on_lost(function(_, code, reason)
+  guard:on_lost(function(_, reason, message)
     hold.lost = hold.lost + 1
     hold.reason = reason
     if hold.lost > 1 then
@@ -248,8 +248,8 @@ function Witness:granted(guard, options)
     if hold.released then
       self.violate("%s: on_lost is called after its release", hold.name)
     end
-    if code ~= "lost" and code ~= "expired" then
-      self.violate("%s: on_lost is told %s", hold.name, code)
+    if not message:find(" was lost: %l") then
+      self.violate("%s: on_lost is told %s (%s)", hold.name, reason, message)
     end
   end)
   table.insert(self.holds, hold)

@@ -69,7 +69,7 @@ describe("A double barrier", function()
     guard = assert(gate:enter { data = "two", max_hold = 1 })
     assert.equal("two", (support.zk():get(guard.node)))
     support.wait_until(function() return guard:reason() end)
-    assert.equal("max_hold", guard:reason())
+    assert.equal("max_hold_reached", guard:reason())
     assert.is_false(guard:is_held())
     assert.equal("lost", select(3, gate:leave()))
   end)
@@ -221,9 +221,7 @@ describe("Who leaves a double barrier", function()
     local lost = { nil, "zklock: the hold of " .. path
       .. " was lost: its node was deleted", "lost" }
     local function lose(guard)
-      guard:on_lost(function(_, code, reason)
-        heard[#heard + 1] = code .. " " .. reason
-      end)
+      guard:on_lost(function(_, reason) heard[#heard + 1] = reason end)
       support.zk():delete(guard.node)
       support.wait_until(function() return not guard:is_held() end)
     end
@@ -247,7 +245,7 @@ describe("Who leaves a double barrier", function()
     lose(members[1].guard)
     all_leave { members[2] }
     assert.same(lost, { await(leaving) })
-    assert.same({ "lost deleted", "lost deleted", "lost deleted" }, heard)
+    assert.same({ "node_deleted", "node_deleted", "node_deleted" }, heard)
   end)
 end)
 

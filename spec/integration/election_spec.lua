@@ -40,9 +40,9 @@ describe("campaign", function()
     assert.matches("already held by the caller", message)
     assert.equal("timeout", select(3,
       election:campaign { timeout = 0.05, owner = "another" }))
-    guard:on_lost(function(_, _, why) reason = why end)
+    guard:on_lost(function(_, why) reason = why end)
     support.step_until(session, function() return reason end)
-    assert.equal("max_hold", reason)
+    assert.equal("max_hold_reached", reason)
     guard:release()
   end)
 

@@ -16,7 +16,7 @@ end
 
 local function await_loss(guard, holder)
   support.step_until(holder, function() return not guard:is_held() end)
-  assert.equal("deleted", guard:reason())
+  assert.equal("node_deleted", guard:reason())
   assert.equal("lost", select(3, guard:release()))
 end
 

@@ -100,9 +100,11 @@ end)
 describe("on_lost", function()
   local function listen(guard)
     local calls = {}
-    guard:on_lost(function(mine, code, reason)
+    guard:on_lost(function(mine, reason, message)
       assert.is_true(rawequal(guard, mine))
-      calls[#calls + 1] = code .. " " .. reason
+      assert.equal("zklock: the hold of " .. mine.path .. " was lost: its node "
+        .. "was deleted", message)
+      calls[#calls + 1] = reason
     end)
     return calls
   end
@@ -119,7 +121,7 @@ describe("on_lost", function()
     lose(a)
     session:step()
     assert.same({ "a1", "a2", "b" }, calls)
-    assert.same({ "lost deleted" }, of_b)
+    assert.same({ "node_deleted" }, of_b)
   end)
 
   it("may release, and acquire again, in the callback (T34)", function()

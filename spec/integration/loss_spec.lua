@@ -8,10 +8,11 @@ local connect = support.connect
 -- What on_lost is called with, and what is true then.
 local function listen(guard, calls)
   calls = calls or {}
-  guard:on_lost(function(mine, code, reason)
+  guard:on_lost(function(mine, reason, message)
     assert(rawequal(mine, guard))
-    calls[#calls + 1] = code .. " " .. tostring(reason)
+    calls[#calls + 1] = reason
     assert(mine:state() == "lost" and mine:reason() == reason)
+    assert.matches("^zklock: the hold of .* was lost: %l", message)
   end)
   return calls
 end
@@ -48,9 +49,9 @@ for name, make in pairs(kinds) do
     end
 
     local function told_once()
-      assert.same({ "lost deleted" }, calls)
+      assert.same({ "node_deleted" }, calls)
       step_for(session, 1)
-      assert.same({ "lost deleted" }, calls)
+      assert.same({ "node_deleted" }, calls)
     end
 
     -- Each call that tells it, and how its message ends.
@@ -72,7 +73,7 @@ for name, make in pairs(kinds) do
           true)
         assert.matches(" was lost: its node was deleted$", message)
         assert.equal("lost", code)
-        assert.equal("deleted", guard:reason())
+        assert.equal("node_deleted", guard:reason())
         assert.equal("lost", (select(3, guard:release())))
         told_once()
       end)
@@ -120,9 +121,9 @@ for name, make in pairs(kinds) do
         if closes then guard:on_lost(function() session:close() end) end
         support.lose(guard)
         session:close()
-        assert.same({ "lost deleted" }, calls)
+        assert.same({ "node_deleted" }, calls)
         assert.equal("lost", guard:state())
-        assert.equal("deleted", guard:reason())
+        assert.equal("node_deleted", guard:reason())
         assert.equal("closed", session:state())
       end
     end)
@@ -176,7 +177,7 @@ describe("Without step(), a loss", function()
     local calls = listen(guard)
     support.lose(guard)
     assert.equal("lost", (select(3, lock.read:acquire(30))))
-    assert.same({ "lost deleted" }, calls)
+    assert.same({ "node_deleted" }, calls)
   end)
 
   it("is told to nobody else by a call that finds another", function()
@@ -188,23 +189,23 @@ describe("Without step(), a loss", function()
     support.lose(guards[1])
     support.lose(guards[2])
     guards[1]:release()
-    assert.same({ { "lost deleted" }, {} }, calls)
+    assert.same({ { "node_deleted" }, {} }, calls)
     session:step()
-    assert.same({ { "lost deleted" }, { "lost deleted" } }, calls)
+    assert.same({ { "node_deleted" }, { "node_deleted" } }, calls)
   end)
 end)
 
--- What takes each hold away, with which code, and in which words.
+-- What takes each hold away, and in which words.
 local reasons = {
-  max_hold = { "it was held for as long as max_hold allows",
+  max_hold_reached = { "it was held for as long as max_hold allows",
     options = { max_hold = 0.05 }, act = function() end },
-  deleted = { "its node was deleted", act = support.lose },
-  silence = { "no server answered until its lease was over",
+  node_deleted = { "its node was deleted", act = support.lose },
+  lease_expired = { "no server answered until its lease was over",
     act = function(_, _, proxy) proxy:freeze() end },
-  suspended = { "the connection was lost, and on_suspend is \"lose\"",
+  connection_lost = { "the connection was lost, and on_suspend is \"lose\"",
     options = { on_suspend = "lose" },
     act = function(_, _, proxy) proxy:cut() end },
-  closed = { "somebody else closed the ZooKeeper session", code = "expired",
+  session_closed = { "another client closed the ZooKeeper session",
     act = function(_, session)
       assert.is_true(seize(support.hosts, session:id()))
     end },
@@ -233,13 +234,13 @@ describe("A loss says why:", function()
           end, 10)
         end
         local text = ("the hold of %s was lost: %s"):format(guard.path, row[1])
-        assert.equal("zklock: " .. text, select(2, guard:release()))
-        local code = row.code or "lost"
-        assert.same({ code .. " " .. reason }, calls)
+        local _, message, code = guard:release()
+        assert.same({ "zklock: " .. text, "lost" }, { message, code })
+        assert.same({ reason }, calls)
         assert.same({ "warn: " .. text }, lines)
         local late
         guard:on_lost(function(...) late = { ... } end)
-        assert.same({ guard, code, reason }, late)
+        assert.same({ guard, reason, message }, late)
         proxy:heal()
         support.until_state(session, "connected", { pending_releases = 0 })
       end
@@ -262,13 +263,13 @@ describe("Silence of the servers", function()
         "expired" } do
       session:on(event, function() tell(event) end)
     end
-    guard:on_lost(function(_, _, reason) tell(reason) end)
+    guard:on_lost(function(_, reason) tell(reason) end)
     -- A young connection's lease is nearly the session's whole time.
     support.advance(T)
     return session, proxy, told, guard
   end
 
-  local SILENT = { "suspended, suspended", "silence, suspended" }
+  local SILENT = { "suspended, suspended", "lease_expired, suspended" }
 
   -- How it is found, and what else befalls the connection.
   for how, find in pairs {
@@ -281,7 +282,7 @@ describe("Silence of the servers", function()
       support.wait_until(function() return not guard:is_held() end, 10)
       assert.same({}, told)
       assert.equal("lost", (select(3, guard:release())))
-      assert.equal("silence", guard:reason())
+      assert.equal("lease_expired", guard:reason())
     end,
   } do
     it("is a suspension before it is a loss, and over when one is heard: "

@@ -123,8 +123,8 @@ for mode, make in pairs(modes) do
       session:step()
       counts(path, mode, 1, 1, 0, 1, 0, 0)
       assert.equal(1, value_of("lock_losses_total",
-        { path = path, mode = mode, reason = "deleted" }))
-      assert.same(words("wait -", "grant -", "loss deleted"), told)
+        { path = path, mode = mode, reason = "node_deleted" }))
+      assert.same(words("wait -", "grant -", "loss node_deleted"), told)
     end)
   end)
 end
@@ -172,7 +172,8 @@ describe("Metrics", function()
     session:step()
     counts(path, "mutex", 1, 1, 0, 1, 0, 0)
     inner:release()
-    assert.same({ "wait mutex -", "grant mutex -", "loss mutex deleted" }, told)
+    assert.same({ "wait mutex -", "grant mutex -", "loss mutex node_deleted" },
+      told)
   end)
 
   it("count local turns as grants of their own", function()
@@ -234,7 +235,7 @@ describe("Metrics", function()
       assert.equal("lost", ended:state())
       assert.equal(5, value_of "session_grants_total")
       for name, expected in pairs { refusals = { busy = 3, timeout = 1 },
-          losses = { max_hold = 1, closed = 1 } } do
+          losses = { max_hold_reached = 1, session_closed = 1 } } do
         local label = name == "losses" and "reason" or "code"
         for word, n in pairs(by(("zklock_session_%s_total"):format(name),
             label)) do
@@ -244,7 +245,7 @@ describe("Metrics", function()
         end
       end
       assert.equal(1, value_of("lock_losses_total", { path = path .. "-a",
-        reason = "max_hold" }))
+        reason = "max_hold_reached" }))
       assert.equal(1, value_of "session_up")
       assert.equal(1, value_of "session_expiries_total")
     end)

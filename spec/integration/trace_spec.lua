@@ -159,7 +159,7 @@ describe("on_trace", function()
     assert.equal("lost", (select(3, lock:acquire(mine))))
     assert.equal(1, refusals "lost")
     assert.same({ "wait -", "grant -", "refuse deadlock", "refuse deadlock",
-      "refuse deadlock", "refuse lost", "loss deleted" }, told)
+      "refuse deadlock", "refuse lost", "loss node_deleted" }, told)
     guard:release()
   end)
 

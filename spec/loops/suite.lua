@@ -151,13 +151,13 @@ case("on_lost is called, though nobody waits", function(env)
   local session = env.connect()
   local guard = assert(session:mutex(env.path(), { max_hold = 0.1 })
     :acquire(30))
-  local code
-  guard:on_lost(function(_, why) code = why end)
-  env.until_true(function() return code end, session)
-  same("lost", code)
+  local reason
+  guard:on_lost(function(_, why) reason = why end)
+  env.until_true(function() return reason end, session)
+  same("max_hold_reached", reason)
   local again
   guard:on_lost(function(_, why) again = why end)
-  same("lost", again)
+  same("max_hold_reached", again)
 end)
 
 case("an error in a callback goes to the log; the rest go on", function(env)

@@ -73,7 +73,7 @@ local SERVER = [[
     content_by_lua_block {
       local lock = session():mutex(ngx.var.arg_path, { max_hold = 1 })
       local guard, called = assert(lock:acquire(30)), {}
-      guard:on_lost(function(_, _, reason)
+      guard:on_lost(function(_, reason)
         called[#called + 1] = reason .. " in " .. ngx.get_phase()
       end)
       while guard:is_held() do end
@@ -214,10 +214,10 @@ describe("a handler of nginx", function()
   it("is told of a loss by the release that finds it, where it can wait",
     function()
       local server, path = start(SERVER), support.path()
-      assert.equal("at once: 1, max_hold in content",
+      assert.equal("at once: 1, max_hold_reached in content",
         server:must("/lost?phase=content&path=" .. path))
       -- Elsewhere by step(), which the loop calls.
-      assert.equal("at once: 0, max_hold in timer",
+      assert.equal("at once: 0, max_hold_reached in timer",
         server:must("/lost?phase=header_filter&path=" .. path))
       server.may_complain = true
       local _, lines = server:complaints():gsub("%f[%a]zklock: the hold of "

@@ -60,7 +60,7 @@ describe("A holder that is stopped beyond its session timeout", function()
       local calls, told = 0, {}
       guard:on_lost(function() calls = calls + 1 end)
       local other = assert(session:mutex((...) .. "/other"):acquire(30))
-      other:on_lost(function(_, _, reason) told[#told + 1] = reason end)
+      other:on_lost(function(_, reason) told[#told + 1] = reason end)
       say("held", guard:is_held())
       hear() -- stopped and continued in here
       local held, lease, state = guard:is_held(), guard:lease(), guard:state()
@@ -95,7 +95,7 @@ describe("A holder that is stopped beyond its session timeout", function()
     guard:release()
     child:expect "again\ttrue"
     -- Of the first by the release, before step() could tell.
-    child:expect "calls\t1\t1\tsilence"
+    child:expect "calls\t1\t1\tlease_expired"
     assert.equal(0, child:wait())
   end)
 end)

@@ -74,18 +74,18 @@ local TELL = [[
 
 local HOLD = [[
   local guard = session:mutex(path, %s):acquire(60)
-  guard:on_lost(function(_, _, reason) say("lost", reason) end)
+  guard:on_lost(function(_, reason) say("lost", reason) end)
   sleep()
 ]]
 
-local LEASE = { HOLD:format "nil", "lost\tsilence", seconds = 2000 }
+local LEASE = { HOLD:format "nil", "lost\tlease_expired", seconds = 2000 }
 
 -- What a program does, and says when the machine has been suspended for as many
 -- seconds, or 220; `loop`: in that one only.
 local cases = {
   ["outlasts the lease: a holder is told that it is lost"] = LEASE,
   ["outlasts max_hold: a holder is told so"] = {
-    HOLD:format "{ max_hold = 200 }", "lost\tmax_hold", loop = "poll" },
+    HOLD:format "{ max_hold = 200 }", "lost\tmax_hold_reached", loop = "poll" },
   ["outlasts its timeout: a waiter gives up"] = { [[
     session:mutex(busy):acquire_async(200, function(_, _, code) say(code) end)
     sleep()

@@ -140,7 +140,7 @@ describe("The tunnel of doc/tls.md", function()
       assert.is_false(granted ~= nil and granted:is_held() and guard:is_held())
       return granted
     end, 15, "the lock is passed on")
-    assert.equal("silence", guard:reason())
+    assert.equal("lease_expired", guard:reason())
     through:signal "CONT"
     granted:release()
   end)

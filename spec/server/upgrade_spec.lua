@@ -224,7 +224,8 @@ describe_upgrade("A process of the other version", function()
       local node = probes[1]:ask("session:contenders('%s')[1].node", path)
       assert.equal("true", probes[1]:ask("session:evict('%s', '%s')", path,
         node))
-      await(actors[1], kind, "lost: deleted")
+      local reason = first == "old" and "deleted" or "node_deleted"
+      await(actors[1], kind, "lost: " .. reason)
       await(actors[2], kind, "held")
       assert.equal("nil", actors[1]:ask("(leave '%s')", kind.key))
       if kind.unordered then queue(actors[3], kind, 3) end

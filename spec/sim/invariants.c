@@ -276,18 +276,18 @@ static bool is_true(const struct world *w, const struct acquisition *a,
   switch (why) {
     case LOSS_NONE:
       return p->session.state == SESSION_CLOSED;
-    case LOSS_MAX_HOLD:
+    case LOSS_MAX_HOLD_REACHED:
       return p->now >= a->hold_until;
-    case LOSS_DELETED:
+    case LOSS_NODE_DELETED:
       return !node_is_there(node) && p->now < p->session.wire.lease.until;
-    case LOSS_SILENCE:
+    case LOSS_LEASE_EXPIRED:
       return p->now >= p->session.wire.lease.until &&
              p->shown != SESSION_CONNECTED;
-    case LOSS_SUSPENDED:
+    case LOSS_CONNECTION_LOST:
       return a->lose_on_suspend && p->shown == SESSION_SUSPENDED;
-    case LOSS_EXPIRED:
+    case LOSS_SESSION_EXPIRED:
       return z && !z->alive;
-    case LOSS_CLOSED:
+    case LOSS_SESSION_CLOSED:
       return z && !z->alive && (z->forced || is_unwarned(w, p, node->session));
   }
   return false;

@@ -35,8 +35,8 @@ local PROGRAM = [[
       wait.outcome = code or "held"
       if not guard then return end
       if not witness(name, mode) then wait.outcome = "overlap" end
-      guard:on_lost(function(_, _, reason)
-        wait.outcome = "lost: " .. reason
+      guard:on_lost(function() -- whose arguments were others before
+        wait.outcome = "lost: " .. guard:reason()
         if files[name] then lfs.unlock(files[name]) end
       end)
       guard:on_revoke(function() wait.revoked = true end)

@@ -17,7 +17,7 @@ local function snapshot()
   for i, row in ipairs(rows) do
     locks[i] = { path = row.path, mode = row.mode, waits = histogram(i),
       holds = histogram(i), refusals = { timeout = 1, busy = 2 },
-      losses = { silence = 1 } }
+      losses = { lease_expired = 1 } }
   end
   return { hosts = "zk1:2181", state = "connected", timeout = 10, lease = 4,
     counters = { reconnects = 1, expiries = 1, heartbeats = 5, requests = 50,

@@ -5,7 +5,7 @@ local zklock = require "zklock"
 describe("The module", function()
   it("lists the error codes", function()
     local words = {
-      "timeout", "busy", "cancelled", "lost", "expired", "disconnected",
+      "timeout", "busy", "cancelled", "lost", "disconnected",
       "closed", "auth", "denied", "invalid", "conflict", "deadlock",
       "unsupported",
     }

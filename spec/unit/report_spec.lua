@@ -14,7 +14,7 @@ local function new_report(path)
         pending_releases = 0, heartbeats = 3 },
       locks = { { path = path, mode = "mutex", waits = histogram(0.00025),
         holds = histogram(1e-300), refusals = { timeout = 2 },
-        losses = { max_hold = 1 } } },
+        losses = { max_hold_reached = 1 } } },
       holds = { { path = path, mode = "read", seconds = 0.1, id = 5,
         lease = 6.5, token = "0000000000000000042", node = path .. "/n",
         state = "held" } },

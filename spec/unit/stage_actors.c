@@ -2,11 +2,15 @@
 #include "stage_inside.h"
 
 static const char *const verdicts[] = {
-    [VERDICT_TIMEOUT] = "timeout",     [VERDICT_BUSY] = "busy",
-    [VERDICT_CANCELLED] = "cancelled", [VERDICT_LOST] = "lost",
-    [VERDICT_EXPIRED] = "expired",     [VERDICT_DISCONNECTED] = "disconnected",
-    [VERDICT_CLOSED] = "closed",       [VERDICT_AUTH] = "auth",
-    [VERDICT_DENIED] = "denied",       [VERDICT_INVALID] = "invalid",
+    [VERDICT_TIMEOUT] = "timeout",
+    [VERDICT_BUSY] = "busy",
+    [VERDICT_CANCELLED] = "cancelled",
+    [VERDICT_LOST] = "lost",
+    [VERDICT_DISCONNECTED] = "disconnected",
+    [VERDICT_CLOSED] = "closed",
+    [VERDICT_AUTH] = "auth",
+    [VERDICT_DENIED] = "denied",
+    [VERDICT_INVALID] = "invalid",
     [VERDICT_CONFLICT] = "conflict",
 };
 
@@ -182,13 +186,13 @@ void cancel(struct actor *a) {
 void sees_silence(struct actor *a) {
   struct session *session = &a->stage->session;
   session_fall_silent(session, a->stage->now);
-  session_lose(session, a->stage->now, a->contender, LOSS_SILENCE);
+  session_lose(session, a->stage->now, a->contender, LOSS_LEASE_EXPIRED);
   settle(a->stage);
 }
 
 void sees_deletion(struct actor *a) {
   struct stage *s = a->stage;
-  session_lose(&s->session, s->now, a->contender, LOSS_DELETED);
+  session_lose(&s->session, s->now, a->contender, LOSS_NODE_DELETED);
   settle(s);
 }
 

@@ -16,7 +16,7 @@ STORY("asks for its first session when it is opened, and not before",
 STORY("takes another session's id for the end of its own") {
   struct actor *a = HOLDER(s, 1), *b = ACQUIRE(s);
   happens(s, "create lock: 2, disconnects, connects anew");
-  HEARD(a, "lost: closed, removed, forgotten");
+  HEARD(a, "lost: session_closed, removed, forgotten");
   HEARD(b, "");
   SENT(s, "create lock, list");
 }

@@ -45,7 +45,7 @@ STORY("tells who gave up, and who has lost, like anybody") {
   cancel(b);
   HEARS(b, "unwatch 1, remove 2: no auth", "refused: cancelled, kept");
   HEARD(a, ""); /* it holds */
-  HEARS(a, "1000 ms", "lost: max_hold");
+  HEARS(a, "1000 ms", "lost: max_hold_reached");
 }
 
 STORY("refuses who was to begin again") {

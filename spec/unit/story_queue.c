@@ -6,7 +6,8 @@ ABOUT("The protocol, in the queue,");
 STORY("watches a holder's own node after a sixth of the timeout") {
   struct actor *a = HOLDER(s, 1);
   SENDS(s, "1600 ms", "");
-  HEARS(a, "100 ms, get 1, deleted 1", "lost: deleted, removed, forgotten");
+  HEARS(a, "100 ms, get 1, deleted 1",
+        "lost: node_deleted, removed, forgotten");
 }
 
 STORY("watches a holder's own node at once if its owner wants it") {
@@ -15,13 +16,13 @@ STORY("watches a holder's own node at once if its owner wants it") {
   happens(s, "get 1");
   wants_watch(a);
   SENT(s, "");
-  HEARS(a, "deleted 1", "lost: deleted, removed, forgotten");
+  HEARS(a, "deleted 1", "lost: node_deleted, removed, forgotten");
 }
 
 STORY("believes an owner that has seen its node gone, and deletes it") {
   struct actor *a = HOLDER(s, 1);
   sees_deletion(a);
-  HEARD(a, "lost: deleted");
+  HEARD(a, "lost: node_deleted");
   HEARS(a, "remove 1: no node", "removed, forgotten");
 }
 

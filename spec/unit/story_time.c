@@ -25,7 +25,7 @@ STORY("shows a session connected again when it is heard after its silence") {
   rounds_by_hand(s, true);
   passes(s, 9500);
   SHOWN(s, "suspended");
-  HEARD(a, "lost: silence");
+  HEARD(a, "lost: lease_expired");
   SENT(s, "round, ping, get 1, remove 1");
   happens(s, "round"); /* an old one: the lease does not stand by it */
   SHOWN(s, "");

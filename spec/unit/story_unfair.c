@@ -25,7 +25,7 @@ STORY("takes both nodes with one create and a look, and gives both back") {
 STORY("loses an unfair lock whose node its session has made once more") {
   struct actor *a = holds(s);
   /* by an earlier request, which came late */
-  HEARS(a, "reconnects, get holder: ours 77", "lost: deleted");
+  HEARS(a, "reconnects, get holder: ours 77", "lost: node_deleted");
   HEARS(a, "ask about 1, remove 1", "removed, forgotten");
 }
 
@@ -105,7 +105,7 @@ STORY("keeps looking for an unfair lock's nodes when it has given up") {
 
 STORY("deletes its own node alone where an unfair lock's is another's") {
   struct actor *a = holds(s);
-  HEARS(a, "reconnects, get holder: theirs 900", "lost: deleted");
+  HEARS(a, "reconnects, get holder: theirs 900", "lost: node_deleted");
   HEARS(a, "ask about 1: no node", "removed, forgotten");
   SENT(s, "unwatch holder, list");
 }
@@ -132,7 +132,7 @@ STORY("looks once more before it deletes an unfair node without a lease") {
   struct actor *a = holds(s);
   stops_for(s, 9500);
   sees_silence(a);
-  HEARD(a, "lost: silence");
+  HEARD(a, "lost: lease_expired");
   happens(s, "get holder, remove holder with 1: throttled");
   rounds_by_hand(s, true);
   stops_for(s, 9500);
@@ -152,7 +152,7 @@ STORY("lets one of a session at a time want an unfair node") {
 STORY("looks before it deletes an unfair node that its owner has not found") {
   struct actor *a = holds(s);
   sees_deletion(a);
-  HEARD(a, "lost: deleted");
+  HEARD(a, "lost: node_deleted");
   SENT(s, "get holder");
   HEARS(a, "get holder: theirs 900, remove 1", "removed, forgotten");
 }

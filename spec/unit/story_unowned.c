@@ -22,5 +22,5 @@ STORY("is sent away by a number below zero, or its own twice") {
 STORY("loses a hold whose node was replaced while it had no connection") {
   struct actor *a = HOLDER(s, 1);
   happens(s, "reconnects, 2000 ms, get 1: nobody's");
-  HEARD(a, "lost: deleted, removed, forgotten");
+  HEARD(a, "lost: node_deleted, removed, forgotten");
 }

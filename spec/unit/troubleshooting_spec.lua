@@ -48,8 +48,8 @@ local function quoted(text)
 end
 
 -- Beside messages: names of things, and words of the system.
-local others = { ["held by"] = true, on_lost = true, expired = true,
-  make = true, ["make install"] = true, ["Name or service not known"] = true }
+local others = { ["held by"] = true, make = true, ["make install"] = true,
+  ["Name or service not known"] = true }
 
 -- Is it a sentence that can be said, or how one begins, or, behind a colon or
 -- in parentheses, what another one ends with?

@@ -118,7 +118,8 @@ TEST("do not begin where the hold may not stand, or is to end by itself") {
     if (why == NO_LEASE) proof.lease_until = PAST;
     if (why == ASKED_FOR) claim_ask_for(claim);
     if (why == RELEASED) CHECK(claim_end_hold(claim, CLAIM_RELEASED));
-    if (why == LOST) CHECK(claim_end_hold(claim, CLAIM_LOST + LOSS_DELETED));
+    if (why == LOST)
+      CHECK(claim_end_hold(claim, CLAIM_LOST + LOSS_NODE_DELETED));
     ends(claim, &turn);
   }
 }
@@ -136,10 +137,10 @@ TEST("see the loss of the node, and only the one that has it does") {
   struct turn first, second = waiter(NEVER);
   struct claim *claim = holder(&first, NEVER, false);
   CHECK(claim_pass_on(claim, &first, &second));
-  CHECK(claim_end_hold(claim, CLAIM_LOST + LOSS_DELETED));
-  CHECK(!claim_end_hold(claim, CLAIM_LOST + LOSS_SILENCE));
+  CHECK(claim_end_hold(claim, CLAIM_LOST + LOSS_NODE_DELETED));
+  CHECK(!claim_end_hold(claim, CLAIM_LOST + LOSS_LEASE_EXPIRED));
   CHECK(!claim_is_held(claim, second.index));
-  CHECK_INT(LOSS_DELETED, claim_loss(claim, second.index));
+  CHECK_INT(LOSS_NODE_DELETED, claim_loss(claim, second.index));
   CHECK_INT(LOSS_NONE, claim_loss(claim, first.index));
   CHECK_INT(CLAIM_RELEASED, claim_state(claim, first.index));
   claim_drop(claim);
@@ -151,7 +152,7 @@ TEST("see the lease") {
   CHECK(claim_pass_on(claim, &first, &second));
   proof.lease_until = PAST;
   CHECK(!claim_is_held(claim, second.index));
-  CHECK_INT(LOSS_SILENCE, claim_overdue(claim, second.index));
+  CHECK_INT(LOSS_LEASE_EXPIRED, claim_overdue(claim, second.index));
   CHECK_INT(LOSS_NONE, claim_overdue(claim, first.index));
   claim_drop(claim);
 }

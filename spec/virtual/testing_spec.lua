@@ -191,12 +191,12 @@ describe("zklock.testing", function()
 
     it("expire a session", function()
       local guard, lost = hold(), nil
-      guard:on_lost(function(_, code) lost = code end)
+      guard:on_lost(function(_, reason) lost = reason end)
       local id = session:id()
       assert.is_true(server:expire(session))
       assert.is_nil(lost)
       testing.advance(1)
-      assert.equal("expired", lost)
+      assert.equal("session_closed", lost)
       assert.same({ "suspended", "expired", "connected" }, events)
       assert.are_not.equal(id, session:id())
       assert.is_true(server:expire(session)) -- the next one

@@ -163,12 +163,12 @@ static int64_t look(const struct claim *claim, int turn, enum loss *overdue) {
   int64_t until =
       atomic_load_explicit(&claim->proof->lease_until, memory_order_acquire);
   enum claim_state state = claim_state(claim, turn);
-  enum loss why = LOSS_SILENCE;
+  enum loss why = LOSS_LEASE_EXPIRED;
   *overdue = LOSS_NONE;
   if (state != CLAIM_HELD) return 0;
   if (claim->hold_until <= until) {
     until = claim->hold_until;
-    why = LOSS_MAX_HOLD;
+    why = LOSS_MAX_HOLD_REACHED;
   }
   int64_t now = clock_now();
   if (now < until) return until - now;

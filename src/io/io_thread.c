@@ -28,7 +28,8 @@ static void answer(void *self, struct ask *ask) {
   /* The answer says that the hold's node is gone: end the hold before Lua reads
    * the answer. */
   if (claim && ask->gone && claim->joined)
-    session_lose(&core->session, clock_now(), &claim->contender, LOSS_DELETED);
+    session_lose(&core->session, clock_now(), &claim->contender,
+                 LOSS_NODE_DELETED);
   core_post(core, &ask->answered, EVENT_ANSWERED);
 }
 
@@ -74,7 +75,7 @@ static void release_member(void *self, struct claim *claim) {
 
 static void lose(struct core *core, int64_t now, struct claim *claim) {
   enum loss why = claim_said_loss(claim);
-  if (why == LOSS_SILENCE) session_fall_silent(&core->session, now);
+  if (why == LOSS_LEASE_EXPIRED) session_fall_silent(&core->session, now);
   if (claim->joined) session_lose(&core->session, now, &claim->contender, why);
 }
 

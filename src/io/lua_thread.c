@@ -151,13 +151,13 @@ bool core_pass_on(struct core *core, struct claim *claim,
  * that was reported once must stay a loss, so it is recorded here. The I/O
  * thread then deletes the node and posts EVENT_LOST as for any loss. Until
  * then, the state is set to SUSPENDED here, so that a caller does not read
- * "lost by silence" and "connected" at once. */
+ * "lost: lease_expired" and "connected" at once. */
 enum loss core_find_loss(struct core *core, struct claim *claim, int turn) {
   enum loss why = core->closed ? LOSS_NONE : claim_overdue(claim, turn);
   int connected = SESSION_CONNECTED;
   if (why && claim_end_hold(claim, CLAIM_LOST + (int)why)) {
     command_of(core, claim, &claim->release, COMMAND_LOSE);
-    if (why == LOSS_SILENCE)
+    if (why == LOSS_LEASE_EXPIRED)
       atomic_compare_exchange_strong(&core->proof.state, &connected,
                                      SESSION_SUSPENDED);
   }

@@ -18,7 +18,6 @@ const char *binding_code(enum verdict verdict) {
       [VERDICT_BUSY] = "busy",
       [VERDICT_CANCELLED] = "cancelled",
       [VERDICT_LOST] = "lost",
-      [VERDICT_EXPIRED] = "expired",
       [VERDICT_DISCONNECTED] = "disconnected",
       [VERDICT_CLOSED] = "closed",
       [VERDICT_AUTH] = "auth",

@@ -39,7 +39,6 @@ enum verdict {
   VERDICT_BUSY,
   VERDICT_CANCELLED,
   VERDICT_LOST,
-  VERDICT_EXPIRED,
   VERDICT_DISCONNECTED,
   VERDICT_CLOSED,
   VERDICT_AUTH,
@@ -49,13 +48,13 @@ enum verdict {
 };
 
 /* What ended a hold that its owner had not released. */
-#define LOSSES(X)                                                      \
-  X(MAX_HOLD, "max_hold")   /* held for the maximum time */            \
-  X(DELETED, "deleted")     /* its node was deleted */                 \
-  X(SILENCE, "silence")     /* no server replied: the lease ran out */ \
-  X(SUSPENDED, "suspended") /* disconnected, with lose_on_suspend */   \
-  X(EXPIRED, "expired")     /* the ZooKeeper session has expired */    \
-  X(CLOSED, "closed")       /* session closed before its time was up */
+#define LOSSES(X)                                                            \
+  X(MAX_HOLD_REACHED, "max_hold_reached") /* held for the maximum time */    \
+  X(NODE_DELETED, "node_deleted")         /* its node was deleted */         \
+  X(LEASE_EXPIRED, "lease_expired")       /* no server replied in time */    \
+  X(CONNECTION_LOST, "connection_lost")   /* with lose_on_suspend */         \
+  X(SESSION_EXPIRED, "session_expired")   /* so has the ZooKeeper session */ \
+  X(SESSION_CLOSED, "session_closed")     /* before its time was up */
 
 enum loss {
   LOSS_NONE,

@@ -329,7 +329,7 @@ void life_due(struct contender *c) {
   bool over = c->decision == DECISION_NONE && wire->now >= c->options.deadline;
   contender_check(c);
   if (c->state == CONTENDER_HELD)
-    life_lose(c, LOSS_MAX_HOLD);
+    life_lose(c, LOSS_MAX_HOLD_REACHED);
   else if (over && wire->connected && c->options.patient)
     time_out(c);
   else if (over)

@@ -169,18 +169,18 @@ void life_release(struct contender *c) {
  * ran out first. */
 static enum loss overdue(struct contender *c) {
   struct wire *wire = contender_wire(c);
-  if (c->timer.due <= wire->lease.until) return LOSS_MAX_HOLD;
+  if (c->timer.due <= wire->lease.until) return LOSS_MAX_HOLD_REACHED;
   wire->owner.silent(wire->owner.self);
-  return LOSS_SILENCE;
+  return LOSS_LEASE_EXPIRED;
 }
 
 /* A process that was paused may read of its node's deletion before it checks
- * its clock.  The lease ran out first, so the loss is silence. */
-static void tell_loss(struct contender *c, enum loss why, enum verdict as) {
-  if (why == LOSS_DELETED && !wire_lease_stands(contender_wire(c)))
+ * its clock.  The lease expired first, so that is the reason. */
+static void tell_loss(struct contender *c, enum loss why) {
+  if (why == LOSS_NODE_DELETED && !wire_lease_stands(contender_wire(c)))
     why = overdue(c);
   contender_decide(c, DECISION_LOST);
-  c->verdict = as;
+  c->verdict = VERDICT_LOST;
   c->loss = why;
   counter_add(&contender_wire(c)->counters.lost, 1);
   c->tell(c, NEWS_LOST);
@@ -189,7 +189,7 @@ static void tell_loss(struct contender *c, enum loss why, enum verdict as) {
 void life_lose(struct contender *c, enum loss why) {
   if (c->state != CONTENDER_HELD) return;
   contender_check(c);
-  tell_loss(c, why, VERDICT_LOST);
+  tell_loss(c, why);
   life_leave(c);
 }
 
@@ -200,7 +200,7 @@ void life_lose_overdue(struct contender *c) {
 void life_lose_node(struct contender *c) {
   if (c->state != CONTENDER_HELD) return;
   contender_check(c);
-  tell_loss(c, LOSS_DELETED, VERDICT_LOST);
+  tell_loss(c, LOSS_NODE_DELETED);
   if (!contender_is_exclusive(c)) c->node.known = NODE_NONE;
   life_leave(c);
 }
@@ -216,7 +216,7 @@ void life_disconnected(struct contender *c) {
   if (wants_to_hold(c) && !c->options.patient)
     life_refuse(c, VERDICT_DISCONNECTED, 0);
   else if (c->state == CONTENDER_HELD && c->options.lose_on_suspend)
-    life_lose(c, LOSS_SUSPENDED);
+    life_lose(c, LOSS_CONNECTION_LOST);
 }
 
 /* Ends the node of `c`, which is gone with its session. */
@@ -225,8 +225,8 @@ void life_session_ended(struct contender *c) {
   contender_check(c);
   /* A server expires no session whose lease is valid: it was closed. */
   if (c->state == CONTENDER_HELD)
-    tell_loss(c, wire_lease_stands(wire) ? LOSS_CLOSED : LOSS_EXPIRED,
-              VERDICT_EXPIRED);
+    tell_loss(c, wire_lease_stands(wire) ? LOSS_SESSION_CLOSED
+                                         : LOSS_SESSION_EXPIRED);
   if (c->state == CONTENDER_GONE) return;
   if (c->state != CONTENDER_PARKED) life_finish(c);
   /* The writer's node is gone, and its place in the queue. */

@@ -234,7 +234,7 @@ static void look_anew(struct contender *c) {
 static bool may_remove(struct contender *c) {
   if (c->undone) return true;
   bool looked = c->view.phase == VIEW_LOOKED;
-  bool fresh = looked || (c->loss != LOSS_DELETED &&
+  bool fresh = looked || (c->loss != LOSS_NODE_DELETED &&
                           wire_lease_stands(contender_wire(c)));
   if (looked) c->view.phase = VIEW_PLAIN;
   if (contender_watches_own(c) && fresh && !c->bereft) return true;

@@ -20,7 +20,7 @@ local picture = Svg.new {
     .. "session_timeout of 10 seconds",
   desc = ("A time line in seconds from the last answer. The holder's "
     .. "is_held() is true until %g to %g seconds, then it is false, and "
-    .. "on_lost is called with the reason silence. With the option tick_time "
+    .. "on_lost is called with the reason lease_expired. With tick_time "
     .. "= 2 it is true until %g to %g. The servers keep the session, and with "
     .. "it the lock's node, until %g to %g seconds; only then is the next in "
     .. "the queue granted the lock. In between no process holds it."):format(

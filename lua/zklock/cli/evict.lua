@@ -21,10 +21,11 @@ local words = { holds = "it holds the lock", waits = "it waits for the lock",
 
 -- For the longest possible lease see "The lease" in doc/dev/protocol.md.
 local holders_view = [[
-its holder loses the lock (reason: deleted), and notices that within a sixth of
-  its session timeout.  Until then it may believe that it holds the lock, while
-  another contender is granted it, with a larger token.  Without a connection it
-  may believe so until its lease ends: up to 0.95 of its session timeout.]]
+its holder loses the lock (reason: node_deleted), and notices that within a
+  sixth of its session timeout.  Until then it may believe that it holds the
+  lock, while another contender is granted it, with a larger token.  Without a
+  connection it may believe so until its lease ends: up to 0.95 of its session
+  timeout.]]
 
 local function describe(row, now)
   local state = rows.state(row)
@@ -39,8 +40,8 @@ local function describe(row, now)
   elseif state == "waits" then
     talk.say "its waiter starts again at the end of the queue"
   elseif state == "present" then
-    talk.say("a member that is inside is lost (reason: deleted); one that "
-      .. "waits starts again")
+    talk.say("a member that is inside is lost (reason: node_deleted); one "
+      .. "that waits starts again")
   end
 end
 

@@ -227,7 +227,7 @@ function Run:tell_lease(guard)
   self.timer = uv.new_timer()
   local period = math.max(10, math.floor(timeout * TELLING * 1000))
   self.timer:start(period, period, tell)
-  guard:on_lost(function(_, _, reason)
+  guard:on_lost(function(_, reason)
     self.loss = reason
     if self.outcome then return end
     self.keeper:finish()

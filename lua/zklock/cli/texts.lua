@@ -225,12 +225,12 @@ Examples:
 texts.evict = {}
 texts.evict.description = [[
 Shows the contender that owns the node, asks on the terminal, and deletes the
-node. If the contender holds the lock, it loses the hold (reason: deleted), and
-notices that within a sixth of its session timeout. Until then it may believe
-that it holds the lock, while another contender is granted the lock with a
-larger token. If it reaches no server, it may believe so until its lease ends,
-for up to 0.95 of its session timeout. A waiter starts again at the end of the
-queue.]]
+node. If the contender holds the lock, it loses the hold (reason:
+node_deleted), and notices that within a sixth of its session timeout. Until
+then it may believe that it holds the lock, while another contender is granted
+the lock with a larger token. If it reaches no server, it may believe so until
+its lease ends, for up to 0.95 of its session timeout. A waiter starts again at
+the end of the queue.]]
 texts.evict.epilog = [[
 Examples:
    zklock evict /locks/backup aB3xQ1-lock-0000000007

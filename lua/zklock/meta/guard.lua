@@ -106,14 +106,14 @@ function guard:state() end
 --- ```lua
 --- local guard = assert(session:mutex("/locks/orders", { max_hold = 0.05 }):acquire(5))
 --- while guard:state() ~= "lost" do session:step() end
---- print(guard:reason())   --> max_hold
+--- print(guard:reason())   --> max_hold_reached
 --- guard:release()
 --- ```
 ---@return zklock.Reason? reason
 function guard:reason() end
 
---- Calls `fn(guard, code, reason)` once, when the hold is lost; at once if it is already lost. The code is `lost`, or `expired` if
---- the session has expired as well. The callback runs in a call that waits, in `session:step`, or in the call that finds the loss:
+--- Calls `fn(guard, reason, message)` once, when the hold is lost; at once if it is already lost. The message is the one that
+--- `guard:release` returns. The callback runs in a call that waits, in `session:step`, or in the call that finds the loss:
 --- doc/losses.md has the details. The callback can acquire, release and close.
 ---
 --- Raises: if `fn` is not callable.
@@ -121,13 +121,13 @@ function guard:reason() end
 --- ```lua
 --- local mutex = session:mutex("/locks/orders", { max_hold = 0.05 })
 --- local guard = assert(mutex:acquire(5))
---- guard:on_lost(function(_, code, reason)
----   print(code, reason)   --> lost	max_hold
+--- guard:on_lost(function(_, reason, message)
+---   print(reason, #message > 0)   --> max_hold_reached	true
 --- end)
 --- while guard:is_held() do session:step() end
 --- guard:release()         -- runs the callback, if it has not run yet
 --- ```
----@param fn fun(guard: zklock.Guard, code: zklock.Code, reason: zklock.Reason) the callback
+---@param fn fun(guard: zklock.Guard, reason: zklock.Reason, message: string) the callback
 ---@return zklock.Guard guard itself
 function guard:on_lost(fn) end
 

@@ -9,7 +9,7 @@
 ---@class zklock.MultiGuard: zklock.AnyGuard
 ---
 --- As `guard:on_lost`; the callback gets the multi's guard.
----@field on_lost fun(self: any, fn: fun(guard: zklock.MultiGuard, code: zklock.Code, reason: zklock.Reason)): zklock.MultiGuard
+---@field on_lost fun(self: any, fn: fun(guard: zklock.MultiGuard, reason: zklock.Reason, message: string)): zklock.MultiGuard
 ---
 --- As `guard:on_revoke`; the callback gets the multi's guard.
 ---@field on_revoke fun(self: zklock.MultiGuard, fn: fun(guard: zklock.MultiGuard)): zklock.MultiGuard

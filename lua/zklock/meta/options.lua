@@ -112,12 +112,12 @@
 --- The data of the contender's node. `contenders()` shows it to other clients. At most 1 024 bytes. Default: `"host:pid"`
 ---@field data? string
 ---
---- The longest time to hold the lock. After it the hold is lost, with the reason `max_hold`, and the lock is released, even if Lua
---- is blocked. Default: none
+--- The longest time to hold the lock. After it the hold is lost, with the reason `max_hold_reached`, and the lock is released, even
+--- if Lua is blocked. Default: none
 ---@field max_hold? zklock.Seconds
 ---
 --- What a lost connection does to a hold: `"keep"` keeps it until its lease ends; `"lose"` ends it at once, with the reason
---- `suspended`. Default: `"keep"`
+--- `connection_lost`. Default: `"keep"`
 ---@field on_suspend? "keep"|"lose"
 ---
 --- Acquires the lock even if a lock of another kind is in use at its path. By default `acquire` returns `conflict` then

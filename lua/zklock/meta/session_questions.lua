@@ -105,7 +105,7 @@ function session:children(path) end
 ---@return zklock.Code? code
 function session:stamp(path, data, node) end
 
---- Deletes the node of any contender. A holder loses the lock with the reason `deleted`, but not at the same moment: SECURITY.md
+--- Deletes the node of any contender. A holder loses the lock with the reason `node_deleted`, but not at the same moment: SECURITY.md
 --- gives the delay. A waiter goes to the end of the queue. To ask the holder first, use `session:revoke`. A node that has children
 --- is `invalid`.
 ---

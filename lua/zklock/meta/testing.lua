@@ -35,8 +35,8 @@ function testing.server(options) end
 ---
 --- ```lua
 --- local guard = session:mutex("/locks/orders"):acquire { max_hold = 10 }
---- guard:on_lost(function(_, _, reason) print(reason) end)
---- testing.advance(60)    --> max_hold
+--- guard:on_lost(function(_, reason) print(reason) end)
+--- testing.advance(60)    --> max_hold_reached
 --- ```
 ---@param seconds zklock.Seconds by how much
 function testing.advance(seconds) end
@@ -178,15 +178,16 @@ function server:hold(path, options) end
 function server:contend(path, options) end
 
 --- Expires a ZooKeeper session: its connection breaks, and the servers delete its nodes. The session learns this when it
---- reconnects, in the next `advance` or wait: its holds are lost with the code `expired`, and it begins another ZooKeeper session.
+--- reconnects, in the next `advance` or wait: its holds are lost with the reason `session_closed`, because the session ends before
+--- its timeout. Then it begins another ZooKeeper session.
 ---
 --- Raises: for a session that is closed, or connected to another testing server.
 ---
 --- ```lua
 --- local guard = session:mutex("/locks/orders"):acquire(5)
---- guard:on_lost(function(_, code) print(code) end)
+--- guard:on_lost(function(_, reason) print(reason) end)
 --- server:expire(session)
---- testing.advance(1)   --> expired
+--- testing.advance(1)   --> session_closed
 --- ```
 ---@param session zklock.Session|zklock.testing.Hold the session
 ---@return boolean expired false: it has expired already, or the servers have no leader
@@ -218,7 +219,7 @@ function server:disconnect(session) end
 --- local guard = session:mutex("/locks/orders"):acquire(5)
 --- server:silence(session)
 --- testing.advance(10)
---- print(guard:is_held(), guard:reason())   --> false	silence
+--- print(guard:is_held(), guard:reason())   --> false	lease_expired
 --- ```
 ---@param session? zklock.Session|zklock.testing.Hold all, if it is left out
 ---@return zklock.testing.Server server

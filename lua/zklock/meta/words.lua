@@ -13,7 +13,6 @@
 ---| "busy" # `try_acquire` found the lock taken
 ---| "cancelled" # the wait was ended by `cancel()`, or by [a worker of nginx that exits](loops.md#reload-quit-upgrade)
 ---| "lost" # the hold ended without a release by its holder
----| "expired" # the hold ended with its ZooKeeper session: `on_lost` callbacks get this code in place of `lost`
 ---| "disconnected" # no server was reachable in time; the message has the last error
 ---| "closed" # the session was closed while the call waited
 ---| "auth" # the servers refuse the credentials of `auth`, or require others
@@ -38,9 +37,6 @@
 --- Stop the work, because another client can hold the lock now. `guard:reason` says why. After `guard:release` you can acquire it
 --- again.
 ---@field lost "lost"
----
---- The same as for `lost`: all holds of the session are lost. The session begins a new ZooKeeper session by itself.
----@field expired "expired"
 ---
 --- Check whether the servers run. The session keeps trying to connect, so call again later. A requested change may have been made.
 ---@field disconnected "disconnected"
@@ -69,17 +65,17 @@
 -- ## Loss reasons
 --
 -- `guard:reason` returns the reason of a loss, and `guard:on_lost` callbacks get it. The message and one line of the log explain
--- it. The reason is the first one that was known: after a long pause the process reports `silence`, even though the session has
--- expired and its node is deleted.
+-- it. The reason is the first one that was known: after a long pause the process reports `lease_expired`, even though the session
+-- has expired and its node is deleted.
 
 --- Why a hold was lost.
 ---@alias zklock.Reason
----| "max_hold" # it was held for as long as the option `max_hold` allows
----| "deleted" # its node was deleted, by an operator or another client with permission
----| "silence" # no server answered until the lease ended; the session is `suspended` by then
----| "suspended" # the connection was lost, and the option `on_suspend` is `"lose"`
----| "closed" # its ZooKeeper session ended before its timeout: another client closed it, or the servers lost it
----| "expired" # its ZooKeeper session is over; it may have expired
+---| "max_hold_reached" # it was held for as long as the option `max_hold` allows
+---| "node_deleted" # its node was deleted, by an operator or another client with permission
+---| "lease_expired" # no server answered until the lease ended; the session is `suspended` by then
+---| "connection_lost" # the connection was lost, and the option `on_suspend` is `"lose"`
+---| "session_closed" # its ZooKeeper session ended before its timeout: another client closed it, or the servers lost it
+---| "session_expired" # its ZooKeeper session is over; it may have expired
 
 -- ## Session events
 --

@@ -51,7 +51,7 @@ function html.bad_if_any(n, class)
   return n > 0 and html.mark(class or "bad", html.number(n)) or html.number(n)
 end
 
---- `{ deleted = 2, silence = 1 }` → "deleted 2, silence 1"
+--- `{ timeout = 2, busy = 1 }` → "busy 1, timeout 2"
 function html.words(counts)
   local parts = {}
   for word, n in pairs(counts) do

@@ -242,8 +242,8 @@ describe("A multi", function()
     end)
     assert.same({ nil, "lost" }, { ok, code })
     assert.same({ path .. "/b" }, told)
-    assert.matches('losses_total{reason="max_hold"} 1\n', session:metrics(), 1,
-      true)
+    assert.matches('losses_total{reason="max_hold_reached"} 1\n',
+      session:metrics(), 1, true)
   end)
 
   it("hands its options to each part", function()

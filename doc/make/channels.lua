@@ -98,7 +98,6 @@ channels.no_messages = {
   { "check%.lua$", "^, a", "a list of parameters" },
   { "here%.lua$", "^rewrite ", "names of phases" },
   { "options%.lua$", "^predecessor parent", "a set of words" },
-  { "options%.lua$", "^keep lose$", "a set of words" },
   { "options%.lua$", "^curator ", "a set of words" },
   { "options%.lua$", "^reentrant data ", "a set of words" },
   { "options%.lua$", "^double barrier$", "a kind" },

@@ -84,7 +84,7 @@ errors.losses = {
   max_hold_reached = "it was held for as long as max_hold allows",
   node_deleted = "its node was deleted",
   lease_expired = "no server answered until its lease was over",
-  connection_lost = "the connection was lost, and on_suspend is \"lose\"",
+  connection_lost = "the connection was lost, and lose_on_suspend is true",
   session_expired = "the ZooKeeper session expired",
   session_closed = "another client closed the ZooKeeper session",
 }

@@ -7,7 +7,7 @@ local misuse, with_article = errors.misuse, errors.with_article
 
 local options = {}
 
-local always = "data max_hold on_suspend share_path"
+local always = "data max_hold lose_on_suspend share_path"
 local common = "reentrant " .. always
 local of_family = {
   mutex = check.set(common .. " fair wait poll_interval handoffs layout"),
@@ -92,8 +92,8 @@ local function make_way(given, family, kind, permits)
       "option 'poll_interval'") or 1,
     handoffs = whole(given.handoffs, 0, 0, "option 'handoffs'"),
     layout = read_layout(given.layout, family),
-    lose_on_suspend = one_of(given.on_suspend, "keep", "keep lose",
-      "option 'on_suspend'") == "lose" and 1 or 0,
+    lose_on_suspend = as_number(given.lose_on_suspend,
+      "option 'lose_on_suspend'"),
     shares_path = as_number(given.share_path, "option 'share_path'"),
   }
   if way.poll_interval < 0.001 then
@@ -284,7 +284,7 @@ function options.read_once(given)
 end
 
 local of_with_lock = check.set [[timeout owner reentrant data max_hold
-  on_suspend share_path fair wait poll_interval handoffs layout]]
+  lose_on_suspend share_path fair wait poll_interval handoffs layout]]
 
 --- Reads the options of session:with_lock: the lock's, and those of acquire.
 function options.read_with_lock(given)

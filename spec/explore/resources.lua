@@ -77,7 +77,7 @@ local function new(chance, kind, number)
   local options = resource.options
   if options then
     if chance:one_in(8) then options.max_hold = chance:pick { 0.3, 1.5 } end
-    if chance:one_in(8) then options.on_suspend = "lose" end
+    if chance:one_in(8) then options.lose_on_suspend = true end
   end
   return resource
 end

@@ -79,7 +79,7 @@ local numbers = { 0, -0.0, 1, -1, 2, 3, 0.5, 0.001, 1e-300, -1e300, 1e300, 1e9,
   -math.huge, 0 / 0, 1000000, 1000001 }
 
 local keys = { "timeout", "data", "max_hold", "owner", "wait", "reentrant",
-  "fair", "handoffs", "layout", "poll_interval", "on_suspend", "scheme",
+  "fair", "handoffs", "layout", "poll_interval", "scheme",
   "credential", "id", "perms", "permissions", "kind", "permits", "writer",
   "lose_on_suspend", "guard", "per", "backoff", "on_error",
   "fn", "finish", "hosts", "session_timeout", "auth", "acl",
@@ -279,7 +279,7 @@ end
 local function lock_options()
   local t = good {
     max_hold = { 0.05, 0.2 }, reentrant = { true, false },
-    data = { "", "data", "\0\n\255" }, on_suspend = { "keep", "lose" },
+    data = { "", "data", "\0\n\255" }, lose_on_suspend = { true, false },
     fair = { true, false }, wait = { "predecessor", "parent", "poll" },
     handoffs = { 0, 1, 5 }, layout = { "curator", "kazoo" },
   }
@@ -435,7 +435,7 @@ end, true)
 
 local recipe_options = {
   data = { "", "data" }, layout = { "curator", "latch", "kazoo" },
-  on_suspend = { "keep", "lose" }, share_path = { true, false },
+  lose_on_suspend = { true, false }, share_path = { true, false },
 }
 
 -- (What has no max_hold may be held for ever.)

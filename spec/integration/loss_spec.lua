@@ -202,8 +202,8 @@ local reasons = {
   node_deleted = { "its node was deleted", act = support.lose },
   lease_expired = { "no server answered until its lease was over",
     act = function(_, _, proxy) proxy:freeze() end },
-  connection_lost = { "the connection was lost, and on_suspend is \"lose\"",
-    options = { on_suspend = "lose" },
+  connection_lost = { "the connection was lost, and lose_on_suspend is true",
+    options = { lose_on_suspend = true },
     act = function(_, _, proxy) proxy:cut() end },
   session_closed = { "another client closed the ZooKeeper session",
     act = function(_, session)

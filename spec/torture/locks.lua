@@ -22,7 +22,7 @@ for name, options in pairs {
   handoffs = { handoffs = 3 },
   parent = { wait = "parent" },
   poll = { wait = "poll", poll_interval = 0.05 },
-  lose = { on_suspend = "lose" },
+  lose = { lose_on_suspend = true },
 } do
   kind(name, name == "mutex" and 5 or 2, function(session, root)
     local path = mutex_path(root)

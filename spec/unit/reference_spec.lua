@@ -285,7 +285,7 @@ describe("The words of", function()
         if words ~= "" then n = n + 1 end
       end
     end
-    assert.is_true(n >= 7)
+    assert.is_true(n >= 5)
     local _, problem = pcall(settings.read, "host:1", { acl = "x" })
     assert.equal(literals(all.classes["zklock.ConnectOptions"].fields[6].type),
       literals(problem))

@@ -202,7 +202,8 @@ static bool is_last_turn(const struct claim *claim, int turn) {
 }
 
 /* Returns whether only a release or the loss of the node can end the hold. With
- * max_hold or on_suspend, one user's option would end the next user's turn. */
+ * max_hold or lose_on_suspend, one user's option would end the next user's
+ * turn. */
 static bool is_plain(const struct claim *claim) {
   const struct contender_options *options = &claim->contender.options;
   return options->max_hold == NEVER && !options->lose_on_suspend;

@@ -116,9 +116,9 @@
 --- if Lua is blocked. Default: none
 ---@field max_hold? zklock.Seconds
 ---
---- What a lost connection does to a hold: `"keep"` keeps it until its lease ends; `"lose"` ends it at once, with the reason
---- `connection_lost`. Default: `"keep"`
----@field on_suspend? "keep"|"lose"
+--- With true, a hold ends as soon as the connection is lost, with the reason `connection_lost`. With false, it continues until its
+--- lease ends. Default: false
+---@field lose_on_suspend? boolean
 ---
 --- Acquires the lock even if a lock of another kind is in use at its path. By default `acquire` returns `conflict` then
 --- (doc/paths.md). Default: false

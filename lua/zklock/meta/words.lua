@@ -73,7 +73,7 @@
 ---| "max_hold_reached" # it was held for as long as the option `max_hold` allows
 ---| "node_deleted" # its node was deleted, by an operator or another client with permission
 ---| "lease_expired" # no server answered until the lease ended; the session is `suspended` by then
----| "connection_lost" # the connection was lost, and the option `on_suspend` is `"lose"`
+---| "connection_lost" # the connection was lost, and the option `lose_on_suspend` is true
 ---| "session_closed" # its ZooKeeper session ended before its timeout: another client closed it, or the servers lost it
 ---| "session_expired" # its ZooKeeper session is over; it may have expired
 

@@ -377,14 +377,14 @@ describe("A connection that breaks", function()
     kinds.wait_for_nodes(path, 0)
   end)
 
-  it("ends every hold at once with on_suspend = \"lose\"", function()
+  it("ends every hold at once with lose_on_suspend", function()
     local losing, keeping, told, waiters, holders = {}, {}, {}, {}, {}
-    local locks, lose = {}, { on_suspend = "lose" }
+    local locks, lose = {}, { lose_on_suspend = true }
     for i, kind in ipairs(kinds.all) do
       locks[i] = kind.make(session, path .. "/l" .. i, lose)
       losing[i] = assert(locks[i]:acquire(30))
       keeping[i] = assert(kind.make(session, path .. "/k" .. i,
-        { on_suspend = "keep" }):acquire(30))
+        { lose_on_suspend = false }):acquire(30))
       losing[i]:on_lost(function() told[i] = (told[i] or 0) + 1 end)
       holders[i] = rival_holds(kind, path .. "/w" .. i)
       waiters[i] = wait_in(kind.make(session, path .. "/w" .. i, lose))

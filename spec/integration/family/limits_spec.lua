@@ -1,4 +1,4 @@
--- Holds that end by themselves: max_hold, and on_suspend = "keep".
+-- Holds that end by themselves: max_hold, and lose_on_suspend = false.
 local kinds = require "integration.family.kinds"
 local support = require "support"
 local connect = support.connect

@@ -95,7 +95,7 @@ describe("The options of a lock", function()
       reentrant = { 1, "no" }, fair = { 0, "no" },
       data = { 1, true, {}, function() end },
       max_hold = { -1, "1", 0 / 0, true },
-      on_suspend = { "LOSE", "", 1, true, {} }, layout = { "Curator", 1, true },
+      lose_on_suspend = { "lose", "", 1, {} }, layout = { "Curator", 1, true },
       wait = { "pole", 1, true },
       handoffs = { -1, 0.5, "1", true, 0 / 0, math.huge, 1e7 },
       poll_interval = { -1, 0, "1", 0 / 0 },
@@ -120,8 +120,8 @@ describe("The options of a lock", function()
       end
     end
     assert.equal('unknown option "permits" in with_lock options (known: data, '
-      .. 'fair, handoffs, layout, max_hold, on_suspend, owner, poll_interval, '
-      .. 'reentrant, share_path, timeout, wait)',
+      .. 'fair, handoffs, layout, lose_on_suspend, max_hold, owner, '
+      .. 'poll_interval, reentrant, share_path, timeout, wait)',
       misuse(function() session:with_lock(path, { permits = 1 }, print) end))
   end)
 end)

@@ -45,10 +45,23 @@ local function so_far(reason) return reason and ": " .. reason or "" end
 -- By code: the errors of a wait that ended without the lock.
 local of_wait = {}
 
-function of_wait.timeout(path, request, wait)
+-- A wait with a timeout of 0 asks the servers once.
+local function of_look(path, request, wait)
   local ahead = wait.ahead or 0
+  if request.gathers then
+    return refusal("timeout", "not all members of %s have come%s", path,
+      describe_missing(ahead))
+  end
+  return refusal("timeout", "%s is taken%s", path, describe_queue(ahead, wait))
+end
+
+function of_wait.timeout(path, request, wait)
+  local ahead, timeout = wait.ahead or 0, request.asked or request.timeout
+  if timeout == 0 and not wait.reason then
+    return of_look(path, request, wait)
+  end
   return refusal("timeout", "timed out after %s waiting for %s%s%s",
-    errors.seconds(request.asked or request.timeout or 0), path,
+    errors.seconds(timeout or 0), path,
     request.gathers and describe_missing(ahead)
       or describe_queue(ahead, wait), so_far(wait.reason))
 end

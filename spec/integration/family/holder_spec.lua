@@ -21,7 +21,8 @@ end
 describe("A refusal", function()
   -- In the parentheses at the end of what a wait is told in vain.
   local function tells(message)
-    return message and message:match "waiting for %S+ %((.*)%)$"
+    return message and (message:match "waiting for %S+ %((.*)%)$"
+      or message:match " is taken %((.*)%)$")
   end
   -- What a wait of a second is told.
   local function times_out(waiting)

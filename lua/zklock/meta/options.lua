@@ -135,7 +135,7 @@
 --- then. Default: true
 ---@field reentrant? boolean
 ---
---- How nodes are named: as Curator names them, or as kazoo's own locks do. doc/interoperation.md has the table. Default:
+--- How nodes are named: as Curator names them, or as kazoo's own locks do. doc/migration.md has the table. Default:
 --- `"curator"`
 ---@field layout? "curator"|"kazoo"
 
@@ -165,7 +165,7 @@
 --- While no other process waits, the turns are unlimited. The turns share the node's token; `guard:turn` counts them. Default: 0
 ---@field handoffs? integer
 ---
---- How nodes are named: as Curator names them, or as kazoo's own locks do. doc/interoperation.md has the table. Default:
+--- How nodes are named: as Curator names them, or as kazoo's own locks do. doc/migration.md has the table. Default:
 --- `"curator"`
 ---@field layout? "curator"|"kazoo"
 

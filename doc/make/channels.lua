@@ -300,7 +300,7 @@ channels.head = [[
 What zklock can say, by where you meet it: generated from the
 sources (`make messages`), so that a search finds it. `<path>` is a place that
 is filled in; `<a|b>` is one of these words.
-doc/troubleshooting.md says what to do.]]
+doc/errors.md says what to do.]]
 
 -- What stands for an expression that would read badly: by its source, by a
 -- function in it (`f(`), or by its last name.

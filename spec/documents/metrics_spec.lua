@@ -130,7 +130,7 @@ describe("The alerts", function()
     for _, name in ipairs(records) do
       assert.is_truthy(page:find("`" .. name .. "`", 1, true), name)
     end
-    assert.equal(#alerts, #all(rules, "to do: doc/troubleshooting%.md"))
+    assert.equal(#alerts, #all(rules, "to do: doc/errors%.md"))
     assert.equal(#alerts, #all(rules, "severity: (%l+)"))
   end)
 

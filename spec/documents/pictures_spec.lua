@@ -24,7 +24,7 @@ describe("The pictures", function()
   it("say what the tables say of servers that fall silent", function()
     local _, numbers = dofile "doc/pictures/make/silence.lua"
     local row
-    for _, page in ipairs { "README.md", "doc/losses.md",
+    for _, page in ipairs { "README.md", "doc/errors.md",
         "doc/reliability.md" } do
       row = row or files.find(page):match "\n(| %*%*10%*%*[^\n]+)"
     end

@@ -10,7 +10,7 @@
 /* Classifies ZooKeeper's codes. With some codes the request may have been
  * carried out, or the server is unusable: these are UNKNOWN and FAREWELL. Then
  * the connection is closed, and the protocol reads the state again in the next
- * one. The protocol handles the other codes (op.h). doc/troubleshooting.md has
+ * one. The protocol handles the other codes (op.h). doc/errors.md has
  * the table. */
 
 /* Returns whether only a server that has read our credentials can reply with

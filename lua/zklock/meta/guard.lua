@@ -114,7 +114,7 @@ function guard:reason() end
 
 --- Calls `fn(guard, reason, message)` once, when the hold is lost; at once if it is already lost. The message is the one that
 --- `guard:release` returns. The callback runs in a call that waits, in `session:step`, or in the call that finds the loss:
---- doc/losses.md has the details. The callback can acquire, release and close.
+--- doc/errors.md has the details. The callback can acquire, release and close.
 ---
 --- Raises: if `fn` is not callable.
 ---

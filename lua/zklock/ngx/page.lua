@@ -202,7 +202,7 @@ function page.text(all)
     ('<footer><a href="%s?refresh=5">Load anew each 5 seconds</a> · <a '
       .. 'href="%s?format=json">JSON</a> · <a href="%s/metrics">metrics</a> · '
       .. "what the words mean: doc/metrics.md, what to do: "
-      .. "doc/troubleshooting.md</footer>"):format(here, here, here),
+      .. "doc/errors.md</footer>"):format(here, here, here),
   }, "\n")
   return (FRAME:gsub("%u%u%u+", words))
 end

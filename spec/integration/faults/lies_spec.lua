@@ -476,7 +476,7 @@ end)
 
 -- Each code of ZooKeeper's (KeeperException.Code, zookeeper.h), and some that
 -- are none, told once as the answer to each request.  The table of
--- doc/troubleshooting.md says what each means.  Where it is one of `RETRIED`
+-- doc/errors.md says what each means.  Where it is one of `RETRIED`
 -- the request is sent again, in this connection or in the next one; the others
 -- refuse.
 

@@ -1,9 +1,9 @@
--- doc/troubleshooting.md: is every code, reason and exit code there, and can
+-- doc/errors.md: is every code, reason and exit code there, and can
 -- zklock say what it quotes?
 local proofs = require "support.proofs"
 local sayings = require "support.sayings"
 
-local PAGE = "doc/troubleshooting.md"
+local PAGE = "doc/errors.md"
 
 -- The lines of a section, by its heading.
 local function section(text, heading)
@@ -38,7 +38,7 @@ local function quoted(text)
     end
     if head then
       column = head
-    elseif cells[1]:find "^exit code" then
+    elseif cells[1]:find "^exit code" or cells[1]:find "^call" then
       column = nil
     elseif column then
       for said in cells[column]:gmatch "`([^`]+)`" do list[#list + 1] = said end
@@ -66,7 +66,7 @@ local function can_be_said(list, said)
   return deed ~= nil and sayings.find(list, deed, true) ~= nil
 end
 
-describe("The page of troubles", function()
+describe("The page of errors", function()
   local text = assert(proofs.read(PAGE))
 
   it("has an entry for each code", function()

@@ -222,7 +222,7 @@ end
 local function turn(listener)
   local session, waiters = connect(), {}
   if listener then session:on_trace(listener) end
-  local lock = session:mutex(new_path(), { handoffs = 100 })
+  local lock = session:mutex(new_path(), { local_turns = 100 })
   for i = 0, 100 do waiters[i] = wait_for(lock) end
   run_until({ session }, function() return waiters[0].guard end)
   settle()

@@ -65,13 +65,14 @@ def _parallel(n):
                 f"W1p, {n} workers of one session, a path each")
 
 
-def _local(n, handoffs=0):
-    if not handoffs:
+def _local(n, local_turns=0):
+    if not local_turns:
         return Case(f"W4-{n}", f"workload=W4 workers={n}",
                     f"W4, {n} workers of one session, one path", crowd=n)
-    return Case(f"W4-{n}-h{handoffs}",
-                f"workload=W4 workers={n} handoffs={handoffs}",
-                f"W4, the same with handoffs = {handoffs}", own=True, crowd=n)
+    return Case(f"W4-{n}-h{local_turns}",
+                f"workload=W4 workers={n} local_turns={local_turns}",
+                f"W4, the same with local_turns = {local_turns}", own=True,
+                crowd=n)
 
 
 W1 = Case("W1", "workload=W1", "W1, one client, one path, nobody else")

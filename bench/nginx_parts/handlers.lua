@@ -21,7 +21,7 @@ function handlers.lock()
 end
 
 function handlers.turns()
-  answer_under(session():mutex("/bench/turns", { handoffs = 100 }))
+  answer_under(session():mutex("/bench/turns", { local_turns = 100 }))
 end
 
 function handlers.hold()
@@ -75,7 +75,7 @@ function handlers.wake()
   local n, rounds = tonumber(ngx.var.arg_n), tonumber(ngx.var.arg_rounds)
   local after_wake, after_release, released = {}, {}, nil
   local function turn()
-    local mutex = session():mutex("/bench/wake", { handoffs = 1000000 })
+    local mutex = session():mutex("/bench/wake", { local_turns = 1000000 })
     while #after_release < rounds do
       local guard = assert(mutex:acquire(60))
       local now = zklock.now()

@@ -38,7 +38,7 @@ local function begin()
   for _ = 1, 10 do loop(connect():mutex "/locks/convoy", "convoy") end
   local session = connect()
   for _ = 1, 16 do
-    loop(session:mutex("/locks/turns", { handoffs = 64 }), "turns")
+    loop(session:mutex("/locks/turns", { local_turns = 64 }), "turns")
   end
 end
 

@@ -100,7 +100,7 @@ local function begin(attempt, terms, request, writer)
   local share, line, stands = core.hold(), false, false
   local number, _
   attempt.share = share
-  if terms.way.handoffs > 0 then
+  if terms.way.local_turns > 0 then
     line = turns.line(terms.owners)
     stands = patient and line:is_taken()
   end

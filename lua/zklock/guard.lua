@@ -270,7 +270,7 @@ function Guard:on_revoke(fn)
   return self
 end
 
---- Returns how many local turns (option `handoffs`) the node has had before.
+--- Returns how many local turns (option `local_turns`) the node has had before.
 function Guard:turn()
   return self._share:turn()
 end

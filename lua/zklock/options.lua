@@ -10,7 +10,7 @@ local options = {}
 local always = "data max_hold lose_on_suspend share_path"
 local common = "reentrant " .. always
 local of_family = {
-  mutex = check.set(common .. " fair wait poll_interval handoffs layout"),
+  mutex = check.set(common .. " fair wait poll_interval local_turns layout"),
   rwlock = check.set(common .. " layout"),
   semaphore = check.set(always),
   ["double barrier"] = check.set(always),
@@ -90,7 +90,7 @@ local function make_way(given, family, kind, permits)
       "option 'wait'"),
     poll_interval = check.duration(given.poll_interval,
       "option 'poll_interval'") or 1,
-    handoffs = whole(given.handoffs, 0, 0, "option 'handoffs'"),
+    local_turns = whole(given.local_turns, 0, 0, "option 'local_turns'"),
     layout = read_layout(given.layout, family),
     lose_on_suspend = as_number(given.lose_on_suspend,
       "option 'lose_on_suspend'"),
@@ -101,10 +101,10 @@ local function make_way(given, family, kind, permits)
       tostring(way.poll_interval))
   elseif given.poll_interval and way.wait ~= "poll" then
     misuse("option 'poll_interval' needs option 'wait' = \"poll\"")
-  elseif not fair and (given.wait or given.layout or way.handoffs > 0) then
-    misuse("option 'fair' = false goes with none of wait, layout, handoffs")
-  elseif way.handoffs > 0 and way.wait ~= "predecessor" then
-    misuse("option 'handoffs' needs option 'wait' = \"predecessor\"")
+  elseif not fair and (given.wait or given.layout or way.local_turns > 0) then
+    misuse("option 'fair' = false goes with none of wait, layout, local_turns")
+  elseif way.local_turns > 0 and way.wait ~= "predecessor" then
+    misuse("option 'local_turns' needs option 'wait' = \"predecessor\"")
   end
   way.prepared = core.way(way) -- read once, for each acquisition
   return way
@@ -284,7 +284,7 @@ function options.read_once(given)
 end
 
 local of_with_lock = check.set [[timeout owner reentrant data max_hold
-  lose_on_suspend share_path fair wait poll_interval handoffs layout]]
+  lose_on_suspend share_path fair wait poll_interval local_turns layout]]
 
 --- Reads the options of session:with_lock: the lock's, and those of acquire.
 function options.read_with_lock(given)

@@ -1,4 +1,4 @@
---- Turns: how the tasks of a session share a node (option `handoffs`).
+--- Turns: how the tasks of a session share a node (option `local_turns`).
 --
 -- The acquisitions of one path form a line.  The first one, the *root*, is sent
 -- to the core as any acquisition is.  Acquisitions that come while the root

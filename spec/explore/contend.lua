@@ -59,7 +59,7 @@ local function draw_way(self)
     way.layout = chance:pick(self.layouts)
   end
   if kind == "mutex" and chance:one_in(3) then
-    way.handoffs = chance:pick { 1, 2, 5 }
+    way.local_turns = chance:pick { 1, 2, 5 }
   elseif kind == "mutex" and chance:one_in(3) then
     way.wait, way.poll_interval = chance:pick { "parent", "poll" }, 0.005
   end

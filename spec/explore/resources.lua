@@ -10,16 +10,16 @@ local function mutex(options)
 end
 
 function makers.mutex(chance)
-  local options = { handoffs = chance:pick { 0, 0, 1, 3 },
+  local options = { local_turns = chance:pick { 0, 0, 1, 3 },
     wait = chance:pick { "predecessor", "predecessor", "parent", "poll" } }
-  if options.wait ~= "predecessor" then options.handoffs = nil end
+  if options.wait ~= "predecessor" then options.local_turns = nil end
   if options.wait == "poll" then options.poll_interval = 0.3 end
   if chance:one_in(6) then options.layout = "kazoo" end
   return mutex(options)
 end
 
 function makers.turns(chance)
-  return mutex { handoffs = chance:pick { 2, 5, 200 } }
+  return mutex { local_turns = chance:pick { 2, 5, 200 } }
 end
 
 function makers.unfair() return mutex { fair = false } end

@@ -79,7 +79,7 @@ local numbers = { 0, -0.0, 1, -1, 2, 3, 0.5, 0.001, 1e-300, -1e300, 1e300, 1e9,
   -math.huge, 0 / 0, 1000000, 1000001 }
 
 local keys = { "timeout", "data", "max_hold", "owner", "wait", "reentrant",
-  "fair", "handoffs", "layout", "poll_interval", "scheme",
+  "fair", "local_turns", "layout", "poll_interval", "scheme",
   "credential", "id", "perms", "permissions", "kind", "permits", "writer",
   "lose_on_suspend", "guard", "per", "backoff", "on_error",
   "fn", "finish", "hosts", "session_timeout", "auth", "acl",
@@ -281,7 +281,7 @@ local function lock_options()
     max_hold = { 0.05, 0.2 }, reentrant = { true, false },
     data = { "", "data", "\0\n\255" }, lose_on_suspend = { true, false },
     fair = { true, false }, wait = { "predecessor", "parent", "poll" },
-    handoffs = { 0, 1, 5 }, layout = { "curator", "kazoo" },
+    local_turns = { 0, 1, 5 }, layout = { "curator", "kazoo" },
   }
   if type(t.max_hold) ~= "string" then rawset(t, "max_hold", 0.2) end
   return random(10) == 1 and value(2) or t
@@ -656,7 +656,7 @@ local function way()
     kind = { "mutex", "read", "write", "permit", "unfair", "member" },
     layout = { "curator", "kazoo", "latch" },
     wait = { "predecessor", "parent", "poll" },
-    permits = { 1, 2 }, handoffs = { 0, 1 }, poll_interval = { 0.01 },
+    permits = { 1, 2 }, local_turns = { 0, 1 }, poll_interval = { 0.01 },
     lose_on_suspend = { 0, 1 }, shares_path = { 0, 1 },
   }
   if random(10) == 1 then t.writer = any "share" end

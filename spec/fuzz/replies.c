@@ -103,7 +103,7 @@ static void acquire(struct user *u) {
   if (options.kind == KIND_MUTEX && bits & 32)
     options.strategy = (enum strategy)next(3);
   else if (options.kind == KIND_MUTEX && bits & 64)
-    options.handoffs = 2;
+    options.local_turns = 2;
   const struct contender *writer = bits & 128 ? some_writer() : NULL;
   snprintf(path, sizeof path, "%s", paths[next(3)]);
   if (writer && options.kind == KIND_READ) {

@@ -74,7 +74,7 @@ describe("Nodes that may not be read, " .. title .. ",", function()
   local locks = {
     mutex = { SOON, function(session, at) return session:mutex(at) end },
     turns = { SOON, function(session, at)
-      return session:mutex(at, { handoffs = 10 })
+      return session:mutex(at, { local_turns = 10 })
     end },
     write = { SOON, function(session, at) return session:rwlock(at).write end },
     unfair = { POLL, function(session, at)

@@ -15,7 +15,7 @@ local locks = {
     return session:mutex(path, { fair = false })
   end, true },
   turns = { "", function(session, path)
-    return session:mutex(path, { handoffs = 3 })
+    return session:mutex(path, { local_turns = 3 })
   end, true },
   read = { "", function(session, path) return session:rwlock(path).read end },
   write = { "", function(session, path) return session:rwlock(path).write end,

@@ -28,7 +28,7 @@ describe("A wait in a callback", function()
     local rival = assert(session:mutex(path .. "/other"):acquire(30))
     scheduler:spawn(function()
       local own = support.connect { loop = scheduler.adapter }
-      local lock = own:mutex(path, { handoffs = 5 })
+      local lock = own:mutex(path, { local_turns = 5 })
       local first, second = assert(lock:acquire(30)), nil
       own:mutex(path .. "/other"):acquire_async(nil, function(guard)
         code = select(3, lock:acquire { timeout = 2, owner = {} })

@@ -177,7 +177,8 @@ describe("Metrics", function()
   end)
 
   it("count local turns as grants of their own", function()
-    local lock, told, n = session:mutex(path, { handoffs = 100 }), listen(), 0
+    local lock = session:mutex(path, { local_turns = 100 })
+    local told, n = listen(), 0
     for _ = 1, 20 do
       lock:acquire_async({ owner = {} }, function(guard)
         n = n + 1

@@ -164,7 +164,7 @@ describe("on_trace", function()
   end)
 
   it("hears of each release and grant in the order of their times", function()
-    local lock, last, n = session:mutex(path, { handoffs = 100 }), 0, 0
+    local lock, last, n = session:mutex(path, { local_turns = 100 }), 0, 0
     local told = listen(function(event)
       assert(event.time >= last, "time goes back at " .. event.what)
       last, n = event.time, n + 1

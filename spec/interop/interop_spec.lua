@@ -80,7 +80,7 @@ end
 
 describe("Three processes of ours beside three of Curator's", function()
   it("share each of its locks", function()
-    contend({ "mutex", "handoffs", "parent" }, with(curator, "mutex"))
+    contend({ "mutex", "local_turns", "parent" }, with(curator, "mutex"))
     contend({ "semaphore" }, with(curator, "semaphore-mutex"))
     contend({ "rwlock" }, with(curator, "rwlock")) -- ours downgrade
     contend({ "permits" }, with(curator, "semaphore"))
@@ -144,7 +144,7 @@ describe("A holder of Curator's", function()
 
   it("hears Curator's Revoker, and so do our holders, of every kind",
     function()
-      for _, name in ipairs { "mutex", "handoffs", "read", "write",
+      for _, name in ipairs { "mutex", "local_turns", "read", "write",
         "semaphore" } do
         local session = connect()
         local guard = kinds.of[name].make(session, path):acquire(30)

@@ -137,7 +137,7 @@ describe("The loop auto", function()
 
   it("lets tasks of two loops take turns in one line", function()
     local session, order = connect(), {}
-    local lock = session:mutex(support.path(), { handoffs = 10 })
+    local lock = session:mutex(support.path(), { local_turns = 10 })
     local guard, controller = assert(lock:acquire(30)), cqueues.new()
     local function wait(name)
       return function()

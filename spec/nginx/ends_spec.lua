@@ -243,7 +243,7 @@ describe("a request of nginx ends", function()
     local server, path = start([[
       location = /hold { content_by_lua_block {
         session():on_trace(trace)
-        keep(assert(session():mutex(ngx.var.arg_path, { handoffs = 5 })
+        keep(assert(session():mutex(ngx.var.arg_path, { local_turns = 5 })
           :acquire(30)))
         ngx.sleep(60)
       } }
@@ -251,7 +251,7 @@ describe("a request of nginx ends", function()
         session():on_trace(trace)
         local path = ngx.var.arg_path
         local thread = ngx.thread.spawn(function()
-          session():mutex(path, { handoffs = 5 }):acquire(60)
+          session():mutex(path, { local_turns = 5 }):acquire(60)
         end)
         ngx.sleep(0.2) -- it waits by now, or will
         ngx.thread.kill(thread)

@@ -148,7 +148,7 @@ local function add(title, body, check, permits)
     permits = permits }
 end
 
-for _, name in ipairs { "mutex", "unfair", "parent", "handoffs", "kazoo",
+for _, name in ipairs { "mutex", "unfair", "parent", "local_turns", "kazoo",
   "semaphore" } do
   add(name, with_mutex(name), all_write)
 end

@@ -181,7 +181,7 @@ describe("A fork of a process that has a session #stock", function()
     local child = spawn_with("", FORKS .. [[
       local path = ...
       local session = assert(zklock.connect(hosts))
-      local lock = session:mutex(path, { handoffs = 10 })
+      local lock = session:mutex(path, { local_turns = 10 })
       local guard = assert(lock:acquire(30))
       local turns = {}
       for i = 1, 3 do

@@ -91,9 +91,9 @@ local cases = {
     sleep()
   ]], "timeout" },
   ["outlasts its timeout: one gives up that waits for a local turn"] = { [[
-    local mutex = session:mutex(path, { handoffs = 100 })
+    local mutex = session:mutex(path, { local_turns = 100 })
     local guard = mutex:acquire(60)
-    local other = session:mutex(path, { handoffs = 100 })
+    local other = session:mutex(path, { local_turns = 100 })
     coroutine.wrap(function() say(select(3, other:acquire(200))) end)()
     sleep()
   ]], "timeout", loop = "luv" },

@@ -25,7 +25,7 @@ end
 
 for name, options in pairs { mutex = "{}", parent = "{ wait = 'parent' }",
   poll = "{ wait = 'poll', poll_interval = 0.02 }",
-  handoffs = "{ handoffs = 3 }", kazoo = "{ layout = 'kazoo' }",
+  local_turns = "{ local_turns = 3 }", kazoo = "{ layout = 'kazoo' }",
   unfair = "{ fair = false }" } do
   share(name, { { ("session:mutex(path, %s)"):format(options), "W" } },
     name == "unfair" and { unordered = true, rows = 1 } or nil)
@@ -47,13 +47,19 @@ for _, layout in ipairs { "curator", "latch", "kazoo" } do
     :format(layout), "W" } })
 end
 
--- The n-th one's lock of this kind: Lua, and the witness's mode.
-local function lock_of(kind, n)
-  local lock = kind.locks[(n - 1) % #kind.locks + 1]
-  return lock[1]:gsub("%f[%w]path%f[%W]", ("'%s'"):format(kind.path)), lock[2]
-end
-
 local VERSIONS = { "old", "new" }
+
+-- What the earlier version calls what this one has renamed.
+local OLD_NAMES = { local_turns = "handoffs" }
+
+-- The n-th one's lock of this kind in this version: Lua, and the witness's
+-- mode.
+local function lock_of(kind, n, version)
+  local lock = kind.locks[(n - 1) % #kind.locks + 1]
+  local lua = lock[1]:gsub("%f[%w]path%f[%W]", ("'%s'"):format(kind.path))
+  if version == "old" then lua = lua:gsub("[%w_]+", OLD_NAMES) end
+  return lua, lock[2]
+end
 
 local function words_of(version)
   return version == "old" and old.words() or ""
@@ -125,7 +131,7 @@ end
 
 -- The actor waits for the kind's lock, as its n-th contender.
 local function begin(actor, kind, n, data)
-  local lock, mode = lock_of(kind, n)
+  local lock, mode = lock_of(kind, n, actor.version)
   actor:ask("begin('%s', %s, '%s', { data = '%s' })", kind.key, lock, mode,
     data or actor.version)
 end
@@ -163,7 +169,8 @@ end
 -- anything but that it is taken.
 local function assert_taken(probes, kind, n)
   for _, probe in ipairs(probes) do
-    assert.equal("timeout", probe:ask("try(%s)", (lock_of(kind, n))))
+    assert.equal("timeout", probe:ask("try(%s)",
+      (lock_of(kind, n, probe.version))))
   end
 end
 
@@ -183,10 +190,10 @@ end)
 
 describe_upgrade("A process of the other version", function()
   -- What both say of the same queue.
-  local function assert_same_rows(probes, call, ...)
+  local function assert_same_rows(probes, call, subject)
     local seen = {}
     for i, probe in ipairs(probes) do
-      seen[i] = probe:ask("rows(" .. call .. ")", ...)
+      seen[i] = probe:ask("rows(" .. call .. ")", subject(probe.version))
     end
     assert.equal(seen[1], seen[2])
     return seen[1]
@@ -205,11 +212,12 @@ describe_upgrade("A process of the other version", function()
       queue(actors[2], kind, 2)
       local path = kind.path .. kind.spot
       if kind.name == "semaphore" then kinds.wait_for_nodes(path, 3) end
-      local rows = assert_same_rows(probes, "session:contenders '%s'", path)
+      local rows = assert_same_rows(probes, "session:contenders '%s'",
+        function() return path end)
       assert.matches("^%d rows: [^;]*data=" .. first .. " holds=true", rows)
       assert.equal(tostring(kind.rows), rows:match "^%d+")
-      local lock = lock_of(kind, 1)
-      if lock:find "election" then
+      local function lock(version) return (lock_of(kind, 1, version)) end
+      if kind.name:find "election" then
         assert_same_rows(probes, "{ %s:leader() }", lock)
       else
         rows = assert_same_rows(probes, "%s:holders()", lock)

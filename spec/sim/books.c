@@ -20,7 +20,7 @@ static void count_contender(struct counts *n, const struct contender *c) {
   size_t node = quota_of_node(directory_length(&c->queue->directory));
   n->entered += entered;
   n->impatient += c->state == CONTENDER_PARKED && !c->options.patient;
-  n->sharing += entered && (exclusive || c->options.handoffs > 0) &&
+  n->sharing += entered && (exclusive || c->options.local_turns > 0) &&
                 (exclusive || c->state != CONTENDER_LEAVING);
   n->active += c->state != CONTENDER_GONE;
   n->holders += c->state == CONTENDER_HELD;

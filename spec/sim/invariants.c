@@ -440,7 +440,8 @@ static void check_order(struct world *w, const struct acquisition *a) {
   if (!w->profile.locks[a->lock].made) return; /* who makes it may be late */
   for (const struct acquisition *b = w->acquisitions; b < a; b++)
     if (b->process == a->process && b->lock == a->lock && !b->granted &&
-        !b->refused && !a->handoffs == !b->handoffs && b->writer == NOBODY &&
+        !b->refused && !a->local_turns == !b->local_turns &&
+        b->writer == NOBODY &&
         b->enters_in == a->process->session.wire.connection)
       violate(w, "(%d) is granted before (%d)", number_of(w, a),
               number_of(w, b));

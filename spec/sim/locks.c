@@ -48,7 +48,7 @@ static void draw(struct world *w, struct lock *lock, const char *above,
   lock->family = draw_family(w);
   lock->permits = 1 + random_below(r, 3);
   if (lock->family == FAMILY_MUTEX && random_chance(r, 30))
-    lock->handoffs = 1 + random_below(r, 3);
+    lock->local_turns = 1 + random_below(r, 3);
   if (lock->family <= FAMILY_RWLOCK && random_chance(r, 15))
     lock->layout = LAYOUT_KAZOO;
   if (lock->family == FAMILY_ELECTION)

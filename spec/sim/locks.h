@@ -28,8 +28,8 @@ enum { LOCKS_MAX = 2, LOCK_PATH_MAX = 48 };
 struct lock {
   enum family family;
   enum layout layout;
-  int permits;  /* FAMILY_DOUBLE: so many members make it complete */
-  int handoffs; /* of those whose owner may pass the node on */
+  int permits;     /* FAMILY_DOUBLE: so many members make it complete */
+  int local_turns; /* of those whose owner may pass the node on */
   char path[LOCK_PATH_MAX];
   char place[LOCK_PATH_MAX]; /* where its holders' nodes are */
   int directory, gates; /* paths: of `place`, and of a semaphore's mutexes */

@@ -126,12 +126,12 @@ static struct contender_options options_of(struct world *w,
   struct contender_options options = {.kind = a->kind,
                                       .layout = lock->layout,
                                       .permits = lock->permits,
-                                      .handoffs = random_chance(r, 80)
-                                                      ? lock->handoffs
-                                                      : 0,
+                                      .local_turns = random_chance(r, 80)
+                                                         ? lock->local_turns
+                                                         : 0,
                                       .deadline = NEVER,
                                       .max_hold = NEVER};
-  if (a->kind == KIND_MUTEX && !options.handoffs && random_chance(r, 15)) {
+  if (a->kind == KIND_MUTEX && !options.local_turns && random_chance(r, 15)) {
     options.strategy = random_chance(r, 50) ? WAIT_PARENT : WAIT_POLL;
     options.poll_interval = w->profile.timeout / 40 + world_span(w, SECOND);
   }
@@ -155,14 +155,14 @@ static struct contender_options options_of(struct world *w,
   if (is_busy(w, a->user) && a->kind == KIND_MUTEX) {
     options.patient = random_chance(r, 40);
     options.deadline = p->now + world_span(w, w->profile.timeout);
-    options.strategy = options.handoffs ? WAIT_PREDECESSOR : WAIT_POLL;
+    options.strategy = options.local_turns ? WAIT_PREDECESSOR : WAIT_POLL;
     options.poll_interval =
         w->profile.timeout / 60 + world_span(w, w->profile.timeout / 8);
   }
   if (a->kind == KIND_MEMBER) be_member(w, a, &options);
   a->deadline = options.deadline;
   a->patient = options.patient;
-  a->handoffs = options.handoffs;
+  a->local_turns = options.local_turns;
   a->max_hold = options.max_hold;
   a->lose_on_suspend = options.lose_on_suspend;
   return options;
@@ -221,7 +221,7 @@ static void acquire(struct world *w, struct process *p, int user, int number,
   trace(w, p->number, "user %d acquires %s (%d), %s%s%s%s%s", user, lock->path,
         w->acquisition_count, kinds[a->kind],
         writer == NOBODY ? "" : ", downgrades",
-        a->handoffs ? ", with handoffs" : "", a->patient ? "" : ", tries",
+        a->local_turns ? ", with local turns" : "", a->patient ? "" : ", tries",
         a->deadline == NEVER ? "" : ", with a deadline");
   w->acquisition_count++;
   w->bound += a->hold + 4 * options.poll_interval;
@@ -407,7 +407,7 @@ static void granted(struct world *w, struct acquisition *a) {
   invariants_granted(w, a);
   agenda_add(&w->agenda, w->now + a->hold, USER_RELEASES, a->process->number,
              (int)(a - w->acquisitions));
-  if (a->handoffs && random_chance(&w->random, 60))
+  if (a->local_turns && random_chance(&w->random, 60))
     acts_within(w, a, USER_LOOKS_AROUND, a->hold / 2);
   if (a->kind == KIND_WRITE && !is_like_mutex(w, a) &&
       random_chance(&w->random, 40))

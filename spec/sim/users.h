@@ -20,7 +20,7 @@ struct acquisition {
   int64_t deadline; /* by the process's clock */
   int64_t hold;
   int64_t max_hold, hold_until;
-  int handoffs;
+  int local_turns;
   bool patient, lose_on_suspend;
   bool granted, refused, lost, revoked, alone, removed, forgotten;
   bool released;

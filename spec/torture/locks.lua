@@ -19,7 +19,7 @@ end
 -- is each lock object's own: they share the paths.
 for name, options in pairs {
   mutex = {},
-  handoffs = { handoffs = 3 },
+  local_turns = { local_turns = 3 },
   parent = { wait = "parent" },
   poll = { wait = "poll", poll_interval = 0.05 },
   lose = { lose_on_suspend = true },

@@ -231,7 +231,7 @@ describe("The options", function()
     for field in pairs(set_of "backoff max_backoff") do
       assert.equal(default("zklock.RunOptions", field), tostring(of_run[field]))
     end
-    for field in pairs(set_of "wait poll_interval handoffs layout") do
+    for field in pairs(set_of "wait poll_interval local_turns layout") do
       assert.equal(default("zklock.MutexOptions", field),
         tostring(of_mutex.way[field]), field)
     end

@@ -59,10 +59,10 @@ struct wish {
   int nothing; /* (so that all the rest may be left out) */
   enum lock lock;
   const char *path;
-  int within;          /* the deadline */
-  bool tries;          /* does not wait */
-  int max_hold;        /* longest */
-  int handoffs;        /* local turns */
+  int within;   /* the deadline */
+  bool tries;   /* does not wait */
+  int max_hold; /* longest */
+  int local_turns;
   int permits;         /* PERMIT, MEMBER; 0: one */
   const char *data;    /* of its node */
   struct actor *below; /* READER: downgrades from this one's write lock */

@@ -110,7 +110,7 @@ static void set_kind(struct contender_options *options, struct wish wish) {
       (wish.lock == PERMIT || wish.lock == UNFAIR) && !wish.minds;
   options->permits = wish.permits ? wish.permits : 1;
   options->strategy = wish.watches_parent ? WAIT_PARENT : WAIT_PREDECESSOR;
-  options->handoffs = wish.handoffs;
+  options->local_turns = wish.local_turns;
   if (!wish.below) return;
   options->downgrade = true;
   options->writer_token = wish.below->token;

@@ -35,8 +35,8 @@ STORY("counts nobody ahead less for a node that was gone before the list") {
 }
 
 STORY("tells one that does not wait of its own session's holder") {
-  HOLDER(s, 1, .handoffs = 3, .data = "we");
-  struct actor *a = ACQUIRE(s, .handoffs = 3, .tries = true);
+  HOLDER(s, 1, .local_turns = 3, .data = "we");
+  struct actor *a = ACQUIRE(s, .local_turns = 3, .tries = true);
   HEARD(a, "refused: busy, removed, forgotten");
   CHECK_TEXT("we, who holds", rival_of(a));
   SENT(s, "");

@@ -7,7 +7,7 @@
 
 ABOUT("Local turns");
 
-enum { HANDOFFS = 3, PAST = 1 };
+enum { LOCAL_TURNS = 3, PAST = 1 };
 
 static struct proof proof;
 static uint64_t numbers;
@@ -21,7 +21,7 @@ static void tell(struct contender *c, enum news news) {
 static struct claim *holder(struct turn *turn, int64_t max_hold,
                             bool lose_on_suspend) {
   const struct contender_options options = {.kind = KIND_MUTEX,
-                                            .handoffs = HANDOFFS,
+                                            .local_turns = LOCAL_TURNS,
                                             .patient = true,
                                             .deadline = NEVER,
                                             .max_hold = max_hold,
@@ -74,7 +74,7 @@ TEST("have one node and one token, and each knows whether it is its own") {
 TEST("end after so many") {
   struct turn turn;
   struct claim *claim = holder(&turn, NEVER, false);
-  pass_on(claim, &turn, HANDOFFS);
+  pass_on(claim, &turn, LOCAL_TURNS);
   ends(claim, &turn);
 }
 
@@ -82,9 +82,9 @@ TEST("go on while no other client is in the queue, and so many after that") {
   struct turn turn;
   struct claim *claim = holder(&turn, NEVER, false);
   claim_be_alone(claim);
-  pass_on(claim, &turn, 4 * HANDOFFS);
+  pass_on(claim, &turn, 4 * LOCAL_TURNS);
   claim_have_company(claim);
-  pass_on(claim, &turn, HANDOFFS);
+  pass_on(claim, &turn, LOCAL_TURNS);
   ends(claim, &turn);
 }
 
@@ -96,7 +96,7 @@ TEST("make the I/O thread look for other clients once half of them are over") {
   pass_on(claim, &turn, 1);
   CHECK(claim_looks_around(claim));
   CHECK(!claim_looks_around(claim));
-  ends(claim, &(struct turn){.index = HANDOFFS});
+  ends(claim, &(struct turn){.index = LOCAL_TURNS});
 }
 
 TEST("do not begin where the hold may not stand, or is to end by itself") {

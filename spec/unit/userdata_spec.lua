@@ -200,7 +200,7 @@ describe("A method of the core", function()
   function()
     survives [[
       local session = open()
-      local way, ended = { kind = "mutex", handoffs = 1 }, {}
+      local way, ended = { kind = "mutex", local_turns = 1 }, {}
       local first = session:acquire("/a", 60, true, "", nil, way)
       local shares, numbers = {}, {}
       for i = 1, 100 do
@@ -241,7 +241,7 @@ describe("A method of the core", function()
       end
       for _, number in ipairs(huge) do
         refuses("/a", "", { kind = "permit", permits = number })
-        refuses("/a", "", { kind = "mutex", handoffs = number })
+        refuses("/a", "", { kind = "mutex", local_turns = number })
         refuses("/a", "", { kind = "mutex", wait = "poll",
           poll_interval = number })
         session:ask({ { "get", "/a", nil, number } }, number, number)
@@ -250,8 +250,8 @@ describe("A method of the core", function()
       refuses("/a", "", { kind = "permit", permits = "x" })
       refuses("/a", "", { kind = "permit", layout = "kazoo" })
       refuses("/a", "", { kind = "unfair", layout = "kazoo" })
-      refuses("/a", "", { kind = "unfair", handoffs = 1 })
-      refuses("/a", "", { kind = "mutex", handoffs = 1, wait = "parent" })
+      refuses("/a", "", { kind = "unfair", local_turns = 1 })
+      refuses("/a", "", { kind = "mutex", local_turns = 1, wait = "parent" })
       refuses("/a", "", { kind = {} })
       refuses("/a", "", { kind = "mutex", writer = core.hold() })
       refuses("/a", "", { kind = "read", writer = session:acquire("/a", 5, true,

@@ -194,11 +194,12 @@ bool claim_is_held(const struct claim *claim, int turn) {
 /* Local turns. */
 
 /* Without another client in the queue the number of turns is not limited.
- * Otherwise a hold has `handoffs` more turns, counted from the turn in which
+ * Otherwise a hold has `local_turns` more turns, counted from the turn in which
  * the I/O thread noticed that another node may have joined. */
 static bool is_last_turn(const struct claim *claim, int turn) {
   int until = atomic_load_explicit(&claim->alone_until, memory_order_acquire);
-  return turn >= TURNS_MAX || turn - until >= claim->contender.options.handoffs;
+  return turn >= TURNS_MAX ||
+         turn - until >= claim->contender.options.local_turns;
 }
 
 /* Returns whether only a release or the loss of the node can end the hold. With
@@ -240,7 +241,7 @@ bool claim_pass_on(struct claim *claim, const struct turn *from,
 /* Half of the turns are used: check whether another client waits. */
 bool claim_looks_around(struct claim *claim) {
   int turn = claim->word / WORD_TURN;
-  if (claim->looks || 2 * turn < claim->contender.options.handoffs)
+  if (claim->looks || 2 * turn < claim->contender.options.local_turns)
     return false;
   return claim->looks = true;
 }

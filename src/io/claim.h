@@ -2,7 +2,7 @@
  * the I/O thread runs its contender, and both read the atomics. A granted claim
  * is a hold. Each guard of the hold has a share in it.
  *
- * Local turns (option `handoffs`): the Lua thread passes a hold from one
+ * Local turns (option `local_turns`): the Lua thread passes a hold from one
  * acquisition to the next one of the same session. That is the hold's next
  * turn. The I/O thread knows one hold and only the number of its turns.
  *

@@ -56,8 +56,9 @@ static bool is_possible(const struct contender_options *options) {
   bool plain = options->strategy == WAIT_PREDECESSOR;
   return (ordered || options->layout == LAYOUT_CURATOR) &&
          (options->kind == KIND_MUTEX || options->layout != LAYOUT_LATCH) &&
-         (options->kind == KIND_MUTEX || (plain && options->handoffs == 0)) &&
-         (plain || options->handoffs == 0) &&
+         (options->kind == KIND_MUTEX ||
+          (plain && options->local_turns == 0)) &&
+         (plain || options->local_turns == 0) &&
          (options->kind == KIND_READ || !options->downgrade);
 }
 
@@ -74,7 +75,7 @@ static const struct share *read_lock(lua_State *L, int lock,
   options->layout = (enum layout)read_word(L, lock, "layout", layouts);
   options->strategy = (enum strategy)read_word(L, lock, "wait", strategies);
   options->permits = (int)number_field(L, lock, "permits", 1, 1, 1e6);
-  options->handoffs = (int)number_field(L, lock, "handoffs", 0, 0, 1e6);
+  options->local_turns = (int)number_field(L, lock, "local_turns", 0, 0, 1e6);
   options->poll_interval =
       (int64_t)(number_field(L, lock, "poll_interval", 1, 0.001, 1e9) *
                 NANOSECONDS);
@@ -131,7 +132,7 @@ static int64_t deadline_in(lua_State *L, int index) {
  *   [, share]) → share, number
  *
  * `lock` is a way, or a table with kind, layout, permits, wait, poll_interval,
- * handoffs, lose_on_suspend and writer. `share` is empty, or waits in a local
+ * local_turns, lose_on_suspend and writer. `share` is empty, or waits in a local
  * queue; then its number and deadline are kept. */
 static int acquire(lua_State *L) {
   struct contender_options options = {0};

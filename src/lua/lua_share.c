@@ -147,8 +147,8 @@ static int share_gc(lua_State *L) {
     step_out(share);
   } else if (share->live) {
     bool held = claim_said(claim) == CLAIM_HELD;
-    /* With handoffs, "gone" tells its local waiters about the end. */
-    give_back(share, claim->contender.options.handoffs > 0, NULL);
+    /* With local_turns, "gone" tells its local waiters about the end. */
+    give_back(share, claim->contender.options.local_turns > 0, NULL);
     if (held && share->last && !share->core->closed) {
       char text[PATH_MAX_BYTES + 120];
       snprintf(text, sizeof text,

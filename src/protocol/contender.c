@@ -81,7 +81,7 @@ void contender_check(const struct contender *c) {
     case CONTENDER_HELD:
       assert(c->decision == DECISION_GRANTED && node->known == NODE_OURS);
       assert(!c->predecessor.watch && !c->before.watch);
-      assert(!c->watches_children || c->options.handoffs > 0);
+      assert(!c->watches_children || c->options.local_turns > 0);
       break;
     case CONTENDER_LEAVING: /* without a decision: will begin again */
       assert(c->decision != DECISION_GRANTED && node->known != NODE_NONE);

@@ -104,7 +104,7 @@ struct contender_options {
   bool lose_on_suspend;
   bool shares_path;      /* do not check for locks of other kinds */
   int permits;           /* for KIND_PERMIT */
-  int handoffs;          /* how often the owner may pass on the node */
+  int local_turns;       /* how often the owner may pass on the node */
   int64_t poll_interval; /* for WAIT_POLL */
   int64_t deadline;      /* of the whole acquisition */
   int64_t max_hold;      /* NEVER: unlimited */
@@ -432,7 +432,7 @@ static inline bool contender_watches_own(const struct contender *c) {
 
 /* Returns whether a queue admits such contenders one at a time. */
 static inline bool contender_is_sharing(const struct contender *c) {
-  return c->options.handoffs > 0 || contender_is_exclusive(c);
+  return c->options.local_turns > 0 || contender_is_exclusive(c);
 }
 
 static inline bool contender_has_entered(const struct contender *c) {

@@ -197,7 +197,7 @@ void queue_connected(struct queue *queue) {
 
 void queue_look_around(struct contender *c) {
   if (c->state == CONTENDER_HELD && contender_wire(c)->connected &&
-      c->options.handoffs > 0 && !c->watches_children)
+      c->options.local_turns > 0 && !c->watches_children)
     look_around(c);
 }
 

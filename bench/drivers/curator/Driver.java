@@ -26,7 +26,7 @@ public class Driver {
       throw new IllegalArgumentException("no workload");
     }
     String workload = words.get("workload");
-    if (!WORKLOADS.contains(workload) || words.containsKey("handoffs")
+    if (!WORKLOADS.contains(workload) || words.containsKey("local_turns")
         || words.containsKey("scheme")) {
       return "unsupported";
     }

@@ -68,7 +68,7 @@ static void start(struct order *order, const char *line) {
   order->read_percent = number(line, " read_percent=", 95);
   if (order->path[0] != '/' || order->workers < 1) {
     puts("error text=path_and_workers");
-  } else if (strstr(line, " handoffs=") || strstr(line, " scheme=") ||
+  } else if (strstr(line, " local_turns=") || strstr(line, " scheme=") ||
              !workload_start(order)) {
     puts("unsupported");
   } else {

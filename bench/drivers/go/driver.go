@@ -62,11 +62,11 @@ func (d *driver) start(words map[string]string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	_, handoffs := words["handoffs"]
+	_, localTurns := words["local_turns"]
 	_, scheme := words["scheme"]
 	known := strings.Contains(","+workloads+",", ","+o.workload+",")
 	switch {
-	case !known || handoffs || scheme:
+	case !known || localTurns || scheme:
 		return "unsupported", nil
 	case o.workload == "W6":
 		d.task = &coldRun{d.hosts, o.path}

@@ -268,7 +268,7 @@ class Driver:
         if command == "start":
             if self.run:
                 raise ValueError("a workload is running")
-            if words.get("workload") not in WORKLOADS or "handoffs" in words:
+            if words.get("workload") not in WORKLOADS or "local_turns" in words:
                 return "unsupported"
             if words.get("scheme"):
                 return "unsupported"

@@ -21,7 +21,8 @@ class Driver {
   async start(words) {
     if (this.run) throw new Error('a workload is running');
     if (!words.workload) throw new Error('no workload');
-    if (!WORKLOADS.includes(words.workload) || words.handoffs || words.scheme) {
+    if (!WORKLOADS.includes(words.workload) || words.local_turns ||
+        words.scheme) {
       return 'unsupported';
     }
     const Kind = words.workload === 'W6' ? ColdRun : Run;

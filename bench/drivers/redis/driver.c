@@ -24,7 +24,8 @@
 
 /* The words of a `start`; NULL where they are not given. */
 struct words {
-  const char *workload, *path, *workers, *work_us, *warm_ms, *handoffs, *scheme;
+  const char *workload, *path, *workers, *work_us, *warm_ms, *local_turns,
+      *scheme;
 };
 
 struct driver {
@@ -74,7 +75,7 @@ static bool note_word(struct words *words, char *word) {
   } known[] = {
       {"workload", &words->workload}, {"path", &words->path},
       {"workers", &words->workers},   {"work_us", &words->work_us},
-      {"warm_ms", &words->warm_ms},   {"handoffs", &words->handoffs},
+      {"warm_ms", &words->warm_ms},   {"local_turns", &words->local_turns},
       {"scheme", &words->scheme},
   };
   char *value = strchr(word, '=');
@@ -96,7 +97,7 @@ static long number(const char *text, long otherwise) {
 
 static bool can_do(const struct words *words) {
   static const char *const workloads[] = {"W1", "W1p", "W2", "W4"};
-  if (words->handoffs || words->scheme) return false;
+  if (words->local_turns || words->scheme) return false;
   for (size_t i = 0; i < sizeof workloads / sizeof *workloads; i++) {
     if (strcmp(words->workload, workloads[i]) == 0) return true;
   }

@@ -6,7 +6,7 @@ local workloads = require "workloads"
 local zklock = require "zklock"
 
 local NUMBERS = {
-  workers = true, work_us = true, handoffs = true, locks = true,
+  workers = true, work_us = true, local_turns = true, locks = true,
   read_percent = true, warm_ms = true,
 }
 

@@ -17,7 +17,7 @@ function Run.new(loop, hosts, words)
     path = words.path,
     workers = words.workers or 1,
     work = (words.work_us or 0) / 1e6,
-    options = { handoffs = words.handoffs, wait = words.scheme },
+    options = { local_turns = words.local_turns, wait = words.scheme },
     locks = words.locks or 10000,
     read_percent = words.read_percent or 95,
     sessions = {},

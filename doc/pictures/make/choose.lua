@@ -12,7 +12,7 @@ local picture = Svg.new {
     .. "wait for each other, or for a start: double_barrier, barrier. Several "
     .. "locks at once: multi. Up to n may hold it: semaphore. Many read, few "
     .. "write: rwlock. Many tasks of one process contend: mutex with "
-    .. "handoffs. The order does not matter, and few wait: mutex with fair = "
+    .. "local_turns. The order does not matter, few wait: mutex with fair = "
     .. "false. Else: mutex. For the loop, loop = \"auto\" finds the one that "
     .. "runs. Plain script: poll. OpenResty or nginx: the module zklock.ngx. "
     .. "luv, cqueues, copas, skynet: the loop of that name, in a task of it. A "
@@ -52,7 +52,7 @@ ask({ "Several locks at a time,", "all or none?" }, "`multi")
 ask({ "May up to n hold it", "at a time?" }, "`semaphore")
 ask({ "Do many read what", "few write?" }, "`rwlock")
 ask({ "Do many tasks of one process", "contend for it?" },
-  { "`mutex", "`handoffs = 64" })
+  { "`mutex", "`local_turns = 64" })
 ask({ "Do few wait, and does", "their order not matter?" },
   { "`mutex", "`fair = false" })
 otherwise "`mutex"

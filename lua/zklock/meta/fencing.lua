@@ -33,11 +33,11 @@ function guard:token() end
 ---@return integer token
 function guard:token_number() end
 
---- Returns how many local turns (option `handoffs`) the node has had before this one: 0, 1, … Tasks that share a node share its
+--- Returns how many local turns (option `local_turns`) the node has had before this one: 0, 1, … Tasks that share a node share its
 --- token, so the token and the turn fence together.
 ---
 --- ```lua
---- local guard = assert(session:mutex("/locks/orders", { handoffs = 3 }):acquire(5))
+--- local guard = assert(session:mutex("/locks/orders", { local_turns = 3 }):acquire(5))
 --- print(guard:turn())   --> 0
 --- guard:release()
 --- ```

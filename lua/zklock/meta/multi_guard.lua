@@ -34,5 +34,5 @@ function guard:tokens() end
 --- The fencing token of the part's hold.
 ---@field token string
 ---
---- How many local turns (option `handoffs`) the part's node has had before this one: 0, 1, …
+--- How many local turns (option `local_turns`) the part's node has had before this one: 0, 1, …
 ---@field turn integer

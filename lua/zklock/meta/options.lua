@@ -163,7 +163,7 @@
 ---
 --- How many further waiters of *this session* can take turns on one node, without a request, before another process gets the lock.
 --- While no other process waits, the turns are unlimited. The turns share the node's token; `guard:turn` counts them. Default: 0
----@field handoffs? integer
+---@field local_turns? integer
 ---
 --- How nodes are named: as Curator names them, or as kazoo's own locks do. doc/migration.md has the table. Default:
 --- `"curator"`

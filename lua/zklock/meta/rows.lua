@@ -114,7 +114,7 @@
 --- Grants by a watch event alone: the predecessor's node was deleted, and no request was needed.
 ---@field handoffs integer
 ---
---- Turns that waiters of this session took on one node (option `handoffs`).
+--- Turns that waiters of this session took on one node (option `local_turns`).
 ---@field local_turns integer
 ---
 --- Acquisitions refused with `timeout`.

@@ -69,7 +69,7 @@ describe("Beside a lock of another kind on its path,", function()
 
   it("each waiter in line for local turns is refused", function()
     local guard = connect():rwlock(path).write:acquire(20)
-    local mutex, waits = connect():mutex(path, { handoffs = 4 }), {}
+    local mutex, waits = connect():mutex(path, { local_turns = 4 }), {}
     for i = 1, 5 do waits[i] = wait_in(mutex, { owner = {} }) end
     for i = 1, 5 do refused("conflict", await(waits[i])) end
     released(guard)

@@ -49,7 +49,7 @@ add(mutex("mutex", {}))
 add(mutex("unfair", { fair = false }))
 add(mutex("parent", { wait = "parent" }))
 add(mutex("poll", { wait = "poll", poll_interval = 0.01 }))
-add(mutex("handoffs", { handoffs = 3 }))
+add(mutex("local_turns", { local_turns = 3 }))
 add(mutex("kazoo", { layout = "kazoo" }))
 add(side("read", "read", "write", {}))
 add(side("write", "write", "write", {}))
@@ -204,9 +204,9 @@ if busted then busted.before_each(function() kinds.watch() end) end
 
 --- A mutex whose waiters take so many turns on one node, of `session` or of one
 -- of its own.
-function kinds.with_handoffs(path, n, session, options)
+function kinds.with_local_turns(path, n, session, options)
   session = session or support.connect { session_timeout = 60 }
-  return session:mutex(path, with({ handoffs = n }, options))
+  return session:mutex(path, with({ local_turns = n }, options))
 end
 
 --- Begins to wait: `{ session =, guard =, code =, message = }`, filled in by

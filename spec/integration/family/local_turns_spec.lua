@@ -13,7 +13,7 @@ describe("Turns on the Lua thread", function()
   before_each(function() path = support.path() end)
 
   local function mutex(session, n, options)
-    return kinds.with_handoffs(path, n or 10, session, options)
+    return kinds.with_local_turns(path, n or 10, session, options)
   end
 
   -- A lock that a first guard holds by its root, and the guard of a turn.

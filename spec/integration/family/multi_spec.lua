@@ -141,7 +141,7 @@ describe("A multi", function()
         read,
         in_session:mutex(path .. "/m"),
         in_session:mutex(path .. "/u", { fair = false }),
-        in_session:mutex(path .. "/h", { handoffs = 2 }),
+        in_session:mutex(path .. "/h", { local_turns = 2 }),
         in_session:mutex(path .. "/k", { layout = "kazoo" }),
         in_session:mutex(path .. "/p", { wait = "parent" }),
       }

@@ -97,7 +97,7 @@ describe("The options of a lock", function()
       max_hold = { -1, "1", 0 / 0, true },
       lose_on_suspend = { "lose", "", 1, {} }, layout = { "Curator", 1, true },
       wait = { "pole", 1, true },
-      handoffs = { -1, 0.5, "1", true, 0 / 0, math.huge, 1e7 },
+      local_turns = { -1, 0.5, "1", true, 0 / 0, math.huge, 1e7 },
       poll_interval = { -1, 0, "1", 0 / 0 },
     }
     for name, values in pairs(wrong) do
@@ -120,7 +120,7 @@ describe("The options of a lock", function()
       end
     end
     assert.equal('unknown option "permits" in with_lock options (known: data, '
-      .. 'fair, handoffs, layout, lose_on_suspend, max_hold, owner, '
+      .. 'fair, layout, local_turns, lose_on_suspend, max_hold, owner, '
       .. 'poll_interval, reentrant, share_path, timeout, wait)',
       misuse(function() session:with_lock(path, { permits = 1 }, print) end))
   end)

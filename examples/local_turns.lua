@@ -1,8 +1,8 @@
 --- Many tasks of one process want one lock: they take turns without a request.
 --
--- For busy servers: up to `handoffs` local turns, then the next process's turn.
--- Lock: mutex with handoffs. Loop: your own.
--- Run: make example NAME=handoffs
+-- For busy servers: up to `local_turns` of them, then the next process's turn.
+-- Lock: mutex with local_turns. Loop: your own.
+-- Run: make example NAME=local_turns
 local zklock = require "zklock"
 zklock.release_on_signal "INT" -- Ctrl-C releases all locks at once
 
@@ -13,7 +13,7 @@ end
 
 local hosts = arg[1] or os.getenv "ZKLOCK_HOSTS" or "127.0.0.1:2181"
 local session = need(zklock.connect(hosts))
-local mutex = session:mutex("/examples/handoffs", { handoffs = 100 })
+local mutex = session:mutex("/examples/local_turns", { local_turns = 100 })
 
 local before, done = session:stats(), 0
 for _ = 1, 100 do

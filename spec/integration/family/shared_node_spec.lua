@@ -1,4 +1,4 @@
--- handoffs = N: the waiters of one session take turns on one node.
+-- local_turns = N: the waiters of one session take turns on one node.
 local kinds = require "integration.family.kinds"
 local new_scheduler = require "support.scheduler".new
 local support = require "support"
@@ -10,7 +10,7 @@ describe("Local turns", function()
   before_each(function() path = support.path() end)
 
   local function mutex(session, n, options)
-    return kinds.with_handoffs(path, n or 10, session, options)
+    return kinds.with_local_turns(path, n or 10, session, options)
   end
 
   local function wait_often(lock, n)

@@ -44,8 +44,7 @@ function locks.terms(engine, path, family, kind, given, permits)
   local terms = options.read_lock(given, family, kind, permits, engine.data)
   terms.engine, terms.path = engine, path
   terms.family, terms.kind = family, kind
-  terms.mode = terms.way.kind == "unfair" and "unfair"
-    or kind == "permit" and "lease" or kind
+  terms.mode = terms.way.kind == "unfair" and "unfair" or kind
   terms.owners = Owners.of(engine, path, signature_of(family, terms.way),
     insides[terms.way.kind] or insides[family])
   terms.waiters = new_waiters() -- begun through this lock object
@@ -139,7 +138,7 @@ local modes_of = {
   curator = {
     mutex = check.set "mutex",
     rwlock = check.set "read write",
-    semaphore = check.set "lease",
+    semaphore = check.set "permit",
     election = check.set "mutex",
   },
   latch = {

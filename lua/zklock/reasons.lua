@@ -112,7 +112,7 @@ end
 -- By mode: the kind of lock that a node of this mode belongs to.
 local kinds = {
   mutex = "a mutex", read = "a readers-writer lock",
-  write = "a readers-writer lock", lease = "a semaphore",
+  write = "a readers-writer lock", permit = "a semaphore",
   unfair = "an unfair mutex", latch = "an election in the layout of latches",
   member = "a double barrier", ["kazoo-lock"] = "a lock in kazoo's layout",
   ["kazoo-read"] = "a readers-writer lock in kazoo's layout",

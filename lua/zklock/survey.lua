@@ -37,9 +37,9 @@ end
 local PLACES = { "", "locks/", "leases/" }
 
 local function belongs(mode, place)
-  if place == "leases/" then return mode == "lease" end
+  if place == "leases/" then return mode == "permit" end
   if place == "locks/" then return mode == "mutex" end
-  return mode ~= "lease" and mode ~= "hold"
+  return mode ~= "permit" and mode ~= "hold"
 end
 
 -- Adds the names that are contenders and belong to this directory.
@@ -111,7 +111,7 @@ end
 local function in_order(rows)
   local contenders = core.survey(rows)
   for _, contender in ipairs(contenders) do
-    if contender.node:sub(1, 6) == "locks/" then contender.mode = "lease" end
+    if contender.node:sub(1, 6) == "locks/" then contender.mode = "permit" end
   end
   return contenders
 end

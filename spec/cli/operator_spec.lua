@@ -82,7 +82,7 @@ describe("zklock ls", function()
       found[i], modes[i] = row.path, row.mode
     end
     assert.same(below, found)
-    assert.same({ "mutex", "read", "lease", "unfair" }, modes)
+    assert.same({ "mutex", "read", "permit", "unfair" }, modes)
     local all = command.run { "ls", "-R", "/" }
     assert.truthy(all.out:find(path .. "/a/b:\nPLACE", 1, true))
   end)

@@ -70,7 +70,7 @@ local prices = {
   write = { 2, 1, 3, 4, 2 },
   ["kazoo read"] = { 2, 1, 3, 4, 2 },
   ["kazoo write"] = { 2, 1, 3, 4, 2 },
-  semaphore = { 5, 1, 6, 6, 1 }, -- the inner mutex's and the lease's
+  semaphore = { 5, 1, 6, 6, 1 }, -- the inner mutex's and the permit's
   multi = { 4, 2, 3, 4, 2 }, -- of two mutexes
 }
 

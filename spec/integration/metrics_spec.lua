@@ -65,7 +65,7 @@ local modes = {
   mutex = function(of, at) return of:mutex(at) end,
   read = function(of, at) return of:rwlock(at).read end,
   write = function(of, at) return of:rwlock(at).write end,
-  lease = function(of, at) return of:semaphore(at, 1) end,
+  permit = function(of, at) return of:semaphore(at, 1) end,
   unfair = function(of, at) return of:mutex(at, { fair = false }) end,
 }
 

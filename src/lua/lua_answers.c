@@ -7,9 +7,9 @@
 
 /* Codes and names. */
 
-const char *const binding_roles[] = {"unfair",     "mutex", "read",
-                                     "write",      "lease", "kazoo-lock",
-                                     "kazoo-read", "latch", "member",
+const char *const binding_roles[] = {"unfair",     "mutex",  "read",
+                                     "write",      "permit", "kazoo-lock",
+                                     "kazoo-read", "latch",  "member",
                                      "hold"};
 
 const char *binding_code(enum verdict verdict) {

@@ -317,8 +317,8 @@ static int share_waited(lua_State *L) {
  * returns it */
 static int share_held(lua_State *L) {
   /* In the order of enum kind: rule.h. */
-  static const char *const modes[] = {"mutex", "read",   "write",
-                                      "lease", "unfair", "member"};
+  static const char *const modes[] = {"mutex",  "read",   "write",
+                                      "permit", "unfair", "member"};
   const struct share *share = binding_check_granted(L, 1);
   push_seconds(L, clock_now() - share->turn.taken);
   lua_pushstring(L, modes[share->claim->contender.options.kind]);

@@ -146,7 +146,7 @@ Exit codes:
 texts.ls = {}
 texts.ls.description = [[
 Shows the queue of a lock, its head first. The columns are PLACE, KIND (mutex,
-read, write, lease: a semaphore's permit, unfair, member: of a double barrier),
+read, write, permit: of a semaphore, unfair, member: of a double barrier),
 STATE (holds, waits; present: a member; unowned: a node that no session owns,
 which blocks the lock until you delete it with evict), AGE (by the servers'
 clock, if known), the ZooKeeper SESSION, the fencing TOKEN, the NODE, which

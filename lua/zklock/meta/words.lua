@@ -121,7 +121,7 @@
 ---| "mutex" # of a mutex or an election, in any layout
 ---| "read" # of a rwlock: a reader
 ---| "write" # of a rwlock: a writer
----| "lease" # of a semaphore: a permit, or a waiter for one
+---| "permit" # of a semaphore: a permit, or a waiter for one
 ---| "unfair" # of a mutex with `fair = false`; it has no `sequence`
 ---| "member" # of a double barrier; it holds nothing
 

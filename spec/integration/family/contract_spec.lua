@@ -486,7 +486,7 @@ describe("A connection that breaks", function()
     for i, kind in ipairs(kinds.all) do
       local lock = kind.make(session, path .. "/" .. i)
       assert(lock:acquire(30)):release { wait = true }
-      for _ = 1, kind.name == "semaphore" and 2 or 1 do -- its second: a lease
+      for _ = 1, kind.name == "semaphore" and 2 or 1 do -- its second: a permit
         proxy:lose_reply(reply_of(kind, "create"))
         local waiter = wait_in(lock)
         proxy:await_loss()

@@ -96,8 +96,8 @@ describe("A semaphore", function()
     assert.is_table(session:semaphore(support.path(), 3.0))
   end)
 
-  -- One is inside the inner mutex and has made its lease, one is at the gate.
-  it("gives a lease, or a place at the gate, back when a wait ends (T23)",
+  -- One is inside the inner mutex and has made its permit, one is at the gate.
+  it("gives a permit, or a place at the gate, back when a wait ends (T23)",
     function()
       local holder, proxy = semaphore():acquire(30), start_proxy()
       local function ends(fn, options, inside)

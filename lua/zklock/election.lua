@@ -130,17 +130,20 @@ function Election:resign(how)
 end
 
 --- Asks a server for the leader: returns `{ data=, token=, session=, since= }`,
--- or nil if there is none.  With `fn(leader, message, code)` it returns a
--- ticket at once; fn is called from step() with the leader, and again at each
--- change.
-function Election:leader(fn)
+-- or nil if there is none.
+function Election:leader()
   local terms = self._terms
-  local engine = terms.engine
-  engine:check_open()
-  local modes = locks.modes(terms)
-  if fn == nil then return surveys.leader(engine, self.path, modes) end
-  check.callback(fn, "argument 1 of leader")
-  return observers.begin(engine, self.path, modes, fn)
+  terms.engine:check_open()
+  return surveys.leader(terms.engine, self.path, locks.modes(terms))
+end
+
+--- Calls `fn(leader, message, code)` from step() with the leader, and again at
+-- each change.  Returns a ticket at once.
+function Election:observe(fn)
+  local terms = self._terms
+  terms.engine:check_open()
+  check.callback(fn, "argument 1 of observe")
+  return observers.begin(terms.engine, self.path, locks.modes(terms), fn)
 end
 
 check.methods(Election, [[
@@ -151,7 +154,8 @@ check.methods(Election, [[
   election:stop()
   election:is_stopping()
   election:resign(options)
-  election:leader(fn)
+  election:leader()
+  election:observe(fn)
 ]])
 
 function Election:__tostring()

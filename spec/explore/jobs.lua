@@ -98,7 +98,7 @@ end
 --- Whom callbacks are told to lead.
 function jobs.observe(task, resource)
   local election, over, last = task:locks(resource)[1], nil, ""
-  local ticket = election:leader(function(leader, _, code)
+  local ticket = election:observe(function(leader, _, code)
     if over then
       task.story.violate("%s: is told who leads after the end", task.name)
     end

@@ -485,13 +485,13 @@ local arguments_of = {
   run = function(object)
     return { max_hold = 0.2, backoff = 0.01 }, run_once(object)
   end,
-  leader = function() return random(3) == 1 and callback() or nil end,
+  observe = callback,
   leave = function() return { timeout = 0.02, guard = any "guard" } end,
 }
 
 local recipe_methods = {
   election = { "campaign", "campaign_async", "cancel", "run", "stop",
-    "is_stopping", "resign", "leader", "campaign" },
+    "is_stopping", "resign", "leader", "observe", "campaign" },
   barrier = { "set", "lift", "is_set", "wait", "wait_async", "cancel" },
   double_barrier = { "enter", "enter_async", "leave", "leave_async", "cancel" },
 }

@@ -39,7 +39,7 @@ local full = {
   guard = { release = { {} }, on_lost = { print }, on_revoke = { print } },
   election = {
     campaign = { 5 }, campaign_async = { {}, print }, run = { {}, print },
-    resign = { {} }, leader = { print },
+    resign = { {} }, observe = { print },
   },
   barrier = { wait = { 5 }, wait_async = { {}, print } },
   double_barrier = {

@@ -1,5 +1,5 @@
 -- Elections: campaigns, resigning, and who leads.  (run: election_run_spec.lua;
--- leader(fn): leader_spec.lua.)
+-- observe(): leader_spec.lua.)
 local kinds = require "integration.family.kinds"
 local new_scheduler = require "support.scheduler".new
 local support = require "support"
@@ -120,8 +120,8 @@ describe("An election", function()
       { 'unknown option "fair" in campaign options (known: data, max_hold, '
         .. 'owner, timeout)',
         function() election:campaign { fair = true } end },
-      { "argument 1 of leader must be a function, got a table",
-        function() election:leader {} end },
+      { "argument 1 of observe must be a function, got a table",
+        function() election:observe {} end },
       { 'unknown option "now" in release options (known: wait)',
         function() election:resign { now = true } end },
     }

@@ -14,7 +14,7 @@ before_each(function() path, zk = support.path(), support.zk() end)
 -- What fn is told: who leads, `false` for nobody, or the code; in order.
 local function observe(session, options)
   local told = { rows = {} }
-  told.ticket = session:election(path, options):leader(function(leader,
+  told.ticket = session:election(path, options):observe(function(leader,
       message, code)
     told[#told + 1] = code or leader and leader.data or false
     told.rows[#told], told.message = leader, message
@@ -106,7 +106,7 @@ describe("leader()", function()
   end)
 end)
 
-describe("leader(fn)", function()
+describe("observe()", function()
   it("is told of the same one again when it has another token", function()
     local guard, owner = lead "me"
     local session = connect()
@@ -130,7 +130,7 @@ describe("leader(fn)", function()
     one.ticket:cancel()
     one.ticket:cancel()
     local guard, inside = lead "me", { n = 0 }
-    inside.ticket = session:election(path):leader(function()
+    inside.ticket = session:election(path):observe(function()
       inside.n = inside.n + 1
       inside.ticket:cancel()
     end)
@@ -201,7 +201,7 @@ describe("leader(fn)", function()
     local told, inside, go_on = {}, 0, false
     local first, election = lead "first", session:election(path)
     scheduler:spawn(function()
-      election:leader(function(leader)
+      election:observe(function(leader)
         inside = inside + 1
         assert(inside == 1)
         while #told == 0 and not go_on do scheduler:pause(0.001) end
@@ -228,7 +228,7 @@ describe("leader(fn)", function()
   it("goes on when fn raises, and step() raises it", function()
     local session, calls, raised = connect(), 0, {}
     local guard = lead "me"
-    session:election(path):leader(function()
+    session:election(path):observe(function()
       calls = calls + 1
       error("ouch", 0)
     end)

@@ -222,7 +222,7 @@ describe("Our election", function()
       local election = session:election(path,
         { layout = other.layout, data = "ours" })
       local heard = {}
-      local ticket = election:leader(function(leader)
+      local ticket = election:observe(function(leader)
         heard[#heard + 1] = leader and leader.data or "nobody"
       end)
       -- We hear of the change, and all who are asked say so.

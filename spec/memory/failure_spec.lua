@@ -159,7 +159,7 @@ end
 -- Who hears is told, or has heard why not.
 function scenarios.election()
   local session, heard, problem = env.session, nil, nil
-  cancelled(env.other:election(env.path):leader(function(leader, message)
+  cancelled(env.other:election(env.path):observe(function(leader, message)
     heard, problem = leader, message
   end))
   local election = session:election(env.path, { layout = "curator" })

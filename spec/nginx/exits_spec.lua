@@ -79,7 +79,7 @@ local INIT = [[
     tell_end(guard:release { wait = true })
   end
   function jobs.observe(path)
-    of():election(path):leader(function(leader, _, code)
+    of():election(path):observe(function(leader, _, code)
       if leader then return tell "held" end
       if code then tell_end(nil, nil, code) end
     end)

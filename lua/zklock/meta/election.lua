@@ -120,16 +120,9 @@ function election:is_stopping() end
 ---@return zklock.Code? code
 function election:resign(options) end
 
---- Without an argument, asks a server for the leader: returns a row, or nil if there is no leader.
----
---- With `fn`, returns a ticket at once. `fn(leader)` is called from `session:step` or in a task of the loop, with the present
---- leader or nil, and again at each change, until `ticket:cancel`. If the session ends, the last call is `fn(nil, message, code)`.
---- Two calls never overlap. It uses one watch, on the leader's node, and seven requests for each change, however many participants
---- there are.
+--- Asks a server for the leader. Returns a row, or nil if there is no leader.
 ---
 --- Codes: disconnected, closed, auth, denied, invalid
----
---- Raises: if `fn` is not callable.
 ---
 --- ```lua
 --- local election = session:election("/elections/primary", { data = "web1" })
@@ -138,8 +131,26 @@ function election:resign(options) end
 --- print(election:leader().data)   --> web1
 --- guard:release()
 --- ```
----@param fn? fun(leader?: zklock.Leader, message?: string, code?: zklock.Code) is called with the leader. Default: ask once
----@return zklock.Leader|zklock.Ticket|nil leader with `fn`, a ticket
+---@return zklock.Leader? leader
 ---@return string? message
 ---@return zklock.Code? code
-function election:leader(fn) end
+function election:leader() end
+
+--- Calls `fn(leader)` with the present leader or nil, and again at each change, until `ticket:cancel`. Returns a ticket at once.
+---
+--- `fn` is called from `session:step` or in a task of the loop. If the session ends, the last call is `fn(nil, message, code)`.
+--- Two calls never overlap. It uses one watch, on the leader's node, and seven requests for each change, however many participants
+--- there are. A code is one of those of `election:leader`.
+---
+--- Raises: if `fn` is not callable.
+---
+--- ```lua
+--- local election = session:election("/elections/primary", { data = "web1" })
+--- local ticket = election:observe(function(leader)
+---   print(leader and leader.data or "no leader")
+--- end)
+--- ticket:cancel()   -- no further calls
+--- ```
+---@param fn fun(leader?: zklock.Leader, message?: string, code?: zklock.Code) is called with the leader
+---@return zklock.Ticket ticket
+function election:observe(fn) end

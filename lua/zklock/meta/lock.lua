@@ -202,14 +202,14 @@ function lock:holders() end
 
 -- ## Ticket
 --
--- A ticket cancels what a call with `_async`, or `election:leader` with a callback, has begun.
+-- A ticket cancels what a call with `_async`, or `election:observe`, has begun.
 
 --- Cancels what a call that does not wait has begun.
 ---@class zklock.Ticket
 local ticket = {}
 
 --- Ends what the call has begun. Its callback is called with `cancelled`, unless the result came first. A callback of
---- `election:leader` is not called again. Calling it again does nothing.
+--- `election:observe` is not called again. Calling it again does nothing.
 ---
 --- ```lua
 --- local guard = assert(session:mutex "/locks/orders":acquire(5))

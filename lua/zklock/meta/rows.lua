@@ -74,7 +74,7 @@
 
 -- ## Leader
 --
--- `election:leader` returns this row, and passes it to its callback.
+-- `election:leader` returns this row, and `election:observe` passes it to its callback.
 
 --- The leader of an election.
 ---@class zklock.Leader

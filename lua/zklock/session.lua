@@ -337,7 +337,7 @@ local function open(connecting, hosts, given)
   local handle, problem = core.open({
     hosts = hosts,
     session_timeout = given.session_timeout,
-    least_session_timeout = given.least_session_timeout,
+    min_session_timeout = given.min_session_timeout,
     tick_time = given.tick_time,
     auth = given.auth,
     acl = given.acl,

@@ -7,7 +7,7 @@ local misuse = require "zklock.errors".misuse
 
 local settings = {}
 
-local connect_options = check.set [[session_timeout least_session_timeout
+local connect_options = check.set [[session_timeout min_session_timeout
   tick_time connect_timeout auth acl tls loop on_event log]]
 
 local function positive(value, default, name)
@@ -33,14 +33,14 @@ local function read_timeout(value)
   return value
 end
 
-local function read_least(least, session_timeout)
-  least = positive(least, nil, "option 'least_session_timeout'")
-  if least and least > session_timeout then
-    misuse("option 'least_session_timeout' must not be more than option "
-      .. "'session_timeout', got %s and %s", tostring(least),
+local function read_minimum(minimum, session_timeout)
+  minimum = positive(minimum, nil, "option 'min_session_timeout'")
+  if minimum and minimum > session_timeout then
+    misuse("option 'min_session_timeout' must not be more than option "
+      .. "'session_timeout', got %s and %s", tostring(minimum),
       tostring(session_timeout))
   end
-  return least
+  return minimum
 end
 
 --- Checks `tick_time`: a server grants no timeout below two ticks.  The check
@@ -83,7 +83,7 @@ function settings.read(hosts, options)
   return {
     chroot = chroot,
     session_timeout = session_timeout,
-    least_session_timeout = read_least(options.least_session_timeout,
+    min_session_timeout = read_minimum(options.min_session_timeout,
       session_timeout),
     tick_time = read_tick(options.tick_time, session_timeout),
     connect_timeout = positive(options.connect_timeout, 10,

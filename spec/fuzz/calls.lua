@@ -84,7 +84,7 @@ local keys = { "timeout", "data", "max_hold", "owner", "wait", "reentrant",
   "lose_on_suspend", "guard", "per", "backoff", "on_error",
   "fn", "finish", "hosts", "session_timeout", "auth", "acl",
   "log", "loop", "tls", "connect_timeout", "on_event", "node", "token",
-  "session", "new", "wake", "least_session_timeout", "tick_time", "ca", 1, 2,
+  "session", "new", "wake", "min_session_timeout", "tick_time", "ca", 1, 2,
   3, "x" }
 
 local metamethods = { "__gc", "__index", "__newindex", "__close", "__tostring",

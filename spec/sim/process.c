@@ -84,7 +84,7 @@ void process_open(struct world *w, struct process *p) {
   struct transport transport = {p, submit, open};
   struct listener listener = {p, hear_session, hear_trouble};
   struct session_options options = {.chroot = "", .tick = w->profile.tick_told};
-  if (p->warned) options.least_timeout = w->zoo.grants[GRANTS - 1];
+  if (p->warned) options.min_timeout = w->zoo.grants[GRANTS - 1];
   p->library.least = 0;
   world_bits(w, options.random);
   p->opening = false;

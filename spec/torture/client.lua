@@ -44,7 +44,7 @@ local function connect()
     if opened == false then breathe() end -- who is refused hears it at once
     opened = zklock.connect(settings.hosts, {
       session_timeout = settings.session_timeout,
-      least_session_timeout = settings.least_session_timeout,
+      min_session_timeout = settings.min_session_timeout,
       connect_timeout = 1,
       auth = settings.credential
         and { scheme = "digest", credential = settings.credential },

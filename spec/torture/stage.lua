@@ -186,7 +186,7 @@ function Stage:begin_client(i)
   client.process = spawn_with(
     ("LUA_CPATH='%s' %s"):format(build.cpath, self.names.environment),
     ("require 'torture.client'{ journal = %q, root = %q, hosts = %q, "
-    .. "credential = %s, session_timeout = %d, least_session_timeout = %g, "
+    .. "credential = %s, session_timeout = %d, min_session_timeout = %g, "
     .. "tasks = %d, leisure = %g, seed = %d }"):format(
     file, settings.root, client.hosts,
     client.hostile and "'ann:secret'" or "nil", client.session_timeout, LEAST,

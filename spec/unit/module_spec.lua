@@ -88,7 +88,7 @@ describe("Misuse of connect", function()
 
   it("is an unknown option", function()
     assert.equal('unknown option "sesion_timeout" in connect options (known: '
-      .. 'acl, auth, connect_timeout, least_session_timeout, log, loop, '
+      .. 'acl, auth, connect_timeout, log, loop, min_session_timeout, '
       .. 'on_event, session_timeout, tick_time, tls)',
       misuse(function() connect("a", { sesion_timeout = 1 }) end))
     assert.matches("unknown option \"1\"",
@@ -115,7 +115,7 @@ describe("Misuse of connect", function()
   end)
 
   it("is a time that is not a positive number", function()
-    for _, name in ipairs { "session_timeout", "least_session_timeout",
+    for _, name in ipairs { "session_timeout", "min_session_timeout",
         "tick_time", "connect_timeout" } do
       for _, value in ipairs { 0, -1, 0 / 0, math.huge, -math.huge, 1e6 } do
         refuses("option '" .. name .. "' must be more than 0",
@@ -134,11 +134,11 @@ describe("Misuse of connect", function()
         .. "got " .. seconds .. "$",
         { session_timeout = seconds, connect_timeout = 0.1 })
     end
-    local least = "^option 'least_session_timeout' must not be more than "
+    local least = "^option 'min_session_timeout' must not be more than "
       .. "option 'session_timeout', got "
     refuses(least .. "5 and 4$",
-      { least_session_timeout = 5, session_timeout = 4 })
-    refuses(least .. "11 and 10$", { least_session_timeout = 11 })
+      { min_session_timeout = 5, session_timeout = 4 })
+    refuses(least .. "11 and 10$", { min_session_timeout = 11 })
     local tick = "^option 'tick_time' must be at most half of option "
       .. "'session_timeout' %(both in seconds%), got "
     refuses(tick .. "2 and 3$", { tick_time = 2, session_timeout = 3 })

@@ -309,7 +309,7 @@ describe("A function of the core", function()
       local lists = {}
       for i, value in ipairs(odd) do
         for _, name in ipairs { "hosts", "session_timeout",
-            "least_session_timeout", "tick_time", "auth", "acl" } do
+            "min_session_timeout", "tick_time", "auth", "acl" } do
           lists[#lists + 1] = { [name] = value }
           lists[#lists + 1] = { [name] = { value } }
           lists[#lists + 1] = { [name] = { { scheme = value } } }
@@ -318,7 +318,7 @@ describe("A function of the core", function()
         end
       end
       for _, number in ipairs { -1e300, 0 / 0, 1e300, 2 ^ 31, -2 ^ 63 } do
-        for _, name in ipairs { "session_timeout", "least_session_timeout",
+        for _, name in ipairs { "session_timeout", "min_session_timeout",
             "tick_time" } do
           lists[#lists + 1] = { [name] = number }
         end

@@ -256,7 +256,7 @@ static bool init_session(struct core *core) {
   const struct settings *settings = core->settings;
   struct session_options options = {
       .chroot = settings->hosts.chroot,
-      .least_timeout = settings->least_session_timeout_ms * INT64_C(1000000),
+      .min_timeout = settings->min_session_timeout_ms * INT64_C(1000000),
       .tick = settings->tick_time_ms * INT64_C(1000000),
       .doubts_acl = settings->doubts_acl};
   uint64_t seed;

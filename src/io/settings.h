@@ -26,8 +26,8 @@ struct acl_entry {
 struct settings {
   struct hosts hosts;
   int session_timeout_ms;
-  int least_session_timeout_ms; /* minimum over all servers; 0: not known */
-  int tick_time_ms;             /* maximum over all servers; 0: not known */
+  int min_session_timeout_ms; /* minimum over all servers; 0: not known */
+  int tick_time_ms;           /* maximum over all servers; 0: not known */
   struct credential *credentials;
   int credential_count;
   struct acl_entry *acl;

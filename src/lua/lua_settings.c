@@ -82,10 +82,10 @@ static void read_hosts(lua_State *L, int index, struct settings *settings) {
 static void read_times(lua_State *L, int index, struct settings *settings) {
   lua_getfield(L, index, "session_timeout");
   settings->session_timeout_ms = binding_to_int(luaL_checknumber(L, -1) * 1000);
-  lua_getfield(L, index, "least_session_timeout");
+  lua_getfield(L, index, "min_session_timeout");
   if (!lua_isnil(L, -1)) {
-    int least_ms = binding_to_int(luaL_checknumber(L, -1) * 1000);
-    settings->least_session_timeout_ms = least_ms > 0 ? least_ms : 1;
+    int min_ms = binding_to_int(luaL_checknumber(L, -1) * 1000);
+    settings->min_session_timeout_ms = min_ms > 0 ? min_ms : 1;
   }
   lua_getfield(L, index, "tick_time"); /* rounded up; the timeout is rounded
                                           down */

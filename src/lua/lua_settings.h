@@ -7,7 +7,7 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Reads { hosts =, session_timeout =, least_session_timeout =, tick_time =,
+/* Reads { hosts =, session_timeout =, min_session_timeout =, tick_time =,
  * auth =, acl =, log = } at `index`, or raises an error. Leaves a userdata on
  * the stack, which frees the settings. A caller that takes them sets the
  * pointer to NULL. */

@@ -103,7 +103,7 @@ void session_init(struct session *s, const struct session_options *options,
   s->renew_at = NEVER;
   wire_init(&s->wire, transport, &owner, options->chroot, options->random);
   s->wire.now = now;
-  lease_init(&s->wire.lease, options->least_timeout, options->tick);
+  lease_init(&s->wire.lease, options->min_timeout, options->tick);
   s->all.wire = &s->wire;
   s->all.next_id = 1;
   queues_init(&s->queues, &s->all);

@@ -39,7 +39,7 @@ struct listener {
 struct session_options {
   const char *chroot;       /* "" or an absolute path */
   unsigned char random[16]; /* seeds the prefix of node names */
-  int64_t least_timeout;    /* no server grants less; 0: unknown */
+  int64_t min_timeout;      /* no server grants less; 0: unknown */
   int64_t tick;             /* no server's tick is longer; 0: unknown */
   bool doubts_acl;          /* rehearse the ACL before creating nodes */
 };

@@ -22,7 +22,7 @@
 ---
 --- The shortest session timeout that any server of the ensemble grants. Set it if a server may shorten the timeout in a reply that
 --- never arrives (doc/dev/protocol.md). Default: none
----@field least_session_timeout? zklock.Seconds
+---@field min_session_timeout? zklock.Seconds
 ---
 --- The longest `tickTime` of any server of the ensemble (the servers' default is 2). With it, holds last longer while servers are
 --- unresponsive. At most half of `session_timeout`. Behind an `observerMasterPort`, set it to twice the tick. Default: none

@@ -71,7 +71,7 @@ describe("A session whose timeout falls at a reconnection", function()
 
   it("and hears no reply to it has lost its holds when others get them, if it "
     .. "was told the least that servers grant", function()
-    connect { least_session_timeout = SHORT }
+    connect { min_session_timeout = SHORT }
     local guard = hold()
     local handover = kinds.watch_handover(guard, support.connect(), path)
     hostile:behave { kind = "pass", asks = SHORT, lose_connect = 1 }

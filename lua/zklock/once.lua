@@ -62,7 +62,7 @@ end
 --- Records a success, while the lock's node exists, so that a request that a
 -- server applies late changes nothing.
 function once.note(session, guard, data)
-  return ask(session, guard, "stamp", book_of(guard.path), data, guard.node)
+  return ask(session, guard, "touch", book_of(guard.path), data, guard.node)
 end
 
 -- A result of fn is a success if it is empty or its first value is true.

@@ -208,7 +208,7 @@ local OWNED = "a session owns that node, which goes with it"
 local NO_PARENT = "there is no node above it"
 
 -- How often to retry when other clients create and delete the node meanwhile.
-local TRIES, STAMP_TRIES = 20, 5
+local TRIES, WRITE_TRIES = 20, 5
 
 local AGAIN = { missing = true, undone = true }
 
@@ -265,9 +265,9 @@ end
 -- path of a lock's node, both are transactions that check that node.  So a
 -- request that a server applies late, when another client holds the lock,
 -- changes nothing.
-local function stamp(ask, path, data, node)
+local function touch(ask, path, data, node)
   local answer
-  for _ = 1, STAMP_TRIES do
+  for _ = 1, WRITE_TRIES do
     answer = one(ask, { "set", path, data, ANY_VERSION, node })
     if answer.is ~= "missing" then break end
     answer = one(ask, { "create", path, data, nil, node })
@@ -282,14 +282,14 @@ end
 
 --- Creates a persistent node, or overwrites it.  With `node`, the path of
 -- another node: only if that node exists.
-function questions.stamp(engine, path, data, node)
-  local done, code, reason = run(engine, stamp, path, data, node)
+function questions.touch(engine, path, data, node)
+  local done, code, reason = run(engine, touch, path, data, node)
   if done then return true end
   if code == "lost" then
-    return refusal("lost", "%s was not stamped, because the node %s is gone",
+    return refusal("lost", "%s was not written, because the node %s is gone",
       path, node)
   end
-  return questions.refuse_order(engine, code, reason, "the stamp of", path)
+  return questions.refuse_order(engine, code, reason, "the write to", path)
 end
 
 return questions

@@ -195,7 +195,7 @@ function reasons.of_request(wait, who, path)
     who, wait.engine.chroot, path, wait.reason or wait.code)
 end
 
---- Returns the error of a write: `what`, such as "the stamp of", to `path`.  If
+--- Returns the error of a write: `what`, such as "the write to", to `path`.  If
 -- no server has answered, the write may have happened.
 function reasons.of_order(wait, what, path)
   if wait.code == "closed" then

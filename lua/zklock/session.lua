@@ -147,12 +147,12 @@ end
 
 --- Creates the persistent node `path`, or overwrites it, so that its `modified`
 -- is the servers' time of this.  `node`: only while that node exists.
-function Session:stamp(path, data, node)
+function Session:touch(path, data, node)
   local engine = open_engine(self)
   check.lock_path(path, engine.chroot, "path")
   if data == nil then data = engine.data end
   if node ~= nil then check.path(node, "node") end
-  return questions.stamp(engine, path, check.data(data, "data"), node)
+  return questions.touch(engine, path, check.data(data, "data"), node)
 end
 
 --- Deletes the node of a contender for `path`, by its name in `contenders`.
@@ -270,7 +270,7 @@ check.methods(Session, [[
   session:revoke(path)
   session:stat(path, with_data)
   session:children(path)
-  session:stamp(path, data, node)
+  session:touch(path, data, node)
   session:evict(path, node, token)
   session:on(event, fn)
   session:state()

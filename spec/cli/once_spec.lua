@@ -93,7 +93,7 @@ describe("once, with a server whose clock is wrong", function()
       "--once-per", "0.5" })
     support.wait_until(function() return #holder:contenders(path) == 2 end)
     support.sleep(1.5) -- three periods
-    assert(holder:stamp(path .. ".once", "me", guard.node))
+    assert(holder:touch(path .. ".once", "me", guard.node))
     guard:release()
     assert.equal(0, it:wait())
     assert.equal("", it:out() .. it:err())

@@ -564,7 +564,7 @@ end
 
 -- What a session is asked of a path, and what else that takes.
 local asks = { contenders = true, revoke = true, children = true,
-  stat = { true, false }, stamp = { "", "data" },
+  stat = { true, false }, touch = { "", "data" },
   evict = { "holder", "x-lock-0000000001", "locks/x-lock-0000000001", "x" } }
 
 -- A list of requests for the core, of which some are none.
@@ -582,7 +582,7 @@ end
 
 public.session = on("session", public.connect, function(session)
   local name = pick { "state", "id", "timeout", "stats", "fd", "step", "step",
-    "on", "contenders", "revoke", "stat", "children", "stamp", "evict",
+    "on", "contenders", "revoke", "stat", "children", "touch", "evict",
     "with_lock", "once", "step", "metrics", "on_trace" }
   if closing and (name == "with_lock" or name == "once") then return end
   local given = {}

@@ -27,7 +27,7 @@ local full = {
     multi = { {}, {} }, with_lock = { "/a", {}, print }, revoke = { "/a" },
     contenders = { "/a" }, on = { "closed", print },
     stat = { "/a", true }, children = { "/a" },
-    stamp = { "/a", "", "/b" },
+    touch = { "/a", "", "/b" },
     evict = { "/a", "holder", "1" }, election = { "/a", {} },
     barrier = { "/a" }, double_barrier = { "/a", 1, {} },
     once = { "/a", {}, print }, metrics = { {} }, on_trace = { print },

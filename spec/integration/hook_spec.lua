@@ -140,7 +140,7 @@ describe("A hook that raises", function()
       revoke = function() session:revoke(path) end,
       stat = function() session:stat(path) end,
       children = function() session:children(path) end,
-      stamp = function() session:stamp(path .. "/stamp") end,
+      touch = function() session:touch(path .. "/touched") end,
       evict = function() session:evict(path, "holder") end,
     }
     assert.is_true(guard:is_held())

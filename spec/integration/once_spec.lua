@@ -169,7 +169,7 @@ describe("once", function()
       return "done"
     end))
     assert.same({ 4, "denied", "done" }, { results.n, results[3], results[4] })
-    assert.matches("refused the stamp of " .. path .. ".once", results[2], 1,
+    assert.matches("refused the write to " .. path .. ".once", results[2], 1,
       true)
     support.wait_for_queue(path, 0)
   end)

@@ -1,5 +1,5 @@
 -- What tools ask of single nodes: what is there, what is below it, that it be
--- stamped, and that a contender's be gone.
+-- touched, and that a contender's be gone.
 local new_scheduler = require "support.scheduler".new
 local start_proxy = require "support.proxy".start
 local support = require "support"
@@ -12,7 +12,7 @@ local NODE = "x-lock-0000000001"
 local QUESTIONS = {
   stat = { nil, "exists" },
   children = { nil, "list_all" },
-  stamp = { "data", "set" },
+  touch = { "data", "set" },
   evict = { NODE, "delete" },
 }
 
@@ -97,7 +97,7 @@ describe("stat", function()
     assert.same({}, (inside:children "/a"))
     assert.same({ "a" }, (inside:children "/"))
     assert.equal(1, inside:stat("/").children)
-    assert.is_true(inside:stamp("/a/b", "below"))
+    assert.is_true(inside:touch("/a/b", "below"))
     assert.equal("below", (zk:get(path .. "/a/b")))
   end)
 end)
@@ -133,20 +133,20 @@ describe("children", function()
   end)
 end)
 
-describe("stamp", function()
+describe("touch", function()
   before_each(function()
     zk:make(path)
-    path = path .. "/stamp"
+    path = path .. "/touched"
   end)
 
   it("makes the node, writes it anew, and the time goes on", function()
-    assert.is_true(session:stamp(path))
+    assert.is_true(session:touch(path))
     assert.matches(":" .. support.pid() .. "$", (zk:get(path)))
     local first = session:stat(path)
     assert.same({ "persistent", 0, first.created },
       { first.kind, first.version, first.modified })
     support.advance(5)
-    assert.is_true(session:stamp(path, "again"))
+    assert.is_true(session:touch(path, "again"))
     local again = session:stat(path)
     assert.equal("again", (zk:get(path)))
     assert.same({ first.created, 1 }, { again.created, again.version })
@@ -155,9 +155,9 @@ describe("stamp", function()
 
   it("makes no container, which would vanish when it is empty", function()
     local function fill_and_empty(node) zk:delete(zk:create(node .. "/a")) end
-    assert.is_true(session:stamp(path))
+    assert.is_true(session:touch(path))
     fill_and_empty(path)
-    for i = 1, 2 do -- (the second one is looked at later than the stamp was)
+    for i = 1, 2 do -- (the second one is looked at later than it was touched)
       local container = zk:create(path .. "-c" .. i, { container = true })
       fill_and_empty(container)
       support.wait_until(function() return not zk:exists(container) end, 20)
@@ -166,36 +166,36 @@ describe("stamp", function()
   end)
 
   it("is invalid where there is no parent, and makes none", function()
-    assert.same({ nil, "zklock: ZooKeeper refused the stamp of " .. path
+    assert.same({ nil, "zklock: ZooKeeper refused the write to " .. path
       .. "/a/b: there is no node above it", "invalid" },
-      { session:stamp(path .. "/a/b") })
+      { session:touch(path .. "/a/b") })
     assert.is_false(session:stat(path .. "/a"))
   end)
 
   it("is invalid where a session owns the node, or the one above", function()
     local unfair = assert(connect():mutex(path, { fair = false }):acquire(30))
-    local _, message, code = session:stamp(unfair.node)
+    local _, message, code = session:touch(unfair.node)
     assert.equal("invalid", code)
     assert.matches("a session owns that node, which goes with it", message, 1,
       true)
-    assert.equal("invalid", select(3, session:stamp(unfair.node .. "/a")))
+    assert.equal("invalid", select(3, session:touch(unfair.node .. "/a")))
     unfair:release { wait = true }
   end)
 
   it("has the session's ACL, and is denied to who may not write", function()
     local auth = { scheme = "digest", credential = "alice:secret" }
     local alice = connect { auth = auth, acl = "creator" }
-    assert.is_true(alice:stamp(path))
-    local done, message, code = session:stamp(path)
+    assert.is_true(alice:touch(path))
+    local done, message, code = session:touch(path)
     assert.is_nil(done)
     assert.equal("denied", code)
-    assert.matches("the stamp of " .. path .. ": an ACL forbids it", message, 1,
+    assert.matches("the write to " .. path .. ": an ACL forbids it", message, 1,
       true)
-    assert.is_true(connect { auth = auth }:stamp(path, "third"))
+    assert.is_true(connect { auth = auth }:touch(path, "third"))
     assert.equal(5, alice:stat(path).size)
     zk:delete(path)
     zk:set_acl((path:match "^(.*)/"), without(CREATE))
-    assert.equal("denied", select(3, session:stamp(path)))
+    assert.equal("denied", select(3, session:touch(path)))
     assert.is_false(session:stat(path))
   end)
 
@@ -203,12 +203,12 @@ describe("stamp", function()
     .. "no data that are none, or too many", function()
     for node, words in pairs { [path .. "/" .. NODE] = "reads as a contender's",
         ["/zookeeper/a"] = "must not be /zookeeper or below it" } do
-      assert.matches(words, misuse(function() session:stamp(node) end), 1, true)
+      assert.matches(words, misuse(function() session:touch(node) end), 1, true)
     end
     assert.equal("data must be a string, got a number",
-      misuse(function() session:stamp(path, 5) end))
+      misuse(function() session:touch(path, 5) end))
     assert.equal("data must be at most 1024 bytes, got 1025",
-      misuse(function() session:stamp(path, ("x"):rep(1025)) end))
+      misuse(function() session:touch(path, ("x"):rep(1025)) end))
   end)
 end)
 
@@ -250,7 +250,7 @@ for name, row in pairs(QUESTIONS) do
       zk:create(path .. "/" .. NODE)
       proxy:lose_reply(row[2])
       fails("disconnected", ask(cut, name, path))
-      assert.equal(name == "stamp" and "data" or "", (zk:get(path)))
+      assert.equal(name == "touch" and "data" or "", (zk:get(path)))
       assert.equal(name ~= "evict", zk:exists(path .. "/" .. NODE) ~= false)
       zk:delete(path .. "/" .. NODE)
       proxy:heal()

@@ -231,14 +231,14 @@ describe("zklock.testing", function()
     end)
 
     it("stop and start, with all that it has stored", function()
-      session:stamp "/stamp"
+      session:touch "/touched"
       server:stop()
       testing.advance(2)
       assert.equal("suspended", session:state())
       server:start()
       testing.advance(4)
       assert.equal("connected", session:state())
-      assert.is_truthy(session:stat "/stamp")
+      assert.is_truthy(session:stat "/touched")
     end)
   end)
 

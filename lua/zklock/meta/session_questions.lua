@@ -84,7 +84,7 @@ function session:children(path) end
 --- So a request that a server applies late, when another client holds the lock, changes nothing. This does not help with an unfair
 --- lock, where each holder's node has the same name, or with a multi, whose guard has several nodes.
 ---
---- A directory that locks have created is a container: the servers delete it with its stamp when it is empty. A node below it
+--- A directory that locks have created is a container: the servers delete it with its data when it is empty. A node below it
 --- stays.
 ---
 --- Codes: lost, disconnected, closed, auth, denied, invalid
@@ -93,7 +93,7 @@ function session:children(path) end
 ---
 --- ```lua
 --- assert(session:with_lock("/locks/report", function(guard)
----   assert(session:stamp("/locks/last-report", nil, guard.node))
+---   assert(session:touch("/locks/last-report", nil, guard.node))
 --- end))
 --- print(session:stat "/locks/last-report".version)   --> 0
 --- ```
@@ -103,7 +103,7 @@ function session:children(path) end
 ---@return true? ok
 ---@return string? message
 ---@return zklock.Code? code
-function session:stamp(path, data, node) end
+function session:touch(path, data, node) end
 
 --- Deletes the node of any contender. A holder loses the lock with the reason `node_deleted`, but not at the same moment: SECURITY.md
 --- gives the delay. A waiter goes to the end of the queue. To ask the holder first, use `session:revoke`. A node that has children

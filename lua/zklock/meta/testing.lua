@@ -84,7 +84,7 @@ function testing.now() end
 --- Returns the servers' time of day, in seconds since 1970. Give it to programs that compare `os.time()` with the times of servers.
 ---
 --- ```lua
---- session:stamp "/report"
+--- session:touch "/report"
 --- testing.advance(3600)
 --- local age = testing.time() - session:stat("/report").modified
 --- print(age >= 3600 and age < 3601)   --> true

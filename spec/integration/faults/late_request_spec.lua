@@ -74,7 +74,7 @@ describe("A request that comes late", function()
         local function note(of, data)
           return of:once(path, { per = 0, data = data }, function() end)
         end
-        if made then assert.is_true(other:stamp(book, "before")) end
+        if made then assert.is_true(other:touch(book, "before")) end
         local _, done = delay({ "set", "set_if" },
           function() return note(session, "late") end,
           function() assert.is_true(note(other, "newer")) end)
@@ -83,21 +83,21 @@ describe("A request that comes late", function()
       end)
   end
 
-  it("stamps nothing once its lock's node is gone", function()
+  it("writes nothing once its lock's node is gone", function()
     local guard = assert(session:mutex(path):acquire(30))
-    local stamp = path .. "-stamp"
-    assert.is_true(session:stamp(stamp, "first", guard.node))
+    local touched = path .. "-touched"
+    assert.is_true(session:touch(touched, "first", guard.node))
     assert.equal("disconnected", delay({ "set_if" },
-      function() return session:stamp(stamp, "late", guard.node) end,
+      function() return session:touch(touched, "late", guard.node) end,
       function()
         assert.is_true(guard:release { wait = true })
-        assert.is_true(other:stamp(stamp, "newer"))
+        assert.is_true(other:touch(touched, "newer"))
       end))
-    assert.equal("newer", zk:get(stamp))
-    local ok, message, code = session:stamp(stamp, "too late", guard.node)
+    assert.equal("newer", zk:get(touched))
+    local ok, message, code = session:touch(touched, "too late", guard.node)
     assert.same({ "nil", "lost" }, { tostring(ok), code })
-    assert.equal(("zklock: %s was not stamped, because the node %s is gone")
-      :format(stamp, guard.node), message)
+    assert.equal(("zklock: %s was not written, because the node %s is gone")
+      :format(touched, guard.node), message)
   end)
 
   -- Of an unfair lock, whose nodes have all one name.

@@ -95,7 +95,7 @@ local function use_tools(record, session)
     hear(record, session, "first", session:stat(path))
     hear(record, session, "again", session:children(path))
   else
-    hear(record, session, "first", session:stamp(path))
+    hear(record, session, "first", session:touch(path))
     hear(record, session, "again", session:evict(path, "x-lock-0000000001"))
   end
 end
@@ -349,12 +349,12 @@ describe("What a server says wrongly is outlived:", function()
     { it = "a sync that has failed in a way of its own", on = "sync",
       lock = "look", tell = fails(-5), ends = "disconnected|invalid",
       again = "disconnected|invalid" },
-    { it = "a stamp's node that is not there, and then is", on = "set",
+    { it = "a touched node that is not there, and then is", on = "set",
       lock = "change", tell = fails(-101), times = 1, ends = "granted" },
-    { it = "a stamp's node that exists and does not", on = "set",
+    { it = "a touched node that exists and does not", on = "set",
       lock = "change", tell = fails(-101), ends = "invalid",
       again = "granted", asks = 60 },
-    { it = "a stamp that is written to what is no stamp", on = "set",
+    { it = "a touched node that is ephemeral", on = "set",
       lock = "change", tell = counts("owner", "0x7f7f00000009"),
       ends = "invalid", again = "granted" },
     { it = "an eviction of a node with children", on = "delete",
@@ -366,7 +366,7 @@ describe("What a server says wrongly is outlived:", function()
       on = "exists", lock = "look", tell = counts(field, -1), logs = BELOW,
       ends = "disconnected", again = "disconnected" }
     questions[#questions + 1] = { it = "less than no " .. field
-      .. " of what is stamped", on = "set", lock = "change",
+      .. " of what is touched", on = "set", lock = "change",
       tell = counts(field, -1), logs = BELOW, ends = "disconnected",
       again = "disconnected|granted" } -- or it is back
   end

@@ -33,7 +33,7 @@ end
 local function ask(who, name)
   local answer, how = read(name), "finds"
   if not answer then
-    local lock = session:mutex("/examples/cache/" .. zklock.key(name))
+    local lock = session:mutex("/examples/cache/" .. zklock.escape(name))
     need(lock:with_lock({ timeout = 30 }, function()
       answer = read(name)
       if not answer then answer, how = compute(name), "computes" end

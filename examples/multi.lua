@@ -16,7 +16,7 @@ local session = need(zklock.connect(hosts))
 local balance = { ann = 100, bob = 0 } -- plays a database
 
 local function lock_of(account, of)
-  return (of or session):mutex("/examples/multi/" .. zklock.key(account))
+  return (of or session):mutex("/examples/multi/" .. zklock.escape(account))
 end
 
 -- zklock acquires the locks in one order, whatever order you pass. So a

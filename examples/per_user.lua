@@ -13,12 +13,12 @@ end
 
 local hosts = arg[1] or os.getenv "ZKLOCK_HOSTS" or "127.0.0.1:2181"
 local session = need(zklock.connect(hosts))
--- key() turns any text into one path component, a different one for each text.
+-- escape() turns any text into one path component, a different one for each text.
 local function lock_of(user)
-  return session:mutex("/examples/per_user/user-" .. zklock.key(user))
+  return session:mutex("/examples/per_user/user-" .. zklock.escape(user))
 end
 
--- The fourth name is crafted: without key(), this user would be in ann's queue.
+-- The fourth name is crafted: without escape(), this user would be in ann's queue.
 local users = { "ann", "José", "../root", "ann/x-lock-0000000000", "" }
 for _, user in ipairs(users) do
   need(lock_of(user):with_lock({ timeout = 5 }, function(guard)
@@ -26,10 +26,10 @@ for _, user in ipairs(users) do
   end))
 end
 
--- Each user has a separate lock; and unkey() turns a key into its text again.
+-- Each user has a separate lock; and unescape() returns the text again.
 need(lock_of("ann"):with_lock({ timeout = 5 }, function()
   need(lock_of("bob"):with_lock({ timeout = 5 }, function(guard)
-    local name = zklock.unkey(guard.path:match "user%-(.*)$")
+    local name = zklock.unescape(guard.path:match "user%-(.*)$")
     print("beside ann's we have that of " .. name)
   end))
 end))

@@ -16,7 +16,7 @@ local session = need(zklock.connect(hosts))
 local other = need(zklock.connect(hosts)) -- plays another process
 
 local name = os.tmpname()
-local path = "/examples/rwlock/" .. zklock.key(name) -- one lock per file
+local path = "/examples/rwlock/" .. zklock.escape(name) -- one lock per file
 local ours, theirs = session:rwlock(path), other:rwlock(path)
 
 local function write(...)

@@ -127,7 +127,7 @@ channels.rules = {
   { file = "loop/init%.lua$", text = "^this co", group = "misuse" },
   { file = "loop/copas%.lua$", group = "names" },
   { call = "refusal", word = 1, group = "refused" },
-  { file = "key%.lua$", text = "^zklock:", says = "invalid",
+  { file = "escape%.lua$", text = "^zklock:", says = "invalid",
     group = "refused" },
   { file = "io/library_transactions%.c$", group = "connection" },
   { call = "report", word = 1, group = "log" },

@@ -27,12 +27,12 @@ local function argument(name)
 end
 
 -- 1. A critical section for each user: read, work, write.  Users choose their
--- names: a path is made of the key of one, never of the name itself.
+-- names: a path is made of the escaped one, never of the name itself.
 
 function locks.spend()
   local user, amount = argument "user", tonumber(argument "amount")
   if not amount then return ngx.exit(400) end
-  local path = "/example/users/" .. zklock.key(user)
+  local path = "/example/users/" .. zklock.escape(user)
   answer_under(session():mutex(path), function()
     local balance = shop:get("balance " .. user) or 100
     ngx.sleep(0.005) -- the database takes its time

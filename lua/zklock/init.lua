@@ -1,7 +1,7 @@
 --- zklock: distributed locks on ZooKeeper.
 local core = require "zklock.loader"
 local errors = require "zklock.errors"
-local keys = require "zklock.key"
+local escaping = require "zklock.escape"
 local sessions = require "zklock.session"
 local version = require "zklock.version"
 
@@ -38,9 +38,9 @@ local zklock = {
   --- `release_on_signal("TERM", "HUP")`: signals release everything first.
   release_on_signal = release_on_signal,
   --- Returns a safe path component for any text, including untrusted input.
-  key = keys.key,
-  --- Returns the text of a key; or nil, a message and a code.
-  unkey = keys.unkey,
+  escape = escaping.escape,
+  --- Returns the text of such a component; or nil, a message and a code.
+  unescape = escaping.unescape,
   --- Seconds on the clock that leases are measured with.
   now = core.now,
   --- The error codes: `zklock.errors.timeout == "timeout"`.

@@ -4,7 +4,7 @@ local Board = require "zklock.ngx.board"
 local bytes = require "zklock.bytes"
 local check = require "zklock.check"
 local errors = require "zklock.errors"
-local keys = require "zklock.key"
+local escaping = require "zklock.escape"
 local reader = require "zklock.ngx.reader"
 local scopes = require "zklock.ngx.scope"
 local settings = require "zklock.settings"
@@ -86,7 +86,7 @@ end
 
 -- Handlers build paths with these.
 ---@type zklock.ngx.Module
-local M = { key = keys.key, unkey = keys.unkey }
+local M = { escape = escaping.escape, unescape = escaping.unescape }
 
 -- Returns the names of differing options; not values, which may be secrets.
 local function differences(a, b)

@@ -614,8 +614,9 @@ end, true)
 function public.text()
   local object = any(pick { "session", "lock", "guard" })
   if object then call(true, "tostring", tostring, object) end
-  local key = call(true, "key", zklock.key, value(random(0, 1)))
-  call(true, "unkey", zklock.unkey, random(2) == 1 and key or value(0))
+  local escaped = call(true, "escape", zklock.escape, value(random(0, 1)))
+  call(true, "unescape", zklock.unescape,
+    random(2) == 1 and escaped or value(0))
 end
 
 -- Metamethods and fields of their own, and what others make of them.

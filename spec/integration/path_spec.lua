@@ -54,7 +54,7 @@ describe("A lock's path", function()
     local session, prefix = connect(), support.path()
     for _, name in ipairs { "x-lock-", "x-lock-000000000", "lock-0000000000",
       "x-lock-0000000000x", "x-lock-99999999999", "holder", "locks",
-      "leases", "zookeeper", zklock.key "x-lock-0000000000" } do
+      "leases", "zookeeper", zklock.escape "x-lock-0000000000" } do
       for kind, make in pairs(makers) do -- (one path in one way only)
         assert(make(session, ("%s/%s/%s"):format(prefix, kind, name)))
       end

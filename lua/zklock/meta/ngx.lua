@@ -2,17 +2,17 @@
 
 -- # nginx and OpenResty
 --
--- `local zklock = require "zklock.ngx"`, in nginx's Lua handlers. The module also has `key` and `unkey` of `require "zklock"`.
+-- `local zklock = require "zklock.ngx"`, in nginx's Lua handlers. The module also has `escape` and `unescape` of `require "zklock"`.
 -- doc/loops.md has the details, and examples/nginx/ has complete configurations.
 
 --- What `require "zklock.ngx"` returns.
 ---@class zklock.ngx.Module
 ---
---- The same as `zklock.key`.
----@field key fun(text: string): string
+--- The same as `zklock.escape`.
+---@field escape fun(text: string): string
 ---
---- The same as `zklock.unkey`.
----@field unkey fun(key: string): string?, string?, zklock.Code?
+--- The same as `zklock.unescape`.
+---@field unescape fun(escaped: string): string?, string?, zklock.Code?
 local ngx = {}
 
 --- Returns this worker's session with these hosts and options. A worker has only one such session, even if each request builds the

@@ -70,38 +70,38 @@ function zklock.connect(hosts, options) end
 ---@return zklock.Code? code
 function zklock.release_on_signal(...) end
 
---- Returns a path component for any text, including untrusted input. Different texts have different keys. No key can be mistaken
---- for a contender's node, whatever prefix the program adds. The key of a text of more than 64 bytes is its SHA-256 hash. A key has
---- at most 194 bytes. doc/paths.md explains why a path must not contain untrusted input unencoded.
+--- Returns a path component for any text, including untrusted input. Different texts have different components. None
+--- can be mistaken for a contender's node, whatever prefix the program adds. For a text of more than 64 bytes it returns the SHA-256
+--- hash. A component has at most 194 bytes. doc/paths.md explains why a path must not contain untrusted input unencoded.
 ---
 --- Raises: if `text` is not a string.
 ---
 --- ```lua
---- print(zklock.key "ann")   --> =ann=
---- print(zklock.key "a/b")   --> =a%2Fb=
---- print(zklock.key "")      --> ==
---- local mutex = session:mutex("/locks/user-" .. zklock.key "ann@example.com")
+--- print(zklock.escape "ann")   --> =ann=
+--- print(zklock.escape "a/b")   --> =a%2Fb=
+--- print(zklock.escape "")      --> ==
+--- local mutex = session:mutex("/locks/user-" .. zklock.escape "ann@example.com")
 --- ```
 ---@param text string any text
----@return string key
-function zklock.key(text) end
+---@return string escaped
+function zklock.escape(text) end
 
---- Returns the original text of a key. Keys of texts over 64 bytes are hashes and cannot be reversed: for these it returns
---- `invalid`.
+--- Returns the original text of a component from `zklock.escape`. Those of texts over 64 bytes are hashes and cannot be reversed:
+--- for these it returns `invalid`.
 ---
 --- Codes: invalid
 ---
---- Raises: if `key` is not a string.
+--- Raises: if `escaped` is not a string.
 ---
 --- ```lua
---- print(zklock.unkey "=a%2Fb=")           --> a/b
---- print((select(3, zklock.unkey "ann")))  --> invalid
+--- print(zklock.unescape "=a%2Fb=")           --> a/b
+--- print((select(3, zklock.unescape "ann")))  --> invalid
 --- ```
----@param key string a result of `zklock.key`
+---@param escaped string a result of `zklock.escape`
 ---@return string? text
 ---@return string? message
 ---@return zklock.Code? code
-function zklock.unkey(key) end
+function zklock.unescape(escaped) end
 
 --- Returns the seconds on the monotonic clock that measures leases. The clock never goes back and is unrelated to the time of day.
 --- Use it for timers of your own beside zklock's, as in an adapter.

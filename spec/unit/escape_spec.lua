@@ -1,9 +1,10 @@
--- zklock.key: any text as one component of a path.
+-- zklock.escape: any text as one component of a path.
 local core = require "zklock.core"
 local support = require "support"
 local zklock = require "zklock"
 
-local key, unkey, misuse = zklock.key, zklock.unkey, support.misuse
+local escape, unescape = zklock.escape, zklock.unescape
+local misuse = support.misuse
 
 -- Every marker, those of other recipes of Curator's and kazoo's, too.
 local MARKERS = { "-lock-", "-__READ__", "-__WRIT__", "-lease-", "__lock__",
@@ -24,7 +25,7 @@ local function bytes(most)
   return table.concat(parts)
 end
 
--- What somebody writes who knows how names are read, and how keys are made.
+-- What somebody writes who knows how names are read, and how they are escaped.
 local pieces = { "=", "%", "%2D", "%2d", "/", ".", "..", "-", "_", "\0", "\n",
   "holder", "locks", "leases", "zookeeper", "sha256", "=sha256=", "ö", "\255" }
 for _, list in ipairs { MARKERS, NUMBERS } do
@@ -54,7 +55,7 @@ end
 
 local TEXTS = 5000
 
-describe("A key", function()
+describe("An escaped text", function()
   it("shows ordinary text as it is", function()
     for text, expected in pairs {
       alice = "=alice=", [""] = "==", ["ann@example.com"] = "=ann@example.com=",
@@ -63,21 +64,21 @@ describe("A key", function()
       ["%"] = "=%25=", ["."] = "=.=", [".."] = "=..=", ["\255"] = "=%FF=",
       holder = "=holder=", ["=a="] = "=%3Da%3D=",
     } do
-      assert.equal(expected, key(text))
-      assert.equal(text, (unkey(expected)))
+      assert.equal(expected, escape(text))
+      assert.equal(text, (unescape(expected)))
     end
   end)
 
   it("of more than 64 bytes is their SHA-256", function()
     local digest = "ac137fce49837c7c2945f6160d3c0e67"
       .. "9e6f40070850420a22bc10e0692cbdc7" -- by sha256sum
-    assert.equal("=" .. ("a"):rep(64) .. "=", key(("a"):rep(64)))
-    assert.equal(194, #key(("/"):rep(64)))
-    assert.equal(73, #key(("a"):rep(65)))
+    assert.equal("=" .. ("a"):rep(64) .. "=", escape(("a"):rep(64)))
+    assert.equal(194, #escape(("/"):rep(64)))
+    assert.equal(73, #escape(("a"):rep(65)))
     assert.equal("=sha256=635361c48bb9eab14198e76ea8ab7f1a"
-      .. "41685d6ad62aa9146d301d4f17eb0ae0=", key(("a"):rep(65)))
-    assert.equal("=sha256=" .. digest .. "=", key(("a"):rep(66)))
-    assert.equal(73, #key(("x"):rep(2 ^ 24)))
+      .. "41685d6ad62aa9146d301d4f17eb0ae0=", escape(("a"):rep(65)))
+    assert.equal("=sha256=" .. digest .. "=", escape(("a"):rep(66)))
+    assert.equal(73, #escape(("x"):rep(2 ^ 24)))
     assert.equal("e3b0c44298fc1c149afbf4c8996fb924"
       .. "27ae41e4649b934ca495991b7852b855", core.sha256 "")
     assert.equal("ba7816bf8f01cfea414140de5dae2223"
@@ -89,24 +90,25 @@ describe("A key", function()
     local seen = {}
     for _ = 1, TEXTS do
       local text = any_text()
-      local made = key(text)
+      local made = escape(text)
       expect(seen[made] == nil or seen[made] == text, made)
       seen[made] = text
-      local back, problem, code = unkey(made)
+      local back, problem, code = unescape(made)
       if #text <= 64 then
         expect(back == text, made)
       else
         expect(back == nil and code == "invalid", made)
-        expect(problem == "zklock: this is the key of a text of more than 64 "
-          .. "bytes, which cannot be told from it", made)
+        expect(problem == "zklock: this is the hash of a text of more than 64 "
+          .. "bytes, which cannot be reversed", made)
       end
     end
   end)
 
-  it("is never another text's, be that itself a key", function()
-    for _, text in ipairs { key "a", key "a/b", key(("a"):rep(65)), "" } do
-      assert.is_not.equal(text, key(text))
-      assert.equal(text, #text <= 64 and unkey(key(text)) or text)
+  it("is never another text's, be that itself escaped", function()
+    for _, text in ipairs { escape "a", escape "a/b",
+      escape(("a"):rep(65)), "" } do
+      assert.is_not.equal(text, escape(text))
+      assert.equal(text, #text <= 64 and unescape(escape(text)) or text)
     end
   end)
 
@@ -114,7 +116,7 @@ describe("A key", function()
     local reserved = { [""] = true, ["."] = true, [".."] = true, holder = true,
       locks = true, leases = true, zookeeper = true }
     local function check(text)
-      local made = key(text)
+      local made = escape(text)
       expect(not core.check_path("/" .. made), made)
       expect(made:find "^=[%w%%.@=]*=$", made)
       expect(#made <= 194 and not reserved[made], made)
@@ -136,7 +138,7 @@ describe("A key", function()
           for to = from - 1, #name do
             local before, inside, behind =
               name:sub(1, from - 1), name:sub(from, to), name:sub(to + 1)
-            local made = before .. key(inside) .. behind
+            local made = before .. escape(inside) .. behind
             n = n + 1
             expect(not reads_as_contender(made)
               == not reads_as_contender(behind), made)
@@ -155,21 +157,22 @@ describe("A key", function()
       local before, behind = adversarial(), adversarial()
       behind = behind:gsub("/", "")
       if not reads_as_contender(behind) then
-        local made = before:gsub("/", "") .. key(any_text()) .. behind
+        local made = before:gsub("/", "") .. escape(any_text()) .. behind
         expect(not reads_as_contender(made), made)
       end
     end
-    for _, made in ipairs { "user-lock-" .. key "1234567890",
-      key "x-lock-" .. "0000000001", "x-lo" .. key "ck-" .. "0000000001",
-      "x-lock-" .. key "" .. "0000000001", "x-lock-" .. key "0000000001",
-      "__lock__" .. key "0000000000", "-lease-" .. key "-" .. "000000001" } do
+    for _, made in ipairs { "user-lock-" .. escape "1234567890",
+      escape "x-lock-" .. "0000000001", "x-lo" .. escape "ck-" .. "0000000001",
+      "x-lock-" .. escape "" .. "0000000001", "x-lock-" .. escape "0000000001",
+      "__lock__" .. escape "0000000000",
+      "-lease-" .. escape "-" .. "000000001" } do
       assert.is_nil(reads_as_contender(made), made)
     end
   end)
 
   it("holds no marker, and sorts behind every number", function()
     for _ = 1, TEXTS do
-      local made = key(any_text())
+      local made = escape(any_text())
       expect(not made:find "[-_/]", made)
       expect(made:byte() > ("9"):byte(), made) -- as others compare
     end
@@ -178,17 +181,17 @@ describe("A key", function()
   it("is misuse of what is no text", function()
     for value, got in pairs { [7] = "a number", [true] = "a boolean",
       [print] = "a function", [{}] = "a table" } do
-      assert.equal("argument 1 of key must be a string, got " .. got,
-        misuse(function() key(value) end))
-      assert.equal("argument 1 of unkey must be a string, got " .. got,
-        misuse(function() unkey(value) end))
+      assert.equal("argument 1 of escape must be a string, got " .. got,
+        misuse(function() escape(value) end))
+      assert.equal("argument 1 of unescape must be a string, got " .. got,
+        misuse(function() unescape(value) end))
     end
-    assert.equal("argument 1 of key must be a string, got nil",
-      misuse(function() key() end))
-    assert.equal("zklock.key(text) takes no more arguments, got a string, too",
-      misuse(function() key("a", "b") end))
-    assert.equal("zklock.key(text) must be called with a dot",
-      misuse(function() zklock:key "a" end))
+    assert.equal("argument 1 of escape must be a string, got nil",
+      misuse(function() escape() end))
+    assert.equal("zklock.escape(text) takes no more arguments, got a string, "
+      .. "too", misuse(function() escape("a", "b") end))
+    assert.equal("zklock.escape(text) must be called with a dot",
+      misuse(function() zklock:escape "a" end))
   end)
 
   it("is not what is spelled otherwise", function()
@@ -196,11 +199,11 @@ describe("A key", function()
       "=%61=", "===", "=a=b=", " =a=", "=a=\n", "=ö=", "=a-b=", "/=a=",
       "=" .. ("a"):rep(65) .. "=", "=sha256==", "=sha256=00=",
       "=sha256=" .. ("A"):rep(64) .. "=", "=%\0=", "=\0=" } do
-      local back, problem, code = unkey(text)
+      local back, problem, code = unescape(text)
       assert.is_nil(back, text)
       assert.equal("invalid", code)
-      assert.equal("zklock: this is not what zklock.key makes of any text",
-        problem)
+      assert.equal("zklock: this is not what zklock.escape returns for any "
+        .. "text", problem)
     end
   end)
 end)

@@ -220,8 +220,8 @@ local families = {
   { "zklock_session_reconnects_total", "counter",
     "Connections after the first one that continued the same ZooKeeper "
       .. "session.", counter "reconnects" },
-  { "zklock_session_expiries_total", "counter",
-    "ZooKeeper sessions that have expired.", counter "expiries" },
+  { "zklock_session_expirations_total", "counter",
+    "ZooKeeper sessions that have expired.", counter "expirations" },
   { "zklock_session_rounds_total", "counter",
     "Heartbeats sent to renew the lease while no other request did.",
     counter "heartbeats" },

@@ -15,7 +15,7 @@ local function quiet() return connect { session_timeout = 60 } end
 -- heartbeats and nudges.
 local function count(session)
   local id, stats = session:id():gsub("^0x0*", ""), session:stats()
-  local own = stats.heartbeats + stats.nudges
+  local own = stats.heartbeats + stats.internal.nudges
   for line in raw.word(support.hosts, "cons"):gmatch "[^\n]+" do
     if line:match "sid=0x0*(%x+)" == id then
       return line:match "recved=(%d+)" - own, line:match "sent=(%d+)" - own
@@ -85,7 +85,7 @@ describe("The cost", function()
       costs(price[1], 0, session, function() guard = lock:acquire(30) end, name)
       if name == "mutex" then -- one round trip is waited for
         local after = session:stats()
-        assert.equal(1, after.lists - before.lists)
+        assert.equal(1, after.internal.lists - before.internal.lists)
         assert.same({ 0, 0 }, { after.watches, after.heartbeats })
       end
       -- (The look watches, so that it is told of its own delete.)

@@ -192,7 +192,7 @@ describe("observe()", function()
       expect(session, late, "later" .. i)
       late.ticket:cancel()
     end
-    assert.equal(1, session:stats().expiries)
+    assert.equal(1, session:stats().expirations)
   end)
 
   it("tells the newest when fn has returned, if that waits", function()

@@ -146,7 +146,7 @@ describe("Metrics", function()
     assert.same(zeros(codes), by("zklock_session_refusals_total", "code"))
     assert.same(zeros(errors.losses),
       by("zklock_session_losses_total", "reason"))
-    for _, name in ipairs { "grants", "reconnects", "expiries" } do
+    for _, name in ipairs { "grants", "reconnects", "expirations" } do
       assert.equal(0, value_of("session_" .. name .. "_total"))
     end
   end)
@@ -232,7 +232,7 @@ describe("Metrics", function()
       support.advance(0.1)
       assert.is_false(short:is_held())
       seize(support.hosts, session:id())
-      support.until_state(session, "connected", { expiries = 1 })
+      support.until_state(session, "connected", { expirations = 1 })
       assert.equal("lost", ended:state())
       assert.equal(5, value_of "session_grants_total")
       for name, expected in pairs { refusals = { busy = 3, timeout = 1 },
@@ -248,7 +248,7 @@ describe("Metrics", function()
       assert.equal(1, value_of("lock_losses_total", { path = path .. "-a",
         reason = "max_hold_reached" }))
       assert.equal(1, value_of "session_up")
-      assert.equal(1, value_of "session_expiries_total")
+      assert.equal(1, value_of "session_expirations_total")
     end)
 
   it("tell the session's timeout, lease, and how it is", function()

@@ -318,10 +318,10 @@ end
 -- directory is remembered until the ZooKeeper session ends
 -- (src/protocol/doubts.h).
 local function end_doubts(session)
-  local expiries = session:stats().expiries
+  local expirations = session:stats().expirations
   assert(seize(support.hosts, session:id()))
   support.step_until(session, function()
-    return session:stats().expiries > expiries
+    return session:stats().expirations > expirations
       and session:state() == "connected"
   end, 10, "another ZooKeeper session")
 end

@@ -31,7 +31,8 @@ return function(workers, paths)
   for w = 1, workers do
     local session = { hosts = "zk1:2181", state = "connected", index = 1,
       id = "0x1", timeout = 10, lease = 5.25, counters = { reconnects = 0,
-        expiries = 0, heartbeats = 1, requests = 7, pending_releases = 0 },
+        expirations = 0, heartbeats = 1, requests = 7, pending_releases = 0,
+        internal = { lists = 2 } },
       locks = {}, holds = {}, waits = {}, holding = {}, waiting = {} }
     for i = 1, paths do
       local path, is_last = ("/path-%d-%d"):format(w, i), w == workers

@@ -14,12 +14,12 @@ end
 
 describe("A session #stock", function()
   local function ask(this)
-    local state, id, reconnects, expiries = this.actor:ask [[
+    local state, id, reconnects, expirations = this.actor:ask [[
       local stats = session:stats()
-      return session:state(), session:id(), stats.reconnects, stats.expiries
+      return session:state(), session:id(), stats.reconnects, stats.expirations
     ]]:match "(%S+)\t(%S+)\t(%S+)\t(%S+)"
-    return { state = state, id = id, expiries = tonumber(expiries),
-      connections = tonumber(reconnects) + tonumber(expiries) }
+    return { state = state, id = id, expirations = tonumber(expirations),
+      connections = tonumber(reconnects) + tonumber(expirations) }
   end
 
   local function begin()
@@ -45,7 +45,7 @@ describe("A session #stock", function()
       now = ask(this)
       return now.state == "connected" and now.connections > before.connections
     end, 10, "a connection")
-    assert.equal(0, now.expiries)
+    assert.equal(0, now.expirations)
     assert.equal(this.id, now.id)
     assert.same(this.queue, support.zk():queue(this.path))
   end

@@ -20,7 +20,7 @@ local function snapshot()
       losses = { lease_expired = 1 } }
   end
   return { hosts = "zk1:2181", state = "connected", timeout = 10, lease = 4,
-    counters = { reconnects = 1, expiries = 1, heartbeats = 5, requests = 50,
+    counters = { reconnects = 1, expirations = 1, heartbeats = 5, requests = 50,
       pending_releases = 2, refused_releases = 1 },
     locks = locks, holding = rows, waiting = rows }
 end

@@ -66,7 +66,7 @@ function support.until_state(session, state, stats)
   support.step_until(session, function()
     local now = stats and session:stats()
     for name, value in pairs(stats or {}) do
-      if now[name] ~= value then return false end
+      if (now[name] or now.internal[name]) ~= value then return false end
     end
     return not state or session:state() == state
   end, nil, state or "the session's counters")
@@ -386,7 +386,7 @@ function support.requests(session)
     stats = session:stats()
     return stats.in_flight == 0
   end, 20, "no request in flight")
-  return stats.requests - stats.heartbeats - stats.nudges
+  return stats.requests - stats.heartbeats - stats.internal.nudges
 end
 
 --- An operator deletes the nodes of a hold: until its guard knows.

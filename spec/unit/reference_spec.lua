@@ -361,6 +361,8 @@ describe("The tables", function()
     local stats = session:stats()
     session:leave()
     assert.equal(sorted(fields "zklock.Stats"), sorted(keys(stats)))
+    assert.equal(sorted(fields "zklock.InternalStats"),
+      sorted(keys(stats.internal)))
     assert.equal(28, #stats.wait_histogram)
   end)
 

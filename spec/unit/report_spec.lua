@@ -10,8 +10,8 @@ local function new_report(path)
     too_large = true, sessions = { {
       hosts = "zk1:2181", state = "connected", id = "0x1", index = 1,
       timeout = 10, lease = math.huge,
-      counters = { reconnects = 1, expiries = 0, requests = 7,
-        pending_releases = 0, heartbeats = 3 },
+      counters = { reconnects = 1, expirations = 0, requests = 7,
+        pending_releases = 0, heartbeats = 3, internal = { lists = 5 } },
       locks = { { path = path, mode = "mutex", waits = histogram(0.00025),
         holds = histogram(1e-300), refusals = { timeout = 2 },
         losses = { max_hold_reached = 1 } } },
@@ -55,7 +55,7 @@ describe("A worker's report", function()
   local function use(value)
     local n = 0
     for _, session in ipairs(value.sessions) do
-      n = n + session.index + session.counters.expiries
+      n = n + session.index + session.counters.expirations
       for _, lock in ipairs(session.locks) do
         n = n + lock.waits[17] + lock.holds.sum + #lock.path
       end

@@ -166,10 +166,13 @@ static int session_stats(lua_State *L) {
     waits[i] = core->waits[i] + core->turn_waits[i];
   lua_newtable(L);
 #define X(name) set_integer(L, #name, name);
-  SESSION_COUNTERS(X)
-#undef X
+  PUBLIC_COUNTERS(X)
   set_integer(L, "holding", (uint64_t)holding);
   set_integer(L, "local_turns", local_turns);
+  lua_newtable(L);
+  INTERNAL_COUNTERS(X)
+#undef X
+  lua_setfield(L, -2, "internal");
   lua_newtable(L);
   for (int i = 0; i < WAIT_BUCKETS; i++) {
     lua_pushinteger(L, (lua_Integer)waits[i]);

@@ -182,7 +182,7 @@ static void tell_loss(struct contender *c, enum loss why) {
   contender_decide(c, DECISION_LOST);
   c->verdict = VERDICT_LOST;
   c->loss = why;
-  counter_add(&contender_wire(c)->counters.lost, 1);
+  counter_add(&contender_wire(c)->counters.losses, 1);
   c->tell(c, NEWS_LOST);
 }
 

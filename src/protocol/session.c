@@ -86,7 +86,7 @@ static void hear_again(struct session *s) {
 /* A round was answered. */
 static void proved(void *self) {
   struct session *s = self;
-  s->expiries_in_row = 0;
+  s->expirations_in_row = 0;
   hear_again(s);
   if (!s->wire.proof_wanted || !wire_lease_lasts(&s->wire)) return;
   s->wire.proof_wanted = false;
@@ -328,10 +328,10 @@ void session_refused(struct session *s, int64_t now, int reason) {
 /* Returns the pause before the next session, which grows with each expiry in a
  * row. */
 static int64_t backoff(struct session *s) {
-  int shift = s->expiries_in_row < 6 ? s->expiries_in_row : 6;
+  int shift = s->expirations_in_row < 6 ? s->expirations_in_row : 6;
   int64_t pause = (50 * MILLISECOND) << shift;
   if (pause > BACKOFF_MAX) pause = BACKOFF_MAX;
-  return s->expiries_in_row++ == 0 ? 0 : wire_jitter(&s->wire, pause);
+  return s->expirations_in_row++ == 0 ? 0 : wire_jitter(&s->wire, pause);
 }
 
 void session_expired(struct session *s, int64_t now) {
@@ -345,7 +345,7 @@ void session_expired(struct session *s, int64_t now) {
   nonces_end(&s->nonces);
   queues_each(&s->queues, queue_rewind);
   lease_reset(&s->wire.lease);
-  counter_add(&s->wire.counters.expiries, 1);
+  counter_add(&s->wire.counters.expirations, 1);
   s->renew_at = now + backoff(s);
   change_state(s, SESSION_EXPIRED);
   end(s);

@@ -55,7 +55,7 @@ struct session {
   int calls;   /* nesting depth of calls */
   int64_t lost_at;  /* when the last connection was lost */
   int64_t renew_at; /* EXPIRED: when to open a new session */
-  int expiries_in_row;
+  int expirations_in_row;
 
   struct wire wire;
   struct contenders all;

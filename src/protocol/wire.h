@@ -13,24 +13,32 @@
 
 #pragma GCC visibility push(hidden)
 
-#define SESSION_COUNTERS(X) \
-  X(requests)               \
-  X(in_flight)              \
-  X(grants)                 \
-  X(handoffs)               \
-  X(timeouts)               \
-  X(lost)                   \
-  X(reconnects)             \
-  X(expiries)               \
-  X(heartbeats)             \
-  X(nudges)                 \
-  X(lists)                  \
-  X(strays)                 \
-  X(watches)                \
-  X(events)                 \
-  X(pending_releases)       \
-  X(refused_releases)       \
+/* Counters that users need. */
+#define PUBLIC_COUNTERS(X) \
+  X(requests)              \
+  X(in_flight)             \
+  X(grants)                \
+  X(handoffs)              \
+  X(timeouts)              \
+  X(losses)                \
+  X(reconnects)            \
+  X(expirations)           \
+  X(heartbeats)            \
+  X(watches)               \
+  X(events)                \
+  X(pending_releases)      \
+  X(refused_releases)      \
   X(waiting)
+
+/* Counters of how zklock works inside. */
+#define INTERNAL_COUNTERS(X) \
+  X(nudges)                  \
+  X(lists)                   \
+  X(strays)
+
+#define SESSION_COUNTERS(X) \
+  PUBLIC_COUNTERS(X)        \
+  INTERNAL_COUNTERS(X)
 
 /* Written by the protocol's thread only, read by any thread. */
 struct counters {

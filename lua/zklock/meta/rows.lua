@@ -121,25 +121,16 @@
 ---@field timeouts integer
 ---
 --- Holds that were lost.
----@field lost integer
+---@field losses integer
 ---
 --- Connections that continued the same ZooKeeper session.
 ---@field reconnects integer
 ---
 --- ZooKeeper sessions that ended while this session continued.
----@field expiries integer
+---@field expirations integer
 ---
 --- Heartbeats sent: small writes whose replies renew the lease while no other request does.
 ---@field heartbeats integer
----
---- Small requests that bring forward a late reply of a server.
----@field nudges integer
----
---- Requested lists of directories.
----@field lists integer
----
---- Orphaned nodes of this session, left by lost replies. zklock deletes them.
----@field strays integer
 ---
 --- Now: nodes that the session watches.
 ---@field watches integer
@@ -162,6 +153,25 @@
 --- A histogram of the waits before grants: `wait_histogram[i]` counts waits of less than 2^(i−1) microseconds, but not less than
 --- half of that. It has 28 entries; the last one counts all longer waits.
 ---@field wait_histogram integer[]
+---
+--- Counters of how zklock works inside. They can change with each version.
+---@field internal zklock.InternalStats
+
+-- ## Internal counters
+--
+-- The field `internal` of the counters of a session: for the tests and the developers of zklock.
+
+--- The internal counters of a session.
+---@class zklock.InternalStats
+---
+--- Small requests that bring forward a late reply of a server.
+---@field nudges integer
+---
+--- Requested lists of directories.
+---@field lists integer
+---
+--- Orphaned nodes of this session, left by lost replies. zklock deletes them.
+---@field strays integer
 
 -- ## Trace events
 --

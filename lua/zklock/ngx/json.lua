@@ -49,6 +49,7 @@ end
 local function of_session(session)
   local to = scalars(session)
   to.counters = scalars(session.counters)
+  to.counters.internal = scalars(session.counters.internal)
   to.locks = list_of(session.locks, of_lock)
   for _, name in ipairs { "holds", "waits", "holding", "waiting" } do
     to[name] = list_of(session[name], scalars)

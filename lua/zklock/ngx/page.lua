@@ -34,12 +34,12 @@ local function tell_sessions(all)
     rows[#rows + 1] = { place(report), number(session.index),
       state(session.state), wide(session.hosts), code(session.id),
       seconds(session.timeout), lease,
-      number(counters.reconnects), bad_if_any(counters.expiries),
+      number(counters.reconnects), bad_if_any(counters.expirations),
       bad_if_any(counters.pending_releases, "warn"),
       number(counters.requests) }
   end)
   return rows, { "worker", "session", "state", "servers", "id", "timeout",
-    "lease left", "reconnects", "expiries", "pending", "requests" }
+    "lease left", "reconnects", "expirations", "pending", "requests" }
 end
 
 local function each_row(all, field, make)

@@ -156,8 +156,8 @@ local is_report = record {
   sessions = list_of(record {
     hosts = text, state = text, id = text, index = number,
     timeout = number, lease = number,
-    counters = record { reconnects = number, expiries = number,
-      requests = number, pending_releases = number },
+    counters = record { reconnects = number, expirations = number,
+      requests = number, pending_releases = number, internal = numbers },
     locks = rows { waits = histogram, holds = histogram, refusals = numbers,
       losses = numbers },
     holds = rows { seconds = number, lease = number, token = text,

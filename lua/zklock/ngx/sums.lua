@@ -104,11 +104,11 @@ function sums.paths(reports, most, pause)
   return list, rest
 end
 
---- Returns `{ sessions =, up =, held =, waiting =, losses =, expiries =,
+--- Returns `{ sessions =, up =, held =, waiting =, losses =, expirations =,
 -- pending_releases =, longest = }`; `longest`: the longest present wait.
 function sums.totals(reports)
   local all = { sessions = 0, up = 0, held = 0, waiting = 0, losses = 0,
-    expiries = 0, pending_releases = 0, longest = 0 }
+    expirations = 0, pending_releases = 0, longest = 0 }
   sums.each_session(reports, function(session)
     all.sessions = all.sessions + 1
     all.up = all.up + (session.state == "connected" and 1 or 0)
@@ -122,7 +122,7 @@ function sums.totals(reports)
     for _, wait in ipairs(session.waits) do
       all.longest = math.max(all.longest, wait.seconds)
     end
-    all.expiries = all.expiries + session.counters.expiries
+    all.expirations = all.expirations + session.counters.expirations
     all.pending_releases = all.pending_releases
       + session.counters.pending_releases
   end)

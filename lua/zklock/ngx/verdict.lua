@@ -87,7 +87,7 @@ function verdict.facts(totals)
     { "longest wait now",
       totals.waiting > 0 and seconds(totals.longest) or "–" },
     { "holds lost", bad_if_any(totals.losses) },
-    { "sessions expired", bad_if_any(totals.expiries) },
+    { "sessions expired", bad_if_any(totals.expirations) },
     { "releases pending", bad_if_any(totals.pending_releases, "warn") },
   } do
     facts[#facts + 1] = ("<div><dt>%s</dt><dd>%s</dd></div>"):format(fact[1],

@@ -527,7 +527,7 @@ describe("A session that expires", function()
       else
         assert.is_true(seize(support.hosts, old))
       end
-      support.until_state(session, "connected", { expiries = 1 })
+      support.until_state(session, "connected", { expirations = 1 })
       assert.are_not.equal(old, session:id())
       await(unpack(waiters))
       for i, kind in ipairs(kinds.all) do

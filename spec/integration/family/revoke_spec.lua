@@ -97,7 +97,8 @@ describe("revoke", function()
     local function requests()
       scheduler:run(0.01)
       local stats = session:stats()
-      return stats.requests - stats.heartbeats - stats.nudges
+      return stats.requests - stats.heartbeats
+        - stats.internal.nudges
     end
     local before = requests()
     -- Two lists, a read, and then the mark is on its way.

@@ -65,13 +65,13 @@ describe("Local turns", function()
       local lock = mutex(nil, n)
       local session, waiters = lock._session, wait_often(lock, 20)
       local guard = await(waiters[1])
-      local token, lists = guard:token(), session:stats().lists
+      local token, lists = guard:token(), session:stats().internal.lists
       guard = pass(guard, waiters, 2, 3)
       -- Half are over: it looks around.
       support.until_state(session, nil, { lists = lists + 1, in_flight = 0 })
       guard = pass(guard, waiters, 4, 13)
       assert.same({ 12, token }, { guard:turn(), guard:token() })
-      assert.equal(lists + 1, session:stats().lists)
+      assert.equal(lists + 1, session:stats().internal.lists)
       local stranger = kinds.queue_in(mutex(nil, 0), path)
       support.until_state(session, nil, { lists = lists + 2, in_flight = 0 })
       guard = pass(guard, waiters, 14, 13 + n)

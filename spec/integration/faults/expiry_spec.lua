@@ -10,7 +10,7 @@ local function expire(session)
 end
 
 local function has_another(session)
-  support.until_state(session, "connected", { expiries = 1 })
+  support.until_state(session, "connected", { expirations = 1 })
 end
 
 -- It is a hold, at a node of this session.

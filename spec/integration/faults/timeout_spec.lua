@@ -45,7 +45,7 @@ describe("A session whose timeout falls at a reconnection", function()
     reconnects(1, SHORT)
     hostile:behave { kind = "pass", forgets = "always" }
     hostile:cut()
-    support.until_state(session, "connected", { expiries = 1 })
+    support.until_state(session, "connected", { expirations = 1 })
     assert.equal(LONG, session:timeout())
     local guard = hold()
     support.step_until(session, function() return guard:lease() > SHORT end)

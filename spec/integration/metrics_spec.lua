@@ -5,6 +5,7 @@ local prometheus = require "support.prometheus"
 local promtool = require "support.promtool"
 local read_file = require "support.files".read
 local seize = require "support.seizure".seize
+local start_proxy = require "support.proxy".start
 local support = require "support"
 local connect, misuse = support.connect, support.misuse
 
@@ -263,6 +264,29 @@ describe("Metrics", function()
     assert.equal(session:stats().requests, value_of "session_requests_total")
     guard:release()
   end)
+
+  it("count heartbeats that servers have committed, none of a stopped one",
+    function()
+      local T, proxy = 4, start_proxy()
+      session = connect { hosts = proxy.hosts, session_timeout = T }
+      local function heartbeats() return value_of "session_heartbeats_total" end
+      assert(session:mutex(path):acquire(20))
+      support.wait_until(function() return heartbeats() >= 3 end)
+      proxy:freeze()
+      support.advance(0.1) -- replies that were under way
+      local before = heartbeats()
+      assert.equal(before, session:stats().heartbeats)
+      local sent = session:stats().requests
+      for _ = 1, 3 * T do
+        support.advance(1)
+        session:step()
+        assert.equal(before, heartbeats())
+      end
+      assert.is_true(session:stats().requests > sent)
+      proxy:heal()
+      support.until_state(session, "connected")
+      support.wait_until(function() return heartbeats() > before end)
+    end)
 
   it("put each wait and hold into its bucket", function()
     local guard = assert(session:mutex(path):acquire(20))

@@ -81,7 +81,6 @@ static void append(struct op ***end, struct op *op) {
 }
 
 static void count(struct wire *w, const struct op *op) {
-  if (op == &w->heartbeat) counter_add(&w->counters.heartbeats, 1);
   if (op == &w->nudge) counter_add(&w->counters.nudges, 1);
   counter_add(&w->counters.in_flight, 1);
 }
@@ -253,11 +252,15 @@ static void round_answered(struct wire *w, const struct op *op, int rc) {
     round_refused(w, op);
 }
 
+/* Counts a heartbeat that the servers have committed. Without their reply it
+ * does not count, so the counter stands still while they are silent. */
 static void heartbeat_answered(struct wire *w, int rc) {
-  if (reply_proves(OP_HEARTBEAT, rc))
+  if (reply_proves(OP_HEARTBEAT, rc)) {
     w->begun = w->connection;
-  else if (!is_begun(w) && !reply_is_unknown(rc))
+    counter_add(&w->counters.heartbeats, 1);
+  } else if (!is_begun(w) && !reply_is_unknown(rc)) {
     wire_retry(w);
+  }
 }
 
 /* Returns true if the wire will send the op again after a pause.  Then its

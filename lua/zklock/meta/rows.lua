@@ -129,7 +129,7 @@
 --- ZooKeeper sessions that ended while this session continued.
 ---@field expirations integer
 ---
---- Heartbeats sent: small writes whose replies renew the lease while no other request does.
+--- Heartbeats that the servers have committed: small writes whose replies renew the lease while no other request does.
 ---@field heartbeats integer
 ---
 --- Now: nodes that the session watches.

@@ -33,7 +33,7 @@ other:close()
 -- For Prometheus: the answer of your program at /metrics. This prints a part of
 -- it.
 for line in session:metrics({ service = "shop" }):gmatch "[^\n]+" do
-  if line:find "^zklock_lock_grants_total"
+  if line:find "^zklock_lock_wait_seconds_count"
     or line:find "^zklock_lock_refusals_total"
     or line:find "^zklock_session_up" then
     print(line)
@@ -49,5 +49,5 @@ session:close()
 --   trace: wait    /examples/metrics
 --   trace: refuse  timeout
 --   zklock_session_up{service="shop"} 1
---   zklock_lock_grants_total{mode="mutex",path="/examples/metrics",service="shop"} 1
+--   zklock_lock_wait_seconds_count{mode="mutex",path="/examples/metrics",service="shop"} 1
 --   zklock_lock_refusals_total{mode="mutex",path="/examples/metrics",service="shop",code="timeout"} 1

@@ -167,12 +167,6 @@ local function each_histogram(field)
   end
 end
 
-local function each_grant(writer, source)
-  for _, lock in ipairs(source.snapshot.locks) do
-    writer:add(source:words_of(lock), tally.count(lock.waits))
-  end
-end
-
 -- A worker of an older version, which is about to exit, has no `oldest`.
 local function each_row(field, what)
   return function(writer, source)
@@ -250,8 +244,6 @@ local families = {
   { "zklock_lock_hold_seconds", "histogram",
     "How long the lock was held, until it was released or lost.",
     each_histogram "holds" },
-  { "zklock_lock_grants_total", "counter", "Acquisitions that were granted.",
-    each_grant },
   { "zklock_lock_refusals_total", "counter",
     "Acquisitions that ended without the lock, by their code.",
     each_word("refusals", "code") },

@@ -39,7 +39,7 @@ describe("The metrics", function()
         row:find "^%a+, seconds |" ~= nil, name)
       n = n + 1
     end
-    assert.equal(22, n)
+    assert.equal(21, n)
     -- (A histogram may be named as what it is.)
     for name in page:gmatch "%f[%w_:](zklock_[%w_]+)" do
       assert.is_truthy(families[name] or expressions.family(name), name)

@@ -29,9 +29,9 @@ local function value_of(name, labels, suffix)
 end
 
 -- `{ word = value }` of a family's samples with these labels.
-local function by(name, label, labels)
+local function by(name, label, labels, suffix)
   local found = {}
-  for _, sample in ipairs(prometheus.find(read(), name, labels)) do
+  for _, sample in ipairs(prometheus.find(read(), name, labels, suffix)) do
     found[sample.labels[label]] = sample.value
   end
   return found
@@ -41,14 +41,12 @@ end
 -- have ended, were refused and lost, and wait and hold now.
 local function counts(at, mode, ...)
   local families, found = read(), {}
-  for i, name in ipairs { "grants_total", "hold_seconds", "refusals_total",
+  for i, name in ipairs { "wait_seconds", "hold_seconds", "refusals_total",
       "losses_total", "waiting", "holding" } do
     found[i] = prometheus.sum(families, "zklock_lock_" .. name,
       { path = at, mode = mode }, name:find "seconds" and "_count") or 0
   end
   assert.same({ ... }, found)
-  assert.equal((...), prometheus.sum(families, "zklock_lock_wait_seconds",
-    { path = at, mode = mode }, "_count"))
 end
 
 -- What on_trace was told, each as one line.
@@ -346,17 +344,17 @@ describe("Metrics", function()
         assert(session:mutex(path .. "/" .. i):acquire(20)):release()
       end
       local function count_series()
-        return #read().zklock_lock_grants_total.samples
+        return #prometheus.find(read(), "zklock_lock_wait_seconds", nil,
+          "_count")
       end
       assert.equal(101, count_series())
-      for _, level in ipairs { "lock", "session" } do
-        assert.equal(300, value_of(level .. "_grants_total"))
+      local function grants(labels)
+        return value_of("lock_wait_seconds", labels, "_count")
       end
-      assert.equal(200, value_of("lock_grants_total",
-        { path = "others", mode = "mutex" }))
-      assert.equal(1, value_of("lock_grants_total", { path = path .. "/100" }))
-      assert.equal(0, #prometheus.find(read(), "zklock_lock_grants_total",
-        { path = path .. "/101" }))
+      assert.same({ 300, 300 }, { grants(), value_of "session_grants_total" })
+      assert.equal(200, grants { path = "others", mode = "mutex" })
+      assert.equal(1, grants { path = path .. "/100" })
+      assert.is_nil(grants { path = path .. "/101" })
       -- Of another mode there is one series more.
       assert(session:rwlock(path .. "/rw").read:acquire(20)):release()
       assert.equal(102, count_series())
@@ -369,7 +367,7 @@ describe("Metrics", function()
         session:mutex(at):acquire_async(function() end)
       end
       assert.equal(101, count_series())
-      assert.equal(0, value_of "lock_grants_total")
+      assert.equal(0, grants())
       assert.equal(150, value_of "lock_waiting")
       assert.equal(50, value_of("lock_waiting", { path = "others" }))
     end)
@@ -403,8 +401,8 @@ describe("Metrics", function()
           path .. "/\\x5cxe2\\x80\\xae" } do
         assert(session:mutex(one):acquire(20)):release()
       end
-      assert.equal(1, value_of("lock_grants_total", { path = odd }))
-      local found, n = by("zklock_lock_grants_total", "path"), 0
+      assert.equal(1, value_of("lock_wait_seconds", { path = odd }, "_count"))
+      local found, n = by("zklock_lock_wait_seconds", "path", nil, "_count"), 0
       assert.equal(1, found[like_it]) -- the one whose bytes are shown so
       for _ in pairs(found) do n = n + 1 end
       assert.equal(4, n)

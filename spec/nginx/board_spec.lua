@@ -201,8 +201,8 @@ describe("What workers tell each other", function()
       for i = 1, 100 do
         local path = ("/path-%d-%d"):format(w, i)
         assert.is_true(known[path])
-        assert.equal(1, prometheus.sum(families, "zklock_lock_grants_total",
-          { path = path }))
+        assert.equal(1, prometheus.sum(families, "zklock_lock_wait_seconds",
+          { path = path }, "_count"))
       end
     end
     -- One path too many has a row of its own, too.

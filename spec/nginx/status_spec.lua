@@ -300,8 +300,8 @@ describe("The operators' page", function()
       check_counters(read_metrics(server), before)
     end
     support.wait_until(function()
-      return prometheus.sum(read_metrics(server), "zklock_lock_grants_total")
-        == 42
+      return prometheus.sum(read_metrics(server), "zklock_lock_wait_seconds",
+        nil, "_count") == 42
     end, 5, "all grants to be told")
     assert.is_truthy(promtool.takes(ask(server, "/zklock/metrics").body))
   end)
@@ -431,8 +431,8 @@ describe("The operators' page", function()
     assert.truthy(ask(server, "/zklock").body:find ">leaving<")
     local families = read_metrics(server)
     assert.equal(2, #prometheus.find(families, "zklock_session_up"))
-    assert.equal(0, #prometheus.find(families, "zklock_lock_grants_total",
-      { path = path }))
+    assert.equal(0, #prometheus.find(families, "zklock_lock_wait_seconds",
+      { path = path }, "_count"))
     os.remove(gate)
     assert.equal(holder.pid, tonumber((holding:answer())))
     await_worker(server, "the old worker to be told no more",

@@ -184,7 +184,7 @@ channels.rules = {
   { file = "cli/evict", text = "^Delete", group = "says" },
   { file = "cli/evict", group = "prints" },
   { file = "cli/", call = "problem", says = "problems", group = "check" },
-  { file = "cli/", call = "remark", says = "remarks", group = "check" },
+  { file = "cli/", call = "warning", says = "warnings", group = "check" },
   { file = "cli/servers", group = "check" },
   { file = "cli/", group = "prints" },
   -- C.
@@ -291,7 +291,7 @@ file (exit code 78).]] },
     .. "`watch`, `revoke`, `forget`, `evict` and `check` print for people." },
   check = { title = "The command: what `zklock check` finds",
     words = { wrong = "exit code 1" },
-    text = "Under `problems` (exit code 1), `remarks` and `servers`." },
+    text = "Under `problems` (exit code 1), `warnings` and `servers`." },
   install = { title = "Building and installing", text = [[
 What `make`, `make install` and `.ci/install` say.]] },
 }

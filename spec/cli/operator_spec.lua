@@ -215,8 +215,8 @@ describe("zklock check", function()
     found, said = check("--session-timeout", "10", support.path())
     assert.equal(0, said.code)
     assert.equal(10, found.session.timeout)
-    assert.equal("4.9 5.8", ("%.1f %.1f"):format(found.session.lease.least,
-      found.session.lease.most))
+    assert.equal("4.9 5.8", ("%.1f %.1f"):format(found.session.lease.min,
+      found.session.lease.max))
     assert.is_true(found.lock.may_create and found.lock.may_delete)
     assert.is_true(found.containers)
     assert.same({}, found.problems)
@@ -317,11 +317,11 @@ describe("zklock check", function()
     end
     local found, said = check_as_ann(theirs)
     assert.equal(1, said.code)
-    assert.is_true(found.lock.open_to_strangers)
+    assert.is_true(found.lock.open_to_anyone)
     assert.same({ "digest" }, found.access.schemes)
     assert.is_nil((said.out .. said.err):find "hunter2")
     found = check_as_ann(mine)
-    assert.is_false(found.lock.open_to_strangers)
+    assert.is_false(found.lock.open_to_anyone)
     assert.same({}, found.problems)
     -- (An empty directory may vanish at any time.)
     support.hold(mine, { acl = "creator", auth = { scheme = "digest",
@@ -351,7 +351,7 @@ describe("zklock check of two servers that stand alone", function()
     assert.is_not_nil(made_at)
     for _, server in ipairs(found.servers) do
       assert.equal(("%s:%d"):format(server.host, server.port) == made_at,
-        server.shares)
+        server.shares_data)
     end
   end
 
@@ -371,7 +371,7 @@ describe("zklock check of two servers that stand alone", function()
     local found = json.decode(said.out)
     assert.equal(0, said.code, table.concat(found.problems, "\n"))
     for _, server in ipairs(found.servers) do
-      assert.equal(server.version ~= nil or nil, server.shares)
+      assert.equal(server.version ~= nil or nil, server.shares_data)
     end
   end)
 end)

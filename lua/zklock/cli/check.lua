@@ -29,11 +29,11 @@ end
 
 local function measure_session(session, options, path)
   local timeout = session:timeout()
-  local least, most = terms.lease(timeout, options.tick_time)
+  local min, max = terms.lease(timeout, options.tick_time)
   return {
     timeout = timeout,
-    asked = options.session_timeout or timeout,
-    lease = { least = least, most = most },
+    requested_timeout = options.session_timeout or timeout,
+    lease = { min = min, max = max },
     round_trip = trial.round_trip(session, path),
   }
 end
@@ -71,8 +71,8 @@ return function(request)
   output.heed()
   local hosts, options = config.read(request)
   local report = { access = access(options),
-    tls = { spoken = false, in_library = core.has_tls() },
-    sasl = { spoken = false, in_library = core.has_sasl() } }
+    tls = { used = false, supported = core.has_tls() },
+    sasl = { used = false, supported = core.has_sasl() } }
   local ok, problem = xpcall(look, exit.explain, report, request, hosts,
     options)
   if not ok then

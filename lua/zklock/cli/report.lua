@@ -6,8 +6,8 @@ local report = {}
 local function ms(seconds) return ("%.1f ms"):format(seconds * 1000) end
 
 local function spread(times)
-  return ("%s (%s to %s)"):format(ms(times.median), ms(times.least),
-    ms(times.most))
+  return ("%s (%s to %s)"):format(ms(times.median), ms(times.min),
+    ms(times.max))
 end
 
 local function yes_or_no(value)
@@ -32,7 +32,7 @@ function report.servers(servers, containers)
     end
     lines[#lines + 1] = ("  %-24s %s"):format(name, one.problem
       or ("ZooKeeper %s, %s, answers in %s"):format(one.version, one.mode,
-        ms(one.answered_after)))
+        ms(one.response_time)))
   end
   lines[#lines + 1] = "  empty directories vanish (containers): "
     .. yes_or_no(containers)
@@ -43,7 +43,7 @@ function report.session(session)
   return section("session", {
     { "timeout", ("%g s"):format(session.timeout) },
     { "lease", ("%.1f to %.1f s: how long a hold lasts when the servers stop "
-      .. "responding"):format(session.lease.least, session.lease.most) },
+      .. "responding"):format(session.lease.min, session.lease.max) },
     { "round trip", spread(session.round_trip) },
   })
 end
@@ -58,8 +58,8 @@ function report.lock(lock)
   add("token", lock.token)
   add("may create", yes_or_no(lock.may_create))
   add("may delete", yes_or_no(lock.may_delete))
-  if lock.open_to_strangers ~= nil then
-    add("open", yes_or_no(lock.open_to_strangers))
+  if lock.open_to_anyone ~= nil then
+    add("open", yes_or_no(lock.open_to_anyone))
   end
   return section("lock " .. lock.path, lines)
 end
@@ -71,9 +71,9 @@ local function security(found)
   return section("access", {
     { "credentials", schemes },
     { "acl", found.access.acl },
-    { "TLS", without:format(found.tls.in_library and "with" or "without")
+    { "TLS", without:format(found.tls.supported and "with" or "without")
       .. ": doc/tls.md has the tunnel" },
-    { "SASL", without:format(found.sasl.in_library and "with" or "without") },
+    { "SASL", without:format(found.sasl.supported and "with" or "without") },
   })
 end
 
@@ -84,18 +84,18 @@ end
 
 --- Returns the last part of the report.
 function report.rest(found)
-  return security(found) .. list("remarks", found.remarks)
+  return security(found) .. list("warnings", found.warnings)
     .. (#found.problems == 0 and "\nno problems"
       or list("problems", found.problems))
 end
 
 local order = { "code", "servers", "containers", "session", "lock", "access",
-  "tls", "sasl", "problems", "remarks", "host", "port", "address",
-  "reachable", "version", "mode", "answered_after", "shares", "problem",
-  "timeout", "asked", "lease", "round_trip", "path", "granted", "acquire",
-  "release", "token", "may_create", "may_delete", "open_to_strangers",
-  "clock_ahead", "cuts", "unowned", "refusal", "least", "median", "most",
-  "schemes", "acl", "spoken", "in_library" }
+  "tls", "sasl", "problems", "warnings", "host", "port", "address",
+  "reachable", "version", "mode", "response_time", "shares_data", "problem",
+  "timeout", "requested_timeout", "lease", "round_trip", "path", "granted",
+  "acquire", "release", "token", "may_create", "may_delete",
+  "open_to_anyone", "clock_offset", "reconnects", "unowned", "message", "min",
+  "median", "max", "schemes", "acl", "used", "supported" }
 
 -- Marks a list, so that an empty one becomes a JSON array.
 local function as_list(json, items)
@@ -107,14 +107,14 @@ function report.json(found, code)
   local json, object = load "dkjson", {}
   for key, value in pairs(found) do object[key] = value end
   object.code, object.error = code, nil
-  for _, items in ipairs { found.problems, found.remarks,
+  for _, items in ipairs { found.problems, found.warnings,
     found.access.schemes } do as_list(json, items) end
   local shown = {}
   for i, server in ipairs(found.servers) do
     shown[i] = {}
     for key, value in pairs(server) do shown[i][key] = value end
     shown[i].at, shown[i].is_mute = nil, nil
-    if server.shares == "unknown" then shown[i].shares = nil end
+    if server.shares_data == "unknown" then shown[i].shares_data = nil end
   end
   object.servers = as_list(json, shown)
   return json.encode(object, { keyorder = order })

@@ -70,8 +70,8 @@ local function ask(server, done)
   end)
   local function read(problem, chunk)
     if chunk then text = text .. chunk end
-    if not server.answered_after then
-      server.answered_after = await.now() - begun
+    if not server.response_time then
+      server.response_time = await.now() - begun
     end
     if problem or not chunk or #text > MOST then finish() end
   end
@@ -115,7 +115,7 @@ local function parse(hosts)
 end
 
 --- Returns `{ host=, port=, address=, reachable=, version=, mode=,
--- answered_after=, problem= }` for each address of each host. It takes two
+-- response_time=, problem= }` for each address of each host. It takes two
 -- seconds, or a little more for a slow name server.
 function servers.ask(hosts)
   local list, entries = {}, parse(hosts)

@@ -15,11 +15,11 @@ local PATIENCE = 5
 local TIMES = 5
 local REQUESTS = 20
 
--- Returns the least, the median and the most of a list of times.
+-- Returns the minimum, the median and the maximum of a list of times.
 local function summary(times)
   table.sort(times)
-  return { least = times[1], median = times[math.ceil(#times / 2)],
-    most = times[#times] }
+  return { min = times[1], median = times[math.ceil(#times / 2)],
+    max = times[#times] }
 end
 
 local function timed(fn, ...)
@@ -95,7 +95,7 @@ end
 local function ask_servers(session, guard, asked)
   for _, server in ipairs(asked.servers) do
     if server.version or server.is_mute then
-      server.shares = has_node(server, session, guard, asked)
+      server.shares_data = has_node(server, session, guard, asked)
     end
   end
 end
@@ -109,29 +109,29 @@ end
 local function look_around(report, session, guard, asked)
   local path, hosts, options = report.path, asked.hosts, asked.options
   report.token = guard:token()
-  report.clock_ahead = clock_ahead(session, path, guard, asked.before,
+  report.clock_offset = clock_ahead(session, path, guard, asked.before,
     await.time_of_day())
   ask_servers(session, guard, asked)
   if has_credentials(options) then
-    report.open_to_strangers = is_open(hosts, options, path)
+    report.open_to_anyone = is_open(hosts, options, path)
   end
 end
 
 --- Returns `{ path=, granted=, acquire=, release=, may_create=, may_delete=,
--- token=, open_to_strangers=, clock_ahead=, cuts=, refusal= }`. `cuts` counts
--- reconnects. `unowned` is a node that no session owns, which blocks the lock.
--- Each server gets a field `shares`: whether it has the lock's node.
+-- token=, open_to_anyone=, clock_offset=, reconnects=, message=
+-- }`. `unowned` is a node that no session owns, which blocks the lock.
+-- Each server gets a field `shares_data`: whether it has the lock's node.
 function trial.lock(session, path, hosts, options, servers)
   local lock = session:mutex(path)
-  local report = { path = path, granted = false, cuts = 0 }
+  local report = { path = path, granted = false, reconnects = 0 }
   local acquiring, releasing = {}, {}
   for i = 1, TIMES + 1 do
     local before = await.time_of_day()
     local seconds, guard, message, code = timed(lock.acquire, lock, PATIENCE)
-    report.cuts = session:stats().reconnects
+    report.reconnects = session:stats().reconnects
     if not guard then
       report.may_create = code ~= "auth" and code ~= "denied"
-      report.refusal, report.code = talk.bare(message), code
+      report.message, report.code = talk.bare(message), code
       report.unowned = code == "timeout" and unowned_node(session, path) or nil
       return report
     end
@@ -145,7 +145,7 @@ function trial.lock(session, path, hosts, options, servers)
     report.granted, report.may_create = true, true
     report.may_delete = kind ~= "denied"
     if not done then
-      report.refusal, report.code = talk.bare(why), kind
+      report.message, report.code = talk.bare(why), kind
       return report
     end
     -- The first acquisition may have to create the directory.

@@ -1,5 +1,5 @@
 --- Divides what `zklock check` has found into problems, from which a lock would
--- suffer, and remarks.
+-- suffer, and warnings.
 local bytes = require "zklock.bytes"
 local exit = require "zklock.cli.exit"
 local quote = require "zklock.quote"
@@ -7,7 +7,7 @@ local servers_of = require "zklock.cli.servers"
 
 local WRONG = 1
 
--- Clocks may differ by so many seconds without a remark.
+-- Clocks may differ by so many seconds without a warning.
 local CLOCKS = 1
 
 local serving = { leader = true, follower = true, observer = true,
@@ -21,13 +21,13 @@ local function name_of(server)
   return name
 end
 
-local function judge_server(server, answers, problem, remark)
+local function judge_server(server, answers, problem, warning)
   local name = name_of(server)
   if server.is_mute then
-    remark("%s does not answer the word srvr: its version is not known", name)
+    warning("%s does not answer the word srvr: its version is not known", name)
   elseif server.problem then
     -- A name can have addresses without a server, such as ::1 for localhost.
-    (answers[server.at] and remark or problem)("%s %s", name, server.problem)
+    (answers[server.at] and warning or problem)("%s %s", name, server.problem)
   elseif not servers_of.is_new_enough(server.version) then
     problem("%s is ZooKeeper %s: 3.5 or later is needed", name, server.version)
   elseif not serving[server.mode] then
@@ -37,10 +37,10 @@ end
 
 -- Reports the servers that do not have the node of the trial lock. Returns
 -- false if this is not known for each server.
-local function judge_data(servers, problem, remark)
+local function judge_data(servers, problem, warning)
   local lists = { [true] = {}, [false] = {}, unknown = {} }
   for _, server in ipairs(servers) do
-    local list = lists[server.shares]
+    local list = lists[server.shares_data]
     if list then list[#list + 1] = name_of(server) end
   end
   local names = {}
@@ -52,21 +52,21 @@ local function judge_data(servers, problem, remark)
       .. "at the other", names[true], names[false])
   end
   if names.unknown ~= "" then
-    remark("cannot tell whether %s shares the data of %s: no session there "
+    warning("cannot tell whether %s shares the data of %s: no session there "
       .. "could ask for the lock's node", names.unknown, names[true])
   end
   return names[false] ~= "" or names.unknown == ""
 end
 
-local function judge_servers(servers, problem, remark)
+local function judge_servers(servers, problem, warning)
   local answers, modes, alone = {}, {}, {}
   for _, server in ipairs(servers) do
     if server.version then answers[server.at] = server.mode end
   end
   for _, server in ipairs(servers) do
-    judge_server(server, answers, problem, remark)
+    judge_server(server, answers, problem, warning)
   end
-  if judge_data(servers, problem, remark) then return end
+  if judge_data(servers, problem, warning) then return end
   for _, mode in pairs(answers) do
     modes[mode] = (modes[mode] or 0) + 1
     alone[#alone + 1] = mode
@@ -80,11 +80,11 @@ local function judge_servers(servers, problem, remark)
   end
 end
 
-local function judge_session(session, problem, remark)
+local function judge_session(session, problem, warning)
   if not session then return end
-  if session.timeout ~= session.asked then
-    remark("the servers grant a session timeout of %g s, where %g s were "
-      .. "asked for", session.timeout, session.asked)
+  if session.timeout ~= session.requested_timeout then
+    warning("the servers grant a session timeout of %g s, where %g s were "
+      .. "asked for", session.timeout, session.requested_timeout)
   end
   if session.round_trip.median > session.timeout / 40 then
     problem("an answer takes %g s, more than a fortieth of the session "
@@ -105,43 +105,43 @@ local function judge_token(token, above, problem)
   end
 end
 
-local function judge_lock(lock, problem, remark)
+local function judge_lock(lock, problem, warning)
   if not lock then return end
-  if lock.cuts > 0 then
+  if lock.reconnects > 0 then
     problem("the connection was lost %d times while %s was tried: the network "
       .. "fails, or the servers' jute.maxbuffer is less than 16384 bytes",
-      lock.cuts, lock.path)
+      lock.reconnects, lock.path)
   end
   if lock.unowned then
     problem("no session owns the node %s of %s: it blocks the lock until it is "
       .. "deleted (zklock evict)", quote(lock.unowned), lock.path)
-  elseif lock.code == "timeout" and lock.cuts == 0 then
-    remark("another process holds %s: it could not be tried", lock.path)
-  elseif lock.refusal then
-    problem("%s", lock.refusal)
+  elseif lock.code == "timeout" and lock.reconnects == 0 then
+    warning("another process holds %s: it could not be tried", lock.path)
+  elseif lock.message then
+    problem("%s", lock.message)
   end
-  if lock.open_to_strangers then
+  if lock.open_to_anyone then
     problem("the ACL of %s is open: every client that reaches the servers can "
       .. "join its queue", lock.path)
   end
-  local ahead = lock.clock_ahead or 0
+  local ahead = lock.clock_offset or 0
   if math.abs(ahead) > CLOCKS then
-    remark("the servers' time of day is %.0f s %s of ours: ages are wrong, "
+    warning("the servers' time of day is %.0f s %s of ours: ages are wrong, "
       .. "locks are not", math.abs(ahead), ahead > 0 and "ahead" or "behind")
   end
 end
 
---- Fills in `problems` and `remarks`. Returns the exit code. `above` is a token
--- or nil.
+--- Fills in `problems` and `warnings`. Returns the exit code. `above` is a
+-- token or nil.
 return function(report, above)
   local function into(list)
     return function(message, ...) list[#list + 1] = message:format(...) end
   end
-  report.problems, report.remarks = {}, {}
-  local problem, remark = into(report.problems), into(report.remarks)
-  judge_servers(report.servers, problem, remark)
-  judge_session(report.session, problem, remark)
-  judge_lock(report.lock, problem, remark)
+  report.problems, report.warnings = {}, {}
+  local problem, warning = into(report.problems), into(report.warnings)
+  judge_servers(report.servers, problem, warning)
+  judge_session(report.session, problem, warning)
+  judge_lock(report.lock, problem, warning)
   judge_token((report.lock or {}).token, above, problem)
   if report.error then problem("%s", report.error) end
   if report.code then return report.code end

@@ -53,14 +53,14 @@ describe("The links of the pages", function()
 
   it("would be missed", function()
     local function reads() return "# One\n\n## Two\n\n### Two\n" end
-    assert.is_nil(fault("doc/limits.md", "../README.md", reads))
-    assert.is_nil(fault("doc/limits.md", "../src/", reads))
-    assert.is_nil(fault("doc/limits.md", "#two-1", reads))
+    assert.is_nil(fault("doc/guarantees.md", "../README.md", reads))
+    assert.is_nil(fault("doc/guarantees.md", "../src/", reads))
+    assert.is_nil(fault("doc/guarantees.md", "#two-1", reads))
     assert.is_nil(fault("README.md", "https://example.org/#none", reads))
-    assert.equal("is not there", fault("doc/limits.md", "README.txt", reads))
+    assert.equal("is not there", fault("doc/guarantees.md", "README.txt", reads))
     assert.equal("has no such heading", fault("README.md", "#two-2", reads))
     assert.equal("has no such heading",
-      fault("README.md", "doc/limits.md#three", reads))
+      fault("README.md", "doc/guarantees.md#three", reads))
     assert.equal("leads out of the tree", fault("README.md", "../x", reads))
     assert.equal("is a file without headings",
       fault("README.md", "Makefile#one", reads))

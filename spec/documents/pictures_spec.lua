@@ -25,7 +25,7 @@ describe("The pictures", function()
     local _, numbers = dofile "doc/pictures/make/silence.lua"
     local row
     for _, page in ipairs { "README.md", "doc/errors.md",
-        "doc/reliability.md" } do
+        "doc/guarantees.md" } do
       row = row or files.find(page):match "\n(| %*%*10%*%*[^\n]+)"
     end
     assert(row, "no page has the table any more")

@@ -188,7 +188,7 @@ describe("A survey among strangers", function()
     return zk:create(("%s/x-__READ__%010d"):format(path, number), options)
   end
 
-  it("costs as many requests as doc/limits.md says", function()
+  it("costs as many requests as doc/guarantees.md says", function()
     local function cost_of(ask, ...)
       local before = support.requests(session)
       assert(session[ask](session, ...))

@@ -1,5 +1,5 @@
 /* The ensemble comes back without its data: what the guarantees assume does not
- * happen (doc/reliability.md).
+ * happen (doc/guarantees.md).
  *
  * Late: as the runbook of doc/production.md says.  No server serves for longer
  * than a session lives, and the epoch is higher than before.  To clients it is

@@ -614,7 +614,7 @@ static void check_ends(struct world *w, const struct acquisition *a) {
     violate(w, "(%d) is held in a suspension", number_of(w, a));
 }
 
-/* Who holds in peace has a lease as long as doc/reliability.md says.  As lease.h
+/* Who holds in peace has a lease as long as doc/guarantees.md says.  As lease.h
  * counts, with rounds no further apart than i < T/10, wherever other requests
  * fall between them: until the next one, Q is less than i before P - gap, P less
  * than i before S - T/24, S less than i ago, and 0.95 T - T/24 - 3 i > 0.6 T. */

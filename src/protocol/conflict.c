@@ -29,7 +29,7 @@
  *   a semaphore's             path before its grant, if this session has not
  *                             done so for a session timeout
  *
- * Three cases remain (doc/reliability.md).  Within that session timeout a lock
+ * Three cases remain (doc/guarantees.md).  Within that session timeout a lock
  * of another kind may come while neither a permit nor an unfair lock's node
  * exists, and the next of these does not see it.  A node whose ACL hides its
  * owner counts as left over.  Other libraries do not look.

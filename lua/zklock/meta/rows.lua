@@ -25,7 +25,7 @@
 --- Its fencing token, now or when it holds the lock. Absent if the node cannot be read.
 ---@field token? string
 ---
---- The value of its option `data`. Absent if it is too large (doc/limits.md) or cannot be read.
+--- The value of its option `data`. Absent if it is too large (doc/guarantees.md) or cannot be read.
 ---@field data? string
 ---
 --- The size of `data` when `data` is absent.

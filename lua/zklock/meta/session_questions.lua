@@ -9,7 +9,7 @@ local session = {}
 -- has no connection, or if no leader can confirm that the data is current. The path can be any ZooKeeper path, not only a lock's.
 
 --- Returns the queue of a path, in order. Each row is a contender: a holder or a waiter. A node that no session owns (`session =
---- "0x0"`) holds nothing and blocks the contenders behind it. A directory of more than 50 000 children is `invalid`; doc/limits.md
+--- "0x0"`) holds nothing and blocks the contenders behind it. A directory of more than 50 000 children is `invalid`; doc/guarantees.md
 --- lists all bounds.
 ---
 --- A missing path is not an error, because directories are containers, which servers delete when they are empty.

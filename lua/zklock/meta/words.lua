@@ -49,7 +49,7 @@
 --- Check the ACL of the path that the message names. Waits for other paths continue.
 ---@field denied "denied"
 ---
---- Fix the cause that the message names, such as a missing parent or a directory with too many children (doc/limits.md).
+--- Fix the cause that the message names, such as a missing parent or a directory with too many children (doc/guarantees.md).
 ---@field invalid "invalid"
 ---
 --- Use one kind of lock at a path, or try again later. The message names the other kind and its owner. With the option

@@ -14,7 +14,7 @@ end
 local hosts = arg[1] or os.getenv "ZKLOCK_HOSTS" or "127.0.0.1:2181"
 local session = need(zklock.connect(hosts))
 local mutex = session:mutex "/examples/lost"
-local guard = need(mutex:acquire(5))
+local guard = need(mutex:acquire(30))
 
 -- zklock calls this once, in the first call that notices the loss: a wait,
 -- step() in a loop, or the release. Use it to stop work elsewhere, or to report
@@ -40,7 +40,7 @@ print(done < 100 and "stopped: not all of the work was done" or "too late")
 -- The release returns the reason. Then the lock can be acquired again.
 local _, message = guard:release()
 print("release: " .. message)
-need(mutex:acquire(5)):release()
+need(mutex:acquire(30)):release()
 print "again:   it can be had"
 
 session:close()

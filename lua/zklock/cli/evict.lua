@@ -24,8 +24,8 @@ local holders_view = [[
 its holder loses the lock (reason: node_deleted), and notices that within a
   sixth of its session timeout.  Until then it may believe that it holds the
   lock, while another contender is granted it, with a larger token.  Without a
-  connection it may believe so until its lease ends: up to 0.95 of its session
-  timeout.]]
+  connection it may believe so until its lease ends:
+  up to 0.95 of its session timeout.]]
 
 local function describe(row, now)
   local state = rows.state(row)

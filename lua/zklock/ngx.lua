@@ -174,7 +174,7 @@ function M.status(options)
 end
 
 --- Ends the waits and holds of the running request.  For log_by_lua, where
--- nginx does not report the end of a request (doc/loops.md).
+-- nginx does not report the end of a request (doc/nginx.md).
 function M.cleanup()
   for _, one in pairs(known) do one.session._engine.adapters:cleanup() end
 end

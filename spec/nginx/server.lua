@@ -203,10 +203,10 @@ function nginx.start_page(config, hosts)
     find_place(), (PLACE:gsub("%$nginx", program))), 1)
 end
 
---- The snippet of doc/loops.md in a server of its own; only its ZooKeeper
+--- The snippet of doc/nginx.md in a server of its own; only its ZooKeeper
 -- servers are others.
 function nginx.paste(hosts)
-  local snippet = reader.block(root .. "/doc/loops.md", "nginx")
+  local snippet = reader.block(root .. "/doc/nginx.md", "nginx")
   local own = '"zk1:2181,zk2:2181,zk3:2181/app"'
   assert(snippet:find(own, 1, true))
   return nginx.start {

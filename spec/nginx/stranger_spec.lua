@@ -1,4 +1,4 @@
--- A stranger who may call the handler of doc/loops.md with any URL.
+-- A stranger who may call the handler of doc/nginx.md with any URL.
 local nginx = require "nginx.server"
 local start_server = require "support.server".start
 local support = require "support"

@@ -3,7 +3,7 @@
 -- # nginx and OpenResty
 --
 -- `local zklock = require "zklock.ngx"`, in nginx's Lua handlers. The module also has `escape` and `unescape` of `require "zklock"`.
--- doc/loops.md has the details, and examples/nginx/ has complete configurations.
+-- doc/nginx.md has the details, and examples/nginx/ has complete configurations.
 
 --- What `require "zklock.ngx"` returns.
 ---@class zklock.ngx.Module
@@ -47,7 +47,7 @@ local ngx = {}
 function ngx.session(hosts, options) end
 
 --- Ends the waits and holds of the running request. Call it in `log_by_lua` where nginx does not report the end of a request
---- (doc/loops.md lists these cases).
+--- (doc/nginx.md lists these cases).
 ---
 --- ```nginx
 --- location = /cleanup {

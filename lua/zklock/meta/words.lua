@@ -11,7 +11,7 @@
 ---@alias zklock.Code
 ---| "timeout" # the deadline passed before the lock was granted, while a server was reachable
 ---| "busy" # `try_acquire` found the lock taken
----| "cancelled" # the wait was ended by `cancel()`, or by [a worker of nginx that exits](loops.md#reload-quit-upgrade)
+---| "cancelled" # the wait was ended by `cancel()`, or by [a worker of nginx that exits](nginx.md#reload-quit-upgrade)
 ---| "lost" # the hold ended without a release by its holder
 ---| "disconnected" # no server was reachable in time; the message has the last error
 ---| "closed" # the session was closed while the call waited

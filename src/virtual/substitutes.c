@@ -13,3 +13,5 @@ void imports_replace(void *module, const char *function) {
   (void)module;
   (void)function;
 }
+
+bool imports_have_streams(void) { return false; }

@@ -1,0 +1,154 @@
+/* The tables of imports of shared libraries in memory. Only for systems whose
+ * tables hold plain addresses. */
+#include "images.h"
+
+#ifdef IMAGES
+
+#include <elf.h>
+#include <stdint.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+bool image_has(const struct image *image, const void *address) {
+  return (uintptr_t)address >= image->from && (uintptr_t)address < image->to;
+}
+
+static bool write_slot(const struct image *image, uintptr_t slot,
+                       uintptr_t address) {
+  uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+  void *start = (void *)(slot & ~(page - 1));
+  bool read_only = slot >= image->relro && slot < image->relro_end;
+  if (*(uintptr_t *)slot == address) return true;
+  if (read_only && mprotect(start, page, PROT_READ | PROT_WRITE) != 0)
+    return false;
+  __atomic_store_n((uintptr_t *)slot, address, __ATOMIC_RELEASE);
+  if (read_only) mprotect(start, page, PROT_READ);
+  return true;
+}
+
+/* What image_bind was told. */
+struct binding {
+  const struct image *image;
+  image_chooser *choose;
+  void *self;
+};
+
+/* Returns the address that the name should have; 0: unchanged. */
+static uintptr_t wanted(const struct binding *b, const ElfW(Sym) * s) {
+  bool imported = s->st_shndx == SHN_UNDEF;
+  if ((s->st_info & 15) == STT_TLS) return 0;
+  return (uintptr_t)
+      b->choose(b->self, b->image->strings + s->st_name,
+                imported ? NULL : (const void *)(b->image->base + s->st_value));
+}
+
+static bool patch(const struct binding *b, uintptr_t offset,
+                  unsigned long symbol, uintptr_t addend) {
+  uintptr_t address = symbol ? wanted(b, &b->image->symbols[symbol]) : 0;
+  return !address ||
+         write_slot(b->image, b->image->base + offset, address + addend);
+}
+
+#if __ELF_NATIVE_CLASS == 64 || defined(__LP64__)
+#define SYMBOL(info) ELF64_R_SYM(info)
+#else
+#define SYMBOL(info) ELF32_R_SYM(info)
+#endif
+
+static bool patch_table(const struct binding *b, uintptr_t table, size_t size,
+                        bool with_addends) {
+  bool ok = true;
+  size_t step = with_addends ? sizeof(ElfW(Rela)) : sizeof(ElfW(Rel));
+  for (size_t at = 0; table && ok && at < size; at += step) {
+    const ElfW(Rela) *r =
+        (const ElfW(Rela) *)(table + at); /* Rel is a prefix of Rela */
+    ok = patch(b, r->r_offset, SYMBOL(r->r_info),
+               with_addends ? (uintptr_t)r->r_addend : 0);
+  }
+  return ok;
+}
+
+/* These addresses are absolute in glibc and relative in musl. */
+static uintptr_t absolute(const struct image *image, ElfW(Addr) address) {
+  return address < image->base ? image->base + address : address;
+}
+
+bool image_bind(struct image *image, image_chooser *choose, void *self) {
+  struct binding b = {image, choose, self};
+  uintptr_t rel = 0, rela = 0, calls = 0;
+  size_t rel_size = 0, rela_size = 0, calls_size = 0;
+  bool calls_have_addends = false;
+  for (const ElfW(Dyn) *d = image->dynamic; d->d_tag != DT_NULL; d++) {
+    uintptr_t address = absolute(image, d->d_un.d_ptr);
+    switch (d->d_tag) {
+      case DT_STRTAB:
+        image->strings = (const char *)address;
+        break;
+      case DT_SYMTAB:
+        image->symbols = (const ElfW(Sym) *)address;
+        break;
+      case DT_REL:
+        rel = address;
+        break;
+      case DT_RELSZ:
+        rel_size = d->d_un.d_val;
+        break;
+      case DT_RELA:
+        rela = address;
+        break;
+      case DT_RELASZ:
+        rela_size = d->d_un.d_val;
+        break;
+      case DT_JMPREL:
+        calls = address;
+        break;
+      case DT_PLTRELSZ:
+        calls_size = d->d_un.d_val;
+        break;
+      case DT_PLTREL:
+        calls_have_addends = d->d_un.d_val == DT_RELA;
+        break;
+    }
+  }
+  return image->strings && image->symbols &&
+         patch_table(&b, rel, rel_size, false) &&
+         patch_table(&b, rela, rela_size, true) &&
+         patch_table(&b, calls, calls_size, calls_have_addends);
+}
+
+struct search {
+  uintptr_t inside;
+  int seen;
+  struct image *image;
+};
+
+static int look_at(struct dl_phdr_info *info, size_t size, void *argument) {
+  struct search *search = argument;
+  struct image image = {.base = info->dlpi_addr, .from = UINTPTR_MAX};
+  bool found = false;
+  (void)size;
+  for (int i = 0; i < info->dlpi_phnum; i++) {
+    const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+    uintptr_t from = info->dlpi_addr + p->p_vaddr, to = from + p->p_memsz;
+    if (p->p_type == PT_LOAD) {
+      found |= search->inside >= from && search->inside < to;
+      if (from < image.from) image.from = from;
+      if (to > image.to) image.to = to;
+    }
+    if (p->p_type == PT_DYNAMIC) image.dynamic = (const ElfW(Dyn) *)from;
+    if (p->p_type == PT_GNU_RELRO) {
+      image.relro = from;
+      image.relro_end = to;
+    }
+  }
+  if (found) *search->image = image;
+  /* The first image is the program itself: its imports stay unchanged. */
+  return search->seen++ > 0 && found;
+}
+
+bool image_find(struct image *image, const void *inside) {
+  struct search search = {.inside = (uintptr_t)inside, .image = image};
+  return dl_iterate_phdr(look_at, &search) && image->dynamic;
+}
+
+#endif

@@ -79,6 +79,15 @@ CHECK = $(if $(filter 5.1 5.3 5.4 5.5,$(LUA_VERSION)),,$(error \
   $(if $(filter Darwin,$(UNAME))$(call finds,sha2.h),,$(error There is no \
   sha2.h, of libmd: $(INSTALL), MD_INCDIR=… says where it is))
 
+# OpenSSL is optional: without it there is no zklock.tls.
+#   OPENSSL_INCDIR=…     the directory of openssl/ssl.h, if it is not found
+OPENSSL_INCDIR ?= $(addsuffix /opt/openssl@3/include,$(BREW))
+OPENSSL_LIBS   ?= $(addprefix -L,$(wildcard $(addsuffix \
+  /opt/openssl@3/lib,$(BREW)))) -lssl -lcrypto
+HAS_OPENSSL := $(shell printf '%s\n' '\#include <openssl/ssl.h>' \
+  '\#if OPENSSL_VERSION_MAJOR < 3' '\#error' '\#endif' | \
+  $(CC) $(addprefix -I,$(OPENSSL_INCDIR)) -E -x c - >/dev/null 2>&1 && echo yes)
+
 # ---- The module --------------------------------------------------------------
 
 WARNINGS = -Wall -Wextra -Wshadow -Wstrict-prototypes -Wvla
@@ -88,7 +97,9 @@ SOURCES := $(filter-out src/virtual/%,$(sort $(wildcard src/*/*.c)))
 HEADERS := $(filter-out src/virtual/%,$(sort $(wildcard src/*/*.h)))
 # The command's guardian is a module of its own, with a clock.
 GUARDIAN := $(filter src/guardian/%,$(SOURCES)) src/io/clock.c
-CORE := $(filter-out src/guardian/%,$(SOURCES))
+# TLS is a module of its own, which is linked to OpenSSL.
+TLS_SOURCES := $(filter src/tls/%,$(SOURCES)) src/io/images.c
+CORE := $(filter-out src/guardian/% src/tls/%,$(SOURCES))
 # The core once more, in virtual time: it has no client library, and what asks the
 # system for time and chance is replaced.
 VIRTUAL_CORE := $(filter-out $(addprefix src/io/,clock.c entropy.c imports.c),\
@@ -104,9 +115,10 @@ LINK    = $(if $(filter Darwin,$(UNAME)),-bundle -undefined dynamic_lookup,\
 OUT    = $(BUILD)/$(ZK)/$(LUA_VERSION)
 MODULE = $(OUT)/zklock/core.so
 GUARDIAN_MODULE = $(OUT)/zklock/guardian.so
+TLS_MODULE = $(OUT)/zklock/tls.so
 VIRTUAL_MODULE = $(OUT)/zklock/virtual.so
 # (What zklock.testing needs of the system, only Linux has.)
-MODULES = $(MODULE) $(GUARDIAN_MODULE) $(if $(filter Linux,$(UNAME)),$(VIRTUAL_MODULE))
+MODULES = $(MODULE) $(GUARDIAN_MODULE) $(if $(HAS_OPENSSL),$(TLS_MODULE)) $(if $(filter Linux,$(UNAME)),$(VIRTUAL_MODULE))
 
 is_example = $(wildcard examples/$(NAME).lua)$(filter embed,$(NAME))
 
@@ -193,6 +205,13 @@ $(GUARDIAN_MODULE): $(GUARDIAN) $(HEADERS) Makefile
 	@mkdir -p $(@D)
 	$(COMPILE) -Isrc $(INCLUDES) $(GUARDIAN) $(LINK) -o $@ -lpthread $(LDFLAGS)
 
+$(TLS_MODULE): $(TLS_SOURCES) $(HEADERS) Makefile
+	$(strip $(CHECK))
+	@mkdir -p $(@D)
+	$(COMPILE) -fvisibility=hidden -Isrc $(INCLUDES) \
+	  $(addprefix -I,$(OPENSSL_INCDIR)) $(TLS_SOURCES) $(LINK) -o $@ $(OPENSSL_LIBS) \
+	  -lpthread $(if $(filter Linux,$(UNAME)),-ldl) $(LDFLAGS)
+
 # What makes an error in memory end the process rather than do as it is told. A
 # compiler that fortifies by itself, or does not optimize, is not told to.
 takes = $(shell echo 'int main(void) { return 0; }' | \
@@ -234,11 +253,11 @@ command: has-command all  ## the command from this tree: ARGS='ls -R /locks'
 	  '$(CURDIR)/lua/zklock/cli/main.lua' $(ARGS)
 
 .PHONY: zookeeper ensemble
-zookeeper: has-demo  ## a ZooKeeper server on 127.0.0.1:2181, or PORT=, until Ctrl-C
-	@bash spec/support/zookeeper start --servers 1 \
+zookeeper: has-demo  ## a ZooKeeper server on 127.0.0.1:2181, or PORT=, until Ctrl-C; TLS=yes
+	@bash spec/support/zookeeper start --servers 1 $(if $(filter yes,$(TLS)),--tls) \
 	  --port $(or $(if $(filter command,$(origin PORT)),$(PORT)),2181$(COMMA)any)
 ensemble: has-demo  ## three of them
-	@bash spec/support/zookeeper start --servers 3
+	@bash spec/support/zookeeper start --servers 3 $(if $(filter yes,$(TLS)),--tls)
 
 # ---- To test it --------------------------------------------------------------
 
@@ -302,7 +321,7 @@ $(BUILD)/unit/%.o: %.c
 	$(CC) $(STANDARD) -UNDEBUG -Wall -Wextra $(CFLAGS) -Isrc \
 	  -include spec/sim/memory.h -MMD -c $< -o $@
 $(BUILD)/unit/tests: $(UNIT_OBJECTS)
-	$(CC) $(CFLAGS) $^ -o $@
+	$(CC) $(CFLAGS) $^ -o $@ $(OPENSSL_LIBS)
 -include $(wildcard $(UNIT_OBJECTS:.o=.d))
 
 .PHONY: memory valgrind

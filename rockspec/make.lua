@@ -54,6 +54,7 @@ end
 
 local function is_core(file)
   return not file:find "^src/guardian/" and not file:find "^src/virtual/"
+    and not file:find "^src/tls/"
 end
 
 -- The command's guardian is a module of its own, with a clock.
@@ -66,7 +67,8 @@ end
 local replaced = { ["src/io/clock.c"] = true, ["src/io/entropy.c"] = true,
   ["src/io/imports.c"] = true, ["src/virtual/atomics.c"] = true }
 local function is_virtual(file)
-  return not file:find "^src/guardian/" and not replaced[file]
+  return not file:find "^src/guardian/" and not file:find "^src/tls/"
+    and not replaced[file]
 end
 
 local function rockspec(template, version, files)

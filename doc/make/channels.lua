@@ -20,6 +20,7 @@ channels.elsewhere = {
   { "events%.lua$", "^message$", "src/io/core.c, src/lua/lua_share.c" },
   { "settings%.lua$", '^"%%s', "src/io/hosts.c" },
   { "check%.lua$", "^holders_view$", "under.lua" },
+  { "session%.lua$", '^"%%s"$', "src/tls/context.c" },
   -- The command: a library's sentence, or what fills one of its own.
   { "cli/arguments%.lua$", '^"%%s"$', "argparse's own words" },
   { "cli/exit%.lua$", '^"%%s"$', "the library's refusals" },
@@ -45,6 +46,9 @@ channels.elsewhere = {
   { "io/library%.c$", "^code_errno_words", "the system's words" },
   { "io/library_connection%.c$", "^code_failure_words",
     "src/io/library_codes.c" },
+  { "io/library_connection%.c$", "^problem$", "src/tls/context.c" },
+  { "io/library_connection%.c$", "^handshake_words",
+    "src/io/secure.c, src/io/handshake.c, src/tls" },
   { "io/log%.c$", "^since>0", "snprintf above it" },
   { "lua/lua_events%.c$", "^denial%->what$", "calls of life_deny, life_fail" },
   { "lua/lua_share%.c$", "^text$", "snprintf above it" },
@@ -80,6 +84,12 @@ channels.no_messages = {
   { "guardian/guardian%.c$", "^%l+ <[^>]*>%s*$", "lines of the guardian" },
   { "guardian/guardian%.c$", "<problem>", "the system's words" },
   { "", "^%s*[%a%p]+%s*$", "one word, or none" },
+  { "tls/link%.c$", "^certificate required$", "the name of an alert" },
+  { "tls/link%.c$", "^no reason is known$", "in the line itself" },
+  { "tls/certificate%.c$", "^its certificate$", "in the lines themselves" },
+  { "tls/certificate%.c$", "^the certificate of", "in the lines themselves" },
+  { "settings%.lua$", "^a host name$", "in the line itself" },
+  { "settings%.lua$", "^the name of a file$", "in the line itself" },
   { "", "^< ", "one word and its places" },
   { "", "^<[^>]*> <[^>]*>$", "nothing but places" },
   { "", "^zklock: <format>$", "what stands before each" },
@@ -151,6 +161,7 @@ channels.rules = {
   { file = "zklock/questions%.lua$", text = "^a session", group = "reasons" },
   { file = "zklock/contenders%.lua$", text = "mark$", group = "reasons" },
   { file = "zklock/session%.lua$", text = "library", group = "behind" },
+  { file = "zklock/secure%.lua$", group = "behind" },
   -- The command.
   { file = "cli/credentials", text = "^credentials:", says = "configuration",
     group = "fails" },
@@ -205,7 +216,12 @@ channels.rules = {
     group = "connection" },
   { file = "io/library_codes%.c$", group = "reasons" },
   { file = "io/lua_thread%.c$", group = "reasons" },
+  { file = "io/library_connection%.c$", text = "read before", says = "warn",
+    group = "log" },
   { file = "src/io/", group = "connection" },
+  { file = "src/tls/lua_tls%.c$", group = "core" },
+  { file = "src/tls/bind%.c$", group = "behind" },
+  { file = "src/tls/", group = "tls" },
   { file = "src/protocol/", group = "did" },
   { file = "", group = "names" },
 }
@@ -219,7 +235,7 @@ local exit_codes = { gone = "exit code 1", usage = "exit code 64",
   configuration = "exit code 78" }
 
 channels.order = { "misuse", "refused", "behind", "losses", "reasons", "did",
-  "connection", "log", "nginx", "faults", "names", "described",
+  "connection", "tls", "log", "nginx", "faults", "names", "described",
   "metrics", "core", "loader", "testing", "dies", "fails", "credentials",
   "values", "says", "prints", "check", "install" }
 
@@ -247,6 +263,9 @@ an ACL forbids it`; in messages with `denied` or `invalid`, and in the log
   connection = { title = "Why there is no connection", text = [[
 Behind `no connection to <server>: ` in the log (`warn`), and in `(last error:
 …)`. What is not here are the system's words (`Connection refused`).]] },
+  tls = { title = "Why TLS fails", text = [[
+The same of servers with the option `tls`; the first ones are also a refusal
+of `connect`, with the code `auth`.]] },
   log = { title = "The log", text = [[
 What the function of the option `log` is called with; the level is behind the
 sentence.]] },
@@ -316,7 +335,7 @@ channels.places = {
   ["wait.engine.chroot"] = "", ["wait.found"] = "<n>", ["holders"] = "<n>",
   ["tostring(problem):match\"[^\\n]*\""] = "<problem>",
   ["usage:match\":([%l_]+)\""] = "<method>", ["tostring(names[i])"] = "<value>",
-  ["has_tls("] = "<why>", ["has_sasl("] = "<why>", ["node("] = "<node>",
+  ["has_sasl("] = "<why>", ["node("] = "<node>",
   ["data("] = "<data>", ["holders_of("] = "<n> holders of <path>",
   ["modes.leader"] = "<n>", ["modes.standalone"] = "<n>", ["#alone"] = "<n>",
   ["#shown"] = "<n>",

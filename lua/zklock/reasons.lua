@@ -13,9 +13,12 @@ local function last_error(engine)
   return text ~= "" and (" (last error: %s)"):format(text) or ""
 end
 
--- For `auth`, shows which credentials the user has given.
-local function given_schemes(engine, code)
+-- For `auth`, shows which credentials the user has given, or why TLS fails.
+local function given_schemes(engine, code, reason)
   if code ~= "auth" then return "" end
+  if reason and reason:find("TLS fails", 1, true) then
+    return last_error(engine)
+  end
   local schemes = engine.schemes
   return schemes ~= "" and (" (option 'auth': %s)"):format(schemes)
     or " (there is no option 'auth')"
@@ -96,7 +99,7 @@ end
 function of_wait.auth(path, _, wait)
   return refusal("auth", "ZooKeeper refused a node under %s: %s%s", path,
     wait.reason or "our credentials are not accepted",
-    given_schemes(wait.engine, "auth"))
+    given_schemes(wait.engine, "auth", wait.reason))
 end
 
 function of_wait.denied(path, _, wait)
@@ -154,7 +157,7 @@ function reasons.of_vigil(engine, code, reason, what, timeout)
       last_error(engine))
   end
   return refusal(code, "ZooKeeper refused what it takes to wait for %s: %s%s",
-    what, reason or code, given_schemes(engine, code))
+    what, reason or code, given_schemes(engine, code, reason))
 end
 
 --- Returns the error of a release that no server has confirmed.
@@ -179,7 +182,7 @@ function reasons.of_question(wait, what, path)
   end
   return refusal(wait.code, "ZooKeeper refused to say %s %s%s: %s%s", what,
     wait.engine.chroot, path, wait.reason or wait.code,
-    given_schemes(wait.engine, wait.code))
+    given_schemes(wait.engine, wait.code, wait.reason))
 end
 
 --- Returns the error of a request to holders to release; `who` describes them.
@@ -213,7 +216,8 @@ end
 -- last error is read now, because a closed session no longer has it.
 function reasons.of_opening(engine, code, timeout)
   local last, hosts = last_error(engine), engine.hosts
-  local wants, schemes = engine.state.wants, given_schemes(engine, code)
+  local wants = engine.state.wants
+  local schemes = given_schemes(engine, code, wants)
   return function()
     if code == "auth" and wants then
       return refusal("auth", "ZooKeeper at %s refuses this session: %s%s",

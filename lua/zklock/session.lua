@@ -18,6 +18,7 @@ local options = require "zklock.options"
 local protect = require "zklock.protect"
 local questions = require "zklock.questions"
 local reasons = require "zklock.reasons"
+local secure = require "zklock.secure"
 local settings = require "zklock.settings"
 local surveys = require "zklock.survey"
 
@@ -309,15 +310,9 @@ end
 
 local lacking = "this ZooKeeper client library was built without it"
 
--- Refuses options that the client library does not support, or not in a usable
--- way: doc/tls.md has the details, and what the tests cover instead.
+-- Refuses what the client library does not support: doc/tls.md says what takes
+-- its place.
 local function refuse_unsupported(given)
-  if given.tls then
-    return refusal("unsupported", "TLS is not supported (%s): doc/tls.md says "
-      .. "how to go through a tunnel", core.has_tls()
-      and "that of this ZooKeeper client library checks no host name"
-      or lacking)
-  end
   for _, entry in ipairs(given.auth) do
     if entry.scheme == "sasl" then
       return refusal("unsupported", "SASL is not supported (%s): doc/tls.md "
@@ -328,9 +323,25 @@ local function refuse_unsupported(given)
   return true
 end
 
+-- Adds the module to the files of `tls`. A file that cannot be used is found
+-- here, before there is a session.
+local function prepare_tls(tls)
+  if not tls then return true end
+  local module, problem = secure.load()
+  if not module then
+    return refusal("unsupported", "TLS is not supported: %s", problem)
+  end
+  local ok, fault = module.check(tls)
+  if not ok then return refusal("auth", "%s", fault) end
+  tls.module = module.module
+  return true
+end
+
 -- Opens a session, which connects by itself, from the checked settings.
 local function open(connecting, hosts, given)
   local supported, why, code = refuse_unsupported(given)
+  if not supported then return nil, why, code end
+  supported, why, code = prepare_tls(given.tls)
   if not supported then return nil, why, code end
   loops.find(given.loop) -- raises where nothing can wait, before a thread runs
   connecting.handle = core.session()
@@ -342,6 +353,7 @@ local function open(connecting, hosts, given)
     auth = given.auth,
     acl = given.acl,
     doubts_acl = given.doubts_acl,
+    tls = given.tls,
     log = given.log ~= nil,
   }, connecting.handle)
   if not handle then

@@ -55,16 +55,32 @@ local function read_tick(tick, session_timeout)
   return tick
 end
 
-local of_tls = check.set "ca cert key"
+local of_tls = check.set "ca cert key name"
 
---- Checks `tls`, so that a typo raises even though the option is not supported.
+--- Returns a copy of `tls`.
 local function read_tls(tls)
   if tls == nil then return nil end
   check.type(tls, "table", "option 'tls'")
+  local copy = {}
   for name, value in pairs(check.options(tls, of_tls, "option 'tls'")) do
     check.type(value, "string", ("option 'tls'.%s"):format(name))
+    if value == "" or value:find "%z" then
+      misuse("option 'tls'.%s must be %s, got %q", name,
+        name == "name" and "a host name" or "the name of a file", value)
+    end
+    copy[name] = value
   end
-  return tls
+  if not copy.ca then
+    misuse("option 'tls' must have ca, the file of the authority that has "
+      .. "signed the servers' certificates")
+  elseif not copy.cert ~= not copy.key then
+    misuse("option 'tls' must have both cert and key, or none of them, got "
+      .. "only %s", copy.cert and "cert" or "key")
+  elseif copy.name and (#copy.name > 255 or copy.name:find "%s") then
+    misuse("option 'tls'.name must be a host name of at most 255 bytes, got "
+      .. "%q", copy.name)
+  end
+  return copy
 end
 
 local function callback(value, name)

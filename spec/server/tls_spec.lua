@@ -1,80 +1,214 @@
--- TLS and SASL are refused, for the reason that is true of the client library
--- at hand; what works instead is in tunnel_spec.lua.
+-- TLS of zklock's own: doc/tls.md.
+local certificates = require "support.certificates"
 local child = require "support.child"
-local core = require "zklock.core"
-local output = require "support.shell".output
+local each = require "support.each"
+local shell = require "support.shell"
+local start_hostile = require "support.hostile".start
+local start_server = require "support.server".start
 local support = require "support"
 local zklock = require "zklock"
 
--- A directory with a client library like ours, under another name, behind one
--- of its name that has TLS and SASL (or says so).
-local SHIM = [[
-set -e
-real=$(ldd "%s" | sed -n 's/.*libzookeeper_st[^ ]* => \([^ ]*\) .*/\1/p')
-name=$(basename "$real")
-dir=$(mktemp -d)
-other=$(echo "$name" | sed 's/_st/_xx/')
-LC_ALL=C sed "s/$name/$other/g" <"$real" >"$dir/$other"
-printf 'void zookeeper_init_%%s(void) {}\n' ssl sasl |
-  ${CC:-cc} -shared -fPIC -Wl,--no-as-needed -Wl,-rpath,"$dir" \
-    -Wl,-soname,"$name" -o "$dir/$name" -x c - -x none "$dir/$other"
-echo "$dir"
-]]
+describe("TLS", function()
+  local ours, others, servers, secure
 
-local function make_library()
-  local module = assert(package.searchpath("zklock.core", package.cpath))
-  local said = output("(" .. SHIM:format(module) .. ") 2>&1")
-  local dir = said:match "^(/%S+)\n$"
-  assert(dir, said)
-  return support.closing(dir, function()
-    os.execute(("rm -r '%s'"):format(dir))
+  setup(function()
+    ours, others = certificates.new(), certificates.new "/CN=another CA"
+    for i = 1, 3 do
+      ours:add("zk" .. i, ("DNS:zk%d.example,DNS:localhost"):format(i)
+        .. (i == 1 and ",IP:127.0.0.1" or ""))
+    end
+    ours:add "web1":add "old"
+    others:add "web1"
+    servers = start_server(3, ours:flags "zk{n}")
+    secure = {}
+    for i = 1, 3 do secure[i] = servers:setting("secureClientPort", i) end
   end)
-end
+  teardown(function()
+    servers:stop()
+    ours:close()
+    others:close()
+  end)
 
-local LACKING = "this ZooKeeper client library was built without it"
-local TLS = "zklock: TLS is not supported (%s): doc/tls.md says how to go "
-  .. "through a tunnel"
-local SASL = "zklock: SASL is not supported (%s): doc/tls.md says what takes "
-  .. "its place"
-
-describe("Option tls", function()
-  local function unsupported(message, options)
-    assert.same({ nil, message:format(LACKING), "unsupported" },
-      { zklock.connect("a", options) })
+  local function at(host, ...)
+    local list = {}
+    for i, n in ipairs { ... } do list[i] = host .. ":" .. secure[n] end
+    return table.concat(list, ",")
   end
 
-  it("is unsupported, as the scheme sasl is, by a client library without it",
-  function()
-    assert.is_false(core.has_tls() or core.has_sasl())
-    unsupported(TLS, { tls = {} })
-    unsupported(TLS, { tls = { ca = "ca.pem", cert = "a.pem", key = "a.key" } })
-    unsupported(SASL, { auth = { { scheme = "digest", credential = "a:b" },
-      { scheme = "sasl", credential = "a" } } })
-  end)
+  local function with(tls, more)
+    for key, value in pairs(more) do tls[key] = value end
+    return tls
+  end
 
-  it("is unsupported by us where the client library has it", function()
-    local process = child.spawn_with("LD_LIBRARY_PATH=" .. make_library(), [[
-      say(select(2, zklock.connect(hosts, { tls = {} })))
-      say(select(2, zklock.connect(hosts, { auth = { scheme = "sasl",
-        credential = "a" } })))
-      say(zklock.connect(hosts):state())
-    ]])
-    assert.equal(TLS:format("that of this ZooKeeper client library checks no "
-      .. "host name") .. "\tunsupported", process:hear())
-    assert.equal(SASL:format("by zklock, though this ZooKeeper client library "
-      .. "has it") .. "\tunsupported", process:hear())
-    assert.equal("connected", process:hear())
-  end)
-
-  it("with a typo in it is misuse", function()
-    for said, tls in pairs {
-      ["unknown option \"cacert\" in option 'tls' (known: ca, cert, key)"] =
-        { cacert = "a" },
-      ["option 'tls'.key must be a string, got a boolean"] = { key = true },
-      ["option 'tls' must be a table, got a boolean"] = true,
-    } do
-      local function open() zklock.connect("a", { tls = tls }) end
-      assert.equal(said, support.misuse(open))
+  it("carries locks, to a host by its name or its address", function()
+    for _, host in ipairs { "localhost", "127.0.0.1" } do
+      local guard = support.hold(support.path(), { hosts = at(host, 1),
+        tls = ours:tls "web1" })
+      assert.is_true(guard:verify())
+      guard:release()
     end
+  end)
+
+  it("takes more than a record, and many answers at once", function()
+    local path = support.path()
+    local session = support.connect { hosts = at("localhost", 1),
+      tls = ours:tls "web1" }
+    local data, guards = ("x"):rep(1000), {}
+    for i = 1, 40 do
+      guards[i] = assert(session:semaphore(path, 100):acquire { data = data,
+        timeout = 30 })
+    end
+    local rows = assert(session:contenders(path))
+    assert.equal(40, #rows)
+    assert.equal(data, rows[40].data)
+    for _, guard in ipairs(guards) do guard:release() end
+  end)
+
+  it("is refused, by either side, for the reason that is told", function()
+    each({
+      { "a certificate for other names", at("127.0.0.1", 2), ours:tls "web1",
+        "its certificate is for zk2.example, localhost, not 127.0.0.1" },
+      { "a certificate for another name than option name", at("localhost", 2),
+        with(ours:tls "web1", { name = "zk1.example" }),
+        "its certificate is for zk2.example, localhost, not zk1.example" },
+      { "a certificate of another authority", at("localhost", 1),
+        with(ours:tls "web1", { ca = others:file "ca.pem" }),
+        "its certificate is issued by an unknown authority (CN=zklock test CA)"
+          .. ", not by that of tls.ca" },
+      { "no certificate of the client", at("localhost", 1), ours:tls(),
+        "the server wants a client certificate: set tls.cert and tls.key" },
+      { "a certificate of the client that another authority has signed",
+        at("localhost", 1),
+        with(others:tls "web1", { ca = ours:file "ca.pem" }),
+        "the server refuses the certificate of tls.cert" },
+    }, function(row)
+      local session, message, code = zklock.connect(row[2], { tls = row[3],
+        connect_timeout = 30 })
+      assert.is_nil(session)
+      assert.equal("auth", code, message)
+      assert.truthy(message:find(row[4], 1, true), message)
+      assert.truthy(message:find("127.0.0.1:", 1, true), message)
+    end, true)
+  end)
+
+  it("takes the name of option name", function()
+    support.connect { hosts = at("127.0.0.1", 3),
+      tls = with(ours:tls "web1", { name = "zk3.example" }) }
+  end)
+
+  it("goes on with the other servers where one is refused", function()
+    local lines = {}
+    support.connect { hosts = at("127.0.0.1", 2) .. "," .. at("localhost", 3),
+      tls = ours:tls "web1", log = function(_, text)
+        lines[#lines + 1] = text
+      end }
+    local session, message, code = zklock.connect(at("127.0.0.1", 2)
+      .. ",127.0.0.1:1", { tls = ours:tls "web1", connect_timeout = 0.5 })
+    assert.is_nil(session)
+    assert.equal("disconnected", code)
+    assert.truthy(message:find("its certificate is for zk2.example", 1, true),
+      message)
+  end)
+
+  it("names a server that speaks none, and one that speaks nothing else",
+  function()
+    local function why(hosts, options)
+      options.connect_timeout = 2.5
+      local session, message, code = zklock.connect(hosts, options)
+      assert.is_nil(session)
+      assert.equal("disconnected", code)
+      return message
+    end
+    assert.matches("closed the connection at the beginning of the TLS "
+      .. "handshake: it is starting, or speaks no TLS on this port",
+      why(servers:host(1), { tls = ours:tls "web1" }))
+    assert.matches("or speaks TLS on this port %(then set the option 'tls'%)",
+      why(at("localhost", 1), {}))
+    local stranger = start_hostile()
+    stranger:behave { kind = "stranger", says = "HTTP/1.1%20400%20Bad" }
+    assert.matches("the server speaks no TLS on this port: it answers like an "
+      .. "HTTP server", why(stranger.hosts, { tls = ours:tls "web1" }))
+    stranger:behave { kind = "silent" }
+    assert.matches("it does not answer the TLS handshake",
+      why(stranger.hosts, { tls = ours:tls "web1" }))
+  end)
+
+  it("gives the client a name for ACLs", function()
+    local path = support.path()
+    local guard = support.hold(path, { hosts = at("localhost", 1),
+      tls = ours:tls "web1", acl = {
+        { scheme = "x509", id = "CN=web1", perms = "cdrwa" },
+      } })
+    local stranger = support.connect { hosts = servers.hosts }
+    assert.equal("denied", (select(3, stranger:contenders(path))))
+    guard:release()
+  end)
+
+  it("moves to another server, and keeps what it holds", function()
+    local moved = false
+    local guard, session = support.hold(support.path(), {
+      hosts = at("localhost", 1, 2, 3), tls = ours:tls "web1",
+      on_event = function(event) moved = moved or event == "reconnected" end,
+    })
+    for i = 1, 3 do
+      if not moved then
+        servers:kill(i)
+        support.step_until(session, function()
+          return session:state() == "connected" and guard:verify()
+        end, 30, "connected")
+        session:step()
+        servers:restart(i)
+      end
+    end
+    assert.is_true(moved)
+    assert.is_true(guard:is_held())
+    guard:release()
+  end)
+
+  it("reads its files again for each connection", function()
+    local lines, through = {}, start_hostile { hosts = at("127.0.0.1", 1) }
+    through:behave { kind = "bytes", rate = 1e6 }
+    local session = support.connect { hosts = through.hosts,
+      tls = ours:tls "old", log = function(_, text)
+        lines[#lines + 1] = text
+      end }
+    local function await(state)
+      support.step_until(session, function()
+        return session:state() == state
+      end, 30, state)
+    end
+    -- They are lost: what was read goes on.
+    local key, path = ours:file "old.key", support.path()
+    assert(os.rename(key, key .. ".away"))
+    through:cut()
+    await "suspended"
+    await "connected"
+    assert.matches("cannot use tls.key %(.-%): No such file or directory: TLS "
+      .. "goes on with what was read before", table.concat(lines, "\n"))
+    -- They are another's: the servers refuse it.
+    for _, suffix in ipairs { ".crt", ".key" } do
+      shell.must(("cp '%s' '%s'"):format(others:file("web1" .. suffix),
+        ours:file("old" .. suffix)))
+    end
+    through:cut()
+    local _, message, code = session:mutex(path):acquire(30)
+    assert.equal("auth", code, message)
+    assert.matches("TLS fails with each server.*refuses the certificate",
+      message)
+    ours:add "old"
+    await "connected"
+    session:mutex(path):acquire(30):release()
+  end)
+
+  it("loads no OpenSSL where there is no option tls", function()
+    local process = child.spawn [[
+      local session = assert(zklock.connect(hosts))
+      local maps = io.open "/proc/self/maps":read "*a"
+      say(maps:find "libssl" ~= nil, package.loaded["zklock.tls"] ~= nil)
+      session:close()
+    ]]
+    assert.equal("false\tfalse", process:hear())
+    local core = assert(package.searchpath("zklock.core", package.cpath))
+    assert.is_nil(shell.output("ldd " .. core):find "libssl")
   end)
 end)

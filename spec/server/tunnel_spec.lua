@@ -52,7 +52,7 @@ describe("The tunnel of doc/tls.md", function()
     local said
     local environment = setmetatable({ print = function(text) said = text end },
       { __index = _G })
-    local program, n = tunnel.block "lua":gsub("127[%d.:,]+/[^\"]*",
+    local program, n = tunnel.block("lua", 3):gsub("127[%d.:,]+/[^\"]*",
       through.hosts .. support.path())
     assert.equal(1, n)
     local chunk = assert((loadstring or load)(program, "doc", "t", environment))

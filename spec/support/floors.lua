@@ -10,6 +10,7 @@ local below = {
   ["src/io"] = { "src/protocol" },
   ["src/lua"] = { "src/io", "src/protocol" },
   ["src/guardian"] = { "src/io" },
+  ["src/tls"] = { "src/io", "src/lua" },
   ["src/virtual"] = { "src/io", "src/protocol" },
   -- In the place of the system's headers.
   ["src/virtual/system"] = { "src/virtual" },
@@ -31,8 +32,10 @@ local function may_include(path, header)
     return path:find "^src/io/library" or path:find "^src/virtual/client"
       or path:find "^src/virtual/system/"
   end
+  if header:find "^openssl/" then return path:find "^src/tls/" end
   if header:find "^lua" or header == "lauxlib.h" then
     return path:find "^src/lua/" or path:find "/lua_guardian%.c$"
+      or path:find "/lua_tls%.c$"
       or path:find "^src/virtual/lua_" or path:find "^spec/"
   end
   return true

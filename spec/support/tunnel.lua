@@ -31,7 +31,7 @@ end
 --- A new directory with the page's certificates; with those that `ca`, such a
 -- directory, has signed, and that expire at once.
 function tunnel.certify(ca)
-  local dir, script = os.tmpname(), tunnel.block "sh"
+  local dir, script = os.tmpname(), tunnel.block("sh", 2)
   os.remove(dir)
   assert(lfs.mkdir(dir))
   if ca then
@@ -58,7 +58,7 @@ end
 -- The page's configuration for clients with our ports, and `targets` for zk1,
 -- zk2 …
 local function client_config(self, targets)
-  local text = tunnel.block("ini", 2)
+  local text = tunnel.block "ini"
   local hosts = {}
   for i = 1, 3 do
     local port = support.free_port()
@@ -74,7 +74,7 @@ end
 -- The page's configuration for a tunnel before `server`.
 local function server_config(self, server)
   self.hosts = "127.0.0.1:" .. support.free_port()
-  return (tunnel.block "ini":gsub("(accept = )2281", "%1" .. self.hosts)
+  return (tunnel.block("ini", 2):gsub("(accept = )2281", "%1" .. self.hosts)
     :gsub("127.0.0.1:2181", server))
 end
 

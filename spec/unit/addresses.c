@@ -130,3 +130,27 @@ TEST("stays as it is where there is no memory for another") {
   memory_refuse(0);
   addresses_free(&a);
 }
+
+TEST("keeps the names of each address") {
+  begin("1 one uno,2 two");
+  int first = addresses_find(&a, "1"), second = addresses_find(&a, "2");
+  CHECK_TEXT("one uno", a.list[first].names);
+  CHECK_TEXT("two", a.list[second].names);
+  CHECK(addresses_are(&a, "2 two,1 one uno"));
+  CHECK(!addresses_are(&a, "2 two,1 one"));
+  CHECK(!addresses_are(&a, "2 two,1"));
+  CHECK(!addresses_are(&a, "2 one uno,1 two"));
+  addresses_failed(&a, first, NOW, TIMEOUT);
+  set("1 two,2 one");
+  CHECK_INT(1, a.list[addresses_find(&a, "1")].failures);
+  CHECK_TEXT("two", a.list[addresses_find(&a, "1")].names);
+  addresses_free(&a);
+}
+
+TEST("knows whether all of them refuse") {
+  begin("1,2");
+  CHECK(!addresses_refused(&a, 0, true));
+  CHECK(addresses_refused(&a, 1, true));
+  CHECK(!addresses_refused(&a, 1, false));
+  addresses_free(&a);
+}

@@ -154,10 +154,34 @@ describe("Misuse of connect", function()
     assert.is_true(support.count_threads() <= threads)
   end)
 
-  it("is an option that this client cannot serve, as a result", function()
-    local session, message, code = connect("a", { tls = { ca = "x" } })
+  it("is an option tls without what it needs", function()
+    local lacks = "^option 'tls' must have ca, the file of the authority"
+    refuses("^option 'tls' must be a table, got a boolean$", { tls = true })
+    refuses(lacks, { tls = {} }, { tls = { cert = "a", key = "b" } })
+    refuses("^unknown option \"cacert\" in option 'tls' %(known: ca, cert, "
+      .. "key, name%)$", { tls = { cacert = "a" } })
+    refuses("^option 'tls'.key must be a string, got a boolean$",
+      { tls = { ca = "a", key = true } })
+    refuses("^option 'tls' must have both cert and key, or none of them, got "
+      .. "only cert$", { tls = { ca = "a", cert = "b" } })
+    refuses("only key$", { tls = { ca = "a", key = "b" } })
+    refuses("^option 'tls'.ca must be the name of a file, got ",
+      { tls = { ca = "" } }, { tls = { ca = "a\0b" } })
+    refuses("^option 'tls'.name must be a host name", { tls = { ca = "a",
+      name = "" } }, { tls = { ca = "a", name = "a b" } },
+      { tls = { ca = "a", name = ("a"):rep(256) } })
+  end)
+
+  it("is not a file of tls that cannot be used: that is a result", function()
+    local session, message, code = connect("a", { tls = { ca = "/nowhere" } })
     assert.is_nil(session)
-    assert.equal("unsupported", code)
-    assert.matches("TLS", message)
+    if require "zklock.core".has_streams() then
+      assert.equal("auth", code)
+      assert.equal("zklock: cannot use tls.ca (/nowhere): No such file or "
+        .. "directory", message)
+    else
+      assert.equal("unsupported", code)
+      assert.matches("^zklock: TLS is not supported: ", message)
+    end
   end)
 end)

@@ -415,7 +415,7 @@ describe("The reader of annotations", function()
       "--- The path of the lock; for a multi, the paths of its parts, "
       .. "separated by commas.\n", ""))
     assert.matches("tls has no default", said("options",
-      "doc/tls.md shows how. Default: none", "doc/tls.md shows how."))
+      "\n--- SASL. Default: none", "\n--- SASL."))
     assert.matches("what is this said of", said("words",
       "\n-- ## Signals", "\n--- Signals\n\n-- ## Signals"))
   end)

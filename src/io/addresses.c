@@ -48,10 +48,13 @@ bool addresses_set(struct addresses *a, const char *list) {
   }
   char *rest = new.texts;
   for (int i = 0; i < new.count; i++) {
-    const char *text = strsep(&rest, ",");
+    char *text = strsep(&rest, ",");
+    char *space = strchr(text, ' ');
+    if (space) *space = '\0';
     int old = addresses_find(a, text);
     if (old >= 0) new.list[i] = a->list[old];
     new.list[i].text = text;
+    new.list[i].names = space ? space + 1 : "";
   }
   shuffle(&new);
   addresses_free(a);
@@ -65,13 +68,18 @@ int addresses_find(const struct addresses *a, const char *text) {
   return -1;
 }
 
-static bool has(const char *list, const char *text) {
+/* Returns what follows the text that `at` begins with, or NULL. */
+static const char *behind(const char *at, const char *text) {
   size_t length = strlen(text);
+  return at && strncmp(at, text, length) == 0 ? at + length : NULL;
+}
+
+static bool has(const char *list, const struct address *address) {
   for (const char *at = list; at; at = strchr(at, ',')) {
     if (*at == ',') at++;
-    if (strncmp(at, text, length) == 0 &&
-        (at[length] == ',' || at[length] == '\0'))
-      return true;
+    const char *end = behind(at, address->text);
+    if (*address->names) end = behind(behind(end, " "), address->names);
+    if (end && (*end == ',' || *end == '\0')) return true;
   }
   return false;
 }
@@ -79,7 +87,7 @@ static bool has(const char *list, const char *text) {
 bool addresses_are(const struct addresses *a, const char *list) {
   if (a->count != count_of(list)) return false;
   for (int i = 0; i < a->count; i++)
-    if (!has(list, a->list[i].text)) return false;
+    if (!has(list, &a->list[i])) return false;
   return true;
 }
 
@@ -121,4 +129,11 @@ void addresses_failed(struct addresses *a, int which, int64_t now,
 void addresses_served(struct addresses *a, int which) {
   a->list[which].failures = 0;
   a->list[which].not_before = 0;
+}
+
+bool addresses_refused(struct addresses *a, int which, bool is_refused) {
+  bool all = true;
+  a->list[which].is_refused = is_refused;
+  for (int i = 0; i < a->count; i++) all = all && a->list[i].is_refused;
+  return all;
 }

@@ -13,8 +13,10 @@
 #pragma GCC visibility push(hidden)
 
 struct address {
-  const char *text; /* ip:port, in `texts` */
-  int failures;     /* in a row */
+  const char *text;  /* ip:port, in `texts` */
+  const char *names; /* the host names of it, in `texts`, separated by ' ' */
+  int failures;      /* in a row */
+  bool is_refused;   /* its TLS certificate or ours, at the last attempt */
   int64_t not_before;
 };
 
@@ -29,11 +31,12 @@ struct addresses {
 void addresses_init(struct addresses *addresses, uint64_t seed);
 void addresses_free(struct addresses *addresses);
 
-/* Replaces the addresses by those in `ip:port,…`, in random order, so that
- * clients spread over the servers. Addresses that stay keep their state.
+/* Replaces the addresses by those in `ip:port name…,…`, in random order, so
+ * that clients spread over the servers. Addresses that stay keep their state.
  * Returns false if there is no memory; then nothing has changed. */
 bool addresses_set(struct addresses *addresses, const char *list);
-/* Returns whether these are the same addresses, in any order. */
+/* Returns whether these are the same addresses with the same names, in any
+ * order. */
 bool addresses_are(const struct addresses *addresses, const char *list);
 /* Returns the index of an address, or -1. */
 int addresses_find(const struct addresses *addresses, const char *text);
@@ -47,6 +50,8 @@ int64_t addresses_due(const struct addresses *addresses);
  * is a tenth of the session timeout, between 0.1 and 2 seconds. */
 void addresses_failed(struct addresses *addresses, int which, int64_t now,
                       int64_t timeout);
+/* Records whether TLS was refused. Returns whether all servers refuse it. */
+bool addresses_refused(struct addresses *addresses, int which, bool is_refused);
 /* Records a connection that lasted. */
 void addresses_served(struct addresses *addresses, int which);
 

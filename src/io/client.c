@@ -178,8 +178,9 @@ static void try_to_connect(struct client *client, int64_t now) {
   client->give_up_at = now + patience(client);
   session_attempting(client->session, now);
   client->listener.attempting(client->listener.self);
-  const char *address = client->addresses.list[client->address].text;
-  if (library_open(client->library, address, &client->identity)) return;
+  const struct address *a = &client->addresses.list[client->address];
+  if (library_open(client->library, a->text, a->names, &client->identity))
+    return;
   client->state = CLIENT_RESTING;
   client->give_up_at = NEVER;
   client->rest_until = now + RETRY_AFTER;
@@ -201,8 +202,10 @@ static void end_session(struct client *client) {
 static void give_up(struct client *client) {
   bool trying = client->state == CLIENT_TRYING;
   client->unanswered += trying;
-  say_error(client, trying ? "it does not answer"
-                           : "it does not answer our credentials");
+  say_error(client, !trying ? "it does not answer our credentials"
+                    : library_is_shaking(client->library)
+                        ? "it does not answer the TLS handshake"
+                        : "it does not answer");
   library_part(client->library);
 }
 
@@ -301,15 +304,28 @@ static bool may_have_been_heard(const struct client *client) {
   return clock_now() >= client->tried_at + at_once;
 }
 
+/* Handles the end of an attempt: one of the certificates was refused, or not.
+ * If all servers refuse, waiters get that error at once. */
+static void judge(struct client *client, bool is_refused) {
+  bool by_all =
+      addresses_refused(&client->addresses, client->address, is_refused);
+  if (is_refused) client->listener.refused(client->listener.self);
+  if (!is_refused || !by_all) return;
+  session_refused(client->session, clock_now(), REASON_TLS);
+  client->listener.failed(client->listener.self, CLIENT_REFUSED_TLS);
+}
+
 static void on_over(void *self, enum library_end end) {
   struct client *client = self;
   bool had_connection = is_connected(client);
   client->state = CLIENT_RESTING;
   client->give_up_at = NEVER;
+  bool is_refused = end == LIBRARY_UNTRUSTED;
   if (had_connection)
     lost(client);
-  else if (end == LIBRARY_LOST)
+  else if (end == LIBRARY_LOST || is_refused)
     blame(client);
+  judge(client, is_refused);
   if (end == LIBRARY_LOST && may_have_been_heard(client) &&
       session_is_beyond_help(client->session, clock_now()))
     end_session(client);
@@ -321,6 +337,11 @@ static void on_over(void *self, enum library_end end) {
 static void on_error(void *self, const char *server, const char *text) {
   struct client *client = self;
   client->listener.error(client->listener.self, server, text);
+}
+
+static void on_warning(void *self, const char *text) {
+  struct client *client = self;
+  client->listener.warning(client->listener.self, text);
 }
 
 /* Requests of the protocol. */
@@ -357,7 +378,8 @@ struct client *client_new(const struct settings *settings,
                                         .reply = on_reply,
                                         .event = on_event,
                                         .over = on_over,
-                                        .error = on_error};
+                                        .error = on_error,
+                                        .warning = on_warning};
   client->settings = settings;
   client->session = session;
   client->listener = *listener;

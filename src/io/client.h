@@ -18,6 +18,7 @@ enum client_failure {
   CLIENT_REFUSED_AUTH, /* the ensemble rejected our credentials */
   CLIENT_WANTS_AUTH,   /* the ensemble requires other credentials */
   CLIENT_NO_ADDRESS,   /* no host name has an address */
+  CLIENT_REFUSED_TLS,  /* each server refuses our certificate, or we its */
 };
 
 struct client_listener {
@@ -29,6 +30,9 @@ struct client_listener {
   /* Reports why there is no connection to `server`. NULL: to all servers, or to
    * an unknown one. Any thread. */
   void (*error)(void *self, const char *server, const char *text);
+  /* The last error was the refusal of a certificate. */
+  void (*refused)(void *self);
+  void (*warning)(void *self, const char *text);
 };
 
 /* Creates a client. `wakeup` wakes the I/O thread's poll. `seed` determines the

@@ -26,10 +26,20 @@ static void post_claim(struct core *core, struct claim *claim,
 
 static void client_error(void *self, const char *server, const char *error) {
   struct core *core = self;
-  char text[300];
+  char text[REASON_MAX];
   snprintf(text, sizeof text, "no connection%s%s: %s", server ? " to " : "",
            server ? server : "", error);
   last_error_note(&core->last_error, server ? strstr(text, server) : error);
+  log_notice(&core->log, "warn", text);
+}
+
+static void client_refused(void *self) {
+  struct core *core = self;
+  last_error_keep(&core->last_error);
+}
+
+static void client_warning(void *self, const char *text) {
+  struct core *core = self;
   log_notice(&core->log, "warn", text);
 }
 
@@ -185,7 +195,9 @@ struct client_listener core_client_listener(struct core *core) {
   return (struct client_listener){.self = core,
                                   .failed = client_failed,
                                   .attempting = client_attempts,
-                                  .error = client_error};
+                                  .error = client_error,
+                                  .refused = client_refused,
+                                  .warning = client_warning};
 }
 
 struct listener core_session_listener(struct core *core) {

@@ -1,6 +1,5 @@
 #include "handshake.h"
 
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -8,10 +7,10 @@
 
 /* The zero bytes at the start of such a short packet; the bytes quoted in a
  * message. */
-enum { ZEROS = 3, SHOWN = 40 };
+enum { ZEROS = 3, SHOWN = 40, WORDS = 320 };
 
 static _Thread_local int expected = -1, zeros; /* zero bytes read so far */
-static _Thread_local char words[160];
+static _Thread_local char words[WORDS];
 
 void handshake_expect(int fd) {
   expected = fd;
@@ -20,9 +19,13 @@ void handshake_expect(int fd) {
 
 const char *handshake_words(void) { return words; }
 
-/* Returns whether it is TLS: an alert or a handshake. */
-static bool is_tls(const char *head, size_t size) {
-  return size > 1 && (head[0] == 0x15 || head[0] == 0x16) && head[1] == 3;
+bool handshake_is_tls(const char *head, size_t size) {
+  bool is_type = size > 0 && (head[0] == 0x15 || head[0] == 0x16);
+  return is_type && (size == 1 || head[1] == 3);
+}
+
+void handshake_say(const char *text) {
+  snprintf(words, sizeof words, "%s", text);
 }
 
 static const char *protocol_of(const char *head) {
@@ -40,26 +43,25 @@ static const char *protocol_of(const char *head) {
 }
 
 /* Describes the reply, with its first line. That line is untrusted input, so
- * unprintable characters are replaced. */
-static void describe(char *head, size_t size) {
+ * unprintable characters are replaced. `what`: what is wrong with it. */
+static void describe(const char *what, char *head) {
   const char *protocol = protocol_of(head);
-  bool tls = is_tls(head, size);
   head[strcspn(head, "\r\n")] = '\0';
   for (char *at = head; *at; at++)
     if (*at < ' ' || *at > '~' || *at == '"' || *at == '\\') *at = '?';
-  if (tls)
-    snprintf(words, sizeof words,
-             "it is no ZooKeeper server: it answers in TLS (see doc/tls.md)");
-  else if (protocol)
-    snprintf(words, sizeof words,
-             "it is no ZooKeeper server: it answers like %s (\"%s\")", protocol,
-             head);
+  if (protocol)
+    snprintf(words, sizeof words, "%s: it answers like %s (\"%s\")", what,
+             protocol, head);
   else if (*head)
-    snprintf(words, sizeof words,
-             "it is no ZooKeeper server: it answers \"%s\"", head);
+    snprintf(words, sizeof words, "%s: it answers \"%s\"", what, head);
   else
-    snprintf(words, sizeof words,
-             "it is no ZooKeeper server: it answers in another protocol");
+    snprintf(words, sizeof words, "%s: it answers in another protocol", what);
+}
+
+void handshake_say_plain(const char *data, size_t size) {
+  char head[SHOWN + 1] = "";
+  memcpy(head, data, size < SHOWN ? size : SHOWN);
+  describe("the server speaks no TLS on this port", head);
 }
 
 /* Returns whether it is a reply to `isro`, which another user of the library
@@ -69,21 +71,39 @@ static bool is_word(const char *head) {
          strcmp(head, "null") == 0;
 }
 
-int handshake_look(int fd) {
-  char head[SHOWN + 1] = "";
-  if (fd < 0 || fd != expected) return 0;
-  ssize_t n = recv(fd, head, SHOWN, MSG_PEEK);
-  if (n <= 0) return 0;
-  int missing = ZEROS - zeros;
-  int looked = n < missing ? (int)n : missing;
-  if (memcmp(head, "\0\0\0", (size_t)looked) == 0) {
-    zeros += looked;
-    if (zeros < ZEROS) return looked;
+/* Returns as handshake_look does. */
+static int check(char *head, size_t size) {
+  size_t missing = (size_t)(ZEROS - zeros);
+  size_t looked = size < missing ? size : missing;
+  if (memcmp(head, "\0\0\0", looked) == 0) {
+    zeros += (int)looked;
+    if (zeros < ZEROS) return (int)looked;
     expected = -1;
     return 0;
   }
   expected = -1;
   if (zeros == 0 && is_word(head)) return 0;
-  describe(head, (size_t)n);
+  if (size > 1 && handshake_is_tls(head, size))
+    handshake_say(
+        "the server speaks TLS on this port: set the option 'tls' (see "
+        "doc/tls.md)");
+  else
+    describe("it is no ZooKeeper server", head);
   return -1;
+}
+
+bool handshake_is_expected(int fd) { return fd >= 0 && fd == expected; }
+
+int handshake_look(int fd) {
+  char head[SHOWN + 1] = "";
+  if (!handshake_is_expected(fd)) return 0;
+  ssize_t n = recv(fd, head, SHOWN, MSG_PEEK);
+  return n > 0 ? check(head, (size_t)n) : 0;
+}
+
+int handshake_check(const char *data, size_t size) {
+  char head[SHOWN + 1] = "";
+  if (size > SHOWN) size = SHOWN;
+  memcpy(head, data, size);
+  return check(head, size);
 }

@@ -6,6 +6,9 @@
 #ifndef ZKLOCK_HANDSHAKE_H
 #define ZKLOCK_HANDSHAKE_H
 
+#include <stdbool.h>
+#include <stddef.h>
+
 #pragma GCC visibility push(hidden)
 
 /* Starts the check for a new socket that the library will read from. */
@@ -14,8 +17,20 @@ void handshake_expect(int fd);
  * ZooKeeper server. Returns n > 0 if they may be: read at most n bytes, then
  * call again. Returns 0 when the check is done. */
 int handshake_look(int fd);
-/* Returns a description of the bytes, for a message. */
+/* Does the same for bytes that were decrypted and not yet passed on, while
+ * handshake_is_expected. */
+int handshake_check(const char *data, size_t size);
+bool handshake_is_expected(int fd);
+
+/* Returns whether a server that sends this first may speak TLS: it is an alert
+ * or a handshake. */
+bool handshake_is_tls(const char *data, size_t size);
+
+/* Returns a description of what is wrong, for a message. */
 const char *handshake_words(void);
+void handshake_say(const char *text);
+/* Describes the bytes of a server that should have spoken TLS. */
+void handshake_say_plain(const char *data, size_t size);
 
 #pragma GCC visibility pop
 

@@ -61,13 +61,14 @@ static bool authenticate(struct library *l) {
   return true;
 }
 
-bool library_open(struct library *l, const char *address,
+bool library_open(struct library *l, const char *address, const char *names,
                   const struct identity *identity) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   pthread_once(&once, prepare);
   library_current = l;
   snprintf(l->server, sizeof l->server, "%s", address);
   l->began = clock_now();
+  if (!connection_secure(l, names)) return false;
   errno = 0;
   l->handle = make_handle(l, identity);
   if (!l->handle || !authenticate(l)) {
@@ -80,6 +81,10 @@ bool library_open(struct library *l, const char *address,
   zoo_set_servers_resolution_delay(l->handle, -1);
   connection_begin(l);
   return true;
+}
+
+bool library_is_shaking(const struct library *l) {
+  return stream_is_shaking(&l->stream);
 }
 
 bool library_is_open(const struct library *l) { return l->handle; }
@@ -139,12 +144,14 @@ struct library *library_new(const struct settings *settings,
     return NULL;
   }
   l->end = &l->first;
+  certificates_init(&l->certificates, &settings->tls);
   answers_init(&l->answers);
   connection_init(l);
   return l;
 }
 
 void library_free(struct library *l) {
+  certificates_free(&l->certificates);
   free(l->acl_entries);
   free(l);
 }

@@ -36,10 +36,14 @@ struct library *library_new(const struct settings *settings,
                             const struct library_listener *listener);
 void library_free(struct library *library); /* after library_close */
 
-/* Creates a handle that begins to connect to `address`. Returns false if that
- * fails; the error was reported. */
+/* Creates a handle that begins to connect to `address`, ip:port. `names`: the
+ * names of that host, for TLS. Returns false if that fails; the error was
+ * reported. */
 bool library_open(struct library *library, const char *address,
-                  const struct identity *identity);
+                  const char *names, const struct identity *identity);
+/* Returns whether the attempt waits for the server's part of the TLS
+ * handshake. */
+bool library_is_shaking(const struct library *library);
 bool library_is_open(const struct library *library);
 /* Returns when the current attempt began. No older attempt can still
  * succeed. */

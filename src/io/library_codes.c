@@ -99,13 +99,17 @@ const char *code_errno_words(int error) { return strerror(error); }
 
 /* The library reports EHOSTDOWN when a server has closed the connection. EPROTO
  * comes from stream.c. */
-const char *code_failure_words(int error, int rc, bool greeted) {
+const char *code_failure_words(int error, int rc, bool greeted, bool secure) {
   if (error == EPROTO && *handshake_words()) return handshake_words();
   bool closed = error == EHOSTDOWN || error == ECONNRESET || error == EPIPE;
   if (closed && greeted) return "the server closed the connection";
+  if (closed && secure)
+    return "the server closed the connection: it is starting, or has "
+           "maxClientCnxns connections from this address, or refuses the "
+           "certificate of tls.cert";
   if (closed)
     return "the server closed the connection: it is starting, or has "
-           "maxClientCnxns connections from this address, or this is a port "
-           "for TLS";
+           "maxClientCnxns connections from this address, or speaks TLS on "
+           "this port (then set the option 'tls')";
   return error ? code_errno_words(error) : zerror(rc);
 }

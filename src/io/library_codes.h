@@ -33,8 +33,9 @@ bool code_is_error(int rc);
 
 const char *code_words(int rc);
 const char *code_errno_words(int error);
-/* Returns why there is no connection. `greeted`: a server had accepted it. */
-const char *code_failure_words(int error, int rc, bool greeted);
+/* Returns why there is no connection. `greeted`: a server had accepted it.
+ * `secure`: it speaks TLS. */
+const char *code_failure_words(int error, int rc, bool greeted, bool secure);
 
 #pragma GCC visibility pop
 

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -12,6 +13,7 @@
 
 #include "clock.h"
 #include "fork.h"
+#include "handshake.h"
 #include "library_codes.h"
 #include "library_handle.h"
 
@@ -27,6 +29,7 @@ void connection_init(struct library *l) {
   l->due = INT64_MAX;
   l->unread = l->idle = 0;
   stream_reset(&l->stream);
+  stream_secure(&l->stream, NULL, NULL);
 }
 
 /* Returns whether `fd` is still the handle's socket. The library may close it
@@ -39,7 +42,15 @@ static bool has_socket(const struct library *l) {
 
 static void tell_failure(struct library *l, int rc) {
   if (code_is_error(rc))
-    handle_tell_error(l, code_failure_words(errno, rc, l->connected));
+    handle_tell_error(l, code_failure_words(errno, rc, l->connected,
+                                            l->stream.secure.link));
+}
+
+static void tell_old_certificates(struct library *l, const char *problem) {
+  char text[TLS_TEXT + 60];
+  snprintf(text, sizeof text, "%s: TLS goes on with what was read before",
+           problem);
+  l->listener.warning(l->listener.self, text);
 }
 
 /* Runs the library. It starts the attempt if there is no socket yet. */
@@ -58,9 +69,23 @@ static void turn(struct library *l, short *events) {
   *events = (short)((interest & ZOOKEEPER_READ ? POLLIN : 0) |
                     (interest & ZOOKEEPER_WRITE ? POLLOUT : 0));
   stream_flush(&l->stream); /* the library may have sent a ping */
+  if (stream_is_shaking(&l->stream)) *events = POLLIN;
   if (stream_is_waiting(&l->stream)) *events |= POLLOUT;
   l->due = now + (int64_t)tv.tv_sec * 1000 * MILLISECOND +
            (int64_t)tv.tv_usec * 1000;
+}
+
+bool connection_secure(struct library *l, const char *names) {
+  char problem[TLS_TEXT];
+  const struct tls_module *module = l->settings->tls.module;
+  if (!module) return true;
+  struct tls_link *link = certificates_link(&l->certificates, names, problem);
+  if (!link)
+    handle_tell_error(l, problem);
+  else if (*problem)
+    tell_old_certificates(l, problem);
+  stream_secure(&l->stream, module, link);
+  return link;
 }
 
 void connection_begin(struct library *l) {
@@ -108,6 +133,7 @@ static enum library_end how_it_ended(const struct library *l) {
   int state = zoo_state(l->handle);
   if (state == ZOO_EXPIRED_SESSION_STATE) return LIBRARY_EXPIRED;
   if (state == ZOO_AUTH_FAILED_STATE) return LIBRARY_REFUSED;
+  if (secure_is_refused(&l->stream.secure)) return LIBRARY_UNTRUSTED;
   return l->stranger ? LIBRARY_UNKNOWN : LIBRARY_LOST;
 }
 
@@ -180,9 +206,21 @@ static bool is_stuck(struct library *l) {
   return l->idle > IDLE_MAX;
 }
 
+/* The library is not run before the TLS handshake is done: it would take a
+ * writable socket for a connection to a server. */
+static void shake(struct library *l) {
+  if (stream_shake(&l->stream) != TLS_FAILED) return;
+  handle_tell_error(l, handshake_words());
+  l->parting = true;
+}
+
 void connection_process(struct library *l, short events) {
   if (stream_has_news(&l->stream)) events |= POLLIN;
   if (!events || !has_socket(l)) return;
+  if (stream_is_shaking(&l->stream)) {
+    shake(l);
+    return;
+  }
   if (events & POLLOUT) stream_flush(&l->stream);
   stream_look_again(&l->stream);
   int what = (events & (POLLIN | POLLHUP | POLLERR) ? ZOOKEEPER_READ : 0) |

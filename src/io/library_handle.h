@@ -9,6 +9,7 @@
 
 #include <zookeeper/zookeeper.h>
 
+#include "certificates.h"
 #include "library_listener.h"
 #include "settings.h"
 #include "stream.h"
@@ -43,6 +44,7 @@ struct answers {
 struct library {
   const struct settings *settings;
   struct library_listener listener;
+  struct certificates certificates;
   struct ACL *acl_entries;
   struct ACL_vector acl;        /* of nodes for this client ... */
   struct ACL_vector acl_shared; /* ... and for other clients, too */
@@ -86,6 +88,9 @@ void handle_tell_error(struct library *library, const char *text);
 
 /* library_connection.c */
 void connection_init(struct library *library);
+/* Makes the next connection speak TLS, if settings say so. Returns false if
+ * that fails; the error was reported. */
+bool connection_secure(struct library *library, const char *names);
 void connection_begin(struct library *library); /* starts the attempt */
 /* Called when a server has accepted the connection. */
 void connection_greeted(struct library *library);

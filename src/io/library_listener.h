@@ -14,10 +14,11 @@ struct identity {
 /* How a handle has ended. In each case the ZooKeeper session may still
  * exist. */
 enum library_end {
-  LIBRARY_LOST,    /* the connection broke, or the attempt failed */
-  LIBRARY_EXPIRED, /* a server does not know the session any more */
-  LIBRARY_REFUSED, /* the ensemble rejects our credentials */
-  LIBRARY_UNKNOWN, /* the ensemble requires other credentials */
+  LIBRARY_LOST,      /* the connection broke, or the attempt failed */
+  LIBRARY_EXPIRED,   /* a server does not know the session any more */
+  LIBRARY_REFUSED,   /* the ensemble rejects our credentials */
+  LIBRARY_UNKNOWN,   /* the ensemble requires other credentials */
+  LIBRARY_UNTRUSTED, /* a certificate was refused, the server's or ours */
 };
 
 /* In this order: `connected`; `accepted` if there are credentials; `reply` and
@@ -32,6 +33,7 @@ struct library_listener {
   void (*over)(void *self, enum library_end end);
   /* Reports why there is no connection to `server`. */
   void (*error)(void *self, const char *server, const char *text);
+  void (*warning)(void *self, const char *text);
 };
 
 #endif

@@ -17,6 +17,8 @@ const char *reason_words(int rc) {
              "one";
     case REASON_CREDENTIALS:
       return "our credentials are not accepted";
+    case REASON_TLS:
+      return "TLS fails with each server";
     case REASON_ACL:
       return "its ACL, by option 'acl', would not let this session list, "
              "create and delete";

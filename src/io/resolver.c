@@ -12,8 +12,13 @@
 enum { IP_MAX = 64 }; /* an IPv6 address and the name of an interface */
 enum { ADDRESS_MAX = IP_MAX + 8 };
 
+struct endpoint {
+  char address[ADDRESS_MAX];
+  const char *name; /* of the host that has it */
+};
+
 struct endpoints {
-  char (*list)[ADDRESS_MAX];
+  struct endpoint *list;
   size_t count, room;
 };
 
@@ -64,9 +69,13 @@ static void release(struct resolver *r) {
   free(r);
 }
 
-static int by_text(const void *a, const void *b) { return strcmp(a, b); }
+static int by_text(const void *one, const void *other) {
+  const struct endpoint *a = one, *b = other;
+  int order = strcmp(a->address, b->address);
+  return order ? order : strcmp(a->name, b->name);
+}
 
-static char *room_for_one(struct endpoints *all) {
+static struct endpoint *room_for_one(struct endpoints *all) {
   if (all->count == all->room) {
     size_t room = all->room ? 2 * all->room : 8;
     void *list = realloc(all->list, room * sizeof *all->list);
@@ -74,18 +83,20 @@ static char *room_for_one(struct endpoints *all) {
     all->list = list;
     all->room = room;
   }
-  return all->list[all->count];
+  return &all->list[all->count];
 }
 
 /* Returns 0 or EAI_…. */
 static int add(struct endpoints *all, const struct addrinfo *a,
-               const char *port) {
-  char ip[IP_MAX], *text = room_for_one(all);
-  if (!text) return EAI_MEMORY;
+               const struct host *host) {
+  char ip[IP_MAX];
+  struct endpoint *endpoint = room_for_one(all);
+  if (!endpoint) return EAI_MEMORY;
   int rc = getnameinfo(a->ai_addr, a->ai_addrlen, ip, sizeof ip, NULL, 0,
                        NI_NUMERICHOST);
   if (rc != 0) return rc;
-  snprintf(text, ADDRESS_MAX, "%s:%s", ip, port);
+  snprintf(endpoint->address, ADDRESS_MAX, "%s:%s", ip, host->port);
+  endpoint->name = host->name;
   all->count++;
   return 0;
 }
@@ -110,21 +121,28 @@ static bool add_host(struct resolver *r, struct endpoints *all,
   if (rc != 0) rc = look_up(host->name, 0, &found);
   if (rc == 0) {
     for (struct addrinfo *a = found; a && rc == 0; a = a->ai_next)
-      rc = add(all, a, host->port);
+      rc = add(all, a, host);
     freeaddrinfo(found);
   }
   if (rc != 0) note_error(r, host->name, rc, gai_strerror(rc));
   return rc != EAI_MEMORY;
 }
 
+/* An address that several hosts have comes once, with all their names. */
 static char *join(struct endpoints *all) {
-  char *text = malloc(all->count * ADDRESS_MAX + 1), *end = text;
+  size_t size = 1;
+  for (size_t i = 0; i < all->count; i++)
+    size += ADDRESS_MAX + strlen(all->list[i].name) + 2;
+  char *text = malloc(size), *end = text;
   if (!text) return NULL;
   if (all->count) qsort(all->list, all->count, sizeof *all->list, by_text);
   *end = '\0';
   for (size_t i = 0; i < all->count; i++) {
-    if (i > 0 && strcmp(all->list[i], all->list[i - 1]) == 0) continue;
-    end += sprintf(end, "%s%s", end > text ? "," : "", all->list[i]);
+    const struct endpoint *e = &all->list[i], *last = i > 0 ? e - 1 : NULL;
+    if (last && by_text(e, last) == 0) continue;
+    if (!last || strcmp(e->address, last->address) != 0)
+      end += sprintf(end, "%s%s", last ? "," : "", e->address);
+    end += sprintf(end, " %s", e->name);
   }
   return text;
 }

@@ -16,8 +16,8 @@ bool resolver_is_numeric(const struct hosts *hosts);
  * thread. */
 struct resolver *resolver_start(const struct hosts *hosts,
                                 void (*wake)(void *self), void *self);
-/* Returns NULL while the lookup is running. Otherwise returns `ip:port,…`,
- * sorted, each address once, of any length. The text is valid until
+/* Returns NULL while the lookup is running. Otherwise returns `ip:port name…,…`,
+ * sorted, each address once with all its names, of any length. The text is valid until
  * resolver_abandon. If no host has an address, returns "", with the reason in
  * `*error`. Then `*temporary` says whether that may change soon. */
 const char *resolver_result(struct resolver *resolver, const char **error,

@@ -25,5 +25,9 @@ void settings_free(struct settings *settings) {
     free(settings->acl[i].id);
   }
   free(settings->acl);
+  free(settings->tls.ca);
+  free(settings->tls.cert);
+  free(settings->tls.key);
+  free(settings->tls.name);
   free(settings);
 }

@@ -8,6 +8,8 @@
 
 #pragma GCC visibility push(hidden)
 
+struct tls_module;
+
 /* The most data in a node that zklock creates or marks. They identify its
  * holder. */
 enum { DATA_MAX_BYTES = 1024 };
@@ -23,6 +25,13 @@ struct acl_entry {
                       delete 8, admin 16 */
 };
 
+struct tls_settings {
+  const struct tls_module *module; /* NULL: no TLS */
+  char *ca, *cert, *key;           /* files; cert and key: NULL for none */
+  char *name; /* the servers' certificates are for this one; NULL: for the
+                 name in `hosts` */
+};
+
 struct settings {
   struct hosts hosts;
   int session_timeout_ms;
@@ -34,6 +43,7 @@ struct settings {
   int acl_count;   /* 0: open to all */
   bool doubts_acl; /* the ACL may deny this session itself */
   bool want_log;
+  struct tls_settings tls;
 };
 
 void settings_free(struct settings *settings);

@@ -21,6 +21,22 @@ static _Thread_local struct stream *current;
 
 void stream_use(struct stream *stream) { current = stream; }
 
+void stream_secure(struct stream *s, const struct tls_module *module,
+                   struct tls_link *link) {
+  secure_end(&s->secure);
+  if (link) secure_begin(&s->secure, module, link);
+}
+
+static bool has_tls(const struct stream *s) { return s->secure.link; }
+
+bool stream_is_shaking(const struct stream *s) {
+  return has_tls(s) && !s->secure.is_shaken;
+}
+
+enum tls_state stream_shake(struct stream *s) {
+  return secure_shake(&s->secure, s->fd);
+}
+
 void stream_reset(struct stream *s) {
   s->fd = -1;
   s->problem = 0;
@@ -42,7 +58,11 @@ void stream_bind(int fd) {
 
 /* Sending. */
 
-bool stream_is_waiting(const struct stream *s) { return s->out_end > 0; }
+/* During the handshake, gathered output cannot be sent yet. */
+bool stream_is_waiting(const struct stream *s) {
+  return secure_is_waiting(&s->secure) ||
+         (s->out_end > 0 && !stream_is_shaking(s));
+}
 
 /* Drops the first `size` bytes of the output, because they were sent or never
  * will be. Wipes them: they may contain credentials. */
@@ -58,11 +78,19 @@ static void fail(struct stream *s, int problem) {
   let_go(s, s->out_end);
 }
 
+static ssize_t send_now(struct stream *s, const void *data, size_t size,
+                        int flags) {
+  return has_tls(s) ? secure_send(&s->secure, s->fd, data, size)
+                    : send(s->fd, data, size, flags | MSG_DONTWAIT);
+}
+
 static void push(struct stream *s, int more) {
   size_t at = 0;
+  if (stream_is_shaking(s)) return;
+  if (secure_is_waiting(&s->secure) && !secure_flush(&s->secure, s->fd))
+    fail(s, errno);
   while (at < s->out_end) {
-    ssize_t n = send(s->fd, s->out + at, s->out_end - at,
-                     MSG_NOSIGNAL | MSG_DONTWAIT | more);
+    ssize_t n = send_now(s, s->out + at, s->out_end - at, MSG_NOSIGNAL | more);
     if (n >= 0) {
       at += (size_t)n;
     } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
@@ -96,8 +124,8 @@ ssize_t stream_send(int fd, const void *data, size_t size, int flags) {
     errno = s->problem;
     return -1;
   }
-  if (size > STREAM_SIZE && s->out_end == 0)
-    return send(fd, data, size, flags | MSG_DONTWAIT);
+  if (size > STREAM_SIZE && s->out_end == 0 && !stream_is_shaking(s))
+    return send_now(s, data, size, flags);
   return gather(s, data, size);
 }
 
@@ -106,7 +134,8 @@ ssize_t stream_send(int fd, const void *data, size_t size, int flags) {
 size_t stream_unread(const struct stream *s) { return s->in_end - s->in_at; }
 
 bool stream_has_news(const struct stream *s) {
-  return stream_unread(s) > 0 || s->problem;
+  bool is_decryptable = has_tls(s) && s->secure.is_shaken && !s->secure.is_dry;
+  return stream_unread(s) > 0 || s->problem || is_decryptable;
 }
 
 void stream_look_again(struct stream *s) { s->is_empty = false; }
@@ -119,40 +148,73 @@ static size_t take(struct stream *s, char *data, size_t size) {
   return size;
 }
 
+static ssize_t recv_now(struct stream *s, char *data, size_t size) {
+  if (has_tls(s)) {
+    ssize_t n = secure_recv(&s->secure, s->fd, data, size);
+    s->is_empty = s->secure.is_dry;
+    return n;
+  }
+  ssize_t n = recv(s->fd, data, size, 0);
+  s->is_empty = n > 0 ? (size_t)n < size : n < 0;
+  return n;
+}
+
+static ssize_t read_ahead(struct stream *s) {
+  ssize_t n = recv_now(s, s->in, STREAM_SIZE);
+  if (n > 0) {
+    s->in_at = 0;
+    s->in_end = (size_t)n;
+  }
+  return n;
+}
+
 /* Works like recv. Reads ahead if the request is small. */
 static ssize_t read_more(struct stream *s, char *data, size_t size) {
-  bool ahead = size < STREAM_SIZE;
-  size_t room = ahead ? STREAM_SIZE : size;
-  ssize_t n = recv(s->fd, ahead ? s->in : data, room, 0);
-  s->is_empty = n > 0 ? (size_t)n < room : n < 0;
-  if (n <= 0 || !ahead) return n;
-  s->in_at = 0;
-  s->in_end = (size_t)n;
-  return (ssize_t)take(s, data, size);
+  if (size >= STREAM_SIZE) return recv_now(s, data, size);
+  ssize_t n = read_ahead(s);
+  return n > 0 ? (ssize_t)take(s, data, size) : n;
 }
 
 /* Returns received data before it reports a failed send: the server may have
  * closed the connection after it sent them. */
-ssize_t stream_recv(int fd, void *data, size_t size, int flags) {
-  struct stream *s = stream_of(fd);
-  int most = handshake_look(fd);
-  if (most < 0) {
-    errno = EPROTO;
-    return -1;
-  }
-  if (most > 0) /* nothing was read before */
-    return recv(fd, data, size < (size_t)most ? size : (size_t)most, flags);
-  if (!s || flags) return recv(fd, data, size, flags);
+static ssize_t receive(struct stream *s, char *data, size_t size) {
   size_t got = take(s, data, size);
   if (got == size) return (ssize_t)got;
   errno = EAGAIN;
-  ssize_t n = s->is_empty ? -1 : read_more(s, (char *)data + got, size - got);
+  ssize_t n = s->is_empty ? -1 : read_more(s, data + got, size - got);
   if (n > 0) return (ssize_t)got + n;
   if (n < 0 && errno != EAGAIN && errno != EWOULDBLOCK) fail(s, errno);
   if (got > 0) return (ssize_t)got;
   if (!s->problem) return n;
   errno = s->problem;
   return -1;
+}
+
+static ssize_t not_zookeeper(void) {
+  errno = EPROTO;
+  return -1;
+}
+
+/* Checks the first bytes before it returns them. */
+static ssize_t receive_first(struct stream *s, char *data, size_t size) {
+  if (stream_unread(s) == 0 && (s->is_empty || read_ahead(s) <= 0))
+    return receive(s, data, size);
+  int most = handshake_check(s->in + s->in_at, stream_unread(s));
+  if (most < 0) return not_zookeeper();
+  return receive(s, data,
+                 most > 0 && size > (size_t)most ? (size_t)most : size);
+}
+
+ssize_t stream_recv(int fd, void *data, size_t size, int flags) {
+  struct stream *s = stream_of(fd);
+  if (s && has_tls(s))
+    return handshake_is_expected(fd) ? receive_first(s, data, size)
+                                     : receive(s, data, size);
+  int most = handshake_look(fd);
+  if (most < 0) return not_zookeeper();
+  if (most > 0) /* nothing was read before */
+    return recv(fd, data, size < (size_t)most ? size : (size_t)most, flags);
+  return s && !flags ? receive(s, data, size) : recv(fd, data, size, flags);
 }
 
 /* Polling. */
@@ -190,15 +252,20 @@ int stream_poll(struct pollfd *fds, nfds_t count, int timeout) {
   return s ? poll_stream(s, fds, timeout) : poll(fds, count, timeout);
 }
 
-void stream_end(struct stream *s) {
+static void send_last(struct stream *s) {
   stream_flush(s);
+  if (has_tls(s)) secure_farewell(&s->secure, s->fd);
+}
+
+void stream_end(struct stream *s) {
+  send_last(s);
   fail(s, EPIPE);
 }
 
 int stream_close(int fd) {
   struct stream *s = stream_of(fd);
   if (s) {
-    stream_flush(s);
+    send_last(s);
     stream_reset(s);
   }
   return close(fd);

@@ -8,6 +8,9 @@
  * descriptors other than this thread's stream they do what the originals do. So
  * they change nothing for other users of the library.
  *
+ * With TLS, the socket carries encrypted bytes (secure.h). The library's
+ * output is kept until the handshake is done.
+ *
  * A stream belongs to the thread that has called stream_use. */
 #ifndef ZKLOCK_STREAM_H
 #define ZKLOCK_STREAM_H
@@ -16,6 +19,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
+
+#include "secure.h"
 
 #pragma GCC visibility push(hidden)
 
@@ -29,6 +34,7 @@ struct stream {
                     next poll */
   size_t in_at, in_end; /* the unread part of `in` */
   size_t out_end;       /* the size of the unsent output */
+  struct secure secure; /* without a link: no TLS */
   char in[STREAM_SIZE], out[STREAM_SIZE];
 };
 
@@ -37,6 +43,16 @@ struct stream {
 void stream_reset(struct stream *stream);
 /* Binds this thread's next socket to the stream. NULL: to none. */
 void stream_use(struct stream *stream);
+
+/* Makes the next socket speak TLS, and takes ownership of the link. NULL: ends
+ * TLS. */
+void stream_secure(struct stream *stream, const struct tls_module *module,
+                   struct tls_link *link);
+/* Returns whether the TLS handshake is under way. The library must not be run
+ * meanwhile. */
+bool stream_is_shaking(const struct stream *stream);
+/* Continues it, as secure_shake does. */
+enum tls_state stream_shake(struct stream *stream);
 
 /* Sends as much of the output as is possible now. */
 void stream_flush(struct stream *stream);

@@ -36,7 +36,7 @@ void whereabouts_expect_moves(struct whereabouts *w);
 /* Called when there is a connection. Cancels the scheduled lookup. */
 void whereabouts_rest(struct whereabouts *w);
 
-/* Returns `ip:port,…`, valid until whereabouts_done, or NULL if there is no
+/* Returns `ip:port name…,…`, valid until whereabouts_done, or NULL if there is no
  * answer yet. If it is empty, `*error` says why, and `*temporary` whether that
  * may change soon. */
 const char *whereabouts_answer(struct whereabouts *w, const char **error,

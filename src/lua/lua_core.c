@@ -11,6 +11,7 @@
 #include "io/clock.h"
 #include "io/digest.h"
 #include "io/ending.h"
+#include "io/imports.h"
 #include "io/library.h"
 #include "io/process.h"
 #include "lua_answers.h"
@@ -184,9 +185,14 @@ static int client_has(lua_State *L, const char *function) {
   return 1;
 }
 
-static int has_tls(lua_State *L) { return client_has(L, "zookeeper_init_ssl"); }
 static int has_sasl(lua_State *L) {
   return client_has(L, "zookeeper_init_sasl");
+}
+
+/* has_streams() → can TLS stand between the client library and its socket? */
+static int has_streams(lua_State *L) {
+  lua_pushboolean(L, imports_have_streams());
+  return 1;
 }
 
 __attribute__((visibility("default"))) int luaopen_zklock_core(lua_State *L) {
@@ -209,7 +215,7 @@ __attribute__((visibility("default"))) int luaopen_zklock_core(lua_State *L) {
                                        {"mode", binding_mode},
                                        {"survey", binding_survey},
                                        {"own_data", binding_own_data},
-                                       {"has_tls", has_tls},
+                                       {"has_streams", has_streams},
                                        {"has_sasl", has_sasl},
                                        {NULL, NULL}};
   pin_and_bind(L);

@@ -116,13 +116,15 @@ static int push_awaited(lua_State *L, const struct await *await) {
   return 4;
 }
 
-/* Pushes "failed" and a code. If the servers require authentication, pushes
- * also a text. */
+/* Pushes "failed" and a code. If the servers do not refuse the credentials,
+ * but something else, pushes also a text. */
 static int push_failure(lua_State *L, int failure) {
   lua_pushliteral(L, "failed");
   lua_pushstring(L, failure == CLIENT_NO_ADDRESS ? "disconnected" : "auth");
-  if (failure != CLIENT_WANTS_AUTH) return 2;
-  lua_pushstring(L, reason_words(REPLY_AUTH_REQUIRED));
+  if (failure != CLIENT_WANTS_AUTH && failure != CLIENT_REFUSED_TLS) return 2;
+  lua_pushstring(L,
+                 reason_words(failure == CLIENT_WANTS_AUTH ? REPLY_AUTH_REQUIRED
+                                                           : REASON_TLS));
   return 3;
 }
 

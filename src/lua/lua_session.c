@@ -137,7 +137,7 @@ static int session_timeout(lua_State *L) {
 }
 
 static int session_error(lua_State *L) {
-  char text[200];
+  char text[LAST_ERRORS_MAX];
   core_error(binding_check_session(L), text, sizeof text);
   lua_pushstring(L, text);
   return 1;

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "io/tls.h"
+
 static const struct object_type settings_type = {"zklock.settings"};
 
 /* A userdata owns the settings while errors may still be raised. */
@@ -70,6 +72,44 @@ static bool read_acl(lua_State *L, int index, struct settings *settings) {
   return true;
 }
 
+/* Returns false if there is no memory. A missing field stays NULL. */
+static bool copy_opt_field(lua_State *L, int index, const char *name,
+                           char **copy) {
+  lua_getfield(L, index, name);
+  bool is_there = !lua_isnil(L, -1);
+  lua_pop(L, 1);
+  if (is_there) *copy = copy_field(L, index, name, NULL);
+  return !is_there || *copy;
+}
+
+/* Returns the functions of the module for TLS, or raises an error. The module
+ * may be of another version of zklock. */
+static const struct tls_module *check_module(lua_State *L, int index) {
+  lua_getfield(L, index, "module");
+  const struct tls_module *const *box = luaL_checkudata(L, -1, TLS_MODULE_TYPE);
+  if ((*box)->magic != TLS_MAGIC || (*box)->version != TLS_VERSION)
+    luaL_error(L, "zklock.tls is of another version of zklock");
+  lua_pop(L, 1);
+  return *box;
+}
+
+static bool read_tls(lua_State *L, int index, struct tls_settings *tls) {
+  lua_getfield(L, index, "tls");
+  if (lua_isnil(L, -1)) {
+    lua_pop(L, 1);
+    return true;
+  }
+  int at = lua_gettop(L);
+  luaL_checktype(L, at, LUA_TTABLE);
+  tls->module = check_module(L, at);
+  tls->ca = copy_field(L, at, "ca", NULL);
+  bool ok = tls->ca && copy_opt_field(L, at, "cert", &tls->cert) &&
+            copy_opt_field(L, at, "key", &tls->key) &&
+            copy_opt_field(L, at, "name", &tls->name);
+  lua_pop(L, 1);
+  return ok;
+}
+
 static void read_hosts(lua_State *L, int index, struct settings *settings) {
   char fault[256];
   lua_getfield(L, index, "hosts");
@@ -112,7 +152,8 @@ struct settings **binding_read_settings(lua_State *L, int index) {
   lua_getfield(L, index, "doubts_acl");
   settings->doubts_acl = lua_toboolean(L, -1);
   lua_pop(L, 2);
-  if (!read_credentials(L, index, settings) || !read_acl(L, index, settings))
+  if (!read_credentials(L, index, settings) || !read_acl(L, index, settings) ||
+      !read_tls(L, index, &settings->tls))
     luaL_error(L, "not enough memory");
   return &box->settings;
 }

@@ -8,7 +8,7 @@
 #pragma GCC visibility push(hidden)
 
 /* Reads { hosts =, session_timeout =, min_session_timeout =, tick_time =,
- * auth =, acl =, log = } at `index`, or raises an error. Leaves a userdata on
+ * auth =, acl =, tls =, log = } at `index`, or raises an error. Leaves a userdata on
  * the stack, which frees the settings. A caller that takes them sets the
  * pointer to NULL. */
 struct settings **binding_read_settings(lua_State *L, int index);

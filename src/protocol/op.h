@@ -63,6 +63,7 @@ enum reply_code {
   REASON_NO_MEMORY = -1002,
   REASON_NO_ROOM = -1003,
   REASON_CREDENTIALS = -1004,
+  REASON_TLS = -1005,
   REASON_STAYS = -1007,
   REASON_ACL = -1008,
   REASON_CROWDED = -1009,
@@ -107,7 +108,7 @@ static inline bool reply_is_denied(int rc) {
  * whole session. */
 static inline bool reply_is_unauthenticated(int rc) {
   return rc == REPLY_AUTH_FAILED || rc == REPLY_AUTH_REQUIRED ||
-         rc == REASON_CREDENTIALS;
+         rc == REASON_CREDENTIALS || rc == REASON_TLS;
 }
 
 struct reply {

@@ -23,6 +23,7 @@ local function access(options)
       schemes[#schemes + 1] = entry.scheme
     end
   end
+  if options.tls and options.tls.cert then schemes[#schemes + 1] = "x509" end
   local acl = options.acl or "open"
   return { schemes = schemes, acl = type(acl) == "string" and acl or "list" }
 end
@@ -40,7 +41,7 @@ end
 
 local function look(report, request, hosts, options)
   local say = request.json and function() end or output.line
-  report.servers = servers.ask(hosts)
+  report.servers = servers.ask(hosts, options.tls)
   report.containers = servers.have_containers(report.servers)
   say(show.servers(report.servers, report.containers))
   visit.servers(request, function(session)
@@ -71,7 +72,7 @@ return function(request)
   output.heed()
   local hosts, options = config.read(request)
   local report = { access = access(options),
-    tls = { used = false, supported = core.has_tls() },
+    tls = { used = options.tls ~= nil },
     sasl = { used = false, supported = core.has_sasl() } }
   local ok, problem = xpcall(look, exit.explain, report, request, hosts,
     options)

@@ -18,7 +18,9 @@ local LIMIT = 1000 -- milliseconds
 local function connect(request)
   local hosts, options = config.read {
     hosts = request.hosts, chroot = request.chroot,
-    auth_file = request.auth_file,
+    auth_file = request.auth_file, tls_ca = request.tls_ca,
+    tls_cert = request.tls_cert, tls_key = request.tls_key,
+    tls_name = request.tls_name,
   }
   local _, chroot = core.check_hosts(hosts)
   options.acl, options.tick_time = nil, nil

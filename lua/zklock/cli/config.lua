@@ -24,7 +24,14 @@ config.variables = {
   chroot = "ZKLOCK_CHROOT",
   auth_file = "ZKLOCK_AUTH_FILE",
   session_timeout = "ZKLOCK_SESSION_TIMEOUT",
+  tls_ca = "ZKLOCK_TLS_CA",
+  tls_cert = "ZKLOCK_TLS_CERT",
+  tls_key = "ZKLOCK_TLS_KEY",
+  tls_name = "ZKLOCK_TLS_NAME",
 }
+
+-- Settings that are names of files.
+local names_of_files = { "auth_file", "tls_ca", "tls_cert", "tls_key" }
 
 -- Returns a variable's value, or nil if it is empty or missing.
 local function variable(name)
@@ -66,12 +73,14 @@ local function of_environment()
   return found
 end
 
--- A relative auth_file is relative to the settings file that names it.
+-- A relative name is relative to the settings file that has it.
 local function of_file(name)
   local found, hidden = settings_file.read(name)
-  local auth_file = found.auth_file
-  if auth_file and not auth_file.value:find "^/" then
-    auth_file.value = name:match "^(.*/)" .. auth_file.value
+  for _, key in ipairs(names_of_files) do
+    local file = found[key]
+    if file and not file.value:find "^/" then
+      file.value = name:match "^(.*/)" .. file.value
+    end
   end
   return found, hidden
 end
@@ -116,6 +125,24 @@ local function join(hosts, chroot)
   return hosts.value .. chroot.value
 end
 
+-- Returns the option `tls` of zklock.connect, or nil.
+local function read_tls(found)
+  local tls = {}
+  for _, name in ipairs { "ca", "cert", "key", "name" } do
+    local setting = found["tls_" .. name]
+    tls[name] = setting and setting.value
+  end
+  local any = found.tls_cert or found.tls_key or found.tls_name
+  if any and not tls.ca then
+    blame(any, "TLS needs the authority that has signed the servers' "
+      .. "certificates: say where it is by --tls-ca, $ZKLOCK_TLS_CA or tls_ca")
+  elseif not tls.cert ~= not tls.key then
+    blame(found.tls_cert or found.tls_key, "tls_cert and tls_key go together, "
+      .. "and there is only %s", tls.cert and "tls_cert" or "tls_key")
+  end
+  return tls.ca and tls
+end
+
 -- Checks what the library would report as errors of its own options.
 local function check(found)
   local acl, tick = found.acl, found.tick_time
@@ -141,6 +168,7 @@ function config.read(request)
   if found.auth_file then
     options.auth = credentials.read(found.auth_file.value)
   end
+  options.tls = read_tls(found) or nil
   return join(found.hosts, found.chroot), options, found
 end
 

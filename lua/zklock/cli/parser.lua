@@ -31,6 +31,14 @@ local function add_common(parser)
     .. "of the servers: with it a hold outlasts a server that dies")
   parser:option("--auth-file", "file with a SCHEME:CREDENTIAL in each line")
     :argname "FILE"
+  parser:option("--tls-ca", "use TLS, and trust certificates that these "
+    .. "authorities have signed"):argname "FILE"
+  parser:option("--tls-cert", "the client's certificate, for servers that "
+    .. "require one"):argname "FILE"
+  parser:option("--tls-key", "its private key, which other users may not read")
+    :argname "FILE"
+  parser:option("--tls-name", "the name that each server's certificate must "
+    .. "have (default: the one in HOSTS)"):argname "NAME"
   parser:option("--acl", "which clients may use the nodes that zklock "
     .. "creates: all (open), those with the same credentials (creator), or "
     .. "others only to read (read)")

@@ -33,6 +33,10 @@ function report.servers(servers, containers)
     lines[#lines + 1] = ("  %-24s %s"):format(name, one.problem
       or ("ZooKeeper %s, %s, answers in %s"):format(one.version, one.mode,
         ms(one.response_time)))
+    if one.certificate then
+      lines[#lines + 1] = ("  %-24s certificate for %s, until %s"):format("",
+        one.certificate.names, one.certificate.expires)
+    end
   end
   lines[#lines + 1] = "  empty directories vanish (containers): "
     .. yes_or_no(containers)
@@ -71,8 +75,7 @@ local function security(found)
   return section("access", {
     { "credentials", schemes },
     { "acl", found.access.acl },
-    { "TLS", without:format(found.tls.supported and "with" or "without")
-      .. ": doc/tls.md has the tunnel" },
+    { "TLS", found.tls.used and "yes" or "no: see doc/tls.md" },
     { "SASL", without:format(found.sasl.supported and "with" or "without") },
   })
 end
@@ -91,8 +94,9 @@ end
 
 local order = { "code", "servers", "containers", "session", "lock", "access",
   "tls", "sasl", "problems", "warnings", "host", "port", "address",
-  "reachable", "version", "mode", "response_time", "shares_data", "problem",
-  "timeout", "requested_timeout", "lease", "round_trip", "path", "granted",
+  "reachable", "version", "mode", "response_time", "shares_data",
+  "certificate", "names", "expires", "days", "problem", "timeout",
+  "requested_timeout", "lease", "round_trip", "path", "granted",
   "acquire", "release", "token", "may_create", "may_delete",
   "open_to_anyone", "clock_offset", "reconnects", "unowned", "message", "min",
   "median", "max", "schemes", "acl", "used", "supported" }
@@ -113,7 +117,7 @@ function report.json(found, code)
   for i, server in ipairs(found.servers) do
     shown[i] = {}
     for key, value in pairs(server) do shown[i][key] = value end
-    shown[i].at, shown[i].is_mute = nil, nil
+    shown[i].at, shown[i].is_mute, shown[i].is_secure = nil, nil, nil
     if server.shares_data == "unknown" then shown[i].shares_data = nil end
   end
   object.servers = as_list(json, shown)

@@ -3,6 +3,7 @@
 local await = require "zklock.cli.await"
 local core = require "zklock.core"
 local plain = require "zklock.plain"
+local talk_of = require "zklock.cli.secure_talk"
 local uv = require "luv"
 
 local servers = {}
@@ -44,22 +45,33 @@ local function read_answer(server, text)
   local line = text:match "^%s*([^\r\n]+)"
   server.is_mute = text:find "whitelist" ~= nil or nil
   if text:find "^[\21\22]\3" then
-    server.problem = "answers in TLS: see doc/tls.md"
+    server.problem = "speaks TLS on this port: set --tls-ca (doc/tls.md)"
   else
     server.problem = line and "says: " .. shown(line)
-      or "has closed the connection without an answer"
+      or "has closed the connection without an answer: it may speak "
+      .. (server.is_secure and "no TLS" or "TLS") .. " on this port"
   end
 end
 
--- Asks one address. Calls `done(server)` when the server has answered, or when
--- it is given up.
-local function ask(server, done)
+local function read_certificate(server, talk)
+  if not talk.is_done then return end
+  server.certificate = { names = talk.names, expires = talk.expires,
+    days = talk.days }
+end
+
+-- Asks one address, in TLS if `tls` is given. Calls `done(server)` when the
+-- server has answered, or when it is given up.
+local function ask(server, tls, done)
   local tcp, text, stop = uv.new_tcp(), "", nil
+  local talk
+  server.is_secure = tls and true or nil
   local begun = await.now()
   local function finish(problem)
     if tcp:is_closing() then return end
     stop()
     tcp:close()
+    if talk then read_certificate(server, talk) end
+    if talk then talk:close() end
     server.problem = problem
     if not problem then read_answer(server, text) end
     done()
@@ -69,6 +81,12 @@ local function ask(server, done)
       or text == "" and "is silent" or nil)
   end)
   local function read(problem, chunk)
+    if chunk and talk then
+      local fault
+      chunk, fault = talk:hear(chunk)
+      if not chunk then return finish(fault) end
+      if chunk == "" and not problem then return end
+    end
     if chunk then text = text .. chunk end
     if not server.response_time then
       server.response_time = await.now() - begun
@@ -79,6 +97,13 @@ local function ask(server, done)
     if tcp:is_closing() then return end
     if problem then return finish("cannot be reached: " .. problem) end
     server.reachable, begun = true, await.now()
+    if tls then
+      local fault
+      talk, fault = talk_of.begin(tcp, tls, server.host, "srvr")
+      if not talk then return finish(fault) end
+      tcp:read_start(read)
+      return
+    end
     tcp:read_start(read)
     tcp:write "srvr"
     -- A server of another protocol may wait for the end of a line.
@@ -115,9 +140,9 @@ local function parse(hosts)
 end
 
 --- Returns `{ host=, port=, address=, reachable=, version=, mode=,
--- response_time=, problem= }` for each address of each host. It takes two
--- seconds, or a little more for a slow name server.
-function servers.ask(hosts)
+-- response_time=, certificate=, problem= }` for each address of each host. It
+-- takes two seconds, or a little more for a slow name server.
+function servers.ask(hosts, tls)
   local list, entries = {}, parse(hosts)
   return await.call(function(go_on)
     local open = #entries
@@ -146,7 +171,7 @@ function servers.ask(hosts)
           local server = i == 1 and unknown or describe(entry)
           server.address, server.at = address, at
           if i > 1 then list[#list + 1] = server end
-          ask(server, finish)
+          ask(server, tls, finish)
         end
         finish()
       end)

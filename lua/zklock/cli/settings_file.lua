@@ -17,6 +17,10 @@ settings_file.keys = {
   tick_time = convert.timeout,
   auth_file = convert.text,
   acl = convert.acl,
+  tls_ca = convert.text,
+  tls_cert = convert.text,
+  tls_key = convert.text,
+  tls_name = convert.text,
 }
 
 local function list_keys()

@@ -64,14 +64,18 @@ Environment:
    ZKLOCK_CHROOT  as --chroot
    ZKLOCK_SESSION_TIMEOUT  as --session-timeout
    ZKLOCK_AUTH_FILE  as --auth-file
+   ZKLOCK_TLS_CA  as --tls-ca
+   ZKLOCK_TLS_CERT  as --tls-cert
+   ZKLOCK_TLS_KEY  as --tls-key
+   ZKLOCK_TLS_NAME  as --tls-name
 
 Files:
    ~/.config/zklock  the user's settings: lines KEY = VALUE, where # begins a
       comment. The keys are hosts, chroot, session_timeout, connect_timeout,
-      tick_time, auth_file and acl. auth_file is relative to the directory of
-      the settings file. The user or root must own the file, and neither its
-      group nor others may be able to write it. $XDG_CONFIG_HOME replaces
-      ~/.config
+      tick_time, auth_file, acl, tls_ca, tls_cert, tls_key and tls_name. Names
+      of files are relative to the directory of the settings file. The user or
+      root must own the file, and neither its group nor others may be able to
+      write it. $XDG_CONFIG_HOME replaces ~/.config
    /etc/zklock.conf  the same, for all users]]
 
 -- Options of flock(1) and other programs, with the ones to use here.

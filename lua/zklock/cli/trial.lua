@@ -72,6 +72,12 @@ local function is_open(hosts, options, path)
   return code == "busy"
 end
 
+-- Returns the option `tls` for a server that is named by its address.
+local function with_name(tls, host)
+  return tls and { ca = tls.ca, cert = tls.cert, key = tls.key,
+    name = tls.name or host }
+end
+
 -- Returns whether this server has the node of the held lock. It asks by a
 -- session that connects to no other server. Returns "unknown" if the session or
 -- the request was refused.
@@ -79,6 +85,7 @@ local function has_node(server, session, guard, asked)
   local theirs = {}
   for name, value in pairs(asked.options) do theirs[name] = value end
   theirs.connect_timeout = PATIENCE
+  theirs.tls = with_name(theirs.tls, server.host)
   local host = server.address:find(":", 1, true) and "[%s]:%d%s" or "%s:%d%s"
   local own = zklock.connect(host:format(server.address, server.port,
     asked.hosts:match "/.*" or ""), theirs)

@@ -10,6 +10,9 @@ local WRONG = 1
 -- Clocks may differ by so many seconds without a warning.
 local CLOCKS = 1
 
+-- In days.
+local EXPIRES_SOON = 30
+
 local serving = { leader = true, follower = true, observer = true,
   standalone = true }
 
@@ -32,6 +35,15 @@ local function judge_server(server, answers, problem, warning)
     problem("%s is ZooKeeper %s: 3.5 or later is needed", name, server.version)
   elseif not serving[server.mode] then
     problem("%s is %s", name, server.mode)
+  end
+end
+
+-- Certificates are renewed by people, who need some time.
+local function judge_certificate(server, warning)
+  local certificate = server.certificate
+  if certificate and certificate.days < EXPIRES_SOON then
+    warning("the certificate of %s expires on %s, in %d days: renew it",
+      name_of(server), certificate.expires, certificate.days)
   end
 end
 
@@ -65,6 +77,7 @@ local function judge_servers(servers, problem, warning)
   end
   for _, server in ipairs(servers) do
     judge_server(server, answers, problem, warning)
+    judge_certificate(server, warning)
   end
   if judge_data(servers, problem, warning) then return end
   for _, mode in pairs(answers) do

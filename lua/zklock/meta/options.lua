@@ -53,7 +53,8 @@
 --- are dropped. Default: none
 ---@field log? fun(level: zklock.LogLevel, message: string)
 ---
---- Is refused as `unsupported`. Use a tunnel in place of TLS and of SASL: doc/tls.md shows how. Default: none
+--- The certificates for TLS. Without it, the connection is plain text. doc/tls.md shows how to use it, and what takes the place of
+--- SASL. Default: none
 ---@field tls? zklock.TLSFiles
 
 -- ## Credentials
@@ -88,19 +89,26 @@
 
 -- ## TLS files
 --
--- The type of the option `tls` of connect.
+-- The option `tls` of connect. The files are in PEM format. zklock reads them again for each connection; if one can no longer be
+-- used, it logs a warning and uses what it has read before.
 
---- The files of `tls` that other clients take. zklock checks them, then refuses them as `unsupported`.
+--- The files of `tls`.
 ---@class zklock.TLSFiles
 ---
---- The file with the certificate of the certificate authority.
----@field ca? string
+--- The file with the certificates of the authorities that sign the servers' certificates. zklock trusts no others, also not those
+--- of the system.
+---@field ca string
 ---
---- The file with the client's certificate.
+--- The file with the client's certificate, followed by those of its authorities, if the servers do not have these. It goes
+--- together with `key`. Default: none
 ---@field cert? string
 ---
---- The file with the client's private key.
+--- The file with the client's private key, without a passphrase. Only the user of this process or root may own it, and other users
+--- must not be able to read it. Default: none
 ---@field key? string
+---
+--- The host name or address that each server's certificate must be for. Default: the one in `hosts`
+---@field name? string
 
 -- ## Options of locks
 --

@@ -15,7 +15,7 @@
 ---| "lost" # the hold ended without a release by its holder
 ---| "disconnected" # no server was reachable in time; the message has the last error
 ---| "closed" # the session was closed while the call waited
----| "auth" # the servers refuse the credentials of `auth`, or require others
+---| "auth" # the servers refuse the credentials of `auth`, or require others; or TLS fails with each of them
 ---| "denied" # an ACL does not allow the request
 ---| "invalid" # ZooKeeper refused the request as malformed, or it exceeds one of zklock's limits
 ---| "conflict" # a lock of another kind is in use at the path
@@ -44,7 +44,7 @@
 --- Open another session, if the program still needs one.
 ---@field closed "closed"
 ---
---- Check the option `auth`. The message says which schemes it has.
+--- Check the option `auth`, or `tls`. The message says which schemes `auth` has, or why TLS fails.
 ---@field auth "auth"
 --- Check the ACL of the path that the message names. Waits for other paths continue.
 ---@field denied "denied"
@@ -59,7 +59,7 @@
 --- Fix the program: the caller already holds the lock, or holds `read` and asks for `write`.
 ---@field deadlock "deadlock"
 ---
---- Remove the option. For TLS and SASL, doc/tls.md describes the alternatives.
+--- Remove the option, or install what the message names. For SASL, doc/tls.md describes the alternatives.
 ---@field unsupported "unsupported"
 
 -- ## Loss reasons

@@ -6,7 +6,8 @@ local zklock = require "zklock"
 local NONE = "warn: no connection to %s: "
 local CLOSED = NONE .. "the server closed the connection"
 local AT_ONCE = CLOSED .. ": it is starting, or has maxClientCnxns connections "
-  .. "from this address, or this is a port for TLS"
+  .. "from this address, or speaks TLS on this port (then set "
+  .. "the option 'tls')"
 
 describe("The log is told", function()
   local lines, hostile

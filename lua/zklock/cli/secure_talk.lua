@@ -1,0 +1,59 @@
+--- A conversation in TLS over a connection of luv, for `zklock check`.
+local secure = require "zklock.secure"
+
+local Talk = {}
+Talk.__index = Talk
+
+--- Begins TLS on the connection `tcp`, to a server of this name. `say`: the
+-- text to send once the handshake is done. Returns the conversation; or nil and
+-- what is wrong.
+function Talk.begin(tcp, tls, host, say)
+  local module, problem = secure.load()
+  if not module then return nil, problem end
+  local link, fault = module.link(tls, tls.name or host)
+  if not link then return nil, fault end
+  local self = setmetatable({ tcp = tcp, link = link, say = say }, Talk)
+  return self:go_on() and self
+end
+
+function Talk:send_pending()
+  local data = self.link:drain()
+  if data ~= "" then self.tcp:write(data) end
+end
+
+-- Continues the handshake. Returns nil and a message if it fails.
+function Talk:go_on()
+  local state, problem = self.link:handshake()
+  if state == "done" then
+    self.is_done = true
+    self.names, self.expires, self.days = self.link:certificate()
+    self.link:send(self.say)
+  end
+  self:send_pending()
+  return state, problem
+end
+
+--- Takes what the server has sent. Returns the text in it; or nil and what is
+-- wrong.
+function Talk:hear(chunk)
+  if not self.has_heard and not chunk:find "^[\21\22]" then
+    return nil, "speaks no TLS on this port"
+  end
+  self.has_heard = true
+  self.link:feed(chunk)
+  if not self.is_done then
+    local state, problem = self:go_on()
+    if state ~= "done" then return state and "", problem end
+  end
+  local parts = {}
+  repeat
+    local text, problem = self.link:receive()
+    if not text then return nil, problem end
+    parts[#parts + 1] = text
+  until text == ""
+  return table.concat(parts)
+end
+
+function Talk:close() self.link:close() end
+
+return Talk

@@ -1,0 +1,29 @@
+--- Secure: loads the module for TLS, and checks the files of the option `tls`.
+local core = require "zklock.core"
+
+local secure = {}
+
+-- Returns a message for the loader's text.
+local function explain(text)
+  if text:find "module 'zklock.tls' not found" then
+    return "zklock was built without it: install libssl-dev and build zklock "
+      .. "again, or install the package lua-zklock of Debian or Ubuntu"
+  end
+  local library = text:match "(lib[cs][%w]*%.[%w.]+): cannot open shared object"
+  if library then
+    return ("%s is not there: install libssl3"):format(library)
+  end
+  return (text:gsub("\n.*", ""))
+end
+
+--- Returns the module; or nil and why TLS is not supported here.
+function secure.load()
+  if not core.has_streams() then
+    return nil, "zklock cannot take the client library's socket here"
+  end
+  local loaded, module = pcall(require, "zklock.tls")
+  if loaded then return module end
+  return nil, explain(tostring(module))
+end
+
+return secure

@@ -1,0 +1,56 @@
+-- SASL is refused, for the reason that is true of the client library at hand.
+local child = require "support.child"
+local core = require "zklock.core"
+local output = require "support.shell".output
+local support = require "support"
+local zklock = require "zklock"
+
+-- A directory with a client library like ours, under another name, behind one
+-- of its name that has SASL (or says so).
+local SHIM = [[
+set -e
+real=$(ldd "%s" | sed -n 's/.*libzookeeper_st[^ ]* => \([^ ]*\) .*/\1/p')
+name=$(basename "$real")
+dir=$(mktemp -d)
+other=$(echo "$name" | sed 's/_st/_xx/')
+LC_ALL=C sed "s/$name/$other/g" <"$real" >"$dir/$other"
+echo 'void zookeeper_init_sasl(void) {}' |
+  ${CC:-cc} -shared -fPIC -Wl,--no-as-needed -Wl,-rpath,"$dir" \
+    -Wl,-soname,"$name" -o "$dir/$name" -x c - -x none "$dir/$other"
+echo "$dir"
+]]
+
+local function make_library()
+  local module = assert(package.searchpath("zklock.core", package.cpath))
+  local said = output("(" .. SHIM:format(module) .. ") 2>&1")
+  local dir = said:match "^(/%S+)\n$"
+  assert(dir, said)
+  return support.closing(dir, function()
+    os.execute(("rm -r '%s'"):format(dir))
+  end)
+end
+
+local LACKING = "this ZooKeeper client library was built without it"
+local SASL = "zklock: SASL is not supported (%s): doc/tls.md says what takes "
+  .. "its place"
+
+describe("The scheme sasl", function()
+  it("is unsupported by a client library without it", function()
+    assert.is_false(core.has_sasl())
+    assert.same({ nil, SASL:format(LACKING), "unsupported" },
+      { zklock.connect("a", { auth = {
+        { scheme = "digest", credential = "a:b" },
+        { scheme = "sasl", credential = "a" } } }) })
+  end)
+
+  it("is unsupported by us where the client library has it", function()
+    local process = child.spawn_with("LD_LIBRARY_PATH=" .. make_library(), [[
+      say(select(2, zklock.connect(hosts, { auth = { scheme = "sasl",
+        credential = "a" } })))
+      say(zklock.connect(hosts):state())
+    ]])
+    assert.equal(SASL:format("by zklock, though this ZooKeeper client library "
+      .. "has it") .. "\tunsupported", process:hear())
+    assert.equal("connected", process:hear())
+  end)
+end)

@@ -1,0 +1,307 @@
+#include <errno.h>
+#include <openssl/err.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "test.h"
+#include "tls/link.h"
+#include "tls_server.h"
+
+ABOUT("A TLS link");
+
+static const struct issue localhost = {.name = "zk1",
+                                       .names = "DNS:localhost,IP:127.0.0.1"};
+
+static struct tls_link *link_to(const struct tls_files *of, const char *names) {
+  char error[TLS_TEXT];
+  struct tls_context *context = link_module.read(of, error);
+  CHECK_TEXT("", error);
+  struct tls_link *link = link_module.open(context, names);
+  link_module.release(context);
+  return link;
+}
+
+/* Fails unless the handshake ends so; `why` NULL: it succeeds. */
+static void expect(const char *why, const struct tls_files *of,
+                   const char *names, struct tls_server server) {
+  bool refused = false;
+  struct tls_link *link = link_to(of, names);
+  enum tls_state state = tls_shake(link, &server);
+  if (state == TLS_DONE) state = link_module.look(link); /* TLS 1.3's alerts */
+  CHECK_TEXT(why ? why : "", link_module.failure(link, &refused));
+  CHECK_INT(why ? TLS_FAILED : TLS_WAITS, state);
+  CHECK_INT(why != NULL, refused);
+  link_module.close(link);
+  tls_server_free(&server);
+}
+
+static void expect_names(const char *why, const char *in_certificate,
+                         const char *asked) {
+  const struct issue issue = {.name = "zk1.example", .names = in_certificate};
+  expect(why, &files, asked, tls_server_of(&ours, &issue, false));
+}
+
+TEST("accepts a certificate for the name, or for one of them") {
+  tls_begin();
+  expect_names(NULL, "DNS:localhost", "localhost");
+  expect_names(NULL, "DNS:a.example,DNS:b.example", "b.example");
+  expect_names(NULL, "DNS:b.example", "B.EXAMPLE.");
+  expect_names(NULL, "DNS:*.zk.example", "b.zk.example");
+  expect_names(NULL, "DNS:b.example", "a.example b.example");
+  expect_names(NULL, "IP:127.0.0.1", "localhost 127.0.0.1");
+  expect_names(NULL, "IP:0:0:0:0:0:0:0:1", "::1");
+  expect_names(NULL, "IP:fe80:0:0:0:0:0:0:1", "fe80::1%eth0");
+  expect_names(NULL, NULL, "zk1.example"); /* by its subject */
+  expect_names(NULL, "DNS:zk_1", "zk_1");
+}
+
+TEST("refuses a certificate for other names, and says for which it is") {
+  tls_begin();
+  expect_names("its certificate is for a.example, not b.example",
+               "DNS:a.example", "b.example");
+  expect_names("its certificate is for a.example, 10.0.0.1, not b or 10.0.0.2",
+               "DNS:a.example,IP:10.0.0.1", "b 10.0.0.2");
+  expect_names("its certificate is for *.example, not a.b.example",
+               "DNS:*.example", "a.b.example");
+  expect_names("its certificate is for a*.example, not ab.example",
+               "DNS:a*.example", "ab.example");
+  expect_names("its certificate is for CN=zk1.example, not zk2.example", NULL,
+               "zk2.example");
+  /* The subject does not count beside other names, nor does a name that reads
+   * like an address. */
+  expect_names("its certificate is for a.example, not zk1.example",
+               "DNS:a.example", "zk1.example");
+  expect_names("its certificate is for 10.0.0.1, not 10.0.0.1", "DNS:10.0.0.1",
+               "10.0.0.1");
+}
+
+TEST("shows no bytes of a certificate that are not printable") {
+  tls_begin();
+  const struct issue issue = {.name = "\x1b[31m\"red\""};
+  expect("its certificate is for CN=?1B[31m?\?red?\?, not b", &files, "b",
+         tls_server_of(&ours, &issue, false));
+}
+
+TEST("refuses a certificate of another authority, also of the same name") {
+  tls_begin();
+  const char *unknown =
+      "its certificate is issued by an unknown authority (CN=others), not by "
+      "that of tls.ca";
+  expect(unknown, &files, "localhost",
+         tls_server_of(&others, &localhost, false));
+  struct authority namesake = {ours.certificate, others.key};
+  expect(
+      "its certificate is issued by an unknown authority (CN=ours), not by "
+      "that of tls.ca",
+      &files, "localhost", tls_server_of(&namesake, &localhost, false));
+}
+
+TEST("refuses a certificate before and after its time") {
+  char today[11], text[100];
+  time_t now = time(NULL) - 2 * 86400;
+  tls_begin();
+  strftime(today, sizeof today, "%Y-%m-%d", gmtime(&now));
+  const struct issue old = {"zk1", "DNS:localhost", -9, -2};
+  snprintf(text, sizeof text, "its certificate expired on %s", today);
+  expect(text, &files, "localhost", tls_server_of(&ours, &old, false));
+  now += 4 * 86400;
+  strftime(today, sizeof today, "%Y-%m-%d", gmtime(&now));
+  const struct issue new = {"zk1", "DNS:localhost", 2, 9};
+  snprintf(text, sizeof text,
+           "its certificate is not yet valid: it begins on %s", today);
+  expect(text, &files, "localhost", tls_server_of(&ours, &new, false));
+}
+
+/* Servers of both versions, because they refuse in different moments. */
+static struct tls_server wanting(int version) {
+  struct tls_server server = tls_server_of(&ours, &localhost, true);
+  SSL_set_max_proto_version(server.ssl, version);
+  return server;
+}
+
+TEST("shows its certificate to a server that wants one") {
+  tls_begin();
+  expect(NULL, &with_certificate, "localhost", wanting(TLS1_3_VERSION));
+  expect(NULL, &with_certificate, "localhost", wanting(TLS1_2_VERSION));
+}
+
+TEST("says that the server wants a certificate, or does not like ours") {
+  tls_begin();
+  const char *wants =
+      "the server wants a client certificate: set tls.cert and tls.key (alert: "
+      "%s)";
+  char text[TLS_TEXT];
+  snprintf(text, sizeof text, wants, "certificate required");
+  expect(text, &files, "localhost", wanting(TLS1_3_VERSION));
+  snprintf(text, sizeof text, wants, "handshake failure");
+  expect(text, &files, "localhost", wanting(TLS1_2_VERSION));
+  tls_certify(&others, &(struct issue){.name = "client"}, "stranger");
+  const struct tls_files strange = {files.ca, tls_path("stranger.crt"),
+                                    tls_path("stranger.key")};
+  const char *refuses =
+      "the server refuses the certificate of tls.cert (alert: unknown CA)";
+  expect(refuses, &strange, "localhost", wanting(TLS1_3_VERSION));
+  expect(refuses, &strange, "localhost", wanting(TLS1_2_VERSION));
+}
+
+TEST("does not speak a version before TLS 1.2") {
+  bool refused;
+  tls_begin();
+  struct tls_server server = tls_server_of(&ours, &localhost, false);
+  SSL_set_security_level(server.ssl, 0);
+  SSL_set_min_proto_version(server.ssl, TLS1_VERSION);
+  SSL_set_max_proto_version(server.ssl, TLS1_1_VERSION);
+  struct tls_link *link = link_to(&files, "localhost");
+  CHECK_INT(TLS_FAILED, tls_shake(link, &server));
+  CHECK_TEXT("the server ends TLS (alert: protocol version)",
+             link_module.failure(link, &refused));
+  CHECK(!refused);
+  link_module.close(link);
+  tls_server_free(&server);
+}
+
+TEST("does not begin a new handshake in a connection") {
+  char byte;
+  size_t got;
+  bool refused;
+  tls_begin();
+  struct tls_server server = tls_server_of(&ours, &localhost, false);
+  SSL_set_max_proto_version(server.ssl, TLS1_2_VERSION);
+  struct tls_link *link = link_to(&files, "localhost");
+  CHECK_INT(TLS_DONE, tls_shake(link, &server));
+  SSL_renegotiate(server.ssl);
+  SSL_do_handshake(server.ssl);
+  tls_to_link(link, &server);
+  link_module.receive(link, &byte, 1, &got);
+  CHECK_INT(0, got);
+  tls_to_server(link, &server);
+  CHECK(SSL_read(server.ssl, &byte, 1) <= 0);
+  CHECK(!SSL_is_init_finished(server.ssl) ||
+        *link_module.failure(link, &refused));
+  link_module.close(link);
+  tls_server_free(&server);
+}
+
+TEST("carries data, whatever pieces they come in") {
+  static char data[100000], heard[sizeof data];
+  tls_begin();
+  struct tls_server server = tls_server_of(&ours, &localhost, false);
+  struct tls_link *link = link_to(&files, "localhost");
+  for (size_t i = 0; i < sizeof data; i++) data[i] = (char)(i * i % 251);
+  CHECK_INT(TLS_DONE, tls_shake(link, &server));
+  CHECK_INT(sizeof data, SSL_write(server.ssl, data, sizeof data));
+  size_t at = 0, got = 0, size = 1;
+  char piece[7000];
+  for (int n; (n = BIO_read(server.out, piece, (int)size)) > 0;) {
+    CHECK(link_module.feed(link, piece, (size_t)n));
+    while (link_module.receive(link, heard + at, 999, &got) == TLS_DONE) {
+      at += got;
+      if (at + 999 > sizeof heard) break;
+    }
+    size = size * 7 % 6991 + 1;
+  }
+  link_module.receive(link, heard + at, sizeof heard - at, &got);
+  CHECK_INT(sizeof data, at + got);
+  CHECK(memcmp(data, heard, sizeof data) == 0);
+  for (at = 0; at < sizeof data; at += 10000)
+    CHECK_INT(TLS_DONE, link_module.send(link, data + at, 10000));
+  tls_to_server(link, &server);
+  for (at = 0; at < sizeof data; at += got)
+    CHECK(SSL_read_ex(server.ssl, heard + at, 4096, &got));
+  CHECK(memcmp(data, heard, sizeof data) == 0);
+  link_module.farewell(link);
+  tls_to_server(link, &server);
+  CHECK_INT(0, SSL_read(server.ssl, heard, 1));
+  CHECK_INT(SSL_RECEIVED_SHUTDOWN,
+            SSL_get_shutdown(server.ssl) & SSL_RECEIVED_SHUTDOWN);
+  link_module.close(link);
+  tls_server_free(&server);
+}
+
+/* Feeds the server's first flight up to `n`, then garbage. Returns false if
+ * the flight is not so long. */
+static bool interrupt(int n) {
+  char flight[8000], garbage[64];
+  bool refused;
+  struct tls_server server = tls_server_of(&ours, &localhost, false);
+  struct tls_link *link = link_to(&files, "localhost");
+  memset(garbage, 0xff, sizeof garbage);
+  link_module.handshake(link);
+  tls_to_server(link, &server);
+  SSL_do_handshake(server.ssl);
+  int size = BIO_read(server.out, flight, sizeof flight);
+  if (n < size) {
+    link_module.feed(link, flight, (size_t)n);
+    CHECK_INT(TLS_WAITS, link_module.handshake(link));
+    for (int i = 0; i < 300; i++) {
+      link_module.feed(link, garbage, sizeof garbage);
+      if (link_module.handshake(link) == TLS_FAILED) break;
+    }
+    CHECK_INT(TLS_FAILED, link_module.handshake(link));
+    CHECK(*link_module.failure(link, &refused));
+  }
+  link_module.close(link);
+  tls_server_free(&server);
+  return n < size;
+}
+
+TEST("fails if garbage follows any part of the server's handshake") {
+  tls_begin();
+  int n = 0;
+  while (interrupt(n)) n += n < 200 ? 1 : 13;
+  CHECK(n > 400);
+}
+
+/* Files. */
+
+static void expect_fault(const char *text, const char *ca, const char *cert,
+                         const char *key) {
+  char error[TLS_TEXT];
+  const struct tls_files given = {ca ? ca : files.ca, cert, key};
+  CHECK(!link_module.read(&given, error));
+  const char *colon = strstr(error, "): ");
+  CHECK(colon);
+  CHECK_TEXT(text, colon + 3);
+  CHECK_INT(0, ERR_peek_error());
+}
+
+TEST("needs files that are there, regular, and in PEM format") {
+  tls_begin();
+  const char *cert = with_certificate.cert, *key = with_certificate.key;
+  expect_fault("No such file or directory", "/nowhere/ca", NULL, NULL);
+  expect_fault("it is no regular file", "/tmp", NULL, NULL);
+  expect_fault("it has no certificate in PEM format",
+               tls_file("empty", "", 0600), NULL, NULL);
+  expect_fault("it has a certificate that cannot be read",
+               tls_file("broken",
+                        "-----BEGIN CERTIFICATE-----\nAAAA\n"
+                        "-----END CERTIFICATE-----\n",
+                        0600),
+               NULL, NULL);
+  expect_fault("it has no certificate in PEM format", NULL, key, key);
+  expect_fault("it has no private key in PEM format", NULL, cert,
+               tls_file("none", "none\n", 0600));
+  tls_certify(&ours, &(struct issue){.name = "a"}, "other");
+  expect_fault("it is not the key of the certificate of tls.cert", NULL, cert,
+               tls_path("other.key"));
+}
+
+TEST("needs a key that no other user may read, and that has no passphrase") {
+  tls_begin();
+  const char *cert = with_certificate.cert;
+  tls_certify(&ours, &(struct issue){.name = "a"}, "open");
+  CHECK_INT(0, chmod(tls_path("open.key"), 0640));
+  expect_fault("it may be used by others (mode 640): chmod 600 it", NULL, cert,
+               tls_path("open.key"));
+  const char *locked = tls_file(
+      "locked",
+      "-----BEGIN EC PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\n"
+      "DEK-Info: AES-128-CBC,00000000000000000000000000000000\n\nAAAA\n"
+      "-----END EC PRIVATE KEY-----\n",
+      0600);
+  expect_fault(
+      "it has a passphrase, and zklock asks for none: write the key without "
+      "one, by 'openssl pkey'",
+      NULL, cert, locked);
+}

@@ -1,0 +1,198 @@
+#include "secure.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "handshake.h"
+
+#ifndef MSG_NOSIGNAL
+#define MSG_NOSIGNAL 0
+#endif
+
+/* One call reads at most so many pieces from the socket, so that a server which
+ * sends without a pause does not keep the thread. */
+enum { PIECE = TLS_RECORD, PIECES = 64 };
+
+void secure_begin(struct secure *s, const struct tls_module *module,
+                  struct tls_link *link) {
+  *s = (struct secure){.module = module, .link = link, .is_dry = true};
+}
+
+void secure_end(struct secure *s) {
+  if (s->link) s->module->close(s->link);
+  *s = (struct secure){0};
+}
+
+bool secure_is_refused(const struct secure *s) {
+  bool refused = false;
+  if (s->link && s->problem == EPROTO) s->module->failure(s->link, &refused);
+  return refused;
+}
+
+/* Failures. The first one counts. */
+
+static void fail(struct secure *s, int problem) {
+  if (!s->problem) s->problem = problem;
+  s->is_dry = false; /* the next read must find it */
+}
+
+static void fail_tls(struct secure *s) {
+  bool refused;
+  if (!s->problem) handshake_say(s->module->failure(s->link, &refused));
+  fail(s, EPROTO);
+}
+
+static bool is_temporary(int error) {
+  return error == EAGAIN || error == EWOULDBLOCK;
+}
+
+/* The socket. */
+
+bool secure_is_waiting(const struct secure *s) {
+  size_t size = 0;
+  if (s->link && s->is_begun) s->module->pending(s->link, &size);
+  return size > 0 || (s->link && !s->is_begun);
+}
+
+bool secure_flush(struct secure *s, int fd) {
+  size_t size;
+  for (;;) {
+    const char *data = s->module->pending(s->link, &size);
+    if (size == 0) return true;
+    ssize_t n = send(fd, data, size, MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (n >= 0)
+      s->module->sent(s->link, (size_t)n);
+    else if (errno != EINTR)
+      return is_temporary(errno);
+  }
+}
+
+/* Feeds the link with the next piece that has arrived. */
+static bool pull(struct secure *s, int fd) {
+  char piece[PIECE];
+  ssize_t n;
+  do n = recv(fd, piece, sizeof piece, MSG_DONTWAIT);
+  while (n < 0 && errno == EINTR);
+  if (n == 0) s->is_over = true;
+  if (n == 0 || (n < 0 && is_temporary(errno))) return false;
+  if (n < 0) {
+    fail(s, errno);
+    return false;
+  }
+  if (!s->is_heard && !handshake_is_tls(piece, (size_t)n)) {
+    handshake_say_plain(piece, (size_t)n);
+    fail(s, EPROTO);
+    return false;
+  }
+  s->is_heard = true;
+  if (s->module->feed(s->link, piece, (size_t)n)) return true;
+  fail(s, ENOMEM);
+  return false;
+}
+
+/* A failed send may hide why the server has closed the connection: looks for an
+ * alert among the bytes that it had sent. */
+static void find_reason(struct secure *s, int fd) {
+  int error = errno;
+  for (int i = 0; i < PIECES && pull(s, fd); i++) continue;
+  if (s->is_heard && s->module->look(s->link) == TLS_FAILED) fail_tls(s);
+  fail(s, error);
+  errno = s->problem;
+}
+
+/* The handshake. */
+
+static void say_closed(struct secure *s) {
+  handshake_say(s->is_heard
+                    ? "the server closed the connection during the TLS "
+                      "handshake"
+                    : "the server closed the connection at the beginning of "
+                      "the TLS handshake: it is starting, or speaks no TLS on "
+                      "this port");
+  fail(s, EPROTO);
+}
+
+static enum tls_state shake(struct secure *s, int fd) {
+  for (int i = 0; i < PIECES; i++) {
+    enum tls_state state = s->module->handshake(s->link);
+    if (state == TLS_FAILED) fail_tls(s);
+    if (!secure_flush(s, fd)) find_reason(s, fd); /* sends our alert, too */
+    if (s->problem) return TLS_FAILED;
+    if (state == TLS_DONE) return state;
+    if (pull(s, fd)) continue;
+    if (s->is_over) say_closed(s);
+    if (!s->problem) return TLS_WAITS;
+  }
+  return s->problem ? TLS_FAILED : TLS_WAITS;
+}
+
+enum tls_state secure_shake(struct secure *s, int fd) {
+  s->is_begun = true;
+  enum tls_state state = shake(s, fd);
+  s->is_shaken = state == TLS_DONE;
+  if (state == TLS_FAILED && s->problem != EPROTO)
+    handshake_say(strerror(s->problem));
+  return state;
+}
+
+/* Data. */
+
+static ssize_t failed(const struct secure *s) {
+  errno = s->problem;
+  return -1;
+}
+
+ssize_t secure_send(struct secure *s, int fd, const void *data, size_t size) {
+  if (s->problem) return failed(s);
+  if (!secure_flush(s, fd)) {
+    find_reason(s, fd);
+    return failed(s);
+  }
+  if (secure_is_waiting(s)) {
+    errno = EAGAIN;
+    return -1;
+  }
+  if (size > TLS_RECORD) size = TLS_RECORD;
+  if (s->module->send(s->link, data, size) != TLS_DONE) {
+    fail_tls(s);
+    return failed(s);
+  }
+  if (secure_flush(s, fd)) return (ssize_t)size;
+  find_reason(s, fd);
+  return failed(s);
+}
+
+/* A connection that ends without a closure alert counts as closed:
+ * ZooKeeper's packets have a length, so none is taken for a whole one. */
+ssize_t secure_recv(struct secure *s, int fd, void *data, size_t size) {
+  size_t got = 0;
+  bool dry = false;
+  for (int i = 0; got < size && i < PIECES && !dry && !s->problem;) {
+    size_t n = 0;
+    enum tls_state state =
+        s->module->receive(s->link, (char *)data + got, size - got, &n);
+    got += n;
+    if (state == TLS_FAILED) fail_tls(s);
+    if (state == TLS_ENDED) s->is_over = true;
+    if (state == TLS_ENDED) break;
+    if (state == TLS_WAITS && !s->is_over && pull(s, fd))
+      i++;
+    else if (state == TLS_WAITS)
+      dry = true;
+  }
+  s->is_dry = dry && !s->is_over && !s->problem;
+  secure_flush(s, fd); /* TLS may have something to reply */
+  if (got > 0) return (ssize_t)got;
+  if (s->problem) return failed(s);
+  if (s->is_over) return 0;
+  errno = EAGAIN;
+  return -1;
+}
+
+void secure_farewell(struct secure *s, int fd) {
+  if (!s->is_shaken || s->problem) return;
+  s->module->farewell(s->link);
+  secure_flush(s, fd);
+}

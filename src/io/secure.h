@@ -1,0 +1,52 @@
+/* TLS between a stream and its socket: encrypts what the stream sends, and
+ * decrypts what the server sends. tls.h has the functions that do it.
+ *
+ * Failures are errno values, as of send and recv. EPROTO stands for a failure
+ * of TLS, and handshake_words() describes it. */
+#ifndef ZKLOCK_SECURE_H
+#define ZKLOCK_SECURE_H
+
+#include <sys/types.h>
+
+#include "tls.h"
+
+#pragma GCC visibility push(hidden)
+
+struct secure {
+  const struct tls_module *module; /* NULL: no TLS */
+  struct tls_link *link;
+  bool is_begun;  /* the handshake: the socket is connected */
+  bool is_shaken; /* it is done */
+  bool is_heard;  /* the server has sent something */
+  bool is_dry;    /* nothing can be decrypted before the next poll */
+  bool is_over;   /* the server has closed the connection */
+  int problem;    /* errno of a failure; 0: none */
+};
+
+/* Takes ownership of the link. */
+void secure_begin(struct secure *secure, const struct tls_module *module,
+                  struct tls_link *link);
+void secure_end(struct secure *secure);
+
+/* Continues the handshake. TLS_WAITS: call it again when the socket is
+ * readable, or writable if secure_is_waiting. TLS_FAILED: handshake_words()
+ * says why. */
+enum tls_state secure_shake(struct secure *secure, int fd);
+/* Returns whether one side has refused the other's certificate. */
+bool secure_is_refused(const struct secure *secure);
+
+/* Like send and recv on a non-blocking socket. */
+ssize_t secure_send(struct secure *secure, int fd, const void *data,
+                    size_t size);
+ssize_t secure_recv(struct secure *secure, int fd, void *data, size_t size);
+/* Sends what was encrypted. Returns false on failure, and sets errno. */
+bool secure_flush(struct secure *secure, int fd);
+/* Returns whether encrypted bytes, or the handshake, wait until the socket is
+ * writable. */
+bool secure_is_waiting(const struct secure *secure);
+/* Tells the server that no more follows. */
+void secure_farewell(struct secure *secure, int fd);
+
+#pragma GCC visibility pop
+
+#endif

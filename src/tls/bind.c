@@ -1,0 +1,80 @@
+/* A program may export an OpenSSL of its own, as an nginx that is linked to it
+ * statically. The dynamic linker then binds our calls to that one, and also the
+ * calls from libssl to libcrypto, although their versions may differ. So these
+ * names are bound to the libraries that our module is linked to, as imports.c
+ * does it for ZooKeeper's library. */
+#include "bind.h"
+
+#include <dlfcn.h>
+#include <openssl/crypto.h>
+#include <openssl/ssl.h>
+#include <pthread.h>
+#include <stdint.h>
+
+#include "io/images.h"
+
+static const char *fault;
+
+#ifdef IMAGES
+
+static struct image libssl, libcrypto, own;
+
+static const void *choose(void *self, const char *name, const void *its) {
+  const void *address = dlsym(self, name);
+  (void)its;
+  return image_has(&libssl, address) || image_has(&libcrypto, address) ? address
+                                                                       : NULL;
+}
+
+static void rewrite(void *self) {
+  if (!image_find(&libssl, dlsym(self, "SSL_new")) ||
+      !image_find(&libcrypto, dlsym(self, "OPENSSL_init_crypto")) ||
+      !image_find(&own, &fault))
+    return;
+  image_bind(&libcrypto, choose, self);
+  image_bind(&libssl, choose, self);
+  image_bind(&own, choose, self);
+}
+
+#else
+
+static void rewrite(void *self) { (void)self; }
+
+#endif
+
+/* A function of its own: the compiler may load an address only once in a
+ * function. */
+__attribute__((noinline)) static const char *check(void *self) {
+  if (dlsym(self, "SSL_new") != (void *)(uintptr_t)SSL_new ||
+      dlsym(self, "OPENSSL_init_crypto") !=
+          (void *)(uintptr_t)OPENSSL_init_crypto)
+    return "the program has an OpenSSL of its own, whose functions would be "
+           "called";
+  if (OpenSSL_version_num() >> 28 != OPENSSL_VERSION_MAJOR)
+    return "it was built for another version of OpenSSL";
+  return NULL;
+}
+
+/* OpenSSL must not clean up at exit, while I/O threads still use it. If another
+ * library has initialized OpenSSL before, this has no effect: registry.h. */
+static void bind(void) {
+  Dl_info info;
+  void *self =
+      dladdr(&fault, &info)
+          ? dlopen(info.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE)
+          : NULL;
+  if (!self) {
+    fault = "the module cannot be found in memory";
+    return;
+  }
+  rewrite(self);
+  fault = check(self);
+  if (!fault && !OPENSSL_init_crypto(OPENSSL_INIT_NO_ATEXIT, NULL))
+    fault = "OpenSSL cannot be initialized";
+}
+
+const char *bind_openssl(void) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, bind);
+  return fault;
+}

@@ -1,0 +1,157 @@
+#include "certificate.h"
+
+#include <arpa/inet.h>
+#include <openssl/x509v3.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+enum { NAME_MAX_BYTES = 256, NAMES_SHOWN = 4 };
+
+/* Names. */
+
+/* Copies the next of the names, as certificates have it: without the dot at the
+ * end of a full name, and without the interface of an address. Returns what
+ * follows, or NULL after the last one. */
+static const char *next_name(const char *names, char name[NAME_MAX_BYTES]) {
+  names += strspn(names, " ");
+  size_t length = strcspn(names, " ");
+  if (length == 0) return NULL;
+  snprintf(name, NAME_MAX_BYTES, "%.*s", (int)length, names);
+  size_t end = strlen(name);
+  if (end > 1 && name[end - 1] == '.') name[end - 1] = '\0';
+  name[strcspn(name, "%")] = '\0';
+  return names + length;
+}
+
+bool certificate_name_is_address(const char *name) {
+  unsigned char address[sizeof(struct in6_addr)];
+  return inet_pton(AF_INET, name, address) == 1 ||
+         inet_pton(AF_INET6, name, address) == 1;
+}
+
+bool certificate_is_for(X509 *certificate, const char *names) {
+  char name[NAME_MAX_BYTES];
+  while ((names = next_name(names, name))) {
+    int ok = certificate_name_is_address(name)
+                 ? X509_check_ip_asc(certificate, name, 0)
+                 : X509_check_host(certificate, name, 0,
+                                   X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS, NULL);
+    if (ok == 1) return true;
+  }
+  return false;
+}
+
+/* Text. Certificates are untrusted input: what is unprintable is replaced. */
+
+static void append(char *text, size_t size, const char *between,
+                   const char *data, size_t length) {
+  size_t at = strlen(text);
+  at += (size_t)snprintf(text + at, size - at, "%s", at ? between : "");
+  for (size_t i = 0; i < length && at + 1 < size; i++) {
+    char c = data[i];
+    text[at++] = c < ' ' || c > '~' || c == '"' || c == '\\' ? '?' : c;
+    text[at] = '\0';
+  }
+}
+
+static void append_name(char *text, size_t size, const GENERAL_NAME *name) {
+  char address[INET6_ADDRSTRLEN] = "?";
+  const ASN1_STRING *value = name->d.ia5;
+  int length = ASN1_STRING_length(value);
+  const unsigned char *data = ASN1_STRING_get0_data(value);
+  if (name->type == GEN_DNS)
+    append(text, size, ", ", (const char *)data, (size_t)length);
+  if (name->type != GEN_IPADD) return;
+  if (length == 4) inet_ntop(AF_INET, data, address, sizeof address);
+  if (length == 16) inet_ntop(AF_INET6, data, address, sizeof address);
+  append(text, size, ", ", address, strlen(address));
+}
+
+static void append_subject(const X509_NAME *name, char *text, size_t size) {
+  char *line;
+  BIO *bio = BIO_new(BIO_s_mem());
+  if (bio && X509_NAME_print_ex(bio, name, 0, XN_FLAG_RFC2253) > 0) {
+    long length = BIO_get_mem_data(bio, &line);
+    append(text, size, "", line, (size_t)length);
+  }
+  BIO_free(bio);
+}
+
+void certificate_names(X509 *certificate, char *text, size_t size) {
+  GENERAL_NAMES *names =
+      X509_get_ext_d2i(certificate, NID_subject_alt_name, NULL, NULL);
+  int n = names ? sk_GENERAL_NAME_num(names) : 0;
+  text[0] = '\0';
+  for (int i = 0; i < n && i < NAMES_SHOWN; i++)
+    append_name(text, size, sk_GENERAL_NAME_value(names, i));
+  if (n > NAMES_SHOWN) append(text, size, ", ", "...", 3);
+  GENERAL_NAMES_free(names);
+  if (!*text) append_subject(X509_get_subject_name(certificate), text, size);
+}
+
+void certificate_date(const ASN1_TIME *time, char text[11]) {
+  struct tm tm;
+  snprintf(text, 11, "?");
+  if (ASN1_TIME_to_tm(time, &tm)) strftime(text, 11, "%Y-%m-%d", &tm);
+}
+
+/* What is wrong. */
+
+static void describe_wrong_name(X509 *certificate, const char *wanted,
+                                char text[TLS_TEXT]) {
+  char names[120], list[100] = "", name[NAME_MAX_BYTES];
+  certificate_names(certificate, names, sizeof names);
+  while ((wanted = next_name(wanted, name)))
+    append(list, sizeof list, " or ", name, strlen(name));
+  snprintf(text, TLS_TEXT, "its certificate is for %s, not %s", names, list);
+}
+
+static void describe_date(X509_STORE_CTX *store, X509 *certificate,
+                          bool is_over, char text[TLS_TEXT]) {
+  char date[11], subject[100] = "", of[140] = "its certificate";
+  certificate_date(is_over ? X509_get0_notAfter(certificate)
+                           : X509_get0_notBefore(certificate),
+                   date);
+  append_subject(X509_get_subject_name(certificate), subject, sizeof subject);
+  if (X509_STORE_CTX_get_error_depth(store) > 0)
+    snprintf(of, sizeof of, "the certificate of its authority (%s)", subject);
+  if (is_over)
+    snprintf(text, TLS_TEXT, "%s expired on %s", of, date);
+  else
+    snprintf(text, TLS_TEXT, "%s is not yet valid: it begins on %s", of, date);
+}
+
+void certificate_describe(X509_STORE_CTX *store, const char *names,
+                          char text[TLS_TEXT]) {
+  int error = X509_STORE_CTX_get_error(store);
+  X509 *certificate = X509_STORE_CTX_get_current_cert(store);
+  char issuer[120] = "";
+  if (!certificate) certificate = X509_STORE_CTX_get0_cert(store);
+  switch (error) {
+    case X509_V_ERR_HOSTNAME_MISMATCH:
+      describe_wrong_name(X509_STORE_CTX_get0_cert(store), names, text);
+      break;
+    case X509_V_ERR_CERT_HAS_EXPIRED:
+    case X509_V_ERR_CERT_NOT_YET_VALID:
+      describe_date(store, certificate, error == X509_V_ERR_CERT_HAS_EXPIRED,
+                    text);
+      break;
+    case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT:
+    case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY:
+    case X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE:
+    case X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN:
+    case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT:
+    case X509_V_ERR_CERT_SIGNATURE_FAILURE:
+    case X509_V_ERR_CERT_UNTRUSTED:
+      append_subject(X509_get_issuer_name(certificate), issuer, sizeof issuer);
+      snprintf(text, TLS_TEXT,
+               "its certificate is issued by an unknown authority (%s), not by "
+               "that of tls.ca",
+               issuer);
+      break;
+    default:
+      snprintf(text, TLS_TEXT, "its certificate is refused: %s",
+               X509_verify_cert_error_string(error));
+  }
+}

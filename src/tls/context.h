@@ -1,0 +1,22 @@
+/* What TLS needs of files: trusted certificates, and the client's own. */
+#ifndef ZKLOCK_TLS_CONTEXT_H
+#define ZKLOCK_TLS_CONTEXT_H
+
+#include <openssl/ssl.h>
+
+#include "io/tls.h"
+
+#pragma GCC visibility push(hidden)
+
+struct tls_context {
+  SSL_CTX *ssl;
+  bool has_certificate; /* of the client */
+};
+
+struct tls_context *context_read(const struct tls_files *files,
+                                 char error[TLS_TEXT]);
+void context_free(struct tls_context *context);
+
+#pragma GCC visibility pop
+
+#endif

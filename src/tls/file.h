@@ -1,0 +1,23 @@
+/* Reads the files of the option `tls`. */
+#ifndef ZKLOCK_TLS_FILE_H
+#define ZKLOCK_TLS_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#pragma GCC visibility push(hidden)
+
+struct file {
+  char *text;
+  size_t size;
+};
+
+/* Reads a file; `is_secret`: refuses one that other users may use. Returns NULL
+ * if it is read, else what is wrong, valid until the next call. */
+const char *file_read(struct file *file, const char *name, bool is_secret);
+/* Wipes the text. */
+void file_free(struct file *file);
+
+#pragma GCC visibility pop
+
+#endif

@@ -1,0 +1,19 @@
+/* The client's end of a TLS connection, over buffers in memory: the functions
+ * of tls.h. */
+#ifndef ZKLOCK_TLS_LINK_H
+#define ZKLOCK_TLS_LINK_H
+
+#include <openssl/x509.h>
+
+#include "io/tls.h"
+
+#pragma GCC visibility push(hidden)
+
+extern const struct tls_module link_module;
+
+/* Returns the server's certificate, or NULL. The caller frees it. */
+X509 *link_certificate_of(const struct tls_link *link);
+
+#pragma GCC visibility pop
+
+#endif

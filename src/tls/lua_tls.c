@@ -1,0 +1,199 @@
+/* `zklock.tls`: gives the core its functions for TLS, and the command
+ * `zklock check` a connection of its own. */
+#include <openssl/ssl.h>
+#include <string.h>
+
+#include "bind.h"
+#include "certificate.h"
+#include "link.h"
+#include "lua/lua_compat.h"
+
+#define LINK_TYPE "zklock.tls.link"
+
+/* Pushes a new userdata of a type. */
+static void *new_object(lua_State *L, const char *type, size_t size) {
+  void *object = compat_newuserdata(L, size);
+  memset(object, 0, size);
+  luaL_getmetatable(L, type);
+  lua_setmetatable(L, -2);
+  return object;
+}
+
+static const char *opt_field(lua_State *L, int index, const char *name) {
+  lua_getfield(L, index, name);
+  return luaL_optstring(L, -1, NULL); /* the table keeps it alive */
+}
+
+static struct tls_files check_files(lua_State *L, int index) {
+  luaL_checktype(L, index, LUA_TTABLE);
+  struct tls_files files = {.ca = opt_field(L, index, "ca"),
+                            .cert = opt_field(L, index, "cert"),
+                            .key = opt_field(L, index, "key")};
+  luaL_argcheck(L, files.ca && !files.cert == !files.key, index,
+                "ca, or cert and key, are missing");
+  return files;
+}
+
+static int push_fault(lua_State *L, const char *fault) {
+  lua_pushnil(L);
+  lua_pushstring(L, fault);
+  return 2;
+}
+
+/* check{ ca =, cert =, key = } → true; or nil and why a file cannot be used */
+static int check(lua_State *L) {
+  char error[TLS_TEXT];
+  struct tls_files files = check_files(L, 1);
+  struct tls_context *context = link_module.read(&files, error);
+  if (!context) return push_fault(L, error);
+  link_module.release(context);
+  lua_pushboolean(L, 1);
+  return 1;
+}
+
+/* Links. */
+
+static struct tls_link **check_link(lua_State *L) {
+  struct tls_link **link = luaL_checkudata(L, 1, LINK_TYPE);
+  luaL_argcheck(L, *link, 1, "closed");
+  return link;
+}
+
+/* link({ ca =, cert =, key = }, names) → link; or nil and why there is none */
+static int open_link(lua_State *L) {
+  char error[TLS_TEXT];
+  const char *names = luaL_checkstring(L, 2);
+  struct tls_files files = check_files(L, 1);
+  struct tls_link **link = new_object(L, LINK_TYPE, sizeof *link);
+  struct tls_context *context = link_module.read(&files, error);
+  if (!context) return push_fault(L, error);
+  *link = link_module.open(context, names);
+  link_module.release(context);
+  return *link ? 1 : push_fault(L, "not enough memory");
+}
+
+static int push_state(lua_State *L, const struct tls_link *link,
+                      enum tls_state state) {
+  bool refused;
+  static const char *const words[] = {"done", "waits", "ended"};
+  if (state == TLS_FAILED)
+    return push_fault(L, link_module.failure(link, &refused));
+  lua_pushstring(L, words[state]);
+  return 1;
+}
+
+/* link:handshake() → "done", "waits"; or nil and why it has failed */
+static int link_handshake(lua_State *L) {
+  struct tls_link *link = *check_link(L);
+  return push_state(L, link, link_module.handshake(link));
+}
+
+/* link:feed(text): what the server has sent */
+static int link_feed(lua_State *L) {
+  size_t size;
+  struct tls_link *link = *check_link(L);
+  const char *data = luaL_checklstring(L, 2, &size);
+  if (!link_module.feed(link, data, size))
+    return luaL_error(L, "not enough memory");
+  return 0;
+}
+
+/* link:drain() → what is to be sent to the server */
+static int link_drain(lua_State *L) {
+  size_t size;
+  struct tls_link *link = *check_link(L);
+  const char *data = link_module.pending(link, &size);
+  lua_pushlstring(L, data, size);
+  link_module.sent(link, size);
+  return 1;
+}
+
+/* link:send(text) → "done"; or nil and why it has failed */
+static int link_send(lua_State *L) {
+  size_t size;
+  struct tls_link *link = *check_link(L);
+  const char *data = luaL_checklstring(L, 2, &size);
+  luaL_argcheck(L, size <= TLS_RECORD, 2, "too long");
+  return push_state(L, link, link_module.send(link, data, size));
+}
+
+/* link:receive() → text; or "", and "waits" or "ended"; or nil and why it has
+ * failed */
+static int link_receive(lua_State *L) {
+  char data[4096];
+  size_t got;
+  struct tls_link *link = *check_link(L);
+  enum tls_state state = link_module.receive(link, data, sizeof data, &got);
+  if (state == TLS_FAILED) return push_state(L, link, state);
+  lua_pushlstring(L, data, got);
+  return 1 + (state == TLS_DONE ? 0 : push_state(L, link, state));
+}
+
+/* link:certificate() → the names that the server's certificate is for, its last
+ * day, and how many days are left; nothing if there is none */
+static int link_certificate(lua_State *L) {
+  char names[200], date[11];
+  int days = 0, seconds = 0;
+  X509 *certificate = link_certificate_of(*check_link(L));
+  if (!certificate) return 0;
+  certificate_names(certificate, names, sizeof names);
+  certificate_date(X509_get0_notAfter(certificate), date);
+  ASN1_TIME_diff(&days, &seconds, NULL, X509_get0_notAfter(certificate));
+  X509_free(certificate);
+  lua_pushstring(L, names);
+  lua_pushstring(L, date);
+  lua_pushinteger(L, days);
+  return 3;
+}
+
+static int link_close(lua_State *L) {
+  struct tls_link **link = luaL_checkudata(L, 1, LINK_TYPE);
+  if (*link) link_module.close(*link);
+  *link = NULL;
+  return 0;
+}
+
+static void new_link_type(lua_State *L) {
+  static const luaL_Reg methods[] = {
+      {"handshake", link_handshake}, {"feed", link_feed},
+      {"drain", link_drain},         {"send", link_send},
+      {"receive", link_receive},     {"certificate", link_certificate},
+      {"close", link_close},         {NULL, NULL}};
+  if (luaL_newmetatable(L, LINK_TYPE)) {
+    lua_newtable(L);
+    compat_setfuncs(L, methods);
+    lua_setfield(L, -2, "__index");
+    lua_pushcfunction(L, link_close);
+    lua_setfield(L, -2, "__gc");
+    lua_pushliteral(L, "zklock");
+    lua_setfield(L, -2, "__metatable");
+  }
+  lua_pop(L, 1);
+}
+
+/* The userdata by which the core finds the functions: tls.h. */
+static void push_module(lua_State *L) {
+  if (luaL_newmetatable(L, TLS_MODULE_TYPE)) {
+    lua_pushliteral(L, "zklock");
+    lua_setfield(L, -2, "__metatable");
+  }
+  lua_pop(L, 1);
+  const struct tls_module **module =
+      new_object(L, TLS_MODULE_TYPE, sizeof *module);
+  *module = &link_module;
+}
+
+__attribute__((visibility("default"))) int luaopen_zklock_tls(lua_State *L) {
+  static const luaL_Reg functions[] = {{"check", check},
+                                       {"link", open_link},
+                                       {NULL, NULL}};
+  const char *fault = bind_openssl();
+  if (fault) return luaL_error(L, "zklock.tls cannot be used: %s", fault);
+  new_link_type(L);
+  luaL_newlib(L, functions);
+  push_module(L);
+  lua_setfield(L, -2, "module");
+  lua_pushstring(L, OpenSSL_version(OPENSSL_VERSION));
+  lua_setfield(L, -2, "openssl");
+  return 1;
+}

@@ -6,8 +6,8 @@ local secure = {}
 -- Returns a message for the loader's text.
 local function explain(text)
   if text:find "module 'zklock.tls' not found" then
-    return "zklock was built without it: install libssl-dev and build zklock "
-      .. "again, or install the package lua-zklock of Debian or Ubuntu"
+    return "the module zklock.tls is not installed: install the package "
+      .. "lua-zklock-tls, or build zklock where libssl-dev is installed"
   end
   local library = text:match "(lib[cs][%w]*%.[%w.]+): cannot open shared object"
   if library then

@@ -200,6 +200,67 @@ describe("TLS", function()
     session:mutex(path):acquire(30):release()
   end)
 
+  -- A library that exports what zklock.tls and libssl import of OpenSSL, and
+  -- ends the process if one of these functions is called.
+  local FOREIGN = [[
+    set -e
+    module=%s
+    libssl=$(ldd $module | sed -n 's/.*libssl[^ ]* => \([^ ]*\) .*/\1/p')
+    dir=$(mktemp -d)
+    nm -D --undefined-only $module $libssl |
+      sed -n 's/.* U \(.*\)@OPENSSL_.*/void \1(void) { _exit(9); }/p' |
+      sort -u >$dir/foreign.c
+    ${CC:-cc} -w -include unistd.h -shared -fPIC -o $dir/foreign.so $dir/foreign.c
+    echo $dir
+  ]]
+
+  it("reaches its own OpenSSL in a program that exports another #stock",
+  function()
+    local module = assert(package.searchpath("zklock.tls", package.cpath))
+    local said = shell.output("(" .. FOREIGN:format(module) .. ") 2>&1")
+    local dir = said:match "^(/%S+)\n$"
+    assert(dir, said)
+    support.closing(dir, function() shell.must("rm -r '" .. dir .. "'") end)
+    local foreign = shell.output("grep -c 'SSL_new\\|EVP_' " .. dir
+      .. "/foreign.c")
+    assert.is_true(tonumber(foreign) > 20)
+    local tls = ours:tls "web1"
+    local process = child.spawn_with("LD_PRELOAD=" .. dir .. "/foreign.so", [[
+      local hosts, ca, cert, key = ...
+      local session = assert(zklock.connect(hosts, { tls = { ca = ca,
+        cert = cert, key = key } }))
+      say(session:state())
+      session:close()
+      os.exit(0, true)
+    ]], at("localhost", 1), tls.ca, tls.cert, tls.key)
+    assert.equal("connected", process:hear())
+    assert.equal(0, process:wait())
+  end)
+
+  it("costs no other session anything where a server does not answer",
+  function()
+    local silent = start_hostile()
+    silent:behave { kind = "silent" }
+    local guard = support.hold(support.path(), { hosts = at("localhost", 1),
+      tls = ours:tls "web1" })
+    local begun = support.now()
+    local session, _, code = zklock.connect(silent.hosts,
+      { tls = ours:tls "web1", connect_timeout = 1 })
+    assert.is_nil(session)
+    assert.equal("disconnected", code)
+    assert.is_true(support.now() - begun >= 1)
+    assert.is_true(guard:verify())
+    -- One that sends a byte now and then does not, either.
+    local slow = start_hostile { hosts = at("127.0.0.1", 1) }
+    slow:behave { kind = "bytes", rate = 20 }
+    session, _, code = zklock.connect(slow.hosts, { tls = ours:tls "web1",
+      connect_timeout = 1 })
+    assert.is_nil(session)
+    assert.equal("disconnected", code)
+    assert.is_true(guard:verify())
+    guard:release()
+  end)
+
   it("loads no OpenSSL where there is no option tls", function()
     local process = child.spawn [[
       local session = assert(zklock.connect(hosts))

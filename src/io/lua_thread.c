@@ -60,6 +60,7 @@ struct core *core_open(struct settings *settings, const char **error) {
   }
   init(core, settings);
   registry_add(&core->registered);
+  if (settings->tls.module) registry_exit_first();
   if (io_thread_start(core)) return core;
   *error = strerror(errno);
   registry_remove(&core->registered);

@@ -67,6 +67,11 @@ void registry_end_all(int64_t patience) {
 
 static void at_first_use(void) { atexit(at_exit); }
 
+void registry_exit_first(void) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, at_first_use);
+}
+
 static void in_child(void) { first = NULL; }
 
 void registry_add(struct registered *entry) {

@@ -32,6 +32,10 @@ void registry_remove(struct registered *entry);
 /* Ends all sessions, and waits for them for at most `patience` nanoseconds. */
 void registry_end_all(int64_t patience);
 
+/* Lets the sessions end before the exit handlers run that other libraries have
+ * registered until now, such as OpenSSL's: I/O threads may still use them. */
+void registry_exit_first(void);
+
 #pragma GCC visibility pop
 
 #endif

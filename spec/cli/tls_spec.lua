@@ -69,16 +69,16 @@ describe("The command, with TLS,", function()
     local said = command.run(words)
     local found = json.decode(said.out)
     assert.equal(0, said.code, said.out)
-    assert.is_true(found.tls.spoken)
+    assert.is_true(found.tls.used)
     for _, one in ipairs(found.servers) do
       if one.version then
         assert.equal("localhost, zk1.example", one.certificate.names)
         assert.equal(10, one.certificate.days)
-        assert.is_true(one.shares)
+        assert.is_true(one.shares_data)
       end
     end
     assert.matches("expires on .*, in 10 days: renew it",
-      table.concat(found.remarks, "\n"))
+      table.concat(found.warnings, "\n"))
     -- A plain port, and the port for TLS without TLS.
     words[4] = server.hosts
     found = json.decode(command.run(words).out)

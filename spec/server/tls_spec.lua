@@ -210,7 +210,8 @@ describe("TLS", function()
     nm -D --undefined-only $module $libssl |
       sed -n 's/.* U \(.*\)@OPENSSL_.*/void \1(void) { _exit(9); }/p' |
       sort -u >$dir/foreign.c
-    ${CC:-cc} -w -include unistd.h -shared -fPIC -o $dir/foreign.so $dir/foreign.c
+    cd "$dir"
+    ${CC:-cc} -w -include unistd.h -shared -fPIC -o foreign.so foreign.c
     echo $dir
   ]]
 

@@ -53,6 +53,6 @@ session:close()
 --   ann to bob, 70: done
 --   bob to ann, 20: done
 --   ann to bob, 80: ann has not so much
---   ann to bob, 10: zklock: timed out after 2 s waiting for /examples/multi/=bob= (1 ahead of us; held by "web1:4711")
+--   ann to bob, 10: zklock: timed out after 2 s waiting for /examples/multi/=bob= (1 ahead; held by "web1:4711")
 --   ann to bob, 10: done
 --   ann has 40, bob has 60

@@ -39,6 +39,6 @@ session:close()
 
 -- Prints:
 --   we have it, with the token 0000000000000000042
---   they go on without: zklock: timed out after 2 s waiting for /examples/mutex (1 ahead of us; held by "web1:4711")
+--   they go on without: zklock: timed out after 2 s waiting for /examples/mutex (1 ahead; held by "web1:4711")
 --   we have given it back
 --   they got it at last

@@ -60,4 +60,4 @@ session:close()
 --   they may not read yet: zklock: /examples/rwlock/=…= is taken
 --   we read:   apples 1, pears 1
 --   they read: apples 1, pears 1
---   they may not write yet: zklock: timed out after 2 s waiting for /examples/rwlock/=…= (1 ahead of us; held by "web1:4711")
+--   they may not write yet: zklock: timed out after 2 s waiting for /examples/rwlock/=…= (1 ahead; held by "web1:4711")

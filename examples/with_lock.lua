@@ -51,6 +51,6 @@ session:close()
 
 -- Prints:
 --   1. it ran:      42
---   2. not granted: zklock: timed out after 2 s waiting for /examples/with_lock (1 ahead of us; held by "web1:4711")
+--   2. not granted: zklock: timed out after 2 s waiting for /examples/with_lock (1 ahead; held by "web1:4711")
 --   3. it raised:   out of cheese
 --   4. lost:        zklock: the hold of /examples/with_lock was lost while it was used: it was held for as long as max_hold allows; half done

@@ -116,7 +116,7 @@ local function check_id(scheme, id, name, credentials)
   if scheme == "auth" then
     check.type(id, "string", name .. ".id")
     if id ~= "" then
-      misuse("%s.id of scheme 'auth', which is whoever creates, must be \"\"",
+      misuse("%s.id of scheme 'auth', the creator's credentials, must be \"\"",
         name)
     elseif #credentials == 0 then
       misuse("%s of scheme 'auth' needs option 'auth'", name)
@@ -130,7 +130,7 @@ local function check_id(scheme, id, name, credentials)
   local hash = id:match "^[^:]+:([A-Za-z0-9+/]+=?=?)$"
   if scheme == "digest" and not (hash and #hash >= 28 and #hash % 4 == 0) then
     misuse("%s.id of scheme 'digest' must be \"user:hash\", the hash in "
-      .. "base64: not the password, for everybody sees it", name)
+      .. "base64: not the password, which every client could read", name)
   end
 end
 
@@ -180,7 +180,8 @@ local function check_ours(list, credentials)
   for _, need in ipairs(needed) do
     if not grants(list, applies, need.bit) then
       misuse("option 'acl' must let this session itself read, create and "
-        .. "delete: it could not %s, for no entry that may be its own has '%s'",
+        .. "delete: it could not %s, because no entry that may match it has "
+        .. "'%s'",
         need.verb, need.letter)
     end
     is_sure = is_sure and grants(list, surely, need.bit)

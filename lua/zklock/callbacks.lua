@@ -104,8 +104,9 @@ end
 function Callbacks:take_problem()
   local problem = table.remove(self.problems, 1)
   if not problem and self.beyond > 0 then
-    problem = { ("%d more errors in callbacks, which nobody took by step() "
-      .. "in time: option 'log' hears of each at once"):format(self.beyond) }
+    problem = { ("%d more errors in callbacks were dropped, because step() was "
+      .. "not called in time: set option 'log' to get each"):format(
+        self.beyond) }
     self.beyond = 0
   end
   return problem, self:has_problems()

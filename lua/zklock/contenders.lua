@@ -218,8 +218,8 @@ end
 -- Returns the error when some holders could not be asked.
 local function of_revocation(engine, path, result, holders)
   local refused = result.refused
-  return refusal(refused.code, "%d of %d holders of %s%s %s asked to let go, "
-    .. "but not %s: %s", result.marked, holders, engine.chroot, path,
+  return refusal(refused.code, "%d of %d holders of %s%s %s asked to release "
+    .. "it, but not %s: %s", result.marked, holders, engine.chroot, path,
     result.marked == 1 and "was" or "were", quote(refused.node),
     refused.reason)
 end
@@ -235,7 +235,7 @@ function contenders.revoke(engine, path)
   result, code, reason = run(engine, mark_all, path, holders, engine.chroot)
   if not result then
     return reasons.of_request({ engine = engine, code = code,
-      reason = reason }, "who holds", path)
+      reason = reason }, path)
   end
   if not result.refused then return result.marked end
   return of_revocation(engine, path, result, #holders)

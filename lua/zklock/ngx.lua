@@ -134,8 +134,8 @@ end
 local function open(key, hosts, options)
   local given = read(hosts, options)
   if scopes.is_over then
-    return errors.refusal("closed", "this worker of nginx has to end, for "
-      .. "worker_shutdown_timeout is over: it opens no session any more")
+    return errors.refusal("closed", "this worker of nginx must exit, because "
+      .. "worker_shutdown_timeout has passed: it opens no more sessions")
   end
   check_room(hosts, options or {})
   local session, message, code = sessions.open(hosts, given)

@@ -37,7 +37,7 @@ function questions.ask(engine, ask, ...)
   if opening.code or not opening.done then
     opening.code = opening.code or "disconnected"
     opening.reason = opening.code == "auth"
-      and (engine.state.wants or "our credentials are not accepted")
+      and (engine.state.wants or "the credentials are not accepted")
     return opening
   end
   if engine.state.is.closed then -- since the previous request
@@ -204,7 +204,7 @@ end
 -- applied late is a transaction, which the core makes.
 
 local ANY_VERSION = -1
-local OWNED = "a session owns that node, which goes with it"
+local OWNED = "a session owns that node, and its end deletes it"
 local NO_PARENT = "there is no node above it"
 
 -- How often to retry when other clients create and delete the node meanwhile.

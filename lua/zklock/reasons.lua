@@ -24,11 +24,11 @@ local function given_schemes(engine, code, reason)
     or " (there is no option 'auth')"
 end
 
--- Returns ' (2 ahead of us; held by "web1:4711")', without unknown parts.
+-- Returns ' (2 ahead; held by "web1:4711")', without unknown parts.
 local function describe_queue(ahead, wait)
   local parts = {}
-  if ahead > 0 then parts[1] = ("%d ahead of us"):format(ahead) end
-  if ahead < 0 then parts[1] = "at least 1 ahead of us" end
+  if ahead > 0 then parts[1] = ("%d ahead"):format(ahead) end
+  if ahead < 0 then parts[1] = "at least 1 ahead" end
   if wait.rival then
     parts[#parts + 1] = (wait.rival_holds and "held by " or "just ahead is ")
       .. quote(wait.rival, wait.rival_cut)
@@ -98,7 +98,7 @@ end
 
 function of_wait.auth(path, _, wait)
   return refusal("auth", "ZooKeeper refused a node under %s: %s%s", path,
-    wait.reason or "our credentials are not accepted",
+    wait.reason or "the credentials are not accepted",
     given_schemes(wait.engine, "auth", wait.reason))
 end
 
@@ -109,7 +109,7 @@ end
 
 function of_wait.invalid(path, _, wait)
   return refusal("invalid", "ZooKeeper cannot make a lock at %s: %s", path,
-    wait.reason or "it did not say why")
+    wait.reason or "it gave no reason")
 end
 
 -- By mode: the kind of lock that a node of this mode belongs to.
@@ -156,7 +156,7 @@ function reasons.of_vigil(engine, code, reason, what, timeout)
       timeout > 0 and " within " .. errors.seconds(timeout) or "", what,
       last_error(engine))
   end
-  return refusal(code, "ZooKeeper refused what it takes to wait for %s: %s%s",
+  return refusal(code, "ZooKeeper refused a request of the wait for %s: %s%s",
     what, reason or code, given_schemes(engine, code, reason))
 end
 
@@ -185,17 +185,17 @@ function reasons.of_question(wait, what, path)
     given_schemes(wait.engine, wait.code, wait.reason))
 end
 
---- Returns the error of a request to holders to release; `who` describes them.
-function reasons.of_request(wait, who, path)
+--- Returns the error of a request to the holders of `path` to release it.
+function reasons.of_request(wait, path)
   if wait.code == "closed" then
-    return refusal("closed", "the session was closed while it asked %s %s to "
-      .. "let go", who, path)
+    return refusal("closed", "the session was closed while it asked the "
+      .. "holders of %s to release it", path)
   elseif wait.code == "disconnected" then
-    return refusal("disconnected", "no server could be asked to tell %s %s to "
-      .. "let go%s", who, path, last_error(wait.engine))
+    return refusal("disconnected", "no server could be reached to ask the "
+      .. "holders of %s to release it%s", path, last_error(wait.engine))
   end
-  return refusal(wait.code, "ZooKeeper refused to ask %s %s%s to let go: %s",
-    who, wait.engine.chroot, path, wait.reason or wait.code)
+  return refusal(wait.code, "ZooKeeper refused to ask the holders of %s%s "
+    .. "to release it: %s", wait.engine.chroot, path, wait.reason or wait.code)
 end
 
 --- Returns the error of a write: `what`, such as "the write to", to `path`.  If
@@ -205,8 +205,8 @@ function reasons.of_order(wait, what, path)
     return refusal("closed", "the session was closed before a server "
       .. "confirmed %s %s", what, path)
   elseif wait.code == "disconnected" then
-    return refusal("disconnected", "no server has confirmed %s %s, though it "
-      .. "may have been done%s", what, path, last_error(wait.engine))
+    return refusal("disconnected", "no server has confirmed %s %s; it "
+      .. "may have happened%s", what, path, last_error(wait.engine))
   end
   return refusal(wait.code, "ZooKeeper refused %s %s%s: %s", what,
     wait.engine.chroot, path, wait.reason or wait.code)
@@ -223,7 +223,7 @@ function reasons.of_opening(engine, code, timeout)
       return refusal("auth", "ZooKeeper at %s refuses this session: %s%s",
         hosts, wants, schemes)
     elseif code == "auth" then
-      return refusal("auth", "ZooKeeper at %s does not accept our credentials",
+      return refusal("auth", "ZooKeeper at %s does not accept the credentials",
         hosts)
     elseif code == "disconnected" then
       return refusal("disconnected", "no host of %s has an address%s", hosts,

@@ -144,7 +144,7 @@ describe("In a terminal zklock run, while it waits,", function()
   it("says who is before it, or why that is not shown, on a line that "
     .. "disappears", function()
     local terminal, guard, path = wait("echo done", { data = "the night job" })
-    terminal:expect(("zklock: waiting for %s: 1 ahead of us, "
+    terminal:expect(("zklock: waiting for %s: 1 ahead, "
       .. "held by \"the night job\", %%d+ s"):format(path:gsub("%-", "%%-")))
     local zk = support.zk()
     local before = zk:acl(path)

@@ -57,7 +57,8 @@ describe("The links of the pages", function()
     assert.is_nil(fault("doc/guarantees.md", "../src/", reads))
     assert.is_nil(fault("doc/guarantees.md", "#two-1", reads))
     assert.is_nil(fault("README.md", "https://example.org/#none", reads))
-    assert.equal("is not there", fault("doc/guarantees.md", "README.txt", reads))
+    assert.equal("is not there",
+      fault("doc/guarantees.md", "README.txt", reads))
     assert.equal("has no such heading", fault("README.md", "#two-2", reads))
     assert.equal("has no such heading",
       fault("README.md", "doc/guarantees.md#three", reads))

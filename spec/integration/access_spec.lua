@@ -112,8 +112,8 @@ describe("Authentication", function()
       local asked, message, code = session:revoke "/a/b"
       assert.is_true(guard:release { wait = true })
       return asked, message:gsub("%w+%-lock%-%d+", "NODE"), code
-    end, 'zklock: 0 of 1 holders of CHROOT/a/b were asked to let go, but not '
-      .. '"NODE": an ACL forbids it' },
+    end, 'zklock: 0 of 1 holders of CHROOT/a/b were asked to release it, but '
+      .. 'not "NODE": an ACL forbids it' },
     { 30, "/a/b", function(session) return session:contenders "/a/b" end,
       "zklock: ZooKeeper refused to say who contends for CHROOT/a/b: an ACL "
       .. "forbids it" },

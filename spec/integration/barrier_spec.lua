@@ -230,7 +230,7 @@ describe("Without a connection a barrier", function()
       assert.truthy(message:find("no server " .. sentence
         .. " (last error: ", 1, true), message)
     end
-    local doubt = ", though it may have been done"
+    local doubt = "; it may have happened"
     refused("has confirmed the barrier " .. path .. doubt, barrier:set())
     refused("has confirmed the lifting of the barrier " .. path .. doubt,
       barrier:lift())

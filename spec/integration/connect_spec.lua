@@ -56,7 +56,7 @@ describe("connect", function()
     local session, message, code = zklock.connect(support.hosts,
       { auth = { scheme = "nosuch", credential = "a:b" } })
     assert.same({ nil, "auth" }, { session, code })
-    assert.matches("^zklock: ZooKeeper at .* does not accept our "
+    assert.matches("^zklock: ZooKeeper at .* does not accept the "
       .. "credentials$", message)
   end)
 end)

@@ -52,8 +52,9 @@ describe("A node that we may not delete", function()
   -- The one line of the log.
   local function await_line(node)
     support.step_until(session, function() return lines[1] end)
-    assert.same({ ("error: cannot delete our node (%s): an ACL forbids it; it "
-      .. "is tried again, until the session ends"):format(node) }, lines)
+    assert.same({ ("error: cannot delete the node of this session (%s): an ACL "
+      .. "forbids it; zklock tries again until the session ends"):format(
+        node) }, lines)
   end
 
   for kind, row in pairs(locks) do
@@ -67,7 +68,8 @@ describe("A node that we may not delete", function()
       assert.near(0, took, 0.1)
       assert.is_nil(done)
       assert.equal(("zklock: ZooKeeper refused to release %s: cannot delete "
-        .. "our node (%s): an ACL forbids it"):format(path, guard.node),
+        .. "the node of this session (%s): an ACL forbids it"):format(path,
+        guard.node),
         message)
       assert.equal("denied", code)
       assert.equal("released", guard:state())

@@ -248,16 +248,17 @@ describe("A survey among strangers", function()
       local closed = reader(2, { data = "c",
         acl = { { perms = 29, scheme = "world", id = "anyone" } } })
       local open = reader(3, { data = "o" })
-      assert.same({ nil, ("zklock: 1 of 3 holders of %s was asked to let go, "
-        .. 'but not "x-__READ__0000000001": its path and data leave no room '
-        .. "for a mark"):format(path), "invalid" }, { session:revoke(path) })
+      assert.same({ nil, ("zklock: 1 of 3 holders of %s was asked to release "
+        .. 'it, but not "x-__READ__0000000001": its path and data leave no '
+        .. "room for a mark"):format(path), "invalid" },
+        { session:revoke(path) })
       assert.equal("o\nzklock:revoke", (zk:get(open)))
       zk:delete(large)
       local asked, message, code = session:revoke(path)
       assert.is_nil(asked)
       assert.equal("denied", code)
-      assert.matches('1 of 2 holders of ' .. path .. ' was asked to let go, '
-        .. 'but not "x-__READ__0000000002": ', message, 1, true)
+      assert.matches('1 of 2 holders of ' .. path .. ' was asked to release '
+        .. 'it, but not "x-__READ__0000000002": ', message, 1, true)
       zk:delete(closed)
       assert.equal(1, session:revoke(path))
       assert.equal(0, session:stats().reconnects)

@@ -176,8 +176,8 @@ describe("touch", function()
     local unfair = assert(connect():mutex(path, { fair = false }):acquire(30))
     local _, message, code = session:touch(unfair.node)
     assert.equal("invalid", code)
-    assert.matches("a session owns that node, which goes with it", message, 1,
-      true)
+    assert.matches("a session owns that node, and its end deletes it",
+      message, 1, true)
     assert.equal("invalid", select(3, session:touch(unfair.node .. "/a")))
     unfair:release { wait = true }
   end)

@@ -166,7 +166,7 @@ describe("The loop auto", function()
 
   it("says which loop is missing when one is named", function()
     local text = misuse(function() zklock.connect("a", { loop = "skynet" }) end)
-    assert.matches('option \'loop\' = "skynet" cannot be had', text)
+    assert.matches('option \'loop\' = "skynet" could not be loaded', text)
     text = misuse(function() zklock.connect("a", { loop = "libev" }) end)
     assert.matches('"luv"', text)
   end)

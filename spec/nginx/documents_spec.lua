@@ -50,7 +50,7 @@ describe("a newcomer to nginx", function()
     server.may_complain = true
     assert.equal(503, select(2, server:get "/orders?user=8"))
     assert.matches("zklock: timed out after 2 s waiting for /locks/user-=8= (1 "
-      .. "ahead of us", server:complaints(), 1, true)
+      .. "ahead", server:complaints(), 1, true)
     guard:release()
     assert.matches("token " .. ("%d"):rep(19), server:must "/orders?user=8")
   end)

@@ -246,7 +246,7 @@ describe("zklock.ngx.session", function()
     local url = "/first?wait=20&hosts=" .. hostile.hosts .. "&call="
     for call in ("acquire try_acquire with_lock multi contenders revoke")
       :gmatch "%S+" do
-      assert.matches("^auth zklock: ZooKeeper .*our credentials are not "
+      assert.matches("^auth zklock: ZooKeeper .*the credentials are not "
         .. "accepted %(option 'auth': digest%)$", server:must(url .. call))
     end
     hostile:behave { kind = "pass" }

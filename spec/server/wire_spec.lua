@@ -90,8 +90,8 @@ describe("A connection", function()
       "warn: no connection to %s: the server closed the connection",
       "warn: no connection to %s: it is no ZooKeeper server: it answers "
         .. "\"nonsense ",
-      "warn: cannot authenticate (/): our credentials are not accepted",
-      "info: there is a connection again",
+      "warn: cannot authenticate (/): the credentials are not accepted",
+      "info: connected again",
     } do
       line = line:format(hostile.hosts)
       assert.is_true(text:find(line, 1, true) ~= nil, line .. "\n" .. text)

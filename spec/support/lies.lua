@@ -199,7 +199,7 @@ for length, it in pairs {
     end) }
 end
 once_and_always { it = "our name with a NUL and more", on = "list",
-  logs = "that cannot be true: a list with a name twice",
+  logs = "that cannot be true: a list with a duplicate name",
   tell = lists(function(names, n)
     local first = names:sub(5, 4 + read_int(names, 1))
     return int(n + 1) .. names .. buffer(first .. "\0x")
@@ -288,17 +288,17 @@ of_ahead("deletions without end of the node ahead", DELETED, nil,
 group = "size"
 
 once_and_always { it = "a list of less than nothing", on = "list",
-  logs = "that cannot be true: a list of no length",
+  logs = "that cannot be true: a list with a negative length",
   tell = lists(function(names) return int(-1) .. names end) }
 once_and_always { it = "a list of much less than nothing", on = "list",
-  logs = "that cannot be true: a list of no length",
+  logs = "that cannot be true: a list with a negative length",
   tell = lists(function(names) return int(-2147483648) .. names end) }
 once_and_always({ it = "a frame shorter than nothing", on = "list",
   tell = function() return int(-1) end }, "granted|timeout")
 once_and_always({ it = "a frame of two gigabytes", on = "list",
   tell = function() return int(2147483647) .. "begins" end },
   "granted|timeout")
-for length, logs in pairs { [-2] = "data of no length",
+for length, logs in pairs { [-2] = "data with a negative length",
   [-2147483648] = false } do
   add { it = ("data of %d bytes"):format(length), on = "get", ahead = true,
     logs = logs, ends = "timeout|disconnected|invalid",

@@ -81,15 +81,15 @@ describe("Option acl", function()
     local LIST = "must be \"open\", \"creator\", \"read\" or a list of "
       .. "{ scheme =, id =, perms = }"
     local HASHED = "[1].id of scheme 'digest' must be \"user:hash\", the hash "
-      .. "in base64: not the password, for everybody sees it"
+      .. "in base64: not the password, which every client could read"
     local function letters(text)
       return ("[1].perms must be made of the letters c, d, r, w, a, each at "
         .. "most once, got %s"):format(text)
     end
     local function shut_out(verb, letter)
       return ("must let this session itself read, create and delete: it could "
-        .. "not %s, for no entry that may be its own has '%s'"):format(verb,
-        letter)
+        .. "not %s, because no entry that may match it has '%s'"):format(
+        verb, letter)
     end
     refuses("acl", {
       { "Creator", LIST },
@@ -126,8 +126,8 @@ describe("Option acl", function()
       { "read", "= \"read\" needs option 'auth'" },
       { { entry("auth", "", "cdrwa") },
         "[1] of scheme 'auth' needs option 'auth'" },
-      { { entry("auth", "ann", "cdrwa") }, "[1].id of scheme 'auth', which is "
-        .. "whoever creates, must be \"\"", ANN },
+      { { entry("auth", "ann", "cdrwa") }, "[1].id of scheme 'auth', the "
+        .. "creator's credentials, must be \"\"", ANN },
       -- Some let the session itself not do what it has to.
       { { world "cdwa" }, shut_out("list", "r") },
       { { world "drwa" }, shut_out("create", "c") },

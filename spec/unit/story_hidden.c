@@ -55,7 +55,7 @@ STORY("takes no node for its own that has only the name, and is hidden") {
 STORY("refuses a waiter whose own node it may not look at any more") {
   struct actor *a = WAITER(s);
   HEARS(a, "reconnects, list: 1 2, get 2: no auth", "refused: denied");
-  CHECK_TEXT("cannot look at our node /lock", denial_of(a));
+  CHECK_TEXT("cannot read the node of this session /lock", denial_of(a));
 }
 
 STORY("does not let in a member whose node was watched, and is hidden now") {

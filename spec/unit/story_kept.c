@@ -27,7 +27,7 @@ STORY("refuses who waits behind it, and who comes, without another node") {
   HEARS(a, "remove 1: no auth", "kept");
   HEARD(b, "refused: denied");
   CHECK_INT(REPLY_NO_AUTH, reason_of(b));
-  CHECK_TEXT("cannot delete our earlier nodes /lock", denial_of(b));
+  CHECK_TEXT("cannot delete earlier nodes of this session /lock", denial_of(b));
   SENT(s, "remove 2");
   HEARS(b, "remove 2", "removed, forgotten");
   struct actor *c = ACQUIRE(s), *d = ACQUIRE(s, .tries = true);
@@ -52,7 +52,7 @@ STORY("refuses who was to begin again") {
   struct actor *a = ACQUIRE(s);
   happens(s, "create lock: 2147483000, list: 2147483000");
   HEARS(a, "remove 2147483000: no auth", "refused: denied, kept");
-  CHECK_TEXT("cannot delete our node /lock", denial_of(a));
+  CHECK_TEXT("cannot delete the node of this session /lock", denial_of(a));
   HEARS(a, "remove 2147483000: no auth", "");
   HEARS(a, "500 ms, remove 2147483000", "removed, forgotten");
 }
@@ -63,7 +63,8 @@ STORY("tells a permit of its gate's node, and lets no other ask") {
   HEARS(a, "remove 7: no auth", "kept");
   struct actor *b = ACQUIRE(s, .lock = PERMIT, .permits = 2);
   HEARD(b, "refused: denied, removed, forgotten");
-  CHECK_TEXT("cannot delete our earlier nodes /lock/locks", denial_of(b));
+  CHECK_TEXT("cannot delete earlier nodes of this session /lock/locks",
+             denial_of(b));
   release(a);
   HEARS(a, "remove 2", "removed");
 }

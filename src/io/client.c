@@ -202,7 +202,7 @@ static void end_session(struct client *client) {
 static void give_up(struct client *client) {
   bool trying = client->state == CLIENT_TRYING;
   client->unanswered += trying;
-  say_error(client, !trying ? "it does not answer our credentials"
+  say_error(client, !trying ? "it does not answer the credentials"
                     : library_is_shaking(client->library)
                         ? "it does not answer the TLS handshake"
                         : "it does not answer");

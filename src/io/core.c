@@ -47,12 +47,12 @@ static void notify_state(struct core *core, enum session_state state) {
   char text[120];
   if (state == SESSION_EXPIRED) {
     snprintf(text, sizeof text,
-             "the session 0x%llx has expired: what it held is lost",
+             "the session 0x%llx has expired: its holds are lost",
              (unsigned long long)core->session_id);
     log_notice(&core->log, "warn", text);
   } else if (state == SESSION_CONNECTED &&
              last_error_is_over(&core->last_error)) {
-    log_notice(&core->log, "info", "there is a connection again");
+    log_notice(&core->log, "info", "connected again");
   }
 }
 
@@ -140,9 +140,9 @@ static void log_kept(struct core *core, const struct contender *c) {
   const char *directory = directory_path(&c->queue->directory);
   char path[REASON_MAX];
   snprintf(path, sizeof path, "%s/%s", directory, contender_watch_name(c));
-  reason_say(text, REASON_MAX, "cannot delete our node", path, strlen(path),
-             reason_words(c->kept));
-  strcat(text, "; it is tried again, until the session ends");
+  reason_say(text, REASON_MAX, "cannot delete the node of this session", path,
+             strlen(path), reason_words(c->kept));
+  strcat(text, "; zklock tries again until the session ends");
   log_notice(&core->log, "error", text);
 }
 

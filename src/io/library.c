@@ -215,7 +215,7 @@ static void tell_reply(struct library *l, const struct incident *incident) {
  * events which only the library may report. */
 static void tell_state(struct library *l, int state) {
   if (state == ZOO_CONNECTED_STATE && l->connected)
-    tell_doubt(l, "news of the session that only the client library tells");
+    tell_doubt(l, "a session event that only the client library may report");
   if (l->connected)
     connection_end(l);
   else if (state == ZOO_CONNECTED_STATE)

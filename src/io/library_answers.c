@@ -22,11 +22,11 @@ int answers_code(int rc) {
 
 const char *answers_doubt_names(const struct String_vector *names) {
   if (!names || names->count < 0 || (names->count > 0 && !names->data))
-    return "a list of no length";
+    return "a list with a negative length";
   for (int i = 0; i < names->count; i++) {
     const char *name = names->data[i];
     if (!name) return "a list that ends too early";
-    if (!*name || strchr(name, '/')) return "a list with a name that is none";
+    if (!*name || strchr(name, '/')) return "a list with an invalid name";
   }
   return NULL;
 }
@@ -36,20 +36,21 @@ const char *answers_doubt_listing(const struct listing *listing) {
   for (int i = 1; i < listing->count; i++) {
     const struct entry *e = &listing->entries[i];
     if (e->sequence == e[-1].sequence && strcmp(e->name, e[-1].name) == 0)
-      return "a list with a name twice";
+      return "a list with a duplicate name";
   }
   return NULL;
 }
 
 const char *answers_doubt_stat(const struct Stat *stat) {
   if (!stat || stat->dataLength < 0 || stat->numChildren < 0)
-    return "a node of less than nothing";
+    return "a Stat with a negative length";
   return NULL;
 }
 
 const char *answers_doubt_data(const char *value, int length,
                                const struct Stat *stat) {
-  if (length < -1 || (length > 0 && !value)) return "data of no length";
+  if (length < -1 || (length > 0 && !value))
+    return "data with a negative length";
   return answers_doubt_stat(stat);
 }
 
@@ -110,10 +111,11 @@ static bool is_path_of(const struct expected *e, const char *path) {
 static const char *doubt_create(struct answers *a, const struct expected *e,
                                 const struct incident *i) {
   if (i->code != ZOK) return NULL;
-  if (!is_path_of(e, i->text)) return "a node that nobody has asked for";
+  if (!is_path_of(e, i->text)) return "a node that zklock did not create";
   if (e->bare) return NULL;
-  if (i->owner != a->session) return "our node as another session's";
-  if (i->czxid <= a->newest) return "a node older than the one before it";
+  if (i->owner != a->session) return "a node of another session";
+  if (i->czxid <= a->newest)
+    return "a node with a smaller czxid than an earlier one";
   a->newest = i->czxid;
   return NULL;
 }

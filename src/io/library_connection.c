@@ -228,7 +228,7 @@ void connection_process(struct library *l, short events) {
   errno = 0;
   int rc = zookeeper_process(l->handle, what);
   if (rc == ZNOTHING && (what & ZOOKEEPER_READ) && is_stuck(l)) {
-    handle_tell_error(l, "it has sent what cannot be read");
+    handle_tell_error(l, "it has sent a malformed packet");
     l->parting = true;
   }
   /* Each call reads one packet: repeat while there are any. */

@@ -106,7 +106,7 @@ static void on_beaten(int rc, const void *data) {
   bool done = t->results[0].err == ZOK && t->results[1].err == ZOK;
   bool counts = code_is_answer(rc) && is_refused_by_leader(t->results);
   report(t, t->serial, counts ? ZOK : answers_code(rc),
-         rc == ZOK && !done ? "a heartbeat that is neither done nor refused"
+         rc == ZOK && !done ? "a heartbeat that neither succeeded nor failed"
                             : NULL,
          "");
   t->is_answered = true;
@@ -167,7 +167,7 @@ static const char *doubt_exchange(const struct transaction *t, int rc) {
   if (!code_is_answer(rc)) return NULL;
   return (rc == ZOK ? deleted == ZOK && created == ZOK && made : told && !made)
              ? NULL
-             : "an exchange that is neither done nor refused";
+             : "an exchange that neither succeeded nor failed";
 }
 
 /* Returns the result of one part, given the code of the whole. */
@@ -212,7 +212,7 @@ static const char *doubt_pair(const struct transaction *t, int rc) {
   if (!code_is_answer(rc)) return NULL;
   return (rc == ZOK ? done : fails)
              ? NULL
-             : "two nodes that are neither done nor refused";
+             : "two creates that neither succeeded nor failed";
 }
 
 /* Returns the result of the part that was refused (op.h). */
@@ -283,7 +283,7 @@ static const char *doubt_condition(const struct transaction *t, int rc) {
   if (!code_is_answer(rc)) return NULL;
   return told && (rc == ZOK) == (i == t->parts)
              ? NULL
-             : "a transaction that is neither done nor refused";
+             : "a transaction that neither succeeded nor failed";
 }
 
 static int outcome_of_condition(const struct transaction *t, int rc) {

@@ -47,7 +47,7 @@ void log_notice(struct log *log, const char *level, const char *sentence) {
   pthread_mutex_unlock(&log->lock);
   if (!due) return;
   if (since > 0)
-    snprintf(text, sizeof text, "%s (and %d times since this was said last)",
+    snprintf(text, sizeof text, "%s (and %d times since the last such line)",
              sentence, since);
   log_say(log, level, since > 0 ? text : sentence);
 }

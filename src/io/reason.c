@@ -8,15 +8,15 @@
 const char *reason_words(int rc) {
   switch (rc) {
     case REASON_COUNTER_AT_END:
-      return "the sequence counter of the directory is at its end, and it "
-             "carries data: delete it when it is empty";
+      return "the sequence counter of the directory is exhausted, and the "
+             "directory has data: delete it when it is empty";
     case REASON_NO_MEMORY:
       return "not enough memory";
     case REASON_NO_ROOM:
       return "this session has too many locks and waits at once: use a second "
              "one";
     case REASON_CREDENTIALS:
-      return "our credentials are not accepted";
+      return "the credentials are not accepted";
     case REASON_TLS:
       return "TLS fails with each server";
     case REASON_ACL:

@@ -58,8 +58,8 @@ static int push_gone(lua_State *L, struct claim *claim) {
   push_of_hold(L, "gone", claim);
   if (!claim->stays) return 3;
   snprintf(path, sizeof path, "%s/%s", claim->path, claim_node(claim));
-  reason_say(text, sizeof text, "cannot delete our node", path, strlen(path),
-             reason_words(claim->stays));
+  reason_say(text, sizeof text, "cannot delete the node of this session", path,
+             strlen(path), reason_words(claim->stays));
   lua_pushstring(L, binding_code(verdict_of(claim->stays)));
   lua_pushstring(L, text);
   return 5;

@@ -366,7 +366,7 @@ static void on_renew(struct op *op, const struct reply *reply) {
   if (reply_is_transient(rc))
     wire_back_off(d->wire, &d->making, rc);
   else if (rc == REPLY_OK && looked && reply->size > 0)
-    refuse_renewal(d, "cannot order", REASON_COUNTER_AT_END);
+    refuse_renewal(d, "cannot create a sequential node", REASON_COUNTER_AT_END);
   else if (rc == REPLY_OK)
     d->renewal = looked ? RENEWAL_DELETE : RENEWAL_NONE;
   else if (rc == REPLY_NO_NODE)

@@ -7,7 +7,7 @@
 #include "way.h"
 
 #define SECOND INT64_C(1000000000)
-#define CANNOT_DELETE "cannot delete our node"
+#define CANNOT_DELETE "cannot delete the node of this session"
 
 /* Deleting the node. */
 
@@ -133,7 +133,7 @@ void life_deny(struct contender *c, const char *what, size_t length, int rc) {
 }
 
 void life_deny_hidden(struct contender *c) {
-  life_deny(c, "cannot look at our node",
+  life_deny(c, "cannot read the node of this session",
             directory_length(contender_directory(c)), REPLY_NO_AUTH);
 }
 

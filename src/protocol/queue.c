@@ -108,7 +108,7 @@ static void refuse_where_kept(struct queue *queue) {
   for (const struct contender *c = queue->first; c; c = c->next)
     if (c->kept) rc = c->kept;
   for (struct contender *c = queue->first; c; c = c->next)
-    life_deny(c, "cannot delete our earlier nodes",
+    life_deny(c, "cannot delete earlier nodes of this session",
               directory_length(&queue->directory), rc);
 }
 

@@ -40,7 +40,7 @@ local function draw(session, path, times)
   local ahead, holder = 0, nil
   if contenders then ahead, holder = describe(contenders, session:id()) end
   return ("zklock: waiting for %s: %s%s, %.0f s"):format(plain.text(path),
-    contenders and ("%d ahead of us"):format(ahead)
+    contenders and ("%d ahead"):format(ahead)
       or reasons[code] or "the queue cannot be read",
     holder and ", held by " .. quote(holder:sub(1, 60), #holder > 60) or "",
     times:elapsed())

@@ -112,7 +112,7 @@ function loops.check(loop)
   if loop ~= "auto" then
     local ok, problem = pcall(require, "zklock.loop." .. loop)
     if not ok then
-      misuse("option 'loop' = %q cannot be had: %s", loop,
+      misuse("option 'loop' = %q could not be loaded: %s", loop,
         tostring(problem):match "[^\n]*")
     end
   end

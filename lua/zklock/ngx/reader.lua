@@ -78,7 +78,7 @@ local function connect(weak)
   if not is_open(weak) then return nil end
   if ok then ok, problem = handle:accept_socket() end
   if ok then return socket end
-  ngx.log(ngx.ERR, "zklock: no socket can be had that wakes the worker, so it "
+  ngx.log(ngx.ERR, "zklock: cannot open a socket that wakes the worker, so it "
     .. "looks for events every 50 ms: ",
     plain.text(tostring(problem)))
 end

@@ -15,7 +15,8 @@ local advice = {
   connecting = "has no connection yet: nothing can be locked by it",
   suspended = "has no connection, or no server answers: what it holds cannot "
     .. "be proved, and is lost soon",
-  expired = "has expired: what it held is lost, and it begins anew",
+  expired = "has expired: its holds are lost, and it begins a new ZooKeeper "
+    .. "session",
 }
 
 local function name_of(report, session)
@@ -43,7 +44,7 @@ local function find_problems(all, totals)
       .. " since these workers began: see the table of paths."
   end
   if totals.longest >= 60 then
-    warn[#warn + 1] = ("Somebody has waited for %s."):format(
+    warn[#warn + 1] = ("A request has waited for %s."):format(
       seconds(totals.longest))
   end
   if totals.pending_releases > 0 then

@@ -34,12 +34,12 @@ describe("A refusal", function()
       "kazoo read", "kazoo write" } do
       path = support.path()
       local guard = rival(kind, "web1:4711"):acquire(30)
-      assert.equal('1 ahead of us; held by "web1:4711"',
+      assert.equal('1 ahead; held by "web1:4711"',
         times_out(lock(kind, "me")), kind)
       guard:release()
     end
     local guard = connect():mutex(path .. "/b", { data = "b1" }):acquire(30)
-    assert.equal('1 ahead of us; held by "b1"', times_out(lock("multi", "me")))
+    assert.equal('1 ahead; held by "b1"', times_out(lock("multi", "me")))
     guard:release()
   end)
 
@@ -47,7 +47,7 @@ describe("A refusal", function()
     for _, kind in ipairs { "parent", "poll", "semaphore" } do
       path = support.path()
       local guard = rival(kind, "web1"):acquire(30)
-      assert.equal("1 ahead of us", times_out(lock(kind, "me")), kind)
+      assert.equal("1 ahead", times_out(lock(kind, "me")), kind)
       guard:release()
     end
   end)
@@ -55,10 +55,10 @@ describe("A refusal", function()
   it("names the holder with two ahead, and with more the nearest", function()
     local guard = rival("mutex", "first"):acquire(30)
     local second = queue_in(lock("mutex", "second"), path)
-    assert.equal('2 ahead of us; held by "first"',
+    assert.equal('2 ahead; held by "first"',
       times_out(lock("mutex", "-")))
     local third = queue_in(lock("mutex", "third"), path)
-    assert.equal('3 ahead of us; just ahead is "third"',
+    assert.equal('3 ahead; just ahead is "third"',
       times_out(lock("mutex", "-")))
     guard:release()
     await(second):release()
@@ -70,7 +70,7 @@ describe("A refusal", function()
       local guard = lock("semaphore", "holder"):acquire(30)
       local inside = queue_in(lock("semaphore", "inside"), path)
       kinds.wait_for_nodes(path, 3)
-      assert.equal('1 ahead of us; just ahead is "inside"',
+      assert.equal('1 ahead; just ahead is "inside"',
         times_out(lock("semaphore", "-")))
       guard:release()
       await(inside):release()
@@ -83,7 +83,7 @@ describe("A refusal", function()
       local guard = rival(kind, "one of us", session):acquire(30)
       local try = wait_in(lock(kind, "-", session),
         { timeout = 0, owner = "another" })
-      assert.equal('1 ahead of us; held by "one of us"',
+      assert.equal('1 ahead; held by "one of us"',
         tells(refused("timeout", await(try))), kind)
       guard:release()
     end
@@ -120,7 +120,7 @@ describe("A refusal", function()
     } do
       path = support.path()
       local guard = rival("mutex", data):acquire(30)
-      assert.equal("1 ahead of us"
+      assert.equal("1 ahead"
         .. (quoted ~= "" and "; held by " .. quoted or ""),
         times_out(lock("mutex", "-")))
       guard:release()
@@ -131,10 +131,10 @@ describe("A refusal", function()
     local session = connect()
     local guard = rival("mutex", "web1"):acquire(30)
     assert.equal(1, session:revoke(path))
-    assert.equal('1 ahead of us; held by "web1"',
+    assert.equal('1 ahead; held by "web1"',
       times_out(lock("mutex", "-", session)))
     support.zk():set(guard.node, "__REVOKE__") -- as Curator does
-    assert.equal("1 ahead of us", times_out(lock("mutex", "-", session)))
+    assert.equal("1 ahead", times_out(lock("mutex", "-", session)))
     guard:release()
   end)
 end)

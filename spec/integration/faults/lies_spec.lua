@@ -194,7 +194,7 @@ end
 
 -- Whoever is told to look once more does so at the pace of the answers.
 local PACED = 100000
-local UNASKED = "a node that nobody has asked for"
+local UNASKED = "a node that zklock did not create"
 local AHEAD = { "_c_00000000-0000-4000-8000-000000000001-lock-0000000000" }
 
 local function lists(change)
@@ -216,8 +216,8 @@ local function crowd(n, format)
   end)
 end
 
-local NONE = "that cannot be true: a list with a name that is none"
-local TWICE = "that cannot be true: a list with a name twice"
+local NONE = "that cannot be true: a list with an invalid name"
+local TWICE = "that cannot be true: a list with a duplicate name"
 local function counts(field, value)
   return function(reply)
     if reply.stat then reply.stat[field] = value end
@@ -264,8 +264,8 @@ describe("What a server says wrongly is outlived:", function()
     if not lie.ends then return once_and_always(nodes, lie) end
     nodes[#nodes + 1] = lie
   end
-  local FOREIGNER = "our node as another session's"
-  local OLDER = "a node older than the one before it"
+  local FOREIGNER = "a node of another session"
+  local OLDER = "a node with a smaller czxid than an earlier one"
   of_stat("a node of nobody", "owner", "0x", FOREIGNER)
   of_stat("a node of another session", "owner", "0x7f7f00000009", FOREIGNER)
   of_stat("a node of the session -1", "owner", "0xffffffffffffffff", FOREIGNER)
@@ -332,7 +332,7 @@ end)
 describe("What a server says wrongly is outlived:", function()
   -- What tools ask, and what those who wait read.
 
-  local BELOW = "that cannot be true: a node of less than nothing"
+  local BELOW = "that cannot be true: a Stat with a negative length"
   local questions = {
     { it = "two billion children", on = "exists", lock = "look",
       tell = counts("children", 2147483647), ends = "granted",
@@ -417,8 +417,8 @@ describe("What a server says wrongly is outlived:", function()
     end
   end
 
-  local HALF = { logs = "that cannot be true: an exchange that is neither done "
-    .. "nor refused" }
+  local HALF = { logs = "that cannot be true: an exchange that neither "
+    .. "succeeded nor failed" }
   exchange("no lie", function() end)
   exchange("parts refused because of each other", parts_fail(-2, -2), HALF)
   for _, case in ipairs {

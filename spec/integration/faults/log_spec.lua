@@ -74,20 +74,20 @@ describe("The log is told", function()
   it("that credentials are refused, however often", function()
     hostile:behave { kind = "pass", refuse_auth = "always" }
     fails(hostile.hosts, 5, "auth")
-    told "warn: cannot authenticate (/): our credentials are not accepted"
+    told "warn: cannot authenticate (/): the credentials are not accepted"
   end)
 
   it("that a connection is lost, and is back", function()
     local session = open()
     told()
     hostile:cut()
-    until_told(session, "info: there is a connection again")
-    told("info: there is a connection again", CLOSED:format(hostile.hosts))
+    until_told(session, "info: connected again")
+    told("info: connected again", CLOSED:format(hostile.hosts))
   end)
 
   it("that a session has expired", function()
     local session = open()
-    local line = ("warn: the session %s has expired: what it held is lost")
+    local line = ("warn: the session %s has expired: its holds are lost")
       :format(session:id())
     hostile:behave { kind = "pass", forgets = 1 }
     hostile:cut()

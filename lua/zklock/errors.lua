@@ -42,7 +42,7 @@ for word in ([[timeout busy cancelled lost disconnected closed auth denied
   errors.codes[word] = word
 end
 
--- The bytes of a foreign text that a message shows.
+-- The most bytes of untrusted text that a message shows.
 local SHOWN = 200
 
 -- Formats like string.format, but quotes the text of each `%q` by quote.lua,

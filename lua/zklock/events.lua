@@ -347,7 +347,7 @@ local function end_all(self, among)
 end
 
 --- Reports the close: ends all waits, then calls the listeners for the last
--- time. It can run twice, with the effect of once.
+-- time.  Calling it again does nothing.
 function Events:tell_closed()
   self:tell_losses() -- losses until the core was closed
   self.engine.meters:release_all(Hold.take_all(self.engine))

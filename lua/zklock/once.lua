@@ -39,10 +39,11 @@ end
 -- Clocks run at nearly the same rate, and servers' times are milliseconds.
 local RATE, TICK = 1.05, 0.001
 
---- Returns whether the last success is a period ago, or there is none.  Also
--- returns how many seconds before this wait it was, by the servers' clock.  0:
--- it ended during the wait.  Negative: it lies in the future, because that
--- clock is or was wrong; by more than a period, it is ignored.  If the request
+--- Returns whether there was no success yet, or the last one is at least a
+-- period ago; and the age of the last success in seconds at the beginning of
+-- this wait, by the servers' clock.  An age of 0: it ended during the wait.  A
+-- negative age: it lies in the future, because that clock is or was wrong.  If
+-- it lies more than a period in the future, it is ignored.  If the request
 -- fails, returns nil, message, code.
 function once.is_due(session, guard, period)
   local last, message, code = ask(session, guard, "stat", book_of(guard.path))

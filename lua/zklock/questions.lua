@@ -207,7 +207,7 @@ local ANY_VERSION = -1
 local OWNED = "a session owns that node, and its end deletes it"
 local NO_PARENT = "there is no node above it"
 
--- How often to retry when other clients create and delete the node meanwhile.
+-- How many times to retry if other clients create and delete the node.
 local TRIES, WRITE_TRIES = 20, 5
 
 local AGAIN = { missing = true, undone = true }

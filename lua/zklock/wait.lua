@@ -264,8 +264,8 @@ function waits.suspend(wait, adapter)
   protect.call(adapter.blocks, wait, turn, wait, adapter)
 end
 
---- Does so for a caller that is already protected.  The caller calls
--- wait:finish() if this does not return (waits.suspends).
+--- Suspends the running task for a caller that is protected already.  If an
+-- error or a closed coroutine ends this call, the caller calls wait:finish().
 function waits.suspend_within(wait, adapter)
   if not wait.adapter then waits.prepare(wait, adapter) end
   if not wait.done then turn(wait, adapter) end

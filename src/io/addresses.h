@@ -43,7 +43,7 @@ int addresses_find(const struct addresses *addresses, const char *text);
 
 /* Returns the next address that may be tried now, or -1. */
 int addresses_take(struct addresses *addresses, int64_t now);
-/* Returns when an address may be tried again; INT64_MAX: there is none. */
+/* Returns when an address may be tried again; INT64_MAX: there is no address. */
 int64_t addresses_due(const struct addresses *addresses);
 
 /* Records a failed attempt, or a connection that ended early. The longest pause

@@ -92,7 +92,7 @@ struct ask {
   bool in_line; /* (i) the window will call `send` */
 
   int rc;    /* (i) not REPLY_OK: requests without a reply, or no memory */
-  bool gone; /* (i) the node of `claim` is missing or another's */
+  bool gone; /* (i) no node of `claim`, or another session owns it */
   int count;
   struct request requests[];
 };

@@ -33,7 +33,7 @@ enum claim_state {
 enum {
   WORD_STATE = 15,
   WORD_ASKED_FOR = 16, /* another client wants the lock */
-  WORD_TURN = 32,      /* the unit of the turn count */
+  WORD_TURN = 32,      /* added for each local turn */
 };
 
 enum { WAIT_BUCKETS = 28 };

@@ -68,7 +68,7 @@ enum client_state {
 /* Used by the I/O thread only, except (c): constant. */
 struct client {
   const struct settings *settings; /* (c) */
-  struct session *session;         /* (c) but not what it points to */
+  struct session *session;         /* (c) the pointer; not the session */
   struct client_listener listener; /* (c) */
 
   enum client_state state;

@@ -43,9 +43,9 @@ static void at_exit(void) {
   while (is_any_left() && clock_now() < deadline) nap();
 }
 
-/* Asks all sessions to end. Returns whether any is left. If the Lua thread was
- * stopped in a fork, it holds the lock for ever, and no session can be
- * asked. */
+/* Asks all sessions to end. Returns whether any is left. If a signal has stopped
+ * the Lua thread during a fork, that thread holds the process's lock for ever.
+ * Then no session can be asked. */
 static bool end_living(int64_t deadline) {
   bool any = false;
   if (!fork_lock_before(deadline)) return false;

@@ -10,7 +10,7 @@
 /* Returns the API's code for a refusal. */
 const char *binding_code(enum verdict verdict);
 
-/* The names of contenders, by their roles. */
+/* The kinds of contenders as Lua programs know them, by the roles of nodes. */
 extern const char *const binding_roles[];
 
 /* mode(name) → kind of contender, number; nothing if it is not one */

@@ -23,8 +23,8 @@ struct share {
 
 /* hold() → an empty share */
 int binding_new_share(lua_State *L);
-/* Returns the filled share at `index`, or raises an error. A share in a local
- * queue is not filled. */
+/* Returns the share at `index`. Raises an error if it has no claim yet, as in a
+ * local queue. */
 struct share *binding_check_share(lua_State *L, int index);
 /* Returns it if it was ever granted, or raises an error. */
 struct share *binding_check_granted(lua_State *L, int index);

@@ -48,7 +48,7 @@
 /* A request of a look: the names in a directory, or the owner of a node. */
 struct question {
   struct question *next;
-  enum op_kind kind; /* OP_LIST or OP_READ; OP_PING if reading is denied */
+  enum op_kind kind; /* OP_LIST, OP_READ, or OP_PING if reading is denied */
   enum role role;    /* of the node; ROLE_FOREIGN: an unfair lock's */
   char path[];
 };

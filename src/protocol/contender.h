@@ -409,8 +409,9 @@ static inline bool contender_sees(const struct contender *c) {
   return c->view.listed_in == contender_wire(c)->connection;
 }
 
-/* Returns whether only a list has shown a node of this name.  It may be another
- * session's, or of an earlier create: only the numbers differ. */
+/* Returns whether the node is known only by its name in a list.  It may belong
+ * to another session, or to an earlier create of this contender: such names
+ * differ only in their sequence numbers. */
 static inline bool contender_is_known_by_name(const struct contender *c) {
   return c->node.known == NODE_MADE && c->node.in_doubt;
 }

@@ -11,7 +11,7 @@
  * list is needed to find the node's position. */
 bool follow_begin(struct contender *c);
 bool follow_go_on(struct contender *c);
-/* Called between the two: the node that it follows is gone. */
+/* Called between follow_begin and follow_go_on when the tail is gone. */
 void follow_lose(struct contender *c);
 
 /* Records the last node behind `own` as the tail.  `listing` shows the

@@ -321,5 +321,5 @@ void life_leaving_answered(struct contender *c, enum op_kind asked_for,
     life_try_to_leave(c);
   } else if (!reply_is_unknown(rc)) {
     not_removed(c, rc);
-  } /* otherwise the connection is lost, and the next one repeats it */
+  } /* otherwise the connection is lost; the delete is sent in the next */
 }

@@ -13,7 +13,7 @@ void rival_note(struct contender *c, const char *nearest, const char *before);
 /* Stores this session's holder: the contender waits for it, or for
  * admission. */
 void rival_note_holder(struct contender *c);
-/* Stores the node ahead that its watches know. */
+/* Stores the node ahead on which the contender has a watch. */
 void rival_note_watched(struct contender *c);
 
 /* Logs that no session owns the watched node, if the read says so. */

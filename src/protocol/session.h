@@ -161,7 +161,7 @@ static inline int64_t session_number(const struct session *s) {
 static inline int64_t session_negotiated(const struct session *s) {
   return s->wire.timeout;
 }
-/* Returns the time of the last call. */
+/* Returns the time that was passed to the last call of a session_ function. */
 static inline int64_t session_now(const struct session *s) {
   return s->wire.now;
 }

@@ -24,7 +24,7 @@ struct strays;
  * no memory. */
 struct strays *strays_new(const struct strays_owner *owner, struct wire *wire,
                           struct chore *flush, const char *path, size_t length);
-/* Frees it; there are no known strays. */
+/* Frees `s`; then strays_are_known returns false. */
 void strays_free(struct strays *s);
 bool strays_are_known(const struct strays *s);
 

@@ -28,8 +28,8 @@ struct tail {
 void tail_note(struct tail **tail, unsigned connection, enum kind kind,
                const struct listing *listing, const struct entry *own);
 void tail_forget(struct tail *tail); /* may be NULL */
-/* Returns what is known for a node of this kind and role in this connection; or
- * NULL. */
+/* Returns `tail` if it was stored in this connection and applies to a node of
+ * this kind and role; or NULL. */
 const struct tail *tail_for(const struct tail *tail, unsigned connection,
                             enum kind kind, enum role role);
 /* Returns how many nodes were created between the tail and `name`, which a

@@ -154,7 +154,7 @@ struct server {
   int64_t heard_leader;
   struct session_record *touched;
   int touched_count, touched_room;
-  /* What its leader knows about it. */
+  /* What the leader knows about this server. */
   int64_t acknowledged, heard_by_leader;
   /* As a leader. */
   struct tree *head; /* the tree after all proposals */

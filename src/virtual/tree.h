@@ -29,7 +29,7 @@ struct node {
   /* The number of ephemeral children, and its maximum since it was 0. */
   int ephemerals, crowd;
   struct node_state state;
-  struct node *next_owned, *previous_owned; /* among nodes that have an owner */
+  struct node *next_owned, *previous_owned; /* list of nodes with an owner */
 };
 
 struct undo {

@@ -9,7 +9,7 @@ local config = {}
 
 config.system_file = "/etc/zklock.conf"
 
---- The source of a setting that none of these has.
+--- The source of a setting that no option, variable or file has.
 config.BY_DEFAULT = "by default"
 
 config.defaults = {

@@ -36,7 +36,8 @@ local function find_fault(uv, name, stat, access)
   end
 end
 
--- Returns true if this user owns the file, or the directory that hides it.
+-- Returns true if this user owns the file, or, if permissions hide the file,
+-- its directory.
 local function is_ours(uv, name)
   local stat, _, code
   repeat

@@ -41,7 +41,7 @@
 --- Returns whether the process is about to end: zklock then limits waits that have no timeout. Default: false
 ---@field is_leaving? fun(): boolean
 ---
---- Ends the waits and holds of the running request, if the adapter cannot detect its end. Only nginx's own adapter has this
+--- Ends the waits and holds of the running request, if the adapter cannot detect the request's end. Only nginx's own adapter has this
 --- function. Default: nothing
 ---@field cleanup? fun()
 ---

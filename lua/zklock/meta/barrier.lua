@@ -81,7 +81,7 @@ function barrier:wait(options) end
 --- end)
 --- while not passed do session:step() end
 --- ```
----@param options? zklock.Seconds|zklock.WaitOptions may be left out. Default: wait for ever
+---@param options? zklock.Seconds|zklock.WaitOptions the timeout in seconds, or a table. Default: no timeout
 ---@param fn fun(ok?: true, message?: string, code?: zklock.Code) is called with the result
 ---@return zklock.Ticket ticket ends the wait
 ---@overload fun(self: zklock.Barrier, fn: fun(ok?: true, message?: string, code?: zklock.Code)): zklock.Ticket

@@ -41,7 +41,7 @@ function double_barrier:enter(options) end
 --- end
 --- while inside < 2 do session:step() end
 --- ```
----@param options? zklock.Seconds|zklock.AcquireOptions may be left out. Default: wait for ever
+---@param options? zklock.Seconds|zklock.AcquireOptions the timeout in seconds, or a table. Default: no timeout
 ---@param fn fun(guard?: zklock.Guard, message?: string, code?: zklock.Code) is called with the result
 ---@return zklock.Ticket ticket ends the wait
 ---@overload fun(self: zklock.DoubleBarrier, fn: fun(guard?: zklock.Guard, message?: string, code?: zklock.Code)): zklock.Ticket
@@ -78,7 +78,7 @@ function double_barrier:leave(options) end
 --- gate:leave_async(5, function(ok, message) left = assert(ok, message) end)
 --- while not left do session:step() end
 --- ```
----@param options? zklock.Seconds|zklock.LeaveOptions may be left out. Default: wait for ever
+---@param options? zklock.Seconds|zklock.LeaveOptions the timeout in seconds, or a table. Default: no timeout
 ---@param fn fun(ok?: true, message?: string, code?: zklock.Code) is called with the result
 ---@return zklock.Ticket ticket ends the wait
 ---@overload fun(self: zklock.DoubleBarrier, fn: fun(ok?: true, message?: string, code?: zklock.Code)): zklock.Ticket

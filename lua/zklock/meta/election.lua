@@ -40,7 +40,7 @@ function election:campaign(options) end
 --- while not leads do session:step() end
 --- leads:release()
 --- ```
----@param options? zklock.Seconds|zklock.AcquireOptions may be left out. Default: wait for ever
+---@param options? zklock.Seconds|zklock.AcquireOptions the timeout in seconds, or a table. Default: no timeout
 ---@param fn fun(guard?: zklock.Guard, message?: string, code?: zklock.Code) is called with the result
 ---@return zklock.Ticket ticket ends the campaign
 ---@overload fun(self: zklock.Election, fn: fun(guard?: zklock.Guard, message?: string, code?: zklock.Code)): zklock.Ticket
@@ -74,7 +74,7 @@ function election:cancel() end
 ---   election:stop()
 --- end))
 --- ```
----@param options? zklock.RunOptions may be left out
+---@param options? zklock.RunOptions a table
 ---@param fn fun(guard: zklock.Guard) what the leader does
 ---@return true? ok
 ---@return string? message

@@ -100,7 +100,7 @@ function lock:try_acquire(options) end
 --- end)
 --- if not ok then print(code, message) end
 --- ```
----@param options? zklock.Seconds|zklock.AcquireOptions may be left out. Default: wait for ever
+---@param options? zklock.Seconds|zklock.AcquireOptions the timeout in seconds, or a table. Default: no timeout
 ---@param fn fun(guard: zklock.Guard): any runs under the lock
 ---@return true? ok
 ---@return any ... the results of `fn`; or the message, the code, and after `lost` the results of `fn`
@@ -124,7 +124,7 @@ function lock:with_lock(options, fn) end
 --- while not done do session:step() end
 --- ticket:cancel()   -- too late: it does nothing
 --- ```
----@param options? zklock.Seconds|zklock.AcquireOptions may be left out. Default: wait for ever
+---@param options? zklock.Seconds|zklock.AcquireOptions the timeout in seconds, or a table. Default: no timeout
 ---@param fn fun(guard?: zklock.Guard, message?: string, code?: zklock.Code) is called with the result
 ---@return zklock.Ticket ticket ends the wait
 ---@overload fun(self: zklock.Lock, fn: fun(guard?: zklock.Guard, message?: string, code?: zklock.Code)): zklock.Ticket

@@ -104,7 +104,7 @@ function session:multi(locks) end
 --- print(sum)   --> 3
 --- ```
 ---@param path string the path
----@param options? zklock.Seconds|zklock.WithLockOptions may be left out. Default: wait for ever
+---@param options? zklock.Seconds|zklock.WithLockOptions the timeout in seconds, or a table. Default: no timeout
 ---@param fn fun(guard: zklock.Guard): any runs under the lock
 ---@return true? ok
 ---@return any ... the results of `fn`; or the message, the code, and after `lost` the results of `fn`

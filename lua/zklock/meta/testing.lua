@@ -206,7 +206,7 @@ function server:expire(session) end
 --- testing.advance(2)
 --- print(session:state())   --> connected
 --- ```
----@param session? zklock.Session|zklock.testing.Hold all, if it is left out
+---@param session? zklock.Session|zklock.testing.Hold the session, or the one of this hold. Default: all sessions
 ---@return zklock.testing.Server server
 function server:disconnect(session) end
 
@@ -221,7 +221,7 @@ function server:disconnect(session) end
 --- testing.advance(10)
 --- print(guard:is_held(), guard:reason())   --> false	lease_expired
 --- ```
----@param session? zklock.Session|zklock.testing.Hold all, if it is left out
+---@param session? zklock.Session|zklock.testing.Hold the session, or the one of this hold. Default: all sessions
 ---@return zklock.testing.Server server
 function server:silence(session) end
 
@@ -235,7 +235,7 @@ function server:silence(session) end
 --- server:reconnect()
 --- print(session:mutex("/locks/orders"):acquire(5) ~= nil)   --> true
 --- ```
----@param session? zklock.Session|zklock.testing.Hold all, if it is left out
+---@param session? zklock.Session|zklock.testing.Hold the session, or the one of this hold. Default: all sessions
 ---@return zklock.testing.Server server
 function server:reconnect(session) end
 
@@ -249,7 +249,7 @@ function server:reconnect(session) end
 --- testing.advance(5)
 --- print(ensemble:leader() ~= nil)   --> true
 --- ```
----@param i? integer its number, from 1; all, if it is left out
+---@param i? integer the number of the server, from 1. Default: all servers
 ---@return zklock.testing.Server server
 function server:stop(i) end
 
@@ -264,7 +264,7 @@ function server:stop(i) end
 --- testing.advance(2)
 --- print(session:state())   --> connected
 --- ```
----@param i? integer its number, from 1; all, if it is left out
+---@param i? integer the number of the server, from 1. Default: all servers
 ---@return zklock.testing.Server server
 function server:start(i) end
 
@@ -277,7 +277,7 @@ function server:start(i) end
 --- testing.after(1, function() server:resume() end)
 --- print(session:mutex("/locks/orders"):acquire(5) ~= nil)   --> true
 --- ```
----@param i? integer its number, from 1; all, if it is left out
+---@param i? integer the number of the server, from 1. Default: all servers
 ---@return zklock.testing.Server server
 function server:pause(i) end
 
@@ -288,7 +288,7 @@ function server:pause(i) end
 --- ```lua
 --- server:pause():resume()
 --- ```
----@param i? integer its number, from 1; all, if it is left out
+---@param i? integer the number of the server, from 1. Default: all servers
 ---@return zklock.testing.Server server
 function server:resume(i) end
 

@@ -83,9 +83,10 @@ local function connect(weak)
     plain.text(tostring(problem)))
 end
 
--- Waits for the socket: returns true; false if it is broken.  nginx closes it
--- when worker_shutdown_timeout has passed.  Timers learn that only from here,
--- because their requests have no connection that nginx could close.
+-- Waits until the socket has data or the wait times out: returns true; false if
+-- the socket is broken.  nginx closes it when worker_shutdown_timeout has
+-- passed.  Timers learn of the shutdown only by that, because they have no
+-- connection to a client that nginx could close.
 local function hear(socket)
   local _, problem = socket:receiveany(64)
   if not problem or problem == "timeout" then return true end

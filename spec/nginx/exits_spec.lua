@@ -53,10 +53,12 @@ local INIT = [[
   jobs.lead = jobs.campaign
   function jobs.lead_on(path) tell_end(of():election(path):run(stay)) end
   function jobs.rest(path)
-    tell_end(of():election(path):run(function()
+    local options = { backoff = 300, max_backoff = 300,
+      on_error = function() end }
+    tell_end(of():election(path):run(options, function()
       tell "held"
       error "on purpose"
-    end, { backoff = 300, max_backoff = 300, on_error = function() end }))
+    end))
   end
   function jobs.wait_for_barrier(path) tell_end(of():barrier(path):wait()) end
   function jobs.call_back(path)

@@ -301,7 +301,7 @@ describe("a request of nginx ends", function()
       }
       location = /count { content_by_lua_block {
         local text, all = session():metrics(), { held }
-        for _, name in ipairs { "grants_total", "hold_seconds_count" } do
+        for _, name in ipairs { "wait_seconds_count", "hold_seconds_count" } do
           local sum = 0
           for n in text:gmatch("zklock_lock_" .. name .. "{.-} (%d+)") do
             sum = sum + n

@@ -107,7 +107,8 @@ describe("connect", function()
     { "-ERR%20unknown%20command%0D%0A", 'like Redis ("-ERR unknown command")' },
     { "SSH-2.0-OpenSSH_9.2%0D%0A",
       'like an SSH server ("SSH-2.0-OpenSSH_9.2")' },
-    { "%15%03%03%00%02%02%46", "in TLS (see doc/tls.md)" },
+    { "%15%03%03%00%02%02%46", "the server speaks TLS on this port: set the "
+      .. "option 'tls' (see doc/tls.md)", is_whole = true },
     { "x", '"x"' },
     { "%01%22%5C%FF" .. ("y"):rep(60), '"????' .. ("y"):rep(36) .. '"' },
     { "%00%00%06%04%00", "in another protocol" }, -- (a larger packet)
@@ -124,7 +125,8 @@ describe("connect", function()
           local message, code = refused(hostile.hosts, {
             log = function(level, line) lines[#lines + 1] = level .. line end,
           })
-          local what = "it is no ZooKeeper server: it answers " .. protocol[2]
+          local what = (protocol.is_whole and "" or "it is no ZooKeeper "
+            .. "server: it answers ") .. protocol[2]
           assert.equal("disconnected", code)
           assert.equal(("zklock: no server of %s answered within 0.5 s (last "
             .. "error: %s: %s)"):format(hostile.hosts, hostile.hosts, what),

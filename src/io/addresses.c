@@ -71,14 +71,15 @@ int addresses_find(const struct addresses *a, const char *text) {
 /* Returns what follows the text that `at` begins with, or NULL. */
 static const char *behind(const char *at, const char *text) {
   size_t length = strlen(text);
-  return at && strncmp(at, text, length) == 0 ? at + length : NULL;
+  return strncmp(at, text, length) == 0 ? at + length : NULL;
 }
 
 static bool has(const char *list, const struct address *address) {
   for (const char *at = list; at; at = strchr(at, ',')) {
     if (*at == ',') at++;
     const char *end = behind(at, address->text);
-    if (*address->names) end = behind(behind(end, " "), address->names);
+    if (end && *address->names)
+      end = *end == ' ' ? behind(end + 1, address->names) : NULL;
     if (end && (*end == ',' || *end == '\0')) return true;
   }
   return false;

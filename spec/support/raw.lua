@@ -31,10 +31,20 @@ local function ask(self, request)
   end
 end
 
+local READS = { exists = true, get = true, get_acl = true, children = true }
+
 local function request(self, fields)
-  if self.options.renews and fields.op ~= "close" then stay_connected(self) end
+  local renews = self.options.renews and fields.op ~= "close"
+  if renews then stay_connected(self) end
   self.heard = 0
-  local reply = ask(self, fields)
+  local ok, reply = pcall(ask, self, fields)
+  -- A server that loses its leader closes its connections.
+  if not ok and renews and READS[fields.op] then
+    self.connection:hang_up()
+    self:open()
+    ok, reply = true, ask(self, fields)
+  end
+  if not ok then error(reply, 0) end
   self.heard = socket.gettime()
   return reply.rc, reply
 end
@@ -57,7 +67,7 @@ end
 --- Connects to the first of `hosts`.
 -- `options.timeout`: of the session, in seconds; `options.auth`: digest;
 -- `options.renews`: goes on with another session if it has lost its own while
--- it was idle.
+-- it was idle, or before the reply to a read.
 local function connect(hosts, options)
   local self = setmetatable({ host = hosts:match "[%w%.]+:%d+",
     options = options or {} }, Client)

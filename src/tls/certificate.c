@@ -49,8 +49,11 @@ static void append(char *text, size_t size, const char *between,
   size_t at = strlen(text);
   at += (size_t)snprintf(text + at, size - at, "%s", at ? between : "");
   for (size_t i = 0; i < length && at + 1 < size; i++) {
-    char c = data[i];
-    text[at++] = c < ' ' || c > '~' || c == '"' || c == '\\' ? '?' : c;
+    bool is_plain =
+        data[i] >= ' ' && data[i] <= '~' && data[i] != '"' && data[i] != '\\';
+    text[at] = data[i];
+    if (!is_plain) text[at] = '?';
+    at++;
     text[at] = '\0';
   }
 }

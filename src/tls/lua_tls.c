@@ -64,6 +64,7 @@ static int open_link(lua_State *L) {
   char error[TLS_TEXT];
   const char *names = luaL_checkstring(L, 2);
   struct tls_files files = check_files(L, 1);
+  /* NOLINTNEXTLINE(bugprone-sizeof-expression): the size of a pointer */
   struct tls_link **link = new_object(L, LINK_TYPE, sizeof *link);
   struct tls_context *context = link_module.read(&files, error);
   if (!context) return push_fault(L, error);
@@ -179,6 +180,7 @@ static void push_module(lua_State *L) {
   }
   lua_pop(L, 1);
   const struct tls_module **module =
+      /* NOLINTNEXTLINE(bugprone-sizeof-expression): the size of a pointer */
       new_object(L, TLS_MODULE_TYPE, sizeof *module);
   *module = &link_module;
 }

@@ -135,11 +135,12 @@ end
 -- its user writes it.  Returns the options and the function.
 function check.function_last(how, fn, usage)
   if fn == nil and is_callable(how) then return nil, how end
-  if not is_callable(fn) and is_callable(how) then
+  if is_callable(fn) then return how, fn end
+  if is_callable(how) then
     local method = usage:match "^[%l_]+"
     misuse("%s takes the function last: %s", method, usage)
   end
-  return how, check.callback(fn, "argument fn of " .. usage)
+  check.callback(fn, "argument fn of " .. usage)
 end
 
 --- Checks the data of a contender's node.

@@ -3,7 +3,7 @@
 --     busted --lua=lua5.4 examples/testing_spec.lua
 --
 -- The servers run in this process, and the tests move the clock.  An hour takes
--- some milliseconds.  doc/testing.md explains each step.
+-- some milliseconds.  doc/cookbook.md explains how to begin.
 local testing = require "zklock.testing" -- before zklock and your code
 local zklock = require "zklock"
 

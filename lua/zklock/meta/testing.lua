@@ -3,7 +3,7 @@
 -- # Testing
 --
 -- Load `local testing = require "zklock.testing"` before `require "zklock"`. It provides servers in the test's own process, and a
--- clock that the test moves. It works on Linux; doc/testing.md is a tutorial. Time passes in three places only: in
+-- clock that the test moves. It works on Linux; doc/cookbook.md has a first test. Time passes in three places only: in
 -- `testing.advance`, in `testing.sleep`, and in a call of zklock that waits.
 --
 -- The examples of this section begin with the lines `local testing = require "zklock.testing"`, `local zklock = require "zklock"`,

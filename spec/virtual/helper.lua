@@ -3,6 +3,7 @@
 --
 --     SPEC_SEED=1      of the schedule, of chance and of the ensembles
 --     SPEC_TRACE=FILE  the trace is appended to it
+--     SPEC_TLS=yes     sessions have TLS (the fake of src/virtual)
 --     SPEC_SWITCHES=N  another thread runs at one point in N (schedule.h)
 local virtual = require "zklock.virtual"
 local worlds = require "virtual.worlds"
@@ -43,6 +44,9 @@ for _, name in ipairs { "hostile", "proxy", "seizure", "server" } do
   end
 end
 
+-- TLS without OpenSSL.
+package.loaded["zklock.tls"] = virtual.tls()
+
 -- Another process would find no server, and none of this time.
 for _, name in ipairs { "child", "command" } do
   package.preload["support." .. name] = function()
@@ -73,3 +77,13 @@ end
 local support = require "support"
 
 support.count_threads = virtual.threads
+
+if os.getenv "SPEC_TLS" then
+  local zklock = require "zklock"
+  local connect = zklock.connect
+  function zklock.connect(hosts, options, ...)
+    local copy = { tls = { ca = "/etc/ca.pem" } }
+    for key, value in pairs(options or {}) do copy[key] = value end
+    return connect(hosts, copy, ...)
+  end
+end

@@ -1,5 +1,6 @@
 --- support.hostile in virtual time: servers that do what they should not. (Of
--- its manners not those of bytes, "nonsense" and "stranger".)
+-- its manners not those of bytes, "nonsense" and "stranger".) How they speak
+-- TLS: `tls`, as link_secure of zklock.virtual takes it.
 local support = require "support"
 local virtual = require "zklock.virtual"
 local worlds = require "virtual.worlds"
@@ -84,6 +85,7 @@ function Hostile:behave(manners, i)
     if manners.kind == "frozen" then virtual.link_freeze(address) end
     if manners.kind == "close" then virtual.link_refuse(address) end
     virtual.link_behave(address, manners_of(manners))
+    virtual.link_secure(address, manners.tls or {})
   end)
 end
 

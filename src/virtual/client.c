@@ -78,6 +78,7 @@ int zookeeper_interest(zhandle_t *zh, int *fd, int *interest,
   if (is_beyond_help(zh)) return ZINVALIDSTATE;
   int rc = zh->line ? ZOK : connect_now(zh);
   if (rc != ZOK) return rc;
+  if (line_greet(zh->line)) zh->state = ZOO_ASSOCIATING_STATE;
   int64_t left = (int64_t)zh->recv_timeout * 2 / 3 - since(zh->last_received);
   int64_t third = zh->recv_timeout / 3;
   if (left <= 0) return fail(zh, ZOPERATIONTIMEOUT, ETIMEDOUT);
@@ -173,7 +174,8 @@ int zookeeper_process(zhandle_t *zh, int events) {
   if (is_beyond_help(zh) || !zh->line) return ZINVALIDSTATE;
   if (!(events & ZOOKEEPER_READ)) return ZOK;
   struct arrival *arrival = line_read(zh->line);
-  if (!arrival) return ZNOTHING;
+  if (!arrival)
+    return errno == EAGAIN ? ZNOTHING : fail(zh, ZCONNECTIONLOSS, errno);
   int rc = take(zh, arrival);
   int problem = errno;
   arrival_free(arrival);

@@ -36,14 +36,24 @@ struct line {
   int client_fd; /* src/io polls this end; -1 if it is closed */
   int server_fd; /* the other end; sends a byte if an arrival is unread */
   struct arrivals arrivals;
+  struct tls_link *link; /* NULL: no TLS, or the descriptor is closed */
+  bool has_head;         /* the server has sent the head of its next record */
+  bool is_greeted;       /* the hello was sent, after the handshake */
+  char *unsent;          /* bytes of records for which the socket had no room */
+  size_t unsent_size;
+  size_t got; /* bytes of the packet that the client reads */
 };
 
-/* Opens a connection and sends `hello`. Returns NULL, with the reason in errno,
- * if no connection can be opened. */
+/* Opens a connection and sends `hello`: if this thread has just opened a link of
+ * the fake TLS, after the handshake. Returns NULL, with the reason in errno, if
+ * no connection can be opened. */
 struct line *line_open(const char *address, const struct zk_hello *hello);
 void line_send(struct line *line, const struct zk_request *request);
+/* Sends the hello if the TLS handshake is done. Returns true if this call has
+ * sent it. */
+bool line_greet(struct line *line);
 /* Removes the next arrival and returns it; the caller frees it. Returns NULL if
- * there is none. */
+ * there is none; errno is not EAGAIN if TLS has failed. */
 struct arrival *line_read(struct line *line);
 /* Closes the handle's descriptor. Closes the connection, too, unless a
  * duplicate of the descriptor is open. */

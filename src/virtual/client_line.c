@@ -5,30 +5,91 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "arena.h"
 #include "client_inside.h"
+#include "fake_tls.h"
+#include "io/stream.h"
 #include "schedule.h"
 #include "world.h"
 
 /* The lines that have outlived their handles. */
 static struct line *farewells;
 
+/* ---- TLS ----------------------------------------------------------------- */
+
+static void add_bytes(struct line *line, const char *bytes, size_t size) {
+  line->unsent = realloc(line->unsent, line->unsent_size + size);
+  if (!line->unsent) abort();
+  memcpy(line->unsent + line->unsent_size, bytes, size);
+  line->unsent_size += size;
+}
+
+static void flush(struct line *line) {
+  ssize_t n = send(line->server_fd, line->unsent, line->unsent_size,
+                   MSG_DONTWAIT | MSG_NOSIGNAL);
+  if (n <= 0) return;
+  line->unsent_size -= (size_t)n;
+  memmove(line->unsent, line->unsent + n, line->unsent_size);
+}
+
+/* Adds the head of a record, unless it was sent before. */
+static void add_head(struct line *line) {
+  if (!line->has_head) add_bytes(line, FAKE_HEAD, FAKE_HEAD_SIZE);
+  line->has_head = true;
+}
+
+static void send_record(struct line *line, char kind, const char *data,
+                        size_t size) {
+  add_head(line);
+  add_bytes(line, &kind, 1);
+  add_bytes(line, data, size);
+  line->has_head = false;
+  flush(line);
+}
+
+/* ---- Arrivals ------------------------------------------------------------ */
+
+/* With TLS, there is a record for each arrival. */
 static void append(struct line *line, struct arrival *arrival) {
   if (line->client_fd < 0) {
     arrival_free(arrival);
     return;
   }
-  if (!line->arrivals.first)
+  if (!line->link && !line->arrivals.first)
     send(line->server_fd, "!", 1, MSG_DONTWAIT | MSG_NOSIGNAL);
+  if (line->link && arrival->kind != ARRIVAL_END)
+    send_record(line, FAKE_DATA, "!", 1);
   arrivals_append(&line->arrivals, arrival);
 }
 
 static void on_accepted(void *self, int server) {
+  struct line *line = self;
   (void)server;
-  append(self, arrival_of_acceptance());
+  if (!line->link) append(line, arrival_of_acceptance());
+}
+
+static void on_tls(void *self, enum zk_tls_part part, const char *text) {
+  struct line *line = self;
+  if (!line->link) return;
+  switch (part) {
+    case ZK_TLS_HEAD:
+      add_head(line);
+      flush(line);
+      break;
+    case ZK_TLS_SHAKEN:
+      send_record(line, FAKE_SHAKEN, "!", 1);
+      break;
+    case ZK_TLS_ALERT:
+      send_record(line, FAKE_ALERT, text, strlen(text) + 1);
+      break;
+    case ZK_TLS_REFUSAL:
+      send_record(line, FAKE_REFUSAL, text, strlen(text) + 1);
+      break;
+  }
 }
 
 static void on_connected(void *self, const struct zk_session *session) {
@@ -43,11 +104,19 @@ static void on_event(void *self, const struct zk_event *event) {
   append(self, arrival_of_event(event));
 }
 
+/* Closes the server's end. A socket that is closed with unread bytes would reset
+ * the connection. */
+static void close_server_end(const struct line *line) {
+  char bytes[100];
+  while (recv(line->server_fd, bytes, sizeof bytes, MSG_DONTWAIT) > 0) continue;
+  close(line->server_fd);
+}
+
 static void on_ended(void *self, enum zk_end end) {
   struct line *line = self;
   append(line, arrival_of_end(end));
   line->connection = NULL;
-  close(line->server_fd);
+  close_server_end(line);
   line->server_fd = -1;
 }
 
@@ -61,22 +130,27 @@ static bool make_ends(struct line *line) {
   return true;
 }
 
-struct line *line_open(const char *address, const struct zk_hello *hello) {
+struct line *line_open(const char *address, const struct zk_hello *asked) {
   struct ensemble *ensemble = world_find(address);
   struct line *line = fresh(sizeof *line);
+  struct zk_hello hello = *asked;
   struct zk_client client = {.self = line,
                              .accepted = on_accepted,
+                             .tls = on_tls,
                              .connected = on_connected,
                              .reply = on_reply,
                              .event = on_event,
                              .ended = on_ended};
   line->ensemble = ensemble;
+  line->link = fake_tls_take();
+  hello.secure = line->link;
   arrivals_init(&line->arrivals);
   int problem = ensemble ? 0 : ECONNREFUSED;
   if (ensemble && !make_ends(line)) problem = errno;
   if (problem == 0) {
+    if (line->link) stream_bind(line->client_fd);
     line->connection =
-        ensemble_open(ensemble, schedule_now(), address, hello, &client);
+        ensemble_open(ensemble, schedule_now(), address, &hello, &client);
     return line;
   }
   free(line);
@@ -89,8 +163,33 @@ void line_send(struct line *line, const struct zk_request *request) {
     ensemble_send(line->ensemble, schedule_now(), line->connection, request);
 }
 
+bool line_greet(struct line *line) {
+  if (!line->link || line->is_greeted || !line->connection ||
+      !fake_tls_is_shaken(line->link))
+    return false;
+  ensemble_greet(line->ensemble, schedule_now(), line->connection);
+  return line->is_greeted = true;
+}
+
+/* Reads a packet. Returns false if there is none, or TLS has failed. */
+static bool decrypt(struct line *line) {
+  char packet[FAKE_PACKET];
+  ssize_t n;
+  do {
+    n = stream_recv(line->client_fd, packet, sizeof packet - line->got, 0);
+    if (n > 0) line->got += (size_t)n;
+  } while (n > 0 && line->got < sizeof packet);
+  if (n == 0) errno = EHOSTDOWN;
+  if (n > 0) line->got = 0;
+  return n > 0 || (n == 0 && line->arrivals.first &&
+                   line->arrivals.first->kind == ARRIVAL_END);
+}
+
 struct arrival *line_read(struct line *line) {
   char byte;
+  if (line->unsent_size > 0) flush(line);
+  if (line->link) return decrypt(line) ? arrivals_take(&line->arrivals) : NULL;
+  errno = EAGAIN;
   struct arrival *arrival = arrivals_take(&line->arrivals);
   if (arrival && !line->arrivals.first)
     recv(line->client_fd, &byte, 1, MSG_DONTWAIT);
@@ -105,6 +204,11 @@ static bool hangs(const struct line *line) {
 
 bool line_is_shut(const struct line *line) {
   return !line->connection || hangs(line);
+}
+
+static void line_free(struct line *line) {
+  free(line->unsent);
+  free(line);
 }
 
 static void hang_up(struct line *line) {
@@ -125,12 +229,13 @@ static void look_after_farewells(void) {
     }
     *link = line->next;
     hang_up(line);
-    free(line);
+    line_free(line);
   }
 }
 
 void line_close(struct line *line) {
-  close(line->client_fd);
+  stream_close(line->client_fd);
+  line->link = NULL;
   line->client_fd = -1;
   arrivals_clear(&line->arrivals);
   if (line->connection && !hangs(line)) { /* a duplicate is open */
@@ -140,5 +245,5 @@ void line_close(struct line *line) {
     return;
   }
   hang_up(line);
-  free(line);
+  line_free(line);
 }

@@ -19,6 +19,39 @@ static void end_for_client(struct zk_connection *c, enum zk_end end,
   lane_send(&c->down, message, arrival(c, now));
 }
 
+/* ---- TLS ----------------------------------------------------------------- */
+
+static struct message *tls_part(enum zk_tls_part part) {
+  struct message *message = message_new(DOWN_TLS);
+  message->number = part;
+  return message;
+}
+
+/* Sends a message as a TLS record. Takes ownership of it. */
+static void tell_record(struct zk_connection *c, struct message *message,
+                        int64_t at) {
+  const struct zk_tls *tls = &c->link->tls;
+  int n = c->records < 0 ? 0 : ++c->records;
+  bool stops = n > 0 && tls->stops_at && n >= tls->stops_at;
+  bool fails = n > 0 && !stops && tls->fails_at && n >= tls->fails_at;
+  if (n > 0 && (stops || tls->split))
+    lane_send(&c->down, tls_part(ZK_TLS_HEAD), at);
+  if (stops || fails) c->records = -1;
+  if (c->records < 0) {
+    c->broken = true;
+    message_free(message);
+  }
+  if (fails)
+    message = tls_part(tls->is_refusal ? ZK_TLS_REFUSAL : ZK_TLS_ALERT);
+  if (fails || c->records > 0) lane_send(&c->down, message, at + tls->split);
+}
+
+static void shake(struct zk_connection *c, int64_t now) {
+  const struct zk_tls *tls = &c->link->tls;
+  if (tls->stops_at < 0) c->records = -1;
+  tell_record(c, tls_part(ZK_TLS_SHAKEN), arrival(c, now) + tls->delay);
+}
+
 /* ---- To the server ------------------------------------------------------- */
 
 static void reach_server(struct zk_connection *c, int64_t now) {
@@ -39,7 +72,10 @@ static void reach_server(struct zk_connection *c, int64_t now) {
   struct message *accepted = message_new(DOWN_ACCEPTED);
   accepted->number = server->number;
   connection_tell(c, accepted, now);
-  lane_send_first(&c->up, message_new(UP_HELLO), arrival(c, arrival(c, now)));
+  if (c->hello.secure)
+    shake(c, now);
+  else
+    lane_send_first(&c->up, message_new(UP_HELLO), arrival(c, arrival(c, now)));
   if (link->manners.silent) {
     lane_hold(&c->up, HELD_BY_LINK);
     c->broken = true;
@@ -90,6 +126,8 @@ void connection_tell(struct zk_connection *c, struct message *message,
   }
   if (c->severed || !c->client_has_it)
     message_free(message);
+  else if (c->records != 0 && message->kind != DOWN_END)
+    tell_record(c, message, arrival(c, now));
   else
     lane_send(&c->down, message, arrival(c, now));
 }
@@ -100,6 +138,10 @@ static void call_client(struct zk_connection *c, struct message *message) {
     case DOWN_ACCEPTED:
       if (client->accepted)
         client->accepted(client->self, (int)message->number);
+      break;
+    case DOWN_TLS:
+      client->tls(client->self, (enum zk_tls_part)message->number,
+                  c->link->tls.text);
       break;
     case DOWN_CONNECTED:
       client->connected(client->self, message->content);
@@ -200,6 +242,12 @@ struct zk_connection *ensemble_open(struct ensemble *e, int64_t now,
   }
   lane_send(&c->up, message_new(UP_CONNECT), arrival(c, now));
   return c;
+}
+
+void ensemble_greet(struct ensemble *e, int64_t now, struct zk_connection *c) {
+  (void)e;
+  if (!c->severed && c->server_has_it)
+    lane_send_first(&c->up, message_new(UP_HELLO), arrival(c, now));
 }
 
 void ensemble_send(struct ensemble *e, int64_t now, struct zk_connection *c,

@@ -74,12 +74,22 @@ enum zk_end {
   ZK_BROKEN,  /* the connection was reset */
 };
 
+enum zk_tls_part {
+  ZK_TLS_HEAD,    /* the beginning of a record */
+  ZK_TLS_SHAKEN,  /* the server's part of the handshake */
+  ZK_TLS_ALERT,   /* the server fails */
+  ZK_TLS_REFUSAL, /* the same, because of a certificate */
+};
+
 /* What a client receives. The ensemble calls these in the order of arrival. */
 struct zk_client {
   void *self;
   /* A server, given by its number, has accepted the connection. The client's
    * messages are on their way, and `connected` follows. */
   void (*accepted)(void *self, int server); /* may be NULL */
+  /* Part of a TLS record has arrived; for connections with `secure` only. The
+   * record's last part is the message itself, or `text`. */
+  void (*tls)(void *self, enum zk_tls_part part, const char *text);
   void (*connected)(void *self, const struct zk_session *session);
   void (*reply)(void *self, const struct zk_reply *reply);
   void (*event)(void *self, const struct zk_event *event);
@@ -94,6 +104,7 @@ struct zk_hello {
   int32_t timeout_ms;
   int64_t seen; /* the newest zxid that the client has seen */
   int client;   /* a number by which tests know the client; 0 if none */
+  bool secure;  /* the hello follows a TLS handshake: ensemble_greet */
 };
 
 /* Opens a connection to an address ("127.0.0.1:2181") over the link of that
@@ -102,6 +113,9 @@ struct zk_connection *ensemble_open(struct ensemble *ensemble, int64_t now,
                                     const char *address,
                                     const struct zk_hello *hello,
                                     const struct zk_client *client);
+/* Sends the hello of a connection with `secure`. */
+void ensemble_greet(struct ensemble *ensemble, int64_t now,
+                    struct zk_connection *connection);
 /* Sends a request, which can be done before the session is established. The
  * call never fails: the connection delivers the reply, or ends. */
 void ensemble_send(struct ensemble *ensemble, int64_t now,

@@ -109,12 +109,17 @@ void link_behave(struct zk_link *link, const struct zk_manners *manners) {
   link->manners = *manners;
 }
 
+void link_secure(struct zk_link *link, const struct zk_tls *tls) {
+  link->tls = *tls;
+}
+
 struct zk_visits link_visits(const struct zk_link *link) {
   return link->visits;
 }
 
 void link_heal(struct zk_link *link, int64_t now) {
   link->manners = (struct zk_manners){0};
+  link->tls = (struct zk_tls){0};
   link->refuses = link->frozen = link->mutes_events = false;
   link->drops_requests = link->drops_replies = false;
   link->delay = 0;

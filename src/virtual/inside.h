@@ -48,7 +48,14 @@ struct pending {
 };
 
 enum up { UP_CONNECT, UP_HELLO, UP_REQUEST, UP_END };
-enum down { DOWN_ACCEPTED, DOWN_CONNECTED, DOWN_REPLY, DOWN_EVENT, DOWN_END };
+enum down {
+  DOWN_ACCEPTED,
+  DOWN_TLS,
+  DOWN_CONNECTED,
+  DOWN_REPLY,
+  DOWN_EVENT,
+  DOWN_END
+};
 
 struct zk_connection {
   struct ensemble *ensemble;
@@ -63,6 +70,7 @@ struct zk_connection {
   bool muted;   /* no further message reaches the client */
   /* Counts of requests, and of answers of the link's `kind`. */
   int requested, treated;
+  int records;       /* number of TLS records; -1 if no more are sent */
   struct alarm fuse; /* when the link's manners end the connection */
   struct lane up, down;
   /* The server's side. */
@@ -90,6 +98,7 @@ struct zk_link {
   bool refuses, frozen, drops_requests, drops_replies, mutes_events;
   int64_t delay;
   struct zk_manners manners;
+  struct zk_tls tls;
   struct zk_visits visits;
   int lost_kind, last_kind, left;
   int kept_kinds[KINDS_MAX], kept_count;

@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "lua_clients.h"
+#include "lua_fake_tls.h"
 #include "lua_lies.h"
 #include "lua_links.h"
 #include "lua_process.h"
@@ -174,5 +175,6 @@ __attribute__((visibility("default"))) int luaopen_zklock_virtual(
   lua_clients_register(L);
   lua_lies_register(L);
   lua_process_register(L);
+  lua_fake_tls_register(L);
   return 1;
 }

@@ -71,6 +71,23 @@ struct zk_manners {
   int code; /* the error of LINK_REFUSE */
 };
 
+/* How servers speak TLS, on connections with zk_hello.secure. Each message to a
+ * client is a record; the first one is the handshake. A field of 0 changes
+ * nothing. */
+struct zk_tls {
+  int64_t delay; /* of the handshake */
+  int64_t split; /* between the two parts of each record */
+  /* The number of the record that breaks off in the middle; -1: not even the
+   * first one begins. The connection is silent from then on. If it has had more
+   * records, its next one breaks off. */
+  int stops_at;
+  int fails_at;    /* in the same way: of the record that is an alert */
+  bool is_refusal; /* the alert is about a certificate */
+  char text[200];  /* why the server fails */
+};
+/* Replaces how a link's servers speak TLS, until link_heal. */
+void link_secure(struct zk_link *link, const struct zk_tls *tls);
+
 /* Replaces the behaviour of a link until link_heal. */
 void link_behave(struct zk_link *link, const struct zk_manners *manners);
 /* Counts of connections so far: all of them, those that asked for a new

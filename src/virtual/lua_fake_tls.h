@@ -1,0 +1,14 @@
+/* The fake TLS, for Lua. */
+#ifndef ZKLOCK_VIRTUAL_LUA_FAKE_TLS_H
+#define ZKLOCK_VIRTUAL_LUA_FAKE_TLS_H
+
+#include <lua.h>
+
+#pragma GCC visibility push(hidden)
+
+/* Adds its functions to the table on top of the stack. */
+void lua_fake_tls_register(lua_State *L);
+
+#pragma GCC visibility pop
+
+#endif

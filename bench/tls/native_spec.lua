@@ -1,5 +1,5 @@
--- The client library that has TLS: each row of the table in doc/tls.md that
--- says why zklock does not use it.  `make tls` builds the library.
+-- The client library that has TLS, and why zklock does not use it: SECURITY.md.
+-- `make tls` builds the library.
 local child = require "support.child"
 local start_hostile = require "support.hostile".start
 local start_server = require "support.server".start

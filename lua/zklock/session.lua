@@ -310,13 +310,13 @@ end
 
 local lacking = "this ZooKeeper client library was built without it"
 
--- Refuses what the client library does not support: doc/tls.md says what takes
--- its place.
+-- Refuses what the client library does not support: doc/operations.md says what
+-- takes its place.
 local function refuse_unsupported(given)
   for _, entry in ipairs(given.auth) do
     if entry.scheme == "sasl" then
-      return refusal("unsupported", "SASL is not supported (%s): doc/tls.md "
-        .. "says what takes its place", core.has_sasl()
+      return refusal("unsupported", "SASL is not supported (%s): "
+        .. "doc/operations.md says what takes its place", core.has_sasl()
         and "by zklock, though this ZooKeeper client library has it" or lacking)
     end
   end

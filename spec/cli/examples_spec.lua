@@ -15,6 +15,7 @@ local function example(name)
 end
 
 local unit, pod = example "backup.service", example "cronjob.yaml"
+local primary = example "primary.service"
 
 -- The words that an example has, for another program than its own.
 local words_for = {}
@@ -80,8 +81,10 @@ describe("The examples of the command", function()
 
   it("give a job that has lost its lock all of its grace, and tell codes apart "
     .. "that mean what they say", function()
-    assert.is_true(seconds_of(unit, "TimeoutStopSec=(%d+)\n")
-      > seconds_of(unit, "%-%-grace (%d+)"))
+    for _, text in ipairs { unit, primary } do
+      assert.is_true(seconds_of(text, "TimeoutStopSec=(%d+)\n")
+        > seconds_of(text, "%-%-grace (%d+)"))
+    end
     assert.is_true(seconds_of(pod, "terminationGracePeriodSeconds: (%d+)\n")
       > seconds_of(pod, "%-%-grace=(%d+)"))
     assert.matches("\nKillMode=mixed\n", unit)
@@ -91,6 +94,8 @@ describe("The examples of the command", function()
     end
     local lists = unit:match "SuccessExitStatus=([%d ]+)" .. " "
       .. unit:match "RestartPreventExitStatus=([%d ]+)" .. " "
+      .. primary:match "SuccessExitStatus=([%d ]+)" .. " "
+      .. primary:match "RestartPreventExitStatus=([%d ]+)" .. " "
       .. pod:match "values: %[([%d, ]+)%]"
     for code in lists:gmatch "%d+" do
       assert.is_true(known[tonumber(code)], code)
@@ -101,7 +106,7 @@ describe("The examples of the command", function()
   it("are units that systemd takes, and in which it looks for zklock where it "
     .. "may be installed", function()
     for name, text in pairs { ["backup.service"] = unit,
-        ["doc/production.md"] = read(root .. "/doc/production.md") } do
+        ["primary.service"] = primary } do
       local units = 0
       for named in text:gmatch "\nExecStart=(%S+)" do
         units = units + 1
@@ -111,7 +116,8 @@ describe("The examples of the command", function()
     end
     if not shell.run "command -v systemd-analyze" then return end
     local directory = command.directory()
-    for _, name in ipairs { "backup.service", "backup.timer" } do
+    for _, name in ipairs { "backup.service", "backup.timer",
+        "primary.service" } do
       -- Whatever is not installed here.
       write(directory .. "/" .. name, (example(name)
         :gsub("ExecStart=%l+", "ExecStart=/bin/true")
@@ -119,7 +125,8 @@ describe("The examples of the command", function()
         :gsub("Documentation=[^\n]*\n", "")))
     end
     assert.equal("", shell.must(("cd %s && systemd-analyze verify "
-      .. "./backup.service ./backup.timer"):format(directory)))
+      .. "./backup.service ./backup.timer ./primary.service"):format(
+      directory)))
   end)
 
   it("are lines that cron can run", function()

@@ -295,7 +295,7 @@ describe("zklock check", function()
       ["-ERR%20unknown%20command%0D%0A"] = { "says: -ERR unknown command",
         "is no ZooKeeper server: it answers " },
       ["%15%03%03%00%02%02%46"] = {
-        "speaks TLS on this port: set --tls-ca (doc/tls.md)",
+        "speaks TLS on this port: set --tls-ca (doc/operations.md)",
         "the server speaks TLS on this port: set the option 'tls'" },
     } do
       local problem = problems[1]

@@ -1,5 +1,5 @@
 -- Servers that have lost their data, and how they go on above the old tokens:
--- by the commands of doc/production.md.
+-- by the commands of doc/operations.md.
 local command = require "support.command"
 local raw = require "support.raw"
 local read = require "support.files".read
@@ -7,7 +7,7 @@ local shell = require "support.shell"
 local start_server = require "support.server".start
 local support = require "support"
 
-local PAGE = (os.getenv "SPEC_ROOT" or ".") .. "/doc/production.md"
+local PAGE = (os.getenv "SPEC_ROOT" or ".") .. "/doc/operations.md"
 
 -- The page's commands: for each server of an ensemble, for a single one, and
 -- afterwards.

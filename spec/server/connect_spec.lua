@@ -108,7 +108,7 @@ describe("connect", function()
     { "SSH-2.0-OpenSSH_9.2%0D%0A",
       'like an SSH server ("SSH-2.0-OpenSSH_9.2")' },
     { "%15%03%03%00%02%02%46", "the server speaks TLS on this port: set the "
-      .. "option 'tls' (see doc/tls.md)", is_whole = true },
+      .. "option 'tls' (see doc/operations.md)", is_whole = true },
     { "x", '"x"' },
     { "%01%22%5C%FF" .. ("y"):rep(60), '"????' .. ("y"):rep(36) .. '"' },
     { "%00%00%06%04%00", "in another protocol" }, -- (a larger packet)

@@ -31,8 +31,8 @@ local function make_library()
 end
 
 local LACKING = "this ZooKeeper client library was built without it"
-local SASL = "zklock: SASL is not supported (%s): doc/tls.md says what takes "
-  .. "its place"
+local SASL = "zklock: SASL is not supported (%s): doc/operations.md says what "
+  .. "takes its place"
 
 describe("The scheme sasl", function()
   it("is unsupported by a client library without it", function()

@@ -1,4 +1,4 @@
--- TLS of zklock's own: doc/tls.md.
+-- TLS of zklock's own: doc/operations.md.
 local certificates = require "support.certificates"
 local child = require "support.child"
 local each = require "support.each"

@@ -1,5 +1,5 @@
--- doc/tls.md: locks through a tunnel, to servers that speak TLS; and what the
--- tunnel does not let through.  Every name is one of the page's.
+-- doc/operations.md: locks through a tunnel, to servers that speak TLS; and
+-- what the tunnel does not let through.  Every name is one of the page's.
 local each = require "support.each"
 local start_hostile = require "support.hostile".start
 local start_server = require "support.server".start
@@ -9,7 +9,7 @@ local zklock = require "zklock"
 
 local missing = tunnel.missing()
 
-describe("The tunnel of doc/tls.md", function()
+describe("The tunnel of doc/operations.md", function()
   if missing then return pending(missing) end
 
   local dir, other, old, servers, secure
@@ -52,8 +52,8 @@ describe("The tunnel of doc/tls.md", function()
     local said
     local environment = setmetatable({ print = function(text) said = text end },
       { __index = _G })
-    local program, n = tunnel.block("lua", 3):gsub("127[%d.:,]+/[^\"]*",
-      through.hosts .. support.path())
+    local program, n = tunnel.block("lua", "through the tunnel"):gsub(
+      "127[%d.:,]+/[^\"]*", through.hosts .. support.path())
     assert.equal(1, n)
     local chunk = assert((loadstring or load)(program, "doc", "t", environment))
     if setfenv then setfenv(chunk, environment) end

@@ -1,7 +1,7 @@
 /* The ensemble comes back without its data: what the guarantees assume does not
  * happen (doc/guarantees.md).
  *
- * Late: as the runbook of doc/production.md says.  No server serves for longer
+ * Late: as the runbook of doc/operations.md says.  No server serves for longer
  * than a session lives, and the epoch is higher than before.  To clients it is
  * an outage in which all sessions have expired, and every promise holds.
  *

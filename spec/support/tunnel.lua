@@ -1,4 +1,5 @@
---- stunnel, as doc/tls.md has it: the page's blocks are what runs.
+--- stunnel, as doc/operations.md and examples/tunnel have it: the page's
+-- blocks and the examples are what runs.
 local lfs = require "lfs"
 local socket = require "socket"
 local support = require "support"
@@ -23,15 +24,20 @@ function tunnel.missing()
   end
 end
 
---- The page's `n`th block of this language (the first).
-function tunnel.block(language, n)
-  return reader.block(root .. "/doc/tls.md", language, n)
+--- The page's block of this language that contains this text.
+function tunnel.block(language, text)
+  for _, block in ipairs(reader.read(root .. "/doc/operations.md")) do
+    if block.lang == language and block.text:find(text, 1, true) then
+      return block.text
+    end
+  end
+  error("doc/operations.md has no block with " .. text, 2)
 end
 
 --- A new directory with the page's certificates; with those that `ca`, such a
 -- directory, has signed, and that expire at once.
 function tunnel.certify(ca)
-  local dir, script = os.tmpname(), tunnel.block("sh", 2)
+  local dir, script = os.tmpname(), tunnel.block("sh", "certify()")
   os.remove(dir)
   assert(lfs.mkdir(dir))
   if ca then
@@ -47,7 +53,7 @@ end
 -- `zookeeper start` takes for them.
 function tunnel.server_flags(dir)
   local flags = {}
-  for line in tunnel.block "properties":gmatch "[^\n]+" do
+  for line in tunnel.block("properties", "ssl."):gmatch "[^\n]+" do
     flags[#flags + 1] = line:gsub("=2281$", "={port}")
       :gsub("/etc/zookeeper/tls", dir):gsub("zk1", "zk{n}")
   end
@@ -55,10 +61,13 @@ function tunnel.server_flags(dir)
     :format(table.concat(flags, "' '"))
 end
 
--- The page's configuration for clients with our ports, and `targets` for zk1,
--- zk2 …
+local function example(name)
+  return files.read(root .. "/examples/tunnel/" .. name)
+end
+
+-- The configuration for clients with our ports, and `targets` for zk1, zk2 …
 local function client_config(self, targets)
-  local text = tunnel.block "ini"
+  local text = example "client.conf"
   local hosts = {}
   for i = 1, 3 do
     local port = support.free_port()
@@ -71,10 +80,10 @@ local function client_config(self, targets)
   return text
 end
 
--- The page's configuration for a tunnel before `server`.
+-- The configuration for a tunnel before `server`.
 local function server_config(self, server)
   self.hosts = "127.0.0.1:" .. support.free_port()
-  return (tunnel.block("ini", 2):gsub("(accept = )2281", "%1" .. self.hosts)
+  return (example "server.conf":gsub("(accept = )2281", "%1" .. self.hosts)
     :gsub("127.0.0.1:2181", server))
 end
 

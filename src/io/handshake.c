@@ -86,7 +86,7 @@ static int check(char *head, size_t size) {
   if (size > 1 && handshake_is_tls(head, size))
     handshake_say(
         "the server speaks TLS on this port: set the option 'tls' (see "
-        "doc/tls.md)");
+        "doc/operations.md)");
   else
     describe("it is no ZooKeeper server", head);
   return -1;

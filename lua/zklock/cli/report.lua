@@ -75,7 +75,7 @@ local function security(found)
   return section("access", {
     { "credentials", schemes },
     { "acl", found.access.acl },
-    { "TLS", found.tls.used and "yes" or "no: see doc/tls.md" },
+    { "TLS", found.tls.used and "yes" or "no: see doc/operations.md" },
     { "SASL", without:format(found.sasl.supported and "with" or "without") },
   })
 end

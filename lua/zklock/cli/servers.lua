@@ -45,7 +45,8 @@ local function read_answer(server, text)
   local line = text:match "^%s*([^\r\n]+)"
   server.is_mute = text:find "whitelist" ~= nil or nil
   if text:find "^[\21\22]\3" then
-    server.problem = "speaks TLS on this port: set --tls-ca (doc/tls.md)"
+    server.problem = "speaks TLS on this port: set --tls-ca "
+      .. "(doc/operations.md)"
   else
     server.problem = line and "says: " .. shown(line)
       or "has closed the connection without an answer: it may speak "

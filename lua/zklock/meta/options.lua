@@ -53,7 +53,7 @@
 --- are dropped. Default: none
 ---@field log? fun(level: zklock.LogLevel, message: string)
 ---
---- The certificates for TLS. Without it, the connection is plain text. doc/tls.md shows how to use it, and what takes the place of
+--- The certificates for TLS. Without it, the connection is plain text. doc/operations.md shows how to use it, and what takes the place of
 --- SASL. Default: none
 ---@field tls? zklock.TLSFiles
 

@@ -59,7 +59,7 @@
 --- Fix the program: the caller already holds the lock, or holds `read` and asks for `write`.
 ---@field deadlock "deadlock"
 ---
---- Remove the option, or install what the message names. For SASL, doc/tls.md describes the alternatives.
+--- Remove the option, or install what the message names. For SASL, doc/operations.md describes the alternatives.
 ---@field unsupported "unsupported"
 
 -- ## Loss reasons

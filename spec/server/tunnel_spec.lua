@@ -49,6 +49,8 @@ describe("The tunnel of doc/operations.md", function()
 
   it("carries what the page's program does", function()
     local through = tunnel.start(dir, secure)
+    -- The first handshakes of new servers can take long on a busy machine.
+    support.connect { hosts = through.hosts, connect_timeout = 60 }
     local said
     local environment = setmetatable({ print = function(text) said = text end },
       { __index = _G })

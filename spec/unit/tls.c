@@ -253,6 +253,67 @@ TEST("fails if garbage follows any part of the server's handshake") {
   CHECK(n > 400);
 }
 
+TEST("fails at a record that is too long, as soon as its head is there") {
+  char byte;
+  size_t got;
+  bool refused;
+  tls_begin();
+  struct tls_server server = tls_server_of(&ours, &localhost, false);
+  struct tls_link *link = link_to(&files, "localhost");
+  CHECK_INT(TLS_DONE, tls_shake(link, &server));
+  CHECK_INT(TLS_WAITS, link_module.receive(link, &byte, 1, &got));
+  CHECK(link_module.feed(link, "\x17\x03\x03\xff\xff", 5));
+  CHECK_INT(TLS_FAILED, link_module.receive(link, &byte, 1, &got));
+  CHECK_TEXT("TLS fails: packet length too long",
+             link_module.failure(link, &refused));
+  CHECK(!refused);
+  link_module.close(link);
+  tls_server_free(&server);
+}
+
+/* Returns whether the link takes this fatal alert for a refusal. */
+static bool is_refused_by(int alert) {
+  char record[] = {0x15, 3, 3, 0, 2, 2, (char)alert};
+  bool refused;
+  struct tls_link *link = link_to(&files, "localhost");
+  CHECK_INT(TLS_WAITS, link_module.handshake(link));
+  CHECK(link_module.feed(link, record, sizeof record));
+  CHECK_INT(TLS_FAILED, link_module.handshake(link));
+  CHECK(strstr(link_module.failure(link, &refused), "(alert: "));
+  link_module.close(link);
+  return refused;
+}
+
+TEST("names a server's alert, and knows which one is a refusal") {
+  int refusals = 0;
+  tls_begin();
+  for (int alert = 1; alert < 256; alert++) refusals += is_refused_by(alert);
+  CHECK_INT(9, refusals);
+}
+
+/* A server whose chain has so many certificates that do not belong there. */
+static struct tls_server with_chain(int length) {
+  struct tls_server server = tls_server_of(&ours, &localhost, false);
+  for (int i = 0; i < length; i++)
+    CHECK(SSL_add1_chain_cert(server.ssl, others.certificate));
+  return server;
+}
+
+TEST("takes a long chain of certificates, and none of more than 100 KB") {
+  bool refused;
+  tls_begin();
+  int size = i2d_X509(others.certificate, NULL) + 5;
+  expect(NULL, &files, "localhost", with_chain(95000 / size));
+  struct tls_server server = with_chain(105000 / size);
+  struct tls_link *link = link_to(&files, "localhost");
+  CHECK_INT(TLS_FAILED, tls_shake(link, &server));
+  CHECK_TEXT("TLS fails: excessive message size",
+             link_module.failure(link, &refused));
+  CHECK(!refused);
+  link_module.close(link);
+  tls_server_free(&server);
+}
+
 /* Files. */
 
 static void expect_fault(const char *text, const char *ca, const char *cert,

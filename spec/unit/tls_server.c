@@ -1,6 +1,7 @@
 #include "tls_server.h"
 
 #include <fcntl.h>
+#include <openssl/err.h>
 #include <openssl/pem.h>
 #include <openssl/x509v3.h>
 #include <stdio.h>
@@ -149,6 +150,7 @@ struct tls_server tls_server_of(const struct authority *by,
 void tls_server_free(struct tls_server *s) {
   SSL_free(s->ssl);
   SSL_CTX_free(s->context);
+  ERR_clear_error(); /* which it has left for others */
 }
 
 void tls_to_link(struct tls_link *link, struct tls_server *server) {

@@ -144,6 +144,38 @@ describe("TLS", function()
     guard:release()
   end)
 
+  it("needs no certificate of a client if the servers require none", function()
+    servers:configure("ssl.clientAuth", "want", 2)
+    servers:configure("ssl.clientAuth", "none", 3)
+    servers:restart "2 3"
+    local identity = { scheme = "x509", credential = "certificate" }
+    -- n, the client's certificate, its identity, the code
+    each({
+      { "want, and there is none", 2, nil, nil },
+      { "want, and there is one", 2, "web1", identity },
+      { "want, and an ACL needs one", 2, nil, identity, "auth" },
+      { "none, and there is none", 3, nil, nil },
+      { "none, and one is not asked for", 3, "web1", nil },
+      { "none, and an ACL needs one", 3, "web1", identity, "auth" },
+    }, function(row)
+      local session, message, code = zklock.connect(at("localhost", row[2]), {
+        tls = ours:tls(row[3]), auth = row[4], acl = row[4] and "creator",
+        connect_timeout = 30 })
+      assert.equal(row[5], code, message)
+      if not session then return end
+      support.closing(session)
+      local guard = assert(session:mutex(support.path()):acquire(30))
+      assert.is_true(guard:verify())
+      guard:release { wait = true }
+    end, true)
+    local message, code = select(2, zklock.connect(at("localhost", 2), {
+      tls = with(others:tls "web1", { ca = ours:file "ca.pem" }),
+      connect_timeout = 30 }))
+    assert.equal("auth", code, message)
+    assert.matches("the server refuses the certificate of tls.cert", message, 1,
+      true)
+  end)
+
   it("moves to another server, and keeps what it holds", function()
     local moved = false
     local guard, session = support.hold(support.path(), {

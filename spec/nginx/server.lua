@@ -42,13 +42,18 @@ end
 local COPY = [[
 exec 9>$place.lock; flock 9; test ! -e $place || exit 0
 mkdir -m 755 $place.new && cp -r '$root/lua/zklock' $place.new &&
-  cp '$module/zklock/core.so' $place.new/zklock &&
+  cp $modules $place.new/zklock &&
   chmod -R a+rX $place.new && mv $place.new $place]]
 
 local function install()
   local place = os.getenv "SPEC_TMP":gsub("[^/]*$", "nginx")
+  local built = luajit.build()
+  local modules = ("'%s/zklock/core.so'"):format(built)
+  if luajit.has_tls then
+    modules = ("%s '%s/zklock/tls.so'"):format(modules, built)
+  end
   must((COPY:gsub("%$(%l+)", { place = place, root = root,
-    module = luajit.build() })))
+    modules = modules })))
   return place
 end
 

@@ -8,12 +8,15 @@ local build, backend = assert(package.searchpath("zklock.core", package.cpath))
 --- Where modules are built.
 local luajit = { root = build }
 
---- Builds it, unless it is there; where `?.so` is found.
+--- Is there a module for TLS, too?
+luajit.has_tls = package.searchpath("zklock.tls", package.cpath) ~= nil
+
+--- Builds them, unless they are there; where `?.so` is found.
 function luajit.build()
   local place = ("%s/%s/5.1"):format(build, backend)
   must(("exec 9>'%s/luajit.lock'; flock 9; make -s -C '%s' BUILD='%s' ZK=%s "
-    .. "LUA_VERSION=5.1 '%s/zklock/core.so'"):format(build, root, build,
-    backend, place))
+    .. "LUA_VERSION=5.1 '%s/zklock/core.so' %s"):format(build, root, build,
+    backend, place, luajit.has_tls and "'" .. place .. "/zklock/tls.so'" or ""))
   return place
 end
 

@@ -48,6 +48,7 @@ local function connect()
       connect_timeout = 1,
       auth = settings.credential
         and { scheme = "digest", credential = settings.credential },
+      tls = settings.tls,
       loop = scheduler and scheduler.adapter or "poll",
       on_event = function(event) journal:note("event", event) end,
     })

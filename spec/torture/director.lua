@@ -3,6 +3,7 @@
 --
 --     director.lua SECONDS SEED DIRECTORY CLIENTS NAME=LUA=CPATH…
 local core = require "zklock.core"
+local certificates = require "support.certificates"
 local faults = require "torture.faults"
 local journals = require "torture.journal"
 local new_stage = require "torture.stage".new
@@ -48,12 +49,22 @@ local function judge(stage)
   return witness
 end
 
+-- A server's name in examples/tunnel.
+local SERVER = "zk1.example.com"
+
+local function certify()
+  return support.closing(certificates.new()):add(SERVER, "IP:127.0.0.1")
+    :add "client"
+end
+
 local function run()
   support.start()
+  local ours = os.getenv "TLS" == "yes" and certify()
   local servers = support.closing(start_server(3,
-    "--config maxSessionTimeout=60000"))
+    (ours and ours:flags(SERVER) or "--config") .. " maxSessionTimeout=60000"))
   local stage = new_stage { servers = servers, builds = builds,
     directory = directory, client_count = tonumber(client_count),
+    certificates = ours or nil,
     root = "/torture-" .. core.pid() }
   local begun, round = core.now(), 0
   repeat

@@ -124,7 +124,7 @@ end
 
 kind("address moved", 8, function(stage)
   local client = stage:some_client(function(one)
-    return one.proxy and not one.proxy.ill
+    return one.proxy and not one.proxy.ill and not one.tunnel
   end)
   local address = "127.0.0." .. random(2, 250)
   if not client or not client.proxy:move(address) then return false end

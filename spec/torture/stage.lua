@@ -8,6 +8,7 @@ local start_hostile = require "support.hostile".start
 local start_proxy = require "support.proxy".start
 local new_names = require "support.names".new
 local support = require "support"
+local tunnel = require "support.tunnel"
 
 local PATIENCE = 30 -- seconds for a server to serve again
 
@@ -24,7 +25,8 @@ local LEAST, MOST_LEAST = 1.5, 5 -- seconds: the least that anybody grants
 local Stage = {}
 Stage.__index = Stage
 
---- `servers`: as support.server has them; `builds`: { lua =, cpath = }, each.
+--- `servers`: as support.server has them; `builds`: { lua =, cpath = }, each;
+-- `certificates`: as support.certificates has them, if clients are to have TLS.
 local function new(settings)
   local self = setmetatable({
     servers = settings.servers,
@@ -159,6 +161,26 @@ function Stage:connect_client(client, old)
   else
     client.hosts = hosts
   end
+  if self.settings.certificates then self:secure_client(client, old) end
+end
+
+-- The first one has TLS with the servers, the others with a tunnel.
+function Stage:secure_client(client, old)
+  local ours, servers = self.settings.certificates, self.settings.servers
+  local tls = ours:tls "client"
+  client.tls = ("{ ca = %q, cert = %q, key = %q }"):format(tls.ca, tls.cert,
+    tls.key)
+  local through = client.proxy or client.hostile
+  if through then
+    client.tunnel = old and old.tunnel or tunnel.before(through.hosts, ours.dir)
+    client.hosts = client.tunnel.hosts
+    return
+  end
+  local hosts = {}
+  for i in ipairs(self.states) do
+    hosts[i] = "127.0.0.1:" .. servers:setting("secureClientPort", i)
+  end
+  client.hosts = table.concat(hosts, ",")
 end
 
 --- Its name has its wire's address, and perhaps one where nobody is.
@@ -186,10 +208,12 @@ function Stage:begin_client(i)
   client.process = spawn_with(
     ("LUA_CPATH='%s' %s"):format(build.cpath, self.names.environment),
     ("require 'torture.client'{ journal = %q, root = %q, hosts = %q, "
-    .. "credential = %s, session_timeout = %d, min_session_timeout = %g, "
+    .. "credential = %s, tls = %s, session_timeout = %d, "
+    .. "min_session_timeout = %g, "
     .. "tasks = %d, leisure = %g, seed = %d }"):format(
     file, settings.root, client.hosts,
-    client.hostile and "'ann:secret'" or "nil", client.session_timeout, LEAST,
+    client.hostile and "'ann:secret'" or "nil", client.tls or "nil",
+    client.session_timeout, LEAST,
     i % 4 == 1 and 1 or math.random(2, 5), i % 4 == 2 and 6 or 0.05,
     math.random(2 ^ 31 - 1)))
   support.lua = usual

@@ -383,6 +383,7 @@ ci-full: lint test asan tsan  ## what takes longer than a commit should wait
 	$(MAKE) -s mutants
 	bash spec/run bench/spec
 	SPEC_TLS=yes bash spec/run --zk virtual spec/integration
+	HANDSHAKES=10000 bash spec/run spec/nginx/tls_spec.lua
 	$(MAKE) -s torture TLS=yes
 	.ci/bare --suite trixie 'make deps FOR=test' 'make test'
 	.ci/bare --suite trixie 'make deps FOR=deb && make deb && yes | sudo apt install ./build/deb/*zklock_*.deb'

@@ -1,4 +1,4 @@
--- One source for 5.1, LuaJIT, 5.2, 5.3 and 5.4: what any of them has is known.
+-- One source for 5.1 to 5.5 and LuaJIT: what any of them has is known.
 std = "max"
 max_line_length = 80
 max_cyclomatic_complexity = 16

@@ -170,8 +170,8 @@ local function read_make(file, text, entries)
     add(entries, file, at, expand(whole:sub(8, -2), variables), "install",
       "make stops")
   end
-  for said in text:gmatch 'echo "([^"]+)"' do
-    said = expand(said, variables)
+  for quoted in text:gmatch 'echo "([^"]+)"' do
+    local said = expand(quoted, variables)
     if is_prose(said) and not said:find "^#!" then
       add(entries, file, 0, said, "install")
     end
@@ -240,8 +240,8 @@ end
 
 local function words_of(set, meanings)
   local list = {}
-  for word in pairs(set) do
-    word = meanings and meanings[word] or word
+  for code in pairs(set) do
+    local word = meanings and meanings[code] or code
     if word ~= "" then list[#list + 1] = word end
   end
   table.sort(list)

@@ -55,8 +55,8 @@ describe("The manual", function()
         .. ">/dev/null; echo $?"):format(name)), name)
       page = read_page(page)
       contains(page, ("NAME zklock-%s - %s .SH"):format(one.name, one.summary))
-      for line in one.parser:get_help():gmatch "[^\n]+" do
-        line = line:gsub("^Usage: ", ""):gsub(":$", "")
+      for text in one.parser:get_help():gmatch "[^\n]+" do
+        local line = text:gsub("^Usage: ", ""):gsub(":$", "")
         for part in line:gsub("  +", "\n"):gmatch "[^\n]+" do
           contains(page, line:find "^%u[%l ]+$" and line:upper() or part)
         end

@@ -11,8 +11,8 @@ local function pages()
   local list = {}
   local pipe = io.popen("git ls-files -co --exclude-standard '*.md'"
     .. " 2>/dev/null || find . -name '*.md' -not -path './build/*'")
-  for path in pipe:lines() do
-    path = path:gsub("^%./", "")
+  for name in pipe:lines() do
+    local path = name:gsub("^%./", "")
     if not path:find "^doc/make/" then list[#list + 1] = path end
   end
   pipe:close()

@@ -19,8 +19,8 @@ end
 
 local function lines_of(text)
   local lines = {}
-  for line in text:gmatch "[^\n]+" do
-    line = normal(line)
+  for original in text:gmatch "[^\n]+" do
+    local line = normal(original)
     if line ~= "" then lines[#lines + 1] = line end
   end
   return lines

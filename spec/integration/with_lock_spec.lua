@@ -38,7 +38,8 @@ describe("with_lock", function()
       assert.is_true(rawequal(value, problem))
       support.wait_for_queue(path, 0)
     end
-    assert.same({ n = 2, false, nil }, count(pcall(mutex.with_lock, mutex,
+    -- (Lua 5.5 raises a text in place of nil.)
+    assert.same(count(pcall(error)), count(pcall(mutex.with_lock, mutex,
       function() error() end)))
   end)
 

@@ -17,7 +17,7 @@ local support = {
   sleep = socket.sleep,
   pid = core.pid,
   is_51 = _VERSION == "Lua 5.1" and not rawget(_G, "jit"),
-  is_54 = _VERSION == "Lua 5.4",
+  is_54 = _VERSION >= "Lua 5.4", -- or later: <close>, coroutine.close
 }
 
 local opened, baseline

@@ -5,7 +5,7 @@
  *
  * Like the stock one as far as the specs can tell: `arg`, the paths from the
  * environment, a traceback, Ctrl-C, the exit status.  It closes its state, so
- * that what has not been freed then is a leak.  For Lua 5.1 to 5.4. */
+ * that what has not been freed then is a leak.  For Lua 5.1 to 5.5. */
 #include <dirent.h>
 #include <lauxlib.h>
 #include <lua.h>

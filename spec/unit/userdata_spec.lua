@@ -46,9 +46,15 @@ local function amid(times, fn, meanwhile)
       if not over then arm() end
     end)
   end
-  collectgarbage("setpause", 1)
-  collectgarbage("setstepmul", 10000)
-  if _VERSION == "Lua 5.4" then collectgarbage("incremental", 1, 1000, 1) end
+  if _VERSION >= "Lua 5.5" then
+    collectgarbage "incremental"
+    collectgarbage("param", "pause", 1)
+    collectgarbage("param", "stepmul", 10000)
+  else
+    collectgarbage("setpause", 1)
+    collectgarbage("setstepmul", 10000)
+    if _VERSION == "Lua 5.4" then collectgarbage("incremental", 1, 1000, 1) end
+  end
   collectgarbage() -- or the last cycle's pause has to pass first
   for _ = 1, 60 do arm() end
   for n = 1, times do fn(n) end

@@ -273,8 +273,9 @@ describe("A multi", function()
       misuse(function() session:multi({ mutex }, { fair = false }) end))
     assert.matches("timeout",
       misuse(function() session:multi { mutex, timeout = 5 } end))
-    assert.matches("element 2",
-      misuse(function() session:multi { mutex, nil, mutex } end))
+    -- (Its length is 1 or 3: Lua 5.5 returns 1.)
+    local hole = misuse(function() session:multi { mutex, nil, mutex } end)
+    assert.is_truthy(hole:find "element 2" or hole:find 'got the key "3"')
     local multi_lock = session:multi { mutex }
     for _, bad in ipairs { "/a", 1, true, {}, multi_lock,
       session:rwlock(path .. "/rw") } do

@@ -6,7 +6,9 @@ local version = _VERSION:match "%d.*"
 
 -- Returns a message for the loader's text; nil if the text is not known.
 local function explain(text)
-  local file = text:match "from file '([^']+)'" or "the C module"
+  local file = text:match "from file '([^']+)'"
+    or package.searchpath and package.searchpath("zklock.core", package.cpath)
+    or "the C module"
   if text:find "module 'zklock.core' not found" then
     return ("the C module is not where %s looks for it: 'make install "
       .. "LUA_VERSION=%s' installs it, LUA_CPATH says where it is")
@@ -18,6 +20,11 @@ local function explain(text)
     return ("%s was built for another Lua: this is %s, and has no %s; 'make "
       .. "LUA_VERSION=%s' or 'luarocks --lua-version=%s' builds it for this "
       .. "one"):format(file, lua, symbol, version, version)
+  end
+  if text:find "^version mismatch" then
+    return ("%s was built for another Lua: this is %s; 'make LUA_VERSION=%s' "
+      .. "or 'luarocks --lua-version=%s' builds it for this one"):format(file,
+      lua, version, version)
   end
   local library = text:match "(libzookeeper_[%w.]+): cannot open shared object"
     or text:match "(libmd[%w.]+): cannot open shared object"

@@ -24,8 +24,8 @@ describe("A zklock that cannot be loaded", function()
   local function compile(expression, flags)
     local source = ("int %s(); int luaopen_zklock_core(void *L) { return %s; }")
       :format(expression:match "[%w_]+", expression)
-    assert.equal("", run(("cd %s && echo '%s' | cc -w -shared -fPIC -x c - "
-      .. "-o zklock/core.so %s"):format(dir, source, flags or "")))
+    assert.equal("", run(("cd %s && echo '%s' | cc -w -std=gnu11 -shared -fPIC "
+      .. "-x c - -o zklock/core.so %s"):format(dir, source, flags or "")))
   end
 
   -- What requiring `name` says, with only `dir` to find C modules in.
@@ -56,6 +56,16 @@ describe("A zklock that cannot be loaded", function()
       .. "--lua-version=%s' builds it for this one"):format(dir, this, symbol,
         version, version), sentence)
     assert.matches("error loading module 'zklock.core'", behind, 1, true)
+  end)
+
+  it("says so of a module that another Lua can link", function()
+    if version == "5.1" then return end -- it has no such check
+    compile "luaL_checkversion_(L, 1.0, 136)"
+    local sentence, behind = require_it "zklock"
+    assert.equal(("zklock: %s/zklock/core.so was built for another Lua: this "
+      .. "is %s; 'make LUA_VERSION=%s' or 'luarocks --lua-version=%s' builds "
+      .. "it for this one"):format(dir, this, version, version), sentence)
+    assert.matches("version mismatch", behind, 1, true)
   end)
 
   local function needs(library, what)

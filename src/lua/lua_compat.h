@@ -18,8 +18,12 @@ static inline void compat_setfuncs(lua_State *L, const luaL_Reg *functions) {
   }
 }
 #define lua_rawlen(L, index) lua_objlen(L, index)
+#define compat_checkversion(L) ((void)(L))
 #else
 #define compat_setfuncs(L, functions) luaL_setfuncs(L, functions, 0)
+/* Raises an error in another Lua than the module was built for. It comes before
+ * all other calls: LUA_REGISTRYINDEX of 5.4 is not that of 5.5. */
+#define compat_checkversion(L) luaL_checkversion(L)
 #endif
 
 /* Creates a userdata without a user value, for which 5.4 would reserve

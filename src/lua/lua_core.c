@@ -218,6 +218,7 @@ __attribute__((visibility("default"))) int luaopen_zklock_core(lua_State *L) {
                                        {"has_streams", has_streams},
                                        {"has_sasl", has_sasl},
                                        {NULL, NULL}};
+  compat_checkversion(L);
   pin_and_bind(L);
   binding_register_settings(L);
   binding_register_share(L);

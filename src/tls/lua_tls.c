@@ -189,6 +189,7 @@ __attribute__((visibility("default"))) int luaopen_zklock_tls(lua_State *L) {
   static const luaL_Reg functions[] = {{"check", check},
                                        {"link", open_link},
                                        {NULL, NULL}};
+  compat_checkversion(L);
   const char *fault = bind_openssl();
   if (fault) return luaL_error(L, "zklock.tls cannot be used: %s", fault);
   new_link_type(L);

@@ -160,6 +160,9 @@ __attribute__((visibility("default"))) int luaopen_zklock_virtual(
       {"seed", seed},   {"explore", explore}, {"trace", trace_into},
       {"note", note},   {"digest", digest},   {"core", core},
       {NULL, NULL}};
+#if LUA_VERSION_NUM >= 502
+  luaL_checkversion(L);
+#endif
   if (!schedule_knows_caller())
     return luaL_error(
         L,

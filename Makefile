@@ -62,7 +62,7 @@ INSTALL = 'make deps LUA_VERSION=$(LUA_VERSION)' installs it
 CHECK_CC = $(if $(call finds,stdio.h),,$(error There is no C compiler '$(CC)' \
   that finds <stdio.h>: $(INSTALL), CC=… names another))
 CHECK = $(if $(filter 5.1 5.3 5.4 5.5,$(LUA_VERSION)),,$(error \
-  LUA_VERSION is 5.1, 5.3 or 5.4, not '$(LUA_VERSION)'; LuaJIT takes what \
+  LUA_VERSION is 5.1, 5.3, 5.4 or 5.5, not '$(LUA_VERSION)'; LuaJIT takes what \
   is built for 5.1)) \
   $(if $(filter st virtual,$(ZK)),,$(error ZK is st or virtual, not '$(ZK)')) \
   $(if $(findstring zookeeper_mt,$(ZK_LIB)),$(error ZK_LIB is $(ZK_LIB): zklock \
@@ -454,7 +454,7 @@ COMMAND_LUA = $(shell for lua in $(if $(filter 1,$(MINOR)),luajit,\
 
 # The command's own Lua writes its manual pages and completion, with argparse.
 MAN := $(BUILD)/man
-ANY_LUA = $(shell for lua in lua$(LUA_VERSION) luajit lua5.4 lua5.3 lua5.1 lua; \
+ANY_LUA = $(shell for lua in lua$(LUA_VERSION) luajit lua5.4 lua5.5 lua5.3 lua5.1 lua; \
   do command -v $$lua && break; done)
 NO_ARGPARSE = $(if $(COMMAND_LUA),$(shell $(COMMAND_LUA) -e 'require "argparse"' \
   2>/dev/null || echo argparse is missing: make deps FOR=command installs it),there \

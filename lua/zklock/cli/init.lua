@@ -1,9 +1,9 @@
 --- The command `zklock`: reads the arguments, runs a command in a task of luv's
 -- loop, and exits with its code.
 --
--- It runs on Lua 5.3, 5.4 and LuaJIT. A task must catch its own errors,
--- because luv ends the process at an error in a callback. Lua 5.1 cannot yield
--- inside pcall.
+-- It runs on Lua 5.3 and later, and on LuaJIT. A task must catch its own
+-- errors, because luv ends the process at an error in a callback. Lua 5.1
+-- cannot yield inside pcall.
 local exit = require "zklock.cli.exit"
 local load = require "zklock.cli.load"
 local talk = require "zklock.cli.talk"
@@ -39,7 +39,7 @@ end
 local function check_lua()
   if _VERSION == "Lua 5.1" and not rawget(_G, "jit") then
     exit.fail("unavailable", "Lua 5.1 cannot run this command, for it cannot "
-      .. "yield across pcall: LuaJIT, Lua 5.3 and Lua 5.4 can")
+      .. "yield across pcall: LuaJIT, and Lua 5.3 and later can")
   end
 end
 

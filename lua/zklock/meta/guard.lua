@@ -8,7 +8,7 @@
 -- process can be paused for longer than any lease. If a late write must not happen, send the fencing token, `guard:token`, to the
 -- resource, which refuses a token smaller than one it has seen.
 --
--- On Lua 5.4 `local guard <close> = assert(mutex:acquire(5))` releases at the end of the block.
+-- Since Lua 5.4 `local guard <close> = assert(mutex:acquire(5))` releases at the end of the block.
 
 --- The guard of every lock except a multi.
 ---@class zklock.Guard: zklock.AnyGuard

@@ -112,7 +112,7 @@ function session:step() end
 function session:fd() end
 
 --- Releases all that the session holds, ends the ZooKeeper session, and ends every wait with `closed`. Calling it again does
---- nothing. The garbage collector closes a session that the program can no longer reach. On Lua 5.4 `local session <close>` closes
+--- nothing. The garbage collector closes a session that the program can no longer reach. Since Lua 5.4 `local session <close>` closes
 --- it at the end of the block. In a plain script `close` waits for the servers' confirmation, for at most 2 s.
 ---
 --- ```lua

@@ -58,6 +58,11 @@ INCLUDES = $(addprefix -I,$(LUA_INCDIR) $(ZK_INCDIR) $(MD_INCDIR) \
 # What is missing is said in a sentence, before the compiler says it in many.
 finds   = $(shell $(CC) $(INCLUDES) -E -include $(1) -x c /dev/null \
             >/dev/null 2>&1 && echo yes)
+# The client's version. (Headers before 3.6 have a macro for each of its numbers.)
+ZK_VERSION = $(shell $(CC) $(INCLUDES) -E -dM -x c -include \
+  zookeeper/zookeeper_version.h /dev/null 2>/dev/null | awk '\
+  { v[$$2] = $$3; gsub(/"/, "", v[$$2]) } \
+  END { print v["ZOO_VERSION"] v["ZOO_MAJOR_VERSION"] "." v["ZOO_MINOR_VERSION"] }')
 INSTALL = 'make deps LUA_VERSION=$(LUA_VERSION)' installs it
 CHECK_CC = $(if $(call finds,stdio.h),,$(error There is no C compiler '$(CC)' \
   that finds <stdio.h>: $(INSTALL), CC=… names another))
@@ -73,6 +78,9 @@ CHECK = $(if $(filter 5.1 5.3 5.4 5.5,$(LUA_VERSION)),,$(error \
   $(INSTALL), LUA_INCDIR=… says where it is)) \
   $(if $(call finds,zookeeper/zookeeper.h),,$(error There is no \
   zookeeper/zookeeper.h: $(INSTALL), ZK_INCDIR=… says where it is)) \
+  $(if $(filter 3.3 3.4 3.5,$(ZK_VERSION)),$(error \
+  zookeeper/zookeeper.h is of ZooKeeper $(ZK_VERSION), and zklock needs the \
+  client of 3.6 or later: ZK_INCDIR=… and ZK_LIB=… say where one is)) \
   $(if $(filter virtual,$(ZK))$(wildcard $(ZK_LIB)),,$(error There is no \
   $(or $(ZK_LIB),libzookeeper_st): $(INSTALL) (Debian's libzookeeper-st-dev, \
   or libzookeeper-st2 beside libzookeeper-mt-dev), ZK_LIB=… says where it is)) \

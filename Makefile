@@ -604,6 +604,21 @@ lint: has-lint floors  ## luacheck, clang-format, compiler warnings as errors, f
 	$(MAKE) -s BUILD=$(BUILD)/strict CFLAGS='-O2 -Werror' ZK=$(ZK) all
 	$(MAKE) -s BUILD=$(BUILD)/strict CFLAGS='-O2 -Werror' ZK=virtual all
 
+# All sources with the headers of musl, the C library of Alpine. Only those of Lua, ZooKeeper,
+# OpenSSL and libmd are the system's, by links, so that no other header of glibc is found.
+.PHONY: musl
+MUSL = $(abspath $(BUILD))/musl
+musl: has-analyze
+	@mkdir -p $(MUSL)/all $(MUSL)/machine
+	@ln -sfn $(addprefix /usr/include/,zookeeper openssl sha2.h) $(MUSL)/all
+	@ln -sfn $(addprefix /usr/include/$(MULTIARCH)/,openssl \
+	  lua$(LUA_VERSION)-deb-multiarch.h) $(MUSL)/machine
+	@echo 'musl-gcc …'
+	@$(call compile_on_musl,-Isrc) $(SOURCES)
+	@$(call compile_on_musl,$(VIRTUAL_INCLUDES)) $(VIRTUAL)
+compile_on_musl = musl-gcc $(STANDARD) $(WARNINGS) -Werror -fsyntax-only $(1) \
+  $(addprefix -I,$(LUA_INCDIR) $(MUSL)/all $(MUSL)/machine)
+
 # Each C file alone, many at a time. What clang-tidy is to look for is argued in
 # .clang-tidy. gcc's analyzer does not know that what hangs on a userdata is given
 # back by its __gc, what hangs on a request by ask_free, what hangs on a
@@ -611,7 +626,7 @@ lint: has-lint floors  ## luacheck, clang-format, compiler warnings as errors, f
 # to the sanitizers.
 .PHONY: analyze
 ANALYZE = $(STANDARD) -Isrc $(INCLUDES)
-analyze: has-analyze  ## cppcheck, clang-tidy and gcc's -fanalyzer: no finding
+analyze: has-analyze musl  ## cppcheck, clang-tidy, gcc's -fanalyzer, musl: no finding
 	cppcheck --quiet --error-exitcode=1 --inline-suppr -Isrc --std=c11 \
 	  --enable=warning,performance,portability \
 	  --suppress=missingIncludeSystem -D__linux__ -DLUA_VERSION_NUM=504 \

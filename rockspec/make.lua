@@ -1,10 +1,11 @@
--- Writes the rockspecs: `make rockspecs`. Each is the template, filled in with
+-- Writes the rockspecs: `make rockspecs`. Each is a template, filled in with
 -- the version and with the files that there are.
 --
 --   lua make.lua DIRECTORY VERSION FILE…
 --
--- writes two into DIRECTORY: one of the version, which fetches the tag
--- v<VERSION>, and one called scm, which fetches what is newest.
+-- writes two for each rock, zklock and zklock-tls, into DIRECTORY: one of the
+-- version, which fetches the tag v<VERSION>, and one called scm, which fetches
+-- what is newest.
 local here = arg[0]:match "^(.*)/" or "."
 
 local function read(name)
@@ -62,6 +63,11 @@ local function is_guardian(file)
   return file:find "^src/guardian/" or file == "src/io/clock.c"
 end
 
+-- The module for TLS is a rock of its own: it needs OpenSSL.
+local function is_tls(file)
+  return file:find "^src/tls/" or file == "src/io/images.c"
+end
+
 -- The core of zklock.testing: what asks the system for time and chance, and the
 -- client library, are replaced by the files of src/virtual.
 local replaced = { ["src/io/clock.c"] = true, ["src/io/entropy.c"] = true,
@@ -71,7 +77,7 @@ local function is_virtual(file)
     and not replaced[file]
 end
 
-local function rockspec(template, version, files)
+local function rockspec(template, rock, version, files)
   local values = {
     version = version .. "-1",
     tag = version == "scm" and "" or ('\n  tag = "v%s",'):format(version),
@@ -79,18 +85,21 @@ local function rockspec(template, version, files)
     core = sources(files, is_core, (" "):rep(7)),
     guardian = sources(files, is_guardian, (" "):rep(7)),
     virtual = sources(files, is_virtual, (" "):rep(11)),
+    tls = sources(files, is_tls, (" "):rep(7)),
   }
   return (template:gsub("@(%l[%l_]*)@", values)),
-    ("zklock-%s-1.rockspec"):format(version)
+    ("%s-%s-1.rockspec"):format(rock, version)
 end
 
 local directory, version = arg[1], arg[2]
 local files = { (table.unpack or unpack)(arg, 3) } -- luacheck: ignore unpack
 assert(version and version:find "^%d+%.%d+%.%d+$", "this is no version")
 assert(#files > 0, "no files were named")
-local template = read(here .. "/template")
-for _, of in ipairs { version, "scm" } do
-  local text, name = rockspec(template, of, files)
-  write(directory .. "/" .. name, "-- Made by `make rockspecs` from "
-    .. "rockspec/template: change that one.\n" .. text)
+local templates = { zklock = "template", ["zklock-tls"] = "template-tls" }
+for rock, template in pairs(templates) do
+  for _, of in ipairs { version, "scm" } do
+    local text, name = rockspec(read(here .. "/" .. template), rock, of, files)
+    write(directory .. "/" .. name, ("-- Made by `make rockspecs` from "
+      .. "rockspec/%s: change that one.\n"):format(template) .. text)
+  end
 end

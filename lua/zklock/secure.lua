@@ -6,8 +6,9 @@ local secure = {}
 -- Returns a message for the loader's text.
 local function explain(text)
   if text:find "module 'zklock.tls' not found" then
-    return "the module zklock.tls is not installed: install the package "
-      .. "lua-zklock-tls, or build zklock where libssl-dev is installed"
+    return "the module zklock.tls is not installed: install the rock "
+      .. "zklock-tls or the package lua-zklock-tls, or build zklock where "
+      .. "libssl-dev is installed"
   end
   local library = text:match "(lib[cs][%w]*%.[%w.]+): cannot open shared object"
   if library then

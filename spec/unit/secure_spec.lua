@@ -24,8 +24,9 @@ describe("Without OpenSSL", function()
   end
 
   it("connect refuses the option tls, and names the package", function()
-    refused("the module zklock.tls is not installed: install the package "
-      .. "lua-zklock-tls, or build zklock where libssl-dev is installed")
+    refused("the module zklock.tls is not installed: install the rock "
+      .. "zklock-tls or the package lua-zklock-tls, or build zklock where "
+      .. "libssl-dev is installed")
     assert.equal("disconnected", (select(3, zklock.connect("127.0.0.1:1",
       { connect_timeout = 0.05 }))))
   end)

@@ -1,0 +1,46 @@
+-- Made by `make rockspecs` from rockspec/template-tls: change that one.
+rockspec_format = "3.0"
+package = "zklock-tls"
+version = "scm-1"
+
+source = {
+  url = "git+https://github.com/zklock/zklock.git",
+}
+
+description = {
+  summary = "TLS for zklock: the module zklock.tls",
+  detailed = [[
+zklock loads this module for the option `tls` of zklock.connect, and for no
+other. It is a rock of its own because it needs OpenSSL 3.]],
+  homepage = "https://github.com/zklock/zklock",
+  issues_url = "https://github.com/zklock/zklock/issues",
+  maintainer = "The authors of zklock",
+  license = "MIT",
+  labels = { "zookeeper", "lock", "tls" },
+}
+
+-- The module refuses another version of zklock.
+dependencies = { "lua >= 5.1, < 5.6, ~= 5.2", "zklock == scm-1" }
+
+external_dependencies = {
+  OPENSSL = { header = "openssl/ssl.h", library = "ssl" },
+  CRYPTO = { library = "crypto" },
+}
+
+build = {
+  type = "builtin",
+  modules = {
+    ["zklock.tls"] = {
+      sources = {
+        "src/io/images.c", "src/tls/bind.c", "src/tls/certificate.c",
+        "src/tls/context.c", "src/tls/file.c", "src/tls/link.c",
+        "src/tls/lua_tls.c",
+      },
+      defines = { "_GNU_SOURCE" },
+      incdirs = { "src", "$(OPENSSL_INCDIR)" },
+      libdirs = { "$(OPENSSL_LIBDIR)", "$(CRYPTO_LIBDIR)" },
+      libraries = { "ssl", "crypto", "pthread", "dl" },
+    },
+  },
+  copy_directories = {},
+}

@@ -70,7 +70,6 @@ channels.no_messages = {
   { "ngx/page%.lua$", nil, "the page for operators" },
   { "ngx/html%.lua$", nil, "the page for operators" },
   { "ngx/board%.lua$", nil, "the page for operators" },
-  { "ngx/sums%.lua$", nil, "keys of a table" },
   { "zklock/metrics%.lua$", "^#", "the format of metrics" },
   { "zklock/metrics%.lua$", "^<name>", "the format of metrics" },
   { "zklock/metrics%.lua$", "^connecting connected", "a set of words" },

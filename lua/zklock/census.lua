@@ -37,30 +37,15 @@ end
 
 local function by_id(a, b) return a.id < b.id end
 
-local function copy(from)
-  local to = {}
-  for key, value in pairs(from) do to[key] = value end
-  return to
-end
-
-local function read_locks(engine)
-  local found = {}
-  for i, meter in ipairs(engine.meters.list) do
-    found[i] = { path = meter.path, mode = meter.mode,
-      waits = copy(meter.waits), holds = copy(meter.holds),
-      refusals = copy(meter.refusals), losses = copy(meter.losses) }
-  end
-  return found
-end
-
---- Returns a snapshot of a session; of a closed one, its last values.
+--- Returns a snapshot of a session; of a closed one, its last values.  Its
+-- `locks` are the session's own, which go on counting.
 function census.read(engine)
   local is_closed, last = engine.state.is.closed, engine.state.last
   local holds = is_closed and {} or read_holds(engine)
   local waiting = is_closed and {} or read_waits(engine)
   table.sort(holds, by_id)
   table.sort(waiting, by_id)
-  local known = read_locks(engine)
+  local locks = engine.meters.list
   return {
     hosts = engine.hosts,
     state = is_closed and "closed" or engine.core:state(),
@@ -68,11 +53,11 @@ function census.read(engine)
     timeout = is_closed and 0 or engine.core:timeout(),
     lease = is_closed and 0 or engine.core:lease(),
     counters = last and last.stats or engine.core:stats(),
-    locks = known,
+    locks = locks,
     holds = holds,
     waits = waiting,
-    holding = tally.rows(holds, known),
-    waiting = tally.rows(waiting, known),
+    holding = tally.rows(holds, locks),
+    waiting = tally.rows(waiting, locks),
   }
 end
 

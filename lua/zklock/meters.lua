@@ -26,7 +26,8 @@ for i, bound in ipairs(Meters.bounds) do table.insert(limits, i, bound) end
 
 -- A table constructor allocates the table at once, in its final size.
 local function new_histogram()
-  return { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, sum = 0 }
+  return { count = 0, sum = 0,
+    buckets = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 } }
 end
 
 -- Called by each grant and each release, so it compares with at most six of
@@ -35,11 +36,13 @@ local function observe(histogram, seconds)
   local i = seconds > limits[8] and 9 or 1
   if seconds > limits[i + 3] then i = i + 4 end
   while seconds > limits[i] do i = i + 1 end
-  histogram[i] = histogram[i] + 1
+  histogram.buckets[i] = histogram.buckets[i] + 1
+  histogram.count = histogram.count + 1
   histogram.sum = histogram.sum + seconds
 end
 
-local function new_meter(path, mode)
+--- Returns the counts of a path and a mode, all zero.
+function Meters.meter(path, mode)
   return { path = path, mode = mode, waits = new_histogram(),
     holds = new_histogram(), refusals = {}, losses = {} }
 end
@@ -63,7 +66,7 @@ local function add(self, path, mode)
   if #self.list >= Meters.most then path = Meters.others end
   local meter = of_mode[path]
   if not meter then
-    meter = new_meter(path, mode)
+    meter = Meters.meter(path, mode)
     of_mode[path] = meter
     self.list[#self.list + 1] = meter
   end

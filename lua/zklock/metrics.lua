@@ -40,29 +40,6 @@ local function write_labels(labels)
   return table.concat(parts, ",")
 end
 
--- Sources.  The labels of a source and of each path are written once, because
--- each path has some fifty samples.
-local Source = {}
-Source.__index = Source
-
-local function new_source(given)
-  return setmetatable({ snapshot = tally.fill(given.snapshot), known = {},
-    words = write_labels(given.labels) }, Source)
-end
-
-function Source:words_of(row)
-  local of_mode = self.known[row.mode] or {}
-  self.known[row.mode] = of_mode
-  local words = of_mode[row.path]
-  if not words then
-    words = write_label("mode", row.mode) .. ","
-      .. write_label("path", row.path)
-      .. (self.words == "" and "" or "," .. self.words)
-    of_mode[row.path] = words
-  end
-  return words
-end
-
 -- Families, one after the other.  The format requires all samples of a family
 -- together; their order is fixed, so that two texts can be compared.
 local Writer = {}
@@ -103,11 +80,6 @@ function Writer:add(words, value, suffix)
     words == "" and " " or "{" .. words .. "} ", write_number(value))
 end
 
-function Writer:add_word(words, label, word, value)
-  self:add((words == "" and "" or words .. ",") .. write_label(label, word),
-    value)
-end
-
 local ends = {} -- endings of a bucket's labels
 for i, bound in ipairs(Meters.bounds) do
   ends[i] = write_label("le", write_number(bound)) .. "} "
@@ -117,161 +89,124 @@ ends[#ends + 1] = 'le="+Inf"} '
 function Writer:add_histogram(words, histogram)
   local sum, head = 0, ("%s_bucket{%s,"):format(self.name, words)
   for i = 1, #ends do
-    sum = sum + histogram[i]
+    sum = sum + histogram.buckets[i]
     self:write(head, ends[i], write_number(sum))
   end
   self:add(words, histogram.sum, "_sum")
   self:add(words, sum, "_count")
 end
 
--- The samples of a family.
-
-local function one_of(words)
-  return function(writer, source)
-    for word in words:gmatch "%a+" do
-      writer:add_word(source.words, "state", word,
-        source.snapshot.state == word and 1 or 0)
-    end
+-- Adds a number for each word: `{ timeout = 2, busy = 1 }`.
+function Writer:add_counts(words, label, counts)
+  local list = {}
+  for word in pairs(counts) do list[#list + 1] = word end
+  bytes.sort(list)
+  for _, word in ipairs(list) do
+    self:add((words == "" and "" or words .. ",") .. write_label(label, word),
+      counts[word])
   end
 end
 
-local none = {}
-
-local function sorted(counts)
-  if not next(counts) then return none end -- the usual case
-  local words = {}
-  for word in pairs(counts) do words[#words + 1] = word end
-  bytes.sort(words)
-  return words
-end
-
-local function add_words(writer, words, label, counts)
-  for _, word in ipairs(sorted(counts)) do
-    writer:add_word(words, label, word, counts[word])
-  end
-end
-
-local function each_word(field, label)
-  return function(writer, source)
-    for _, lock in ipairs(source.snapshot.locks) do
-      add_words(writer, source:words_of(lock), label, lock[field])
-    end
-  end
-end
-
-local function each_histogram(field)
-  return function(writer, source)
-    for _, lock in ipairs(source.snapshot.locks) do
-      writer:add_histogram(source:words_of(lock), lock[field])
-    end
-  end
-end
-
--- A worker of an older version, which is about to exit, has no `oldest`.
-local function each_row(field, what)
-  return function(writer, source)
-    for _, row in ipairs(source.snapshot[field]) do
-      writer:add(source:words_of(row), row[what] or 0)
-    end
-  end
-end
-
-local function each_sum(field, label)
-  return function(writer, source)
-    add_words(writer, source.words, label, source.snapshot[field])
-  end
-end
-
-local function counter(name)
-  return function(writer, source)
-    writer:add(source.words, source.snapshot.counters[name] or 0)
-  end
-end
-
-local function field(name)
-  return function(writer, source)
-    writer:add(source.words, source.snapshot[name])
-  end
-end
-
-local function up(writer, source)
-  writer:add(source.words, source.snapshot.state == "connected" and 1 or 0)
-end
-
--- Name, type, help text, and samples.
+-- Name, type, help text; the field of the session, of its counters or of each
+-- path's row (tally.fill); the label if the field has a number for each word.
 local families = {
   { "zklock_session_up", "gauge",
     "1 if the session has a connection and can prove its holds, otherwise 0.",
-    up },
+    "session", "up" },
   { "zklock_session_state", "gauge",
     "1 for the current state of the session, 0 for the others.",
-    one_of "connecting connected suspended expired closed" },
+    "session", "states", "state" },
   { "zklock_session_timeout_seconds", "gauge",
     "Session timeout that the servers granted; 0 before the first connection "
       .. "and after close.",
-    field "timeout" },
+    "session", "timeout" },
   { "zklock_session_lease_seconds", "gauge",
     "How long the session can prove its holds without a reply from a server.",
-    field "lease" },
+    "session", "lease" },
   { "zklock_session_reconnects_total", "counter",
     "Reconnects of the same ZooKeeper session. After an expiration the "
       .. "connection of the new session does not count.",
-    counter "reconnects" },
+    "counters", "reconnects" },
   { "zklock_session_expirations_total", "counter",
-    "ZooKeeper sessions that expired.", counter "expirations" },
+    "ZooKeeper sessions that expired.", "counters", "expirations" },
   { "zklock_session_heartbeats_total", "counter",
     "Heartbeats that the servers have committed. Each renews the lease.",
-    counter "heartbeats" },
+    "counters", "heartbeats" },
   { "zklock_session_requests_total", "counter",
-    "Requests sent to the servers.", counter "requests" },
+    "Requests sent to the servers.", "counters", "requests" },
   { "zklock_session_pending_releases", "gauge",
     "Nodes of ended acquisitions whose deletion no server has confirmed.",
-    counter "pending_releases" },
+    "counters", "pending_releases" },
   { "zklock_session_refused_releases", "gauge",
     "Nodes of ended acquisitions that a server has refused to delete.",
-    counter "refused_releases" },
+    "counters", "refused_releases" },
   { "zklock_session_grants_total", "counter",
-    "Acquisitions that were granted, at all paths.", field "grants" },
+    "Acquisitions that were granted, at all paths.", "session", "grants" },
   { "zklock_session_refusals_total", "counter",
     "Acquisitions that ended without the lock, at all paths, by their code.",
-    each_sum("refusals", "code") },
+    "session", "refusals", "code" },
   { "zklock_session_losses_total", "counter",
     "Holds that were lost, at all paths, by their reason.",
-    each_sum("losses", "reason") },
+    "session", "losses", "reason" },
   { "zklock_lock_wait_seconds", "histogram",
-    "How long granted acquisitions waited.",
-    each_histogram "waits" },
+    "How long granted acquisitions waited.", "rows", "waits" },
   { "zklock_lock_hold_seconds", "histogram",
     "How long the lock was held, until it was released or lost.",
-    each_histogram "holds" },
+    "rows", "holds" },
   { "zklock_lock_refusals_total", "counter",
     "Acquisitions that ended without the lock, by their code.",
-    each_word("refusals", "code") },
+    "rows", "refusals", "code" },
   { "zklock_lock_losses_total", "counter",
-    "Holds that were lost, by their reason.", each_word("losses", "reason") },
+    "Holds that were lost, by their reason.", "rows", "losses", "reason" },
   { "zklock_lock_waiting", "gauge",
-    "Acquisitions of this session that wait now.", each_row("waiting", "n") },
+    "Acquisitions of this session that wait now.", "rows", "waiting" },
   { "zklock_lock_holding", "gauge", "Current holds of this session.",
-    each_row("holding", "n") },
+    "rows", "holding" },
   { "zklock_lock_oldest_wait_seconds", "gauge",
     "Age of the oldest current wait; 0 if there is none.",
-    each_row("waiting", "oldest") },
+    "rows", "oldest_wait" },
   { "zklock_lock_oldest_hold_seconds", "gauge",
     "Age of the oldest current hold; 0 if there is none.",
-    each_row("holding", "oldest") },
+    "rows", "oldest_hold" },
 }
+
+-- The labels of a source and of each path are written once, because each path
+-- has some fifty samples.
+local function new_source(given)
+  local full, own = tally.fill(given.snapshot), write_labels(given.labels)
+  for _, row in ipairs(full.rows) do
+    row.words = write_label("mode", row.mode) .. ","
+      .. write_label("path", row.path) .. (own == "" and "" or "," .. own)
+  end
+  return { words = own, session = { full }, counters = { full.counters },
+    rows = full.rows }
+end
 
 --- Returns the text of many sessions, `{ labels =, snapshot = }` each, in
 -- pieces.  Calls `pause()` now and then, because the text may be long.
 function metrics.pieces(given, pause)
   local sources, writer = {}, new_writer(pause)
-  for i, one in ipairs(given) do sources[i] = new_source(one) end
-  for _, description in ipairs(families) do
-    local name, kind, help, tell = (table.unpack or unpack)(description)
+  for i, one in ipairs(given) do
+    sources[i] = new_source(one)
+    pause()
+  end
+  for _, family in ipairs(families) do
+    local name, kind, help, of, field, label = (table.unpack or unpack)(family)
     writer.name = name
     writer:write("# HELP ", name .. " ", help)
     writer:write("# TYPE ", name .. " ", kind)
-    for _, source in ipairs(sources) do tell(writer, source) end
+    for _, source in ipairs(sources) do
+      for _, row in ipairs(source[of]) do
+        local words, value = row.words or source.words, row[field] or 0
+        if label then
+          writer:add_counts(words, label, value)
+        elseif kind == "histogram" then
+          writer:add_histogram(words, value)
+        else
+          writer:add(words, value)
+        end
+      end
+    end
   end
   writer:flush()
   return writer.pieces

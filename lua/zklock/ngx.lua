@@ -31,7 +31,7 @@ local board = Board.new(function()
   return list
 end)
 
-reader.after_turn = function() board:watch() end
+reader.board = board
 
 local levels = { error = "ERR", warn = "WARN", info = "INFO" }
 
@@ -159,13 +159,8 @@ function M.session(hosts, options, ...)
     or check.type(hosts, "string", "argument 1 of session (hosts)") .. " "
       .. describe(options, 0)
   local one = known[key]
-  if one and one.session:state() ~= "closed" then
-    board:watch()
-    return one.session
-  end
-  local session, message, code = open(key, hosts, options)
-  if session then board:watch() end
-  return session, message, code
+  if one and one.session:state() ~= "closed" then return one.session end
+  return open(key, hosts, options)
 end
 
 --- Serves the operators' page (doc/metrics.md).

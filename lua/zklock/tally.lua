@@ -1,4 +1,5 @@
---- Tally: totals of a snapshot for metrics.lua, with zeros.
+--- Tally: totals of a snapshot (census.lua) for metrics and the page of nginx,
+-- with zeros.
 --
 -- A counter that first appears with its first event begins at 1, and
 -- Prometheus' increase and rate never see that event.  So the counters of
@@ -20,12 +21,7 @@ tally.codes = { "timeout", "busy", "cancelled", "closed", "lost",
 tally.reasons = {}
 for reason in pairs(errors.losses) do table.insert(tally.reasons, reason) end
 
---- Returns how many values a histogram has counted.
-function tally.count(histogram)
-  local n = 0
-  for i = 1, #Meters.bounds + 1 do n = n + histogram[i] end
-  return n
-end
+local states = { "connecting", "connected", "suspended", "expired", "closed" }
 
 --- Counts rows by path and mode: `{ path =, mode =, n =, oldest = }`; `oldest`:
 -- the longest time of a row.  Paths with a meter and no row count 0.  Beyond a
@@ -58,42 +54,55 @@ local function zeros(words)
   return counts
 end
 
-local function add(to, from)
-  for word, n in pairs(from) do to[word] = (to[word] or 0) + n end
+--- Adds all numbers of `from` to `to`, and those of its tables; copies texts.
+function tally.add(to, from)
+  for key, value in pairs(from) do
+    if type(value) == "table" then
+      to[key] = tally.add(to[key] or {}, value)
+    else
+      to[key] = type(value) == "number" and (to[key] or 0) + value or value
+    end
+  end
   return to
 end
 
-local empty = { sum = 0 }
-for i = 1, #Meters.bounds + 1 do empty[i] = 0 end
-
-local function fill(lock)
-  return { path = lock.path, mode = lock.mode,
-    waits = lock.waits or empty, holds = lock.holds or empty,
-    refusals = add(zeros { "timeout" }, lock.refusals or {}),
-    losses = add(zeros(tally.reasons), lock.losses or {}) }
+local function new_row(path, mode)
+  local row = Meters.meter(path, mode)
+  row.refusals, row.losses = zeros { "timeout" }, zeros(tally.reasons)
+  row.waiting, row.oldest_wait, row.holding, row.oldest_hold = 0, 0, 0, 0
+  return row
 end
 
---- Returns the snapshot with zeros, and with the session's `grants`, `refusals`
--- and `losses`, summed over all paths.
+--- Returns `rows`, one for each path and mode: the counts of a lock with
+-- `waiting`, `oldest_wait`, `holding` and `oldest_hold`; and the session's
+-- `grants`, `refusals` and `losses`, summed over them, and its `states`.
 function tally.fill(snapshot)
-  local locks, known = {}, {}
-  local full = { locks = locks, grants = 0, refusals = zeros(tally.codes),
-    losses = zeros(tally.reasons) }
-  -- A path with waiters has no meter before its first outcome.
-  for _, rows in ipairs { snapshot.locks, snapshot.waiting } do
-    for _, row in ipairs(rows) do
-      local key = row.mode .. row.path
-      if not known[key] then
-        known[key] = true
-        locks[#locks + 1] = fill(row)
-      end
+  local rows, known = {}, {}
+  local full = { rows = rows, grants = 0, refusals = zeros(tally.codes),
+    losses = zeros(tally.reasons), states = zeros(states) }
+  local function at(of)
+    local key = of.mode .. of.path
+    if not known[key] then
+      known[key] = new_row(of.path, of.mode)
+      rows[#rows + 1] = known[key]
     end
+    return known[key]
   end
-  for _, lock in ipairs(locks) do
-    full.grants = full.grants + tally.count(lock.waits)
-    add(full.refusals, lock.refusals)
-    add(full.losses, lock.losses)
+  for _, lock in ipairs(snapshot.locks) do
+    tally.add(at(lock), lock)
+    full.grants = full.grants + lock.waits.count
+    tally.add(full.refusals, lock.refusals)
+    tally.add(full.losses, lock.losses)
   end
+  -- A path with waiters has no meter before its first outcome.
+  for _, count in ipairs(snapshot.waiting) do
+    tally.add(at(count), { waiting = count.n, oldest_wait = count.oldest })
+  end
+  for _, count in ipairs(snapshot.holding) do
+    tally.add(at(count), { holding = count.n, oldest_hold = count.oldest })
+  end
+  full.states[snapshot.state] = 1
+  full.up = full.states.connected
   return setmetatable(full, { __index = snapshot })
 end
 

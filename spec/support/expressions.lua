@@ -5,9 +5,9 @@ local prometheus = require "support.prometheus"
 local expressions = {}
 
 local function histogram(n)
-  local counts = { sum = 2 * n }
-  for i = 1, #require("zklock.meters").bounds + 1 do counts[i] = n end
-  return counts
+  local buckets = {}
+  for i = 1, #require("zklock.meters").bounds + 1 do buckets[i] = n end
+  return { count = n * #buckets, sum = 2 * n, buckets = buckets }
 end
 
 local function snapshot()

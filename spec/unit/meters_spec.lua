@@ -10,10 +10,10 @@ describe("A meter", function()
     meters:grant({ path = "/a", mode = "mutex" },
       { take = function() return seconds end })
     local waits, buckets = meters.list[1].waits, {}
-    for i, n in ipairs(waits) do
+    for i, n in ipairs(waits.buckets) do
       if n ~= 0 then buckets[#buckets + 1] = i end
     end
-    assert.same({ 1, seconds }, { #buckets, waits.sum })
+    assert.same({ 1, 1, seconds }, { #buckets, waits.count, waits.sum })
     return buckets[1]
   end
 

@@ -23,7 +23,10 @@ return { new = function(_, engine)
     w.parked = false
     local unread = reading.left or not reading.began
     if unread and not w.done then reader.look(weak) end
-    reading.replaced = not w.done and longest == 1 and not reading.began
+    if longest == 1 and not reading.began then
+      reading.replaced = true
+      A.arm()
+    end
   end
 
   -- A killed thread has left the semaphore; no other code notices that.

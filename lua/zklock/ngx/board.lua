@@ -2,176 +2,179 @@
 -- that serves the page can show all of them.
 --
 -- Each worker with a session writes a report into a shared dictionary, each
--- second, under its process id; an old report expires after LIFE.  A report is
+-- second, under its process id; an old report expires after LIFE.  The threads
+-- that read the sessions' events (reader.lua) call for it.  A report is
 -- plain: `{ worker =, pid =, time =, leaving =, too_large =, sessions = }`;
 -- each session is a snapshot of census.read with its `index`.
 local census = require "zklock.census"
 local core = require "zklock.core"
+local json = require "zklock.ngx.json"
+local Meters = require "zklock.meters"
 local plain = require "zklock.plain"
-local report = require "zklock.ngx.report"
-local scopes = require "zklock.ngx.scope"
-local waits = require "zklock.wait"
 
 local Board = {}
 Board.__index = Board
 
 local DICTIONARY, PREFIX = "zklock", "worker "
 local PERIOD, LIFE = 1, 4 -- seconds
--- A timer that is late by this time no longer exists.
-local LATE = 1
 -- The holds and waits of a session that are listed: the oldest ones.
 local ROWS = 50
-
--- The process that has loaded this module.  In any other process, a worker,
--- the Lua state lasts as long as the worker.
-local loaded_by = core.pid()
 
 --- `list()`: returns this worker's open sessions, `{ index =, session = }`
 -- each.
 function Board.new(list)
   return setmetatable({
     list = list,
-    turn = 0, -- of the last started timer
-    due = 0, -- the deadline of the next turn; zero: there is no timer
+    due = 0, -- when the next report is to be written
+    leaving = false, -- as of the last report
     complained = false,
   }, Board)
 end
+
+--- Returns how often turn() must be called, in seconds; nil if there is no
+-- dictionary.
+function Board.period() return ngx.shared[DICTIONARY] and PERIOD end
 
 local function first_of(rows)
   return { unpack(rows, 1, ROWS) }
 end
 
-local function report_of(self)
+local function read_session(one)
+  local snapshot = census.read(one.session._engine)
+  snapshot.index = one.index
+  snapshot.holds = first_of(snapshot.holds)
+  snapshot.waits = first_of(snapshot.waits)
+  snapshot.counters.wait_histogram = nil -- the locks have their own
+  return snapshot
+end
+
+-- Returns this worker's report; without `list` that it has no room.
+local function report_of(list)
   local sessions = {}
-  for i, one in ipairs(self.list()) do
-    local snapshot = census.read(one.session._engine)
-    snapshot.index = one.index
-    snapshot.holds = first_of(snapshot.holds)
-    snapshot.waits = first_of(snapshot.waits)
-    sessions[i] = snapshot
-  end
+  for i, one in ipairs(list or {}) do sessions[i] = read_session(one) end
   return { worker = tostring(ngx.worker.id() or "-"), pid = ngx.worker.pid(),
-    time = ngx.now(), leaving = ngx.worker.exiting(), too_large = false,
+    time = ngx.now(), leaving = ngx.worker.exiting(), too_large = not list,
     sessions = sessions }
 end
 
-local function complain(self, problem)
-  if self.complained then return end
-  self.complained = true
-  ngx.log(ngx.WARN, ("zklock: lua_shared_dict %s has no room for what this "
-    .. "worker has to tell of its sessions (%s): make it larger"):format(
-    DICTIONARY, plain.text(problem)))
-end
-
--- A report for which there is no room evicts no other report.
+-- Writes this worker's report, and returns its text.  A report for which there
+-- is no room evicts no other report.
 local function put(self, dict, mine)
-  local key = PREFIX .. mine.pid
-  local ok, problem = dict:safe_set(key, report.write(mine), LIFE)
-  if ok then return end
-  complain(self, problem)
-  local less = { worker = mine.worker, pid = mine.pid, time = mine.time,
-    leaving = mine.leaving, too_large = true, sessions = {} }
-  if not dict:safe_set(key, report.write(less), LIFE) then dict:delete(key) end
-end
-
--- The timer.
-
--- Returns whether the Lua state lasts without the board's help.  If it serves
--- one request (lua_code_cache off), it lasts only as long as other work runs
--- in it.
-local function lasts(self)
-  if scopes.lasts or core.pid() ~= loaded_by then return true end
-  for _, one in ipairs(self.list()) do
-    local engine = one.session._engine
-    if next(engine.holds) or waits.exist(engine.waits) then return true end
+  local key, text = PREFIX .. mine.pid, json.write(mine)
+  local ok, problem = dict:safe_set(key, text, LIFE)
+  if ok then return text end
+  if not self.complained then
+    self.complained = true
+    ngx.log(ngx.WARN, ("zklock: lua_shared_dict %s has no room for what this "
+      .. "worker has to tell of its sessions (%s): make it larger"):format(
+      DICTIONARY, plain.text(problem)))
   end
-  return false
+  if not dict:safe_set(key, json.write(report_of()), LIFE) then
+    dict:delete(key)
+  end
+  return text
 end
 
--- Returns whether requests of nginx or waits keep an exiting worker, which
--- goes on reporting as long.
-local function is_kept(self)
-  for _, one in ipairs(self.list()) do
-    local engine = one.session._engine
-    if engine.core:requests(true) > 0 or waits.exist(engine.waits) then
-      return true
+--- Lets other workers see this worker's report, if there is a dictionary and
+-- the last one is old.  Must be called at each turn of a session's reader.
+function Board:turn()
+  local dict, is_leaving = ngx.shared[DICTIONARY], ngx.worker.exiting()
+  local is_due = core.now() >= self.due or is_leaving ~= self.leaving
+  if not dict or not is_due then return end
+  self.due, self.leaving = core.now() + PERIOD, is_leaving
+  put(self, dict, report_of(self.list()))
+end
+
+--- Must be called when the reader of a session ends.
+function Board:leave()
+  self.due = 0
+  if self.list()[1] and not ngx.worker.exiting() then return self:turn() end
+  local dict = ngx.shared[DICTIONARY]
+  if dict then dict:delete(PREFIX .. ngx.worker.pid()) end
+end
+
+-- Reading.  The fields that the page and the metrics need, with values of their
+-- types; `each`: all other values are such ones; `n`: so many items.
+
+local counts = { each = 0 }
+local histogram = { count = 0, sum = 0,
+  buckets = { each = 0, n = #Meters.bounds + 1 } }
+local rows = { each = { path = "", mode = "", n = 0 } }
+
+local SHAPE = { worker = "", pid = 0, time = 0, leaving = false,
+  too_large = false, sessions = { each = { hosts = "", state = "", id = "",
+    index = 0, timeout = 0, lease = 0,
+    counters = { reconnects = 0, expirations = 0, requests = 0,
+      pending_releases = 0 },
+    locks = { each = { path = "", mode = "", waits = histogram,
+      holds = histogram, refusals = counts, losses = counts } },
+    holds = { each = { path = "", mode = "", seconds = 0, lease = 0,
+      token = "", node = "", state = "" } },
+    waits = { each = { path = "", mode = "", seconds = 0 } },
+    holding = rows, waiting = rows,
+  } } }
+
+local function fits(value, shape)
+  if type(shape) ~= "table" or type(value) ~= "table" then
+    return type(value) == type(shape)
+  end
+  for key, part in pairs(shape) do
+    if key == "each" then
+      for _, item in pairs(value) do
+        if not fits(item, part) then return false end
+      end
+    elseif key == "n" and shape.each then
+      if #value ~= part then return false end
+    elseif not fits(value[key], part)
+        and not (key == "lease" and value.lease == nil) then -- no limit
+      return false
     end
   end
-  return false
+  return true
 end
 
-local function take_leave(self, dict)
-  while is_kept(self) do
-    put(self, dict, report_of(self))
-    ngx.sleep(0.1)
-  end
-  dict:delete(PREFIX .. ngx.worker.pid())
+-- Returns the report of a text; nil if another program has written it.
+local function read_report(text)
+  local ok, one = pcall(json.read, text)
+  return ok and fits(one, SHAPE) and one or nil
 end
 
-local start
-
--- Starts the next timer first, because this turn may raise.
-local function tick(premature, self, turn)
-  if turn ~= self.turn then return end -- was given up, but ran late
-  local dict = ngx.shared[DICTIONARY]
-  if premature then return take_leave(self, dict) end
-  self.due = 0
-  if lasts(self) then start(self, PERIOD) end
-  put(self, dict, report_of(self))
+-- Returns the place of a worker among the others.  One that leaves has a place
+-- of its own, at the end.
+local function place_of(one)
+  return one.leaving and ("leaving %10d"):format(one.pid)
+    or ("%5s"):format(one.worker)
 end
 
-function start(self, delay)
-  if not ngx.timer.at(delay, tick, self, self.turn + 1) then return end
-  self.turn = self.turn + 1
-  self.due = core.now() + delay + LATE
-end
+local function by_place(a, b) return place_of(a) < place_of(b) end
 
---- Lets other workers see this worker's reports, if there is a dictionary.
--- Must be called at every activity.  nginx refuses a timer while too many are
--- pending (lua_max_pending_timers), and silently drops one when too many run
--- (lua_max_running_timers); then this starts another.
-function Board:watch()
-  if core.now() < self.due or not ngx.shared[DICTIONARY]
-      or ngx.worker.exiting() then
-    return
-  end
-  start(self, 0)
-end
-
--- Reading.
-
--- Of two reports with the same number the newer one counts, because a worker
--- may have replaced another.  A worker that leaves has a place of its own.
+-- Of two reports of one place the newer one counts, because a worker may have
+-- replaced another.
 local function add(places, one)
-  local place = one.leaving and "leaving " .. one.pid or one.worker
-  local other = places[place]
-  if not other or other.time < one.time then places[place] = one end
+  local other = places[place_of(one)]
+  if not other or other.time < one.time then places[place_of(one)] = one end
 end
 
-local function by_place(a, b)
-  if a.leaving ~= b.leaving then return b.leaving end
-  local i, j = tonumber(a.worker) or -1, tonumber(b.worker) or -1
-  if i ~= j then return i < j end
-  return a.pid < b.pid
-end
-
---- Returns the reports of all workers, this worker's as of now, and whether
--- there is a dictionary.  It writes this worker's report before it reads, so
--- the next answer knows at least as much, and no counter ever falls.  Calls
--- `pause()` now and then.
+--- Returns the reports of all workers, each with its `text`, this worker's as
+-- of now, and whether there is a dictionary.  It writes this worker's report
+-- before it reads, so the next answer knows at least as much, and no counter
+-- ever falls.  Calls `pause()` now and then.
 function Board:read(pause)
-  local mine, dict = report_of(self), ngx.shared[DICTIONARY]
-  local places, reports = {}, {}
+  local mine, dict = report_of(self.list()), ngx.shared[DICTIONARY]
+  local places, reports, text = {}, {}, nil
   if dict and mine.sessions[1] then
-    put(self, dict, mine)
-    self:watch()
+    text = put(self, dict, mine)
   end
   for _, key in ipairs(dict and dict:get_keys(0) or {}) do
-    local text = key:sub(1, #PREFIX) == PREFIX and dict:get(key)
-    local one = text and report.read(text)
-    if one and one.pid ~= mine.pid then add(places, one) end
-    if one then pause() end
+    local found = key:sub(1, #PREFIX) == PREFIX and dict:get(key)
+    local one = read_report(found)
+    if one and one.pid ~= mine.pid then
+      one.text = found
+      add(places, one)
+      pause()
+    end
   end
+  mine.text = text or json.write(mine)
   add(places, mine)
   for _, one in pairs(places) do reports[#reports + 1] = one end
   table.sort(reports, by_place)

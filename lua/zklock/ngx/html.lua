@@ -4,8 +4,6 @@ local bytes = require "zklock.bytes"
 local decimal = require "zklock.decimal"
 local Meters = require "zklock.meters"
 local plain = require "zklock.plain"
-local sums = require "zklock.ngx.sums"
-local tally = require "zklock.tally"
 
 local html = {}
 
@@ -39,30 +37,30 @@ function html.wide_code(value)
   return '<code class="wide">' .. html.text(value) .. "</code>"
 end
 
-function html.number(n) return ("%d"):format(n) end
-
 --- Colours HTML: "good", "warn", "bad", "faint".
 function html.mark(class, value)
   return ('<span class="%s">%s</span>'):format(class, value)
 end
 
---- Writes a number that should be zero.
-function html.bad_if_any(n, class)
-  return n > 0 and html.mark(class or "bad", html.number(n)) or html.number(n)
+--- Colours a number that should be zero.
+function html.unless_zero(class, n)
+  return n > 0 and html.mark(class, n) or n
 end
 
---- `{ timeout = 2, busy = 1 }` → "busy 1, timeout 2"
+--- `{ timeout = 2, busy = 1, auth = 0 }` → "busy 1, timeout 2"
 function html.words(counts)
   local parts = {}
   for word, n in pairs(counts) do
-    parts[#parts + 1] = ("%s&nbsp;%d"):format(html.text(word), n)
+    if n > 0 then
+      parts[#parts + 1] = ("%s&nbsp;%d"):format(html.text(word), n)
+    end
   end
   bytes.sort(parts)
   return parts[1] and table.concat(parts, ", ") or "0"
 end
 
 --- Writes a table, which scrolls if it is too wide.  `heads`: texts; `rows`:
--- lists of HTML; `name`: its label for screen readers.
+-- lists of HTML and whole numbers; `name`: its label for screen readers.
 function html.table(name, heads, rows)
   local parts = { ('<div class="scroll" tabindex="0" role="region" '
     .. 'aria-label="%s"><table><thead><tr>'):format(html.text(name)) }
@@ -97,36 +95,41 @@ local function bar(i, n, most)
     decimal.format("%.1f", high), name_of(i), n)
 end
 
+-- Writes the bound below which this share (0 to 1) of a histogram lies.
 local function quantile(histogram, share)
-  local bound = sums.quantile(histogram, share)
-  if bound == math.huge then
-    return "over " .. html.seconds(Meters.bounds[#Meters.bounds])
+  local n = 0
+  for i, bound in ipairs(Meters.bounds) do
+    n = n + histogram.buckets[i]
+    if n >= histogram.count * share then
+      return "within " .. html.seconds(bound)
+    end
   end
-  return "within " .. html.seconds(bound)
+  return "over " .. html.seconds(Meters.bounds[#Meters.bounds])
 end
 
 --- Writes a histogram as bars, and in numbers.
 function html.histogram(histogram)
-  local count, most, bars = tally.count(histogram), 0, {}
-  if count == 0 then return '<span class="faint">none yet</span>' end
-  for i = 1, #Meters.bounds + 1 do most = math.max(most, histogram[i]) end
-  for i = 1, #Meters.bounds + 1 do bars[i] = bar(i, histogram[i], most) end
+  local most, bars = 0, {}
+  if histogram.count == 0 then return html.mark("faint", "none yet") end
+  for _, n in ipairs(histogram.buckets) do most = math.max(most, n) end
+  for i, n in ipairs(histogram.buckets) do bars[i] = bar(i, n, most) end
   return ('<svg width="%d" height="%d" aria-hidden="true">%s</svg><div '
     .. 'class="numbers">half %s, mean %s<br>99 %% %s</div>'):format(
     #bars * (WIDE + GAP), HIGH, table.concat(bars), quantile(histogram, 0.5),
-    html.seconds(histogram.sum / count), quantile(histogram, 0.99))
+    html.seconds(histogram.sum / histogram.count), quantile(histogram, 0.99))
 end
 
---- Writes a table of buckets: how many waits and holds are in each.
+--- Writes a table of buckets, to be opened: how many waits and holds are in
+-- each.
 function html.buckets(waits, holds)
   local rows = {}
-  for i = 1, #Meters.bounds + 1 do
-    if waits[i] + holds[i] > 0 then
-      rows[#rows + 1] = { name_of(i), ("%d"):format(waits[i]),
-        ("%d"):format(holds[i]) }
+  for i, n in ipairs(waits.buckets) do
+    if n + holds.buckets[i] > 0 then
+      rows[#rows + 1] = { name_of(i), n, holds.buckets[i] }
     end
   end
-  return html.table("buckets", { "time", "waits", "holds" }, rows)
+  return rows[1] and ("<details><summary>all numbers</summary>%s</details>")
+    :format(html.table("buckets", { "time", "waits", "holds" }, rows)) or ""
 end
 
 html.style = [[

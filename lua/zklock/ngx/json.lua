@@ -1,120 +1,81 @@
---- JSON: the content of the operators' page, for programs.  It uses the library
--- that is installed: OpenResty has cjson, Debian lua-cjson and lua-dkjson.
-local Meters = require "zklock.meters"
+--- JSON: the text in which a worker reports to the others, and the answer for
+-- programs, which is made of these texts.
+--
+-- Strings have one kind of escape, \u00XX, for quotes and backslashes.  Reports
+-- keep the texts of paths as they are; json.plain makes them fit to be shown.
+local decimal = require "zklock.decimal"
 local plain = require "zklock.plain"
-local tally = require "zklock.tally"
 
 local json = {}
 
--- Marks an empty list, which cjson would write as an object.  No text of a
--- report can equal it.
-local NOTHING = "\0"
+local escapes = { ['"'] = "\\u0022", ["\\"] = "\\u005c" }
 
-local function list_of(from, make)
-  local list = {}
-  for i, item in ipairs(from) do list[i] = make(item) end
-  if not list[1] then list[1] = NOTHING end
-  return list
+-- The tables that are objects even if they are empty.
+local objects = { refusals = true, losses = true, internal = true }
+
+local function is_finite(value)
+  return type(value) ~= "number" or value - value == 0
 end
 
-local function object(fields)
-  return setmetatable(fields, { __jsontype = "object" }) -- for dkjson
-end
-
--- Copies texts, made plain, and finite numbers.
-local function scalars(from)
-  local to = {}
-  for key, value in pairs(from) do
-    if type(value) == "string" then
-      to[key] = plain.text(value)
-    elseif type(value) == "boolean"
-        or type(value) == "number" and value - value == 0 then
-      to[key] = value
+--- Returns the text of a value.  Lists have no gaps; keys of objects are names;
+-- numbers that are not finite are left out.  `key`: where the value stands.
+function json.write(value, key)
+  if type(value) == "string" then
+    return '"' .. value:gsub('["\\]', escapes) .. '"'
+  elseif type(value) == "number" then
+    return decimal.format("%.14g", value)
+  elseif type(value) ~= "table" then
+    return tostring(value)
+  elseif key == "buckets" then -- most of a report: whole numbers
+    return "[" .. table.concat(value, ",") .. "]"
+  end
+  local parts = {}
+  for i, item in ipairs(value) do parts[i] = json.write(item) end
+  if parts[1] or not next(value) and not objects[key] then
+    return "[" .. table.concat(parts, ",") .. "]"
+  end
+  for name, item in pairs(value) do
+    if is_finite(item) then
+      parts[#parts + 1] = '"' .. name .. '":' .. json.write(item, name)
     end
   end
-  return object(to)
+  return "{" .. table.concat(parts, ",") .. "}"
 end
 
-local function histogram(of)
-  return { count = tally.count(of), sum = of.sum,
-    buckets = { unpack(of, 1, #Meters.bounds + 1) } }
+--- Makes a text of json.write valid JSON of visible characters.
+function json.plain(text)
+  return (text:gsub("[^ -~]+", function(run)
+    return (plain.text(run):gsub("\\", escapes))
+  end))
 end
 
-local function of_lock(lock)
-  return { path = plain.text(lock.path), mode = lock.mode,
-    waits = histogram(lock.waits), holds = histogram(lock.holds),
-    refusals = scalars(lock.refusals), losses = scalars(lock.losses) }
-end
+local closing = { ["["] = "]", ["{"] = "}" }
+local words = { ["true"] = true, ["false"] = false }
 
-local function of_session(session)
-  local to = scalars(session)
-  to.counters = scalars(session.counters)
-  to.counters.internal = scalars(session.counters.internal)
-  to.locks = list_of(session.locks, of_lock)
-  for _, name in ipairs { "holds", "waits", "holding", "waiting" } do
-    to[name] = list_of(session[name], scalars)
+local function unescape(digits) return string.char(tonumber(digits, 16)) end
+
+-- Returns the value at `i`, and the index after it; nil if there is none.
+local function read(text, i)
+  local string, after = text:match('^"([^"]*)"()', i)
+  if string then return string:gsub("\\u00(%x%x)", unescape), after end
+  local word, behind = text:match("^([%w.+-]+)()", i)
+  if words[word] ~= nil then return words[word], behind end
+  if word then return tonumber(word), behind end
+  local close, value = closing[text:sub(i, i)], {}
+  i = close and i + 1
+  while i and text:sub(i, i) ~= close do
+    local key, from = text:match('^"([^"]*)":()', i)
+    key = key or #value + 1
+    value[key], i = read(text, from or i)
+    i = value[key] ~= nil and text:match("^,?()", i) or nil
   end
-  return to
+  if i then return value, i + 1 end
 end
 
--- Long lists are written item by item.  Meanwhile this stands for them; no
--- text of a report can equal it.
-local LIST = "\1"
-
--- `texts`: the items of the list.
-local function encode_with(encode, fields, texts)
-  local text = encode(fields)
-  local first, last = text:find('"\\u0001"', 1, true)
-  return text:sub(1, first - 1) .. "[" .. table.concat(texts, ",") .. "]"
-    .. text:sub(last + 1)
-end
-
-local function encode_worker(encode, report, pause)
-  local to, texts = scalars(report), {}
-  for i, session in ipairs(report.sessions) do
-    texts[i] = encode(of_session(session))
-    pause()
-  end
-  to.sessions = LIST
-  return encode_with(encode, to, texts)
-end
-
-local function of_queue(queue)
-  local to = scalars(queue)
-  to.contenders = list_of(queue.contenders, scalars)
-  return to
-end
-
--- Returns a separate instance of cjson each time.  The user's settings (sparse
--- lists, digits of numbers) do not apply to it, and it reads the decimal mark
--- of the present locale.
-local function encoder()
-  for _, name in ipairs { "cjson", "dkjson" } do
-    local ok, library = pcall(require, name)
-    if ok then return (library.new and library.new() or library).encode end
-  end
-end
-
---- Returns the JSON text of `all`, as of page.text; nil and a message if there
--- is no library.
-function json.text(all)
-  local encode = encoder()
-  if not encode then
-    return nil, "there is no library for JSON: install lua-cjson (OpenResty "
-      .. "brings it) or lua-dkjson"
-  end
-  local workers = {}
-  for i, report in ipairs(all.reports) do
-    workers[i] = encode_worker(encode, report, all.pause)
-  end
-  local text = encode_with(encode, {
-    time = all.time,
-    complete = all.is_shared,
-    bounds = { unpack(Meters.bounds) },
-    workers = LIST,
-    queues = all.queues and list_of(all.queues.list, of_queue) or nil,
-  }, workers)
-  return (text:gsub('"\\u0000"', ""))
+--- Returns the value of a text of json.write; nil if it is none.
+function json.read(text)
+  local value, after = read(text, 1)
+  if after == #text + 1 then return value end
 end
 
 return json

@@ -44,9 +44,15 @@ local function spawner(weak)
 end
 
 local reader = {
-  -- Called after each step of a session: by the board, if there is one.
-  after_turn = function() end,
+  board = false, -- the object to which the worker's readers report, if any
 }
+
+-- Reports to the other workers; an error must not end the reader.
+local function report(method)
+  if not reader.board then return end
+  local ok, problem = pcall(reader.board[method], reader.board)
+  if not ok then ngx.log(ngx.ERR, plain.problem(problem)) end
+end
 
 -- Steps the session; logs errors of callbacks.  Returns false if the reader
 -- must end.
@@ -61,7 +67,7 @@ local function turn(weak, tasks)
   if not ok then ngx.log(ngx.ERR, plain.problem(problem)) end
   if engine.state.is.left then return false end
   if ngx.worker.exiting() then engine:retire() end
-  reader.after_turn()
+  report "turn"
   if engine.state.is.left then return false end
   local requests = engine.core:requests(may_leave())
   return not may_leave() or requests > 0 or tasks.running > 0
@@ -123,7 +129,8 @@ local PULSE, QUICK = 10, 1 -- seconds
 -- request has no such timer.
 local function beat(weak)
   repeat
-    ngx.sleep(scopes.lasts and PULSE or QUICK)
+    local board = reader.board
+    ngx.sleep(board and board.period() or scopes.lasts and PULSE or QUICK)
     local is_needed = is_open(weak)
     if is_needed then weak[1].core:nudge() end
   until not is_needed
@@ -143,6 +150,7 @@ local function read(_, me, weak)
     end
   until ok
   me.left = true
+  report "leave"
   scopes.internal[address] = nil
   ngx.thread.kill(pulse)
 end

@@ -10,6 +10,7 @@
 local check = require "zklock.check"
 local core = require "zklock.core"
 local json = require "zklock.ngx.json"
+local Meters = require "zklock.meters"
 local metrics = require "zklock.metrics"
 local page = require "zklock.ngx.page"
 local plain = require "zklock.plain"
@@ -41,7 +42,7 @@ local safe = {
 -- sleep of 0 s would make an nginx without OpenResty's patches log a warning.
 local function pause() ngx.sleep(0.001) end
 
-local function answer_pieces(code, kind, pieces)
+local function answer(code, kind, pieces)
   local length = 0
   for _, piece in ipairs(pieces) do length = length + #piece end
   ngx.status = code
@@ -55,13 +56,9 @@ local function answer_pieces(code, kind, pieces)
   return ngx.exit(ngx.HTTP_OK) -- also ends threads that still wait for a server
 end
 
-local function answer(code, kind, text)
-  return answer_pieces(code, kind, { text })
-end
-
 local function refuse(code, sentence, ...)
   return answer(code, "text/plain; charset=utf-8",
-    "zklock: " .. plain.text(sentence:format(...)) .. "\n")
+    { "zklock: " .. plain.text(sentence:format(...)) .. "\n" })
 end
 
 local names = check.set "format refresh queues"
@@ -75,17 +72,18 @@ local function read_query()
       return nil, "unknown name in the query: use format, refresh or queues"
     end
   end
-  local format, refresh = given.format or "html", given.refresh
-  if format ~= "html" and format ~= "json" then
-    return nil, "format is html or json"
-  end
+  local format, queues = given.format or "html", given.queues or "0"
+  local refresh = given.refresh
   local seconds = type(refresh) == "string" and refresh:find "^%d%d?%d?%d?$"
     and tonumber(refresh)
-  if refresh ~= nil and not (seconds and seconds >= 1 and seconds <= 3600) then
+  if format ~= "html" and format ~= "json" then
+    return nil, "format is html or json"
+  elseif refresh ~= nil and not (seconds and seconds >= 1 and seconds <= 3600)
+  then
     return nil, "refresh is a number of seconds, 1 to 3600"
+  elseif queues ~= "0" and queues ~= "1" then
+    return nil, "queues is 1 or 0"
   end
-  local queues = given.queues or "0"
-  if queues ~= "0" and queues ~= "1" then return nil, "queues is 1 or 0" end
   return { format = format, refresh = seconds or nil, queues = queues == "1" }
 end
 
@@ -94,54 +92,47 @@ end
 local PATHS, CONTENDERS = 20, 20
 local PATIENCE = 1 -- seconds, for all of them
 
--- Returns a connected session for each `hosts`.
-local function asking(board)
-  local sessions = {}
-  for _, one in ipairs(board.list()) do
-    if one.session:state() == "connected" then
-      sessions[one.session._engine.hosts] = one.session
+-- Returns `{ list =, more = }`: `{ hosts =, path = }` of the queues to read,
+-- without duplicates, and the number of those left out.
+local function find_queues(waits)
+  local queues, seen = { list = {}, more = 0 }, {}
+  for _, wait in ipairs(waits) do
+    local hosts = wait.session.hosts
+    local key = hosts .. " " .. wait.path
+    if not seen[key] and #queues.list < PATHS then
+      table.insert(queues.list, { hosts = hosts, path = wait.path,
+        contenders = {} })
+    elseif not seen[key] then
+      queues.more = queues.more + 1
     end
+    seen[key] = true
   end
-  return sessions
-end
-
--- Returns `{ hosts =, path = }` of the queues to read, without duplicates, and
--- the number of those left out.
-local function waited_for(reports)
-  local list, seen, more = {}, {}, 0
-  for _, report in ipairs(reports) do
-    for _, session in ipairs(report.sessions) do
-      for _, wait in ipairs(session.waits) do
-        local key = session.hosts .. " " .. wait.path
-        if not seen[key] and #list < PATHS then
-          list[#list + 1] = { hosts = session.hosts, path = wait.path }
-        elseif not seen[key] then
-          more = more + 1
-        end
-        seen[key] = true
-      end
-    end
-  end
-  return list, more
+  return queues
 end
 
 local function ask(session, queue, done)
   local ok, found, message = pcall(session.contenders, session, queue.path)
-  if not ok then found, message = nil, found end
-  queue.problem = not found and tostring(message) or nil
-  queue.count = found and #found
-  queue.contenders = found and { unpack(found, 1, CONTENDERS) } or {}
+  if ok and found then
+    queue.problem, queue.count = nil, #found
+    queue.contenders = { unpack(found, 1, CONTENDERS) }
+  else
+    queue.problem = tostring(ok and message or found)
+  end
   done:post(1)
 end
 
---- Reads all at once, within PATIENCE.
-local function read_queues(board, reports)
-  local list, more = waited_for(reports)
-  local sessions, asked = asking(board), 0
+-- Asks for all at once, within PATIENCE.
+local function read_queues(board, waits)
+  local queues, sessions, asked = find_queues(waits), {}, 0
   local done = require("ngx.semaphore").new()
-  for _, queue in ipairs(list) do
+  for _, one in ipairs(board.list()) do
+    local session = one.session
+    if session:state() == "connected" then
+      sessions[session._engine.hosts] = session
+    end
+  end
+  for _, queue in ipairs(queues.list) do
     local session = sessions[queue.hosts]
-    queue.contenders = {}
     queue.problem = session and "no answer yet"
       or "this worker has no connection to these servers"
     if session then
@@ -153,7 +144,7 @@ local function read_queues(board, reports)
   for _ = 1, asked do
     done:wait(math.max(0, deadline - core.now()))
   end
-  return { list = list, more = more }
+  return queues
 end
 
 -- The pages.
@@ -171,26 +162,34 @@ local function tell_metrics(board)
         hosts = session.hosts } }
     end
   end
-  return answer_pieces(200, "text/plain; version=0.0.4; charset=utf-8",
+  return answer(200, "text/plain; version=0.0.4; charset=utf-8",
     metrics.pieces(sources, pause))
 end
 
-local function tell_json(all)
-  local text, problem = json.text(all)
-  if not text then return refuse(501, "%s", problem) end
-  return answer(200, "application/json", text)
+local function tell_json(given)
+  local pieces = {}
+  for i, report in ipairs(given.reports) do
+    pieces[i] = (i > 1 and "," or "") .. json.plain(report.text)
+    pause()
+  end
+  local rest = json.write { time = given.time, complete = given.is_shared,
+    bounds = Meters.bounds, queues = given.queues and given.queues.list }
+  table.insert(pieces, 1, '{"workers":[')
+  pieces[#pieces + 1] = "]," .. json.plain(rest):sub(2)
+  return answer(200, "application/json", pieces)
 end
 
 local function tell_page(board, location)
   local query, problem = read_query()
   if not query then return refuse(400, "%s", problem) end
   local reports, is_shared = board:read(pause)
-  local all = { time = ngx.now(), reports = reports, is_shared = is_shared,
-    workers = ngx.worker.count(), pid = ngx.worker.pid(),
-    location = location, refresh = query.refresh, pause = pause,
-    queues = query.queues and read_queues(board, reports) or nil }
-  if query.format == "json" then return tell_json(all) end
-  return answer(200, "text/html; charset=utf-8", page.text(all))
+  local all = page.read(reports, pause)
+  local given = { time = ngx.now(), reports = reports, is_shared = is_shared,
+    workers = ngx.worker.count(), location = location,
+    refresh = query.refresh, pause = pause,
+    queues = query.queues and read_queues(board, all.waits) or nil }
+  if query.format == "json" then return tell_json(given) end
+  return answer(200, "text/html; charset=utf-8", { page.text(given, all) })
 end
 
 --- Answers the running request.

@@ -85,38 +85,25 @@ local function new(engine, list)
   }, Multi)
 end
 
-local function read_request(given)
-  local timeout
-  given, timeout = options.read_acquire(given)
-  local deadline = timeout and timeout > 0 and core.now() + timeout
+-- Returns a taking, an acquisition in progress, from the user's options.
+local function read_taking(how)
+  local given, timeout = options.read_acquire(how)
   return {
-    -- Returns how much of the one deadline is left.
-    timeout = function()
-      if deadline then return math.max(deadline - core.now(), 1e-6) end
-      return timeout
-    end,
-    data = given.data,
-    max_hold = given.max_hold,
-    owner = given.owner,
     asked = timeout,
+    deadline = timeout and timeout > 0 and core.now() + timeout,
+    given = { data = given.data, max_hold = given.max_hold,
+      owner = given.owner },
     busy = false, -- true: try_acquire
-  }
-end
-
--- Taking: an acquisition in progress, in whichever part it waits.
-local function new_taking(self, request)
-  local taking = {
-    engine = self._engine,
-    multi = self,
-    request = request,
     guard = false,
     scope = false,
     wait = false, -- for the current part
     cancelled = false,
   }
-  taking.guard = multi_guards.new(taking, self.path)
+end
+
+local function start(self, taking)
+  taking.guard = multi_guards.new(self._engine, self.path, taking)
   self._takings[taking] = true
-  return taking
 end
 
 -- Cancels it: it ends with "cancelled" unless the last part was granted
@@ -127,50 +114,45 @@ local function cancel(taking)
 end
 
 -- Returns why it cannot go on after a grant: nil, message, code.
-local function obstacle(taking, is_complete)
-  local path = taking.multi.path
-  if taking.engine.state.is.closed then return reasons.closed(path) end
+local function obstacle(self, taking, is_complete)
+  if self._engine.state.is.closed then return reasons.closed(self.path) end
   local lost_path = multi_guards.lost_path(taking.guard)
   if lost_path then
     return refusal("lost", "the hold of %s was lost while the rest of %s was "
-      .. "acquired", lost_path, path)
+      .. "acquired", lost_path, self.path)
   elseif taking.cancelled and not is_complete then
-    return reasons.cancelled(path)
+    return reasons.cancelled(self.path)
   end
 end
 
 -- Notes the answer of a part.  Returns nothing if the next part must be
 -- acquired; otherwise true and the result of the whole acquisition.
-local function note(taking, part, message, code)
-  local guard, multi = taking.guard, taking.multi
+local function note(self, taking, part, message, code)
+  local guard = taking.guard
   taking.wait = false
   if part then multi_guards.add(guard, part) end
-  local is_complete = multi_guards.count(guard) == #multi._parts
-  if part or code == "cancelled" and multi_guards.has_ended(guard) then
-    local _, why, which = obstacle(taking, is_complete)
+  local is_complete = multi_guards.count(guard) == #self._parts
+  if part or code == "cancelled" and guard._outcome then
+    local _, why, which = obstacle(self, taking, is_complete)
     message, code = why, which
   end
-  if not code and not is_complete then return nil end
   if code then
-    multi_guards.give_up(guard)
+    multi_guards.undo(guard)
     return true, nil, message, code
+  elseif is_complete then
+    multi_guards.complete(guard, self._owners, taking.given.owner)
+    return true, guard
   end
-  multi_guards.complete(guard, multi._owners, taking.request.owner)
-  return true, guard
 end
 
--- Returns the request for one part.
+-- Returns the request for one part, with what is left of the one deadline.
 local function request_of(taking, part)
-  local whole = taking.request
-  local request = options.read_request(part, {
-    timeout = whole.timeout(),
-    data = whole.data,
-    max_hold = whole.max_hold,
-    owner = whole.owner,
-  })
-  request.taking, request.asked = taking, whole.asked
+  taking.given.timeout = taking.deadline
+    and math.max(taking.deadline - core.now(), 1e-6) or taking.asked
+  local request = options.read_request(part, taking.given)
+  request.taking, request.asked = taking, taking.asked
   request.scope = taking.scope
-  if whole.busy then request.timeout, request.refusal = 0, "busy" end
+  if taking.busy then request.timeout, request.refusal = 0, "busy" end
   return request
 end
 
@@ -187,29 +169,24 @@ function Ending:finish()
   end
 end
 
-local function take_all(ending, taking)
-  ending.guard = taking.guard
-  for i, part in ipairs(taking.multi._parts) do
-    ending[i] = Attempt.new()
-    local done, guard, message, code = note(taking,
-      Attempt.acquire(ending[i], part, request_of(taking, part)))
-    if done then return guard, message, code end
-  end
-end
-
-local function acquire(ending, self, request)
-  local engine = self._engine
+local function acquire(ending, self, taking)
+  local engine, given = self._engine, taking.given
   engine:check_open()
   local adapter = engine.adapters:for_waiting()
-  if request.owner == nil then
-    request.owner = engine.adapters:owner(adapter)
-  end
+  if given.owner == nil then given.owner = engine.adapters:owner(adapter) end
   -- A lost hold returns "lost" until its guard is released.
-  local top = self._owners:top("multi", request.owner)
+  local top = self._owners:top("multi", given.owner)
   if top and multi_guards.find_loss(top) then
     return multi_guards.refuse(top)
   end
-  return take_all(ending, new_taking(self, request))
+  start(self, taking)
+  ending.guard = taking.guard
+  for i, part in ipairs(self._parts) do
+    ending[i] = Attempt.new()
+    local done, guard, message, code = note(self, taking,
+      Attempt.acquire(ending[i], part, request_of(taking, part)))
+    if done then return guard, message, code end
+  end
 end
 
 local function loop_of(self) return self._engine.adapters.loop end
@@ -217,18 +194,18 @@ local function loop_of(self) return self._engine.adapters.loop end
 local function method(fn) return protect.method(Ending, loop_of, fn) end
 
 Multi.acquire = method(function(ending, self, how)
-  return acquire(ending, self, read_request(how))
+  return acquire(ending, self, read_taking(how))
 end)
 
 Multi.try_acquire = method(function(ending, self, how)
-  local request = read_request(options.check_try(how))
-  request.busy = true
-  return acquire(ending, self, request)
+  local taking = read_taking(options.check_try(how))
+  taking.busy = true
+  return acquire(ending, self, taking)
 end)
 
 Multi.with_lock = method(function(ending, self, how, fn)
   how, fn = check.function_last(how, fn, "with_lock([options,] fn)")
-  local guard, message, code = acquire(ending, self, read_request(how))
+  local guard, message, code = acquire(ending, self, read_taking(how))
   if not guard then return nil, message, code end
   return under.run(ending, guard, fn)
 end)
@@ -245,33 +222,31 @@ end
 local new_ticket = ticket_of(cancel)
 
 -- Acquires the parts one after the other, in callbacks.
-local function ask(taking, index, callback)
-  local function answered(...)
-    local done, guard, message, code = note(taking, ...)
-    if not done then return ask(taking, index + 1, callback) end
+local function ask(self, taking, index, callback)
+  local part = self._parts[index]
+  Attempt.begin(part, request_of(taking, part), function(...)
+    local done, guard, message, code = note(self, taking, ...)
+    if not done then return ask(self, taking, index + 1, callback) end
     callback(guard, message, code)
-  end
-  local part = taking.multi._parts[index]
-  Attempt.begin(part, request_of(taking, part), answered)
+  end)
 end
 
 function Multi:acquire_async(how, callback)
   how, callback = check.function_last(how, callback,
     "acquire_async([options,] fn)")
-  local request, engine = read_request(how), self._engine
+  local taking, engine = read_taking(how), self._engine
+  local given = taking.given
   engine:check_open()
-  local taking = new_taking(self, request)
+  start(self, taking)
   taking.scope = engine.adapters:scope()
-  local ticket = new_ticket(taking)
-  local top = request.owner ~= nil
-    and self._owners:top("multi", request.owner)
+  local top = given.owner ~= nil and self._owners:top("multi", given.owner)
   if top and top:state() == "lost" then
     engine.events:later(function() callback(multi_guards.refuse(top)) end)
-    return ticket
+    return new_ticket(taking)
   end
-  if request.owner == nil then request.owner = {} end
-  ask(taking, 1, callback)
-  return ticket
+  if given.owner == nil then given.owner = {} end
+  ask(self, taking, 1, callback)
+  return new_ticket(taking)
 end
 
 --- Asks for the holders of all parts; each row also has the `path` of its part.

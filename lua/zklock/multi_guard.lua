@@ -14,11 +14,11 @@ local multi_guards = {}
 
 --- Makes the guard before its parts are granted, so that no end of a part is
 -- missed.  Until then only the acquisition, `taking`, has the guard.
-function multi_guards.new(taking, path)
+function multi_guards.new(engine, path, taking)
   return setmetatable({
     path = path,
     node = "",
-    _engine = taking.engine,
+    _engine = engine,
     _parts = {}, -- their guards
     _listeners = {},
     _outcome = false, -- "released" or "lost" when it is over
@@ -26,7 +26,7 @@ function multi_guards.new(taking, path)
     _taking = taking, -- during the acquisition
     _stack = false, -- its stack of the owner's guards: Owners:push
     _scope = false,
-    _owners = false,
+    _owners = false, -- kept as long as the guard lives
   }, MultiGuard)
 end
 
@@ -51,11 +51,6 @@ local function tell_parts(self)
   for i = #self._parts, 1, -1 do guards.tell_end(self._parts[i]) end
 end
 
-local function give_back(self)
-  give_all(self)
-  tell_parts(self)
-end
-
 local function tell(events, self)
   local reason = self._reason
   local _, message = errors.lost(self.path, reason)
@@ -75,7 +70,8 @@ end
 local function lose(self, path, reason)
   if self._outcome then return end
   self._outcome, self._reason, self._lost_path = "lost", reason, path
-  give_back(self)
+  give_all(self)
+  tell_parts(self)
   local wait = self._taking and self._taking.wait
   if wait then waits.cancel(wait) end -- the rest is useless
   tell_end(self)
@@ -101,9 +97,6 @@ function multi_guards.lost_path(self)
   end
 end
 
---- Returns whether the loss of a part has ended it during the acquisition.
-function multi_guards.has_ended(self) return self._outcome ~= false end
-
 --- Hands the guard to its owner when all parts are granted.
 function multi_guards.complete(self, owners, owner)
   local nodes = {}
@@ -113,13 +106,6 @@ function multi_guards.complete(self, owners, owner)
   -- As long as the guard lives, a new call of its owner returns its loss.
   self._owners = owners
   owners:push("multi", owner, self)
-end
-
---- Releases the granted parts when not all can be acquired.
-function multi_guards.give_up(self)
-  self._taking = false
-  self._outcome = self._outcome or "released"
-  give_back(self)
 end
 
 --- Returns whether it is lost, by events or by the clock.  A loss that it finds
@@ -139,36 +125,30 @@ end
 
 local lost = multi_guards.refuse
 
--- Releases all parts; after an interruption, another call releases the rest.
-local function release_all(self, confirm)
+-- Ends it, and reports a loss.  Returns the confirmations to await.  A part may
+-- have come after a loss has ended it.  After an interruption, another call
+-- releases the rest.
+local function finish(self, confirm)
+  -- The next acquisition must not return a loss that is already reported.
+  Owners.forget(self)
   local removals, lost_part = give_all(self, confirm)
-  if lost_part then
+  if lost_part and not self._outcome then
     self._reason, self._lost_path = lost_part:reason(), lost_part.path
   end
-  self._outcome = lost_part and "lost" or "released"
+  self._outcome = self._outcome or lost_part and "lost" or "released"
+  tell_parts(self)
+  tell_end(self)
   return removals
 end
 
---- Ends a guard that did not reach its user.
+--- Ends a guard that does not reach its user.
 function multi_guards.undo(self)
   self._taking = false
-  -- The next acquisition must not return a loss that is already reported.
-  Owners.forget(self)
-  if not self._outcome then
-    release_all(self)
-    tell_parts(self)
-  end
-  tell_end(self)
+  finish(self)
 end
 
 function MultiGuard:release(how)
-  local confirm = options.read_release(how)
-  Owners.forget(self)
-  if self._outcome == "lost" then return lost(self) end
-  if self._outcome then return true end
-  local removals = release_all(self, confirm)
-  tell_parts(self)
-  tell_end(self)
+  local removals = finish(self, options.read_release(how))
   if self._outcome == "lost" then return lost(self) end
   for _, removal in ipairs(removals) do
     local ok, message, code = guards.await_removal(removal.part, removal.wait)

@@ -154,10 +154,10 @@ end
 -- Returns what reenter() has decided.
 local function answer(terms, done, guard, message, code)
   if done == "lost" then
-    terms.engine.meters:deny(terms, "lost")
+    terms.engine.meters:refuse(terms, nil, "lost")
     return select(2, guards.refuse(guard))
   end
-  if not guard then terms.engine.meters:deny(terms, code) end
+  if not guard then terms.engine.meters:refuse(terms, nil, code) end
   return guard, message, code
 end
 

@@ -101,16 +101,15 @@ end
 local nothing = {}
 
 --- Checks the argument of acquire and similar calls: nil, seconds, or options.
--- Returns the options, which are read-only, and the seconds if they were given
--- alone.
+-- Returns the options, which are read-only, and the checked timeout.
 function check.acquire_options(options, known, what)
-  what = what or "acquire options"
   if options == nil or type(options) == "number" then
-    return nothing, options
+    return nothing, check.duration(options, "timeout")
   elseif type(options) ~= "table" then
     misuse("%s must be a number or a table, got a %s", what, type(options))
   end
-  return check.options(options, known, what)
+  check.options(options, known, what)
+  return options, check.duration(options.timeout, "timeout")
 end
 
 function check.flag(value, default, name)

@@ -133,7 +133,8 @@ local function refuse(self, terms, share, code)
     { waited = share and share:waited() or 0, code = code })
 end
 
---- Counts an acquisition that ended without the lock.
+--- Counts an acquisition that ended without the lock.  `share`: nil if the
+-- session refuses it before it begins.
 function Meters:refuse(terms, share, code)
   refuse(self, terms, share, code)
   self:tell()
@@ -142,11 +143,6 @@ end
 --- Counts an acquisition that no longer has a user.  Call tell() later.
 function Meters:abandon(terms, share)
   refuse(self, terms, share, "cancelled")
-end
-
---- Counts an acquisition that the session refuses before it begins.
-function Meters:deny(terms, code)
-  self:refuse(terms, nil, code)
 end
 
 --- Counts a hold whose last guard was released.  Call tell() later.

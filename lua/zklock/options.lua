@@ -35,8 +35,7 @@ local function one_of(value, default, choices, name)
   misuse("%s must be %s, got %s", name, alternatives(choices), tostring(value))
 end
 
-local function whole(value, default, least, name)
-  if value == nil then return default end
+local function whole(value, least, name)
   check.type(value, "number", name)
   if value ~= math.floor(value) or value < least or value > 1e6 then
     misuse("%s must be a whole number from %d to 1000000, got %s", name, least,
@@ -90,7 +89,7 @@ local function make_way(given, family, kind, permits)
       "option 'wait'"),
     poll_interval = check.duration(given.poll_interval,
       "option 'poll_interval'") or 1,
-    local_turns = whole(given.local_turns, 0, 0, "option 'local_turns'"),
+    local_turns = whole(given.local_turns or 0, 0, "option 'local_turns'"),
     layout = read_layout(given.layout, family),
     lose_on_suspend = as_number(given.lose_on_suspend,
       "option 'lose_on_suspend'"),
@@ -145,11 +144,7 @@ end
 
 --- Checks the permits of a semaphore, or the members of a double barrier.
 function options.check_count(count, name)
-  check.type(count, "number", name)
-  if count ~= math.floor(count) or count < 1 or count > 1e6 then
-    misuse("%s must be a whole number from 1 to 1000000, got %s", name,
-      tostring(count))
-  end
+  whole(count, 1, name)
 end
 
 local of_acquire = check.set "timeout data max_hold owner"
@@ -157,17 +152,13 @@ local of_acquire = check.set "timeout data max_hold owner"
 --- Reads the argument of acquire: nil, seconds, or options.  Returns options
 -- and the checked timeout.  `what`: the options' name in messages.
 function options.read_acquire(given, what)
-  local seconds
-  given, seconds = check.acquire_options(given, of_acquire, what)
-  if seconds == nil then seconds = given.timeout end
-  return given, check.duration(seconds, "timeout")
+  return check.acquire_options(given, of_acquire, what or "acquire options")
 end
 
 -- A request, with defaults of the fields that most requests do not set,
 -- because a table has room for four fields before it doubles.  A request may
 -- also have `max_hold`, and `asked`: the user's timeout for all parts of a
 -- multi.
--- `asked`: the user's timeout for all parts of a multi.
 local Request = {
   refusal = "timeout",
   taking = false, -- the acquisition of the multi that it is part of
@@ -200,10 +191,8 @@ local timeout_only = check.set "timeout"
 
 --- Reads options that have only a timeout, which may be given alone.
 function options.read_timeout(given, what)
-  local seconds
-  given, seconds = check.acquire_options(given, timeout_only, what)
-  if seconds == nil then seconds = given.timeout end
-  return check.duration(seconds, "timeout")
+  local _, timeout = check.acquire_options(given, timeout_only, what)
+  return timeout
 end
 
 local of_leave = check.set "timeout guard"
@@ -211,13 +200,12 @@ local of_leave = check.set "timeout guard"
 --- Reads the options of a double barrier's leave: returns the timeout and the
 -- guard.  `is_of(guard, owners)` returns whether the guard belongs to it.
 function options.read_leave(given, is_of, owners)
-  local seconds
-  given, seconds = check.acquire_options(given, of_leave, "leave options")
-  if seconds == nil then seconds = given.timeout end
+  local timeout
+  given, timeout = check.acquire_options(given, of_leave, "leave options")
   if given.guard ~= nil and not is_of(given.guard, owners) then
     misuse("option 'guard' must be what enter has given, of %s", owners.path)
   end
-  return check.duration(seconds, "timeout"), given.guard
+  return timeout, given.guard
 end
 
 --- Checks the options of try_acquire.
@@ -288,18 +276,13 @@ local of_with_lock = check.set [[timeout owner reentrant data max_hold
 
 --- Reads the options of session:with_lock: the lock's, and those of acquire.
 function options.read_with_lock(given)
-  local seconds
-  given, seconds = check.acquire_options(given, of_with_lock,
+  local timeout
+  given, timeout = check.acquire_options(given, of_with_lock,
     "with_lock options")
-  local of_lock, of_its_acquire = {}, { timeout = seconds }
-  for key, value in pairs(given) do
-    if key == "timeout" or key == "owner" then
-      of_its_acquire[key] = value
-    else
-      of_lock[key] = value
-    end
-  end
-  return of_lock, of_its_acquire
+  local of_lock = {}
+  for key, value in pairs(given) do of_lock[key] = value end
+  of_lock.timeout, of_lock.owner = nil, nil
+  return of_lock, { timeout = timeout, owner = given.owner }
 end
 
 return options

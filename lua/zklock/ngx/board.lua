@@ -94,43 +94,40 @@ function Board:leave()
 end
 
 -- Reading.  The fields that the page and the metrics need, with values of their
--- types; `each`: all other values are such ones; `n`: so many items.
+-- types; `each`: all items are such ones; {}: all are numbers.
 
-local counts = { each = 0 }
-local histogram = { count = 0, sum = 0,
-  buckets = { each = 0, n = #Meters.bounds + 1 } }
-local rows = { each = { path = "", mode = "", n = 0 } }
+local counts = { each = { path = "", mode = "", n = 0 } }
 
 local SHAPE = { worker = "", pid = 0, time = 0, leaving = false,
   too_large = false, sessions = { each = { hosts = "", state = "", id = "",
     index = 0, timeout = 0, lease = 0,
     counters = { reconnects = 0, expirations = 0, requests = 0,
       pending_releases = 0 },
-    locks = { each = { path = "", mode = "", waits = histogram,
-      holds = histogram, refusals = counts, losses = counts } },
+    locks = { each = Meters.meter("", "") },
     holds = { each = { path = "", mode = "", seconds = 0, lease = 0,
       token = "", node = "", state = "" } },
     waits = { each = { path = "", mode = "", seconds = 0 } },
-    holding = rows, waiting = rows,
+    holding = counts, waiting = counts,
   } } }
 
 local function fits(value, shape)
   if type(shape) ~= "table" or type(value) ~= "table" then
     return type(value) == type(shape)
   end
+  local each = shape.each or not next(shape) and 0
+  if each then
+    for _, item in pairs(value) do
+      if not fits(item, each) then return false end
+    end
+    return true
+  end
   for key, part in pairs(shape) do
-    if key == "each" then
-      for _, item in pairs(value) do
-        if not fits(item, part) then return false end
-      end
-    elseif key == "n" and shape.each then
-      if #value ~= part then return false end
-    elseif not fits(value[key], part)
+    if not fits(value[key], part)
         and not (key == "lease" and value.lease == nil) then -- no limit
       return false
     end
   end
-  return true
+  return #value == #shape
 end
 
 -- Returns the report of a text; nil if another program has written it.

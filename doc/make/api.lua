@@ -1,4 +1,4 @@
---- Writes doc/api.md, the reference, from the annotations.
+--- Writes doc/api.md, the reference, from the annotations and reference.md.
 --
 --     lua doc/make/api.lua            writes it
 --     lua doc/make/api.lua --check    only says whether it is as it should be
@@ -21,10 +21,10 @@ local function read(name)
 end
 
 local text = page(model.read "lua/zklock/meta",
-  read "doc/make/introduction.md")
+  read "doc/make/reference.md")
 if arg[1] == "--check" then
   if read(TARGET) == text then os.exit(0) end
-  io.stderr:write(TARGET, " is not what the annotations say: make reference\n")
+  io.stderr:write(TARGET, " is not what `make reference` writes\n")
   os.exit(1)
 end
 local file = assert(io.open(TARGET, "w"))

@@ -7,9 +7,14 @@ function markdown.anchor(title)
 end
 
 -- Where text names what has a place of its own, that is linked: pages, and, by
--- `anchors`, functions.
-local function link_pages(text)
-  text = text:gsub("doc/([%w_]+%.md)", "[doc/%1](%1)")
+-- `anchors`, functions and the headings of this page.
+local function link_pages(text, anchors)
+  text = text:gsub("doc/api%.md(#[%w_-]+)", function(anchor)
+    local title = anchors[anchor]
+    if not title then error("no heading has the anchor " .. anchor, 0) end
+    return ("[%s](%s)"):format(title, anchor)
+  end)
+  text = text:gsub("doc/([%w_/-]+%.md)", "[doc/%1](%1)")
   text = text:gsub("(SECURITY%.md)", "[%1](../%1)")
   return (text:gsub("(examples/[%w_/]+/)", "[%1](../%1)"))
 end
@@ -17,7 +22,7 @@ end
 --- Prose.  `anchors`: by the names of functions; `here`: the one that need not
 -- be linked.
 function markdown.prose(text, anchors, here)
-  text = link_pages(text)
+  text = link_pages(text, anchors)
   return (text:gsub("(%[?)`([%l_.]+[:.][%l_]+)(%(?%)?)`",
     function(bracket, name, call)
       local anchor = anchors[name]
@@ -79,13 +84,16 @@ local function function_type(type)
   return ("`function(%s)`"):format(table.concat(names, ", "))
 end
 
+-- Numbers that are called by their unit.
+local UNITS = { ["zklock.Seconds"] = "seconds", ["zklock.Bytes"] = "bytes" }
+
 local function one_type(all, type)
   type = type:gsub("%?$", "")
   if type:find "^fun%(" then return function_type(type) end
   local element = type:match "^(.*)%[%]$"
   if element then return "list of " .. one_type(all, element) end
   local alias = all.aliases[type]
-  if alias and alias.type then return alias.type end
+  if alias and alias.type then return UNITS[type] or alias.type end
   local place = (alias or all.classes[type] or {}).anchor
   if place then
     return ("[%s](#%s)"):format(type:gsub("^zklock%.", ""), place)
@@ -110,14 +118,6 @@ function markdown.type(all, type)
   if #list < 2 then return list[1] end
   local last = table.remove(list)
   return table.concat(list, ", ") .. " or " .. last
-end
-
---- What a number of this type counts; empty if nothing.
-function markdown.unit(type)
-  type = type:gsub("^fun%b().*$", "")
-  if type:find "zklock.Seconds" then return "s" end
-  if type:find "zklock.Bytes" then return "bytes" end
-  return ""
 end
 
 -- Tables.

@@ -42,11 +42,13 @@ end
 
 local function check_function(all, entry)
   if #entry.text == 0 then fail(entry, "%s is not explained", entry.name) end
-  if not entry.example then fail(entry, "%s has no example", entry.name) end
   for _, param in ipairs(entry.params) do
     check_type(all, entry, param.type)
-    -- (Options are explained where they stand.)
-    if param.text == "" and not all.classes[param.type] then
+    -- (Options are explained where they stand, paths once for all, and the
+    -- name and type of the others say what they are.)
+    if param.text == "" and not all.classes[param.type]
+        and not param.type:find "[|?(]" and param.name ~= "path"
+        and param.name ~= "i" then
       fail(entry, "%s: %s is not explained", entry.name, param.name)
     end
   end
@@ -68,6 +70,21 @@ local function check_class(all, entry)
     check_type(all, entry, field.type)
     if field.optional and not field.default and entry.name:find "Options$" then
       fail(entry, "%s.%s has no default", entry.name, field.name)
+    end
+  end
+end
+
+-- Every function is called in an example: its own, or another's.
+local function check_examples(all)
+  local code = {}
+  for _, entry in ipairs(all.entries) do
+    if entry.example then code[#code + 1] = entry.example.code end
+  end
+  code = table.concat(code, "\n")
+  for _, entry in ipairs(all.entries) do
+    if entry.kind == "function" and not code:find("[.:]" .. entry.name
+        .. "%f[^%w_]") then
+      fail(entry, "%s is in no example", entry.name)
     end
   end
 end
@@ -113,6 +130,7 @@ function model.new(texts)
   for _, entry in ipairs(all.entries) do
     if checks[entry.kind] then checks[entry.kind](all, entry) end
   end
+  check_examples(all)
   return all
 end
 

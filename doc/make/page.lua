@@ -7,15 +7,36 @@ Page.__index = Page
 
 local function name_of(entry) return model.prefix(entry) .. entry.name end
 
--- Where everything is, before anything is written: headings, and what stands
--- below them.
+-- "path [, options]"; "path, [options,] fn"
+local function signature(entry)
+  local text, depth = "", 0
+  for i, param in ipairs(entry.params) do
+    local comma = i > 1 and ", " or ""
+    local following = entry.params[i + 1]
+    if param.optional and following and not following.optional then
+      text = ("%s%s[%s,]"):format(text, comma, param.name)
+    elseif param.optional or param.name == "..." then
+      text = text .. (i > 1 and " [" or "[") .. comma .. param.name
+      depth = depth + 1
+    elseif text:find ",%]$" then
+      text = text .. " " .. param.name
+    else
+      text = text .. comma .. param.name
+    end
+  end
+  return ("%s(%s)"):format(name_of(entry), text .. ("]"):rep(depth))
+end
+
+-- The anchors of all headings, and the classes and aliases below them, before
+-- anything is written.
 local function find_places(self)
   local heading, seen = nil, {}
-  for _, entry in ipairs(self.all.entries) do
+  for _, entry in ipairs(self.entries) do
     if entry.kind == "heading" then
       heading, entry.anchor = entry, markdown.anchor(entry.title)
+      self.anchors["#" .. entry.anchor] = entry.title
     elseif entry.kind == "function" then
-      entry.anchor = markdown.anchor(name_of(entry))
+      entry.anchor = markdown.anchor(signature(entry))
       self.anchors[name_of(entry)] = entry.anchor
     elseif entry.kind == "alias" or #entry.fields > 0 or #entry.text > 0 then
       local one = self.all.classes[entry.name] or entry
@@ -44,40 +65,30 @@ function Page:add_prose(paragraphs)
   end
 end
 
--- Parameters and options alike.  `missing`: what is said of one that may be
--- left out.
-function Page:rows_of(list, missing)
-  local rows = {}
+-- Parameters, options and fields: "* `path` (string): what it is. Default: x."
+function Page:add_list(list)
+  local lines = {}
   for i, item in ipairs(list) do
-    local default = item.default or item.optional and missing or ""
-    rows[i] = { "`" .. item.name .. "`",
-      markdown.type(self.all, item.type), markdown.unit(item.type),
-      self:prose(default), self:prose(item.text) }
+    local text = ("* `%s` (%s)"):format(item.name,
+      markdown.type(self.all, item.type))
+    if item.text ~= "" then text = text .. ": " .. self:prose(item.text) end
+    if item.default and item.default ~= "none" then
+      text = text:gsub("%.$", "") .. ". Default: " .. self:prose(item.default)
+        .. "."
+    end
+    lines[i] = markdown.wrap(text, "  ")
   end
-  return rows
+  local list_text = table.concat(lines, "\n")
+  -- (Two lists in a row are one.)
+  local last = self.blocks[#self.blocks]
+  if last:find "^%* `" then
+    self.blocks[#self.blocks] = last .. "\n" .. list_text
+  else
+    self:add("%s", list_text)
+  end
 end
 
 -- Functions.
-
--- "path [, options]"; "path, [options,] fn"
-local function signature(entry)
-  local text, depth = "", 0
-  for i, param in ipairs(entry.params) do
-    local comma = i > 1 and ", " or ""
-    local following = entry.params[i + 1]
-    if param.optional and following and not following.optional then
-      text = ("%s%s[%s,]"):format(text, comma, param.name)
-    elseif param.optional or param.name == "..." then
-      text = text .. (i > 1 and " [" or "[") .. comma .. param.name
-      depth = depth + 1
-    elseif text:find ",%]$" then
-      text = text .. " " .. param.name
-    else
-      text = text .. comma .. param.name
-    end
-  end
-  return ("%s(%s)"):format(name_of(entry), text .. ("]"):rep(depth))
-end
 
 local function code_links(codes)
   local links = {}
@@ -92,13 +103,12 @@ local function refuses(entry)
 end
 
 local function describe_result(self, result)
-  -- (A second result is the message, too, which is said for all.)
+  -- (A second result is the message, too, which the introduction has.)
   local type = result.type:gsub("^boolean|string$", "boolean")
-  local text = ("`%s`: %s"):format(result.name, markdown.type(self.all, type))
-  if result.name == "..." then text = "then" end
+  local text = markdown.type(self.all, type)
+  if result.name == "..." then return self:prose(result.text) end
   if result.text == "" then return text end
-  return text .. (result.name == "..." and " " or ", ")
-    .. self:prose((result.text:gsub("%?$", "")))
+  return text .. ", " .. self:prose((result.text:gsub("%?$", "")))
 end
 
 local function add_results(self, entry)
@@ -111,28 +121,32 @@ local function add_results(self, entry)
     end
   end
   if #parts == 0 then return end
-  local text = "**Returns** " .. table.concat(parts, "; ")
-  if refuses(entry) then text = text .. "; or `nil, message, code`" end
-  self:add("%s", markdown.wrap(text .. "."))
+  self:add("%s", markdown.wrap("**Returns** " .. table.concat(parts, "; then ")
+    .. "."))
 end
 
 local function add_function(self, entry)
   self.here = name_of(entry)
-  self:add("%s %s", ("#"):rep(self.level + 1), name_of(entry))
-  self:add("```lua\n%s\n```", signature(entry))
+  self:add("%s %s", ("#"):rep(self.level + 1), signature(entry))
   self:add_prose(entry.text)
-  if #entry.params > 0 then
-    self:add("%s", markdown.table({ "parameter", "type", "unit", "default",
-      "meaning" }, self:rows_of(entry.params, "none")))
+  local params = {}
+  for _, param in ipairs(entry.params) do
+    -- (Sessions explain once what a path is.)
+    if param.name ~= "path" or param.text ~= "" then
+      params[#params + 1] = param
+    end
   end
+  if #params > 0 then self:add_list(params) end
   add_results(self, entry)
   if entry.codes then
-    self:add("**[Codes](#error-codes)** %s", code_links(entry.codes))
+    self:add("**Codes** %s", code_links(entry.codes))
   end
   if entry.raises then
     self:add("%s", markdown.wrap("**Raises** " .. self:prose(entry.raises)))
   end
-  self:add("```%s\n%s\n```", entry.example.language, entry.example.code)
+  if entry.example then
+    self:add("```%s\n%s\n```", entry.example.language, entry.example.code)
+  end
   self.here = nil
 end
 
@@ -161,21 +175,29 @@ local function add_alias(self, alias)
   for i, choice in ipairs(alias.choices) do
     rows[i] = { "`" .. choice.value .. "`", self:prose(choice.text) }
   end
-  self:add("%s", markdown.table({ "word", "meaning" }, rows))
+  self:add("%s", markdown.table({ "value", "meaning" }, rows))
 end
 
+-- (Methods that are another's are not listed again.)
 local function add_class(self, class)
-  if #class.fields == 0 or class.name == "zklock.Errors" then return end
-  local is_options = class.name:find "Options$"
-  self:add("%s", markdown.table({ is_options and "option" or "field", "type",
-    "unit", "default", "meaning" }, self:rows_of(class.fields,
-    is_options and "none" or "")))
+  if class.name == "zklock.Errors" then return end
+  local fields = {}
+  for _, field in ipairs(class.fields) do
+    if not field.text:find "^As `[^`]+`%.$" then
+      fields[#fields + 1] = field
+    end
+  end
+  if #fields > 0 then self:add_list(fields) end
 end
 
 local function add_heading(self, entry)
   self.level = entry.level + 1
   self:add("%s %s", ("#"):rep(self.level), entry.title)
-  self:add_prose(entry.text)
+  if entry.written then
+    if entry.written ~= "" then self:add("%s", self:prose(entry.written)) end
+  else
+    self:add_prose(entry.text)
+  end
 end
 
 local adders = { heading = add_heading, class = add_class, alias = add_alias,
@@ -183,21 +205,23 @@ local adders = { heading = add_heading, class = add_class, alias = add_alias,
 
 -- The contents: a line a part, with what is in it.
 local function contents(self)
-  local lines, line, variable = {}, nil, nil
+  local lines, head, line, variable = {}, nil, nil, nil
   local function flush()
     if line then
-      lines[#lines + 1] = markdown.wrap("* " .. table.concat(line, " · "), "  ")
+      lines[#lines + 1] = markdown.wrap(head .. (#line > 0 and ": " or "")
+        .. table.concat(line, ", "), "  ")
     end
     variable = nil
   end
-  for _, entry in ipairs(self.all.entries) do
+  for _, entry in ipairs(self.entries) do
     local title = entry.kind == "heading" and entry.title
       or entry.kind == "function" and name_of(entry)
     if entry.kind == "heading" and entry.level == 1 then
       flush()
-      line = { ("**[%s](#%s)**"):format(title, entry.anchor) }
+      head, line = ("* **[%s](#%s)**"):format(title, entry.anchor), {}
     elseif title and not self.groups[entry] then
       variable = variable or entry.variable
+      title = title:gsub("^Options of ", "")
       -- (What is another object's has its whole name.)
       local is_own = entry.variable and entry.variable == variable
       table.insert(line, ("[%s](#%s)"):format(is_own and entry.name or title,
@@ -211,7 +235,7 @@ end
 -- Headings below which functions stand are not in the contents themselves.
 local function find_groups(self)
   local heading
-  for _, entry in ipairs(self.all.entries) do
+  for _, entry in ipairs(self.entries) do
     if entry.kind == "heading" then heading = entry end
     if entry.kind == "function" and heading.level > 1 then
       self.groups[heading] = true
@@ -219,15 +243,51 @@ local function find_groups(self)
   end
 end
 
---- The whole page.  `introduction`: what it begins with.
-return function(all, introduction)
+-- The written text: what stands before its first `##`, and its sections as
+-- headings, each with the text below it.
+local function read_written(text)
+  local introduction, headings = {}, {}
+  local lines = introduction
+  for line in (text .. "\n"):gmatch "(.-)\n" do
+    local level, title = line:match "^##(#*) (.*)$"
+    if level then
+      lines = {}
+      headings[#headings + 1] = { kind = "heading", level = #level + 1,
+        title = title, lines = lines }
+    else
+      lines[#lines + 1] = line
+    end
+  end
+  local function join(list)
+    return (table.concat(list, "\n"):gsub("^%s+", ""):gsub("%s+$", ""))
+  end
+  for _, one in ipairs(headings) do one.written = join(one.lines) end
+  return join(introduction), headings
+end
+
+-- The entries of the annotations; the written sections come before `title`.
+local function join_entries(all, headings, title)
+  local entries = {}
+  for _, entry in ipairs(all.entries) do
+    if entry.kind == "heading" and entry.title == title then
+      for _, one in ipairs(headings) do entries[#entries + 1] = one end
+    end
+    entries[#entries + 1] = entry
+  end
+  return entries
+end
+
+--- The whole page.  `written`: doc/make/reference.md, what no annotation says.
+return function(all, written)
+  local introduction, headings = read_written(written)
   local self = setmetatable({ all = all, anchors = {}, blocks = {},
+    entries = join_entries(all, headings, "Codes and states"),
     groups = {}, level = 1, here = nil }, Page)
   find_places(self)
   find_groups(self)
-  self:add("%s", markdown.prose(introduction:gsub("%s+$", ""), self.anchors))
+  self:add("%s", markdown.prose(introduction, self.anchors))
   self:add("## Contents")
   self:add("%s", contents(self))
-  for _, entry in ipairs(all.entries) do adders[entry.kind](self, entry) end
+  for _, entry in ipairs(self.entries) do adders[entry.kind](self, entry) end
   return table.concat(self.blocks, "\n\n") .. "\n"
 end

@@ -13,7 +13,7 @@ local function public()
   file:close()
   local methods = { session = {}, lock = {}, guard = {}, election = {},
     barrier = {}, double_barrier = {} }
-  for kind, name in api:gmatch "\n#+ ([%l_]+):([%l_]+)\n" do
+  for kind, name in api:gmatch "\n#+ ([%l_]+):([%l_]+)%(" do
     local of = methods[kind]
     if of then of[#of + 1] = name end
   end

@@ -72,10 +72,11 @@ describe("The examples of the reference", function()
   for _, entry in ipairs(reference.functions(all)) do
     local name = reference.name(entry)
     -- (Signals are not virtual: server/signal_spec.lua.)
-    if entry.example.language == "lua" and not reference.to_come[name]
+    local example = entry.example
+    if example and example.language == "lua" and not reference.to_come[name]
         and name ~= "zklock.release_on_signal" then
       table.insert(groups[entry.class:find "^zklock%.testing%." ~= nil],
-        { name = name, code = entry.example.code })
+        { name = name, code = example.code })
     end
   end
 

@@ -99,7 +99,7 @@ describe("A holder that a signal ends", function()
     end
   end)
 
-  -- (As doc/signals.md says.)
+  -- (As doc/api.md says.)
   it("does not end a program that os.execute has started", function()
     local path = support.path()
     local name = support.closing(os.tmpname(), function(file)

@@ -32,7 +32,7 @@ function reference.read() return model.new(reference.texts()) end
 
 --- The page that is made of it.
 function reference.page(all)
-  return page(all, files.read(root .. "/doc/make/introduction.md"))
+  return page(all, files.read(root .. "/doc/make/reference.md"))
 end
 
 --- What users call a function: "session:mutex".

@@ -409,13 +409,15 @@ describe("The reader of annotations", function()
       "Codes: timeout", "Codes: timout"))
     assert.matches("verify: a function that returns a code", said("guard",
       "Codes: lost, disconnected, closed, auth, denied, invalid", ""))
-    assert.matches("not understood: ```text", said("multi_guard", "```lua",
+    assert.matches("not understood: ```text", said("guard", "```lua",
       "```text"))
     assert.matches("field path is not explained", said("lock",
       "--- The path of the lock; for a multi, the paths of its parts, "
       .. "separated by commas.\n", ""))
+    assert.matches("is_stopping is in no example", said("election",
+      "print(election:is_stopping())", "print(true)"))
     assert.matches("tls has no default", said("options",
-      "\n--- SASL. Default: none", "\n--- SASL."))
+      "is plain text. Default: none", "is plain text."))
     assert.matches("what is this said of", said("words",
       "\n-- ## Signals", "\n--- Signals\n\n-- ## Signals"))
   end)

@@ -94,7 +94,7 @@ static void own_read(struct contender *c, const struct reply *reply) {
   if (c->state == CONTENDER_QUEUED && contender_sees(c)) c->way->look(c);
 }
 
-/* Our ACL lets us read our nodes (doc/paths.md).  So an unreadable node that is
+/* Our ACL lets us read our nodes (doc/api.md).  So an unreadable node that is
  * known by name only is another session's.  If it was ours, its ACL was
  * changed, and no server tells whether it still is ours.  A holder's node is
  * polled instead. */

@@ -129,7 +129,7 @@ static void leave_hidden(struct contender *c, const struct reply *reply) {
 }
 
 /* `holder` exists and may not be read.  Our ACL lets us read our nodes
- * (doc/paths.md).  So it is another client's, unless a server has named us as
+ * (doc/api.md).  So it is another client's, unless a server has named us as
  * its owner before.  Then its ACL may have been changed, and no server tells
  * whether it still is ours.  A holder polls it, and learns when it is gone. */
 static void own_hidden(struct contender *c, const struct reply *reply) {

@@ -2,9 +2,8 @@
 
 -- # Adapter of a loop
 --
--- In a coroutine of an unknown scheduler, a call that waits raises an error rather than block the whole scheduler. An adapter
--- tells zklock how to suspend and wake a task there. The option `loop` takes one adapter for all sessions, or a maker of one for
--- each session. doc/loops.md has a complete game loop with an adapter.
+-- An adapter tells zklock how to suspend and wake a task of a scheduler that zklock does not know. The option `loop` takes one
+-- adapter for all sessions, or a maker of one for each session. doc/loops.md has a complete example.
 --
 -- A wait `w` is a table. An adapter can store its own fields in it, and reads `w.done`, which is true when the wait is over.
 
@@ -15,17 +14,15 @@
 --- How to suspend and wake a task.
 ---@class zklock.Adapter
 ---
---- Suspends the running task until `wake(w)`, or for `timeout` seconds (nil: without limit). It may return early, because the
---- caller checks `w.done`.
+--- Suspends the running task until `wake(w)`, or for `timeout` seconds (nil: no limit). It may return early.
 ---@field wait fun(w: table, timeout?: zklock.Seconds)
 ---
 --- Makes the task of this wait runnable. zklock calls it inside `session:step`, or inside another task's `session:close`. It must
 --- not yield, block or raise.
 ---@field wake fun(w: table)
 ---
---- Is called when the first task begins to wait or a callback becomes possible. From then on, a separate task must call
---- `session:step` when the descriptor is readable. A callback is possible for an acquisition by `lock:acquire_async`, and for
---- `guard:on_lost` and `guard:on_revoke` of a hold that lasts. Default: nothing
+--- Is called when the first task begins to wait or a callback becomes possible: of an `_async` call, `on_lost` or `on_revoke`.
+--- From then on, a separate task must call `session:step` when the descriptor is readable. Default: nothing
 ---@field arm? fun()
 ---
 --- Is called when no task waits and no callback is possible any more. Default: nothing
@@ -34,15 +31,14 @@
 --- Returns what identifies the running task, if a coroutine is not one task. Default: the running coroutine
 ---@field owner? fun(): any
 ---
---- Returns the scope of the running request; its waits and holds end with it. Only nginx's own adapter has this function. Default:
---- none
+--- In nginx's own adapter: returns the scope of the running request. Its waits and holds end with it. Default: none
 ---@field scope? fun(): table?
 ---
 --- Returns whether the process is about to end: zklock then limits waits that have no timeout. Default: false
 ---@field is_leaving? fun(): boolean
 ---
---- Ends the waits and holds of the running request, if the adapter cannot detect the request's end. Only nginx's own adapter has this
---- function. Default: nothing
+--- In nginx's own adapter: ends the waits and holds of the running request, if the adapter cannot detect its end. Default:
+--- nothing
 ---@field cleanup? fun()
 ---
 --- If true, the host itself reads the bytes of the wake-up from the descriptor. Default: false
@@ -59,5 +55,5 @@
 --- A maker of an adapter for each session.
 ---@class zklock.AdapterMaker
 ---
---- Returns the adapter of this session. The session already has `session:fd` and `session:step`.
+--- Returns the adapter of this session, which already has `session:fd` and `session:step`.
 ---@field new fun(session: zklock.Session): zklock.Adapter

@@ -2,9 +2,8 @@
 
 -- # Barrier
 --
--- A barrier blocks waiters until a process lifts it. It is a persistent node at its path and outlives the process that has set it.
--- A waiter that begins after the barrier was set and before it is lifted does not pass, whichever server answers. doc/elections.md
--- has the details.
+-- A barrier blocks waiters until a process lifts it. It is a persistent node at its path and outlives the process that has set
+-- it. A waiter that begins after the barrier was set and before it is lifted does not pass, whichever server answers.
 
 --- A barrier blocks waiters until a process lifts it.
 ---@class zklock.Barrier
@@ -57,22 +56,19 @@ function barrier:is_set() end
 ---
 --- Codes: timeout, cancelled, disconnected, closed, auth, denied, invalid
 ---
---- Raises: where nothing can wait.
----
 --- ```lua
 --- local barrier = session:barrier "/barriers/migration"
 --- print(barrier:wait(5))                   --> true
 --- barrier:set()
 --- print((select(3, barrier:wait(0.05))))   --> timeout
 --- ```
----@param options? zklock.Seconds|zklock.WaitOptions how long to wait. Default: wait for ever
+---@param options? zklock.Seconds|zklock.WaitOptions
 ---@return true? ok
 ---@return string? message
 ---@return zklock.Code? code
 function barrier:wait(options) end
 
---- Begins to wait and returns at once. `fn(true)` or `fn(nil, message, code)` is called from `session:step` or in a task of the
---- loop.
+--- Begins to wait, and calls `fn` with the result.
 ---
 --- ```lua
 --- local passed = false
@@ -81,15 +77,11 @@ function barrier:wait(options) end
 --- end)
 --- while not passed do session:step() end
 --- ```
----@param options? zklock.Seconds|zklock.WaitOptions the timeout in seconds, or a table. Default: no timeout
----@param fn fun(ok?: true, message?: string, code?: zklock.Code) is called with the result
----@return zklock.Ticket ticket ends the wait
+---@param options? zklock.Seconds|zklock.WaitOptions
+---@param fn fun(ok?: true, message?: string, code?: zklock.Code)
+---@return zklock.Ticket ticket
 ---@overload fun(self: zklock.Barrier, fn: fun(ok?: true, message?: string, code?: zklock.Code)): zklock.Ticket
 function barrier:wait_async(options, fn) end
 
---- Ends every wait that was begun through this object with `cancelled`.
----
---- ```lua
---- session:barrier "/barriers/migration":cancel()
---- ```
+--- Ends every wait that was begun through this object. The waits return `cancelled`.
 function barrier:cancel() end

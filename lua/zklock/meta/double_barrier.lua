@@ -2,8 +2,12 @@
 
 -- # Double barrier
 --
--- A double barrier lets `n` members enter together and leave together. A session can have a thousand members at a path.
--- doc/elections.md describes what the other members see of a member that dies.
+-- A double barrier lets `n` members enter together and leave together. No member enters before `n` have arrived; no member leaves
+-- before all have begun to leave. A session can have a thousand members at a path.
+--
+-- If a member stops waiting to enter, for example after a timeout, the others wait for a replacement. If the last member arrived
+-- at that moment, they can begin without it. A member that dies inside counts as having left when its session expires. A member
+-- that arrives when `n` are inside joins them. If some of these have already left, it waits for the next run.
 
 --- A double barrier lets `n` members enter together and leave together.
 ---@class zklock.DoubleBarrier
@@ -12,24 +16,22 @@
 ---@field path string
 local double_barrier = {}
 
---- Waits until `n` members have come. Returns a guard, which reports a loss as any other guard does. If the calling task is already
---- inside, returns `deadlock`.
+--- Waits until `n` members have come. Returns a guard, which reports a loss as any other guard does. If the calling task is
+--- already inside, returns `deadlock`.
 ---
 --- Codes: timeout, cancelled, lost, disconnected, closed, auth, denied, invalid, conflict, deadlock
----
---- Raises: as `lock:acquire`.
 ---
 --- ```lua
 --- local gate = session:double_barrier("/barriers/load-test", 2)
 --- print((select(3, gate:enter(0.05))))   --> timeout
 --- ```
----@param options? zklock.Seconds|zklock.AcquireOptions how long to wait, or options. Default: wait for ever
+---@param options? zklock.Seconds|zklock.AcquireOptions
 ---@return zklock.Guard? guard
 ---@return string? message
 ---@return zklock.Code? code
 function double_barrier:enter(options) end
 
---- Begins to enter and returns at once, as `lock:acquire_async` does.
+--- Begins to enter, and calls `fn` with the result.
 ---
 --- ```lua
 --- local gate, inside = session:double_barrier("/barriers/load-test", 2), 0
@@ -41,15 +43,14 @@ function double_barrier:enter(options) end
 --- end
 --- while inside < 2 do session:step() end
 --- ```
----@param options? zklock.Seconds|zklock.AcquireOptions the timeout in seconds, or a table. Default: no timeout
----@param fn fun(guard?: zklock.Guard, message?: string, code?: zklock.Code) is called with the result
----@return zklock.Ticket ticket ends the wait
+---@param options? zklock.Seconds|zklock.AcquireOptions
+---@param fn fun(guard?: zklock.Guard, message?: string, code?: zklock.Code)
+---@return zklock.Ticket ticket
 ---@overload fun(self: zklock.DoubleBarrier, fn: fun(guard?: zklock.Guard, message?: string, code?: zklock.Code)): zklock.Ticket
 function double_barrier:enter_async(options, fn) end
 
 --- Waits until all members that were inside at the time of the call have begun to leave or are gone. Whatever it returns, the
---- caller is no longer inside. Returns `lost` if the hold was lost before. `guard:release` also leaves, but does not wait for other
---- members.
+--- caller is no longer inside. Returns `lost` if the hold was lost before. `guard:release` also leaves, but does not wait.
 ---
 --- Codes: timeout, cancelled, lost, disconnected, closed, auth, denied, invalid
 ---
@@ -60,14 +61,13 @@ function double_barrier:enter_async(options, fn) end
 --- local guard = assert(gate:enter(5))
 --- print(gate:leave { guard = guard, timeout = 5 })   --> true
 --- ```
----@param options? zklock.Seconds|zklock.LeaveOptions how long to wait, or options. Default: wait for ever
+---@param options? zklock.Seconds|zklock.LeaveOptions
 ---@return true? ok
 ---@return string? message
 ---@return zklock.Code? code
 function double_barrier:leave(options) end
 
---- Begins to leave and returns at once. `fn(true)` or `fn(nil, message, code)` is called from `session:step` or in a task of the
---- loop.
+--- Begins to leave, and calls `fn` with the result.
 ---
 --- Raises: as `double_barrier:leave`.
 ---
@@ -78,16 +78,12 @@ function double_barrier:leave(options) end
 --- gate:leave_async(5, function(ok, message) left = assert(ok, message) end)
 --- while not left do session:step() end
 --- ```
----@param options? zklock.Seconds|zklock.LeaveOptions the timeout in seconds, or a table. Default: no timeout
----@param fn fun(ok?: true, message?: string, code?: zklock.Code) is called with the result
----@return zklock.Ticket ticket ends the wait
+---@param options? zklock.Seconds|zklock.LeaveOptions
+---@param fn fun(ok?: true, message?: string, code?: zklock.Code)
+---@return zklock.Ticket ticket
 ---@overload fun(self: zklock.DoubleBarrier, fn: fun(ok?: true, message?: string, code?: zklock.Code)): zklock.Ticket
 function double_barrier:leave_async(options, fn) end
 
---- Ends every wait that was begun through this object with `cancelled`. A member that was entering does not enter; a member that
---- was leaving has left.
----
---- ```lua
---- session:double_barrier("/barriers/load-test", 2):cancel()
---- ```
+--- Ends every wait that was begun through this object. The waits return `cancelled`. A member that was entering does not enter; a
+--- member that was leaving has left.
 function double_barrier:cancel() end

@@ -2,9 +2,9 @@
 
 -- # Election
 --
--- In an election one of many processes leads. The leader holds the mutex of the path: two processes never both believe that they
--- lead, a loss has a reason, and `guard:token` fences. **A leader can be deposed before it is notified**: check `guard:is_held`
--- before each part of the work, as under any lock. doc/elections.md has the details.
+-- In an election one of many processes leads. The leader holds the mutex of the path: at most one process leads, `guard:on_lost`
+-- reports a loss, and `guard:token` fences. **A leader can be deposed before it is notified**, so check `guard:is_held` before
+-- each part of the work.
 
 --- An election, in which one of many processes leads.
 ---@class zklock.Election
@@ -17,20 +17,18 @@ local election = {}
 ---
 --- Codes: timeout, cancelled, lost, disconnected, closed, auth, denied, invalid, conflict, deadlock
 ---
---- Raises: as `lock:acquire`.
----
 --- ```lua
 --- local guard = assert(session:election "/elections/primary":campaign(5))
 --- print(guard:is_held())   --> true
 --- guard:release()
 --- ```
----@param options? zklock.Seconds|zklock.AcquireOptions how long to wait, or options. Default: wait for ever
+---@param options? zklock.Seconds|zklock.AcquireOptions
 ---@return zklock.Guard? guard
 ---@return string? message
 ---@return zklock.Code? code
 function election:campaign(options) end
 
---- Begins to campaign and returns at once, as `lock:acquire_async` does.
+--- Begins to campaign, and calls `fn` with the result.
 ---
 --- ```lua
 --- local leads
@@ -40,73 +38,58 @@ function election:campaign(options) end
 --- while not leads do session:step() end
 --- leads:release()
 --- ```
----@param options? zklock.Seconds|zklock.AcquireOptions the timeout in seconds, or a table. Default: no timeout
----@param fn fun(guard?: zklock.Guard, message?: string, code?: zklock.Code) is called with the result
----@return zklock.Ticket ticket ends the campaign
+---@param options? zklock.Seconds|zklock.AcquireOptions
+---@param fn fun(guard?: zklock.Guard, message?: string, code?: zklock.Code)
+---@return zklock.Ticket ticket
 ---@overload fun(self: zklock.Election, fn: fun(guard?: zklock.Guard, message?: string, code?: zklock.Code)): zklock.Ticket
 function election:campaign_async(options, fn) end
 
---- Ends every campaign that was begun through this object, including that of `election:run`, with `cancelled`.
----
---- ```lua
---- session:election "/elections/primary":cancel()
---- ```
+--- Ends every campaign that was begun through this object, also that of `election:run`. The campaigns return `cancelled`.
 function election:cancel() end
 
---- Campaigns, calls `fn(guard)` while it leads, releases the leadership when `fn` returns, and campaigns again from the end of the
---- queue. Returns `true` after `election:stop`, or an error if a campaign fails. It never runs two calls of `fn` at the same time.
+--- Campaigns, calls `fn(guard)` while it leads, releases the leadership when `fn` returns, and campaigns again from the end of
+--- the queue. Returns `true` after `election:stop`, or an error if a campaign fails. It never runs two calls of `fn` at the same
+--- time.
 ---
---- If `fn` raises an error, `run` first releases the leadership and then calls `on_error(problem)`. Without `on_error` it logs the
---- error; without `log` it raises the error itself. After the error it pauses without campaigning: `backoff` seconds, doubled with
---- each error in a row up to `max_backoff`, half of it jitter.
+--- If `fn` raises an error, `run` releases the leadership and calls `on_error(problem)`. Without `on_error` it logs the error;
+--- without `log` it raises the error. Then it pauses, without being a candidate, for `backoff` seconds. The pause doubles with
+--- each error in a row, up to `max_backoff`; half of it is jitter. `run` always raises the error of a debug hook (Ctrl-C).
 ---
---- If `fn` continues after a loss or after `election:resign`, another process can lead meanwhile; `run` waits until `fn` returns.
---- If `fn` never returns, the process leads for as long as the hold lasts (see `max_hold`).
+--- If `fn` continues after a loss or after `election:resign`, another process can already lead; `run` waits until `fn` returns.
+--- If `fn` never returns, the process leads for as long as the hold lasts. With `loop = "poll"`, a blocked `fn` blocks all other
+--- tasks.
 ---
 --- Codes: cancelled, lost, disconnected, closed, auth, denied, invalid, conflict, deadlock
 ---
---- Raises: if `run` is already running through this object, and where nothing can wait; and what a hook (Ctrl-C) raises.
+--- Raises: if `run` is already running through this object.
 ---
 --- ```lua
 --- local election = session:election "/elections/primary"
 --- assert(election:run(function(guard)
 ---   print("leads", guard:is_held())   --> leads	true
 ---   election:stop()
+---   print(election:is_stopping())     --> true
 --- end))
 --- ```
----@param options? zklock.RunOptions a table
----@param fn fun(guard: zklock.Guard) what the leader does
+---@param options? zklock.RunOptions
+---@param fn fun(guard: zklock.Guard)
 ---@return true? ok
 ---@return string? message
 ---@return zklock.Code? code
 ---@overload fun(self: zklock.Election, fn: fun(guard: zklock.Guard)): true?, string?, zklock.Code?
 function election:run(options, fn) end
 
---- Ends `election:run`: at once if it campaigns or pauses. A running `fn` is not interrupted; it can check `election:is_stopping`.
----
---- ```lua
---- session:election "/elections/primary":stop()   -- nothing runs: nothing happens
---- ```
+--- Ends `election:run`: at once if it campaigns or pauses. It does not interrupt a running `fn`, which can check
+--- `election:is_stopping`.
 function election:stop() end
 
 --- Returns whether `election:stop` has asked the running `election:run` to end.
----
---- ```lua
---- local election = session:election "/elections/primary"
---- print(election:is_stopping())     --> false
---- election:run(function()
----   election:stop()
----   print(election:is_stopping())   --> true
---- end)
---- ```
 ---@return boolean stopping
 function election:is_stopping() end
 
 --- Releases the leadership that is held through this object, whichever task holds it. Returns `false` if there is none.
 ---
 --- Codes: lost, closed, auth, denied
----
---- Raises: for unknown options.
 ---
 --- ```lua
 --- local election = session:election "/elections/primary"
@@ -120,7 +103,7 @@ function election:is_stopping() end
 ---@return zklock.Code? code
 function election:resign(options) end
 
---- Asks a server for the leader. Returns a row, or nil if there is no leader.
+--- Asks a server for the leader. Returns nil if there is none.
 ---
 --- Codes: disconnected, closed, auth, denied, invalid
 ---
@@ -136,13 +119,9 @@ function election:resign(options) end
 ---@return zklock.Code? code
 function election:leader() end
 
---- Calls `fn(leader)` with the present leader or nil, and again at each change, until `ticket:cancel`. Returns a ticket at once.
----
---- `fn` is called from `session:step` or in a task of the loop. If the session ends, the last call is `fn(nil, message, code)`.
---- Two calls never overlap. It uses one watch, on the leader's node, and seven requests for each change, however many participants
---- there are. A code is one of those of `election:leader`.
----
---- Raises: if `fn` is not callable.
+--- Calls `fn(leader)` with the present leader or nil, and again at each change, until `ticket:cancel`. If the session ends, the
+--- last call is `fn(nil, message, code)`, with a code of `election:leader`. Calls never overlap. It uses one watch, and seven
+--- requests for each change, for any number of participants.
 ---
 --- ```lua
 --- local election = session:election("/elections/primary", { data = "web1" })
@@ -151,6 +130,6 @@ function election:leader() end
 --- end)
 --- ticket:cancel()   -- no further calls
 --- ```
----@param fn fun(leader?: zklock.Leader, message?: string, code?: zklock.Code) is called with the leader
+---@param fn fun(leader?: zklock.Leader, message?: string, code?: zklock.Code)
 ---@return zklock.Ticket ticket
 function election:observe(fn) end

@@ -8,8 +8,8 @@
 local guard = {}
 
 --- Returns the fencing token: a string of 19 digits, so that `<` compares tokens correctly in every language. It grows with each
---- new hold of the path, across processes, restarts and re-creations of the path, as long as the servers keep their data. A
---- re-entry has the token of the hold. After a downgrade the reader keeps the writer's token.
+--- new hold of the path, across processes and restarts, as long as the servers keep their data. A re-entry has the token of the
+--- hold. After a downgrade the reader keeps the writer's token.
 ---
 --- ```lua
 --- local mutex = session:mutex "/locks/orders"
@@ -17,6 +17,7 @@ local guard = {}
 --- mutex:with_lock(function(guard) first = guard:token() end)
 --- mutex:with_lock(function(guard) second = guard:token() end)
 --- print(first < second)   --> true
+--- mutex:with_lock(function(guard) print(guard:token_number() > 0) end)   --> true
 --- ```
 ---@return string token
 function guard:token() end
@@ -24,17 +25,11 @@ function guard:token() end
 --- Returns the fencing token as a number, for a resource that needs a number.
 ---
 --- Raises: if this Lua cannot represent it exactly (above 2^53 on Lua 5.1 and LuaJIT).
----
---- ```lua
---- local guard = assert(session:mutex "/locks/orders":acquire(5))
---- print(guard:token_number() == tonumber(guard:token()))   --> true
---- guard:release()
---- ```
 ---@return integer token
 function guard:token_number() end
 
---- Returns how many local turns (option `local_turns`) the node has had before this one: 0, 1, … Tasks that share a node share its
---- token, so the token and the turn fence together.
+--- Returns the number of earlier local turns (option `local_turns`) on this node. Tasks that share a node have the same token, so
+--- compare the token first, and then the turn.
 ---
 --- ```lua
 --- local guard = assert(session:mutex("/locks/orders", { local_turns = 3 }):acquire(5))

@@ -5,15 +5,11 @@
 -- A mutex, each side of a rwlock, a semaphore and a multi have the same methods. A lock object holds nothing by itself: each
 -- acquisition returns a [guard](#guard).
 --
--- **The owner of a hold** is the task that acquired it: the running coroutine (the main chunk counts as one), or the value that an
--- adapter or the option `owner` gives. The owner can acquire the lock again at once (`reentrant`), and its `lock:release` ends its
--- innermost hold.
+-- **The owner of a hold** is the task that acquired it: the running coroutine (the main chunk counts as one), or the value of the
+-- option `owner`. The owner can acquire a reentrant lock again at once, and its `lock:release` ends its innermost hold.
 --
--- **A node that no session owns** (persistent, container, TTL) and that is named like a contender of the lock blocks the lock
--- until it is deleted, as in Curator and kazoo. The log and `zklock ls` name the node; `zklock evict` deletes it.
--- (doc/dev/protocol.md)
---
--- On Lua 5.1 the `fn` of `lock:with_lock` cannot yield, because a coroutine cannot yield across `pcall` there.
+-- **A node that no session owns**, but that is named like a contender, blocks the lock until it is deleted. The log and
+-- `zklock ls` name it; `zklock evict` deletes it.
 
 --- A lock: a mutex, a side of a rwlock, a semaphore or a multi.
 ---@class zklock.Lock
@@ -37,17 +33,12 @@ local lock = {}
 
 -- ## Acquiring
 
---- Waits until the lock is granted. In an event loop only the calling task waits.
+--- Waits until the lock is granted. With a timeout of 0, takes the lock only if it is free (doc/api.md#a-timeout-of-0).
 ---
---- With a timeout of 0 it takes a free lock and waits only for the server's reply; if the session is not connected, it returns
---- `disconnected` at once (doc/options.md). The message of `timeout` says how many contenders are ahead, and names the holder if
---- that is known without a request. An owner that already holds the lock gets `lost` if that hold was lost and its guard is not
---- released yet. It gets `deadlock` if the lock is not reentrant or the wait could never end.
+--- An owner that already holds the lock gets `deadlock` if the lock is not reentrant or the wait could never end. It gets `lost`
+--- if that hold was lost and its guard is not released yet.
 ---
 --- Codes: timeout, cancelled, lost, disconnected, closed, auth, denied, invalid, conflict, deadlock
----
---- Raises: for unknown options; and where nothing can wait (a callback of a loop, some phases of nginx, a coroutine of an unknown
---- scheduler).
 ---
 --- ```lua
 --- local mutex = session:mutex "/locks/orders"
@@ -56,18 +47,15 @@ local lock = {}
 --- print(guard:is_held())   --> true
 --- guard:release()
 --- ```
----@param options? zklock.Seconds|zklock.AcquireOptions how long to wait, or options. Default: wait for ever
+---@param options? zklock.Seconds|zklock.AcquireOptions
 ---@return zklock.Guard? guard
 ---@return string? message
 ---@return zklock.Code? code
 function lock:acquire(options) end
 
---- Takes the lock if it is free, and never waits for another holder. The message of `busy` names the holder if this session knows
---- it. The call waits for the server's reply; if the session is not connected, it returns `disconnected` at once.
+--- Takes the lock if it is free (doc/api.md#a-timeout-of-0), and never waits for another holder.
 ---
 --- Codes: busy, cancelled, lost, disconnected, closed, auth, denied, invalid, conflict, deadlock
----
---- Raises: as `lock:acquire`, and if `timeout` is given.
 ---
 --- ```lua
 --- local mutex = session:mutex "/locks/orders"
@@ -87,11 +75,11 @@ function lock:try_acquire(options) end
 --- Acquires the lock, calls `fn(guard)`, and releases the lock, even if `fn` raises an error.
 ---
 --- Returns `true` and the results of `fn`. If the lock was not granted, returns `nil, message, code` without calling `fn`. If the
---- hold was lost while `fn` ran, returns `nil, message, "lost"` and the results of `fn`.
+--- hold was lost while `fn` ran, returns `nil, message, "lost"` and the results of `fn`. On Lua 5.1, `fn` cannot yield.
 ---
 --- Codes: timeout, cancelled, lost, disconnected, closed, auth, denied, invalid, conflict, deadlock
 ---
---- Raises: as `lock:acquire`; and what `fn` raises, unchanged, after the lock was released.
+--- Raises: what `fn` raises, unchanged, after the lock was released.
 ---
 --- ```lua
 --- local mutex = session:mutex "/locks/orders"
@@ -100,19 +88,15 @@ function lock:try_acquire(options) end
 --- end)
 --- if not ok then print(code, message) end
 --- ```
----@param options? zklock.Seconds|zklock.AcquireOptions the timeout in seconds, or a table. Default: no timeout
----@param fn fun(guard: zklock.Guard): any runs under the lock
+---@param options? zklock.Seconds|zklock.AcquireOptions
+---@param fn fun(guard: zklock.Guard): any
 ---@return true? ok
----@return any ... the results of `fn`; or the message, the code, and after `lost` the results of `fn`
+---@return any ... the results of `fn`
 ---@overload fun(self: zklock.Lock, fn: fun(guard: zklock.Guard): any): true?, any
 function lock:with_lock(options, fn) end
 
---- Begins to acquire the lock and returns at once. Later `fn(guard)` or `fn(nil, message, code)` is called, from `session:step` or
---- in a task of the loop. The acquisition is an owner of its own, unless the option `owner` names one.
----
---- `fn` gets the codes of `lock:acquire`.
----
---- Raises: as `lock:acquire`, except where nothing can wait: there the call is allowed.
+--- Begins to acquire the lock, and calls `fn` with the result. The acquisition is an owner of its own, unless the option `owner`
+--- names one.
 ---
 --- ```lua
 --- local done = false
@@ -124,24 +108,13 @@ function lock:with_lock(options, fn) end
 --- while not done do session:step() end
 --- ticket:cancel()   -- too late: it does nothing
 --- ```
----@param options? zklock.Seconds|zklock.AcquireOptions the timeout in seconds, or a table. Default: no timeout
----@param fn fun(guard?: zklock.Guard, message?: string, code?: zklock.Code) is called with the result
----@return zklock.Ticket ticket ends the wait
+---@param options? zklock.Seconds|zklock.AcquireOptions
+---@param fn fun(guard?: zklock.Guard, message?: string, code?: zklock.Code)
+---@return zklock.Ticket ticket
 ---@overload fun(self: zklock.Lock, fn: fun(guard?: zklock.Guard, message?: string, code?: zklock.Code)): zklock.Ticket
 function lock:acquire_async(options, fn) end
 
---- Ends every wait that was begun through this lock object with `cancelled`, unless its grant came first.
----
---- ```lua
---- local mutex = session:mutex "/locks/orders"
---- local guard = assert(mutex:acquire(5))
---- local heard
---- mutex:acquire_async(function(_, _, code) heard = code end)
---- mutex:cancel()
---- while not heard do session:step() end
---- print(heard)   --> cancelled
---- guard:release()
---- ```
+--- Ends every wait that was begun through this lock object. The waits return `cancelled`, unless the grant came first.
 function lock:cancel() end
 
 -- ## Releasing and querying
@@ -163,8 +136,7 @@ function lock:cancel() end
 ---@return zklock.Code? code
 function lock:release(options) end
 
---- Asks a server for the current holders. The rows are those of `session:contenders`; the list is empty if the lock is free. For a
---- multi each row also has the `path` of its part.
+--- Asks a server for the current holders. The list is empty if the lock is free.
 ---
 --- Codes: disconnected, closed, auth, denied, invalid
 ---
@@ -182,42 +154,41 @@ function lock:holders() end
 
 -- ## Multi
 --
--- A multi, which `session:multi` returns, has the methods of a lock. Its guard has `guard:tokens` in place of `guard:token`,
--- `guard:token_number` and `guard:turn`.
+-- `session:multi` returns a multi. It has all methods of a lock; its guard is a [guard of a multi](#guard-of-a-multi).
 
 --- One lock over several: all or nothing.
 ---@class zklock.Multi: zklock.Lock
 ---
---- As `lock:acquire`; the guard is a multi's.
+--- As `lock:acquire`.
 ---@field acquire fun(self: zklock.Multi, options?: zklock.Seconds|zklock.AcquireOptions): zklock.MultiGuard?, string?, zklock.Code?
 ---
---- As `lock:try_acquire`; the guard is a multi's.
+--- As `lock:try_acquire`.
 ---@field try_acquire fun(self: zklock.Multi, options?: zklock.TryOptions): zklock.MultiGuard?, string?, zklock.Code?
 ---
---- As `lock:acquire_async`; the guard is a multi's.
+--- As `lock:acquire_async`.
 ---@field acquire_async fun(self: any, options: any, fn: fun(guard?: zklock.MultiGuard, message?: string, code?: string)): zklock.Ticket
 ---
---- As `lock:with_lock`; the guard is a multi's.
+--- As `lock:with_lock`.
 ---@field with_lock fun(self: any, options: any, fn?: fun(guard: zklock.MultiGuard): any): true?, any
 
 -- ## Ticket
 --
--- A ticket cancels what a call with `_async`, or `election:observe`, has begun.
+-- Calls with `_async` and `election:observe` return a ticket.
 
 --- Cancels what a call that does not wait has begun.
 ---@class zklock.Ticket
 local ticket = {}
 
---- Ends what the call has begun. Its callback is called with `cancelled`, unless the result came first. A callback of
---- `election:observe` is not called again. Calling it again does nothing.
+--- Ends what the call has begun. Its `fn` is called with `cancelled`, unless the result came first; that of `election:observe` is
+--- not called again.
 ---
 --- ```lua
 --- local guard = assert(session:mutex "/locks/orders":acquire(5))
---- local heard
---- local ticket = session:mutex "/locks/orders":acquire_async(function(_, _, code) heard = code end)
+--- local result
+--- local ticket = session:mutex "/locks/orders":acquire_async(function(_, _, code) result = code end)
 --- ticket:cancel()
---- while not heard do session:step() end
---- print(heard)   --> cancelled
+--- while not result do session:step() end
+--- print(result)   --> cancelled
 --- guard:release()
 --- ```
 function ticket:cancel() end

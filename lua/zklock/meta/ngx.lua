@@ -2,28 +2,27 @@
 
 -- # nginx and OpenResty
 --
--- `local zklock = require "zklock.ngx"`, in nginx's Lua handlers. The module also has `escape` and `unescape` of `require "zklock"`.
--- doc/nginx.md has the details, and examples/nginx/ has complete configurations.
+-- `local zklock = require "zklock.ngx"`, in nginx's Lua handlers. The module also has `escape` and `unescape`. doc/nginx.md has
+-- the details, and examples/nginx/ has complete configurations.
 
 --- What `require "zklock.ngx"` returns.
 ---@class zklock.ngx.Module
 ---
---- The same as `zklock.escape`.
+--- As `zklock.escape`.
 ---@field escape fun(text: string): string
 ---
---- The same as `zklock.unescape`.
+--- As `zklock.unescape`.
 ---@field unescape fun(escaped: string): string?, string?, zklock.Code?
 local ngx = {}
 
---- Returns this worker's session with these hosts and options. A worker has only one such session, even if each request builds the
---- options again. The first call opens it and returns at once; calls that need the connection wait for it within their own timeout.
---- The master never opens a session. When a request ends, its waits and holds end at once. If the session was closed, the next call
---- opens another.
+--- Returns this worker's session with these hosts and options; the master never opens one. The first call opens it and returns at
+--- once. Calls that need the connection wait for it within their own timeout. When a request ends, its waits and holds end at
+--- once. If the session was closed, the next call opens another.
 ---
 --- Codes: disconnected, unsupported
 ---
---- Raises: as `zklock.connect`; for another `loop`; and for more than 32 sessions in a worker, which happens if each request passes
---- different hosts or options.
+--- Raises: for another `loop`, and for more than 32 sessions in a worker, which happens if each request passes different hosts or
+--- options.
 ---
 --- ```nginx
 --- location = /orders {
@@ -40,7 +39,7 @@ local ngx = {}
 --- }
 --- ```
 ---@param hosts string as for `zklock.connect`
----@param options? zklock.ConnectOptions the default of `log` is nginx's error log
+---@param options? zklock.ConnectOptions
 ---@return zklock.Session? session
 ---@return string? message
 ---@return zklock.Code? code
@@ -57,12 +56,10 @@ function ngx.session(hosts, options) end
 --- ```
 function ngx.cleanup() end
 
---- Serves the operators' page: what the sessions of nginx's workers hold and wait for, and their history, in HTML without scripts.
---- With `?format=json` it serves JSON; at `/metrics` below its location, Prometheus's text format. It covers all workers if the
---- block `http` has the line `lua_shared_dict zklock 1m;`, otherwise only the worker that answers. It shows paths and the data of
---- holders, so let only operators reach it. doc/metrics.md shows the page and how to secure it.
----
---- Raises: for an unknown option, and if `location` is not a string.
+--- Serves the operators' page (doc/metrics.md): what the sessions of nginx's workers hold and wait for, in HTML. With
+--- `?format=json` it serves JSON; at `/metrics` below its location, Prometheus's text format. It covers all workers if the block
+--- `http` has the line `lua_shared_dict zklock 1m;`, otherwise only the worker that answers. It shows paths and the data of
+--- holders, so let only operators reach it.
 ---
 --- ```nginx
 --- location /zklock {

@@ -1,16 +1,18 @@
 ---@meta _
 
 -- # Rows and counters
+--
+-- Times of nodes are seconds since 1970, by the servers' clock.
 
 -- ## Contenders
 --
--- The rows of `session:contenders` and `lock:holders`. A node that this session cannot read also has a row. Its `token`,
--- `session`, `created` and `data` are absent if the servers do not return them (doc/paths.md).
+-- The rows of `session:contenders` and `lock:holders`. If this session cannot read a node, its `token`, `session`, `created` and
+-- `data` can be absent (doc/api.md#nodes-that-a-session-may-not-read).
 
 --- A holder or a waiter.
 ---@class zklock.Contender
 ---
---- The name of its node, as `session:evict` takes it.
+--- The name of its node, for `session:evict`.
 ---@field node string
 ---
 --- The kind of contender.
@@ -19,26 +21,26 @@
 --- Whether it holds the lock now.
 ---@field holds boolean
 ---
---- Its position in the order of arrival: ZooKeeper's sequence number. The node of an unfair lock has none.
+--- Its position in the order of arrival: ZooKeeper's sequence number. Absent for an unfair lock.
 ---@field sequence? integer
 ---
---- Its fencing token, now or when it holds the lock. Absent if the node cannot be read.
+--- The fencing token of its hold, or of the hold that it waits for.
 ---@field token? string
 ---
---- The value of its option `data`. Absent if it is too large (doc/guarantees.md) or cannot be read.
+--- The value of its option `data`. Absent if it is too large (doc/guarantees.md).
 ---@field data? string
 ---
 --- The size of `data` when `data` is absent.
 ---@field size? zklock.Bytes
 ---
---- The ZooKeeper session that owns the node, as `session:id` returns it. `"0x0"` means that no session owns it; it then holds
---- nothing and blocks the contenders behind it. Absent if the node cannot be read.
+--- The id of the ZooKeeper session that owns the node. `"0x0"`: no session owns it; it holds nothing and blocks the contenders
+--- behind it.
 ---@field session? string
 ---
---- When the node was created, by the servers' clock, in seconds since 1970. Absent if the node cannot be read.
+--- When the node was created.
 ---@field created? zklock.Seconds
 ---
---- Only in the rows of a multi's `lock:holders`: the path of the part.
+--- In `lock:holders` of a multi: the path of the part.
 ---@field path? string
 
 -- ## Stat
@@ -48,16 +50,16 @@
 --- A node, as `session:stat` returns it.
 ---@class zklock.Stat
 ---
---- `"ephemeral"` if the node is deleted with its session. Servers show containers and TTL nodes as `"persistent"`, too.
+--- `"ephemeral"` if the node is deleted with its session. Containers and TTL nodes are `"persistent"`, too.
 ---@field kind "ephemeral"|"persistent"
 ---
 --- The ZooKeeper session that owns an ephemeral node; `"0x0"` for a persistent node.
 ---@field session string
 ---
---- When the node was created, by the servers' clock, in seconds since 1970.
+--- When the node was created.
 ---@field created zklock.Seconds
 ---
---- When its data was last written, by the servers' clock, in seconds since 1970.
+--- When its data was last written.
 ---@field modified zklock.Seconds
 ---
 --- How many children it has.
@@ -74,30 +76,29 @@
 
 -- ## Leader
 --
--- `election:leader` returns this row, and `election:observe` passes it to its callback.
+-- The row of `election:leader` and `election:observe`. If its node cannot be read, all fields can be absent.
 
 --- The leader of an election.
 ---@class zklock.Leader
 ---
---- The participant's id: its option `data`. Absent if it cannot be read.
+--- The participant's id: its option `data`.
 ---@field data? string
 ---
 --- The size of `data` when `data` is absent.
 ---@field size? zklock.Bytes
 ---
---- The leader's fencing token. Absent if its node cannot be read.
+--- The leader's fencing token.
 ---@field token? string
 ---
---- The leader's ZooKeeper session. Absent if its node cannot be read.
+--- The leader's ZooKeeper session.
 ---@field session? string
 ---
---- When its node was created, by the servers' clock, in seconds since 1970. Absent if the node cannot be read.
+--- When its node was created.
 ---@field since? zklock.Seconds
 
 -- ## Counters of a session
 --
--- The result of `session:stats`. Counters that begin with *now* rise and fall; the others only grow. doc/metrics.md says which
--- ones to set alarms on.
+-- The result of `session:stats`. Counters whose text begins with "Now" rise and fall; the others only grow.
 
 --- The counters of a session.
 ---@class zklock.Stats
@@ -108,7 +109,7 @@
 --- Now: requests that no server has answered yet.
 ---@field in_flight integer
 ---
---- Acquisitions that were granted, including local turns. Re-entries are not counted.
+--- Acquisitions that were granted, with local turns, without re-entries.
 ---@field grants integer
 ---
 --- Grants by a watch event alone: the predecessor's node was deleted, and no request was needed.
@@ -150,16 +151,14 @@
 --- Now: holds.
 ---@field holding integer
 ---
---- A histogram of the waits before grants: `wait_histogram[i]` counts waits of less than 2^(i−1) microseconds, but not less than
---- half of that. It has 28 entries; the last one counts all longer waits.
+--- Waits before grants: entry i counts waits of less than 2^(i−1) microseconds, but not less than half of that. It has 28
+--- entries; the last one counts all longer waits.
 ---@field wait_histogram integer[]
 ---
 --- Counters of how zklock works inside. They can change with each version.
 ---@field internal zklock.InternalStats
 
 -- ## Internal counters
---
--- The field `internal` of the counters of a session: for the tests and the developers of zklock.
 
 --- The internal counters of a session.
 ---@class zklock.InternalStats
@@ -175,7 +174,7 @@
 
 -- ## Trace events
 --
--- The function of `session:on_trace` gets a table. Which fields it has depends on its `what`.
+-- The field `what` of the table that the function of `session:on_trace` gets.
 
 --- An event of a wait or a hold.
 ---@alias zklock.Trace
@@ -199,14 +198,13 @@
 --- The kind of contender.
 ---@field mode zklock.Mode
 ---
---- A number of the acquisition: the same in its `wait`, its `grant` or `refuse`, and its `release` or `loss`. Absent if the
---- acquisition failed at once.
+--- A number of the acquisition, the same in all its events. Absent if it failed at once.
 ---@field id? integer
 ---
 --- The time of the event, by `zklock.now`.
 ---@field time zklock.Seconds
 ---
---- Of `wait`: the timeout; absent if it waits for ever.
+--- Of `wait`: the timeout; absent if there is none.
 ---@field timeout? zklock.Seconds
 ---
 --- Of `grant` and `refuse`: how long the acquisition has waited.

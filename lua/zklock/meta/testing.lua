@@ -3,20 +3,18 @@
 -- # Testing
 --
 -- Load `local testing = require "zklock.testing"` before `require "zklock"`. It provides servers in the test's own process, and a
--- clock that the test moves. It works on Linux; doc/cookbook.md has a first test. Time passes in three places only: in
--- `testing.advance`, in `testing.sleep`, and in a call of zklock that waits.
+-- clock that the test moves; doc/cookbook.md has a first test. It works on Linux. Time passes only in `advance`, in `sleep`, and
+-- in a call of zklock that waits.
 --
--- The examples of this section begin with the lines `local testing = require "zklock.testing"`, `local zklock = require "zklock"`,
+-- The examples begin with `local testing = require "zklock.testing"`, `local zklock = require "zklock"`,
 -- `local server = testing.server()` and `local session = assert(zklock.connect(server.hosts))`.
 
 --- What `require "zklock.testing"` returns. Loading it raises an error if the real zklock is already loaded.
 ---@class zklock.testing.Module
 local testing = {}
 
---- Starts a ZooKeeper server in this process, or an ensemble of several. Each call starts a separate server or ensemble. It listens
---- on no socket: `zklock.connect` finds it by its `hosts`, in this process only.
----
---- Raises: for options that are unknown or invalid, such as `port`, because the server listens on no socket.
+--- Starts a ZooKeeper server in this process, or an ensemble of several. It listens on no socket: `zklock.connect` finds it by
+--- its `hosts`, in this process only.
 ---
 --- ```lua
 --- print(server.hosts)    --> 127.0.0.1:2181
@@ -29,7 +27,7 @@ local testing = {}
 function testing.server(options) end
 
 --- Moves the clock. Everything that is due happens at its own time: sessions expire, waits time out, other clients release. The
---- callbacks of all open sessions are called as if their loops ran. Errors that a callback raises come out of this call.
+--- callbacks of all open sessions are called. Errors that they raise come out of this call.
 ---
 --- Raises: for a negative number, and inside `copas.loop`, where time passes by itself.
 ---
@@ -41,10 +39,9 @@ function testing.server(options) end
 ---@param seconds zklock.Seconds by how much
 function testing.advance(seconds) end
 
---- Moves the clock while the program does nothing, as `socket.sleep` would: no callback is called. Use it in loops that call
---- `session:step` themselves, and in place of a program's own sleep.
+--- Moves the clock without calling callbacks, as if the program slept. Use it in loops that call `session:step` themselves.
 ---
---- Raises: for a negative number, and inside `copas.loop`, where time passes by itself.
+--- Raises: as `zklock.testing.advance`.
 ---
 --- ```lua
 --- local done = false
@@ -57,8 +54,7 @@ function testing.advance(seconds) end
 ---@param seconds zklock.Seconds by how much
 function testing.sleep(seconds) end
 
---- Calls `fn` once the clock has moved by `seconds`, inside the call that moves it: `advance`, `sleep`, or a call of zklock that
---- waits. With it, something can happen in the middle of a wait.
+--- Calls `fn` once the clock has moved by `seconds`, inside the call that moves it. So `fn` can run in the middle of a wait.
 ---
 --- Raises: for a negative number.
 ---
@@ -68,20 +64,15 @@ function testing.sleep(seconds) end
 --- print(session:mutex("/locks/orders"):acquire(60) ~= nil)   --> true
 --- ```
 ---@param seconds zklock.Seconds from now
----@param fn fun() is called once
+---@param fn fun()
 function testing.after(seconds, fn) end
 
---- Returns the seconds on the test's clock. `zklock.now` is the same clock.
----
---- ```lua
---- local begun = testing.now()
---- testing.advance(30)
---- print(math.floor(testing.now() - begun))   --> 30
---- ```
+--- Returns the seconds on the test's clock, as `zklock.now` does.
 ---@return zklock.Seconds now
 function testing.now() end
 
---- Returns the servers' time of day, in seconds since 1970. Give it to programs that compare `os.time()` with the times of servers.
+--- Returns the servers' time of day, in seconds since 1970. Give it to programs that compare `os.time()` with the times of
+--- servers.
 ---
 --- ```lua
 --- session:touch "/report"
@@ -92,8 +83,8 @@ function testing.now() end
 ---@return zklock.Seconds time
 function testing.time() end
 
---- Closes all sessions, other clients and servers, forgets what `after` was given, and restarts the random generator from its seed.
---- For `after_each`.
+--- Closes all sessions, other clients and servers, forgets what `after` was given, and restarts the random generator from its
+--- seed. Call it after each test.
 ---
 --- ```lua
 --- testing.reset()
@@ -101,19 +92,16 @@ function testing.time() end
 --- ```
 function testing.reset() end
 
---- Seeds the random generator, which decides everything that is random, such as how long a packet takes and which server a session
---- connects to. The same test with the same seed runs the same way. The default seed is 1.
----
---- Raises: if the seed is not an integer from 0 to 2147483648.
+--- Seeds the random generator, which decides, for example, how long a packet takes. The same test with the same seed runs the
+--- same way.
 ---
 --- ```lua
 --- testing.seed(42)
 --- ```
----@param number integer the seed
+---@param number integer the seed, 0 to 2147483648. Default: 1
 function testing.seed(number) end
 
---- Returns LuaSocket's module with `gettime`, `sleep` and `select` on the test's clock. Give it to programs in place of `require
---- "socket"`.
+--- Returns LuaSocket's module with `gettime`, `sleep` and `select` on the test's clock.
 ---
 --- Raises: if LuaSocket cannot be loaded.
 ---
@@ -137,18 +125,22 @@ function testing.socket() end
 function testing.copas() end
 
 -- ## Server
+--
+-- Methods that take a `session` accept a session of this server, or a hold for its client's session. An `i` is the number of a
+-- server, from 1. Without an argument, `disconnect`, `silence` and `reconnect` apply to all sessions, and `stop`, `start`,
+-- `pause` and `resume` to all servers.
 
 --- A testing server, or an ensemble of them.
 ---@class zklock.testing.Server
 ---
---- What `zklock.connect` takes.
+--- The `hosts` for `zklock.connect`.
 ---@field hosts string
 ---
 --- The process that the server runs in.
 ---@field pid integer
 local server = {}
 
---- Makes another client hold the lock of a path from now on.
+--- Makes another client hold the lock of a path.
 ---
 --- Raises: if the lock is not free.
 ---
@@ -158,12 +150,12 @@ local server = {}
 --- testing.advance(31)
 --- print(hold:is_held())   --> false
 --- ```
----@param path string as for `session:mutex`
+---@param path string
 ---@param options? zklock.testing.HoldOptions
 ---@return zklock.testing.Hold hold
 function server:hold(path, options) end
 
---- Makes another client wait for the lock of a path from now on. The client acquires the lock in its turn.
+--- Makes another client wait for the lock of a path. It acquires the lock in its turn.
 ---
 --- ```lua
 --- local guard = session:mutex("/locks/orders"):acquire(5)
@@ -172,16 +164,13 @@ function server:hold(path, options) end
 --- testing.advance(1)
 --- print(other:is_held())   --> true
 --- ```
----@param path string as for `session:mutex`
+---@param path string
 ---@param options? zklock.testing.HoldOptions
 ---@return zklock.testing.Hold hold
 function server:contend(path, options) end
 
---- Expires a ZooKeeper session: its connection breaks, and the servers delete its nodes. The session learns this when it
---- reconnects, in the next `advance` or wait: its holds are lost with the reason `session_closed`, because the session ends before
---- its timeout. Then it begins another ZooKeeper session.
----
---- Raises: for a session that is closed, or connected to another testing server.
+--- Expires a ZooKeeper session: its connection breaks, and the servers delete its nodes. In the next `advance` or wait, its holds
+--- are lost with the reason `session_closed`, and it begins another ZooKeeper session.
 ---
 --- ```lua
 --- local guard = session:mutex("/locks/orders"):acquire(5)
@@ -189,14 +178,11 @@ function server:contend(path, options) end
 --- server:expire(session)
 --- testing.advance(1)   --> session_closed
 --- ```
----@param session zklock.Session|zklock.testing.Hold the session
+---@param session zklock.Session|zklock.testing.Hold
 ---@return boolean expired false: it has expired already, or the servers have no leader
 function server:expire(session) end
 
---- Breaks the connection of a session and refuses new ones, until `server:reconnect`. Without an argument it does so for all
---- sessions, including later ones. Returns the server.
----
---- Raises: for a session of another testing server.
+--- Breaks the connection of a session and refuses new ones, until `server:reconnect`.
 ---
 --- ```lua
 --- server:disconnect(session)
@@ -206,14 +192,11 @@ function server:expire(session) end
 --- testing.advance(2)
 --- print(session:state())   --> connected
 --- ```
----@param session? zklock.Session|zklock.testing.Hold the session, or the one of this hold. Default: all sessions
----@return zklock.testing.Server server
+---@param session? zklock.Session|zklock.testing.Hold
+---@return zklock.testing.Server server itself
 function server:disconnect(session) end
 
 --- Drops all packets in both directions, until `server:reconnect`. As with a broken cable, neither side sees the connection end.
---- Returns the server.
----
---- Raises: for a session of another testing server.
 ---
 --- ```lua
 --- local guard = session:mutex("/locks/orders"):acquire(5)
@@ -221,27 +204,16 @@ function server:disconnect(session) end
 --- testing.advance(10)
 --- print(guard:is_held(), guard:reason())   --> false	lease_expired
 --- ```
----@param session? zklock.Session|zklock.testing.Hold the session, or the one of this hold. Default: all sessions
----@return zklock.testing.Server server
+---@param session? zklock.Session|zklock.testing.Hold
+---@return zklock.testing.Server server itself
 function server:silence(session) end
 
---- Ends the effects of `server:disconnect` and `server:silence`, for a session or for all. Returns the server.
----
---- Raises: for a session of another testing server.
----
---- ```lua
---- server:silence()
---- testing.advance(1)
---- server:reconnect()
---- print(session:mutex("/locks/orders"):acquire(5) ~= nil)   --> true
---- ```
----@param session? zklock.Session|zklock.testing.Hold the session, or the one of this hold. Default: all sessions
----@return zklock.testing.Server server
+--- Ends the effects of `server:disconnect` and `server:silence`.
+---@param session? zklock.Session|zklock.testing.Hold
+---@return zklock.testing.Server server itself
 function server:reconnect(session) end
 
---- Kills the server, or one server of an ensemble. Its stored data stays. Returns the server.
----
---- Raises: if there is no server with this number.
+--- Kills a server. Its stored data stays.
 ---
 --- ```lua
 --- local ensemble = testing.server { servers = 3 }
@@ -249,13 +221,11 @@ function server:reconnect(session) end
 --- testing.advance(5)
 --- print(ensemble:leader() ~= nil)   --> true
 --- ```
----@param i? integer the number of the server, from 1. Default: all servers
----@return zklock.testing.Server server
+---@param i? integer
+---@return zklock.testing.Server server itself
 function server:stop(i) end
 
---- Starts the server again, or one server of an ensemble. Returns the server.
----
---- Raises: if there is no server with this number.
+--- Starts a server again.
 ---
 --- ```lua
 --- server:stop()
@@ -264,37 +234,27 @@ function server:stop(i) end
 --- testing.advance(2)
 --- print(session:state())   --> connected
 --- ```
----@param i? integer the number of the server, from 1. Default: all servers
----@return zklock.testing.Server server
+---@param i? integer
+---@return zklock.testing.Server server itself
 function server:start(i) end
 
---- Suspends the process of the server, or of one server of an ensemble. Packets from clients wait. Returns the server.
----
---- Raises: if there is no server with this number.
+--- Suspends the process of a server. Packets from clients wait.
 ---
 --- ```lua
 --- server:pause()
 --- testing.after(1, function() server:resume() end)
 --- print(session:mutex("/locks/orders"):acquire(5) ~= nil)   --> true
 --- ```
----@param i? integer the number of the server, from 1. Default: all servers
----@return zklock.testing.Server server
+---@param i? integer
+---@return zklock.testing.Server server itself
 function server:pause(i) end
 
---- Continues the process that `server:pause` has suspended. Returns the server.
----
---- Raises: if there is no server with this number.
----
---- ```lua
---- server:pause():resume()
---- ```
----@param i? integer the number of the server, from 1. Default: all servers
----@return zklock.testing.Server server
+--- Continues the process that `server:pause` has suspended.
+---@param i? integer
+---@return zklock.testing.Server server itself
 function server:resume(i) end
 
---- Partitions one server of an ensemble from the other servers; its clients still reach it. Returns the server.
----
---- Raises: if there is no server with this number.
+--- Partitions a server from the other servers; its clients still reach it.
 ---
 --- ```lua
 --- local ensemble = testing.server { servers = 3 }
@@ -302,40 +262,26 @@ function server:resume(i) end
 --- ensemble:isolate(ensemble:server_of(other))
 --- testing.advance(30)
 --- print(other:state())   --> connected
+--- ensemble:rejoin()
 --- ```
----@param i integer its number, from 1
----@return zklock.testing.Server server
+---@param i integer
+---@return zklock.testing.Server server itself
 function server:isolate(i) end
 
---- Lets all servers of an ensemble reach each other again. Returns the server.
----
---- ```lua
---- local ensemble = testing.server { servers = 3 }
---- ensemble:isolate(1):rejoin()
---- ```
----@return zklock.testing.Server server
+--- Lets all servers reach each other again.
+---@return zklock.testing.Server server itself
 function server:rejoin() end
 
 --- Returns the number of the server that leads the ensemble.
----
---- ```lua
---- print(server:leader())   --> 1
---- ```
 ---@return integer? i nil: there is none at the moment
 function server:leader() end
 
 --- Returns the number of the server that a session is connected to.
----
---- Raises: for a session of another testing server.
----
---- ```lua
---- print(server:server_of(session))   --> 1
---- ```
----@param session zklock.Session|zklock.testing.Hold the session
+---@param session zklock.Session|zklock.testing.Hold
 ---@return integer? i nil: it is not connected
 function server:server_of(session) end
 
---- Closes the sessions that are connected to it, and stops it permanently. `testing.reset` closes all servers.
+--- Closes the sessions that are connected to it, and stops it permanently.
 ---
 --- ```lua
 --- server:close()
@@ -353,20 +299,10 @@ function server:close() end
 local hold = {}
 
 --- Returns whether the other client holds the lock now.
----
---- ```lua
---- print(server:hold "/locks/orders":is_held())   --> true
---- ```
 ---@return boolean is_held
 function hold:is_held() end
 
---- Releases the lock, or ends the wait for it, and closes the other client's session. Calling it again does nothing.
----
---- ```lua
---- local hold = server:hold "/locks/orders"
---- hold:release()
---- print(session:mutex("/locks/orders"):try_acquire() ~= nil)   --> true
---- ```
+--- Releases the lock, or ends the wait for it, and closes the other client's session.
 ---@return true ok
 function hold:release() end
 
@@ -400,11 +336,11 @@ function hold:release() end
 --- How long the client holds the lock. Default: until it is released
 ---@field seconds? zklock.Seconds
 ---
---- The data of its node, as the option `data` of `lock:acquire`. Default: host and process
+--- The data of its node. Default: host and process
 ---@field data? string
 ---
---- As the option of `session:mutex`. Default: as there
+--- As for a mutex. Default: as there
 ---@field layout? string
 ---
---- As the option of `session:mutex`. Default: as there
+--- As for a mutex. Default: as there
 ---@field fair? boolean

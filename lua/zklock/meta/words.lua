@@ -1,21 +1,20 @@
 ---@meta _
 
--- # Words
+-- # Codes and states
 
 -- ## Error codes
 --
--- A call that fails returns an error code as its third value, and callbacks get it. Compare it with `zklock.errors`, which raises
--- an error for a misspelt name.
+-- `zklock.errors` has each code under its own name.
 
 --- Why a call failed.
 ---@alias zklock.Code
 ---| "timeout" # the deadline passed before the lock was granted, while a server was reachable
 ---| "busy" # `try_acquire` found the lock taken
----| "cancelled" # the wait was ended by `cancel()`, or by [a worker of nginx that exits](nginx.md#reload-quit-upgrade)
+---| "cancelled" # `cancel()` ended the wait, or [a worker of nginx that exits](nginx.md#reload-quit-upgrade)
 ---| "lost" # the hold ended without a release by its holder
 ---| "disconnected" # no server was reachable in time; the message has the last error
 ---| "closed" # the session was closed while the call waited
----| "auth" # the servers refuse the credentials of `auth`, or require others; or TLS fails with each of them
+---| "auth" # the servers refuse the credentials of `auth`, or require others; or TLS fails with each server
 ---| "denied" # an ACL does not allow the request
 ---| "invalid" # ZooKeeper refused the request as malformed, or it exceeds one of zklock's limits
 ---| "conflict" # a lock of another kind is in use at the path
@@ -25,61 +24,61 @@
 --- What to do about each code. The value of each field is its own name.
 ---@class zklock.Errors
 ---
---- Try again later, or wait longer. The message says how many contenders are ahead, and names the holder if it is known.
+--- Try again later, or wait longer. The message says how many contenders are ahead.
 ---@field timeout "timeout"
 ---
---- Do something else, or wait with `acquire`. The message names the holder if this session knows it.
+--- Do something else, or wait with `acquire`.
 ---@field busy "busy"
 ---
 --- Nothing: the program itself has ended the wait.
 ---@field cancelled "cancelled"
 ---
---- Stop the work, because another client can hold the lock now. `guard:reason` says why. After `guard:release` you can acquire it
---- again.
+--- Stop the work, because another client can hold the lock now. After `guard:release` you can acquire it again.
 ---@field lost "lost"
 ---
---- Check whether the servers run. The session keeps trying to connect, so call again later. A requested change may have been made.
+--- Check whether the servers run. The session keeps trying to connect, so call again later. A requested change may have been
+--- made.
 ---@field disconnected "disconnected"
 ---
 --- Open another session, if the program still needs one.
 ---@field closed "closed"
 ---
---- Check the option `auth`, or `tls`. The message says which schemes `auth` has, or why TLS fails.
+--- Check the option `auth` or `tls`.
 ---@field auth "auth"
+---
 --- Check the ACL of the path that the message names. Waits for other paths continue.
 ---@field denied "denied"
 ---
 --- Fix the cause that the message names, such as a missing parent or a directory with too many children (doc/guarantees.md).
 ---@field invalid "invalid"
 ---
---- Use one kind of lock at a path, or try again later. The message names the other kind and its owner. With the option
---- `share_path`, locks of different kinds can share a path (doc/paths.md).
+--- Use [one kind of lock at each path](#one-kind-of-lock-at-each-path), or try again later. The message names the other kind and
+--- its owner.
 ---@field conflict "conflict"
 ---
 --- Fix the program: the caller already holds the lock, or holds `read` and asks for `write`.
 ---@field deadlock "deadlock"
 ---
---- Remove the option, or install what the message names. For SASL, doc/operations.md describes the alternatives.
+--- Remove the option, or install what the message names. For SASL, see doc/operations.md.
 ---@field unsupported "unsupported"
 
 -- ## Loss reasons
 --
--- `guard:reason` returns the reason of a loss, and `guard:on_lost` callbacks get it. The message and one line of the log explain
--- it. The reason is the first one that was known: after a long pause the process reports `lease_expired`, even though the session
--- has expired and its node is deleted.
+-- The result of `guard:reason`; the message explains it. It is the reason that zklock found first: after a long pause
+-- `lease_expired`, although the session has expired, too.
 
 --- Why a hold was lost.
 ---@alias zklock.Reason
----| "max_hold_reached" # it was held for as long as the option `max_hold` allows
----| "node_deleted" # its node was deleted, by an operator or another client with permission
+---| "max_hold_reached" # the hold lasted as long as the option `max_hold` allows
+---| "node_deleted" # the hold's node was deleted, by an operator or another client with permission
 ---| "lease_expired" # no server answered until the lease ended; the session is `suspended` by then
 ---| "connection_lost" # the connection was lost, and the option `lose_on_suspend` is true
----| "session_closed" # its ZooKeeper session ended before its timeout: another client closed it, or the servers lost it
----| "session_expired" # its ZooKeeper session is over; it may have expired
+---| "session_closed" # the ZooKeeper session ended before its timeout: another client closed it, or the servers lost it
+---| "session_expired" # the ZooKeeper session is over; it may have expired
 
 -- ## Session events
 --
--- The option `on_event` gets all of these events, and callbacks of `session:on` get those they name.
+-- The option `on_event` gets all of these events, and callbacks of `session:on` those they name.
 
 --- An event of a session.
 ---@alias zklock.Event
@@ -90,8 +89,6 @@
 ---| "closed" # `session:close` was called; no event follows
 
 -- ## Session states
---
--- The results of `session:state`.
 
 --- The state of a session.
 ---@alias zklock.SessionState
@@ -102,32 +99,28 @@
 ---| "closed" # `session:close` was called
 
 -- ## Guard states
---
--- The results of `guard:state`.
 
 --- The state of a hold.
 ---@alias zklock.GuardState
 ---| "held" # this process provably holds the lock
 ---| "suspended" # there is no connection or no proof any more; a server's reply can restore it
----| "released" # the holder has released it, or the session was closed
----| "lost" # it ended without a release by its holder
+---| "released" # the holder has released the lock, or the session was closed
+---| "lost" # the hold ended without a release by its holder
 
 -- ## Modes
 --
--- What kind of contender a node belongs to, in the rows of `session:contenders` and `lock:holders`.
+-- The kind of contender that a node belongs to.
 
 --- The kind of contender that a node belongs to.
 ---@alias zklock.Mode
----| "mutex" # of a mutex or an election, in any layout
----| "read" # of a rwlock: a reader
----| "write" # of a rwlock: a writer
----| "permit" # of a semaphore: a permit, or a waiter for one
----| "unfair" # of a mutex with `fair = false`; it has no `sequence`
----| "member" # of a double barrier; it holds nothing
+---| "mutex" # a mutex or an election, in any layout
+---| "read" # a reader of a rwlock
+---| "write" # a writer of a rwlock
+---| "permit" # a semaphore's permit, or a waiter for one
+---| "unfair" # a mutex with `fair = false`; it has no `sequence`
+---| "member" # a member of a double barrier; it holds nothing
 
 -- ## Log levels
---
--- The first argument of the option `log`.
 
 --- The severity of a line of the log.
 ---@alias zklock.LogLevel
@@ -136,10 +129,8 @@
 ---| "info" # information
 
 -- ## Signals
---
--- The signals that `zklock.release_on_signal` accepts.
 
---- The name of a signal.
+--- The name of a signal, for `zklock.release_on_signal`.
 ---@alias zklock.Signal
 ---| "TERM" # what `kill` and service managers send
 ---| "HUP" # the terminal was closed

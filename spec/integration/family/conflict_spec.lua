@@ -19,7 +19,7 @@ local KINDS = {
     "a readers-writer lock in kazoo's layout" },
 }
 
--- What waits for each other, as doc/paths.md says: in either order, or only if
+-- What waits for each other, as doc/api.md says: in either order, or only if
 -- the second comes later.
 local function exclude(first, second)
   local names = first[1] .. ", " .. second[1]

@@ -1,4 +1,4 @@
--- Every option with every kind of lock, as doc/options.md has it.
+-- Every option with every kind of lock, as doc/api.md has it.
 local files = require "support.files"
 local kinds = require "integration.family.kinds"
 local support = require "support"
@@ -48,8 +48,9 @@ for _, family in ipairs { "mutex", "rwlock", "semaphore", "election",
   makers[family] = kinds.makers[family]
 end
 
+local page = files.read((os.getenv "SPEC_ROOT" or ".") .. "/doc/api.md")
 local of_locks, of_calls = (unpack or table.unpack)(
-  tables_of(files.read((os.getenv "SPEC_ROOT" or ".") .. "/doc/options.md")))
+  tables_of(page:match "\n## Which options go together\n(.-)\n## "))
 
 describe("The options of a lock", function()
   local heading = of_locks[1]

@@ -26,9 +26,9 @@ end
 -- holds the pears.
 local left = 2
 local other = need(zklock.connect(hosts))
-local pears = need(other:mutex("/examples/async/pears"):acquire(5))
+local pears = need(other:mutex("/examples/async/pears"):acquire(30))
 
-session:mutex("/examples/async/apples"):acquire_async({ timeout = 5 },
+session:mutex("/examples/async/apples"):acquire_async({ timeout = 30 },
   function(guard, message)
     -- Runs in step(), in this thread. It must not take long.
     need(guard, message)

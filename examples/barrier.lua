@@ -43,7 +43,7 @@ while at_work < 3 do
   io.popen("sleep 0.01"):close() -- or poll workers:fd()
   workers:step()
 end
-need(gate:wait(5))
+need(gate:wait(30))
 print "passes: who comes later"
 
 workers:close()

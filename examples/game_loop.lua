@@ -58,7 +58,7 @@ for player = 1, players do
   spawn(function()
     local session = need(zklock.connect(hosts, { loop = adapter }))
     local sword = session:mutex "/examples/game_loop/sword"
-    local guard = need(sword:acquire(10))
+    local guard = need(sword:acquire(30))
     print(("player %d has the sword in frame %d, with token %s"):format(
       player, frames, guard:token()))
     sleep(0.1)

@@ -26,7 +26,7 @@ local function load(name)
   local requests, mutex = 0, session:mutex("/examples/load_test/" .. name)
   local stop = zklock.now() + 0.3
   repeat
-    need(mutex:acquire(10)):release() -- the tested operation
+    need(mutex:acquire(30)):release() -- the tested operation
     requests = requests + 1
   until zklock.now() > stop
   print("requests", requests)

@@ -20,7 +20,7 @@ local pause = copas.pause or copas.sleep
 local ticks, working = 0, 3
 
 local function work(name, session)
-  local guard = need(session:mutex "/examples/copas":acquire(10))
+  local guard = need(session:mutex "/examples/copas":acquire(30))
   print(("%s has the lock, after %d ticks of the clock"):format(name, ticks))
   pause(0.03)
   guard:release()

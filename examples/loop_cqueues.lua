@@ -21,7 +21,7 @@ local controller = cqueues.new()
 local ticks, working = 0, 3
 
 local function work(name, session)
-  local guard = need(session:mutex "/examples/cqueues":acquire(10))
+  local guard = need(session:mutex "/examples/cqueues":acquire(30))
   print(("%s has the lock, after %d ticks of the clock"):format(name, ticks))
   cqueues.sleep(0.03)
   guard:release()

@@ -29,7 +29,7 @@ local function sleep(ms)
 end
 
 local function work(name, session)
-  local guard = need(session:mutex "/examples/luv":acquire(10))
+  local guard = need(session:mutex "/examples/luv":acquire(30))
   print(("%s has the lock, after %d ticks of the clock"):format(name, ticks))
   sleep(30)
   guard:release()

@@ -17,13 +17,13 @@ local other = need(zklock.connect(hosts)) -- plays another process
 
 -- A job sets its longest duration. Here it is half a second.
 local job = session:mutex("/examples/max_hold", { max_hold = 0.5 })
-local guard = need(job:acquire(5))
+local guard = need(job:acquire(30))
 print("the job has the lock, token    " .. guard:token())
 
 -- It hangs, so it does not notice that its time has passed. The next holder
 -- gets the lock nevertheless, with a larger token: see NAME=fencing.
 local began = zklock.now()
-local next_one = need(other:mutex("/examples/max_hold"):acquire(5))
+local next_one = need(other:mutex("/examples/max_hold"):acquire(30))
 print("the next one has it,     token " .. next_one:token())
 print(("it waited for %.2f s"):format(zklock.now() - began))
 

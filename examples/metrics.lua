@@ -22,10 +22,10 @@ session:on_trace(function(event)
     or event.path))
 end)
 
-need(mutex:with_lock({ timeout = 5 }, function() end))
+need(mutex:with_lock({ timeout = 30 }, function() end))
 
 local other = need(zklock.connect(hosts)) -- plays another process
-local guard = need(other:mutex("/examples/metrics"):acquire(5))
+local guard = need(other:mutex("/examples/metrics"):acquire(30))
 mutex:acquire(0.2) -- times out
 guard:release()
 other:close()

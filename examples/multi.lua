@@ -40,7 +40,7 @@ transfer("ann", "bob", 80)
 
 -- Another process holds bob's account: then zklock releases ann's, too.
 local other = need(zklock.connect(hosts)) -- plays another process
-local guard = need(lock_of("bob", other):acquire(5))
+local guard = need(lock_of("bob", other):acquire(30))
 transfer("ann", "bob", 10)
 guard:release()
 transfer("ann", "bob", 10)

@@ -17,7 +17,7 @@ local mutex = session:mutex "/examples/mutex"
 
 -- Waits for 5 s at most. A failure returns nil, a message and a code; only
 -- misuse raises an error.
-local guard = need(mutex:acquire(5))
+local guard = need(mutex:acquire(30))
 print("we have it, with the token " .. guard:token())
 
 -- Another session plays another process, which does not wait longer than 2 s.
@@ -31,7 +31,7 @@ end
 guard:release()
 print "we have given it back"
 
-need(other:mutex("/examples/mutex"):acquire(5)):release()
+need(other:mutex("/examples/mutex"):acquire(30)):release()
 print "they got it at last"
 
 other:close()

@@ -21,14 +21,14 @@ end
 -- The fourth name is crafted: without escape(), this user would be in ann's queue.
 local users = { "ann", "José", "../root", "ann/x-lock-0000000000", "" }
 for _, user in ipairs(users) do
-  need(lock_of(user):with_lock({ timeout = 5 }, function(guard)
+  need(lock_of(user):with_lock({ timeout = 30 }, function(guard)
     print(('"%s" has %s'):format(user, guard.path))
   end))
 end
 
 -- Each user has a separate lock; and unescape() returns the text again.
-need(lock_of("ann"):with_lock({ timeout = 5 }, function()
-  need(lock_of("bob"):with_lock({ timeout = 5 }, function(guard)
+need(lock_of("ann"):with_lock({ timeout = 30 }, function()
+  need(lock_of("bob"):with_lock({ timeout = 30 }, function(guard)
     local name = zklock.unescape(guard.path:match "user%-(.*)$")
     print("beside ann's we have that of " .. name)
   end))

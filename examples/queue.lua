@@ -15,7 +15,7 @@ local hosts = arg[1] or os.getenv "ZKLOCK_HOSTS" or "127.0.0.1:2181"
 local session = need(zklock.connect(hosts))
 -- The data of a node are for people: the holder, and its purpose.
 local mutex = session:mutex("/examples/queue", { data = "nightly backup" })
-local guard = need(mutex:acquire(5))
+local guard = need(mutex:acquire(30))
 
 -- Two other waiters, which play other processes.
 local other = need(zklock.connect(hosts))

@@ -13,7 +13,7 @@ end
 
 local hosts = arg[1] or os.getenv "ZKLOCK_HOSTS" or "127.0.0.1:2181"
 local session = need(zklock.connect(hosts))
-local guard = need(session:mutex("/examples/revoke"):acquire(5))
+local guard = need(session:mutex("/examples/revoke"):acquire(30))
 
 -- The holder decides when. step(), or a call that waits, runs this callback.
 local asked = false
@@ -36,7 +36,7 @@ end
 print("stopped:   " .. (asked and "it was asked to" or "nobody has asked"))
 guard:release()
 
-need(other:mutex("/examples/revoke"):acquire(5)):release()
+need(other:mutex("/examples/revoke"):acquire(30)):release()
 print "handed on: to who has asked"
 
 other:close()

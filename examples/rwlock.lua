@@ -33,7 +33,7 @@ local function read()
 end
 
 -- A writer is alone: no reader sees half of a write.
-local writer = need(ours.write:acquire(5))
+local writer = need(ours.write:acquire(30))
 write("apples 1, ", "pears 1")
 local _, message = theirs.read:try_acquire()
 print("they may not read yet: " .. message)
@@ -41,12 +41,12 @@ print("they may not read yet: " .. message)
 -- A writer can become a reader without another writer in between: it acquires
 -- the read lock and then releases the write lock. (A reader that asks for the
 -- write lock would wait for itself, and gets `deadlock` at once.)
-local reader = need(ours.read:acquire(5))
+local reader = need(ours.read:acquire(30))
 writer:release()
 print("we read:   " .. read())
 
 -- Readers share the lock; a writer waits for all of them.
-need(theirs.read:with_lock({ timeout = 5 },
+need(theirs.read:with_lock({ timeout = 30 },
   function() print("they read: " .. read()) end))
 _, message = theirs.write:acquire(2)
 print("they may not write yet: " .. message)

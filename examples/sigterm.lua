@@ -17,7 +17,7 @@ local mutex = session:mutex "/examples/sigterm"
 
 -- A worker process, which gets the signal in the middle of its work.
 local function work()
-  local guard = need(mutex:acquire(10))
+  local guard = need(mutex:acquire(30))
   print "has the lock"
   io.stdout:flush()
   while guard:is_held() do io.popen("sleep 0.1"):close() end

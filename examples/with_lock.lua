@@ -16,7 +16,7 @@ local session = need(zklock.connect(hosts))
 local mutex = session:mutex "/examples/with_lock"
 
 -- 1. The function ran under the lock: true, and what it returned.
-local ok, sum = mutex:with_lock({ timeout = 5 }, function() return 20 + 22 end)
+local ok, sum = mutex:with_lock({ timeout = 30 }, function() return 20 + 22 end)
 need(ok, sum)
 print("1. it ran:      " .. sum)
 

@@ -329,7 +329,7 @@ $(sort $(dir $(UNIT_OBJECTS))):
 $(UNIT_OBJECTS): | $(sort $(dir $(UNIT_OBJECTS)))
 $(BUILD)/unit/%.o: %.c
 	$(CC) $(STANDARD) -UNDEBUG -Wall -Wextra $(CFLAGS) -Isrc \
-	  -include spec/sim/memory.h -MMD -c $< -o $@
+	  -include spec/sim/memory.h -MMD -MP -c $< -o $@
 $(BUILD)/unit/tests: $(UNIT_OBJECTS)
 	$(CC) $(CFLAGS) $^ -o $@ $(OPENSSL_LIBS)
 -include $(wildcard $(UNIT_OBJECTS:.o=.d))
@@ -622,7 +622,7 @@ compile_on_musl = musl-gcc $(STANDARD) $(WARNINGS) -Werror -fsyntax-only $(1) \
 # Each C file alone, many at a time. What clang-tidy is to look for is argued in
 # .clang-tidy. gcc's analyzer does not know that what hangs on a userdata is given
 # back by its __gc, what hangs on a request by ask_free, what hangs on a
-# watch or a departure by its last chore, on a queue by its end: there leaks are left
+# watch or a barrier leave by its last deferred call, on a queue by its end: there leaks are left
 # to the sanitizers.
 .PHONY: analyze
 ANALYZE = $(STANDARD) -Isrc $(INCLUDES)
@@ -633,7 +633,7 @@ analyze: has-analyze musl  ## cppcheck, clang-tidy, gcc's -fanalyzer, musl: no f
 	  '-DElfW(type)=Elf64_##type' src
 	@echo 'gcc -fanalyzer …'
 	@printf '%s\n' $(SOURCES) | xargs -P $(PROCESSORS) -I{} sh -c 'case {} in \
-	  src/lua/* | src/io/ask.c | src/protocol/conflict.c | src/protocol/watch.c | src/protocol/gathering.c | src/protocol/departure.c) no=-Wno-analyzer-malloc-leak ;; esac; \
+	  src/lua/* | src/io/ask.c | src/protocol/conflict.c | src/protocol/watch.c | src/protocol/barrier_enter.c | src/protocol/barrier_leave.c) no=-Wno-analyzer-malloc-leak ;; esac; \
 	  gcc $(ANALYZE) -O1 -Werror -fanalyzer $$no -c {} -o /dev/null'
 	@echo 'clang-tidy …'
 	@printf '%s\n' $(SOURCES) | xargs -P $(PROCESSORS) -n 4 sh -c \

@@ -5,9 +5,10 @@ local channels = {}
 -- Which argument of a channel's call is the message.
 channels.of_lua = { misuse = 1, refusal = 2, report = 2, fail = 2, say = 1,
   describe = 1 }
-channels.of_c = { log_notice = 3, log_say = 3, luaL_error = 2, reason_say = 3,
-  handle_tell_error = 2, say_error = 2, life_deny = 2, life_fail = 2,
-  wire_trouble = 2, watch_say = 2 }
+channels.of_c = { log_throttled = 3, log_say = 3, luaL_error = 2,
+  reason_say = 3, handle_tell_error = 2, say_error = 2,
+  acquire_fsm_deny = 2, acquire_fsm_fail = 2,
+  pipeline_trouble = 2, watch_say = 2 }
 
 -- How such calls are written; others of these names are no channels.
 channels.forms = { describe = "^errors%.", fail = "^exit%.",
@@ -17,7 +18,7 @@ channels.forms = { describe = "^errors%.", fail = "^exit%.",
 -- its words are seen.
 channels.elsewhere = {
   { "loop/init%.lua$", '^"%%s"$', "IN_CALLBACK, UNKNOWN, beside it" },
-  { "events%.lua$", "^message$", "src/io/core.c, src/lua/lua_share.c" },
+  { "events%.lua$", "^message$", "src/io/core.c, src/lua/lua_hold_ref.c" },
   { "settings%.lua$", '^"%%s', "src/io/hosts.c" },
   { "check%.lua$", "^holders_view$", "under.lua" },
   { "session%.lua$", '^"%%s"$', "src/tls/context.c" },
@@ -41,7 +42,7 @@ channels.elsewhere = {
   -- C: texts that the same function has written.
   { "io/client%.c$", "^error$", "src/io/resolver.c" },
   { "io/core%.c$", "^text$", "snprintf above each" },
-  { "io/core%.c$", "^message$", "calls of wire_trouble and watch_say" },
+  { "io/core%.c$", "^message$", "calls of pipeline_trouble and watch_say" },
   { "io/library%.c$", "^text$", "snprintf above it" },
   { "io/library%.c$", "^code_errno_words", "the system's words" },
   { "io/library_connection%.c$", "^code_failure_words",
@@ -50,13 +51,15 @@ channels.elsewhere = {
   { "io/library_connection%.c$", "^handshake_words",
     "src/io/secure.c, src/io/handshake.c, src/tls" },
   { "io/log%.c$", "^since>0", "snprintf above it" },
-  { "lua/lua_events%.c$", "^denial%->what$", "calls of life_deny, life_fail" },
-  { "lua/lua_share%.c$", "^text$", "snprintf above it" },
+  { "lua/lua_events%.c$", "^denial%->what$",
+    "calls of acquire_fsm_deny, acquire_fsm_fail" },
+  { "lua/lua_hold_ref%.c$", "^text$", "snprintf above it" },
   { "lua/lua_settings%.c$", '^"%%s"$', "src/io/hosts.c" },
   { "protocol/directory%.c$", "^message$", "calls of refuse_renewal" },
-  { "protocol/gathering%.c$", "^what$", "CANNOT_OPEN, CANNOT_CLOSE" },
-  { "protocol/life%.c$", "^what$", "directory.c" },
-  { "protocol/life_leaving%.c$", "^what$", "calls of life_deny, life_fail" },
+  { "protocol/barrier_enter%.c$", "^what$", "CANNOT_OPEN, CANNOT_CLOSE" },
+  { "protocol/acquire_fsm%.c$", "^what$", "directory.c" },
+  { "protocol/release_fsm%.c$", "^what$",
+    "calls of acquire_fsm_deny, acquire_fsm_fail" },
   { "protocol/queue%.c$", "^what$", "directory.c" },
   { "protocol/watch%.c$", "^message$", "calls of say and watch_say" },
 }
@@ -79,7 +82,7 @@ channels.no_messages = {
   { "src/virtual/schedule%.c$", "^, at ", "behind each" },
   { "src/virtual/schedule%.c$", "^passes a point$", "in traces" },
   { "src/virtual/schedule%.c$", "^zklock in virtual time: $", "before each" },
-  { "cli/keeper%.lua$", nil, "lines to the guardian" },
+  { "cli/guardian_client%.lua$", nil, "lines to the guardian" },
   { "guardian/guardian%.c$", "^%l+ <[^>]*>%s*$", "lines of the guardian" },
   { "guardian/guardian%.c$", "<problem>", "the system's words" },
   { "", "^%s*[%a%p]+%s*$", "one word, or none" },
@@ -199,11 +202,12 @@ channels.rules = {
   { file = "cli/", group = "prints" },
   -- C.
   { file = "io/core%.c$", text = "^; it is", says = "error", group = "log" },
-  { file = "io/core%.c$", call = "log_notice", word = 2, group = "log" },
+  { file = "io/core%.c$", call = "log_throttled", word = 2, group = "log" },
   { file = "io/core%.c$", call = "reason_say", says = "error", group = "did" },
   { file = "io/core%.c$", says = "warn", group = "log" },
   { file = "io/log%.c$", group = "log" },
-  { file = "lua_share%.c$", text = "^a guard", says = "warn", group = "log" },
+  { file = "lua_hold_ref%.c$", text = "^a guard", says = "warn",
+    group = "log" },
   { file = "lua_events%.c$", group = "did" },
   { file = "lua_core%.c$", text = "^contains", group = "faults" },
   { file = "src/lua/", group = "core" },
@@ -341,8 +345,8 @@ channels.places = {
   data_max = "1024", SHORTEST = "0.1", LONGEST = "64", MOST = "32",
   LARGEST_CREDENTIAL = "8192", LARGEST_ACL = "4096",
   ["#value"] = "<n>", ["#list"] = "<n>",
-  ["(int)(claim->length-claim->prefix)"] = "<path>",
-  ["claim->path+claim->prefix"] = "<path>", prefix = "<path>",
+  ["(int)(acquisition->length-acquisition->prefix)"] = "<path>",
+  ["acquisition->path+acquisition->prefix"] = "<path>", prefix = "<path>",
   ["missing==1and\" is\"or\"s are\""] = "<s are| is>",
 }
 

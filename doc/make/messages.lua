@@ -5,8 +5,8 @@
 --
 -- A literal that reads as prose is listed, unless doc/make/channels.lua says
 -- why it is no message; and what is handed to a channel (errors.misuse,
--- log_notice, …) must be a literal, unless that file says where its words come
--- from.  Anything else is an error here.
+-- log_throttled, …) must be a literal, unless that file says where its words
+-- come from.  Anything else is an error here.
 local here = arg and arg[0] and arg[0]:match "^(.*)messages%.lua$"
   or "doc/make/"
 package.path = here .. "?.lua;" .. package.path

@@ -1,4 +1,4 @@
---- Attempt: an acquisition of one lock in progress, with the fields `share`,
+--- Attempt: an acquisition of one lock in progress, with the fields `hold_ref`,
 -- `guard` and `wait`.  It releases what it has acquired unless the caller gets
 -- it.
 --
@@ -28,27 +28,27 @@ function Attempt:finish()
     guards.tell_end(self.guard)
   end
   -- An event then continues its line.
-  if self.share then self.share:release(true) end
+  if self.hold_ref then self.hold_ref:release(true) end
   if wait then wait.terms.waiters[wait] = nil end
 end
 
 function Attempt.new()
-  return setmetatable({ share = false, guard = false, wait = false,
+  return setmetatable({ hold_ref = false, guard = false, wait = false,
     fine = false }, Attempt)
 end
 
 local function make_guard(attempt, terms, wait)
   local hold = Hold.new(wait, terms.owners)
-  local guard = guards.new(hold, wait.share)
+  local guard = guards.new(hold, wait.hold_ref)
   attempt.guard = guard
   terms.owners:push(terms.kind, wait.request.owner, guard, wait.scope)
-  terms.engine.meters:grant(terms, wait.share)
+  terms.engine.meters:grant(terms, wait.hold_ref)
   return guard
 end
 
 -- Handles an owner that holds the other side of the rwlock.  A reader that
 -- asks for `write` would wait for itself.  A writer that asks for `read`
--- downgrades its share.
+-- downgrades its hold reference.
 local function cross(terms, owner)
   local kind, owners = terms.kind, terms.owners
   local other = kind == "read" and owners:top("write", owner)
@@ -61,13 +61,13 @@ local function cross(terms, owner)
     return true, refusal("deadlock", "%s is held for reading by the caller, "
       .. "which waits for itself when it asks for writing", terms.path)
   end
-  return nil, guards.share(other)
+  return nil, guards.hold_ref(other)
 end
 
 -- Returns the result for an owner that already holds the lock; nothing if it
--- does not.  The second result is the writer's share that a reader downgrades.
--- After "lost" it is the guard of the lost hold, whose loss may not be
--- reported yet.
+-- does not.  The second result is the writer's hold reference that a reader
+-- downgrades. After "lost" it is the guard of the lost hold, whose loss may
+-- not be reported yet.
 local function reenter(attempt, terms, owner, scope)
   local kind = terms.kind
   if kind == "permit" then return nil end -- each acquisition takes a permit
@@ -79,15 +79,15 @@ local function reenter(attempt, terms, owner, scope)
     return true, refusal("deadlock",
       "%s is already held by the caller and not reentrant", terms.path)
   end
-  attempt.share = core.hold()
-  local guard = guards.again(top, attempt.share)
+  attempt.hold_ref = core.hold()
+  local guard = guards.again(top, attempt.hold_ref)
   attempt.guard = guard
   terms.owners:push(kind, owner, guard, scope)
   return true, guard
 end
 
 local function begin(attempt, terms, request, writer)
-  local engine, way = terms.engine, terms.way.prepared
+  local engine, lock_options = terms.engine, terms.lock_options.prepared
   local patient, seconds = request.timeout ~= 0, request.timeout
   if not patient then seconds = engine:patience() end
   if not seconds then
@@ -95,23 +95,24 @@ local function begin(attempt, terms, request, writer)
     request.timeout = seconds
   end
   if writer then
-    way = setmetatable({ writer = writer }, { __index = terms.way })
+    lock_options = setmetatable({ writer = writer },
+      { __index = terms.lock_options })
   end
-  local share, line, stands = core.hold(), false, false
+  local hold_ref, line, stands = core.hold(), false, false
   local number, _
-  attempt.share = share
-  if terms.way.local_turns > 0 then
+  attempt.hold_ref = hold_ref
+  if terms.lock_options.local_turns > 0 then
     line = turns.line(terms.owners)
     stands = patient and line:is_taken()
   end
   if stands then
-    number = engine.core:stand(share, seconds)
+    number = engine.core:stand(hold_ref, seconds)
   else
     _, number = engine.core:acquire(terms.path, seconds, patient,
-      request.data, request.max_hold, way, share)
+      request.data, request.max_hold, lock_options, hold_ref)
     if line and not line:is_taken() then line:lead(number) end
   end
-  local wait = waits.of_acquisition(terms, request, share, number)
+  local wait = waits.of_acquisition(terms, request, hold_ref, number)
   if request.scope then wait.scope = request.scope end
   wait.endless = not seconds
   attempt.wait = wait
@@ -129,7 +130,7 @@ local function announce(terms, request, wait, adapter)
   if not meters.trace then return end
   if adapter then waits.prepare(wait, adapter) end
   waits.enter(wait)
-  meters:begin(terms, wait.share, request.timeout)
+  meters:begin(terms, wait.hold_ref, request.timeout)
 end
 
 -- The trace callback may call step(), which may come here again.
@@ -137,7 +138,7 @@ local function refuse(terms, request, wait)
   local _, message, code = reasons.of_wait(terms.path, request, wait)
   if not wait.counted then
     wait.counted = true
-    terms.engine.meters:refuse(terms, wait.share, code)
+    terms.engine.meters:refuse(terms, wait.hold_ref, code)
   end
   return nil, message, code
 end

@@ -6,7 +6,7 @@ local Owners = require "zklock.owner"
 local questions = require "zklock.questions"
 local reasons = require "zklock.reasons"
 local ticket_of = require "zklock.ticket"
-local vigils = require "zklock.vigils"
+local node_waits = require "zklock.node_waits"
 local waits = require "zklock.wait"
 
 local Barrier = {}
@@ -46,12 +46,12 @@ end
 
 local function outcome(self, timeout, met, code, reason)
   if met then return true end
-  return reasons.of_vigil(self._engine, code, reason,
+  return reasons.of_node_wait(self._engine, code, reason,
     ("the barrier %s to be lifted"):format(self.path), timeout)
 end
 
 local function begin(self, scope, timeout)
-  local wait = vigils.prepare(open_engine(self), scope, "gone", self.path,
+  local wait = node_waits.prepare(open_engine(self), scope, "gone", self.path,
     timeout)
   self._waits[wait] = true
   return wait
@@ -62,7 +62,7 @@ function Barrier:wait(how)
   local timeout = options.read_timeout(how, "wait options")
   local adapter = open_engine(self).adapters:for_waiting()
   local wait = begin(self, self._engine.adapters:scope(adapter), timeout)
-  return outcome(self, timeout, vigils.suspend(wait, adapter))
+  return outcome(self, timeout, node_waits.suspend(wait, adapter))
 end
 
 -- It ends with "cancelled" unless the barrier was lifted before.
@@ -77,7 +77,7 @@ function Barrier:wait_async(how, callback)
   local scope = open_engine(self).adapters:scope()
   local ticket = new_ticket(begin(self, scope, timeout))
   local item = { fn = callback, scope = false }
-  vigils.enter(ticket._it, scope, function(...)
+  node_waits.enter(ticket._it, scope, function(...)
     if not item.fn then return end
     self._engine.events:call(item, outcome(self, timeout, ...))
   end)

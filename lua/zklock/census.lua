@@ -14,7 +14,7 @@ local function read_waits(engine)
     for _, wait in pairs(place) do
       if wait.terms and not wait.done then
         found[#found + 1] = { path = wait.terms.path, mode = wait.terms.mode,
-          seconds = wait.share:waited(), id = wait.number }
+          seconds = wait.hold_ref:waited(), id = wait.number }
       end
     end
   end
@@ -24,12 +24,13 @@ end
 local function read_holds(engine)
   local found = {}
   for number, hold in pairs(engine.holds) do
-    local share = engine.shares[number]
-    if share and not hold.lost then
-      local seconds, mode = share:held()
+    local hold_ref = engine.hold_refs[number]
+    if hold_ref and not hold.lost then
+      local seconds, mode = hold_ref:held()
       found[#found + 1] = { path = hold.owners.path, mode = mode,
-        seconds = seconds, id = number, token = share:token(),
-        node = share:node(), lease = share:lease(), state = share:state() }
+        seconds = seconds, id = number, token = hold_ref:token(),
+        node = hold_ref:node(), lease = hold_ref:lease(),
+        state = hold_ref:state() }
     end
   end
   return found

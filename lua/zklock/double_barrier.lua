@@ -9,7 +9,7 @@ local options = require "zklock.options"
 local protect = require "zklock.protect"
 local reasons = require "zklock.reasons"
 local ticket_of = require "zklock.ticket"
-local vigils = require "zklock.vigils"
+local node_waits = require "zklock.node_waits"
 local waits = require "zklock.wait"
 
 local DoubleBarrier = {}
@@ -75,9 +75,9 @@ end
 
 local function begin(self, scope, guard, timeout)
   local engine = self._terms.engine
-  local seconds, patient = vigils.limit(engine, timeout, scope)
-  local wait = vigils.new(engine, seconds, engine.core.depart,
-    guards.share(guard), seconds, patient, core.awaiting())
+  local seconds, patient = node_waits.limit(engine, timeout, scope)
+  local wait = node_waits.new(engine, seconds, engine.core.depart,
+    guards.hold_ref(guard), seconds, patient, core.awaiting())
   self._leaving[wait] = true
   return wait
 end
@@ -88,7 +88,7 @@ local function outcome(self, guard, timeout, all, code, reason)
   guards.tell_end(guard)
   if not kept then return nil, message, word end
   if all then return true end
-  return reasons.of_vigil(self._terms.engine, code, reason,
+  return reasons.of_node_wait(self._terms.engine, code, reason,
     ("the other members of %s to leave"):format(self.path), timeout)
 end
 
@@ -102,7 +102,7 @@ DoubleBarrier.leave = protect.method(Leaving, loop_of,
     leaving.guard = guard
     local scope = self._terms.engine.adapters:scope(adapter)
     return outcome(self, guard, timeout,
-      vigils.suspend(begin(self, scope, guard, timeout), adapter))
+      node_waits.suspend(begin(self, scope, guard, timeout), adapter))
   end)
 
 local new_ticket = ticket_of(waits.cancel) -- ends the wait for others
@@ -121,7 +121,7 @@ function DoubleBarrier:leave_async(how, callback)
   end
   local item = { fn = callback, scope = false }
   local scope = engine.adapters:scope()
-  ticket._it = vigils.enter(begin(self, scope, guard, timeout), scope,
+  ticket._it = node_waits.enter(begin(self, scope, guard, timeout), scope,
     function(...)
       if not item.fn then return end
       engine.events:call(item, outcome(self, guard, timeout, ...))

@@ -43,7 +43,8 @@ function Engine.new(session, handle, hosts, given)
     retired = false,
     -- The collector removes what the program can no longer reach.
     holds = setmetatable({}, { __mode = "v" }),
-    shares = setmetatable({}, { __mode = "v" }), -- the first share of each hold
+    -- The first hold reference of each hold.
+    hold_refs = setmetatable({}, { __mode = "v" }),
     owners = setmetatable({}, { __mode = "v" }), -- by path
     lines = {}, -- of local turns, by the number of their root
   }, Engine)

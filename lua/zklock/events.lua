@@ -110,7 +110,7 @@ local function fail(self, code, wants)
 end
 
 -- Calls each listener of a lost hold once.
-local function tell_loss(self, hold, listeners, share)
+local function tell_loss(self, hold, listeners, hold_ref)
   local callbacks = self.engine.callbacks
   local untold = hold.listeners
   hold.listeners, hold.revocation = false, false
@@ -118,8 +118,8 @@ local function tell_loss(self, hold, listeners, share)
   if untold then
     callbacks:report("warn", ("the hold of %s was lost%s"):format(
       hold.owners.path, errors.because(hold.lost)))
-    if share then
-      self.engine.meters:lose(hold.owners.path, share, hold.lost)
+    if hold_ref then
+      self.engine.meters:lose(hold.owners.path, hold_ref, hold.lost)
     end
   end
   local _, message = errors.lost(hold.owners.path, hold.lost)
@@ -179,14 +179,14 @@ function handlers.granted(engine, number)
   return wait
 end
 
-function handlers.refused(engine, number, code, ahead, reason, rival, holds,
+function handlers.refused(engine, number, code, ahead, reason, blocker, holds,
     cut, session)
   local wait = answer_to(engine, number)
   turns.left(engine, number)
   if not wait then return end
   wait.code, wait.ahead, wait.reason = code, ahead, reason
-  wait.rival, wait.rival_session = rival, session
-  wait.rival_holds, wait.rival_cut = holds or nil, cut or nil
+  wait.blocker, wait.blocker_session = blocker, session
+  wait.blocker_holds, wait.blocker_cut = holds or nil, cut or nil
   return wait
 end
 
@@ -218,8 +218,8 @@ function handlers.lost(engine, number, root, reason)
   local hold = listening_hold(engine, number)
   if not hold then return end
   hold.lost = hold.lost or reason
-  local share = engine.events.untold[hold] or engine.shares[number]
-  return hold.listeners and { tell_loss, hold, hold.listeners, share }
+  local hold_ref = engine.events.untold[hold] or engine.hold_refs[number]
+  return hold.listeners and { tell_loss, hold, hold.listeners, hold_ref }
 end
 
 function handlers.revoked(engine, number)
@@ -316,26 +316,26 @@ end
 
 --- Reports a loss that a call has found, before that call returns.  Where
 -- callbacks must not run, leaves it to the event that is under way.  A known
--- suspension is reported first.  `share`: any share of the hold.
-function Events:lose(hold, share, reason)
+-- suspension is reported first.  `hold_ref`: any hold reference of the hold.
+function Events:lose(hold, hold_ref, reason)
   local engine, listeners = self.engine, hold.listeners
   hold.lost = hold.lost or reason
   if not listeners then return end
   if not may_call(self) then
-    self.untold[hold] = share
+    self.untold[hold] = hold_ref
     return
   end
   if engine.state.is.name == "connected" and engine.core:state() == "suspended"
   then
     do_now(self, state_item(engine, "suspended"))
   end
-  do_now(self, { tell_loss, hold, listeners, share })
+  do_now(self, { tell_loss, hold, listeners, hold_ref })
 end
 
 --- Reports all losses.
 function Events:tell_losses()
   for _, lost in ipairs(Hold.find_losses(self.engine)) do
-    self:lose(lost.hold, lost.share)
+    self:lose(lost.hold, lost.hold_ref)
   end
 end
 

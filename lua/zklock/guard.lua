@@ -1,5 +1,6 @@
---- Guard: the user's object for one share of a hold.  The share is a userdata
--- (`_share`); on every Lua, it is released when the collector takes the guard.
+--- Guard: the user's object for one hold reference of a hold.  The reference
+-- is a userdata (`_hold_ref`); on every Lua, it is released when the collector
+-- takes the guard.
 local check = require "zklock.check"
 local errors = require "zklock.errors"
 local options = require "zklock.options"
@@ -15,7 +16,7 @@ local Guard = {}
 -- Fields that are computed on access.
 local known = {
   path = function(self) return self._hold.owners.path end,
-  node = function(self) return self._share:node() end,
+  node = function(self) return self._hold_ref:node() end,
 }
 
 function Guard:__index(key)
@@ -31,21 +32,21 @@ Guard._scope = false -- the nginx request with which it ends
 local guards = {}
 
 -- Four fields, as in Hold.new.
-function guards.new(hold, share)
+function guards.new(hold, hold_ref)
   return setmetatable({
     _hold = hold,
-    _share = share,
+    _hold_ref = hold_ref,
     _outcome = false, -- "released" or "lost" when it is over
     _stack = false, -- its stack of the owner's guards: Owners:push
   }, Guard)
 end
 
---- Makes one more guard of the same hold, from an empty share.
-function guards.again(guard, share)
-  return guards.new(guard._hold, guard._share:again(share))
+--- Makes one more guard of the same hold, from an empty hold reference.
+function guards.again(guard, hold_ref)
+  return guards.new(guard._hold, guard._hold_ref:again(hold_ref))
 end
 
-function guards.share(guard) return guard._share end
+function guards.hold_ref(guard) return guard._hold_ref end
 
 --- Returns whether `guard` is a guard of a hold of these owners.
 function guards.is_of(guard, owners)
@@ -61,16 +62,16 @@ function guards.is_over(guard) return guard._outcome ~= false end
 
 --- Returns why it is lost, if it is: see Hold:find_loss.
 function guards.find_loss(self)
-  return self._hold:find_loss(self._share)
+  return self._hold:find_loss(self._hold_ref)
 end
 
 --- Does so for a call that must return `nil, message, code`.  It calls the
 -- listeners first.
 function guards.refuse(self)
   local hold = self._hold
-  local reason = hold:find_loss(self._share)
+  local reason = hold:find_loss(self._hold_ref)
   if not reason then return false end
-  hold.owners.engine.events:lose(hold, self._share, reason)
+  hold.owners.engine.events:lose(hold, self._hold_ref, reason)
   return true, lost(self)
 end
 
@@ -84,7 +85,7 @@ end
 local function expect_removal(self)
   local hold = self._hold
   local engine = hold.owners.engine
-  local wait = waits.new(engine, engine.waits.removals, self._share:number())
+  local wait = waits.new(engine, engine.waits.removals, self._hold_ref:number())
   waits.enter(wait)
   return wait
 end
@@ -98,8 +99,8 @@ local function leave(self, last, reason)
     hold.lost = hold.lost or reason
     return
   end
-  if last and hold:finish(self._share) then
-    owners.engine.meters:release(owners.path, self._share)
+  if last and hold:finish(self._hold_ref) then
+    owners.engine.meters:release(owners.path, self._hold_ref)
   end
   hold:forget_listeners(self)
 end
@@ -116,16 +117,16 @@ function guards.give_back(self, confirm)
     return answer(self)
   end
   -- A hold past its lease is lost, even if no event has reported it yet.
-  local share, line = self._share, hold.owners.line
+  local hold_ref, line = self._hold_ref, hold.owners.line
   local kept, last, passed
   if line then
-    kept, last, passed = line:release(share, confirm)
+    kept, last, passed = line:release(hold_ref, confirm)
   else
-    kept, last = share:release(confirm)
+    kept, last = hold_ref:release(confirm)
   end
-  local reason = hold.lost or not kept and share:reason()
+  local reason = hold.lost or not kept and hold_ref:reason()
   leave(self, last, reason)
-  if line and last then line:released(share, passed) end
+  if line and last then line:released(hold_ref, passed) end
   -- Last, so that a call after an interruption starts again.
   self._outcome = reason and "lost" or "released"
   -- The callback that the lock was passed to may have closed the session.
@@ -141,7 +142,7 @@ function guards.tell_end(self)
   local engine = self._hold.owners.engine
   if engine.meters.untold[1] then engine.meters:tell() end
   if self._outcome == "lost" and not engine.state.is.closed then
-    engine.events:lose(self._hold, self._share)
+    engine.events:lose(self._hold, self._hold_ref)
   end
 end
 
@@ -178,20 +179,20 @@ function Guard:is_held(surplus)
   if surplus ~= nil or getmetatable(self) ~= Guard then
     refuse_is_held(self, surplus)
   end
-  return not self._outcome and self._share:is_held()
+  return not self._outcome and self._hold_ref:is_held()
 end
 
 --- Returns for how many seconds is_held() stays true without a server's reply.
 function Guard:lease()
   if not self:is_held() then return 0 end
-  return self._share:lease()
+  return self._hold_ref:lease()
 end
 
 -- Asks a server: returns the code, unless all is well, and the wait.
 local function ask(self)
   local engine = self._hold.owners.engine
-  if self._hold.lost or self._share:state() == "lost" then return nil end
-  local wait = questions.ask(engine, "verify", self._share)
+  if self._hold.lost or self._hold_ref:state() == "lost" then return nil end
+  local wait = questions.ask(engine, "verify", self._hold_ref)
   return wait.code or engine.state.is.closed and "closed", wait
 end
 
@@ -224,11 +225,11 @@ end
 
 --- Returns the fencing token: 19 digits that grow with every new hold.
 function Guard:token()
-  return self._share:token()
+  return self._hold_ref:token()
 end
 
 function Guard:token_number()
-  return self._share:token_number()
+  return self._hold_ref:token_number()
 end
 
 --- Returns "held", "suspended", "released" or "lost".
@@ -236,13 +237,13 @@ function Guard:state()
   if self._outcome then return self._outcome end
   if self._hold.lost then return "lost" end
   if self._hold.owners.engine.state.is.closed then return "released" end
-  return self._share:state()
+  return self._hold_ref:state()
 end
 
 --- Returns why it was lost: a key of errors.losses; nil if it was not.
 function Guard:reason()
   if self:state() ~= "lost" then return nil end
-  return self._hold.lost or self._share:reason()
+  return self._hold.lost or self._hold_ref:reason()
 end
 
 --- Calls `fn(guard, reason, message)` once when the hold is lost: in step(), or
@@ -266,13 +267,13 @@ function Guard:on_revoke(fn)
     return self
   end
   hold:on_revoke(self, fn)
-  if hold.revocation then self._share:watch() end
+  if hold.revocation then self._hold_ref:watch() end
   return self
 end
 
 --- Returns how many local turns (option `local_turns`) the node has had before.
 function Guard:turn()
-  return self._share:turn()
+  return self._hold_ref:turn()
 end
 
 check.methods(Guard, [[

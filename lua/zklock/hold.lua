@@ -1,9 +1,10 @@
 --- Hold: a session's possession of a lock, from the grant until release or
 -- loss.
 --
--- Each guard has a share of the hold, a userdata.  Each re-entry adds a share,
--- and the hold ends with its last share.  The collector releases shares that
--- the program can no longer reach, so a hold does not keep its shares alive.
+-- Each guard has a hold reference of the hold, a userdata.  Each re-entry adds
+-- a hold reference, and the hold ends with its last hold reference.  The
+-- collector releases references that the program can no longer reach, so a hold
+-- does not keep its hold references alive.
 local Hold = {}
 Hold.__index = Hold
 
@@ -25,16 +26,16 @@ function Hold.new(wait, owners)
     lost = false, -- the reason; set here so that its end needs no memory
   }, Hold)
   engine.holds[number] = hold
-  engine.shares[number] = wait.share
+  engine.hold_refs[number] = wait.hold_ref
   return hold
 end
 
 --- Returns why the hold is lost, if it is.  The check includes the clock, and a
 -- loss that it finds is final.  A hold past its lease that is not checked may
 -- still be renewed.
-function Hold:find_loss(share)
+function Hold:find_loss(hold_ref)
   if not self.lost and not self.owners.engine.state.is.closed then
-    self.lost = share:find_loss() or false
+    self.lost = hold_ref:find_loss() or false
   end
   return self.lost
 end
@@ -42,16 +43,16 @@ end
 local function by_number(a, b) return a.number < b.number end
 
 --- Returns the lost holds of a session that are not released yet, in the order
--- of their acquisitions: `{ hold =, share = }`.
+-- of their acquisitions: `{ hold =, hold_ref = }`.
 function Hold.find_losses(engine)
   local lost = {}
   for number, hold in pairs(engine.holds) do
-    local share = engine.shares[number]
-    if not hold.lost and share then
-      hold.lost = share:find_loss() or false
+    local hold_ref = engine.hold_refs[number]
+    if not hold.lost and hold_ref then
+      hold.lost = hold_ref:find_loss() or false
     end
     if hold.lost then
-      lost[#lost + 1] = { hold = hold, share = share, number = number }
+      lost[#lost + 1] = { hold = hold, hold_ref = hold_ref, number = number }
     end
   end
   table.sort(lost, by_number)
@@ -63,9 +64,9 @@ end
 function Hold.take_all(engine)
   local taken = {}
   for number, hold in pairs(engine.holds) do
-    local share = engine.shares[number]
-    if not hold.lost and share then
-      taken[#taken + 1] = { hold = hold, share = share, number = number }
+    local hold_ref = engine.hold_refs[number]
+    if not hold.lost and hold_ref then
+      taken[#taken + 1] = { hold = hold, hold_ref = hold_ref, number = number }
     end
   end
   for _, one in ipairs(taken) do engine.holds[one.number] = nil end
@@ -78,16 +79,16 @@ end
 function Hold:stand_on(stack)
   for _, guard in ipairs(stack) do
     if guard._hold == self then
-      self.owners.engine.shares[guard._share:number()] = guard._share
+      self.owners.engine.hold_refs[guard._hold_ref:number()] = guard._hold_ref
       return
     end
   end
 end
 
---- Ends the hold after the release of its last share, `share`; events no longer
--- find it.  Returns whether they could until now.
-function Hold:finish(share)
-  local holds, number = self.owners.engine.holds, share:number()
+--- Ends the hold after the release of its last hold reference, `hold_ref`;
+-- events no longer find it.  Returns whether they could until now.
+function Hold:finish(hold_ref)
+  local holds, number = self.owners.engine.holds, hold_ref:number()
   local was_known = holds[number] ~= nil
   holds[number] = nil
   return was_known

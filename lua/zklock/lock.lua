@@ -27,12 +27,13 @@ local insides = {
 -- it.
 local counted = { semaphore = "permit", ["double barrier"] = "member" }
 
-local function signature_of(family, way)
+local function signature_of(family, lock_options)
   return ("%s%s%s%s"):format(
-    way.kind == "unfair" and "unfair " or "", family,
-    counted[family] and (" of %d %s%s"):format(way.permits, counted[family],
-      way.permits == 1 and "" or "s") or "",
-    way.layout ~= "curator" and (" in %s's layout"):format(way.layout) or "")
+    lock_options.kind == "unfair" and "unfair " or "", family,
+    counted[family] and (" of %d %s%s"):format(lock_options.permits,
+      counted[family], lock_options.permits == 1 and "" or "s") or "",
+    lock_options.layout ~= "curator"
+      and (" in %s's layout"):format(lock_options.layout) or "")
 end
 
 local function new_waiters() return setmetatable({}, { __mode = "k" }) end
@@ -44,9 +45,10 @@ function locks.terms(engine, path, family, kind, given, permits)
   local terms = options.read_lock(given, family, kind, permits, engine.data)
   terms.engine, terms.path = engine, path
   terms.family, terms.kind = family, kind
-  terms.mode = terms.way.kind == "unfair" and "unfair" or kind
-  terms.owners = Owners.of(engine, path, signature_of(family, terms.way),
-    insides[terms.way.kind] or insides[family])
+  terms.mode = terms.lock_options.kind == "unfair" and "unfair" or kind
+  terms.owners = Owners.of(engine, path,
+    signature_of(family, terms.lock_options),
+    insides[terms.lock_options.kind] or insides[family])
   terms.waiters = new_waiters() -- begun through this lock object
   return terms
 end
@@ -154,8 +156,9 @@ local unfair = check.set "unfair"
 
 --- Returns the modes of this lock's nodes at `terms.path`.
 function locks.modes(terms)
-  local way = terms.way
-  return way.kind == "unfair" and unfair or modes_of[way.layout][terms.family]
+  local lock_options = terms.lock_options
+  return lock_options.kind == "unfair" and unfair
+    or modes_of[lock_options.layout][terms.family]
 end
 
 --- Returns the nodes at `terms.path` that hold the lock.

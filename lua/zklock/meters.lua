@@ -88,9 +88,9 @@ end
 -- Notes an event when it happens.  It is delivered outside of the protection
 -- of a release, in which nothing can wait.  Events are delivered once, in
 -- order.  The callback may wait, call step(), or close the session.
-local function note(self, what, path, mode, share, event)
+local function note(self, what, path, mode, hold_ref, event)
   event.what, event.path, event.mode = what, path, mode
-  event.id, event.time = share and share:number(), core.now()
+  event.id, event.time = hold_ref and hold_ref:number(), core.now()
   local untold = self.untold
   untold[#untold + 1] = event
 end
@@ -111,66 +111,66 @@ local function count(counters, word)
 end
 
 --- Traces the beginning of a wait.
-function Meters:begin(terms, share, timeout)
-  note(self, "wait", terms.path, terms.mode, share, { timeout = timeout })
+function Meters:begin(terms, hold_ref, timeout)
+  note(self, "wait", terms.path, terms.mode, hold_ref, { timeout = timeout })
   self:tell()
 end
 
 --- Counts a grant that has reached its user.
-function Meters:grant(terms, share)
-  local waited = share:take()
+function Meters:grant(terms, hold_ref)
+  local waited = hold_ref:take()
   observe(meter_of(self, terms.path, terms.mode).waits, waited)
   if not self.trace then return end
-  note(self, "grant", terms.path, terms.mode, share,
-    { waited = waited, token = share:token() })
+  note(self, "grant", terms.path, terms.mode, hold_ref,
+    { waited = waited, token = hold_ref:token() })
   self:tell()
 end
 
-local function refuse(self, terms, share, code)
+local function refuse(self, terms, hold_ref, code)
   count(meter_of(self, terms.path, terms.mode).refusals, code)
   if not self.trace then return end
-  note(self, "refuse", terms.path, terms.mode, share,
-    { waited = share and share:waited() or 0, code = code })
+  note(self, "refuse", terms.path, terms.mode, hold_ref,
+    { waited = hold_ref and hold_ref:waited() or 0, code = code })
 end
 
---- Counts an acquisition that ended without the lock.  `share`: nil if the
+--- Counts an acquisition that ended without the lock.  `hold_ref`: nil if the
 -- session refuses it before it begins.
-function Meters:refuse(terms, share, code)
-  refuse(self, terms, share, code)
+function Meters:refuse(terms, hold_ref, code)
+  refuse(self, terms, hold_ref, code)
   self:tell()
 end
 
 --- Counts an acquisition that no longer has a user.  Call tell() later.
-function Meters:abandon(terms, share)
-  refuse(self, terms, share, "cancelled")
+function Meters:abandon(terms, hold_ref)
+  refuse(self, terms, hold_ref, "cancelled")
 end
 
 --- Counts a hold whose last guard was released.  Call tell() later.
-function Meters:release(path, share)
-  local held, mode = share:held()
+function Meters:release(path, hold_ref)
+  local held, mode = hold_ref:held()
   observe(meter_of(self, path, mode).holds, held)
   if not self.trace then return end
-  note(self, "release", path, mode, share,
-    { held = held, token = share:token() })
+  note(self, "release", path, mode, hold_ref,
+    { held = held, token = hold_ref:token() })
 end
 
 --- Counts the holds of a closed session, as Hold.take_all returns them.
 function Meters:release_all(taken)
   for _, one in ipairs(taken) do
-    self:release(one.hold.owners.path, one.share)
+    self:release(one.hold.owners.path, one.hold_ref)
   end
   self:tell()
 end
 
 --- Counts a hold that was lost.
-function Meters:lose(path, share, reason)
-  local held, mode = share:held()
+function Meters:lose(path, hold_ref, reason)
+  local held, mode = hold_ref:held()
   local meter = meter_of(self, path, mode)
   observe(meter.holds, held)
   count(meter.losses, reason)
   if not self.trace then return end
-  note(self, "loss", path, mode, share,
-    { held = held, token = share:token(), reason = reason })
+  note(self, "loss", path, mode, hold_ref,
+    { held = held, token = hold_ref:token(), reason = reason })
   self:tell()
 end
 

@@ -14,7 +14,7 @@ local protect = require "zklock.protect"
 local reasons = require "zklock.reasons"
 local surveys = require "zklock.survey"
 local ticket_of = require "zklock.ticket"
-local vigils = require "zklock.vigils"
+local node_waits = require "zklock.node_waits"
 local waits = require "zklock.wait"
 
 -- A count that no directory has, so a server's first answer always differs.
@@ -40,21 +40,21 @@ local function fail(self, turn, code, reason)
 end
 
 -- Makes the wait for a change of what the turn has seen.
-local function vigil_of(self, turn)
+local function node_wait_of(self, turn)
   local engine, scope, path = self.engine, self.scope, self.path
   if turn.node then
-    return vigils.prepare(engine, scope, "gone", path .. "/" .. turn.node)
+    return node_waits.prepare(engine, scope, "gone", path .. "/" .. turn.node)
   elseif turn.count then
-    return vigils.prepare(engine, scope, "crowd", path, nil, turn.count)
+    return node_waits.prepare(engine, scope, "crowd", path, nil, turn.count)
   end
-  return vigils.prepare(engine, scope, "there", path)
+  return node_waits.prepare(engine, scope, "there", path)
 end
 
 local function watch(self, turn)
   if self.turn ~= turn then return end
   if self.engine.state.is.closed then return fail(self, turn, "closed") end
   local watching = {}
-  self.wait = waits.listen(vigil_of(self, turn), self.scope, function(wait)
+  self.wait = waits.listen(node_wait_of(self, turn), self.scope, function(wait)
     watched(self, watching, wait)
   end)
   self.turn = watching

@@ -55,7 +55,7 @@ function once.is_due(session, guard, period)
   if not ours then return errors.lost(guard.path, guard:reason()) end
   local age = ours.created - last.modified
   if age >= 0 then return age >= period, age end
-  local waited = guards.share(guard):waited() * RATE + TICK
+  local waited = guards.hold_ref(guard):waited() * RATE + TICK
   local ahead = math.max(-age - waited, 0)
   return ahead > period, 0 - ahead
 end

@@ -80,9 +80,9 @@ local function as_number(value, name)
 end
 
 -- Returns how the core shall contend.
-local function make_way(given, family, kind, permits)
+local function make_lock_options(given, family, kind, permits)
   local fair = check.flag(given.fair, true, "option 'fair'")
-  local way = {
+  local lock_options = {
     kind = fair and kind or "unfair",
     permits = permits,
     wait = one_of(given.wait, "predecessor", "predecessor parent poll",
@@ -95,33 +95,38 @@ local function make_way(given, family, kind, permits)
       "option 'lose_on_suspend'"),
     shares_path = as_number(given.share_path, "option 'share_path'"),
   }
-  if way.poll_interval < 0.001 then
+  if lock_options.poll_interval < 0.001 then
     misuse("option 'poll_interval' must be at least 0.001 seconds, got %s",
-      tostring(way.poll_interval))
-  elseif given.poll_interval and way.wait ~= "poll" then
+      tostring(lock_options.poll_interval))
+  elseif given.poll_interval and lock_options.wait ~= "poll" then
     misuse("option 'poll_interval' needs option 'wait' = \"poll\"")
-  elseif not fair and (given.wait or given.layout or way.local_turns > 0) then
+  elseif not fair and (given.wait or given.layout
+      or lock_options.local_turns > 0) then
     misuse("option 'fair' = false goes with none of wait, layout, local_turns")
-  elseif way.local_turns > 0 and way.wait ~= "predecessor" then
+  elseif lock_options.local_turns > 0
+      and lock_options.wait ~= "predecessor" then
     misuse("option 'local_turns' needs option 'wait' = \"predecessor\"")
   end
-  way.prepared = core.way(way) -- read once, for each acquisition
-  return way
+  -- Read once, for each acquisition.
+  lock_options.prepared = core.lock_options(lock_options)
+  return lock_options
 end
 
 -- Shared ways of locks without options, by kind and permits, because a session
 -- may have thousands of such locks.
-local plain_ways = setmetatable({}, { __mode = "v" })
+local plain_options = setmetatable({}, { __mode = "v" })
 
-local function read_way(given, family, kind, permits)
-  if next(given) ~= nil then return make_way(given, family, kind, permits) end
-  local key = permits and kind .. permits or kind
-  local way = plain_ways[key]
-  if not way then
-    way = make_way(given, family, kind, permits)
-    plain_ways[key] = way
+local function read_lock_options(given, family, kind, permits)
+  if next(given) ~= nil then
+    return make_lock_options(given, family, kind, permits)
   end
-  return way
+  local key = permits and kind .. permits or kind
+  local lock_options = plain_options[key]
+  if not lock_options then
+    lock_options = make_lock_options(given, family, kind, permits)
+    plain_options[key] = lock_options
+  end
+  return lock_options
 end
 
 local function read_data(value, default)
@@ -134,7 +139,7 @@ end
 function options.read_lock(given, family, kind, permits, data)
   given = check_family(given, family)
   return {
-    way = read_way(given, family, kind, permits),
+    lock_options = read_lock_options(given, family, kind, permits),
     reentrant = check.flag(given.reentrant, family ~= "election"
       and family ~= "double barrier", "option 'reentrant'"),
     data = read_data(given.data, data),

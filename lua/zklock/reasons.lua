@@ -29,9 +29,9 @@ local function describe_queue(ahead, wait)
   local parts = {}
   if ahead > 0 then parts[1] = ("%d ahead"):format(ahead) end
   if ahead < 0 then parts[1] = "at least 1 ahead" end
-  if wait.rival then
-    parts[#parts + 1] = (wait.rival_holds and "held by " or "just ahead is ")
-      .. quote(wait.rival, wait.rival_cut)
+  if wait.blocker then
+    parts[#parts + 1] = (wait.blocker_holds and "held by " or "just ahead is ")
+      .. quote(wait.blocker, wait.blocker_cut)
   end
   return parts[1] and (" (%s)"):format(table.concat(parts, "; ")) or ""
 end
@@ -122,9 +122,9 @@ local kinds = {
 }
 
 function of_wait.conflict(path, _, wait)
-  local owner = "session " .. wait.rival_session
-  if wait.rival then
-    owner = ("%s, %s"):format(quote(wait.rival, wait.rival_cut), owner)
+  local owner = "session " .. wait.blocker_session
+  if wait.blocker then
+    owner = ("%s, %s"):format(quote(wait.blocker, wait.blocker_cut), owner)
   end
   return refusal("conflict", "%s is in use as %s (by %s): locks of different "
     .. "kinds do not exclude each other", path, kinds[wait.reason], owner)
@@ -140,7 +140,7 @@ reasons.last_error = last_error
 
 --- Returns the error of a wait for a node.  `what`: what the call waited for,
 -- including its path.
-function reasons.of_vigil(engine, code, reason, what, timeout)
+function reasons.of_node_wait(engine, code, reason, what, timeout)
   timeout = timeout or 0
   if code == "timeout" then
     return refusal("timeout", "timed out after %s waiting for %s%s",

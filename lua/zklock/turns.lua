@@ -4,9 +4,10 @@
 -- to the core as any acquisition is.  Acquisitions that come while the root
 -- waits or holds stand behind it, and the core does not know them.  A release
 -- passes the root's hold to the first of them, without a request.  If the core
--- does not allow that (share:release), the first of them becomes the next root.
+-- does not allow that (hold_ref:release), the first of them becomes the next
+-- root.
 --
---   stands ──► has its turn ──► …                    (share:release)
+--   stands ──► has its turn ──► …                    (hold_ref:release)
 --     │  └───► is sent as the next root              (the last root is over)
 --     └──────► is sent, and refused by the core      (timeout, cancel)
 --
@@ -41,7 +42,7 @@ function Line:lead(number)
   self.root = number
 end
 
---- Adds `wait` to the line; the core has marked its share as standing.
+--- Adds `wait` to the line; the core has marked its hold reference as standing.
 function Line:join(wait)
   wait.line = self
   if self.first then self.last.after = wait else self.first = wait end
@@ -64,9 +65,9 @@ end
 -- An interrupted call may already have sent it.
 local function send(wait)
   local request, terms = wait.request, wait.terms
-  if wait.share:root() then return end
+  if wait.hold_ref:root() then return end
   wait.engine.core:acquire(terms.path, nil, true, request.data,
-    request.max_hold, terms.way.prepared, wait.share)
+    request.max_hold, terms.lock_options.prepared, wait.hold_ref)
 end
 
 --- Sends a wait as an acquisition of its own, behind the root, because the core
@@ -94,17 +95,18 @@ end
 
 -- Returns whether only its release or the loss of the node can end its turn.
 local function is_plain(wait)
-  return not wait.request.max_hold and wait.terms.way.lose_on_suspend == 0
+  return not wait.request.max_hold
+    and wait.terms.lock_options.lose_on_suspend == 0
 end
 
---- Releases a guard's share; returns the results of share:release().
-function Line:release(share, confirm)
+--- Releases a guard's share; returns the results of hold_ref:release().
+function Line:release(hold_ref, confirm)
   local first = self.first
-  if not first or share:root() ~= self.root then
-    return share:release(confirm)
+  if not first or hold_ref:root() ~= self.root then
+    return hold_ref:release(confirm)
   end
   local may_have_it = not confirm and is_plain(first)
-  return share:release(true, may_have_it and first.share or nil)
+  return hold_ref:release(true, may_have_it and first.hold_ref or nil)
 end
 
 local function tell(self)
@@ -114,13 +116,14 @@ local function tell(self)
   if self.untold == wait then self.untold = false end
 end
 
---- Continues the line after a hold's last share was released.  `passed`: the
--- hold went to another share.  An interrupted call can be repeated.
-function Line:released(share, passed)
+--- Continues the line after a hold's last hold reference was released.
+-- `passed`: the hold went to another hold reference.  An interrupted call can
+-- be repeated.
+function Line:released(hold_ref, passed)
   local first = self.first
-  if share:root() ~= self.root then return end
+  if hold_ref:root() ~= self.root then return end
   if not passed then return go_on(self, self.root) end
-  if first and first.share:root() then
+  if first and first.hold_ref:root() then
     self.untold = first
     self:drop(first)
   end
@@ -142,7 +145,7 @@ function turns.give_up(engine)
     local wait = line.first
     while wait do
       local after = wait.after
-      if wait.share:is_overdue() then line:send(wait) end
+      if wait.hold_ref:is_overdue() then line:send(wait) end
       wait = after
     end
   end

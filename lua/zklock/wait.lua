@@ -29,19 +29,19 @@ Wait.callback = false -- called in place of waking a task
 Wait.scope = false -- the nginx request with which it ends
 Wait.timeout = false -- a function: returns how many seconds are left
 -- For acquisitions:
-Wait.share = false -- the share that a grant fills
+Wait.hold_ref = false -- the hold reference that a grant fills
 Wait.terms = false -- the terms of the lock
-Wait.taken = false -- a guard has the share
+Wait.taken = false -- a guard has the hold reference
 Wait.counted = false -- the meters have counted its refusal
 Wait.line = false -- its line of local turns, `after` follows it: turns.lua
 Wait.after = false
 -- The outcome, which handlers note; an event is repeated if they raise.
 Wait.reason = false
 Wait.ahead = false
-Wait.rival = false
-Wait.rival_holds = false
-Wait.rival_cut = false
-Wait.rival_session = false -- with "conflict": its owner
+Wait.blocker = false
+Wait.blocker_holds = false
+Wait.blocker_cut = false
+Wait.blocker_session = false -- with "conflict": its owner
 Wait.found = false -- the result of a question
 Wait.detail = false -- a detail of the result
 
@@ -92,7 +92,7 @@ end
 
 --- Makes the wait of an acquisition.  The fields of a refusal, or of a line,
 -- fit into the table's sixteen.
-function waits.of_acquisition(terms, request, share, number)
+function waits.of_acquisition(terms, request, hold_ref, number)
   local engine = terms.engine
   return setmetatable({
     engine = engine,
@@ -103,7 +103,7 @@ function waits.of_acquisition(terms, request, share, number)
     fine = false,
     done = false,
     code = false,
-    share = share,
+    hold_ref = hold_ref,
     terms = terms,
     request = request,
     taken = false,
@@ -159,7 +159,7 @@ Wait[1] = function(_, _, _, _, wait) waits.finish(wait) end
 function waits.cancel(wait)
   if wait.done or wait.engine.state.is.closed then return end
   if wait.line then wait.line:send(wait) end
-  wait.share:cancel()
+  wait.hold_ref:cancel()
 end
 
 local function is_earlier(one, other) return one.number < other.number end
@@ -204,14 +204,14 @@ end
 -- Drops a wait whose outcome no caller will see.
 local function abandon(wait)
   leave(wait)
-  if not wait.share or wait.taken then return end
+  if not wait.hold_ref or wait.taken then return end
   wait.done = true -- too late for a cancel
-  wait.share:release(true) -- an event continues its line
+  wait.hold_ref:release(true) -- an event continues its line
   local engine, terms = wait.engine, wait.terms
   if not terms or wait.counted or engine.state.is.left then return end
   wait.counted = true
   -- The caller may be in the middle of an operation, so step() reports it.
-  engine.meters:abandon(terms, wait.share)
+  engine.meters:abandon(terms, wait.hold_ref)
   if engine.meters.trace then engine.core:nudge() end
 end
 

@@ -188,16 +188,17 @@ end)
 -- lock, and prints what it says: `heard(word)` hears that.
 local PROGRAM = [[
   local uv, now = require "luv", require "zklock".now
-  local Keeper = require "zklock.cli.keeper"
+  local GuardianClient = require "zklock.cli.guardian_client"
   local module = require "zklock.guardian"
-  local keeper, guardian, heard
+  local guardian_client, guardian, heard
   local start = module.start
   function module.start(plan)
     local descriptor, pid = start(plan)
     guardian = pid
     return descriptor, pid
   end
-  keeper = Keeper.start({ words = { "sh", "-c", arg[1] }, path = "/p",
+  guardian_client = GuardianClient.start({
+    words = { "sh", "-c", arg[1] }, path = "/p",
     holder = "us", grace = 60 }, setmetatable({}, {
       __index = function(_, word)
         return function(detail)
@@ -220,13 +221,13 @@ end
 describe("A guardian", function()
   it("starts nothing without a lease, or when it is over, or the lock was lost",
     function()
-      for _, before in ipairs { "", "keeper:lease(now() - 1, 0)",
-          "keeper:lease(now() + 1000, 1) keeper:finish()" } do
+      for _, before in ipairs { "", "guardian_client:lease(now() - 1, 0)",
+          "guardian_client:lease(now() + 1000, 1) guardian_client:finish()" } do
         assert.equal("failed 76 the lock was lost before it was started\n",
           tell("echo never", ([[
-            function heard() keeper.pipe:close() end
+            function heard() guardian_client.pipe:close() end
             %s
-            keeper:run "1"
+            guardian_client:run "1"
           ]]):format(before)), before)
       end
     end)
@@ -240,12 +241,12 @@ describe("A guardian", function()
         function heard(word)
           if word == "started" then
             while not io.open "]] .. ready .. [[" do uv.sleep(1) end
-            keeper:lease(now() + 1, 1000)
+            guardian_client:lease(now() + 1, 1000)
           end
-          if word == "ending" then keeper:finish() end
+          if word == "ending" then guardian_client:finish() end
         end
-        keeper:lease(now() + 1000, 1)
-        keeper:run "1"
+        guardian_client:lease(now() + 1000, 1)
+        guardian_client:run "1"
       ]]))
   end)
 
@@ -262,13 +263,13 @@ describe("A guardian", function()
         if word ~= "started" then return end
         uv.kill(guardian, "sigstop")
         while not is_stopped() do uv.sleep(1) end
-        for _ = 1, 50 do keeper:lease(now() - 1, 0) end
-        keeper:lease(now() + 1000, 1)
+        for _ = 1, 50 do guardian_client:lease(now() - 1, 0) end
+        guardian_client:lease(now() + 1000, 1)
         uv.kill(guardian, "sigcont")
-        keeper:signal(15)
+        guardian_client:signal(15)
       end
-      keeper:lease(now() + 1000, 1)
-      keeper:run "1"
+      guardian_client:lease(now() + 1000, 1)
+      guardian_client:run "1"
     ]]))
   end)
 end)

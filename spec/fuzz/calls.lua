@@ -662,7 +662,7 @@ local function way()
   }
   if random(10) == 1 then t.writer = any "share" end
   if random(2) == 1 then
-    local read, prepared = pcall(core.way, t)
+    local read, prepared = pcall(core.lock_options, t)
     if read then return prepared end
   end
   return t
@@ -813,9 +813,10 @@ local last_under_a_guard = other_than("again", under_a_guard)
 
 local function call_under()
   local session, guard = any "session", any "guard"
-  if guard and guard._share and random(2) == 1 then
+  if guard and guard._hold_ref and random(2) == 1 then
     local name = pick(closing and last_under_a_guard or under_a_guard)
-    call(false, "under a guard", guard._share[name], guard._share, value(0))
+    call(false, "under a guard", guard._hold_ref[name], guard._hold_ref,
+      value(0))
   elseif session then
     local handle = session._engine.core
     call_handle(handle, pick { "fd", "state", "id", "timeout", "error", "stats",

@@ -169,7 +169,7 @@ static void spell(char *name, size_t size) {
                                          "__lock__0000000003"};
   const struct contender *c = users[next(USERS)].contender;
   enum role role = (enum role)(1 + next(6));
-  struct name_base base = session.wire.base;
+  struct name_base base = session.pipeline.base;
   switch (next(5)) {
     case 0:
       snprintf(name, size, "%s", oddities[next(11)]);

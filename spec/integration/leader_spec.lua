@@ -1,5 +1,5 @@
 -- Who leads: asked once, or told at each change.  (What is asked for that:
--- spec/unit/story_vigil.c.)
+-- spec/unit/story_node_wait.c.)
 local new_chance = require "explore.chance".new
 local new_scheduler = require "support.scheduler".new
 local seize = require "support.seizure".seize

@@ -40,7 +40,7 @@ describe("Sessions", function()
     assert.equal("busy", select(3, mutex:try_acquire()))
     local last = { waiting = 0, watches = 0, timeouts = 1, grants = 1,
       holding = 0, losses = 0, reconnects = 0, expirations = 0, handoffs = 0,
-      local_turns = 0, pending_releases = 0, refused_releases = 0, strays = 0 }
+      local_turns = 0, pending_releases = 0, refused_releases = 0, orphans = 0 }
     counts(last)
     local id, histogram = session:id(), session:stats().wait_histogram
     session:close()

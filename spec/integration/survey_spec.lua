@@ -298,7 +298,7 @@ describe("Forged nodes with a session's mark", function()
       return stats.requests > before + 1000 and stats.in_flight == 0
     end, 60)
     assert.is_true(most <= 120, most .. " requests at once")
-    assert.equal(0, session:stats().internal.strays)
+    assert.equal(0, session:stats().internal.orphans)
     assert.is_nil(waiter)
     assert.equal(5001, #zk:queue(path))
     zk:close()

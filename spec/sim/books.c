@@ -33,12 +33,13 @@ static void count_contender(struct counts *n, const struct contender *c) {
 
 /* Those of one queue are compared, those of the session added. */
 static void count_queue(struct world *w, struct counts *all,
-                        const struct vigils *vigils, const struct queue *q) {
+                        const struct node_waits *node_waits,
+                        const struct queue *q) {
   struct counts n = {0};
   for (const struct contender *c = q->first; c; c = c->next)
     count_contender(&n, c);
-  for (const struct vigil *v = vigils->first; v; v = v->next)
-    n.watches += v->kind == VIGIL_CROWD && v->queue == q;
+  for (const struct node_wait *v = node_waits->first; v; v = v->next)
+    n.watches += v->kind == NODE_WAIT_CROWD && v->queue == q;
   if (n.entered != q->entered || n.impatient != q->impatient ||
       n.sharing != q->sharing || n.watches != q->directory.children_wanted)
     violate(w, "%s counts entered %d, impatient %d, sharing %d, watching %d",
@@ -57,7 +58,7 @@ static void check_counts(struct world *w, const struct process *p) {
   const struct counters *c = session_counters(&p->session);
   struct counts n = {0};
   for (const struct queue *q = p->session.queues.newest; q; q = q->older)
-    count_queue(w, &n, &p->session.vigils, q);
+    count_queue(w, &n, &p->session.node_waits, q);
   if (n.active != all->active || n.holders != all->holders ||
       n.waiting != c->waiting || n.leaving != c->pending_releases ||
       n.kept != c->refused_releases)
@@ -69,7 +70,7 @@ static void check_counts(struct world *w, const struct process *p) {
   if (n.taken != all->quota.taken)
     violate(w, "process %d counts %zu bytes taken", p->number,
             all->quota.taken);
-  if (p->session.wire.step.first || p->session.wire.batch.first)
+  if (p->session.pipeline.step.first || p->session.pipeline.batch.first)
     violate(w, "process %d has left something to do", p->number);
 }
 
@@ -79,7 +80,7 @@ static void check_counts(struct world *w, const struct process *p) {
  * was taken away: whoever relies on one that is not there may wait for ever. */
 static void check_watches(struct world *w, const struct process *p) {
   const struct library *l = &p->library;
-  unsigned connection = p->session.wire.connection;
+  unsigned connection = p->session.pipeline.connection;
   /* (What has not been heard yet may tell of its end.) */
   if (!session_is_connected(&p->session) || l->state != LIBRARY_CONNECTED ||
       p->inbox_first != p->inbox_last)

@@ -39,8 +39,8 @@ static bool is_hearing_list(const struct world *w, const struct process *p) {
 }
 
 /* Somebody has put another in its place, of the same name, in this connection:
- * until it is read nobody can know.  What its watch has read is known, where not a
- * list of this moment grants, which tells names alone. */
+ * until it is read nobody can know.  What its watch has read is known, where
+ * not a list of this moment grants, which tells names alone. */
 static bool is_supplanted(struct world *w, const struct acquisition *a) {
   struct history *h = &w->zoo.history;
   const struct process *p = a->process;
@@ -129,9 +129,9 @@ static bool is_hidden(struct world *w, const struct process *p, int node) {
          node_is_shut_to(&w->zoo.history.nodes[node], p->number);
 }
 
-/* Has another client a node there that has the name of ours, or of the writer that
- * is downgraded, and may not be read?  Then no client can know that it is not ours
- * any more. */
+/* Has another client a node there that has the name of ours, or of the writer
+ * that is downgraded, and may not be read?  Then no client can know that it is
+ * not ours any more. */
 static bool is_hidden_name(struct world *w, const struct acquisition *a) {
   const struct contender *c = a->contender;
   const struct process *p = a->process;
@@ -144,8 +144,9 @@ static bool is_hidden_name(struct world *w, const struct acquisition *a) {
          (writer && is_hidden(w, p, node_at(w, p, writer)));
 }
 
-/* For a reason: a directory forbids it, or what may be its own node does, or earlier
- * ones that could not be deleted, or a server has said so of anything. */
+/* For a reason: a directory forbids it, or what may be its own node does, or
+ * earlier ones that could not be deleted, or a server has said so of
+ * anything. */
 static void check_denied(struct world *w, const struct acquisition *a) {
   const struct contender *c = a->contender;
   bool by_gate = c->denial.by_gate;
@@ -156,18 +157,18 @@ static void check_denied(struct world *w, const struct acquisition *a) {
 
 /* Not by a code that may pass; nor by one that no server has sent. */
 static void check_code(struct world *w, const struct acquisition *a,
-                       enum verdict why) {
+                       enum refusal_code why) {
   int reason = a->contender->reason;
-  if (why == VERDICT_INVALID && reply_is_transient(reason))
+  if (why == REFUSED_INVALID && reply_is_transient(reason))
     violate(w, "(%d) is refused by the code %d", number_of(w, a), reason);
-  if (why == VERDICT_DENIED) check_denied(w, a);
-  if (why == VERDICT_AUTH && !a->process->shut_out)
+  if (why == REFUSED_DENIED) check_denied(w, a);
+  if (why == REFUSED_AUTH && !a->process->shut_out)
     violate(w, "(%d) is shut out, and its credentials are accepted",
             number_of(w, a));
 }
 
-/* Is it of a lock of another kind, on the path of this one?  (What does not wait
- * for our kind, and is not waited for.) */
+/* Is it of a lock of another kind, on the path of this one?  (What does not
+ * wait for our kind, and is not waited for.) */
 static bool is_of_other_kind(const struct world *w, const struct acquisition *a,
                              const struct znode *node) {
   const struct lock *lock = &w->profile.locks[a->lock];
@@ -183,8 +184,8 @@ static bool is_of_other_kind(const struct world *w, const struct acquisition *a,
          rule_is_of_other_kind(a->kind, lock->layout, node->role);
 }
 
-/* For longer than that of a contender which is refused itself, as far as the process
- * knows; or there was time for many such.  (A clock may be fast.) */
+/* For longer than that of a contender which is refused itself, as far as the
+ * process knows; or there was time for many such.  (A clock may be fast.) */
 static bool has_lasted(const struct world *w, const struct acquisition *a,
                        int own, const struct znode *node) {
   const struct history *h = &w->zoo.history;
@@ -195,7 +196,8 @@ static bool has_lasted(const struct world *w, const struct acquisition *a,
          w->now >= h->log[h->nodes[own].made].at + 10 * least;
 }
 
-/* Another session's node of another kind has been there since its own was made. */
+/* Another session's node of another kind has been there since its own was
+ * made. */
 static void check_conflict(struct world *w, const struct acquisition *a) {
   const struct history *h = &w->zoo.history;
   int own = invariants_own_node(w, a);
@@ -213,18 +215,18 @@ static void check_conflict(struct world *w, const struct acquisition *a) {
 }
 
 static void refused(struct world *w, const struct acquisition *a,
-                    enum verdict why) {
+                    enum refusal_code why) {
   const struct process *p = a->process;
   bool impatient = !a->patient && reply_is_transient(a->contender->reason);
   if (a->granted || a->refused)
     violate(w, "(%d) is refused after a decision", number_of(w, a));
   check_code(w, a, why);
-  if (why == VERDICT_TIMEOUT && p->now < a->deadline && !impatient)
+  if (why == REFUSED_TIMEOUT && p->now < a->deadline && !impatient)
     violate(w, "(%d) times out too early", number_of(w, a));
-  if (why == VERDICT_LOST && a->writer == NOBODY)
+  if (why == REFUSED_LOST && a->writer == NOBODY)
     violate(w, "(%d) is refused as lost, and held nothing", number_of(w, a));
-  if (why == VERDICT_BUSY) check_busy(w, a);
-  if (why == VERDICT_CONFLICT) check_conflict(w, a);
+  if (why == REFUSED_BUSY) check_busy(w, a);
+  if (why == REFUSED_CONFLICT) check_conflict(w, a);
   if (a->kind == KIND_MEMBER) invariants_not_gathered(w, a, why);
 }
 
@@ -248,8 +250,8 @@ static bool is_of(const struct world *w, const struct contender *c,
   if (c->options.kind == KIND_UNFAIR)
     return c->node.known == NODE_OURS &&
            c->node.czxid == w->zoo.history.log[node->made].zxid;
-  return wire_owns(&s->wire, zoo_session_id(node->session)) &&
-         name_id(name, &s->wire.base, &id) && id == c->node.id;
+  return pipeline_owns(&s->pipeline, zoo_session_id(node->session)) &&
+         name_id(name, &s->pipeline.base, &id) && id == c->node.id;
 }
 
 /* Gone is gone, unless the session is, or has been given up: then the server
@@ -279,9 +281,9 @@ static bool is_true(const struct world *w, const struct acquisition *a,
     case LOSS_MAX_HOLD_REACHED:
       return p->now >= a->hold_until;
     case LOSS_NODE_DELETED:
-      return !node_is_there(node) && p->now < p->session.wire.lease.until;
+      return !node_is_there(node) && p->now < p->session.pipeline.lease.until;
     case LOSS_LEASE_EXPIRED:
-      return p->now >= p->session.wire.lease.until &&
+      return p->now >= p->session.pipeline.lease.until &&
              p->shown != SESSION_CONNECTED;
     case LOSS_CONNECTION_LOST:
       return a->lose_on_suspend && p->shown == SESSION_SUSPENDED;
@@ -302,7 +304,7 @@ void invariants_shown(struct world *w, const struct process *p,
 }
 
 void invariants_told(struct world *w, const struct acquisition *a,
-                     enum news news, enum verdict why) {
+                     enum news news, enum refusal_code why) {
   int number = number_of(w, a);
   if (a->forgotten) violate(w, "(%d) has news after the last", number);
   switch (news) {
@@ -398,8 +400,9 @@ static void check_node(struct world *w, const struct acquisition *a) {
     violate(w, "(%d) is granted without a node", number_of(w, a));
 }
 
-/* Readers, members, and holders of permits, may be told in any order; the order of
- * permits is that of the inner mutex, unless somebody takes its nodes away. */
+/* Readers, members, and holders of permits, may be told in any order; the order
+ * of permits is that of the inner mutex, unless somebody takes its nodes
+ * away. */
 static bool must_be_newest(const struct lock *lock,
                            const struct acquisition *a) {
   return a->kind != KIND_READ && a->kind != KIND_MEMBER &&
@@ -442,7 +445,7 @@ static void check_order(struct world *w, const struct acquisition *a) {
     if (b->process == a->process && b->lock == a->lock && !b->granted &&
         !b->refused && !a->local_turns == !b->local_turns &&
         b->writer == NOBODY &&
-        b->enters_in == a->process->session.wire.connection)
+        b->enters_in == a->process->session.pipeline.connection)
       violate(w, "(%d) is granted before (%d)", number_of(w, a),
               number_of(w, b));
 }
@@ -455,7 +458,7 @@ void invariants_granted(struct world *w, struct acquisition *a) {
     return;
   }
   /* By the clock that it went by: it may have been stopped since. */
-  if (a->process->now >= a->process->session.wire.lease.until)
+  if (a->process->now >= a->process->session.pipeline.lease.until)
     violate(w, "(%d) is granted without a lease", number_of(w, a));
   if (!believes(w, a)) return;
   check_node(w, a);
@@ -474,8 +477,9 @@ static bool may_hold_beside(const struct world *w, const struct acquisition *a,
   return a->writer == number_of(w, b) || b->writer == number_of(w, a);
 }
 
-/* Two kinds on one path: the later one looked after its node was made.  (A session
- * whose kind lists no directory that others use looks once in a timeout.) */
+/* Two kinds on one path: the later one looked after its node was made.  (A
+ * session whose kind lists no directory that others use looks once in a
+ * timeout.) */
 static bool could_not_know(struct world *w, const struct acquisition *a) {
   const struct process *p = a->process;
   if (a->kind != KIND_PERMIT && a->kind != KIND_UNFAIR) return false;
@@ -597,7 +601,7 @@ static void check_news(struct world *w, const struct acquisition *a) {
   if (w->calm_since > since) since = w->calm_since;
   if (p->library.connected_at > since) since = p->library.connected_at;
   if (a->granted_at > since) since = a->granted_at;
-  int64_t timeout = p->session.wire.timeout;
+  int64_t timeout = p->session.pipeline.timeout;
   int64_t silence = is_cut_off(w, p) ? timeout / 3 * 2 : timeout / 2;
   if (w->now > since + silence + 8 * w->profile.latency)
     violate(w, "(%d) has not been told that its node is %s", number_of(w, a),
@@ -616,13 +620,14 @@ static void check_ends(struct world *w, const struct acquisition *a) {
 
 /* Who holds in peace has a lease as long as doc/guarantees.md says.  As lease.h
  * counts, with rounds no further apart than i < T/10, wherever other requests
- * fall between them: until the next one, Q is less than i before P - gap, P less
- * than i before S - T/24, S less than i ago, and 0.95 T - T/24 - 3 i > 0.6 T. */
+ * fall between them: until the next one, Q is less than i before P - gap, P
+ * less than i before S - T/24, S less than i ago, and 0.95 T - T/24 - 3 i > 0.6
+ * T. */
 static void check_length(struct world *w, const struct acquisition *a) {
   const struct process *p = a->process;
   if (!w->calm || !a->granted || a->lost || a->released) return;
-  int64_t timeout = p->session.wire.lease.timeout,
-          left = p->session.wire.lease.until;
+  int64_t timeout = p->session.pipeline.lease.timeout,
+          left = p->session.pipeline.lease.until;
   if (!session_is_connected(&p->session) || 240 * w->profile.latency > timeout)
     return;
   int64_t since = w->calm_since;
@@ -637,8 +642,9 @@ static void check_length(struct world *w, const struct acquisition *a) {
 }
 
 /* Who waits without a list waits for a node that came before its own, and that
- * keeps it waiting, whatever a list would show; or for one of nobody's, which it
- * has yet to read.  (Should its own be another's by now the next list tells.) */
+ * keeps it waiting, whatever a list would show; or for one of nobody's, which
+ * it has yet to read.  (Should its own be another's by now the next list
+ * tells.) */
 static void check_follower(struct world *w, const struct acquisition *a) {
   const struct contender *c = a->contender;
   const struct history *h = &w->zoo.history;
@@ -660,7 +666,8 @@ static void check_follower(struct world *w, const struct acquisition *a) {
           path);
 }
 
-/* What becomes of an earlier node is not to be taken for what becomes of this. */
+/* What becomes of an earlier node is not to be taken for what becomes of
+ * this. */
 static void check_name(struct world *w, struct acquisition *a) {
   uint64_t id = a->contender->node.id;
   if (id <= a->last_id)
@@ -679,9 +686,9 @@ static void note_state(struct world *w, struct acquisition *a) {
 
 /* Once a connection has begun nothing is held back. */
 static void check_held(struct world *w, const struct session *s) {
-  const struct op *waits = s->wire.held;
+  const struct op *waits = s->pipeline.held;
   if (fault_is(w, FAULT_MEMORY)) return; /* (then others may wait, too) */
-  if (s->wire.begun != s->wire.connection) return;
+  if (s->pipeline.begun != s->pipeline.connection) return;
   if (waits) violate(w, "#%llu is held", (unsigned long long)waits->serial);
 }
 
@@ -691,10 +698,10 @@ static void check_held(struct world *w, const struct session *s) {
  * as long as is proved, whatever it hears from now on. */
 static void check_lease(struct world *w, const struct process *p) {
   const struct session *s = &p->session;
-  int64_t left = s->wire.lease.until - p->now;
-  if (s->wire.session == 0 || left <= 0 || p->inbox_first != p->inbox_last)
+  int64_t left = s->pipeline.lease.until - p->now;
+  if (s->pipeline.session == 0 || left <= 0 || p->inbox_first != p->inbox_last)
     return;
-  int session = zoo_session_number(s->wire.session);
+  int session = zoo_session_number(s->pipeline.session);
   const struct zoo_session *z = &w->zoo.sessions[session];
   if (z->alive && w->now + left + left / 16 <= z->expires) return; /* surely */
   if (z->forced || is_unwarned(w, p, session)) return;
@@ -708,14 +715,14 @@ static void check_lease(struct world *w, const struct process *p) {
 void invariants_proved(struct world *w, const struct process *p) {
   int64_t least = w->zoo.grants[GRANTS - 1];
   if (p->now < p->library.started + least / 2 &&
-      p->now >= p->session.wire.lease.until)
+      p->now >= p->session.pipeline.lease.until)
     violate(w, "a round of process %d has proved nothing", p->number);
 }
 
-/* A session that is idle has rounds 0.3 T apart, and the one before P is Q if it
- * was answered T/4 before P was sent: within 0.035 T, with a clock that is 5 % slow.
- * A write is four messages long.  Where it takes longer, who was idle is granted
- * by a lease that may end before its next rounds can renew it. */
+/* A session that is idle has rounds 0.3 T apart, and the one before P is Q if
+ * it was answered T/4 before P was sent: within 0.035 T, with a clock that is 5
+ * % slow. A write is four messages long.  Where it takes longer, who was idle
+ * is granted by a lease that may end before its next rounds can renew it. */
 static bool is_short_at_first(const struct world *w,
                               const struct acquisition *a, int64_t least) {
   return w->now < a->granted_at + least &&
@@ -755,7 +762,7 @@ static void check_company(struct world *w, const struct acquisition *a) {
 /* When the lease is over its holds are, at once: nothing else needs to come. */
 void invariants_on_time(struct world *w, const struct process *p) {
   int64_t slack = MILLISECOND + (p->has_timer ? 0 : SECOND);
-  int64_t late = p->now - p->session.wire.lease.until;
+  int64_t late = p->now - p->session.pipeline.lease.until;
   if (p->session.all.holders == 0) return;
   if (late > w->now - p->paused_until) late = w->now - p->paused_until;
   if (late > slack)
@@ -820,7 +827,7 @@ void invariants_removed(struct world *w, int node) {
 /* The end. */
 
 static void check_counters(struct world *w, const struct process *p) {
-  const struct counters *c = &p->session.wire.counters;
+  const struct counters *c = &p->session.pipeline.counters;
   int holders = p->session.all.holders;
   if (c->waiting || holders || c->pending_releases)
     violate(w, "process %d counts waiting %d, holding %d, leaving %d",
@@ -834,8 +841,9 @@ static bool is_bereft(const struct world *w, const struct znode *node) {
   return beside != NO_NODE && h->nodes[beside].by_force;
 }
 
-/* A node of a live session that has forgotten it would block for ever.  (One that
- * was given up may live on for a while, by an attempt that a server has heard.) */
+/* A node of a live session that has forgotten it would block for ever.  (One
+ * that was given up may live on for a while, by an attempt that a server has
+ * heard.) */
 static void check_orphans(struct world *w) {
   const struct history *h = &w->zoo.history;
   for (int i = 0; i < h->node_count; i++) {
@@ -851,8 +859,8 @@ static void check_orphans(struct world *w) {
   }
 }
 
-/* Of a node's making there no server has told it, for it may not read the node: the
- * library keeps its half of the watch until it connects again. */
+/* Of a node's making there no server has told it, for it may not read the node:
+ * the library keeps its half of the watch until it connects again. */
 static bool was_shut(const struct world *w, int path, const struct process *p) {
   const struct history *h = &w->zoo.history;
   for (int i = 0; i < h->node_count; i++)
@@ -865,10 +873,10 @@ static bool was_shut(const struct world *w, int path, const struct process *p) {
 static void check_watches(struct world *w, const struct process *p) {
   const struct library *l = &p->library;
   if (fault_is(w, FAULT_MEMORY) || l->state != LIBRARY_CONNECTED ||
-      p->session.wire.flight)
+      p->session.pipeline.flight)
     return;
   /* (A reply that is lost with its connection: the next event clears it.) */
-  if (p->session.wire.counters.reconnects > 0) return;
+  if (p->session.pipeline.counters.reconnects > 0) return;
   /* (It asks a server again to take a watch away, once it goes on.) */
   if (process_is_paused(w, p)) return;
   for (int path = 0; path < w->paths.count; path++)

@@ -1,7 +1,7 @@
 /* The ZooKeeper client library beneath one session: its connection, its
- * watches, its own pings and its own idea of when a server is dead.  Each attempt
- * to connect is a new handle for the same session (client.c): it has seen nothing,
- * has no watches, and asks for the whole timeout. */
+ * watches, its own pings and its own idea of when a server is dead.  Each
+ * attempt to connect is a new handle for the same session (client.c): it has
+ * seen nothing, has no watches, and asks for the whole timeout. */
 #include <stdio.h>
 #include <string.h>
 
@@ -154,7 +154,7 @@ static void disconnected(struct world *w, struct process *p) {
   library_leave(w, p);
   rest(w, p, w->calm ? 50 * MILLISECOND : l->timeout / 2);
   if (fault_is(w, FAULT_LATE))
-    for (const struct op *op = p->session.wire.flight; op; op = op->next)
+    for (const struct op *op = p->session.pipeline.flight; op; op = op->next)
       if (random_chance(&w->random, 50)) l->late = op->serial;
   trace(w, p->number, "is disconnected");
   session_disconnected(&p->session, p->now);
@@ -276,7 +276,7 @@ static const char *const op_names[] = {
 };
 
 static bool hear_round(struct world *w, struct process *p, uint64_t serial) {
-  const struct op *op = p->session.wire.flight;
+  const struct op *op = p->session.pipeline.flight;
   while (op && op->serial != serial) op = op->next;
   if (!op) return false;
   if (op->round &&

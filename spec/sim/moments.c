@@ -1,6 +1,6 @@
-/* What must be true of those who wait for what becomes of a node, and of the members
- * of a double barrier.  Each is about moments: was it so at any of them, between its
- * beginning and now, in what the leader has committed? */
+/* What must be true of those who wait for what becomes of a node, and of the
+ * members of a double barrier.  Each is about moments: was it so at any of
+ * them, between its beginning and now, in what the leader has committed? */
 #include <string.h>
 
 #include "invariants.h"
@@ -18,8 +18,9 @@ static int number_of(const struct world *w, const struct acquisition *a) {
   return (int)(a - w->acquisitions);
 }
 
-/* In peace everything is heard within this time: a node of a dead session may live
- * for a timeout and a tick, a request that got lost takes a quarter of a second. */
+/* In peace everything is heard within this time: a node of a dead session may
+ * live for a timeout and a tick, a request that got lost takes a quarter of a
+ * second. */
 static int64_t limit(const struct world *w) {
   return 3 * w->profile.timeout + SECOND;
 }
@@ -33,11 +34,12 @@ static int64_t peace_since(const struct world *w, const struct process *p) {
 
 /* Waits. */
 
-/* The oldest view that counts: of one that proves what it sees, the state that was
- * committed when it began; of the others what their server had shown, for servers
- * may lag.  (A new session is a transaction, too, and its server has seen that.) */
+/* The oldest view that counts: of one that proves what it sees, the state that
+ * was committed when it began; of the others what their server had shown, for
+ * servers may lag.  (A new session is a transaction, too, and its server has
+ * seen that.) */
 static int oldest_view(const struct wait *wait) {
-  return wait->vigil.proves ? wait->since : wait->seen;
+  return wait->node_wait.proves ? wait->since : wait->seen;
 }
 
 /* Was it so, or not so, at any moment that counts? */
@@ -57,49 +59,50 @@ static bool is_ever_shut(const struct world *w, const struct wait *wait) {
   return node != NO_NODE;
 }
 
-static void check_verdict(struct world *w, const struct wait *wait) {
-  const struct vigil *v = &wait->vigil;
+static void check_refusal_code(struct world *w, const struct wait *wait) {
+  const struct node_wait *v = &wait->node_wait;
   const struct process *p = wait->process;
   int number = wait_number(w, wait);
-  switch (v->verdict) {
-    case VERDICT_TIMEOUT:
+  switch (v->refusal_code) {
+    case REFUSED_TIMEOUT:
       if (p->now >= v->until) return;
       if (v->patient)
         violate(w, "<%d> times out too early", number);
       else if (!was_ever(w, wait, false))
         violate(w, "<%d> does not wait for what is so", number);
       return;
-    case VERDICT_DISCONNECTED:
+    case REFUSED_DISCONNECTED:
       if (v->patient && p->now < v->until)
         violate(w, "<%d> is disconnected before its deadline", number);
       return;
-    case VERDICT_CANCELLED:
+    case REFUSED_CANCELLED:
       if (wait->cancelled) return;
       break;
-    case VERDICT_CLOSED:
+    case REFUSED_CLOSED:
       if (p->session.state == SESSION_CLOSED) return;
       break;
-    case VERDICT_DENIED: /* its directory may not be listed */
-      if (v->kind == VIGIL_CROWD && is_ever_shut(w, wait)) return;
+    case REFUSED_DENIED: /* its directory may not be listed */
+      if (v->kind == NODE_WAIT_CROWD && is_ever_shut(w, wait)) return;
       break;
-    case VERDICT_AUTH:
+    case REFUSED_AUTH:
       if (p->shut_out) return;
       break;
     default:
       break;
   }
-  violate(w, "<%d> ends for no reason (%d)", number, (int)v->verdict);
+  violate(w, "<%d> ends for no reason (%d)", number, (int)v->refusal_code);
 }
 
 void invariants_waited(struct world *w, const struct wait *wait, bool met) {
   if (!met)
-    check_verdict(w, wait);
+    check_refusal_code(w, wait);
   else if (!was_ever(w, wait, true))
     violate(w, "<%d> is met, and %s never was as it says", wait_number(w, wait),
-            wait->vigil.path);
+            wait->node_wait.path);
 }
 
-/* Since when has it been what it waits for, without a break?  NEVER: it is not. */
+/* Since when has it been what it waits for, without a break?  NEVER: it is
+ * not. */
 static int64_t met_since(struct world *w, const struct wait *wait) {
   const struct history *h = &w->zoo.history;
   int view = h->log_count;
@@ -111,12 +114,12 @@ static int64_t met_since(struct world *w, const struct wait *wait) {
 static void check_wait(struct world *w, const struct wait *wait) {
   const struct process *p = wait->process;
   int64_t peace = peace_since(w, p);
-  if (wait->vigil.until <= p->now)
+  if (wait->node_wait.until <= p->now)
     violate(w, "<%d> still waits after its deadline", wait_number(w, wait));
-  if (!wait->vigil.patient && !session_is_connected(&p->session))
+  if (!wait->node_wait.patient && !session_is_connected(&p->session))
     violate(w, "<%d> waits for a connection", wait_number(w, wait));
   if (peace == NEVER) return;
-  if (!wait->vigil.patient &&
+  if (!wait->node_wait.patient &&
       w->now > later(peace, wait->begun_at) + w->profile.timeout + SECOND)
     violate(w, "<%d> waits, and did not want to", wait_number(w, wait));
   if (w->now <= later(peace, wait->begun_at) + limit(w)) return;
@@ -133,10 +136,10 @@ static const struct lock *lock_of(const struct world *w,
   return &w->profile.locks[a->lock];
 }
 
-/* Whoever made it had enough members before its eyes: there were so many at a moment
- * between the making of its own node and this.  (That they are there still nobody
- * can know: one may die at any moment; nor whether its own is, if another of that
- * name has taken its place.) */
+/* Whoever made it had enough members before its eyes: there were so many at a
+ * moment between the making of its own node and this.  (That they are there
+ * still nobody can know: one may die at any moment; nor whether its own is, if
+ * another of that name has taken its place.) */
 static bool is_sound(const struct world *w, const struct lock *lock,
                      const struct znode *ready) {
   const struct history *h = &w->zoo.history;
@@ -152,8 +155,8 @@ static bool is_sound(const struct world *w, const struct lock *lock,
   return false;
 }
 
-/* By a `ready` that is younger than its own node, as far as it can know; in a concert
- * all are there then. */
+/* By a `ready` that is younger than its own node, as far as it can know; in a
+ * concert all are there then. */
 void invariants_gathered(struct world *w, const struct acquisition *a) {
   const struct history *h = &w->zoo.history;
   const struct lock *lock = lock_of(w, a);
@@ -196,8 +199,9 @@ static bool is_complete(const struct world *w, const struct lock *lock,
   return false;
 }
 
-/* All who were counted are let in, however late they hear of it: `ready` stays while
- * one of them is there, or is made anew.  (Unless somebody has other rules.) */
+/* All who were counted are let in, however late they hear of it: `ready` stays
+ * while one of them is there, or is made anew.  (Unless somebody has other
+ * rules.) */
 static bool was_let_in(const struct world *w, const struct lock *lock,
                        const struct znode *own, const struct process *p) {
   const struct history *h = &w->zoo.history;
@@ -240,18 +244,18 @@ static bool is_concert(const struct world *w) {
 }
 
 void invariants_not_gathered(struct world *w, const struct acquisition *a,
-                             enum verdict why) {
+                             enum refusal_code why) {
   if (is_concert(w))
     violate(w, "(%d) is not let in, and all have come", number_of(w, a));
   int own = invariants_own_node(w, a);
   if (own == NO_NODE) return;
-  if (why == VERDICT_TIMEOUT && a->patient) check_late(w, a, own);
-  if (why == VERDICT_BUSY) check_busy(w, a, own);
+  if (why == REFUSED_TIMEOUT && a->patient) check_late(w, a, own);
+  if (why == REFUSED_BUSY) check_busy(w, a, own);
 }
 
-/* `ready` is made.  Whoever has a node then, and the watch of a `ready` that is not
- * there, will be told in this connection, and is let in: even if it is gone again
- * when he looks. */
+/* `ready` is made.  Whoever has a node then, and the watch of a `ready` that is
+ * not there, will be told in this connection, and is let in: even if it is gone
+ * again when he looks. */
 void invariants_invited(struct world *w, int node) {
   const struct znode *ready = &w->zoo.history.nodes[node];
   int lock = lock_of_directory(w, ready->parent);
@@ -263,7 +267,7 @@ void invariants_invited(struct world *w, int node) {
         !watch_is_of(&c->predecessor, 0) ||
         node_is_shut_to(ready, a->process->number))
       continue;
-    a->invited_in = a->process->session.wire.connection;
+    a->invited_in = a->process->session.pipeline.connection;
     a->invited_as = c->node.czxid;
     a->invited_at = w->now;
   }
@@ -274,14 +278,14 @@ static void check_invited(struct world *w, const struct acquisition *a) {
   const struct contender *c = a->contender;
   int64_t peace = peace_since(w, p);
   if (!c || !a->invited_in || a->granted || a->refused) return;
-  if (a->invited_in != p->session.wire.connection ||
+  if (a->invited_in != p->session.pipeline.connection ||
       a->invited_as != c->node.czxid)
     return;
   if (peace != NEVER && w->now > later(peace, a->invited_at) + limit(w))
     violate(w, "(%d) was told to come in, and is outside", number_of(w, a));
 }
 
-/* Departures. */
+/* Barrier leaves. */
 
 static void check_departed(struct world *w, const struct parting *l) {
   const struct history *h = &w->zoo.history;
@@ -292,18 +296,18 @@ static void check_departed(struct world *w, const struct parting *l) {
 }
 
 static bool has_reason(const struct parting *l) {
-  const struct departure *d = &l->departure;
+  const struct barrier_leave *d = &l->barrier_leave;
   const struct process *p = l->process;
-  switch (d->verdict) {
-    case VERDICT_TIMEOUT:
+  switch (d->refusal_code) {
+    case REFUSED_TIMEOUT:
       return !d->patient || p->now >= d->until;
-    case VERDICT_DISCONNECTED:
+    case REFUSED_DISCONNECTED:
       return !d->patient || p->now >= d->until;
-    case VERDICT_CANCELLED:
+    case REFUSED_CANCELLED:
       return l->cancelled;
-    case VERDICT_CLOSED:
+    case REFUSED_CLOSED:
       return p->session.state == SESSION_CLOSED;
-    case VERDICT_AUTH:
+    case REFUSED_AUTH:
       return p->shut_out;
     default:
       return false;
@@ -320,7 +324,7 @@ void invariants_departed(struct world *w, const struct parting *l, bool all) {
     violate(w, "{%d} waits no more, and all have come", parting_number(w, l));
   else if (!has_reason(l))
     violate(w, "{%d} ends for no reason (%d)", parting_number(w, l),
-            (int)l->departure.verdict);
+            (int)l->barrier_leave.refusal_code);
 }
 
 /* Since when has nobody else been there?  NEVER: somebody is. */
@@ -338,9 +342,9 @@ static int64_t alone_since(const struct world *w, const struct parting *l) {
 
 static void check_parting(struct world *w, const struct parting *l) {
   int64_t peace = peace_since(w, l->process);
-  if (l->departure.until <= l->process->now)
+  if (l->barrier_leave.until <= l->process->now)
     violate(w, "{%d} still waits after its deadline", parting_number(w, l));
-  if (!l->departure.patient && !session_is_connected(&l->process->session))
+  if (!l->barrier_leave.patient && !session_is_connected(&l->process->session))
     violate(w, "{%d} waits for a connection", parting_number(w, l));
   if (peace == NEVER || w->now <= peace + limit(w)) return;
   int64_t since = alone_since(w, l);

@@ -33,7 +33,7 @@ static void ended(void *self, bool all) {
   if (l->process->crashed) return;
   trace(w, l->process->number, "* {%d} %s (%d)", number_of(w, l),
         all ? "has left with all others" : "waits no more",
-        all ? 0 : (int)l->departure.verdict);
+        all ? 0 : (int)l->barrier_leave.refusal_code);
   if (again) violate(w, "{%d} ends twice", number_of(w, l));
   invariants_departed(w, l, all);
   user_has_left(w, l->acquisition);
@@ -73,24 +73,25 @@ bool parting_begins(struct world *w, struct process *p, int acquisition) {
   l->begun_at = w->now;
   strcpy(l->own, a->contender->node.name);
   note_members(w, l);
-  l->departure = (struct departure){.path = w->profile.locks[a->lock].place,
-                                    .own = l->own,
-                                    .until = NEVER,
-                                    .patient = true,
-                                    .owner = {.self = l,
-                                              .release = release,
-                                              .ended = ended,
-                                              .forgotten = forgotten}};
+  l->barrier_leave =
+      (struct barrier_leave){.path = w->profile.locks[a->lock].place,
+                             .own = l->own,
+                             .until = NEVER,
+                             .patient = true,
+                             .owner = {.self = l,
+                                       .release = release,
+                                       .ended = ended,
+                                       .forgotten = forgotten}};
   if (!w->profile.concert) {
-    l->departure.patient = random_chance(r, 85);
+    l->barrier_leave.patient = random_chance(r, 85);
     if (random_chance(r, 50))
-      l->departure.until = p->now + world_span(w, 2 * w->profile.timeout);
+      l->barrier_leave.until = p->now + world_span(w, 2 * w->profile.timeout);
   }
   trace(w, p->number, "{%d} departs from %s, (%d)%s%s", number_of(w, l),
-        l->departure.path, acquisition,
-        l->departure.patient ? "" : ", waits for nobody",
-        l->departure.until == NEVER ? "" : ", with a deadline");
-  session_depart(&p->session, p->now, &l->departure);
+        l->barrier_leave.path, acquisition,
+        l->barrier_leave.patient ? "" : ", waits for nobody",
+        l->barrier_leave.until == NEVER ? "" : ", with a deadline");
+  session_depart(&p->session, p->now, &l->barrier_leave);
   return true;
 }
 
@@ -99,5 +100,5 @@ void parting_is_cancelled(struct world *w, struct process *p, int number) {
   if (l->ended) return;
   trace(w, p->number, "cancels {%d}", number);
   l->cancelled = true;
-  session_end_departure(&p->session, p->now, &l->departure);
+  session_end_barrier_leave(&p->session, p->now, &l->barrier_leave);
 }

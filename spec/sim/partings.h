@@ -11,7 +11,7 @@ struct process;
 enum { PARTINGS_MAX = 96 };
 
 struct parting {
-  struct departure departure;
+  struct barrier_leave barrier_leave;
   struct process *process;
   int acquisition;
   char own[NAME_MAX_OWN];

@@ -63,7 +63,7 @@ struct process {
   bool has_timer;    /* of the clock that counts that (src/io/clock.h) */
   int64_t stale_now; /* the clock was read before the pause; 0: not */
   int stale_notes;   /* so many notes had been read before it */
-  int64_t runs_at;   /* a batch is gathering; NEVER: none */
+  int64_t runs_at;   /* a batch is barrier enter; NEVER: none */
   int64_t unreachable_until;
   enum session_state shown; /* what its user has been told last */
   int flaps;

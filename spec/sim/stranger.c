@@ -82,7 +82,7 @@ static struct name_base some_base(struct world *w) {
       &w->processes[random_below(&w->random, w->process_count)];
   struct name_base base;
   unsigned char bits[16] = {0};
-  if (p->open && random_chance(&w->random, 40)) return p->session.wire.base;
+  if (p->open && random_chance(&w->random, 40)) return p->session.pipeline.base;
   for (int i = 0; i < 16; i++)
     bits[i] = (unsigned char)random_below(&w->random, 256);
   name_base_init(&base, bits);
@@ -92,7 +92,7 @@ static struct name_base some_base(struct world *w) {
 static uint64_t some_id(struct world *w, const struct name_base *base) {
   for (int i = 0; i < w->process_count; i++) {
     const struct session *s = &w->processes[i].session;
-    if (memcmp(&s->wire.base, base, sizeof *base) == 0)
+    if (memcmp(&s->pipeline.base, base, sizeof *base) == 0)
       return s->all.next_id - 2 + (uint64_t)random_below(&w->random, 5);
   }
   return 1;
@@ -176,8 +176,9 @@ static void anticipate(struct world *w) {
     const struct session *s = &a->process->session;
     int length =
         snprintf(path, sizeof path, "%s/", w->profile.locks[a->lock].place);
-    name_format(path + length, sizeof path - (size_t)length - 12, &s->wire.base,
-                s->all.next_id, rule_role(KIND_READ, c->options.layout));
+    name_format(path + length, sizeof path - (size_t)length - 12,
+                &s->pipeline.base, s->all.next_id,
+                rule_role(KIND_READ, c->options.layout));
     name_parse(c->node.name, &number);
     snprintf(path + strlen(path), 12, "%010d", (int)number);
     *slot = make(w, path, false);

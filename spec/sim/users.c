@@ -9,7 +9,7 @@ bool believes(const struct world *w, const struct acquisition *a) {
   const struct process *p = a->process;
   return a->granted && !a->lost && !a->released && a->contender &&
          !p->crashed && p->open && a->contender->state == CONTENDER_HELD &&
-         process_clock(w, p) < p->session.wire.lease.until &&
+         process_clock(w, p) < p->session.pipeline.lease.until &&
          process_clock(w, p) < a->hold_until;
 }
 
@@ -49,8 +49,8 @@ void users_reset(struct world *w, struct process *p) {
              p->number, 0);
 }
 
-/* A concert: exactly as many come as a double barrier waits for, each as often as
- * the others, nothing goes wrong, and nobody gives up. */
+/* A concert: exactly as many come as a double barrier waits for, each as often
+ * as the others, nothing goes wrong, and nobody gives up. */
 void users_rehearse(struct world *w) {
   const uint64_t harmless =
       FAULT_BIT(LAG) | FAULT_BIT(DRIFT) | FAULT_BIT(TWIN) |
@@ -216,7 +216,7 @@ static void acquire(struct world *w, struct process *p, int user, int number,
                                            : w->profile.hold);
   a->hold_until = NEVER;
   a->enters_in =
-      p->session.wire.connection + !session_is_connected(&p->session);
+      p->session.pipeline.connection + !session_is_connected(&p->session);
   struct contender_options options = options_of(w, a);
   trace(w, p->number, "user %d acquires %s (%d), %s%s%s%s%s", user, lock->path,
         w->acquisition_count, kinds[a->kind],
@@ -384,8 +384,8 @@ void user_cancels(struct world *w) {
 
 /* News. */
 
-/* In kazoo's layout a mutex cannot tell a writer from another mutex, and does not
- * wait for the reader that the writer becomes. */
+/* In kazoo's layout a mutex cannot tell a writer from another mutex, and does
+ * not wait for the reader that the writer becomes. */
 static bool is_like_mutex(const struct world *w, const struct acquisition *a) {
   return fault_is(w, FAULT_MIXED) &&
          w->profile.locks[a->lock].layout == LAYOUT_KAZOO;
@@ -402,7 +402,7 @@ static void granted(struct world *w, struct acquisition *a) {
   a->granted = true;
   a->granted_at = w->now;
   if (a->max_hold != NEVER)
-    a->hold_until = a->process->session.wire.now + a->max_hold;
+    a->hold_until = a->process->session.pipeline.now + a->max_hold;
   a->token = contender_token(a->contender);
   invariants_granted(w, a);
   agenda_add(&w->agenda, w->now + a->hold, USER_RELEASES, a->process->number,
@@ -432,7 +432,7 @@ static void user_hears(struct contender *c, enum news news) {
   };
   struct acquisition *a = c->owner;
   struct world *w = a->process->world;
-  enum verdict why = c->verdict;
+  enum refusal_code why = c->refusal_code;
   if (a->process->crashed) {
     if (news == NEWS_FORGOTTEN) forget(w, a);
     return;
@@ -450,7 +450,7 @@ static void user_hears(struct contender *c, enum news news) {
       end(w, a, w->profile.think);
       break;
     case NEWS_LOST:
-      if (a->process->now >= a->process->session.wire.lease.until)
+      if (a->process->now >= a->process->session.pipeline.lease.until)
         invariants_lease_over(w, a);
       a->lost = true;
       end(w, a, w->profile.think);

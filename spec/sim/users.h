@@ -49,7 +49,7 @@ void user_wants(struct world *w, struct process *p, int what, int which);
 void user_does(struct world *w, struct process *p, int what, int which);
 /* One of them gives up. */
 void user_cancels(struct world *w);
-/* A user's wait has ended; its departure has. */
+/* A user's wait has ended; its barrier leave has. */
 void user_goes_on(struct world *w, struct process *p, int user, bool at_once);
 void user_has_left(struct world *w, int acquisition);
 bool users_are_done(const struct world *w, const struct process *p);

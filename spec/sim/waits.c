@@ -32,13 +32,13 @@ static int contenders_at(const struct world *w, int directory, int view) {
 bool wait_is_met(struct world *w, const struct wait *wait, int view) {
   bool there =
       history_find(&w->zoo.history, &w->paths, wait->path, view) != NO_NODE;
-  switch (wait->vigil.kind) {
-    case VIGIL_GONE:
+  switch (wait->node_wait.kind) {
+    case NODE_WAIT_GONE:
       return !there;
-    case VIGIL_THERE:
+    case NODE_WAIT_THERE:
       return there;
-    case VIGIL_CROWD:
-      return contenders_at(w, wait->path, view) != wait->vigil.known;
+    case NODE_WAIT_CROWD:
+      return contenders_at(w, wait->path, view) != wait->node_wait.known;
   }
   return false;
 }
@@ -51,7 +51,7 @@ static void look_later(struct world *w, const struct process *p) {
   agenda_add(&w->agenda, at, ONLOOKER_ACTS, p->number, 0);
 }
 
-static void ended(struct vigil *v, bool met) {
+static void ended(struct node_wait *v, bool met) {
   struct wait *wait = v->owner;
   struct process *p = wait->process;
   struct world *w = p->world;
@@ -59,7 +59,7 @@ static void ended(struct vigil *v, bool met) {
   w->may_be_done = true;
   if (p->crashed) return;
   trace(w, p->number, "* <%d> %s (%d)", number_of(w, wait),
-        met ? "is met" : "ends", met ? 0 : (int)v->verdict);
+        met ? "is met" : "ends", met ? 0 : (int)v->refusal_code);
   invariants_waited(w, wait, met);
   if (wait->user == NOBODY)
     look_later(w, p);
@@ -72,13 +72,13 @@ void wait_is_cancelled(struct world *w, struct process *p, int number) {
   if (wait->ended) return;
   trace(w, p->number, "cancels <%d>", number);
   wait->cancelled = true;
-  session_end_vigil(&p->session, p->now, &wait->vigil);
+  session_end_node_wait(&p->session, p->now, &wait->node_wait);
 }
 
 /* Its beginning. */
 
 static struct wait *new_wait(struct world *w, struct process *p, int user,
-                             int path, enum vigil_kind kind) {
+                             int path, enum node_wait_kind kind) {
   if (w->wait_count == WAITS_MAX) return NULL;
   struct wait *wait = &w->waits[w->wait_count++];
   memset(wait, 0, sizeof *wait);
@@ -88,33 +88,34 @@ static struct wait *new_wait(struct world *w, struct process *p, int user,
   wait->since = w->zoo.history.log_count;
   wait->seen = p->library.seen;
   wait->begun_at = w->now;
-  wait->vigil = (struct vigil){.path = paths_text(&w->paths, path),
-                               .kind = kind,
-                               .patient = true,
-                               .until = NEVER,
-                               .ended = ended,
-                               .owner = wait};
+  wait->node_wait = (struct node_wait){.path = paths_text(&w->paths, path),
+                                       .kind = kind,
+                                       .patient = true,
+                                       .until = NEVER,
+                                       .ended = ended,
+                                       .owner = wait};
   return wait;
 }
 
 /* (Where there is no memory it is as if it had never been.) */
 static bool begin(struct world *w, struct process *p, struct wait *wait) {
-  static const char *const kinds[] = {[VIGIL_GONE] = "gone",
-                                      [VIGIL_THERE] = "there",
-                                      [VIGIL_CROWD] = "another crowd"};
-  const struct vigil *v = &wait->vigil;
+  static const char *const kinds[] = {[NODE_WAIT_GONE] = "gone",
+                                      [NODE_WAIT_THERE] = "there",
+                                      [NODE_WAIT_CROWD] = "another crowd"};
+  const struct node_wait *v = &wait->node_wait;
   trace(w, p->number, "<%d> waits until %s is %s (%d)%s%s", number_of(w, wait),
         v->path, kinds[v->kind], v->known, v->patient ? "" : ", tries",
         v->until == NEVER ? "" : ", with a deadline");
   if (v->until != NEVER) w->bound += v->until - p->now;
-  if (session_keep_vigil(&p->session, p->now, &wait->vigil)) return true;
+  if (session_keep_node_wait(&p->session, p->now, &wait->node_wait))
+    return true;
   trace(w, p->number, "no memory for <%d>", number_of(w, wait));
   wait->ended = true;
   return false;
 }
 
-/* The barrier, or the node of an unfair lock, which contenders of the same session
- * watch as well. */
+/* The barrier, or the node of an unfair lock, which contenders of the same
+ * session watch as well. */
 static int awaited(struct world *w, const struct lock *lock) {
   char path[200];
   if (lock->family != FAMILY_UNFAIR) return lock->directory;
@@ -125,9 +126,9 @@ static int awaited(struct world *w, const struct lock *lock) {
 bool wait_at_barrier(struct world *w, struct process *p, int user, int lock) {
   struct random *r = &w->random;
   int path = awaited(w, &w->profile.locks[lock]);
-  struct wait *wait = new_wait(w, p, user, path, VIGIL_GONE);
+  struct wait *wait = new_wait(w, p, user, path, NODE_WAIT_GONE);
   if (!wait) return false;
-  struct vigil *v = &wait->vigil;
+  struct node_wait *v = &wait->node_wait;
   v->proves = true;
   v->patient = !(fault_is(w, FAULT_TRY) && random_chance(r, 50));
   if (fault_is(w, FAULT_TIMEOUT) && random_chance(r, 50))
@@ -157,14 +158,14 @@ static struct wait *look_on(struct world *w, struct process *p) {
   const struct znode *head = some_head(w, p, lock);
   struct wait *wait;
   if (head && random_chance(r, 50))
-    return new_wait(w, p, NOBODY, head->path, VIGIL_GONE);
+    return new_wait(w, p, NOBODY, head->path, NODE_WAIT_GONE);
   if (random_chance(r, 30))
-    return new_wait(w, p, NOBODY, lock->directory, VIGIL_THERE);
-  wait = new_wait(w, p, NOBODY, lock->directory, VIGIL_CROWD);
+    return new_wait(w, p, NOBODY, lock->directory, NODE_WAIT_THERE);
+  wait = new_wait(w, p, NOBODY, lock->directory, NODE_WAIT_CROWD);
   if (wait)
-    wait->vigil.known = random_chance(r, 80)
-                            ? contenders_at(w, lock->directory, wait->seen)
-                            : random_below(r, 3);
+    wait->node_wait.known = random_chance(r, 80)
+                                ? contenders_at(w, lock->directory, wait->seen)
+                                : random_below(r, 3);
   return wait;
 }
 
@@ -180,10 +181,10 @@ void onlooker_acts(struct world *w, struct process *p) {
   w->may_be_done = true;
   struct wait *wait = look_on(w, p);
   if (!wait) return;
-  if (wait->vigil.kind != VIGIL_CROWD) { /* (its lists prove nothing) */
-    wait->vigil.patient = !random_chance(r, 15);
-    wait->vigil.proves = random_chance(r, 15);
+  if (wait->node_wait.kind != NODE_WAIT_CROWD) { /* (its lists prove nothing) */
+    wait->node_wait.patient = !random_chance(r, 15);
+    wait->node_wait.proves = random_chance(r, 15);
   }
-  wait->vigil.until = p->now + world_span(w, 3 * w->profile.timeout);
+  wait->node_wait.until = p->now + world_span(w, 3 * w->profile.timeout);
   if (!begin(w, p, wait)) look_later(w, p);
 }

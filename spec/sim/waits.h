@@ -1,6 +1,7 @@
-/* Those who contend for nothing, and wait for what becomes of a node: users at a
- * barrier; and onlookers, who want to hear when whoever stands first in a queue
- * goes, when there are more contenders, or fewer, when a directory is made. */
+/* Those who contend for nothing, and wait for what becomes of a node: users at
+ * a barrier; and onlookers, who want to hear when whoever stands first in a
+ * queue goes, when there are more contenders, or fewer, when a directory is
+ * made. */
 #ifndef SIM_WAITS_H
 #define SIM_WAITS_H
 
@@ -12,7 +13,7 @@ struct process;
 enum { WAITS_MAX = 192 };
 
 struct wait {
-  struct vigil vigil;
+  struct node_wait node_wait;
   struct process *process;
   int user; /* NOBODY: an onlooker */
   int path;

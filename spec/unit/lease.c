@@ -95,8 +95,8 @@ TEST("counts with the least that it was granted where nobody has said") {
   CHECK_INT(T / 3, lease.timeout);
 }
 
-/* A hold that is granted at `now` goes on if each answer is prompt from then on:
- * with rounds as a holder sends them (wire.c). */
+/* A hold that is granted at `now` goes on if each answer is prompt from then
+ * on: with rounds as a holder sends them (pipeline.c). */
 static bool is_kept(struct lease lease, int64_t now) {
   for (int64_t sent = now; sent < now + 2 * T;) {
     int64_t pause = lease_pace(&lease);
@@ -110,7 +110,8 @@ static bool is_kept(struct lease lease, int64_t now) {
 
 #define END (START + 30 * T)
 
-/* Rounds every `pace`; the last is sent at END, and answered after `silence`. */
+/* Rounds every `pace`; the last is sent at END, and answered after
+ * `silence`. */
 static struct lease silenced(int64_t tick, int64_t pace, int64_t silence) {
   struct lease lease = begun(tick);
   for (int64_t sent = END - 30 * pace; sent < END; sent += pace)

@@ -117,8 +117,9 @@ describe("The list of messages", function()
       complains("lua/zklock/x.lua", "return refusal('busy', why(), x)"))
     assert.matches("fail is given \"%%s\"",
       complains("lua/zklock/cli/x.lua", 'exit.fail("lost", "%s", it)'))
-    assert.matches("log_notice is given text",
-      complains("src/io/x.c", 'void f(void) { log_notice(l, "warn", text); }'))
+    assert.matches("log_throttled is given text",
+      complains("src/io/x.c",
+        'void f(void) { log_throttled(l, "warn", text); }'))
     assert.is_false(complains("lua/zklock/x.lua", "misuse 'it is not so'"))
     assert.is_false(complains("src/io/x.c", 'f(log_say(l, "warn", "is so"));'))
     -- A definition is no call.

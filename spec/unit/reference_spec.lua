@@ -233,7 +233,7 @@ describe("The options", function()
     end
     for field in pairs(set_of "wait poll_interval local_turns layout") do
       assert.equal(default("zklock.MutexOptions", field),
-        tostring(of_mutex.way[field]), field)
+        tostring(of_mutex.lock_options[field]), field)
     end
     assert.equal(default("zklock.MutexOptions", "reentrant"),
       tostring(of_mutex.reentrant))
@@ -318,8 +318,8 @@ describe("The words of", function()
   end)
 
   it("a guard's state are those that are documented", function()
-    local function_text = source "src/lua/lua_share.c"
-      :match "\nstatic int share_state.-\n}\n"
+    local function_text = source "src/lua/lua_hold_ref.c"
+      :match "\nstatic int hold_ref_state.-\n}\n"
     local words = {}
     for word in function_text:gmatch '"(%l+)"' do words[word] = true end
     -- Nobody has a guard then.
@@ -346,7 +346,7 @@ describe("The words of", function()
       :format(root, root))
     local levels = {}
     for _, pattern in ipairs { 'log_say%([^;]-, "(%l+)",',
-        'log_notice%([^;]-, "(%l+)",', ':report%("(%l+)",' } do
+        'log_throttled%([^;]-, "(%l+)",', ':report%("(%l+)",' } do
       for level in text:gmatch(pattern) do levels[level] = true end
     end
     assert.equal(sorted(levels),

@@ -11,8 +11,8 @@
  *       SENT(s, "");                           and nothing was asked
  *     }
  *
- * `s` is the stage: its session is connected when the story begins, and is closed
- * when it ends.
+ * `s` is the stage: its session is connected when the story begins, and is
+ * closed when it ends.
  *
  * Time is in milliseconds, and stands still until the story lets it pass.
  * Requests are answered in their order, as a server does it.  The rounds of
@@ -21,10 +21,10 @@
  *
  * Nodes are told by their numbers; what follows the number says whose spelling
  * it is: "7" a lock's node, "7r" a reader's, "7w" a writer's, "7p" a permit,
- * "7l" a latch's, "7m" a member's, "7k" and "7kr" kazoo's; a directory may stand
- * before it: "locks:7" is below "/lock/locks", "/other:7" below "/other".  One of
- * ours needs no suffix, unless two have the number.  Others are told by their
- * names, "ready", or their paths, "/gate". */
+ * "7l" a latch's, "7m" a member's, "7k" and "7kr" kazoo's; a directory may
+ * stand before it: "locks:7" is below "/lock/locks", "/other:7" below "/other".
+ * One of ours needs no suffix, unless two have the number.  Others are told by
+ * their names, "ready", or their paths, "/gate". */
 #ifndef UNIT_STAGE_H
 #define UNIT_STAGE_H
 
@@ -129,18 +129,19 @@ void spends_nonce(struct stage *s, const char *path);
 struct actor *holder(struct stage *s, struct wish wish, int number);
 struct actor *waiter(struct stage *s, struct wish wish);
 
-/* What an actor was told since it was looked at last; and the session's user. */
+/* What an actor was told since it was looked at last; and the session's
+ * user. */
 #define HEARD(a, text) CHECK_TEXT(text, heard(a))
 #define SHOWN(s, text) CHECK_TEXT(text, shown(s))
 const char *heard(struct actor *a);
 const char *shown(struct stage *s);
 const char *state_of(const struct actor *a); /* "forgotten": no more */
 int64_t token_of(const struct actor *a);     /* 1000 + its node's number */
-/* What it was refused for, beside the verdict, and whom it has waited for:
+/* What it was refused for, beside the refusal code, and whom it has waited for:
  * "nobody", "whose node", "whose node, who holds". */
 int reason_of(const struct actor *a);
 const char *denial_of(const struct actor *a); /* what that was a reason for */
-const char *rival_of(const struct actor *a);
+const char *blocker_of(const struct actor *a);
 const char *other_of(const struct actor *a); /* "write of 99", it conflicts */
 int counted(const struct stage *s, const char *counter);
 
@@ -154,7 +155,7 @@ void rounds_by_hand(struct stage *s, bool by_hand);
 
 /* What happens next, in this order.  The server answers the oldest requests:
  *
- *     "get 2"               success; a get finds the node, of our session if the
+ * "get 2"               success; a get finds the node, of our session if the
  *                           story has made it, else of another's
  *     "create lock: 2"      the node's number
  *     "list: 1 2"           the children; "list: nobody" if there are none
@@ -163,9 +164,9 @@ void rounds_by_hand(struct stage *s, bool by_hand);
  *     "get 2: no node"      a code, by the words in stage_server.c or by its
  *                           number: "code -112"
  *
- * It sends an event: "deleted 2", "changed ready", "children /lock".  Time passes:
- * "100 ms".  The connection changes: "disconnects", "connects", "reconnects",
- * "expires", "connects anew". */
+ * It sends an event: "deleted 2", "changed ready", "children /lock".  Time
+ * passes: "100 ms".  The connection changes: "disconnects", "connects",
+ * "reconnects", "expires", "connects anew". */
 #define happens(s, ...) (HERE, stage_happens(s, __VA_ARGS__))
 void stage_happens(struct stage *s, const char *script, ...)
     __attribute__((format(printf, 2, 3)));

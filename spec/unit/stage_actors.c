@@ -2,16 +2,16 @@
 #include "stage_inside.h"
 
 static const char *const verdicts[] = {
-    [VERDICT_TIMEOUT] = "timeout",
-    [VERDICT_BUSY] = "busy",
-    [VERDICT_CANCELLED] = "cancelled",
-    [VERDICT_LOST] = "lost",
-    [VERDICT_DISCONNECTED] = "disconnected",
-    [VERDICT_CLOSED] = "closed",
-    [VERDICT_AUTH] = "auth",
-    [VERDICT_DENIED] = "denied",
-    [VERDICT_INVALID] = "invalid",
-    [VERDICT_CONFLICT] = "conflict",
+    [REFUSED_TIMEOUT] = "timeout",
+    [REFUSED_BUSY] = "busy",
+    [REFUSED_CANCELLED] = "cancelled",
+    [REFUSED_LOST] = "lost",
+    [REFUSED_DISCONNECTED] = "disconnected",
+    [REFUSED_CLOSED] = "closed",
+    [REFUSED_AUTH] = "auth",
+    [REFUSED_DENIED] = "denied",
+    [REFUSED_INVALID] = "invalid",
+    [REFUSED_CONFLICT] = "conflict",
 };
 
 static void note_denial(struct actor *a, const struct denial *denial) {
@@ -21,7 +21,8 @@ static void note_denial(struct actor *a, const struct denial *denial) {
            (int)denial->length, directory_path(&c->queue->directory));
 }
 
-void note_end(struct actor *a, const char *what, enum verdict why, int reason) {
+void note_end(struct actor *a, const char *what, enum refusal_code why,
+              int reason) {
   char text[40];
   snprintf(text, sizeof text, "%s: %s", what, verdicts[why]);
   add_text(a->told, text);
@@ -43,21 +44,21 @@ static void note_other(struct actor *a, const struct other_kind *other) {
 }
 
 static void note_refusal(struct actor *a) {
-  const struct rival *rival = &a->contender->rival;
-  if (a->contender->verdict == VERDICT_CONFLICT)
+  const struct blocker *blocker = &a->contender->blocker;
+  if (a->contender->refusal_code == REFUSED_CONFLICT)
     note_other(a, &a->contender->other);
-  note_end(a, "refused", a->contender->verdict, a->contender->reason);
+  note_end(a, "refused", a->contender->refusal_code, a->contender->reason);
   note_denial(a, &a->contender->denial);
-  if (rival->size > 0)
-    snprintf(a->rival, sizeof a->rival, "%.*s%s", rival->size,
-             (const char *)rival->data, rival->holds ? ", who holds" : "");
+  if (blocker->size > 0)
+    snprintf(a->blocker, sizeof a->blocker, "%.*s%s", blocker->size,
+             (const char *)blocker->data, blocker->holds ? ", who holds" : "");
 }
 
 static void note_loss(struct actor *a) {
   const char *loss = contender_loss_name(a->contender->loss);
   char text[40];
   snprintf(text, sizeof text, "lost: %s",
-           loss ? loss : verdicts[a->contender->verdict]);
+           loss ? loss : verdicts[a->contender->refusal_code]);
   add_text(a->told, text);
 }
 
@@ -95,8 +96,8 @@ int64_t token_of(const struct actor *a) { return a->token; }
 int reason_of(const struct actor *a) { return a->reason; }
 const char *denial_of(const struct actor *a) { return a->denial; }
 const char *other_of(const struct actor *a) { return a->other; }
-const char *rival_of(const struct actor *a) {
-  return a->rival[0] ? a->rival : "nobody";
+const char *blocker_of(const struct actor *a) {
+  return a->blocker[0] ? a->blocker : "nobody";
 }
 
 /* The users. */
@@ -209,7 +210,7 @@ void spends_nonce(struct stage *s, const char *path) {
 void actors_free(struct stage *s) {
   for (struct actor *a = s->actors, *next; a; a = next) {
     next = a->next;
-    if (a->contender || a->vigil || a->departure)
+    if (a->contender || a->node_wait || a->barrier_leave)
       test_fail("an actor was not forgotten");
     free(a);
   }

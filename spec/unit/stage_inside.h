@@ -34,11 +34,11 @@ struct actor {
   struct stage *stage;
   struct actor *next;
   struct contender *contender, *gate; /* NULL: forgotten */
-  struct vigil *vigil;                /* likewise */
-  struct departure *departure;
-  struct actor *member; /* whose departure it is */
+  struct node_wait *node_wait;        /* likewise */
+  struct barrier_leave *barrier_leave;
+  struct actor *member; /* whose barrier leave it is */
   char path[200], own[NAME_MAX_OWN];
-  char told[TEXT], rival[200], denial[1200], other[80];
+  char told[TEXT], blocker[200], denial[1200], other[80];
   int reason;
   int64_t token;
 };
@@ -74,7 +74,8 @@ void server_free(struct stage *s);
 
 /* stage_actors.c */
 struct actor *actor_new(struct stage *s);
-void note_end(struct actor *a, const char *what, enum verdict why, int reason);
+void note_end(struct actor *a, const char *what, enum refusal_code why,
+              int reason);
 void actors_free(struct stage *s);
 
 /* stage_waiters.c */

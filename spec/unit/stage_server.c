@@ -264,7 +264,8 @@ static bool is_in(const char *path, const char *directory) {
          !strchr(path + length + 1, '/');
 }
 
-/* "7", "7r", "locks:7", "/other:7r", "ready", "/gate": its path, to be freed. */
+/* "7", "7r", "locks:7", "/other:7r", "ready", "/gate": its path, to be
+ * freed. */
 static char *path_of(const struct stage *s, const char *text) {
   char directory[1100], *path = calloc(1, 1200);
   const char *colon = strchr(text, ':');
@@ -292,8 +293,8 @@ static char *path_of(const struct stage *s, const char *text) {
   return path;
 }
 
-/* The names in the list's directory of those in `children`: what a list tells.  Ten
- * more have been made there. */
+/* The names in the list's directory of those in `children`: what a list tells.
+ * Ten more have been made there. */
 static struct listing *listing_of(const struct stage *s, const char *children,
                                   const struct request *r) {
   const char *directory = r->path;
@@ -361,7 +362,7 @@ void shows_forged(struct stage *s, const char *own, int forged) {
   const char **pointers = calloc((size_t)forged + 1, sizeof *pointers);
   for (int i = 0; i < forged; i++) {
     pointers[i] = names[i];
-    name_format(names[i], sizeof names[i], &s->session.wire.base,
+    name_format(names[i], sizeof names[i], &s->session.pipeline.base,
                 FORGED_ID + (uint64_t)i, ROLE_LOCK);
     sprintf(names[i] + strlen(names[i]), "%010d", i);
   }

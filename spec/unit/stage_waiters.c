@@ -9,40 +9,41 @@ static void set_path(struct actor *a, const char *path) {
   snprintf(a->path, sizeof a->path, "%s", path);
 }
 
-/* Vigils. */
+/* Node waits. */
 
-static void hear_vigil(struct vigil *v, bool met) {
+static void hear_node_wait(struct node_wait *v, bool met) {
   struct actor *a = v->owner;
   if (met)
     add_text(a->told, "met");
   else
-    note_end(a, "refused", v->verdict, v->reason);
+    note_end(a, "refused", v->refusal_code, v->reason);
   free(v);
-  a->vigil = NULL;
+  a->node_wait = NULL;
 }
 
 struct actor *await(struct stage *s, struct hope hope) {
-  static const enum vigil_kind kinds[] = {
-      [GONE] = VIGIL_GONE, [THERE] = VIGIL_THERE, [CROWD] = VIGIL_CROWD};
+  static const enum node_wait_kind kinds[] = {[GONE] = NODE_WAIT_GONE,
+                                              [THERE] = NODE_WAIT_THERE,
+                                              [CROWD] = NODE_WAIT_CROWD};
   struct actor *a = actor_new(s);
-  struct vigil *v = calloc(1, sizeof *v);
+  struct node_wait *v = calloc(1, sizeof *v);
   set_path(a, hope.path ? hope.path : hope.until == CROWD ? "/lock" : "/gate");
-  *v = (struct vigil){.path = a->path,
-                      .kind = kinds[hope.until],
-                      .known = hope.known,
-                      .proves = hope.proves,
-                      .patient = !hope.tries,
-                      .until = deadline_of(s, hope),
-                      .ended = hear_vigil,
-                      .owner = a};
-  a->vigil = v;
-  if (!session_keep_vigil(&s->session, s->now, v))
+  *v = (struct node_wait){.path = a->path,
+                          .kind = kinds[hope.until],
+                          .known = hope.known,
+                          .proves = hope.proves,
+                          .patient = !hope.tries,
+                          .until = deadline_of(s, hope),
+                          .ended = hear_node_wait,
+                          .owner = a};
+  a->node_wait = v;
+  if (!session_keep_node_wait(&s->session, s->now, v))
     test_fail("no memory to wait");
   settle(s);
   return a;
 }
 
-/* Departures. */
+/* Barrier leaves. */
 
 static void hear_release(void *self) {
   const struct actor *a = self;
@@ -56,32 +57,33 @@ static void hear_end(void *self, bool all) {
   if (all)
     add_text(a->told, "all left");
   else
-    note_end(a, "refused", a->departure->verdict, a->departure->reason);
+    note_end(a, "refused", a->barrier_leave->refusal_code,
+             a->barrier_leave->reason);
 }
 
 static void hear_forgotten(void *self) {
   struct actor *a = self;
-  free(a->departure);
-  a->departure = NULL;
+  free(a->barrier_leave);
+  a->barrier_leave = NULL;
   add_text(a->told, "forgotten");
 }
 
 struct actor *depart(struct actor *member, struct hope hope) {
   struct stage *s = member->stage;
   struct actor *a = actor_new(s);
-  struct departure *d = calloc(1, sizeof *d);
+  struct barrier_leave *d = calloc(1, sizeof *d);
   a->member = member;
   set_path(a, hope.path ? hope.path : "/lock");
   snprintf(a->own, sizeof a->own, "%s", member->contender->node.name);
-  *d = (struct departure){.path = a->path,
-                          .own = a->own,
-                          .until = deadline_of(s, hope),
-                          .patient = !hope.tries,
-                          .owner = {.self = a,
-                                    .release = hear_release,
-                                    .ended = hear_end,
-                                    .forgotten = hear_forgotten}};
-  a->departure = d;
+  *d = (struct barrier_leave){.path = a->path,
+                              .own = a->own,
+                              .until = deadline_of(s, hope),
+                              .patient = !hope.tries,
+                              .owner = {.self = a,
+                                        .release = hear_release,
+                                        .ended = hear_end,
+                                        .forgotten = hear_forgotten}};
+  a->barrier_leave = d;
   session_depart(&s->session, s->now, d);
   settle(s);
   return a;
@@ -89,6 +91,7 @@ struct actor *depart(struct actor *member, struct hope hope) {
 
 void end_waiting(struct actor *a) {
   struct stage *s = a->stage;
-  if (a->vigil) session_end_vigil(&s->session, s->now, a->vigil);
-  if (a->departure) session_end_departure(&s->session, s->now, a->departure);
+  if (a->node_wait) session_end_node_wait(&s->session, s->now, a->node_wait);
+  if (a->barrier_leave)
+    session_end_barrier_leave(&s->session, s->now, a->barrier_leave);
 }

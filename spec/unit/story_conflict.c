@@ -15,7 +15,7 @@ STORY("says whose node it is") {
   others_say(s, "web1:7");
   lives(s, "1r 2", "look at 1");
   HEARD(a, "refused: conflict");
-  CHECK_TEXT("web1:7", rival_of(a));
+  CHECK_TEXT("web1:7", blocker_of(a));
 }
 
 STORY("asks for the owner alone of what may not be read") {
@@ -23,7 +23,7 @@ STORY("asks for the owner alone of what may not be read") {
   happens(s, "create lock: 2, list: 1w 2, look at 1: no auth");
   happens(s, "ask about 1: theirs 1001, 100 ms, list: 1w 2");
   HEARS(a, "look at 1: no auth, ask about 1: theirs 1001", "refused: conflict");
-  CHECK_TEXT("nobody", rival_of(a));
+  CHECK_TEXT("nobody", blocker_of(a));
   happens(s, "remove 2");
   b = ACQUIRE(s);
   happens(s, "create lock: 3, list: 1w 3, look at 1: no auth");
@@ -42,7 +42,7 @@ STORY("is refused for it where its time is over before that is certain") {
   HEARS(a, "create lock: 2, list: 1w 2, look at 1: theirs 1001", "");
   HEARS(a, "50 ms", "refused: conflict");
   CHECK_TEXT("write of 99", other_of(a));
-  CHECK_TEXT("nobody", rival_of(a));
+  CHECK_TEXT("nobody", blocker_of(a));
 }
 
 STORY("is refused where another one is there at each look, for a second") {

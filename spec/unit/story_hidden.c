@@ -1,11 +1,11 @@
-/* Nodes that a session may not read: getData says NO_AUTH of them, on each server,
- * and NO_NODE when they are gone; nothing else tells of them. */
+/* Nodes that a session may not read: getData says NO_AUTH of them, on each
+ * server, and NO_NODE when they are gone; nothing else tells of them. */
 #include "stage.h"
 
 ABOUT("The protocol, where nodes are hidden by their ACLs,");
 
-/* A waiter with node `number`, behind those that `children` shows; its predecessor
- * is hidden. */
+/* A waiter with node `number`, behind those that `children` shows; its
+ * predecessor is hidden. */
 static struct actor *behind(struct stage *s, int number, const char *children,
                             const char *predecessor) {
   struct actor *a = ACQUIRE(s);
@@ -78,7 +78,7 @@ STORY("refuses a downgrade whose writer's node it may not look at") {
   HEARD(reader, "refused: denied");
 }
 
-/* Vigils. */
+/* Node waits. */
 
 STORY("waits until a node is there, though it is hidden") {
   struct actor *a = AWAIT(s, .until = THERE);

@@ -38,7 +38,7 @@ STORY("tells one that does not wait of its own session's holder") {
   HOLDER(s, 1, .local_turns = 3, .data = "we");
   struct actor *a = ACQUIRE(s, .local_turns = 3, .tries = true);
   HEARD(a, "refused: busy, removed, forgotten");
-  CHECK_TEXT("we, who holds", rival_of(a));
+  CHECK_TEXT("we, who holds", blocker_of(a));
   SENT(s, "");
 }
 

@@ -14,7 +14,7 @@ STORY("leaves a stray alone that is of another session") {
   happens(s, "children /lock");
   shows_forged(s, "5", 1);
   happens(s, "ask about 0");
-  CHECK_INT(0, counted(s, "strays"));
+  CHECK_INT(0, counted(s, "orphans"));
   HEARD(a, "");
 }
 
@@ -33,15 +33,15 @@ STORY("deletes strays a hundred at a time, and a thousand for a list") {
   happens(s, "create lock: 5000");
   forged_are_ours(s);
   shows_forged(s, "5000", 2500);
-  CHECK_INT(0, counted(s, "strays"));
+  CHECK_INT(0, counted(s, "orphans"));
   remove_all(s, 110);
-  CHECK_INT(1000, counted(s, "strays"));
+  CHECK_INT(1000, counted(s, "orphans"));
   shows_forged(s, "5000", 1500);
   remove_all(s, 110);
-  CHECK_INT(2000, counted(s, "strays"));
+  CHECK_INT(2000, counted(s, "orphans"));
   shows_forged(s, "5000", 500);
   remove_all(s, 110);
-  CHECK_INT(2500, counted(s, "strays"));
+  CHECK_INT(2500, counted(s, "orphans"));
   HEARD(a, "");
 }
 

@@ -1,5 +1,5 @@
-/* The unfair lock: `holder`, which has one name for all, and our own node beside
- * it: one transaction makes both, and one deletes both. */
+/* The unfair lock: `holder`, which has one name for all, and our own node
+ * beside it: one transaction makes both, and one deletes both. */
 #include "stage.h"
 
 ABOUT("The protocol, for an unfair lock,");
@@ -125,7 +125,7 @@ STORY("looks at an unfair node again after a reconnection, and when written") {
           "holder");
   HEARD(a, "");
   HEARS(a, "5000 ms", "refused: timeout, removed, forgotten");
-  CHECK_TEXT("job 7, who holds", rival_of(a));
+  CHECK_TEXT("job 7, who holds", blocker_of(a));
 }
 
 STORY("looks once more before it deletes an unfair node without a lease") {
@@ -146,7 +146,7 @@ STORY("lets one of a session at a time want an unfair node") {
   HEARS(a, "create holder with hold: 1, get holder", "granted");
   SENT(s, "");
   HEARS(b, "1000 ms", "refused: timeout, removed, forgotten");
-  CHECK_TEXT("we, who holds", rival_of(b));
+  CHECK_TEXT("we, who holds", blocker_of(b));
 }
 
 STORY("looks before it deletes an unfair node that its owner has not found") {

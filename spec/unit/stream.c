@@ -15,25 +15,25 @@ ABOUT("A stream");
 static struct stream stream;
 
 /* The library's end, which the stream is of, and the server's. */
-struct wire {
+struct pipeline {
   int library, server;
 };
 
-static struct wire wire_of(int type) {
+static struct pipeline pipeline_of(int type) {
   int fds[2];
   CHECK_INT(0, socketpair(AF_UNIX, type | SOCK_NONBLOCK, 0, fds));
-  return (struct wire){fds[0], fds[1]};
+  return (struct pipeline){fds[0], fds[1]};
 }
 
-static struct wire streaming_of(int type) {
-  struct wire wire = wire_of(type);
+static struct pipeline streaming_of(int type) {
+  struct pipeline pipeline = pipeline_of(type);
   stream_reset(&stream);
   stream_use(&stream);
-  stream_bind(wire.library);
-  return wire;
+  stream_bind(pipeline.library);
+  return pipeline;
 }
 
-static struct wire streaming(void) { return streaming_of(SOCK_STREAM); }
+static struct pipeline streaming(void) { return streaming_of(SOCK_STREAM); }
 
 static int unread_of(int fd) {
   int unread = -1;
@@ -52,100 +52,102 @@ static void expect_at(int fd, const char *text) {
   CHECK_TEXT(text, heard);
 }
 
-static void expect(const struct wire *wire, const char *text) {
+static void expect(const struct pipeline *pipeline, const char *text) {
   char heard[200] = "";
-  CHECK_INT(strlen(text), stream_recv(wire->library, heard, strlen(text), 0));
+  CHECK_INT(strlen(text),
+            stream_recv(pipeline->library, heard, strlen(text), 0));
   CHECK_TEXT(text, heard);
 }
 
-static void expect_problem(int problem, const struct wire *wire) {
+static void expect_problem(int problem, const struct pipeline *pipeline) {
   char byte;
-  CHECK_INT(-1, stream_recv(wire->library, &byte, 1, 0));
+  CHECK_INT(-1, stream_recv(pipeline->library, &byte, 1, 0));
   CHECK_INT(problem, errno);
 }
 
-static void send_text(const struct wire *wire, const char *text) {
+static void send_text(const struct pipeline *pipeline, const char *text) {
   CHECK_INT(strlen(text),
-            stream_send(wire->library, text, strlen(text), MSG_NOSIGNAL));
+            stream_send(pipeline->library, text, strlen(text), MSG_NOSIGNAL));
 }
 
 TEST("sends in one piece what one turn has brought") {
-  struct wire wire =
+  struct pipeline pipeline =
       streaming_of(SOCK_SEQPACKET); /* which keeps pieces apart */
-  send_text(&wire, "length");
-  send_text(&wire, " packet ");
-  send_text(&wire, "length");
-  send_text(&wire, " packet");
+  send_text(&pipeline, "length");
+  send_text(&pipeline, " packet ");
+  send_text(&pipeline, "length");
+  send_text(&pipeline, " packet");
   CHECK(stream_is_waiting(&stream));
-  CHECK_INT(0, unread_of(wire.server));
+  CHECK_INT(0, unread_of(pipeline.server));
   stream_flush(&stream);
   CHECK(!stream_is_waiting(&stream));
-  expect_at(wire.server, "length packet length packet");
+  expect_at(pipeline.server, "length packet length packet");
 }
 
 TEST("reads in one piece what comes at once") {
-  struct wire wire = streaming();
-  say(wire.server, "one two three");
-  expect(&wire, "one");
-  CHECK_INT(0, unread_of(wire.library));
+  struct pipeline pipeline = streaming();
+  say(pipeline.server, "one two three");
+  expect(&pipeline, "one");
+  CHECK_INT(0, unread_of(pipeline.library));
   CHECK_INT(10, stream_unread(&stream));
   CHECK(stream_has_news(&stream));
-  expect(&wire, " two");
-  expect(&wire, " three");
+  expect(&pipeline, " two");
+  expect(&pipeline, " three");
   CHECK(!stream_has_news(&stream));
-  expect_problem(EAGAIN, &wire);
+  expect_problem(EAGAIN, &pipeline);
 }
 
 TEST("that has read all looks no more before the next poll") {
-  struct wire wire = streaming();
-  say(wire.server, "first");
-  expect(&wire, "first");
-  say(wire.server, "second");
-  expect_problem(EAGAIN, &wire);
-  CHECK_INT(6, unread_of(wire.library));
+  struct pipeline pipeline = streaming();
+  say(pipeline.server, "first");
+  expect(&pipeline, "first");
+  say(pipeline.server, "second");
+  expect_problem(EAGAIN, &pipeline);
+  CHECK_INT(6, unread_of(pipeline.library));
   stream_look_again(&stream);
-  expect(&wire, "second");
+  expect(&pipeline, "second");
 }
 
 TEST("that is full of what was read goes on where that ends") {
   static char said[3 * STREAM_SIZE], heard[sizeof said];
-  struct wire wire = streaming();
+  struct pipeline pipeline = streaming();
   for (size_t i = 0; i < sizeof said; i++) said[i] = (char)(i % 251);
-  CHECK_INT(sizeof said, write(wire.server, said, sizeof said));
+  CHECK_INT(sizeof said, write(pipeline.server, said, sizeof said));
   for (size_t at = 0, size; at < sizeof said; at += size) {
     size = at % 5 * 40 + 1;
     if (size > sizeof said - at) size = sizeof said - at;
-    CHECK_INT(size, stream_recv(wire.library, heard + at, size, 0));
+    CHECK_INT(size, stream_recv(pipeline.library, heard + at, size, 0));
   }
   CHECK(memcmp(said, heard, sizeof said) == 0);
-  expect_problem(EAGAIN, &wire);
+  expect_problem(EAGAIN, &pipeline);
 }
 
 TEST("reads what is large straight to where it is wanted") {
   static char said[3 * STREAM_SIZE], heard[sizeof said];
-  struct wire wire = streaming();
+  struct pipeline pipeline = streaming();
   memset(said, 'x', sizeof said);
-  CHECK_INT(sizeof said, write(wire.server, said, sizeof said));
-  CHECK_INT(4, stream_recv(wire.library, heard, 4, 0));
+  CHECK_INT(sizeof said, write(pipeline.server, said, sizeof said));
+  CHECK_INT(4, stream_recv(pipeline.library, heard, 4, 0));
   CHECK_INT(sizeof said - 4,
-            stream_recv(wire.library, heard + 4, sizeof said - 4, 0));
+            stream_recv(pipeline.library, heard + 4, sizeof said - 4, 0));
   CHECK(memcmp(said, heard, sizeof said) == 0);
   CHECK_INT(0, stream_unread(&stream));
 }
 
 /* Sends as the library does, which sends again what was not taken. */
-static void send_all(const struct wire *wire, const char *data, size_t size,
-                     char *heard, size_t *got) {
+static void send_all(const struct pipeline *pipeline, const char *data,
+                     size_t size, char *heard, size_t *got) {
   size_t at = 0;
   for (int patience = 100000; at < size; patience--) {
     CHECK(patience > 0);
-    ssize_t n = stream_send(wire->library, data + at, size - at, MSG_NOSIGNAL);
+    ssize_t n =
+        stream_send(pipeline->library, data + at, size - at, MSG_NOSIGNAL);
     if (n >= 0) {
       at += (size_t)n;
       continue;
     }
     CHECK_INT(EAGAIN, errno);
-    n = read(wire->server, heard + *got, 5000); /* the server is slow */
+    n = read(pipeline->server, heard + *got, 5000); /* the server is slow */
     if (n > 0) *got += (size_t)n;
     stream_flush(&stream);
   }
@@ -153,19 +155,19 @@ static void send_all(const struct wire *wire, const char *data, size_t size,
 
 TEST("loses nothing and mixes nothing where little can be sent at a time") {
   static char said[1200000], heard[sizeof said + 5000];
-  struct wire wire = streaming();
+  struct pipeline pipeline = streaming();
   size_t got = 0;
   int small = 4096;
-  setsockopt(wire.library, SOL_SOCKET, SO_SNDBUF, &small, sizeof small);
+  setsockopt(pipeline.library, SOL_SOCKET, SO_SNDBUF, &small, sizeof small);
   for (size_t i = 0; i < sizeof said; i++) said[i] = (char)(i * i % 251);
   size_t at = 0;
   for (size_t size = 4; at + size < sizeof said; size = size * 3 % 100003) {
-    send_all(&wire, said + at, size, heard, &got);
+    send_all(&pipeline, said + at, size, heard, &got);
     at += size;
   }
-  send_all(&wire, said + at, sizeof said - at, heard, &got);
+  send_all(&pipeline, said + at, sizeof said - at, heard, &got);
   for (int i = 0; i < 100000 && got < sizeof said; i++) {
-    ssize_t n = read(wire.server, heard + got, 5000);
+    ssize_t n = read(pipeline.server, heard + got, 5000);
     if (n > 0) got += (size_t)n;
     stream_flush(&stream);
   }
@@ -176,10 +178,10 @@ TEST("loses nothing and mixes nothing where little can be sent at a time") {
 
 TEST("takes no more than it has room for while the server reads nothing") {
   static char said[4000];
-  struct wire wire = streaming();
+  struct pipeline pipeline = streaming();
   ssize_t n = 1;
   for (int i = 0; i < 10000 && n > 0; i++)
-    n = stream_send(wire.library, said, sizeof said, MSG_NOSIGNAL);
+    n = stream_send(pipeline.library, said, sizeof said, MSG_NOSIGNAL);
   CHECK_INT(-1, n);
   CHECK_INT(EAGAIN, errno);
   CHECK_INT(STREAM_SIZE, stream.out_end);
@@ -187,80 +189,81 @@ TEST("takes no more than it has room for while the server reads nothing") {
 }
 
 TEST("tells of a send that has failed, behind what came before it") {
-  struct wire wire = streaming();
-  say(wire.server, "farewell");
-  close(wire.server);
-  send_text(&wire, "too late");
+  struct pipeline pipeline = streaming();
+  say(pipeline.server, "farewell");
+  close(pipeline.server);
+  send_text(&pipeline, "too late");
   CHECK(!stream_has_news(&stream));
   stream_flush(&stream);
   CHECK(stream_has_news(&stream)); /* though nobody has read yet */
   CHECK(!stream_is_waiting(&stream));
   stream_look_again(&stream);
-  expect(&wire, "farewell");
+  expect(&pipeline, "farewell");
   stream_look_again(&stream);
-  expect_problem(EPIPE, &wire);
-  CHECK_INT(-1, stream_send(wire.library, "x", 1, MSG_NOSIGNAL));
+  expect_problem(EPIPE, &pipeline);
+  CHECK_INT(-1, stream_send(pipeline.library, "x", 1, MSG_NOSIGNAL));
   CHECK_INT(EPIPE, errno);
 }
 
 TEST("sends what waits before the library polls for the answer") {
-  struct wire wire = streaming();
-  struct pollfd p = {.fd = wire.library, .events = POLLIN};
-  send_text(&wire, "question");
+  struct pipeline pipeline = streaming();
+  struct pollfd p = {.fd = pipeline.library, .events = POLLIN};
+  send_text(&pipeline, "question");
   CHECK_INT(0, stream_poll(&p, 1, 0));
-  expect_at(wire.server, "question");
-  say(wire.server, "answers");
+  expect_at(pipeline.server, "question");
+  say(pipeline.server, "answers");
   CHECK_INT(1, stream_poll(&p, 1, 1000));
   CHECK_INT(POLLIN, p.revents);
-  expect(&wire, "answer");
+  expect(&pipeline, "answer");
   CHECK_INT(1, stream_poll(&p, 1, 0)); /* which the kernel would not say */
   CHECK_INT(POLLIN, p.revents);
-  expect(&wire, "s");
+  expect(&pipeline, "s");
   CHECK_INT(0, stream_poll(&p, 1, 0));
 }
 
 static void *read_slowly(void *argument) {
   static char heard[100000];
-  const struct wire *wire = argument;
+  const struct pipeline *pipeline = argument;
   ssize_t n;
   do {
-    struct pollfd p = {.fd = wire->server, .events = POLLIN};
+    struct pollfd p = {.fd = pipeline->server, .events = POLLIN};
     poll(&p, 1, 1000);
-    n = read(wire->server, heard, 1000);
+    n = read(pipeline->server, heard, 1000);
   } while (n > 0 && memchr(heard, '!', (size_t)n) == NULL);
-  say(wire->server, "heard");
+  say(pipeline->server, "heard");
   return NULL;
 }
 
 TEST("goes on sending while the library polls for the answer") {
-  struct wire wire = streaming();
+  struct pipeline pipeline = streaming();
   static char said[4000];
-  struct pollfd p = {.fd = wire.library, .events = POLLIN};
+  struct pollfd p = {.fd = pipeline.library, .events = POLLIN};
   pthread_t server;
   ssize_t n = 1;
-  while (n > 0) n = stream_send(wire.library, said, sizeof said, MSG_NOSIGNAL);
+  while (n > 0)
+    n = stream_send(pipeline.library, said, sizeof said, MSG_NOSIGNAL);
   CHECK(stream_is_waiting(&stream));
   stream.out[stream.out_end - 1] = '!';
   p.events = POLLOUT;
   CHECK_INT(0, stream_poll(&p, 1, 0)); /* there is no room for more */
   p.events = POLLIN;
   CHECK_INT(0, stream_poll(&p, 1, 20)); /* and it has waited for that */
-  CHECK_INT(0, pthread_create(&server, NULL, read_slowly, &wire));
+  CHECK_INT(0, pthread_create(&server, NULL, read_slowly, &pipeline));
   CHECK_INT(1, stream_poll(&p, 1, 60000));
   CHECK_INT(POLLIN, p.revents);
   pthread_join(server, NULL);
-  expect(&wire, "heard");
+  expect(&pipeline, "heard");
 }
 
 TEST("sends what waits when it is closed, and then the number is anybody's") {
-  struct wire wire = streaming();
-  send_text(&wire, "farewell");
-  say(wire.server, "unread");
-  CHECK_INT(0, stream_close(wire.library));
-  expect_at(wire.server, "farewell");
+  struct pipeline pipeline = streaming();
+  send_text(&pipeline, "farewell");
+  say(pipeline.server, "unread");
+  CHECK_INT(0, stream_close(pipeline.library));
+  expect_at(pipeline.server, "farewell");
   CHECK_INT(-1, stream.fd);
-  struct wire other = wire_of(SOCK_STREAM);
-  CHECK_INT(wire.library, other.library);
+  struct pipeline other = pipeline_of(SOCK_STREAM);
+  CHECK_INT(pipeline.library, other.library);
   send_text(&other, "at once");
   expect_at(other.server, "at once");
   say(other.server, "theirs");
@@ -269,27 +272,27 @@ TEST("sends what waits when it is closed, and then the number is anybody's") {
 }
 
 TEST("takes nothing more after its end") {
-  struct wire wire = streaming();
-  send_text(&wire, "before");
+  struct pipeline pipeline = streaming();
+  send_text(&pipeline, "before");
   stream_end(&stream);
-  CHECK_INT(-1, stream_send(wire.library, "after", 5, MSG_NOSIGNAL));
+  CHECK_INT(-1, stream_send(pipeline.library, "after", 5, MSG_NOSIGNAL));
   CHECK_INT(EPIPE, errno);
-  CHECK_INT(0, stream_close(wire.library));
-  expect_at(wire.server, "before");
+  CHECK_INT(0, stream_close(pipeline.library));
+  expect_at(pipeline.server, "before");
 }
 
 TEST("is of one socket: another of the same thread goes past it") {
-  struct wire wire = streaming(), other = wire_of(SOCK_STREAM);
+  struct pipeline pipeline = streaming(), other = pipeline_of(SOCK_STREAM);
   stream_bind(other.library);
-  CHECK_INT(wire.library, stream.fd);
-  send_text(&wire, "waits");
+  CHECK_INT(pipeline.library, stream.fd);
+  send_text(&pipeline, "waits");
   send_text(&other, "at once");
   expect_at(other.server, "at once");
-  CHECK_INT(0, unread_of(wire.server));
+  CHECK_INT(0, unread_of(pipeline.server));
   struct pollfd p = {.fd = other.library, .events = POLLIN};
   CHECK_INT(0, stream_poll(&p, 1, 0));
   CHECK_INT(0, stream_close(other.library));
-  CHECK_INT(0, unread_of(wire.server));
+  CHECK_INT(0, unread_of(pipeline.server));
 }
 
 static void *send_elsewhere(void *argument) {
@@ -299,23 +302,23 @@ static void *send_elsewhere(void *argument) {
 }
 
 TEST("is of one thread: on another the library has none") {
-  struct wire wire = streaming();
+  struct pipeline pipeline = streaming();
   pthread_t other;
-  send_text(&wire, " and later");
-  CHECK_INT(0, pthread_create(&other, NULL, send_elsewhere, &wire));
+  send_text(&pipeline, " and later");
+  CHECK_INT(0, pthread_create(&other, NULL, send_elsewhere, &pipeline));
   pthread_join(other, NULL);
-  expect_at(wire.server, "at once");
+  expect_at(pipeline.server, "at once");
   stream_flush(&stream);
-  expect_at(wire.server, " and later");
+  expect_at(pipeline.server, " and later");
 }
 
 TEST("that is nobody's is bound to no socket") {
-  struct wire wire = wire_of(SOCK_STREAM);
+  struct pipeline pipeline = pipeline_of(SOCK_STREAM);
   stream_reset(&stream);
   stream_use(NULL);
-  stream_bind(wire.library);
-  send_text(&wire, "at once");
-  expect_at(wire.server, "at once");
+  stream_bind(pipeline.library);
+  send_text(&pipeline, "at once");
+  expect_at(pipeline.server, "at once");
 }
 
 /* What passes through it may be a credential. */
@@ -328,43 +331,44 @@ static bool is_in(const char *buffer, const char *text) {
 }
 
 TEST("keeps nothing of what it has sent") {
-  struct wire wire = streaming();
-  send_text(&wire, "ann:secret");
+  struct pipeline pipeline = streaming();
+  send_text(&pipeline, "ann:secret");
   CHECK(is_in(stream.out, "secret"));
   stream_flush(&stream);
-  expect_at(wire.server, "ann:secret");
+  expect_at(pipeline.server, "ann:secret");
   CHECK(!is_in(stream.out, "secret"));
 }
 
 TEST("keeps nothing of what could not be sent") {
-  struct wire wire = streaming();
-  send_text(&wire, "ann:secret");
-  close(wire.server);
+  struct pipeline pipeline = streaming();
+  send_text(&pipeline, "ann:secret");
+  close(pipeline.server);
   stream_flush(&stream);
   CHECK(!is_in(stream.out, "secret"));
 }
 
 TEST("keeps no copy of what it sends in parts") {
-  struct wire wire = streaming();
+  struct pipeline pipeline = streaming();
   char filler[8192];
   memset(filler, 'x', sizeof filler);
-  while (send(wire.library, filler, sizeof filler, MSG_DONTWAIT) > 0) continue;
-  while (send(wire.library, "x", 1, MSG_DONTWAIT) > 0) continue;
-  send_text(&wire, "ann:secret");
+  while (send(pipeline.library, filler, sizeof filler, MSG_DONTWAIT) > 0)
+    continue;
+  while (send(pipeline.library, "x", 1, MSG_DONTWAIT) > 0) continue;
+  send_text(&pipeline, "ann:secret");
   stream_flush(&stream);
   CHECK(stream_is_waiting(&stream));
   while (stream_is_waiting(&stream)) {
-    CHECK(read(wire.server, filler, sizeof filler) > 0);
+    CHECK(read(pipeline.server, filler, sizeof filler) > 0);
     stream_flush(&stream);
   }
   CHECK(!is_in(stream.out, "secret"));
 }
 
 TEST("keeps nothing of a connection that is over") {
-  struct wire wire = streaming();
-  send_text(&wire, "ann:secret");
-  say(wire.server, "the password");
-  expect(&wire, "the");
+  struct pipeline pipeline = streaming();
+  send_text(&pipeline, "ann:secret");
+  say(pipeline.server, "the password");
+  expect(&pipeline, "the");
   CHECK(is_in(stream.in, "password"));
   stream_reset(&stream);
   CHECK(!is_in(stream.in, "password"));

@@ -16,281 +16,288 @@ ABOUT("A stream with TLS");
 static struct stream stream;
 
 /* The library's end, which the stream is of, and the server's. */
-struct wire {
+struct pipeline {
   int library, socket;
   struct tls_server server;
 };
 
-static struct wire wire_to(bool wants) {
+static struct pipeline pipeline_to(bool wants) {
   static const struct issue issue = {.name = "zk1"};
   char error[TLS_TEXT];
   int fds[2];
   tls_begin();
   struct tls_context *context = link_module.read(&files, error);
   CHECK_INT(0, socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, fds));
-  struct wire wire = {fds[0], fds[1], tls_server_of(&ours, &issue, wants)};
+  struct pipeline pipeline = {fds[0], fds[1],
+                              tls_server_of(&ours, &issue, wants)};
   stream_secure(&stream, NULL, NULL);
   stream_reset(&stream);
   stream_secure(&stream, &link_module, link_module.open(context, "zk1"));
   stream_use(&stream);
-  stream_bind(wire.library);
+  stream_bind(pipeline.library);
   handshake_expect(-1);
   link_module.release(context);
-  return wire;
+  return pipeline;
 }
 
-static void end(struct wire *wire) {
-  stream_close(wire->library);
-  close(wire->socket);
-  tls_server_free(&wire->server);
+static void end(struct pipeline *pipeline) {
+  stream_close(pipeline->library);
+  close(pipeline->socket);
+  tls_server_free(&pipeline->server);
   stream_secure(&stream, NULL, NULL);
 }
 
 /* The server takes what has arrived, and sends what it has to say. */
-static void serve(struct wire *wire) {
+static void serve(struct pipeline *pipeline) {
   char piece[20000];
   ssize_t n;
-  while ((n = read(wire->socket, piece, sizeof piece)) > 0)
-    CHECK_INT(n, BIO_write(wire->server.in, piece, (int)n));
-  if (!SSL_is_init_finished(wire->server.ssl))
-    SSL_do_handshake(wire->server.ssl);
-  while ((n = BIO_read(wire->server.out, piece, sizeof piece)) > 0)
-    send(wire->socket, piece, (size_t)n, MSG_NOSIGNAL); /* if it is open */
+  while ((n = read(pipeline->socket, piece, sizeof piece)) > 0)
+    CHECK_INT(n, BIO_write(pipeline->server.in, piece, (int)n));
+  if (!SSL_is_init_finished(pipeline->server.ssl))
+    SSL_do_handshake(pipeline->server.ssl);
+  while ((n = BIO_read(pipeline->server.out, piece, sizeof piece)) > 0)
+    send(pipeline->socket, piece, (size_t)n, MSG_NOSIGNAL); /* if it is open */
 }
 
-static enum tls_state shake(struct wire *wire) {
+static enum tls_state shake(struct pipeline *pipeline) {
   enum tls_state state = TLS_WAITS;
   for (int i = 0; i < 10 && state == TLS_WAITS; i++) {
     state = stream_shake(&stream);
-    serve(wire);
+    serve(pipeline);
   }
   return state;
 }
 
-static struct wire shaken(bool wants) {
-  struct wire wire = wire_to(wants);
-  CHECK_INT(TLS_DONE, shake(&wire));
+static struct pipeline shaken(bool wants) {
+  struct pipeline pipeline = pipeline_to(wants);
+  CHECK_INT(TLS_DONE, shake(&pipeline));
   CHECK(!stream_is_shaking(&stream));
-  return wire;
+  return pipeline;
 }
 
-static void say(struct wire *wire, const char *text) {
-  CHECK_INT(strlen(text), SSL_write(wire->server.ssl, text, (int)strlen(text)));
+static void say(struct pipeline *pipeline, const char *text) {
+  CHECK_INT(strlen(text),
+            SSL_write(pipeline->server.ssl, text, (int)strlen(text)));
 }
 
-static void expect(const struct wire *wire, const char *text) {
+static void expect(const struct pipeline *pipeline, const char *text) {
   char heard[200] = "";
-  CHECK_INT(strlen(text), stream_recv(wire->library, heard, strlen(text), 0));
+  CHECK_INT(strlen(text),
+            stream_recv(pipeline->library, heard, strlen(text), 0));
   CHECK_TEXT(text, heard);
 }
 
-static void expect_problem(int problem, const struct wire *wire) {
+static void expect_problem(int problem, const struct pipeline *pipeline) {
   char byte;
   stream_look_again(&stream);
-  CHECK_INT(-1, stream_recv(wire->library, &byte, 1, 0));
+  CHECK_INT(-1, stream_recv(pipeline->library, &byte, 1, 0));
   CHECK_INT(problem, errno);
 }
 
-static void expect_at_server(struct wire *wire, const char *text) {
+static void expect_at_server(struct pipeline *pipeline, const char *text) {
   char heard[200] = "";
-  serve(wire);
-  CHECK_INT(strlen(text), SSL_read(wire->server.ssl, heard, sizeof heard - 1));
+  serve(pipeline);
+  CHECK_INT(strlen(text),
+            SSL_read(pipeline->server.ssl, heard, sizeof heard - 1));
   CHECK_TEXT(text, heard);
 }
 
-static void send_text(const struct wire *wire, const char *text) {
-  CHECK_INT(strlen(text), stream_send(wire->library, text, strlen(text), 0));
+static void send_text(const struct pipeline *pipeline, const char *text) {
+  CHECK_INT(strlen(text),
+            stream_send(pipeline->library, text, strlen(text), 0));
 }
 
 TEST("keeps what is sent until the handshake is done") {
-  struct wire wire = wire_to(false);
+  struct pipeline pipeline = pipeline_to(false);
   CHECK(stream_is_shaking(&stream));
   CHECK(stream_is_waiting(&stream)); /* for the first flight */
-  send_text(&wire, "ann:secret");
+  send_text(&pipeline, "ann:secret");
   stream_flush(&stream);
   CHECK_INT(TLS_WAITS, stream_shake(&stream));
   CHECK(!stream_is_waiting(&stream)); /* now the server has to speak */
-  CHECK_INT(TLS_DONE, shake(&wire));
+  CHECK_INT(TLS_DONE, shake(&pipeline));
   CHECK(stream_is_waiting(&stream));
   stream_flush(&stream);
   CHECK(!stream_is_waiting(&stream));
-  expect_at_server(&wire, "ann:secret");
+  expect_at_server(&pipeline, "ann:secret");
   CHECK(memcmp(stream.out, "\0\0\0\0", 4) == 0);
-  end(&wire);
+  end(&pipeline);
 }
 
 TEST("is readable while there is something that was not decrypted yet") {
   static char text[40000];
-  struct wire wire = shaken(false);
-  struct pollfd p = {.fd = wire.library, .events = POLLIN};
+  struct pipeline pipeline = shaken(false);
+  struct pollfd p = {.fd = pipeline.library, .events = POLLIN};
   stream_look_again(&stream);
-  expect_problem(EAGAIN, &wire); /* (takes the tickets of TLS 1.3) */
+  expect_problem(EAGAIN, &pipeline); /* (takes the tickets of TLS 1.3) */
   CHECK(!stream_has_news(&stream));
   CHECK_INT(0, stream_poll(&p, 1, 0));
   memset(text, 'x', sizeof text - 1);
-  say(&wire, text);
-  serve(&wire);
+  say(&pipeline, text);
+  serve(&pipeline);
   CHECK_INT(1, stream_poll(&p, 1, 0));
   for (size_t at = 0, size; at + 1 < sizeof text; at += size) {
     char heard[997];
     int arrived;
     size = sizeof text - 1 - at < sizeof heard ? sizeof text - 1 - at
                                                : sizeof heard;
-    CHECK_INT(0, ioctl(wire.library, FIONREAD, &arrived));
+    CHECK_INT(0, ioctl(pipeline.library, FIONREAD, &arrived));
     CHECK(arrived > 0 || stream_has_news(&stream));
     CHECK_INT(1, stream_poll(&p, 1, 0));
     CHECK_INT(POLLIN, p.revents);
-    CHECK_INT(size, stream_recv(wire.library, heard, size, 0));
+    CHECK_INT(size, stream_recv(pipeline.library, heard, size, 0));
   }
   stream_look_again(&stream);
-  expect_problem(EAGAIN, &wire);
+  expect_problem(EAGAIN, &pipeline);
   CHECK(!stream_has_news(&stream));
   CHECK_INT(0, stream_poll(&p, 1, 0));
-  end(&wire);
+  end(&pipeline);
 }
 
 TEST("reads what is large, in parts of records") {
   static char text[60000], heard[sizeof text];
-  struct wire wire = shaken(false);
+  struct pipeline pipeline = shaken(false);
   memset(text, 'x', sizeof text - 1);
-  say(&wire, text);
+  say(&pipeline, text);
   size_t got = 0;
   for (int i = 0; i < 100 && got + 1 < sizeof text; i++) {
     char piece[5000];
-    int n = BIO_read(wire.server.out, piece, sizeof piece);
-    if (n > 0) CHECK_INT(n, write(wire.socket, piece, (size_t)n));
+    int n = BIO_read(pipeline.server.out, piece, sizeof piece);
+    if (n > 0) CHECK_INT(n, write(pipeline.socket, piece, (size_t)n));
     stream_look_again(&stream);
     ssize_t took =
-        stream_recv(wire.library, heard + got, sizeof heard - got, 0);
+        stream_recv(pipeline.library, heard + got, sizeof heard - got, 0);
     if (took > 0) got += (size_t)took;
   }
   CHECK_TEXT(text, heard);
-  end(&wire);
+  end(&pipeline);
 }
 
 TEST("waits until the socket is writable, and loses nothing") {
   static char said[400000], heard[sizeof said];
-  struct wire wire = shaken(false);
+  struct pipeline pipeline = shaken(false);
   int small = 4096;
-  setsockopt(wire.library, SOL_SOCKET, SO_SNDBUF, &small, sizeof small);
+  setsockopt(pipeline.library, SOL_SOCKET, SO_SNDBUF, &small, sizeof small);
   for (size_t i = 0; i < sizeof said; i++) said[i] = (char)(i * i % 251);
   size_t at = 0, got = 0, n;
   bool has_waited = false;
   for (int i = 0; i < 100000 && got < sizeof said; i++) {
-    ssize_t took = stream_send(wire.library, said + at, sizeof said - at, 0);
+    ssize_t took =
+        stream_send(pipeline.library, said + at, sizeof said - at, 0);
     if (took > 0) at += (size_t)took;
     stream_flush(&stream);
     has_waited |= stream_is_waiting(&stream);
-    serve(&wire);
-    while (SSL_read_ex(wire.server.ssl, heard + got, sizeof heard - got, &n))
+    serve(&pipeline);
+    while (
+        SSL_read_ex(pipeline.server.ssl, heard + got, sizeof heard - got, &n))
       got += n;
   }
   CHECK(has_waited);
   CHECK_INT(sizeof said, got);
   CHECK(memcmp(said, heard, sizeof said) == 0);
-  end(&wire);
+  end(&pipeline);
 }
 
-static void expect_failure(const char *words, struct wire *wire) {
-  CHECK_INT(TLS_FAILED, shake(wire));
+static void expect_failure(const char *words, struct pipeline *pipeline) {
+  CHECK_INT(TLS_FAILED, shake(pipeline));
   CHECK_TEXT(words, handshake_words());
-  end(wire);
+  end(pipeline);
 }
 
 TEST("says how a handshake fails") {
-  struct wire wire = wire_to(false);
-  CHECK_INT(5, write(wire.socket, "-ERR ", 5));
+  struct pipeline pipeline = pipeline_to(false);
+  CHECK_INT(5, write(pipeline.socket, "-ERR ", 5));
   expect_failure(
       "the server speaks no TLS on this port: it answers like Redis (\"-ERR "
       "\")",
-      &wire);
-  wire = wire_to(false);
+      &pipeline);
+  pipeline = pipeline_to(false);
   CHECK_INT(TLS_WAITS, stream_shake(&stream));
-  shutdown(wire.socket, SHUT_WR);
+  shutdown(pipeline.socket, SHUT_WR);
   expect_failure(
       "the server closed the connection at the beginning of the TLS handshake: "
       "it is starting, or speaks no TLS on this port",
-      &wire);
-  wire = wire_to(false);
-  CHECK_INT(3, write(wire.socket, "\x16\x03\x03", 3));
+      &pipeline);
+  pipeline = pipeline_to(false);
+  CHECK_INT(3, write(pipeline.socket, "\x16\x03\x03", 3));
   CHECK_INT(TLS_WAITS, stream_shake(&stream));
-  shutdown(wire.socket, SHUT_WR);
+  shutdown(pipeline.socket, SHUT_WR);
   expect_failure("the server closed the connection during the TLS handshake",
-                 &wire);
+                 &pipeline);
 }
 
 TEST("says why a server refuses, also after the handshake") {
-  struct wire wire = shaken(true);
-  expect_problem(EPROTO, &wire);
+  struct pipeline pipeline = shaken(true);
+  expect_problem(EPROTO, &pipeline);
   CHECK(strstr(handshake_words(), "the server wants a client certificate"));
   CHECK(secure_is_refused(&stream.secure));
-  end(&wire);
+  end(&pipeline);
   /* also if it has closed the connection, and a send fails first */
-  wire = shaken(true);
-  close(wire.socket);
-  send_text(&wire, "too late");
+  pipeline = shaken(true);
+  close(pipeline.socket);
+  send_text(&pipeline, "too late");
   stream_flush(&stream);
   CHECK(stream_has_news(&stream));
-  expect_problem(EPROTO, &wire);
+  expect_problem(EPROTO, &pipeline);
   CHECK(secure_is_refused(&stream.secure));
-  wire.socket = -1;
-  end(&wire);
+  pipeline.socket = -1;
+  end(&pipeline);
 }
 
 TEST("checks that a server speaks ZooKeeper's protocol behind TLS") {
   char heard[4];
-  struct wire wire = shaken(false);
-  handshake_expect(wire.library);
-  expect_problem(EAGAIN, &wire);
-  say(&wire, "HTTP/1.1 400 Bad Request\r\n");
-  serve(&wire);
-  expect_problem(EPROTO, &wire);
+  struct pipeline pipeline = shaken(false);
+  handshake_expect(pipeline.library);
+  expect_problem(EAGAIN, &pipeline);
+  say(&pipeline, "HTTP/1.1 400 Bad Request\r\n");
+  serve(&pipeline);
+  expect_problem(EPROTO, &pipeline);
   CHECK_TEXT(
       "it is no ZooKeeper server: it answers like an HTTP server (\"HTTP/1.1 "
       "400 Bad Request\")",
       handshake_words());
-  end(&wire);
-  wire = shaken(false);
-  handshake_expect(wire.library);
-  SSL_write(wire.server.ssl, "\0\0\0\x25rest", 8);
-  serve(&wire);
+  end(&pipeline);
+  pipeline = shaken(false);
+  handshake_expect(pipeline.library);
+  SSL_write(pipeline.server.ssl, "\0\0\0\x25rest", 8);
+  serve(&pipeline);
   stream_look_again(&stream);
-  CHECK_INT(4, stream_recv(wire.library, heard, 4, 0));
+  CHECK_INT(4, stream_recv(pipeline.library, heard, 4, 0));
   CHECK_INT(0, memcmp(heard, "\0\0\0\x25", 4));
-  expect(&wire, "rest");
-  end(&wire);
+  expect(&pipeline, "rest");
+  end(&pipeline);
 }
 
 TEST("ends as the server closes it, or with a closure alert of its own") {
   char byte;
-  struct wire wire = shaken(false);
-  SSL_shutdown(wire.server.ssl);
-  serve(&wire);
+  struct pipeline pipeline = shaken(false);
+  SSL_shutdown(pipeline.server.ssl);
+  serve(&pipeline);
   stream_look_again(&stream);
-  CHECK_INT(0, stream_recv(wire.library, &byte, 1, 0));
+  CHECK_INT(0, stream_recv(pipeline.library, &byte, 1, 0));
   CHECK(stream_has_news(&stream));
-  end(&wire);
-  wire = shaken(false);
-  send_text(&wire, "farewell");
+  end(&pipeline);
+  pipeline = shaken(false);
+  send_text(&pipeline, "farewell");
   stream_end(&stream);
-  CHECK_INT(-1, stream_send(wire.library, "after", 5, 0));
-  expect_at_server(&wire, "farewell");
-  CHECK(SSL_read(wire.server.ssl, &byte, 1) <= 0);
+  CHECK_INT(-1, stream_send(pipeline.library, "after", 5, 0));
+  expect_at_server(&pipeline, "farewell");
+  CHECK(SSL_read(pipeline.server.ssl, &byte, 1) <= 0);
   CHECK_INT(SSL_RECEIVED_SHUTDOWN,
-            SSL_get_shutdown(wire.server.ssl) & SSL_RECEIVED_SHUTDOWN);
-  end(&wire);
+            SSL_get_shutdown(pipeline.server.ssl) & SSL_RECEIVED_SHUTDOWN);
+  end(&pipeline);
 }
 
 TEST("fails if what it reads was changed on its way") {
   char piece[1000];
-  struct wire wire = shaken(false);
-  expect_problem(EAGAIN, &wire);
-  say(&wire, "answer");
-  int n = BIO_read(wire.server.out, piece, sizeof piece);
+  struct pipeline pipeline = shaken(false);
+  expect_problem(EAGAIN, &pipeline);
+  say(&pipeline, "answer");
+  int n = BIO_read(pipeline.server.out, piece, sizeof piece);
   piece[n - 1] ^= 1;
-  CHECK_INT(n, write(wire.socket, piece, (size_t)n));
-  expect_problem(EPROTO, &wire);
+  CHECK_INT(n, write(pipeline.socket, piece, (size_t)n));
+  expect_problem(EPROTO, &pipeline);
   CHECK_INT(0, strncmp("TLS fails: ", handshake_words(), 11));
   CHECK(!secure_is_refused(&stream.secure));
-  end(&wire);
+  end(&pipeline);
 }

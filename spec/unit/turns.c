@@ -1,6 +1,6 @@
-/* Local turns: when a hold is passed on, and what it means for either turn.  The I/O
- * thread's word on a claim is given by hand. */
-#include "io/claim.h"
+/* Local turns: when a hold is passed on, and what it means for either turn.
+ * The I/O thread's word on an acquisition is given by hand. */
+#include "io/acquisition.h"
 #include "io/clock.h"
 #include "protocol/session.h"
 #include "test.h"
@@ -18,23 +18,24 @@ static void tell(struct contender *c, enum news news) {
 }
 
 /* One that holds, in its first turn, which goes into `turn`. */
-static struct claim *holder(struct turn *turn, int64_t max_hold,
-                            bool lose_on_suspend) {
+static struct acquisition *holder(struct turn *turn, int64_t max_hold,
+                                  bool lose_on_suspend) {
   const struct contender_options options = {.kind = KIND_MUTEX,
                                             .local_turns = LOCAL_TURNS,
                                             .patient = true,
                                             .deadline = NEVER,
                                             .max_hold = max_hold,
                                             .lose_on_suspend = lose_on_suspend};
-  struct claim *claim = claim_new(&proof, "", "/lock", "", 0, &options, tell);
+  struct acquisition *acquisition =
+      acquisition_new(&proof, "", "/lock", "", 0, &options, tell);
   proof.state = SESSION_CONNECTED;
   proof.lease_until = NEVER;
   *turn = (struct turn){.number = ++numbers, .deadline = NEVER};
-  claim->number = claim->speaks_for = turn->number;
-  claim->contender.node.czxid = 77;
-  claim->contender.timer.due = max_hold;
-  claim_grant(claim);
-  return claim;
+  acquisition->number = acquisition->speaks_for = turn->number;
+  acquisition->contender.node.czxid = 77;
+  acquisition->contender.timer.due = max_hold;
+  acquisition_grant(acquisition);
+  return acquisition;
 }
 
 /* One that waits for a turn. */
@@ -43,60 +44,62 @@ static struct turn waiter(int64_t deadline) {
 }
 
 /* Passes it on so many times. */
-static void pass_on(struct claim *claim, struct turn *turn, int times) {
+static void pass_on(struct acquisition *acquisition, struct turn *turn,
+                    int times) {
   while (times-- > 0) {
     struct turn next = waiter(NEVER);
-    CHECK(claim_pass_on(claim, turn, &next));
+    CHECK(acquisition_pass_on(acquisition, turn, &next));
     CHECK_INT(turn->index + 1, next.index);
     *turn = next;
   }
 }
 
-static void ends(struct claim *claim, struct turn *turn) {
+static void ends(struct acquisition *acquisition, struct turn *turn) {
   struct turn next = waiter(NEVER);
-  CHECK(!claim_pass_on(claim, turn, &next));
-  CHECK(!claim_is_held(claim, next.index) || next.index == turn->index);
-  claim_drop(claim);
+  CHECK(!acquisition_pass_on(acquisition, turn, &next));
+  CHECK(!acquisition_is_held(acquisition, next.index) ||
+        next.index == turn->index);
+  acquisition_drop(acquisition);
 }
 
 TEST("have one node and one token, and each knows whether it is its own") {
   struct turn first, second = waiter(NEVER);
-  struct claim *claim = holder(&first, NEVER, false);
-  CHECK(claim_pass_on(claim, &first, &second));
-  CHECK(claim_is_held(claim, second.index));
-  CHECK(!claim_is_held(claim, first.index));
-  CHECK_INT(CLAIM_RELEASED, claim_state(claim, first.index));
-  CHECK_INT(second.number, claim->speaks_for);
-  CHECK_INT(first.number, claim->number);
-  claim_drop(claim);
+  struct acquisition *acquisition = holder(&first, NEVER, false);
+  CHECK(acquisition_pass_on(acquisition, &first, &second));
+  CHECK(acquisition_is_held(acquisition, second.index));
+  CHECK(!acquisition_is_held(acquisition, first.index));
+  CHECK_INT(ACQUISITION_RELEASED, acquisition_state(acquisition, first.index));
+  CHECK_INT(second.number, acquisition->speaks_for);
+  CHECK_INT(first.number, acquisition->number);
+  acquisition_drop(acquisition);
 }
 
 TEST("end after so many") {
   struct turn turn;
-  struct claim *claim = holder(&turn, NEVER, false);
-  pass_on(claim, &turn, LOCAL_TURNS);
-  ends(claim, &turn);
+  struct acquisition *acquisition = holder(&turn, NEVER, false);
+  pass_on(acquisition, &turn, LOCAL_TURNS);
+  ends(acquisition, &turn);
 }
 
 TEST("go on while no other client is in the queue, and so many after that") {
   struct turn turn;
-  struct claim *claim = holder(&turn, NEVER, false);
-  claim_be_alone(claim);
-  pass_on(claim, &turn, 4 * LOCAL_TURNS);
-  claim_have_company(claim);
-  pass_on(claim, &turn, LOCAL_TURNS);
-  ends(claim, &turn);
+  struct acquisition *acquisition = holder(&turn, NEVER, false);
+  acquisition_be_alone(acquisition);
+  pass_on(acquisition, &turn, 4 * LOCAL_TURNS);
+  acquisition_have_company(acquisition);
+  pass_on(acquisition, &turn, LOCAL_TURNS);
+  ends(acquisition, &turn);
 }
 
 TEST("make the I/O thread look for other clients once half of them are over") {
   struct turn turn;
-  struct claim *claim = holder(&turn, NEVER, false);
-  pass_on(claim, &turn, 1);
-  CHECK(!claim_looks_around(claim));
-  pass_on(claim, &turn, 1);
-  CHECK(claim_looks_around(claim));
-  CHECK(!claim_looks_around(claim));
-  ends(claim, &(struct turn){.index = LOCAL_TURNS});
+  struct acquisition *acquisition = holder(&turn, NEVER, false);
+  pass_on(acquisition, &turn, 1);
+  CHECK(!acquisition_looks_around(acquisition));
+  pass_on(acquisition, &turn, 1);
+  CHECK(acquisition_looks_around(acquisition));
+  CHECK(!acquisition_looks_around(acquisition));
+  ends(acquisition, &(struct turn){.index = LOCAL_TURNS});
 }
 
 TEST("do not begin where the hold may not stand, or is to end by itself") {
@@ -112,49 +115,53 @@ TEST("do not begin where the hold may not stand, or is to end by itself") {
   };
   for (int why = 0; why < ONES; why++) {
     struct turn turn;
-    struct claim *claim =
+    struct acquisition *acquisition =
         holder(&turn, why == MAX_HOLD ? NEVER - 1 : NEVER, why == SUSPEND);
     if (why == UNCONNECTED) proof.state = SESSION_SUSPENDED;
     if (why == NO_LEASE) proof.lease_until = PAST;
-    if (why == ASKED_FOR) claim_ask_for(claim);
-    if (why == RELEASED) CHECK(claim_end_hold(claim, CLAIM_RELEASED));
+    if (why == ASKED_FOR) acquisition_ask_for(acquisition);
+    if (why == RELEASED)
+      CHECK(acquisition_end_hold(acquisition, ACQUISITION_RELEASED));
     if (why == LOST)
-      CHECK(claim_end_hold(claim, CLAIM_LOST + LOSS_NODE_DELETED));
-    ends(claim, &turn);
+      CHECK(acquisition_end_hold(acquisition,
+                                 ACQUISITION_LOST + LOSS_NODE_DELETED));
+    ends(acquisition, &turn);
   }
 }
 
 TEST("do not begin for one whose deadline is over") {
   struct turn turn, late = waiter(PAST);
-  struct claim *claim = holder(&turn, NEVER, false);
-  CHECK(!claim_pass_on(claim, &turn, &late));
-  CHECK(claim_is_held(claim, turn.index));
-  CHECK_INT(turn.number, claim->speaks_for);
-  claim_drop(claim);
+  struct acquisition *acquisition = holder(&turn, NEVER, false);
+  CHECK(!acquisition_pass_on(acquisition, &turn, &late));
+  CHECK(acquisition_is_held(acquisition, turn.index));
+  CHECK_INT(turn.number, acquisition->speaks_for);
+  acquisition_drop(acquisition);
 }
 
 TEST("see the loss of the node, and only the one that has it does") {
   struct turn first, second = waiter(NEVER);
-  struct claim *claim = holder(&first, NEVER, false);
-  CHECK(claim_pass_on(claim, &first, &second));
-  CHECK(claim_end_hold(claim, CLAIM_LOST + LOSS_NODE_DELETED));
-  CHECK(!claim_end_hold(claim, CLAIM_LOST + LOSS_LEASE_EXPIRED));
-  CHECK(!claim_is_held(claim, second.index));
-  CHECK_INT(LOSS_NODE_DELETED, claim_loss(claim, second.index));
-  CHECK_INT(LOSS_NONE, claim_loss(claim, first.index));
-  CHECK_INT(CLAIM_RELEASED, claim_state(claim, first.index));
-  claim_drop(claim);
+  struct acquisition *acquisition = holder(&first, NEVER, false);
+  CHECK(acquisition_pass_on(acquisition, &first, &second));
+  CHECK(
+      acquisition_end_hold(acquisition, ACQUISITION_LOST + LOSS_NODE_DELETED));
+  CHECK(!acquisition_end_hold(acquisition,
+                              ACQUISITION_LOST + LOSS_LEASE_EXPIRED));
+  CHECK(!acquisition_is_held(acquisition, second.index));
+  CHECK_INT(LOSS_NODE_DELETED, acquisition_loss(acquisition, second.index));
+  CHECK_INT(LOSS_NONE, acquisition_loss(acquisition, first.index));
+  CHECK_INT(ACQUISITION_RELEASED, acquisition_state(acquisition, first.index));
+  acquisition_drop(acquisition);
 }
 
 TEST("see the lease") {
   struct turn first, second = waiter(NEVER);
-  struct claim *claim = holder(&first, NEVER, false);
-  CHECK(claim_pass_on(claim, &first, &second));
+  struct acquisition *acquisition = holder(&first, NEVER, false);
+  CHECK(acquisition_pass_on(acquisition, &first, &second));
   proof.lease_until = PAST;
-  CHECK(!claim_is_held(claim, second.index));
-  CHECK_INT(LOSS_LEASE_EXPIRED, claim_overdue(claim, second.index));
-  CHECK_INT(LOSS_NONE, claim_overdue(claim, first.index));
-  claim_drop(claim);
+  CHECK(!acquisition_is_held(acquisition, second.index));
+  CHECK_INT(LOSS_LEASE_EXPIRED, acquisition_overdue(acquisition, second.index));
+  CHECK_INT(LOSS_NONE, acquisition_overdue(acquisition, first.index));
+  acquisition_drop(acquisition);
 }
 
 TEST("are counted by how long they were waited for, in powers of two") {

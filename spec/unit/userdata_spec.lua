@@ -241,7 +241,7 @@ describe("A method of the core", function()
       local huge = { -1e300, -1, 0 / 0, 1e300, math.huge, 2 ^ 31, 2 ^ 63 }
       local function refuses(path, data, way)
         assert(not try(session.acquire, session, path, 5, true, data, nil, way))
-        local read, prepared = try(core.way, way)
+        local read, prepared = try(core.lock_options, way)
         assert(not read or not try(session.acquire, session, path, 5, true,
           data, nil, prepared))
       end

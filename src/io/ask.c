@@ -38,7 +38,7 @@ void ask_free(struct ask *ask) {
     free(ask->requests[i].text);
     free(ask->requests[i].data);
   }
-  if (ask->claim) claim_drop(ask->claim);
+  if (ask->acquisition) acquisition_drop(ask->acquisition);
   free(ask);
 }
 
@@ -108,7 +108,8 @@ static bool copy(struct request *r, const char *chroot, const struct asked *a) {
   return true;
 }
 
-/* Returns its share of the window. "get" and "list" pass the known size. */
+/* Returns its share of the in-flight limit. "get" and "list" pass the known
+ * size. */
 static int cost_of(const struct request *r) {
   switch (r->op.kind) {
     case OP_PING:
@@ -173,21 +174,21 @@ static void drop_nonce(struct request *r) {
 /* Returns whether this code ends the whole ask. */
 static bool ends(const struct ask *ask, int rc) {
   return reply_is_unknown(rc) || reply_is_unauthenticated(rc) ||
-         (ask->claim && rc != REPLY_OK && rc != REPLY_NO_NODE);
+         (ask->acquisition && rc != REPLY_OK && rc != REPLY_NO_NODE);
 }
 
 /* Records the result of a request. This may finish the ask, which then belongs
  * to the Lua thread. */
 static void answered(struct request *r, int rc) {
   struct ask *ask = r->ask;
-  struct window *window = ask->window;
+  struct in_flight_limit *in_flight_limit = ask->in_flight_limit;
   int cost = r->cost;
   drop_nonce(r);
   r->rc = rc;
   if (ask->rc == REPLY_OK && ends(ask, rc)) ask->rc = rc;
   ask->pending--;
   if (ask->pending == 0 && !ask->in_line) end(ask);
-  if (cost != OUTSIDE) window_leave(window, cost);
+  if (cost != OUTSIDE) in_flight_limit_leave(in_flight_limit, cost);
 }
 
 /* Sends the next request in place of an answered one. */
@@ -248,13 +249,14 @@ static void on_answer(struct op *op, const struct reply *reply) {
 /* Directories. */
 
 static void make_part(struct request *r) {
-  mkdir_prepare(&r->op, &r->ask->session->wire, r->text, r->whole, r->length);
+  mkdir_prepare(&r->op, &r->ask->session->pipeline, r->text, r->whole,
+                r->length);
   follow(r);
 }
 
 static void on_made(struct op *op, const struct reply *reply) {
   struct request *r = op->owner;
-  switch (mkdir_answered(op, &r->ask->session->wire, reply->rc, r->whole,
+  switch (mkdir_answered(op, &r->ask->session->pipeline, reply->rc, r->whole,
                          &r->length)) {
     case MKDIR_DONE:
       answered(r, REPLY_OK);
@@ -295,7 +297,7 @@ static void begin_once(struct request *r) {
 static void do_once(struct request *r) {
   if (r->op.kind != OP_REMOVE)
     r->op.kind =
-        mkdir_rehearses(&r->ask->session->wire) ? OP_REHEARSE : OP_MKDIR;
+        mkdir_rehearses(&r->ask->session->pipeline) ? OP_REHEARSE : OP_MKDIR;
   follow(r);
 }
 
@@ -326,9 +328,9 @@ static bool is_due_to_nonce(const struct request *r, int rc) {
 
 static void on_done_once(struct op *op, const struct reply *reply) {
   struct request *r = op->owner;
-  struct wire *wire = &r->ask->session->wire;
+  struct pipeline *pipeline = &r->ask->session->pipeline;
   if (reply->rc == REPLY_OK && op->kind == OP_REHEARSE) {
-    wire->rehearsed_in = wire->connection;
+    pipeline->rehearsed_in = pipeline->connection;
     do_once(r);
   } else if (is_due_to_nonce(r, reply->rc)) {
     drop_nonce(r);
@@ -340,35 +342,36 @@ static void on_done_once(struct op *op, const struct reply *reply) {
 
 /* Verification. */
 
-struct ask *ask_to_verify(struct claim *claim) {
+struct ask *ask_to_verify(struct acquisition *acquisition) {
   struct ask *ask = ask_new(2, 0, 0);
   if (!ask) return NULL;
-  claim_keep(claim);
-  ask->claim = claim;
+  acquisition_keep(acquisition);
+  ask->acquisition = acquisition;
   return ask;
 }
 
 /* Returns whether the node read is the hold's own, by the hold's own record:
  * its session may have ended. An unfair lock's nodes share one name, so another
  * acquisition of the session may have created this node. */
-static bool is_node_of(const struct claim *claim, const struct reply *reply) {
-  return reply->owner == claim->contender.node.owner_session &&
-         reply->czxid == claim->contender.node.czxid;
+static bool is_node_of(const struct acquisition *acquisition,
+                       const struct reply *reply) {
+  return reply->owner == acquisition->contender.node.owner_session &&
+         reply->czxid == acquisition->contender.node.czxid;
 }
 
 static void on_verified(struct op *op, const struct reply *reply) {
   struct request *r = op->owner;
   struct ask *ask = r->ask;
   ask->gone = reply->rc == REPLY_NO_NODE ||
-              (reply->rc == REPLY_OK && !is_node_of(ask->claim, reply));
+              (reply->rc == REPLY_OK && !is_node_of(ask->acquisition, reply));
   answered(r, reply->rc);
 }
 
-static char *path_of_node(struct claim *claim) {
-  const char *node = claim_node(claim);
-  size_t size = strlen(claim->path) + strlen(node) + 2;
+static char *path_of_node(struct acquisition *acquisition) {
+  const char *node = acquisition_node(acquisition);
+  size_t size = strlen(acquisition->path) + strlen(node) + 2;
   char *path = malloc(size);
-  if (path) snprintf(path, size, "%s/%s", claim->path, node);
+  if (path) snprintf(path, size, "%s/%s", acquisition->path, node);
   return path;
 }
 
@@ -383,12 +386,14 @@ static void send_to_verify(struct ask *ask, struct request *r, char *path,
   follow(r);
 }
 
-/* A verification does not wait for the window. */
+/* A verification does not wait for the in-flight limit. */
 static void verify(struct ask *ask) {
-  struct claim *claim = ask->claim;
+  struct acquisition *acquisition = ask->acquisition;
   char *path = NULL;
-  ask->gone = claim_said(claim) != CLAIM_HELD || !claim->joined;
-  if (!ask->gone && !(path = path_of_node(claim))) ask->rc = REASON_NO_MEMORY;
+  ask->gone =
+      acquisition_said(acquisition) != ACQUISITION_HELD || !acquisition->joined;
+  if (!ask->gone && !(path = path_of_node(acquisition)))
+    ask->rc = REASON_NO_MEMORY;
   if (!path) {
     end(ask);
     return;
@@ -401,7 +406,7 @@ static void verify(struct ask *ask) {
   if (--ask->pending == 0) end(ask);
 }
 
-/* Sending, as the window allows. */
+/* Sending, as the in-flight limit allows. */
 
 static void send(struct request *r) {
   if (r->op.kind == OP_NAMES && r->number > ASK_CHILDREN)
@@ -414,13 +419,13 @@ static void send(struct request *r) {
     follow(r);
 }
 
-/* Sends the next request when the window has room. After a failure of the ask,
- * such as a lost connection, the rest is not sent. */
+/* Sends the next request when the in-flight limit has room. After a failure of
+ * the ask, such as a lost connection, the rest is not sent. */
 static bool send_next(struct sender *sender) {
   struct ask *ask = sender->owner;
   if (ask->rc != REPLY_OK) {
     ask->in_line = false;
-    window_leave(ask->window, sender->cost);
+    in_flight_limit_leave(ask->in_flight_limit, sender->cost);
     if (ask->pending == 0) end(ask);
     return false;
   }
@@ -434,17 +439,18 @@ static bool send_next(struct sender *sender) {
   return more;
 }
 
-void ask_begin(struct ask *ask, struct session *session, struct window *window,
+void ask_begin(struct ask *ask, struct session *session,
+               struct in_flight_limit *in_flight_limit,
                void (*done)(void *self, struct ask *ask), void *self) {
   ask->session = session;
-  ask->window = window;
+  ask->in_flight_limit = in_flight_limit;
   ask->done = done;
   ask->self = self;
-  if (ask->claim) {
+  if (ask->acquisition) {
     verify(ask);
     return;
   }
   ask->sender.cost = cost_of(&ask->requests[0]);
   ask->in_line = true;
-  window_join(window, &ask->sender);
+  in_flight_limit_join(in_flight_limit, &ask->sender);
 }

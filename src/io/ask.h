@@ -2,9 +2,9 @@
  * ask.
  *
  * The requests of one ask do not wait for each other. They are sent in order,
- * as the window has room, and one event carries all replies. A read after a
- * sync is at least as new as that sync. Other reads may be out of date: a
- * server answers them from its own state, which may lag behind the leader.
+ * as the in-flight limit has room, and one event carries all replies. A read
+ * after a sync is at least as new as that sync. Other reads may be out of date:
+ * a server answers them from its own state, which may lag behind the leader.
  *
  * Other clients decide how many children a directory has and how large their
  * data are. So zklock does not list a directory with more than ASK_CHILDREN
@@ -13,20 +13,20 @@
 #ifndef ZKLOCK_ASK_H
 #define ZKLOCK_ASK_H
 
-#include "claim.h"
-#include "window.h"
+#include "acquisition.h"
+#include "in_flight_limit.h"
 
 #pragma GCC visibility push(hidden)
 
 enum {
   ASK_CHILDREN = 50000,
-  /* The approximate size of a child's name and its share of the list, on the
-   * wire. */
+  /* The approximate size of a child's name and its share of the list,
+   * on the pipeline. */
   ASK_CHILD_BYTES = 64,
-  /* The least share of the window for a read. The data may have grown since
-   * their size was read, up to the size of a packet. So at most sixteen reads
-   * are in flight, and they return at most 16 MiB. */
-  ASK_READ_BYTES = WINDOW_BYTES / 16,
+  /* The least share of the in-flight limit for a read. The data may have grown
+   * since their size was read, up to the size of a packet. So at most sixteen
+   * reads are in flight, and they return at most 16 MiB. */
+  ASK_READ_BYTES = IN_FLIGHT_BYTES / 16,
   ASK_PACKET = 1024 * 1024, /* servers close the connection at more */
 };
 
@@ -60,7 +60,7 @@ struct request {
   struct nonce *nonce; /* exists, perhaps, for this transaction */
   char *text;          /* its path, and what else `op` refers to */
   int number;
-  int cost;          /* its share of the window; or OUTSIDE */
+  int cost;          /* its share of the in-flight limit; or OUTSIDE */
   const char *whole; /* "mkdir": the path to create, */
   size_t length;     /* ... of which this part is in progress, */
   int tries;         /* ... and the number of parts tried so far */
@@ -78,21 +78,22 @@ struct request {
 struct ask {
   struct subject subject;
   struct message begin, answered;
-  uint64_t number;     /* (c) identifies it in the event */
-  struct claim *claim; /* (c) the hold to check: see ask_to_verify */
-  int64_t each, all;   /* (c) most data kept, in bytes: per node; in total */
+  uint64_t number; /* (c) identifies it in the event */
+  struct acquisition
+      *acquisition;  /* (c) the hold to check: see ask_to_verify */
+  int64_t each, all; /* (c) most data kept, in bytes: per node; in total */
 
   struct session *session;                   /* (i) */
-  struct window *window;                     /* (i) */
+  struct in_flight_limit *in_flight_limit;   /* (i) */
   void (*done)(void *self, struct ask *ask); /* (i) */
   void *self;                                /* (i) */
   struct sender sender;                      /* (i) */
   int64_t kept;                              /* (i) bytes of data */
   int cursor, pending;                       /* (i) sent; unanswered */
-  bool in_line; /* (i) the window will call `send` */
+  bool in_line; /* (i) the in-flight limit will call `send` */
 
   int rc;    /* (i) not REPLY_OK: requests without a reply, or no memory */
-  bool gone; /* (i) no node of `claim`, or another session owns it */
+  bool gone; /* (i) no node of `acquisition`, or another session owns it */
   int count;
   struct request requests[];
 };
@@ -122,10 +123,11 @@ enum ask_fault ask_add(struct ask *ask, const char *chroot,
                        const struct asked *asked);
 /* Creates an ask whether the hold's node still exists and is its own. Returns
  * NULL if there is no memory. */
-struct ask *ask_to_verify(struct claim *claim);
+struct ask *ask_to_verify(struct acquisition *acquisition);
 
 /* Runs on the I/O thread. Calls `done` once, perhaps before it returns. */
-void ask_begin(struct ask *ask, struct session *session, struct window *window,
+void ask_begin(struct ask *ask, struct session *session,
+               struct in_flight_limit *in_flight_limit,
                void (*done)(void *self, struct ask *ask), void *self);
 
 #pragma GCC visibility pop

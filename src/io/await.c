@@ -25,7 +25,7 @@ void await_drop(struct await *a) {
   int left = --a->references;
   assert(left >= 0);
   if (left > 0) return;
-  if (a->claim) claim_drop(a->claim);
+  if (a->acquisition) acquisition_drop(a->acquisition);
   free(a);
 }
 
@@ -36,62 +36,63 @@ static void forget(void *self) {
   await_drop(a);
 }
 
-static void over(struct await *a, bool met, enum verdict verdict, int reason) {
+static void over(struct await *a, bool met, enum refusal_code refusal_code,
+                 int reason) {
   a->met = met;
-  a->verdict = verdict;
+  a->refusal_code = refusal_code;
   a->reason = reason;
   a->port->over(a->port->self, a);
 }
 
-/* Vigils. */
+/* Node waits. */
 
-static void vigil_ended(struct vigil *v, bool met) {
+static void node_wait_ended(struct node_wait *v, bool met) {
   struct await *a = v->owner;
-  over(a, met, v->verdict, v->reason);
+  over(a, met, v->refusal_code, v->reason);
   forget(a);
 }
 
 struct await *await_new(const char *chroot, const char *path,
-                        enum vigil_kind kind, int known, bool patient,
+                        enum node_wait_kind kind, int known, bool patient,
                         int64_t until) {
   struct await *a = make(chroot, path);
   if (!a) return NULL;
-  a->vigil = (struct vigil){.path = a->path,
-                            .kind = kind,
-                            .known = known,
-                            .proves = kind == VIGIL_GONE,
-                            .patient = patient,
-                            .until = until,
-                            .ended = vigil_ended,
-                            .owner = a};
+  a->node_wait = (struct node_wait){.path = a->path,
+                                    .kind = kind,
+                                    .known = known,
+                                    .proves = kind == NODE_WAIT_GONE,
+                                    .patient = patient,
+                                    .until = until,
+                                    .ended = node_wait_ended,
+                                    .owner = a};
   return a;
 }
 
-/* Departures. */
+/* Barrier leaves. */
 
 static void release(void *self) {
   const struct await *a = self;
-  a->port->release(a->port->self, a->claim);
+  a->port->release(a->port->self, a->acquisition);
 }
 
 static void departed(void *self, bool all) {
   struct await *a = self;
-  over(a, all, a->departure.verdict, a->departure.reason);
+  over(a, all, a->barrier_leave.refusal_code, a->barrier_leave.reason);
 }
 
-struct await *await_departure(struct claim *member, bool patient,
-                              int64_t until) {
+struct await *await_barrier_leave(struct acquisition *member, bool patient,
+                                  int64_t until) {
   struct await *a = make("", member->path);
   if (!a) return NULL;
-  claim_keep(member);
-  a->claim = member;
-  a->departure =
-      (struct departure){.path = a->path,
-                         .own = member->contender.node.name,
-                         .until = until,
-                         .patient = patient,
-                         .owner = {a, .release = release, .ended = departed,
-                                   .forgotten = forget}};
+  acquisition_keep(member);
+  a->acquisition = member;
+  a->barrier_leave =
+      (struct barrier_leave){.path = a->path,
+                             .own = member->contender.node.name,
+                             .until = until,
+                             .patient = patient,
+                             .owner = {a, .release = release, .ended = departed,
+                                       .forgotten = forget}};
   return a;
 }
 
@@ -103,20 +104,20 @@ void await_begin(struct await *a, struct session *session, int64_t now,
   a->known = true;
   await_keep(a); /* the session's reference */
   if (!session) {
-    over(a, false, VERDICT_CLOSED, 0);
+    over(a, false, REFUSED_CLOSED, 0);
     forget(a);
-  } else if (a->claim) {
-    session_depart(session, now, &a->departure);
-  } else if (!session_keep_vigil(session, now, &a->vigil)) {
-    over(a, false, VERDICT_INVALID, REASON_NO_MEMORY);
+  } else if (a->acquisition) {
+    session_depart(session, now, &a->barrier_leave);
+  } else if (!session_keep_node_wait(session, now, &a->node_wait)) {
+    over(a, false, REFUSED_INVALID, REASON_NO_MEMORY);
     forget(a);
   }
 }
 
 void await_end(struct await *a, struct session *session, int64_t now) {
   if (!a->known) return;
-  if (a->claim)
-    session_end_departure(session, now, &a->departure);
+  if (a->acquisition)
+    session_end_barrier_leave(session, now, &a->barrier_leave);
   else
-    session_end_vigil(session, now, &a->vigil);
+    session_end_node_wait(session, now, &a->node_wait);
 }

@@ -1,6 +1,6 @@
 /* A wait that acquires no lock, as both threads see it. It is either a node
- * wait (vigil.h) or the departure of a member from a double barrier
- * (departure.h).
+ * wait (node_wait.h) or the barrier leave of a member from a double barrier
+ * (barrier_leave.h).
  *
  * Access to the fields: (c) constant once sent, (i) the I/O thread only, (p)
  * published: written by the I/O thread until it posts the event, constant
@@ -8,7 +8,7 @@
 #ifndef ZKLOCK_AWAIT_H
 #define ZKLOCK_AWAIT_H
 
-#include "claim.h"
+#include "acquisition.h"
 #include "protocol/session.h"
 
 #pragma GCC visibility push(hidden)
@@ -19,26 +19,27 @@ struct await;
 struct await_port {
   void *self;
   void (*over)(void *self, struct await *await);
-  void (*release)(void *self, struct claim *member);
+  void (*release)(void *self, struct acquisition *member);
 };
 
 struct await {
   struct subject subject;
-  _Atomic int references;    /* the Lua handle, each queued message, and the
+  _Atomic int references; /* the Lua handle, each queued message, and the
                                 session until it has forgotten it */
-  struct core *core;         /* (c) */
-  uint64_t number;           /* (c) identifies it in the event */
-  struct claim *claim;       /* (c) the departing member; NULL: a node wait */
+  struct core *core;      /* (c) */
+  uint64_t number;        /* (c) identifies it in the event */
+  struct acquisition
+      *acquisition;          /* (c) the departing member; NULL: a node wait */
   struct message begin, end; /* commands: start and cancel */
   struct message over;       /* the event */
-  const struct await_port *port; /* (i) */
-  bool known;                    /* (i) the session refers to it */
-  bool met;                      /* (p) false: see verdict and reason */
-  enum verdict verdict;          /* (p) */
-  int reason;                    /* (p) */
+  const struct await_port *port;  /* (i) */
+  bool known;                     /* (i) the session refers to it */
+  bool met;                       /* (p) false: see refusal code and reason */
+  enum refusal_code refusal_code; /* (p) */
+  int reason;                     /* (p) */
   union { /* (i), except (c) for what the constructor fills in */
-    struct vigil vigil;
-    struct departure departure;
+    struct node_wait node_wait;
+    struct barrier_leave barrier_leave;
   };
   char path[]; /* (c) with the chroot */
 };
@@ -47,11 +48,11 @@ struct await {
  * `patient`, it waits for replies of a server only, not for the node to
  * change. */
 struct await *await_new(const char *chroot, const char *path,
-                        enum vigil_kind kind, int known, bool patient,
+                        enum node_wait_kind kind, int known, bool patient,
                         int64_t until);
-/* `member` is a claim whose lock was granted. */
-struct await *await_departure(struct claim *member, bool patient,
-                              int64_t until);
+/* `member` is an acquisition whose lock was granted. */
+struct await *await_barrier_leave(struct acquisition *member, bool patient,
+                                  int64_t until);
 void await_keep(struct await *await);
 void await_drop(struct await *await);
 

@@ -1,6 +1,6 @@
 /* Connects the two threads of a session: commands go to the I/O thread, events
  * to the Lua thread. Apart from the channel, the threads share some atomics
- * (claim.h, core.h, nginx_request.h), the last error (core.h) and the log
+ * (acquisition.h, core.h, nginx_request.h), the last error (core.h) and the log
  * (log.h). The channel does not know what a message means.
  *
  * A message is a slot inside its subject. The slot is reserved when the command

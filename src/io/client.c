@@ -31,7 +31,7 @@
  * Only this file decides how often a server is tried (addresses.h). What counts
  * is how long its connections last, not what it replies before it closes one.
  * Host names are looked up again when there is no connection for some time
- * (whereabouts.h).
+ * (host_lookup.h).
  *
  * If the ensemble rejects our credentials, waiters get that error at once. The
  * client tries again later, because the servers' configuration may change. */
@@ -44,14 +44,14 @@
 
 #include "addresses.h"
 #include "clock.h"
+#include "host_lookup.h"
 #include "library.h"
-#include "whereabouts.h"
 
 #define MILLISECOND INT64_C(1000000)
 #define SECOND INT64_C(1000000000)
 
 /* A connection that has lasted so long counts as good. */
-#define LIFE SECOND
+#define ACQUIRE_FSM SECOND
 #define ATTEMPT_FIRST SECOND
 #define REFUSAL_FIRST SECOND
 #define REFUSAL_MAX (30 * SECOND)
@@ -86,7 +86,7 @@ struct client {
   int64_t granted; /* the timeout of the connection */
   int refusals;    /* of our credentials, in a row */
 
-  struct whereabouts whereabouts; /* the lookup of the servers' names */
+  struct host_lookup host_lookup; /* the lookup of the servers' names */
 };
 
 /* The invariants of each state. They hold whatever a server does. */
@@ -131,7 +131,7 @@ static void use_addresses(struct client *client, const char *list) {
   if (client->state == CLIENT_TRYING) library_part(client->library);
   client->address = client->granted_by = -1;
   if (!addresses_set(&client->addresses, list))
-    whereabouts_ask_in(&client->whereabouts, RETRY_AFTER);
+    host_lookup_ask_in(&client->host_lookup, RETRY_AFTER);
   else if (client->state == CLIENT_NAMELESS)
     client->state = CLIENT_RESTING;
 }
@@ -142,13 +142,13 @@ static void looked_up(struct client *client) {
   const char *error = "";
   bool temporary = false;
   const char *list =
-      whereabouts_answer(&client->whereabouts, &error, &temporary);
+      host_lookup_answer(&client->host_lookup, &error, &temporary);
   if (!list) return;
-  if (!is_connected(client)) whereabouts_ask_again(&client->whereabouts);
+  if (!is_connected(client)) host_lookup_ask_again(&client->host_lookup);
   if (!*list) {
     say_error(client, error);
     if (client->state == CLIENT_NAMELESS) {
-      whereabouts_ask_in(&client->whereabouts, 5 * RETRY_AFTER);
+      host_lookup_ask_in(&client->host_lookup, 5 * RETRY_AFTER);
       if (!temporary)
         client->listener.failed(client->listener.self, CLIENT_NO_ADDRESS);
     }
@@ -156,7 +156,7 @@ static void looked_up(struct client *client) {
              !addresses_are(&client->addresses, list)) {
     use_addresses(client, list);
   }
-  whereabouts_done(&client->whereabouts);
+  host_lookup_done(&client->host_lookup);
 }
 
 /* Attempts. */
@@ -219,7 +219,7 @@ static void blame(struct client *client) {
 static void connected(struct client *client) {
   client->state = CLIENT_CONNECTED;
   client->give_up_at = NEVER;
-  whereabouts_rest(&client->whereabouts);
+  host_lookup_rest(&client->host_lookup);
   client->unanswered = 0;
   session_connected(client->session, clock_now(), client->identity.session,
                     client->granted, library_began(client->library));
@@ -262,13 +262,13 @@ static void on_event(void *self, enum watch_event event, const char *path) {
 }
 
 static void lost(struct client *client) {
-  bool lived = clock_now() - client->greeted_at >= LIFE;
+  bool lived = clock_now() - client->greeted_at >= ACQUIRE_FSM;
   if (lived) client->granted_by = -1;
   if (lived)
     addresses_served(&client->addresses, client->address);
   else
     blame(client);
-  whereabouts_expect_moves(&client->whereabouts);
+  host_lookup_expect_moves(&client->host_lookup);
   session_disconnected(client->session, clock_now());
 }
 
@@ -356,7 +356,7 @@ static bool submit(void *self, const struct op *op, const struct op *before) {
 static void open_session(void *self) {
   struct client *client = self;
   assert(session_number(client->session) == 0);
-  if (client->state == CLIENT_NAMELESS) whereabouts_ask(&client->whereabouts);
+  if (client->state == CLIENT_NAMELESS) host_lookup_ask(&client->host_lookup);
 }
 
 struct transport client_transport(struct client *client) {
@@ -384,7 +384,7 @@ struct client *client_new(const struct settings *settings,
   client->session = session;
   client->listener = *listener;
   client->give_up_at = NEVER;
-  whereabouts_init(&client->whereabouts, &settings->hosts, wakeup);
+  host_lookup_init(&client->host_lookup, &settings->hosts, wakeup);
   client->address = client->granted_by = -1;
   addresses_init(&client->addresses, seed);
   client->library = library_new(settings, &of_library);
@@ -394,7 +394,7 @@ struct client *client_new(const struct settings *settings,
 }
 
 void client_close(struct client *client) {
-  whereabouts_done(&client->whereabouts);
+  host_lookup_done(&client->host_lookup);
   library_close(client->library, true);
 }
 
@@ -409,12 +409,12 @@ void client_free(struct client *client) {
 int64_t client_prepare(struct client *client, int *fd, short *events) {
   check(client);
   int64_t now = clock_now();
-  if (client->whereabouts.due <= now) whereabouts_ask(&client->whereabouts);
+  if (client->host_lookup.due <= now) host_lookup_ask(&client->host_lookup);
   looked_up(client);
   if (client->give_up_at <= now) give_up(client);
   if (attempt_due(client) <= now) try_to_connect(client, now);
   int64_t due = library_prepare(client->library, fd, events);
-  int64_t others[] = {client->whereabouts.due, client->give_up_at,
+  int64_t others[] = {client->host_lookup.due, client->give_up_at,
                       attempt_due(client)};
   for (size_t i = 0; i < sizeof others / sizeof *others; i++)
     if (others[i] < due) due = others[i];

@@ -1,6 +1,6 @@
 /* What a session reports to Lua, on its I/O thread: it posts the events and
- * publishes the state of the session and its claims. Also frees the session's
- * memory. */
+ * publishes the state of the session and its acquisitions. Also frees the
+ * session's memory. */
 #include "core.h"
 
 #include <assert.h>
@@ -18,9 +18,9 @@ void core_post(struct core *core, struct message *message, int kind) {
   channel_event_later(&core->channel, message, kind);
 }
 
-static void post_claim(struct core *core, struct claim *claim,
-                       struct message *message, int kind) {
-  claim_keep(claim);
+static void post_acquisition(struct core *core, struct acquisition *acquisition,
+                             struct message *message, int kind) {
+  acquisition_keep(acquisition);
   core_post(core, message, kind);
 }
 
@@ -30,7 +30,7 @@ static void client_error(void *self, const char *server, const char *error) {
   snprintf(text, sizeof text, "no connection%s%s: %s", server ? " to " : "",
            server ? server : "", error);
   last_error_note(&core->last_error, server ? strstr(text, server) : error);
-  log_notice(&core->log, "warn", text);
+  log_throttled(&core->log, "warn", text);
 }
 
 static void client_refused(void *self) {
@@ -40,7 +40,7 @@ static void client_refused(void *self) {
 
 static void client_warning(void *self, const char *text) {
   struct core *core = self;
-  log_notice(&core->log, "warn", text);
+  log_throttled(&core->log, "warn", text);
 }
 
 static void notify_state(struct core *core, enum session_state state) {
@@ -49,10 +49,10 @@ static void notify_state(struct core *core, enum session_state state) {
     snprintf(text, sizeof text,
              "the session 0x%llx has expired: its holds are lost",
              (unsigned long long)core->session_id);
-    log_notice(&core->log, "warn", text);
+    log_throttled(&core->log, "warn", text);
   } else if (state == SESSION_CONNECTED &&
              last_error_is_over(&core->last_error)) {
-    log_notice(&core->log, "info", "connected again");
+    log_throttled(&core->log, "info", "connected again");
   }
 }
 
@@ -67,7 +67,7 @@ static void on_trouble(void *self, const char *message, const char *path,
   struct core *core = self;
   char text[REASON_MAX];
   reason_say(text, sizeof text, message, path, strlen(path), reason_words(rc));
-  log_notice(&core->log, "warn", text);
+  log_throttled(&core->log, "warn", text);
 }
 
 void core_publish_lease(struct core *core) {
@@ -100,34 +100,36 @@ static void count_wait(struct core *core, int64_t waited) {
   counter_add(&core->waits[wait_bucket(waited)], 1);
 }
 
-static void granted(struct core *core, struct claim *claim) {
-  count_wait(core, session_now(&core->session) - claim->asked);
-  core_publish_lease(core); /* before the claim is seen as held */
-  claim_grant(claim);
-  post_claim(core, claim, &claim->decided, EVENT_GRANTED);
+static void granted(struct core *core, struct acquisition *acquisition) {
+  count_wait(core, session_now(&core->session) - acquisition->asked);
+  core_publish_lease(core); /* before the acquisition is seen as held */
+  acquisition_grant(acquisition);
+  post_acquisition(core, acquisition, &acquisition->decided, EVENT_GRANTED);
 }
 
-void core_refuse(struct core *core, struct claim *claim, enum verdict why,
-                 int reason) {
-  claim_refuse(claim, why, reason);
-  post_claim(core, claim, &claim->decided, EVENT_REFUSED);
+void core_refuse(struct core *core, struct acquisition *acquisition,
+                 enum refusal_code why, int reason) {
+  acquisition_refuse(acquisition, why, reason);
+  post_acquisition(core, acquisition, &acquisition->decided, EVENT_REFUSED);
 }
 
 /* Posts EVENT_LOST once, whichever thread has found the loss. */
-static void lost(struct core *core, struct claim *claim, enum verdict why) {
-  claim_end_hold(claim, why == VERDICT_CLOSED
-                            ? CLAIM_RELEASED
-                            : CLAIM_LOST + (int)claim->contender.loss);
-  if (claim_said_loss(claim))
-    post_claim(core, claim, &claim->ended, EVENT_LOST);
+static void lost(struct core *core, struct acquisition *acquisition,
+                 enum refusal_code why) {
+  acquisition_end_hold(acquisition, why == REFUSED_CLOSED
+                                        ? ACQUISITION_RELEASED
+                                        : ACQUISITION_LOST +
+                                              (int)acquisition->contender.loss);
+  if (acquisition_said_loss(acquisition))
+    post_acquisition(core, acquisition, &acquisition->ended, EVENT_LOST);
 }
 
-void core_tell_gone(struct core *core, struct claim *claim) {
-  int kept = claim->contender.kept;
-  if (!claim->report_gone || !(claim->removed || kept)) return;
-  claim->report_gone = false;
-  claim->stays = kept;
-  post_claim(core, claim, &claim->ended, EVENT_GONE);
+void core_tell_gone(struct core *core, struct acquisition *acquisition) {
+  int kept = acquisition->contender.kept;
+  if (!acquisition->report_gone || !(acquisition->removed || kept)) return;
+  acquisition->report_gone = false;
+  acquisition->stays = kept;
+  post_acquisition(core, acquisition, &acquisition->ended, EVENT_GONE);
 }
 
 /* Does not log a contender that was refused because of another node in the
@@ -143,50 +145,50 @@ static void log_kept(struct core *core, const struct contender *c) {
   reason_say(text, REASON_MAX, "cannot delete the node of this session", path,
              strlen(path), reason_words(c->kept));
   strcat(text, "; zklock tries again until the session ends");
-  log_notice(&core->log, "error", text);
+  log_throttled(&core->log, "error", text);
 }
 
-static void kept(struct core *core, struct claim *claim) {
-  const struct contender *c = &claim->contender;
+static void kept(struct core *core, struct acquisition *acquisition) {
+  const struct contender *c = &acquisition->contender;
   log_kept(core, c);
   if (c->gate_state != GATE_UNUSED) log_kept(core, c->gate);
-  core_tell_gone(core, claim);
+  core_tell_gone(core, acquisition);
 }
 
 void core_hear(struct contender *c, enum news news) {
-  struct claim *claim = c->owner;
-  struct core *core = claim->core;
+  struct acquisition *acquisition = c->owner;
+  struct core *core = acquisition->core;
   assert(runs == core);
   switch (news) {
     case NEWS_GRANTED:
-      granted(core, claim);
+      granted(core, acquisition);
       break;
     case NEWS_REFUSED:
-      core_refuse(core, claim, c->verdict, c->reason);
+      core_refuse(core, acquisition, c->refusal_code, c->reason);
       break;
     case NEWS_LOST:
-      lost(core, claim, c->verdict);
+      lost(core, acquisition, c->refusal_code);
       break;
     case NEWS_REVOKED:
-      claim_ask_for(claim);
-      post_claim(core, claim, &claim->revoked, EVENT_REVOKED);
+      acquisition_ask_for(acquisition);
+      post_acquisition(core, acquisition, &acquisition->revoked, EVENT_REVOKED);
       break;
     case NEWS_ALONE:
-      claim_be_alone(claim);
+      acquisition_be_alone(acquisition);
       break;
     case NEWS_COMPANY:
-      claim_have_company(claim);
+      acquisition_have_company(acquisition);
       break;
     case NEWS_KEPT:
-      kept(core, claim);
+      kept(core, acquisition);
       break;
     case NEWS_REMOVED:
-      claim->removed = true;
-      core_tell_gone(core, claim);
+      acquisition->removed = true;
+      core_tell_gone(core, acquisition);
       break;
     case NEWS_FORGOTTEN:
-      claim->joined = false;
-      claim_drop(claim);
+      acquisition->joined = false;
+      acquisition_drop(acquisition);
       break;
   }
 }

@@ -11,11 +11,11 @@
 #include "await.h"
 #include "client.h"
 #include "clock.h"
+#include "in_flight_limit.h"
 #include "last_error.h"
 #include "log.h"
 #include "nginx_socket.h"
 #include "registry.h"
-#include "window.h"
 
 #pragma GCC visibility push(hidden)
 
@@ -40,12 +40,12 @@ struct core {
   _Atomic bool ending;      /* (a) the process ends: see end in io_thread.c */
   _Atomic int64_t alarm_at; /* (a) when EVENT_ALARM is wanted; NEVER */
 
-  struct session session;   /* (i), except its counters */
-  struct client *client;    /* (i) */
-  struct window window;     /* (i) limits asks in flight */
-  struct await_port port;   /* (i) */
-  struct clock_timer timer; /* (i) */
-  bool closing;             /* (i) */
+  struct session session;                 /* (i), except its counters */
+  struct client *client;                  /* (i) */
+  struct in_flight_limit in_flight_limit; /* (i) limits asks in flight */
+  struct await_port port;                 /* (i) */
+  struct clock_timer timer;               /* (i) */
+  bool closing;                           /* (i) */
   struct message state_event, failed_event, closed_event; /* (i) sends them */
   struct message alarm_event;                             /* (i) sends it */
 
@@ -55,12 +55,12 @@ struct core {
   struct message alarm;              /* (l) sends it */
   uint64_t turns, standing;          /* (l) local turns; waits for them */
   uint64_t turn_waits[WAIT_BUCKETS]; /* (l) turns by wait: < 2^n us */
-  uint64_t numbers;                  /* (l) of claims, asks and requests */
-  bool closed;                       /* (l) core_close was called */
-  bool left;                         /* (l) core_leave was called */
-  int requests;                      /* (l) unfinished nginx requests */
-  bool want_ends;                    /* (l) each of them posts EVENT_ENDED */
-  struct nginx_socket nginx_socket;  /* (l) */
+  uint64_t numbers;                 /* (l) of acquisitions, asks and requests */
+  bool closed;                      /* (l) core_close was called */
+  bool left;                        /* (l) core_leave was called */
+  int requests;                     /* (l) unfinished nginx requests */
+  bool want_ends;                   /* (l) each of them posts EVENT_ENDED */
+  struct nginx_socket nginx_socket; /* (l) */
 };
 
 /* ---- The I/O thread ------------------------------------------------------ */
@@ -68,7 +68,7 @@ struct core {
 /* Makes the calling thread the session's I/O thread. */
 void core_runs_here(const struct core *core);
 
-/* The listeners for reports of the client, the session, and a claim's
+/* The listeners for reports of the client, the session, and an acquisition's
  * contender. */
 struct client_listener core_client_listener(struct core *core);
 struct listener core_session_listener(struct core *core);
@@ -77,11 +77,11 @@ news_handler core_hear;
 /* Posts an event; Lua's loop is woken at the end of the I/O thread's turn. */
 void core_post(struct core *core, struct message *message, int kind);
 void core_publish_lease(struct core *core);
-void core_refuse(struct core *core, struct claim *claim, enum verdict why,
-                 int reason);
-/* Posts EVENT_GONE if it is requested, once the claim's node is known to be
- * gone or cannot be deleted. */
-void core_tell_gone(struct core *core, struct claim *claim);
+void core_refuse(struct core *core, struct acquisition *acquisition,
+                 enum refusal_code why, int reason);
+/* Posts EVENT_GONE if it is requested, once the acquisition's node is known to
+ * be gone or cannot be deleted. */
+void core_tell_gone(struct core *core, struct acquisition *acquisition);
 
 /* Initializes the session and starts its thread (io_thread.c). Returns false
  * and sets errno on failure. */

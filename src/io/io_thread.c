@@ -24,91 +24,101 @@ static void await_over(void *self, struct await *await) {
 
 static void answer(void *self, struct ask *ask) {
   struct core *core = self;
-  struct claim *claim = ask->claim;
+  struct acquisition *acquisition = ask->acquisition;
   /* The answer says that the hold's node is gone: end the hold before Lua reads
    * the answer. */
-  if (claim && ask->gone && claim->joined)
-    session_lose(&core->session, clock_now(), &claim->contender,
+  if (acquisition && ask->gone && acquisition->joined)
+    session_lose(&core->session, clock_now(), &acquisition->contender,
                  LOSS_NODE_DELETED);
   core_post(core, &ask->answered, EVENT_ANSWERED);
 }
 
 /* Commands. */
 
-static void acquire(struct core *core, int64_t now, struct claim *claim) {
-  claim->joined = true;
-  claim_keep(claim); /* the contender's reference */
+static void acquire(struct core *core, int64_t now,
+                    struct acquisition *acquisition) {
+  acquisition->joined = true;
+  acquisition_keep(acquisition); /* the contender's reference */
   if (!core->closing &&
-      session_acquire(&core->session, now, &claim->contender, claim->path))
+      session_acquire(&core->session, now, &acquisition->contender,
+                      acquisition->path))
     return;
-  claim->joined = false;
-  core_refuse(core, claim, core->closing ? VERDICT_CLOSED : VERDICT_INVALID,
+  acquisition->joined = false;
+  core_refuse(core, acquisition,
+              core->closing ? REFUSED_CLOSED : REFUSED_INVALID,
               REASON_NO_MEMORY);
-  claim_drop(claim);
+  acquisition_drop(acquisition);
 }
 
-static void cancel(struct core *core, int64_t now, struct claim *claim) {
-  if (claim->joined) session_cancel(&core->session, now, &claim->contender);
+static void cancel(struct core *core, int64_t now,
+                   struct acquisition *acquisition) {
+  if (acquisition->joined)
+    session_cancel(&core->session, now, &acquisition->contender);
 }
 
-static void release(struct core *core, int64_t now, struct claim *claim) {
-  if (claim->joined && !claim->removed)
-    session_release(&core->session, now, &claim->contender);
+static void release(struct core *core, int64_t now,
+                    struct acquisition *acquisition) {
+  if (acquisition->joined && !acquisition->removed)
+    session_release(&core->session, now, &acquisition->contender);
   else
-    claim->removed = true;
-  core_tell_gone(core, claim); /* the hold may have been lost just now */
+    acquisition->removed = true;
+  core_tell_gone(core, acquisition); /* the hold may have been lost just now */
 }
 
 /* Cancels the wait. If the grant came first, releases the lock at once. */
-static void abandon(struct core *core, int64_t now, struct claim *claim) {
-  cancel(core, now, claim);
-  if (claim_end_hold(claim, CLAIM_RELEASED))
-    session_release(&core->session, now, &claim->contender);
+static void abandon(struct core *core, int64_t now,
+                    struct acquisition *acquisition) {
+  cancel(core, now, acquisition);
+  if (acquisition_end_hold(acquisition, ACQUISITION_RELEASED))
+    session_release(&core->session, now, &acquisition->contender);
 }
 
 /* Releases the member's hold, on the I/O thread's own decision. */
-static void release_member(void *self, struct claim *claim) {
+static void release_member(void *self, struct acquisition *acquisition) {
   struct core *core = self;
-  if (claim_end_hold(claim, CLAIM_RELEASED))
-    session_release(&core->session, clock_now(), &claim->contender);
+  if (acquisition_end_hold(acquisition, ACQUISITION_RELEASED))
+    session_release(&core->session, clock_now(), &acquisition->contender);
 }
 
-static void lose(struct core *core, int64_t now, struct claim *claim) {
-  enum loss why = claim_said_loss(claim);
+static void lose(struct core *core, int64_t now,
+                 struct acquisition *acquisition) {
+  enum loss why = acquisition_said_loss(acquisition);
   if (why == LOSS_LEASE_EXPIRED) session_fall_silent(&core->session, now);
-  if (claim->joined) session_lose(&core->session, now, &claim->contender, why);
+  if (acquisition->joined)
+    session_lose(&core->session, now, &acquisition->contender, why);
 }
 
-static void obey_for(struct core *core, int64_t now, struct claim *claim,
-                     int kind) {
+static void obey_for(struct core *core, int64_t now,
+                     struct acquisition *acquisition, int kind) {
   switch (kind) {
     case COMMAND_ACQUIRE:
-      acquire(core, now, claim);
+      acquire(core, now, acquisition);
       break;
     case COMMAND_CANCEL:
-      cancel(core, now, claim);
+      cancel(core, now, acquisition);
       break;
     case COMMAND_RELEASE_AND_TELL:
-      claim->report_gone = true;
+      acquisition->report_gone = true;
       /* fall through */
     case COMMAND_RELEASE:
-      release(core, now, claim);
+      release(core, now, acquisition);
       break;
     case COMMAND_ABANDON:
-      abandon(core, now, claim);
+      abandon(core, now, acquisition);
       break;
     case COMMAND_LOSE:
-      lose(core, now, claim);
+      lose(core, now, acquisition);
       break;
     case COMMAND_WATCH:
-      if (claim->joined) session_watch(&core->session, now, &claim->contender);
+      if (acquisition->joined)
+        session_watch(&core->session, now, &acquisition->contender);
       break;
     case COMMAND_LOOK_AROUND:
-      if (claim->joined)
-        session_look_around(&core->session, now, &claim->contender);
+      if (acquisition->joined)
+        session_look_around(&core->session, now, &acquisition->contender);
       break;
   }
-  claim_drop(claim); /* the message's reference */
+  acquisition_drop(acquisition); /* the message's reference */
 }
 
 static void obey_for_await(struct core *core, int64_t now, struct await *await,
@@ -126,8 +136,8 @@ static void obey(struct core *core, int64_t now, struct message *message,
     core->closing = true;
     session_close(&core->session, now);
   } else if (kind == COMMAND_ASK) { /* its answer frees it */
-    ask_begin(message_subject(message), &core->session, &core->window, answer,
-              core);
+    ask_begin(message_subject(message), &core->session, &core->in_flight_limit,
+              answer, core);
   } else if (kind == COMMAND_AWAIT || kind == COMMAND_AWAIT_NO_MORE) {
     obey_for_await(core, now, message_subject(message), kind);
   } else if (kind != COMMAND_ALARM) { /* run calls call() before each wait */
@@ -262,7 +272,7 @@ static bool init_session(struct core *core) {
   uint64_t seed;
   if (!entropy(options.random, sizeof options.random)) return false;
   memcpy(&seed, options.random, sizeof seed);
-  window_init(&core->window);
+  in_flight_limit_init(&core->in_flight_limit);
   core->port = (struct await_port){core, await_over, release_member};
   core->client =
       client_new(settings, &core->session, &of_client, &core->channel.io, seed);

@@ -38,12 +38,13 @@ void log_say(struct log *log, const char *level, const char *text) {
   channel_event(log->channel, &line->message, EVENT_LOG);
 }
 
-void log_notice(struct log *log, const char *level, const char *sentence) {
+void log_throttled(struct log *log, const char *level, const char *sentence) {
   char text[SENTENCE_MAX];
   int since;
   if (!log->wanted) return;
   pthread_mutex_lock(&log->lock);
-  bool due = notice_due(&log->notices, sentence, clock_now(), &since);
+  bool due =
+      log_throttle_due(&log->log_throttle, sentence, clock_now(), &since);
   pthread_mutex_unlock(&log->lock);
   if (!due) return;
   if (since > 0)

@@ -1,12 +1,12 @@
 /* The user's log. Lines go to the Lua thread as events. Repeated messages are
- * limited to one a minute (notice.h). */
+ * limited to one a minute (log_throttle.h). */
 #ifndef ZKLOCK_LOG_H
 #define ZKLOCK_LOG_H
 
 #include <pthread.h>
 
 #include "channel.h"
-#include "notice.h"
+#include "log_throttle.h"
 
 #pragma GCC visibility push(hidden)
 
@@ -18,7 +18,7 @@ struct log {
   _Atomic int lines;       /* (a) queued; limited, because Lua's loop may
                               sleep */
   pthread_mutex_t lock;
-  struct notices notices; /* (m) */
+  struct log_throttle log_throttle; /* (m) */
 };
 
 /* A queued line. One thread at a time uses it; constant while queued. */
@@ -35,7 +35,7 @@ void log_free(struct log *log);
 void log_say(struct log *log, const char *level, const char *text);
 /* Logs a message unless it was logged within the last minute. After that, logs
  * it with the number of times that it was skipped. */
-void log_notice(struct log *log, const char *level, const char *sentence);
+void log_throttled(struct log *log, const char *level, const char *sentence);
 
 #pragma GCC visibility pop
 

@@ -13,10 +13,10 @@ static bool command(struct core *core, struct message *message, int kind) {
   return channel_command(&core->channel, message, kind);
 }
 
-static void command_of(struct core *core, struct claim *claim,
+static void command_of(struct core *core, struct acquisition *acquisition,
                        struct message *message, int kind) {
-  claim_keep(claim); /* the message's reference */
-  if (!command(core, message, kind)) claim_drop(claim);
+  acquisition_keep(acquisition); /* the message's reference */
+  if (!command(core, message, kind)) acquisition_drop(acquisition);
 }
 
 /* Opening and closing. */
@@ -86,37 +86,41 @@ void core_leave(struct core *core, bool ended) {
   core_leave_channel(core);
 }
 
-/* Claims. */
+/* Acquisitions. */
 
-struct claim *core_acquire(struct core *core, const char *path,
-                           const void *data, size_t size,
-                           const struct contender_options *options,
-                           struct turn *turn) {
-  struct claim *claim = claim_new(&core->proof, core->settings->hosts.chroot,
-                                  path, data, size, options, core_hear);
-  if (!claim) return NULL;
+struct acquisition *core_acquire(struct core *core, const char *path,
+                                 const void *data, size_t size,
+                                 const struct contender_options *options,
+                                 struct turn *turn) {
+  struct acquisition *acquisition =
+      acquisition_new(&core->proof, core->settings->hosts.chroot, path, data,
+                      size, options, core_hear);
+  if (!acquisition) return NULL;
   if (!turn->number) core_stand(core, turn, options->deadline);
-  claim->core = core;
-  claim->number = claim->speaks_for = turn->number;
-  claim->asked = turn->asked;
-  command_of(core, claim, &claim->begin, COMMAND_ACQUIRE);
-  return claim;
+  acquisition->core = core;
+  acquisition->number = acquisition->speaks_for = turn->number;
+  acquisition->asked = turn->asked;
+  command_of(core, acquisition, &acquisition->begin, COMMAND_ACQUIRE);
+  return acquisition;
 }
 
-void core_cancel(struct core *core, struct claim *claim) {
-  if (!core->closed) command_of(core, claim, &claim->cancel, COMMAND_CANCEL);
+void core_cancel(struct core *core, struct acquisition *acquisition) {
+  if (!core->closed)
+    command_of(core, acquisition, &acquisition->cancel, COMMAND_CANCEL);
 }
 
-void core_abandon(struct core *core, struct claim *claim) {
-  if (!core->closed) command_of(core, claim, &claim->release, COMMAND_ABANDON);
+void core_abandon(struct core *core, struct acquisition *acquisition) {
+  if (!core->closed)
+    command_of(core, acquisition, &acquisition->release, COMMAND_ABANDON);
 }
 
 /* If the session is closed, its end deletes the node. */
-bool core_release(struct core *core, struct claim *claim, bool report) {
-  if (!claim_end_hold(claim, CLAIM_RELEASED))
-    return claim_said(claim) == CLAIM_RELEASED;
+bool core_release(struct core *core, struct acquisition *acquisition,
+                  bool report) {
+  if (!acquisition_end_hold(acquisition, ACQUISITION_RELEASED))
+    return acquisition_said(acquisition) == ACQUISITION_RELEASED;
   if (!core->closed)
-    command_of(core, claim, &claim->release,
+    command_of(core, acquisition, &acquisition->release,
                report ? COMMAND_RELEASE_AND_TELL : COMMAND_RELEASE);
   return true;
 }
@@ -135,15 +139,15 @@ void core_call_at(struct core *core, int64_t due) {
   command(core, &core->alarm, COMMAND_ALARM);
 }
 
-/* A granted claim does not need its `cancel` message for anything else. If the
- * message is queued already, the check is skipped. */
-bool core_pass_on(struct core *core, struct claim *claim,
+/* A granted acquisition does not need its `cancel` message for anything else.
+ * If the message is queued already, the check is skipped. */
+bool core_pass_on(struct core *core, struct acquisition *acquisition,
                   const struct turn *from, struct turn *to) {
-  if (core->closed || !claim_pass_on(claim, from, to)) return false;
+  if (core->closed || !acquisition_pass_on(acquisition, from, to)) return false;
   core->turns++;
   core->turn_waits[wait_bucket(clock_now() - to->asked)]++;
-  if (claim_looks_around(claim))
-    command_of(core, claim, &claim->cancel, COMMAND_LOOK_AROUND);
+  if (acquisition_looks_around(acquisition))
+    command_of(core, acquisition, &acquisition->cancel, COMMAND_LOOK_AROUND);
   return true;
 }
 
@@ -153,20 +157,22 @@ bool core_pass_on(struct core *core, struct claim *claim,
  * thread then deletes the node and posts EVENT_LOST as for any loss. Until
  * then, the state is set to SUSPENDED here, so that a caller does not read
  * "lost: lease_expired" and "connected" at once. */
-enum loss core_find_loss(struct core *core, struct claim *claim, int turn) {
-  enum loss why = core->closed ? LOSS_NONE : claim_overdue(claim, turn);
+enum loss core_find_loss(struct core *core, struct acquisition *acquisition,
+                         int turn) {
+  enum loss why =
+      core->closed ? LOSS_NONE : acquisition_overdue(acquisition, turn);
   int connected = SESSION_CONNECTED;
-  if (why && claim_end_hold(claim, CLAIM_LOST + (int)why)) {
-    command_of(core, claim, &claim->release, COMMAND_LOSE);
+  if (why && acquisition_end_hold(acquisition, ACQUISITION_LOST + (int)why)) {
+    command_of(core, acquisition, &acquisition->release, COMMAND_LOSE);
     if (why == LOSS_LEASE_EXPIRED)
       atomic_compare_exchange_strong(&core->proof.state, &connected,
                                      SESSION_SUSPENDED);
   }
-  return claim_loss(claim, turn);
+  return acquisition_loss(acquisition, turn);
 }
 
-void core_watch(struct core *core, struct claim *claim) {
-  command_of(core, claim, &claim->begin, COMMAND_WATCH);
+void core_watch(struct core *core, struct acquisition *acquisition) {
+  command_of(core, acquisition, &acquisition->begin, COMMAND_WATCH);
 }
 
 uint64_t core_ask(struct core *core, struct ask *ask) {
@@ -176,7 +182,7 @@ uint64_t core_ask(struct core *core, struct ask *ask) {
   return number;
 }
 
-/* Node waits and departures. */
+/* Node waits and barrier leaves. */
 
 uint64_t core_await(struct core *core, struct await *await) {
   await->core = core;

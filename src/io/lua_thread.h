@@ -22,30 +22,32 @@ void core_close(struct core *core);
  * so the I/O thread is joined. */
 void core_leave(struct core *core, bool ended);
 
-/* `turn` is the claim's first turn. A turn that waits already keeps its number
- * and time. */
-struct claim *core_acquire(struct core *core, const char *path,
-                           const void *data, size_t size,
-                           const struct contender_options *options,
-                           struct turn *turn);
-void core_cancel(struct core *core, struct claim *claim);
+/* `turn` is the acquisition's first turn. A turn that waits already keeps its
+ * number and time. */
+struct acquisition *core_acquire(struct core *core, const char *path,
+                                 const void *data, size_t size,
+                                 const struct contender_options *options,
+                                 struct turn *turn);
+void core_cancel(struct core *core, struct acquisition *acquisition);
 /* Ends a wait whose outcome is no longer wanted. */
-void core_abandon(struct core *core, struct claim *claim);
+void core_abandon(struct core *core, struct acquisition *acquisition);
 /* Releases a hold. `report`: post EVENT_GONE. Returns false if the hold was
  * lost. */
-bool core_release(struct core *core, struct claim *claim, bool report);
-/* Begins a wait for another acquisition's hold (claim_pass_on). */
+bool core_release(struct core *core, struct acquisition *acquisition,
+                  bool report);
+/* Begins a wait for another acquisition's hold (acquisition_pass_on). */
 void core_stand(struct core *core, struct turn *turn, int64_t deadline);
 /* Requests EVENT_ALARM at `due`. An earlier request stays. */
 void core_call_at(struct core *core, int64_t due);
 /* Passes a hold on. Returns false if that is not possible: release it then. */
-bool core_pass_on(struct core *core, struct claim *claim,
+bool core_pass_on(struct core *core, struct acquisition *acquisition,
                   const struct turn *from, struct turn *to);
 /* Returns why the hold is lost, as seen by the I/O thread or the local
  * clock. */
-enum loss core_find_loss(struct core *core, struct claim *claim, int turn);
+enum loss core_find_loss(struct core *core, struct acquisition *acquisition,
+                         int turn);
 /* Arms the watch on the hold's own node now rather than soon. */
-void core_watch(struct core *core, struct claim *claim);
+void core_watch(struct core *core, struct acquisition *acquisition);
 /* Sends the ask and takes ownership of it. EVENT_ANSWERED carries the number
  * returned. */
 uint64_t core_ask(struct core *core, struct ask *ask);

@@ -4,7 +4,7 @@
 
 /* To the I/O thread. */
 enum command_kind {
-  COMMAND_ACQUIRE, /* subject: the claim */
+  COMMAND_ACQUIRE, /* subject: the acquisition */
   COMMAND_CANCEL,
   COMMAND_RELEASE,
   COMMAND_RELEASE_AND_TELL, /* EVENT_GONE is requested */
@@ -21,7 +21,7 @@ enum command_kind {
 
 /* To the Lua thread. */
 enum event_kind {
-  EVENT_GRANTED, /* subject: the claim */
+  EVENT_GRANTED, /* subject: the acquisition */
   EVENT_REFUSED,
   EVENT_LOST,
   EVENT_REVOKED,

@@ -1,11 +1,11 @@
 /* session:acquire reads the request from the Lua layer's table and puts the
- * claim into a share. The options of a lock, which stay the same for all its
- * acquisitions, can be read once: a way. */
+ * acquisition into a hold reference. The options of a lock, which stay the same
+ * for all its acquisitions, can be read once: a way. */
 #include <string.h>
 
 #include "io/clock.h"
+#include "lua_hold_ref.h"
 #include "lua_session.h"
-#include "lua_share.h"
 
 enum { LOCK = 7 }; /* the argument with the lock's options */
 
@@ -25,17 +25,17 @@ static lua_Number number_field(lua_State *L, int lock, const char *name,
 
 /* Returns the writer to downgrade, from its hold, or NULL. Leaves it on the
  * stack, or nil. */
-static const struct share *read_writer(lua_State *L, int lock,
-                                       struct contender_options *options) {
+static const struct hold_ref *read_writer(lua_State *L, int lock,
+                                          struct contender_options *options) {
   lua_getfield(L, lock, "writer");
   options->downgrade = !lua_isnil(L, -1);
   if (!options->downgrade) return NULL;
-  const struct share *share = binding_check_granted(L, lua_gettop(L));
+  const struct hold_ref *hold_ref = binding_check_granted(L, lua_gettop(L));
   int32_t number;
-  name_parse(claim_node(share->claim), &number);
+  name_parse(acquisition_node(hold_ref->acquisition), &number);
   options->writer_number = number;
-  options->writer_token = share->claim->token;
-  return share;
+  options->writer_token = hold_ref->acquisition->token;
+  return hold_ref;
 }
 
 /* Returns the index of the field's value in `words`; 0 if the field is
@@ -62,9 +62,10 @@ static bool is_possible(const struct contender_options *options) {
          (options->kind == KIND_READ || !options->downgrade);
 }
 
-/* Reads the options of a lock. Returns the share of the writer to downgrade. */
-static const struct share *read_lock(lua_State *L, int lock,
-                                     struct contender_options *options) {
+/* Reads the options of a lock. Returns the hold reference of the writer to
+ * downgrade. */
+static const struct hold_ref *read_lock(lua_State *L, int lock,
+                                        struct contender_options *options) {
   /* Each list is in the order of its enum: rule.h, contender.h. */
   static const char *const kinds[] = {"mutex",  "read",   "write", "permit",
                                       "unfair", "member", NULL};
@@ -82,45 +83,47 @@ static const struct share *read_lock(lua_State *L, int lock,
   options->lose_on_suspend =
       number_field(L, lock, "lose_on_suspend", 0, 0, 1) != 0;
   options->shares_path = number_field(L, lock, "shares_path", 0, 0, 1) != 0;
-  const struct share *writer = read_writer(L, lock, options);
+  const struct hold_ref *writer = read_writer(L, lock, options);
   luaL_argcheck(L, is_possible(options), lock, "there is no such lock");
   return writer;
 }
 
 /* The options of a lock, read once. */
-static const struct object_type way_type = {"zklock.way"};
+static const struct object_type lock_options_type = {"zklock.lock_options"};
 
-int binding_new_way(lua_State *L) {
+int binding_new_lock_options(lua_State *L) {
   struct contender_options options = {0};
   lua_settop(L, 1);
   luaL_checktype(L, 1, LUA_TTABLE);
   luaL_argcheck(L, !read_lock(L, 1, &options), 1, "a writer is no way");
-  struct contender_options *way = binding_new_object(L, &way_type, sizeof *way);
-  *way = options;
+  struct contender_options *lock_options =
+      binding_new_object(L, &lock_options_type, sizeof *lock_options);
+  *lock_options = options;
   return 1;
 }
 
 /* Reads a way or a table. Returns the writer to downgrade and leaves it on the
  * stack, or returns NULL. */
-static const struct share *read_way(lua_State *L, int index,
-                                    struct contender_options *options) {
-  const struct contender_options *way =
-      binding_test_object(L, index, &way_type);
-  if (!way) {
+static const struct hold_ref *read_lock_options(
+    lua_State *L, int index, struct contender_options *options) {
+  const struct contender_options *lock_options =
+      binding_test_object(L, index, &lock_options_type);
+  if (!lock_options) {
     luaL_checktype(L, index, LUA_TTABLE);
     return read_lock(L, index, options);
   }
-  *options = *way;
+  *options = *lock_options;
   return NULL;
 }
 
 /* Returns whether this is a writer of the session at this path. */
-static bool is_writer(const struct share *share, const struct core *core,
+static bool is_writer(const struct hold_ref *hold_ref, const struct core *core,
                       const char *path, enum layout layout) {
-  const struct claim *claim = share->claim;
-  return share->core == core && claim->contender.options.kind == KIND_WRITE &&
-         claim->contender.options.layout == layout &&
-         strcmp(claim->path + claim->prefix, path) == 0;
+  const struct acquisition *acquisition = hold_ref->acquisition;
+  return hold_ref->core == core &&
+         acquisition->contender.options.kind == KIND_WRITE &&
+         acquisition->contender.options.layout == layout &&
+         strcmp(acquisition->path + acquisition->prefix, path) == 0;
 }
 
 static int64_t deadline_in(lua_State *L, int index) {
@@ -132,53 +135,53 @@ static int64_t deadline_in(lua_State *L, int index) {
  *   [, share]) → share, number
  *
  * `lock` is a way, or a table with kind, layout, permits, wait, poll_interval,
- * local_turns, lose_on_suspend and writer. `share` is empty, or waits in a local
- * queue; then its number and deadline are kept. */
+ * local_turns, lose_on_suspend and writer. `hold_ref` is empty, or waits in a
+ * local queue; then its number and deadline are kept. */
 static int acquire(lua_State *L) {
   struct contender_options options = {0};
   size_t size;
   lua_settop(L, 8);
   const char *path = binding_check_path(L, 2);
   const char *data = binding_check_data(L, 5, &size);
-  const struct share *writer = read_way(L, LOCK, &options);
+  const struct hold_ref *writer = read_lock_options(L, LOCK, &options);
   options.deadline = deadline_in(L, 3);
   options.patient = lua_toboolean(L, 4);
   options.max_hold = binding_opt_duration(L, 6);
-  struct share *share = binding_vacant_share(L, 8);
+  struct hold_ref *hold_ref = binding_vacant_hold_ref(L, 8);
   /* From here on nothing may be allocated: see lua_binding.h. */
   struct core *core = binding_check_open(L);
   luaL_argcheck(L, !writer || is_writer(writer, core, path, options.layout),
                 LOCK, "not the writer of this lock");
-  luaL_argcheck(L, !share->core || share->core == core, 8,
+  luaL_argcheck(L, !hold_ref->core || hold_ref->core == core, 8,
                 "of another session");
-  if (share->core) options.deadline = share->turn.deadline;
-  struct claim *claim =
-      core_acquire(core, path, data, size, &options, &share->turn);
-  if (!claim) return luaL_error(L, "not enough memory");
-  binding_fill_share(share, core, claim);
-  lua_pushnumber(L, (lua_Number)claim->number);
+  if (hold_ref->core) options.deadline = hold_ref->turn.deadline;
+  struct acquisition *acquisition =
+      core_acquire(core, path, data, size, &options, &hold_ref->turn);
+  if (!acquisition) return luaL_error(L, "not enough memory");
+  binding_fill_hold_ref(hold_ref, core, acquisition);
+  lua_pushnumber(L, (lua_Number)acquisition->number);
   return 2;
 }
 
-/* session:stand(empty share, seconds|nil) → number
+/* session:stand(empty hold reference, seconds|nil) → number
  *
- * Puts the share into a local queue, where it waits for the release of another
- * share. */
+ * Puts the hold reference into a local queue, where it waits for the release of
+ * another share. */
 static int stand(lua_State *L) {
   lua_settop(L, 3);
   int64_t deadline = deadline_in(L, 3);
-  struct share *share = binding_vacant_share(L, 2);
-  luaL_argcheck(L, !share->core, 2, "not empty");
+  struct hold_ref *hold_ref = binding_vacant_hold_ref(L, 2);
+  luaL_argcheck(L, !hold_ref->core, 2, "not empty");
   struct core *core = binding_check_open(L);
-  binding_stand_share(share, core, deadline);
+  binding_stand_hold_ref(hold_ref, core, deadline);
   core_call_at(core, deadline);
-  lua_pushnumber(L, (lua_Number)share->turn.number);
+  lua_pushnumber(L, (lua_Number)hold_ref->turn.number);
   return 1;
 }
 
 void binding_register_acquire(lua_State *L) {
   static const luaL_Reg none[] = {{NULL, NULL}};
-  binding_new_type(L, &way_type, none, NULL);
+  binding_new_type(L, &lock_options_type, none, NULL);
   static const luaL_Reg methods[] = {{"acquire", acquire},
                                      {"stand", stand},
                                      {NULL, NULL}};

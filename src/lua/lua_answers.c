@@ -12,20 +12,20 @@ const char *const binding_roles[] = {"unfair",     "mutex",  "read",
                                      "kazoo-read", "latch",  "member",
                                      "hold"};
 
-const char *binding_code(enum verdict verdict) {
+const char *binding_code(enum refusal_code refusal_code) {
   static const char *const codes[] = {
-      [VERDICT_TIMEOUT] = "timeout",
-      [VERDICT_BUSY] = "busy",
-      [VERDICT_CANCELLED] = "cancelled",
-      [VERDICT_LOST] = "lost",
-      [VERDICT_DISCONNECTED] = "disconnected",
-      [VERDICT_CLOSED] = "closed",
-      [VERDICT_AUTH] = "auth",
-      [VERDICT_DENIED] = "denied",
-      [VERDICT_INVALID] = "invalid",
-      [VERDICT_CONFLICT] = "conflict",
+      [REFUSED_TIMEOUT] = "timeout",
+      [REFUSED_BUSY] = "busy",
+      [REFUSED_CANCELLED] = "cancelled",
+      [REFUSED_LOST] = "lost",
+      [REFUSED_DISCONNECTED] = "disconnected",
+      [REFUSED_CLOSED] = "closed",
+      [REFUSED_AUTH] = "auth",
+      [REFUSED_DENIED] = "denied",
+      [REFUSED_INVALID] = "invalid",
+      [REFUSED_CONFLICT] = "conflict",
   };
-  return codes[verdict];
+  return codes[refusal_code];
 }
 
 int binding_mode(lua_State *L) {
@@ -64,8 +64,8 @@ static void set_time(lua_State *L, const char *key, int64_t ms) {
 }
 
 static const char *code_of(int rc) {
-  return binding_code(reply_is_unknown(rc) ? VERDICT_DISCONNECTED
-                                           : verdict_of(rc));
+  return binding_code(reply_is_unknown(rc) ? REFUSED_DISCONNECTED
+                                           : refusal_code_of(rc));
 }
 
 /* Returns a word for the codes that callers handle. */
@@ -146,7 +146,7 @@ int binding_push_answers(lua_State *L, const struct ask *ask) {
                     : ask->rc == REPLY_OK ? NULL
                                           : code_of(ask->rc));
   lua_pushstring(L, ask->rc == REPLY_OK ? NULL : reason_words(ask->rc));
-  if (ask->rc != REPLY_OK || ask->claim) return 4;
+  if (ask->rc != REPLY_OK || ask->acquisition) return 4;
   lua_createtable(L, ask->count, 0);
   for (int i = 0; i < ask->count; i++) {
     push_answer(L, &ask->requests[i]);

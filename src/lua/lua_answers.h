@@ -8,7 +8,7 @@
 #pragma GCC visibility push(hidden)
 
 /* Returns the API's code for a refusal. */
-const char *binding_code(enum verdict verdict);
+const char *binding_code(enum refusal_code refusal_code);
 
 /* The kinds of contenders as Lua programs know them, by the roles of nodes. */
 extern const char *const binding_roles[];

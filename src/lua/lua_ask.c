@@ -1,8 +1,8 @@
 /* Requests about nodes, as methods of the session's userdata. */
 #include <limits.h>
 
+#include "lua_hold_ref.h"
 #include "lua_session.h"
-#include "lua_share.h"
 
 /* These functions raise no error and allocate nothing in Lua: it would leak the
  * ask. */
@@ -71,9 +71,9 @@ static int session_ask_(lua_State *L) {
 /* session:verify(hold) → number */
 static int session_verify(lua_State *L) {
   struct core *core = binding_check_open(L);
-  const struct share *share = binding_check_share(L, 2);
-  luaL_argcheck(L, share->core == core, 2, "of another session");
-  return begin(L, core, ask_to_verify(share->claim));
+  const struct hold_ref *hold_ref = binding_check_hold_ref(L, 2);
+  luaL_argcheck(L, hold_ref->core == core, 2, "of another session");
+  return begin(L, core, ask_to_verify(hold_ref->acquisition));
 }
 
 void binding_register_ask(lua_State *L) {

@@ -1,9 +1,9 @@
-/* The userdata of an await, a wait for a node or a departure. Its collection
- * cancels the wait. */
+/* The userdata of an await, a wait for a node or a barrier leave. Its
+ * collection cancels the wait. */
 #include "io/clock.h"
 #include "io/process.h"
+#include "lua_hold_ref.h"
 #include "lua_session.h"
-#include "lua_share.h"
 
 struct awaiting {
   struct core *core; /* NULL: empty, or collected */
@@ -52,7 +52,8 @@ static int64_t deadline(lua_State *L, int index) {
 static int session_await(lua_State *L) {
   static const char *const words[] = {"gone", "there", "crowd", NULL};
   lua_settop(L, 7);
-  enum vigil_kind kind = (enum vigil_kind)luaL_checkoption(L, 2, NULL, words);
+  enum node_wait_kind kind =
+      (enum node_wait_kind)luaL_checkoption(L, 2, NULL, words);
   const char *path = binding_check_path(L, 3);
   int64_t until = deadline(L, 4);
   bool patient = lua_toboolean(L, 5);
@@ -71,11 +72,12 @@ static int session_depart_(lua_State *L) {
   bool patient = lua_toboolean(L, 4);
   struct awaiting *a = empty(L, 5);
   struct core *core = binding_check_open(L);
-  const struct share *share = binding_check_granted(L, 2);
-  luaL_argcheck(L, share->core == core, 2, "of another session");
-  luaL_argcheck(L, share->claim->contender.options.kind == KIND_MEMBER, 2,
-                "not a member's");
-  return begin(L, a, core, await_departure(share->claim, patient, until));
+  const struct hold_ref *hold_ref = binding_check_granted(L, 2);
+  luaL_argcheck(L, hold_ref->core == core, 2, "of another session");
+  luaL_argcheck(L, hold_ref->acquisition->contender.options.kind == KIND_MEMBER,
+                2, "not a member's");
+  return begin(L, a, core,
+               await_barrier_leave(hold_ref->acquisition, patient, until));
 }
 
 static int await_cancel(lua_State *L) {

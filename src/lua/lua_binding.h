@@ -59,8 +59,8 @@ const char *binding_check_data(lua_State *L, int index, size_t *size);
 /* ---- Functions of the module (lua_core.c) from other files
  * ---------------- */
 
-/* way(lock) → the options of a lock, read once */
-int binding_new_way(lua_State *L);
+/* lock_options(lock) → the options of a lock, read once */
+int binding_new_lock_options(lua_State *L);
 /* awaiting() → an empty one for session:await or session:depart */
 int binding_new_await(lua_State *L);
 /* running() → the current nginx request as light userdata, and whether this is

@@ -15,9 +15,9 @@
 #include "io/library.h"
 #include "io/process.h"
 #include "lua_answers.h"
+#include "lua_hold_ref.h"
 #include "lua_session.h"
 #include "lua_settings.h"
-#include "lua_share.h"
 
 /* Checks, for error messages of the Lua layer. */
 
@@ -198,8 +198,9 @@ static int has_streams(lua_State *L) {
 __attribute__((visibility("default"))) int luaopen_zklock_core(lua_State *L) {
   static const luaL_Reg functions[] = {{"session", binding_new_session},
                                        {"open", binding_open_session},
-                                       {"hold", binding_new_share},
-                                       {"way", binding_new_way},
+                                       {"hold", binding_new_hold_ref},
+                                       {"lock_options",
+                                        binding_new_lock_options},
                                        {"awaiting", binding_new_await},
                                        {"check_path", check_path},
                                        {"check_node", check_node},
@@ -221,7 +222,7 @@ __attribute__((visibility("default"))) int luaopen_zklock_core(lua_State *L) {
   compat_checkversion(L);
   pin_and_bind(L);
   binding_register_settings(L);
-  binding_register_share(L);
+  binding_register_hold_ref(L);
   binding_register_session(L);
   binding_register_ask(L);
   binding_register_acquire(L);

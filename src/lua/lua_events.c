@@ -24,54 +24,56 @@ static int push_state(lua_State *L, const struct events *events) {
 }
 
 /* Replaces the reason on the stack by a text that also says what has failed. */
-static void push_denial(lua_State *L, const struct claim *claim) {
+static void push_denial(lua_State *L, const struct acquisition *acquisition) {
   char text[REASON_MAX], path[REASON_MAX];
-  const struct denial *denial = &claim->contender.denial;
+  const struct denial *denial = &acquisition->contender.denial;
   if (!denial->what) return;
-  snprintf(path, sizeof path, "%s", claim->path);
+  snprintf(path, sizeof path, "%s", acquisition->path);
   if (denial->by_gate) /* LOCKS is not longer than PERMITS */
-    snprintf(path + claim->length, sizeof path - claim->length, "%s", LOCKS);
+    snprintf(path + acquisition->length, sizeof path - acquisition->length,
+             "%s", LOCKS);
   reason_say(text, sizeof text, denial->what, path, denial->length,
              lua_tostring(L, -1));
   lua_pop(L, 1);
   lua_pushstring(L, text);
 }
 
-static void push_reason(lua_State *L, const struct claim *claim) {
-  lua_pushstring(L, reason_words(claim->reason));
-  push_denial(L, claim);
+static void push_reason(lua_State *L, const struct acquisition *acquisition) {
+  lua_pushstring(L, reason_words(acquisition->reason));
+  push_denial(L, acquisition);
 }
 
 /* Pushes an event of a hold, with the numbers of its current and its first
  * turn. */
 static int push_of_hold(lua_State *L, const char *what,
-                        const struct claim *claim) {
-  push_numbered(L, what, claim->speaks_for);
-  lua_pushnumber(L, (lua_Number)claim->number);
+                        const struct acquisition *acquisition) {
+  push_numbered(L, what, acquisition->speaks_for);
+  lua_pushnumber(L, (lua_Number)acquisition->number);
   return 3;
 }
 
 /* Pushes "gone" and both numbers. If a server refuses to delete the node,
  * pushes also a code and a reason. */
-static int push_gone(lua_State *L, struct claim *claim) {
+static int push_gone(lua_State *L, struct acquisition *acquisition) {
   char text[REASON_MAX], path[REASON_MAX];
-  push_of_hold(L, "gone", claim);
-  if (!claim->stays) return 3;
-  snprintf(path, sizeof path, "%s/%s", claim->path, claim_node(claim));
+  push_of_hold(L, "gone", acquisition);
+  if (!acquisition->stays) return 3;
+  snprintf(path, sizeof path, "%s/%s", acquisition->path,
+           acquisition_node(acquisition));
   reason_say(text, sizeof text, "cannot delete the node of this session", path,
-             strlen(path), reason_words(claim->stays));
-  lua_pushstring(L, binding_code(verdict_of(claim->stays)));
+             strlen(path), reason_words(acquisition->stays));
+  lua_pushstring(L, binding_code(refusal_code_of(acquisition->stays)));
   lua_pushstring(L, text);
   return 5;
 }
 
-static void push_rival(lua_State *L, const struct shown_rival *rival) {
-  if (rival)
-    lua_pushlstring(L, rival->data, (size_t)rival->shown);
+static void push_blocker(lua_State *L, const struct shown_blocker *blocker) {
+  if (blocker)
+    lua_pushlstring(L, blocker->data, (size_t)blocker->shown);
   else
     lua_pushnil(L);
-  lua_pushboolean(L, rival && rival->holds);
-  lua_pushboolean(L, rival && rival->size > rival->shown);
+  lua_pushboolean(L, blocker && blocker->holds);
+  lua_pushboolean(L, blocker && blocker->size > blocker->shown);
 }
 
 static void push_session(lua_State *L, int64_t session) {
@@ -84,22 +86,22 @@ static void push_session(lua_State *L, int64_t session) {
  * or nil. If one of those ahead is known, pushes also the start of its data,
  * whether it holds the lock, and whether its data are longer. With "conflict",
  * the reason is the other node's mode, and its session is the last value. */
-static int push_refused(lua_State *L, const struct claim *claim) {
-  bool conflict = claim->verdict == VERDICT_CONFLICT;
+static int push_refused(lua_State *L, const struct acquisition *acquisition) {
+  bool conflict = acquisition->refusal_code == REFUSED_CONFLICT;
   lua_pushliteral(L, "refused");
-  lua_pushnumber(L, (lua_Number)claim->number);
-  lua_pushstring(L, binding_code(claim->verdict));
-  lua_pushinteger(L, claim->ahead);
-  if (claim->reason)
-    push_reason(L, claim);
+  lua_pushnumber(L, (lua_Number)acquisition->number);
+  lua_pushstring(L, binding_code(acquisition->refusal_code));
+  lua_pushinteger(L, acquisition->ahead);
+  if (acquisition->reason)
+    push_reason(L, acquisition);
   else if (conflict)
-    lua_pushstring(L, binding_roles[claim->other.role]);
+    lua_pushstring(L, binding_roles[acquisition->other.role]);
   else
     lua_pushnil(L);
-  if (!claim->rival && !conflict) return 5;
-  push_rival(L, claim->rival);
+  if (!acquisition->blocker && !conflict) return 5;
+  push_blocker(L, acquisition->blocker);
   if (!conflict) return 8;
-  push_session(L, claim->other.session);
+  push_session(L, acquisition->other.session);
   return 9;
 }
 
@@ -108,7 +110,7 @@ static int push_refused(lua_State *L, const struct claim *claim) {
 static int push_awaited(lua_State *L, const struct await *await) {
   push_numbered(L, "answered", await->number);
   if (await->met) return 2;
-  lua_pushstring(L, binding_code(await->verdict));
+  lua_pushstring(L, binding_code(await->refusal_code));
   if (await->reason)
     lua_pushstring(L, reason_words(await->reason));
   else
@@ -131,21 +133,22 @@ static int push_failure(lua_State *L, int failure) {
 static int push_message(lua_State *L, const struct core *core,
                         struct message *message) {
   void *subject = message_subject(message);
-  struct claim *claim = subject;
+  struct acquisition *acquisition = subject;
   struct log_line *line = subject;
   switch (message->kind) {
     case EVENT_GRANTED:
-      return push_numbered(L, "granted", claim->number);
+      return push_numbered(L, "granted", acquisition->number);
     case EVENT_REFUSED:
-      return push_refused(L, claim);
+      return push_refused(L, acquisition);
     case EVENT_LOST:
-      push_of_hold(L, "lost", claim);
-      lua_pushstring(L, contender_loss_name(claim_said_loss(claim)));
+      push_of_hold(L, "lost", acquisition);
+      lua_pushstring(L,
+                     contender_loss_name(acquisition_said_loss(acquisition)));
       return 4;
     case EVENT_GONE:
-      return push_gone(L, claim);
+      return push_gone(L, acquisition);
     case EVENT_REVOKED:
-      return push_numbered(L, "revoked", claim->speaks_for);
+      return push_numbered(L, "revoked", acquisition->speaks_for);
     case EVENT_ANSWERED:
       return binding_push_answers(L, subject);
     case EVENT_AWAITED:

@@ -40,8 +40,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "life_leaving.h"
-#include "way.h"
+#include "release_fsm.h"
+#include "wait_ops.h"
 
 #define MOMENT INT64_C(100000000) /* nanoseconds */
 
@@ -91,7 +91,7 @@ static struct look *look_new(struct contender *c) {
   look->end = &look->first;
   look->id = c->node.id;
   strcpy(look->own, c->node.name);
-  look->begun = contender_wire(c)->now;
+  look->begun = contender_pipeline(c)->now;
   look->op.handler = on_answer;
   look->op.owner = look;
   return look;
@@ -179,7 +179,7 @@ static bool ask(struct look *look) {
   if (!q) return false;
   look->op.kind = q->kind;
   look->op.path = q->path;
-  return wire_submit(contender_wire(look->c), &look->op);
+  return pipeline_submit(contender_pipeline(look->c), &look->op);
 }
 
 /* Sends the first question.  If this fails, the contender is driven again and
@@ -189,7 +189,7 @@ static void begin(struct contender *c, struct look *look, bool complete) {
     c->look = look;
     return;
   }
-  wire_retry(contender_wire(c));
+  pipeline_retry(contender_pipeline(c));
   if (look) look_free(look);
 }
 
@@ -203,9 +203,9 @@ static bool is_current(const struct look *look) {
 }
 
 static int64_t *last_look(const struct contender *c) {
-  const struct wire *wire = contender_wire(c);
+  const struct pipeline *pipeline = contender_pipeline(c);
   return looks_find(&c->queue->all->looks, directory_path(&c->queue->directory),
-                    wire->now - wire->timeout);
+                    pipeline->now - pipeline->timeout);
 }
 
 static void end(struct look *look) {
@@ -217,7 +217,7 @@ static void end(struct look *look) {
 
 /* Ends an unfinished look.  The contender begins another when it is driven. */
 static void give_up(struct look *look) {
-  wire_retry(contender_wire(look->c));
+  pipeline_retry(contender_pipeline(look->c));
   end(look);
 }
 
@@ -228,14 +228,14 @@ static void find_nothing(struct look *look) {
     if (lists_nothing(c)) *last_look(c) = look->begun;
   }
   end(look);
-  if (c->state == CONTENDER_QUEUED) c->way->look(c);
+  if (c->state == CONTENDER_QUEUED) c->wait_ops->look(c);
 }
 
 static void refuse(struct contender *c, const struct reply *reply) {
   size_t size = reply->size > 0 ? (size_t)reply->size : 0;
-  c->rival.data = reply->data;
-  c->rival.size = reply->data ? (int)data_own_size(reply->data, size) : 0;
-  life_refuse(c, VERDICT_CONFLICT, 0);
+  c->blocker.data = reply->data;
+  c->blocker.size = reply->data ? (int)data_own_size(reply->data, size) : 0;
+  acquire_fsm_refuse(c, REFUSED_CONFLICT, 0);
 }
 
 /* Returns whether the suspect node stays.  A contender that is about to be
@@ -244,7 +244,8 @@ static void refuse(struct contender *c, const struct reply *reply) {
  * look for a second. */
 static bool stays(const struct look *look, int64_t czxid) {
   struct node *node = &look->c->node;
-  int64_t now = contender_wire(look->c)->now, trips = 4 * (now - look->begun);
+  int64_t now = contender_pipeline(look->c)->now,
+          trips = 4 * (now - look->begun);
   if (node->suspect.czxid == 0) node->suspect.since = now;
   if (node->suspect.czxid != czxid) node->suspect.seen_at = now;
   node->suspect.czxid = czxid;
@@ -271,7 +272,8 @@ static void find(struct look *look, const struct question *q,
 /* Nodes of this session do not count: it uses a path for one kind only, and its
  * nodes of another kind are being deleted. */
 static bool is_live(const struct look *look, const struct reply *reply) {
-  return reply->owner != 0 && !wire_owns(contender_wire(look->c), reply->owner);
+  return reply->owner != 0 &&
+         !pipeline_owns(contender_pipeline(look->c), reply->owner);
 }
 
 /* Returns false if there is no memory. */
@@ -337,9 +339,10 @@ bool conflict_clears(struct contender *c, const struct listing *listing,
 }
 
 bool conflict_permits(struct contender *c) {
-  const struct wire *wire = contender_wire(c);
+  const struct pipeline *pipeline = contender_pipeline(c);
   if (is_cleared(c) || !lists_nothing(c)) return true;
-  if (wire->now < *last_look(c) + wire->timeout) return c->node.cleared = true;
+  if (pipeline->now < *last_look(c) + pipeline->timeout)
+    return c->node.cleared = true;
   contender_enter(c, CONTENDER_QUEUED);
   c->view.listed_in = 0; /* the grant needs a list newer than the look */
   if (c->look) return false;

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "way.h"
+#include "wait_ops.h"
 
 static const unsigned legal_moves[] = {
 #define TO(state) (1u << CONTENDER_##state)
@@ -39,11 +39,11 @@ const char *contender_loss_name(enum loss loss) {
   return names[loss];
 }
 
-enum verdict verdict_of(int rc) {
-  return reply_is_transient(rc)         ? VERDICT_TIMEOUT
-         : reply_is_denied(rc)          ? VERDICT_DENIED
-         : reply_is_unauthenticated(rc) ? VERDICT_AUTH
-                                        : VERDICT_INVALID;
+enum refusal_code refusal_code_of(int rc) {
+  return reply_is_transient(rc)         ? REFUSED_TIMEOUT
+         : reply_is_denied(rc)          ? REFUSED_DENIED
+         : reply_is_unauthenticated(rc) ? REFUSED_AUTH
+                                        : REFUSED_INVALID;
 }
 
 int64_t contender_token(const struct contender *c) {
@@ -105,7 +105,7 @@ size_t contender_size(size_t path_length) {
 static void hear(struct watcher *watcher, enum watch_news news,
                  const struct reply *reply) {
   const struct contender *c = watcher_owner(watcher);
-  c->way->heard(watcher, news, reply);
+  c->wait_ops->heard(watcher, news, reply);
 }
 
 static const struct watcher_role
@@ -194,10 +194,10 @@ static void count_in_queue(const struct contender *c,
 static void count_in_session(const struct contender *c,
                              enum contender_state next) {
   struct contenders *all = c->queue->all;
-  struct counters *counters = &all->wire->counters;
+  struct counters *counters = &all->pipeline->counters;
   enum contender_state last = c->state;
   if (next == CONTENDER_HELD && all->holders == 0)
-    all->heard_at = all->wire->now;
+    all->heard_at = all->pipeline->now;
   all->holders += (next == CONTENDER_HELD) - (last == CONTENDER_HELD);
   all->active -= (next == CONTENDER_GONE) - (last == CONTENDER_GONE);
   counter_add(&counters->waiting,
@@ -208,7 +208,7 @@ static void count_in_session(const struct contender *c,
 
 static void count_kept(struct contender *c, int more) {
   c->queue->kept += more;
-  counter_add(&c->queue->all->wire->counters.refused_releases, more);
+  counter_add(&c->queue->all->pipeline->counters.refused_releases, more);
 }
 
 void contender_keep(struct contender *c, int rc) {
@@ -262,7 +262,7 @@ void contender_enter(struct contender *c, enum contender_state next) {
 }
 
 void contender_new_name(const struct contender *c, char *name, size_t size) {
-  name_format(name, size, &contender_wire(c)->base, c->node.id,
+  name_format(name, size, &contender_pipeline(c)->base, c->node.id,
               rule_role(c->options.kind, c->options.layout));
   if (!c->options.downgrade) return;
   size_t length = strlen(name);
@@ -281,12 +281,12 @@ void contender_set_name(struct contender *c, const char *name) {
 }
 
 bool contender_owns(const struct contender *c, const struct reply *reply) {
-  return reply->owner == contender_wire(c)->session &&
+  return reply->owner == contender_pipeline(c)->session &&
          (c->node.known != NODE_OURS || reply->czxid == c->node.czxid);
 }
 
 void contender_prove(struct contender *c, const struct reply *reply) {
-  c->node.told_in = contender_wire(c)->connection;
+  c->node.told_in = contender_pipeline(c)->connection;
   c->node.in_doubt = false;
   c->node.czxid = reply->czxid;
   c->node.owner_session = reply->owner;
@@ -295,7 +295,7 @@ void contender_prove(struct contender *c, const struct reply *reply) {
 
 bool contender_is_surely_ours(const struct contender *c) {
   return c->node.known == NODE_OURS &&
-         c->node.told_in == contender_wire(c)->connection;
+         c->node.told_in == contender_pipeline(c)->connection;
 }
 
 void contender_refute(struct contender *c) {
@@ -354,12 +354,12 @@ void contender_decide(struct contender *c, enum decision decision) {
 }
 
 void contender_settle_later(struct contender *c) {
-  chore_add(&contender_wire(c)->step, &c->chore);
+  deferred_call_add(&contender_pipeline(c)->step, &c->deferred_call);
 }
 
 /* Returns whether some nodes are being deleted and no server refuses this. */
 static bool are_leaving(const struct contenders *all) {
-  const struct counters *counters = &all->wire->counters;
+  const struct counters *counters = &all->pipeline->counters;
   return counters->pending_releases > counters->refused_releases;
 }
 

@@ -1,7 +1,7 @@
 /* The contender: the record of one acquisition, from the request for a lock to
  * the confirmed deletion of its node.  It stores what is known of its node and
- * of the nodes ahead, and what was decided.  life.c changes it, and begins with
- * the states and the safety argument.
+ * of the nodes ahead, and what was decided.  acquire_fsm.c changes it, and
+ * begins with the states and the safety argument.
  *
  * The record of a queue is here, too: this session's contenders on one path.
  * Only contender.c writes states, the counts that follow from them, and queue
@@ -34,17 +34,17 @@ enum contender_state {
 };
 
 /* Why an acquisition was refused or a hold ended. */
-enum verdict {
-  VERDICT_TIMEOUT,
-  VERDICT_BUSY,
-  VERDICT_CANCELLED,
-  VERDICT_LOST,
-  VERDICT_DISCONNECTED,
-  VERDICT_CLOSED,
-  VERDICT_AUTH,
-  VERDICT_DENIED,
-  VERDICT_INVALID,
-  VERDICT_CONFLICT, /* a lock of another kind is in use on the path */
+enum refusal_code {
+  REFUSED_TIMEOUT,
+  REFUSED_BUSY,
+  REFUSED_CANCELLED,
+  REFUSED_LOST,
+  REFUSED_DISCONNECTED,
+  REFUSED_CLOSED,
+  REFUSED_AUTH,
+  REFUSED_DENIED,
+  REFUSED_INVALID,
+  REFUSED_CONFLICT, /* a lock of another kind is in use on the path */
 };
 
 /* What ended a hold that its owner had not released. */
@@ -89,10 +89,10 @@ enum strategy { WAIT_PREDECESSOR, WAIT_PARENT, WAIT_POLL };
 struct contender;
 struct contenders;
 struct queue;
-struct way; /* way of waiting: way.h */
+struct wait_ops; /* way of waiting: wait_ops.h */
 
-/* Reports an event; `c->verdict`, `c->reason` and `c->loss` have the details.
- * It runs inside a call of session.h, and must not call session.h. */
+/* Reports an event; `c->refusal_code`, `c->reason` and `c->loss` have the
+ * details. It runs inside a call of session.h, and must not call session.h. */
 typedef void news_handler(struct contender *c, enum news news);
 
 struct contender_options {
@@ -100,7 +100,7 @@ struct contender_options {
   enum layout layout : 8;
   enum strategy strategy : 8; /* for KIND_MUTEX */
   bool downgrade;             /* KIND_READ by the holder of the write lock */
-  bool patient; /* false: take a free lock at once, else VERDICT_BUSY */
+  bool patient; /* false: take a free lock at once, else REFUSED_BUSY */
   bool lose_on_suspend;
   bool shares_path;      /* do not check for locks of other kinds */
   int permits;           /* for KIND_PERMIT */
@@ -124,13 +124,13 @@ struct denial {
 };
 
 /* A node ahead of a contender, as far as known without a request. */
-struct rival {
+struct blocker {
   const void *data; /* first bytes of its node's data */
   int size;         /* size of all the data; 0: unknown */
   bool holds;       /* it was first in the list that showed it */
 };
 
-/* VERDICT_CONFLICT: the role and owner of the other kind's node. */
+/* REFUSED_CONFLICT: the role and owner of the other kind's node. */
 struct other_kind {
   enum role role; /* ROLE_FOREIGN: of an unfair lock */
   int64_t session;
@@ -211,19 +211,20 @@ enum gate_state {
 struct contender {
   struct queue *queue;
   struct contender *next, *previous; /* in the queue, by arrival */
-  const struct way *way;
+  const struct wait_ops *wait_ops;
   news_handler *tell; /* reports events to the owner */
   void *owner;        /* the owner's pointer, for `tell` */
   struct contender_options options;
   struct timer timer;     /* deadline, max_hold, next poll or next delete */
   struct backoff backoff; /* ENTERING: after creates without a useful reply */
   unsigned backoff_in;    /* the connection that `backoff` belongs to */
-  struct chore chore;     /* calls the way's `settle` after the step */
+  struct deferred_call
+      deferred_call; /* calls the way's `settle` after the step */
 
   enum contender_state state : 8;
   enum decision decision : 8;
-  enum verdict verdict : 8; /* for REFUSED and LOST */
-  enum loss loss : 8;       /* for LOST */
+  enum refusal_code refusal_code : 8; /* for REFUSED and LOST */
+  enum loss loss : 8;                 /* for LOST */
   enum revocation revocation : 8;
   enum gate_state gate_state : 8;
   bool watches_children : 1; /* counted in the directory */
@@ -244,7 +245,7 @@ struct contender {
   struct watcher before;      /* of the node ahead of that */
   /* Hashes of the names of the last nodes ahead that a read did not find. */
   uint32_t missed_predecessor, missed_before;
-  struct rival rival; /* valid while REFUSED is reported */
+  struct blocker blocker; /* valid while REFUSED is reported */
 
   struct look *look; /* check for other kinds (conflict.c); or NULL */
   struct other_kind other;
@@ -270,7 +271,7 @@ enum { QUEUE_ENTERED_MAX = 1000 };
 struct queue {
   struct directory directory; /* must be first: converted by a cast */
   struct contenders *all;
-  struct chore flush;
+  struct deferred_call flush;
 
   struct contender *first, *last;
   struct contender *parked; /* no contender before it is PARKED */
@@ -281,7 +282,7 @@ struct queue {
 
   struct tail *tail; /* NULL: never known */
   struct onlooker *onlookers;
-  struct op *opening; /* double barrier: creates `ready` (gathering.c) */
+  struct op *opening; /* double barrier: creates `ready` (barrier_enter.c) */
 
   struct queue *next;          /* in its bucket (queues.h) */
   struct queue *older, *newer; /* among the session's queues */
@@ -304,7 +305,7 @@ struct doubts {
 
 /* All contenders of a session. */
 struct contenders {
-  struct wire *wire;
+  struct pipeline *pipeline;
   struct quota quota;
   struct timers timers;
   uint64_t next_id;
@@ -321,9 +322,9 @@ struct contenders {
 
 const char *contender_state_name(enum contender_state state);
 const char *contender_loss_name(enum loss loss); /* NULL for LOSS_NONE */
-/* Returns the verdict for a server's code or a reason of zklock.
- * VERDICT_TIMEOUT: the refusal is transient, but no time is left. */
-enum verdict verdict_of(int rc);
+/* Returns the refusal code for a server's code or a reason of zklock.
+ * REFUSED_TIMEOUT: the refusal is transient, but no time is left. */
+enum refusal_code refusal_code_of(int rc);
 
 /* Returns the memory of a contender on a path of this length. */
 size_t contender_size(size_t path_length);
@@ -364,8 +365,8 @@ void contender_keep(struct contender *c, int rc);
 /* Calls the way's `settle` for `c` at the end of the step. */
 void contender_settle_later(struct contender *c);
 
-static inline struct wire *contender_wire(const struct contender *c) {
-  return c->queue->directory.wire;
+static inline struct pipeline *contender_pipeline(const struct contender *c) {
+  return c->queue->directory.pipeline;
 }
 
 static inline struct directory *contender_directory(const struct contender *c) {
@@ -406,7 +407,7 @@ static inline bool contender_has_node(const struct contender *c) {
 
 /* Returns whether the view is from this connection. */
 static inline bool contender_sees(const struct contender *c) {
-  return c->view.listed_in == contender_wire(c)->connection;
+  return c->view.listed_in == contender_pipeline(c)->connection;
 }
 
 /* Returns whether the node is known only by its name in a list.  It may belong

@@ -5,7 +5,7 @@
 
 #include "hash.h"
 #include "mkdir.h"
-#include "strays.h"
+#include "orphans.h"
 
 #define CANNOT_LIST "cannot list"
 #define CANNOT_CREATE "cannot create"
@@ -21,10 +21,11 @@ static void op_init(struct op *op, struct directory *d, enum op_kind kind,
 }
 
 void directory_init(struct directory *d, const struct directory_owner *owner,
-                    struct wire *wire, struct chore *flush, const char *path) {
+                    struct pipeline *pipeline, struct deferred_call *flush,
+                    const char *path) {
   d->owner = owner;
-  d->wire = wire;
-  d->watches = (struct watches){.wire = wire,
+  d->pipeline = pipeline;
+  d->watches = (struct watches){.pipeline = pipeline,
                                 .wake = flush,
                                 .path = path,
                                 .length = strlen(path)};
@@ -37,7 +38,7 @@ static struct errands *errands_of(struct directory *d) {
   if (d->errands) return d->errands;
   struct errands *e = calloc(1, sizeof *e + directory_length(d) + 1);
   if (!e) {
-    wire_retry(d->wire);
+    pipeline_retry(d->pipeline);
     return NULL;
   }
   op_init(&e->lists[0], d, OP_LIST, on_list, directory_path(d));
@@ -67,21 +68,23 @@ static void end_errands(struct directory *d) {
 
 /* Returns whether a server may still have the unwanted watch. */
 static bool is_left(const struct directory *d) {
-  return d->wire->connected && d->children_left_in == d->wire->connection;
+  return d->pipeline->connected &&
+         d->children_left_in == d->pipeline->connection;
 }
 
 bool directory_is_idle(const struct directory *d) {
-  return !d->watches.first && !(d->strays && strays_are_known(d->strays)) &&
-         !has_errands(d) && !chore_waits(d->watches.wake) && !is_left(d);
+  return !d->watches.first && !(d->orphans && orphans_are_known(d->orphans)) &&
+         !has_errands(d) && !deferred_call_waits(d->watches.wake) &&
+         !is_left(d);
 }
 
 void directory_free(struct directory *d) {
   end_errands(d);
-  strays_free(d->strays);
+  orphans_free(d->orphans);
 }
 
 void directory_wake(struct directory *d) {
-  chore_add(&d->wire->batch, d->watches.wake);
+  deferred_call_add(&d->pipeline->batch, d->watches.wake);
 }
 
 /* Lists. */
@@ -104,19 +107,20 @@ void directory_list(struct directory *d, uint64_t after) {
 }
 
 void directory_list_anew(struct directory *d) {
-  directory_list(d, d->wire->serial);
+  directory_list(d, d->pipeline->serial);
 }
 
 void directory_doubt(struct directory *d) {
   /* The pause lasts already. */
-  if (backoff_lasts(&d->backoff, d->wire->now)) return;
-  const char *base = d->wire->base.text;
-  backoff_repeat(&d->backoff, d->wire->now, d->wire->lease.timeout / 4,
+  if (backoff_lasts(&d->backoff, d->pipeline->now)) return;
+  const char *base = d->pipeline->base.text;
+  backoff_repeat(&d->backoff, d->pipeline->now, d->pipeline->lease.timeout / 4,
                  hash_text(HASH_BEGIN, base, strlen(base)));
 }
 
 bool directory_sees_children(const struct directory *d) {
-  return d->wire->connected && d->children_armed_in == d->wire->connection;
+  return d->pipeline->connected &&
+         d->children_armed_in == d->pipeline->connection;
 }
 
 /* Returns whether the reply to this list arms a watch.  It does not if a
@@ -141,14 +145,14 @@ void directory_watch_children(struct directory *d, bool more) {
 static void unwatch(struct directory *d) {
   if (d->children_wanted > 0 || (!directory_sees_children(d) && !is_left(d)))
     return;
-  if (wire_holds_back(d->wire, &d->listing)) {
-    d->children_left_in = d->wire->connection;
+  if (pipeline_holds_back(d->pipeline, &d->listing)) {
+    d->children_left_in = d->pipeline->connection;
     return;
   }
   struct errands *e = errands_of(d);
   if (e && e->unwatch.in_flight) return;
   d->children_armed_in = d->children_left_in = 0;
-  if (e) wire_submit(d->wire, &e->unwatch);
+  if (e) pipeline_submit(d->pipeline, &e->unwatch);
 }
 
 void directory_unwatch_children(struct directory *d) {
@@ -167,31 +171,31 @@ static void on_unwatch(struct op *op, const struct reply *reply) {
   struct directory *d = op->owner;
   directory_wake(d);
   if (!reply_is_transient(reply->rc)) return;
-  d->children_left_in = d->wire->connection;
-  wire_back_off(d->wire, &d->listing, reply->rc);
+  d->children_left_in = d->pipeline->connection;
+  pipeline_back_off(d->pipeline, &d->listing, reply->rc);
 }
 
 static void send_list(struct directory *d, struct errands *e) {
   struct op *slot = &e->lists[e->lists[0].in_flight];
   if (slot->in_flight) return; /* its reply flushes the directory again */
-  if (wire_holds_back(d->wire, &d->listing) ||
-      wire_waits_until(d->wire, d->backoff.until))
+  if (pipeline_holds_back(d->pipeline, &d->listing) ||
+      pipeline_waits_until(d->pipeline, d->backoff.until))
     return;
   slot->watch = d->children_wanted > 0 && !directory_sees_children(d);
-  if (!wire_submit(d->wire, slot)) return;
+  if (!pipeline_submit(d->pipeline, slot)) return;
   d->list_wanted = false;
-  counter_add(&d->wire->counters.lists, 1);
+  counter_add(&d->pipeline->counters.lists, 1);
 }
 
 static void list_later(struct directory *d) {
-  wire_retry(d->wire);
+  pipeline_retry(d->pipeline);
   d->owner->unlisted(d);
 }
 
 /* Lists again after a pause.  Sets list_wanted for looking holders and for
  * onlookers, because they do not ask again. */
 static void put_off_list(struct directory *d, int rc) {
-  wire_back_off(d->wire, &d->listing, rc);
+  pipeline_back_off(d->pipeline, &d->listing, rc);
   d->list_wanted = true;
   d->owner->unlisted(d);
   d->owner->refused(d, CANNOT_LIST, rc);
@@ -214,12 +218,12 @@ static void on_list(struct op *op, const struct reply *reply) {
   int rc = reply->rc;
   directory_wake(d);
   if (arms(d->errands, op) && rc == REPLY_OK) {
-    d->children_armed_in = d->wire->connection;
+    d->children_armed_in = d->pipeline->connection;
     unwatch(d); /* the last watcher may have left */
   }
   if (reply_is_unknown(rc)) return;
   if (rc != REPLY_OK && rc != REPLY_NO_NODE)
-    wire_trouble(d->wire, CANNOT_LIST, directory_path(d), rc);
+    pipeline_trouble(d->pipeline, CANNOT_LIST, directory_path(d), rc);
   if (rc == REPLY_OK || rc == REPLY_NO_NODE) {
     answer_list(d, op, reply);
   } else if (reply_is_transient(rc)) {
@@ -232,30 +236,30 @@ static void on_list(struct op *op, const struct reply *reply) {
 
 /* Orphaned nodes. */
 
-static bool claims(void *self, const char *name) {
+static bool knows(void *self, const char *name) {
   struct directory *d = self;
-  return d->owner->claims(d, name);
+  return d->owner->knows(d, name);
 }
 
 static void list_again(void *self) { directory_list(self, 0); }
 
 /* Returns NULL without memory. */
-static struct strays *strays_of(struct directory *d) {
-  const struct strays_owner owner = {d, claims, list_again};
-  if (!d->strays)
-    d->strays = strays_new(&owner, d->wire, d->watches.wake, directory_path(d),
-                           directory_length(d));
-  return d->strays;
+static struct orphans *orphans_of(struct directory *d) {
+  const struct orphans_owner owner = {d, knows, list_again};
+  if (!d->orphans)
+    d->orphans = orphans_new(&owner, d->pipeline, d->watches.wake,
+                             directory_path(d), directory_length(d));
+  return d->orphans;
 }
 
-bool directory_takes_strays(struct directory *d) {
-  return !d->strays || strays_take_more(d->strays);
+bool directory_takes_orphans(struct directory *d) {
+  return !d->orphans || orphans_take_more(d->orphans);
 }
 
-void directory_remove_stray(struct directory *d, const char *name) {
-  struct strays *s = strays_of(d);
-  if (!s || !strays_remove(s, name))
-    d->list_wanted = true; /* another list will show the stray again */
+void directory_remove_orphan(struct directory *d, const char *name) {
+  struct orphans *s = orphans_of(d);
+  if (!s || !orphans_remove(s, name))
+    d->list_wanted = true; /* another list will show the orphan again */
 }
 
 /* Creating the directory. */
@@ -268,27 +272,28 @@ void directory_make(struct directory *d) {
 }
 
 static void send_mkdir(struct directory *d, struct errands *e) {
-  if (e->mkdir.in_flight || wire_holds_back(d->wire, &d->making)) return;
-  if (backoff_lasts(&d->backoff, d->wire->now)) {
-    wire_retry(d->wire);
+  if (e->mkdir.in_flight || pipeline_holds_back(d->pipeline, &d->making))
+    return;
+  if (backoff_lasts(&d->backoff, d->pipeline->now)) {
+    pipeline_retry(d->pipeline);
     return;
   }
-  mkdir_prepare(&e->mkdir, d->wire, e->mkdir_path, directory_path(d),
+  mkdir_prepare(&e->mkdir, d->pipeline, e->mkdir_path, directory_path(d),
                 d->mkdir_length);
-  wire_submit(d->wire, &e->mkdir);
+  pipeline_submit(d->pipeline, &e->mkdir);
 }
 
 /* Handles a permanent failure. */
 static void refuse_mkdir(struct directory *d, const char *path, int rc) {
-  wire_trouble(d->wire, CANNOT_CREATE, path, rc);
+  pipeline_trouble(d->pipeline, CANNOT_CREATE, path, rc);
   d->missing = false;
   d->owner->not_made(d, CANNOT_CREATE, rc);
 }
 
 /* Handles a transient failure; `missing` stays true. */
 static void put_off_mkdir(struct directory *d, int rc) {
-  wire_trouble(d->wire, CANNOT_CREATE, d->errands->mkdir_path, rc);
-  wire_back_off(d->wire, &d->making, rc);
+  pipeline_trouble(d->pipeline, CANNOT_CREATE, d->errands->mkdir_path, rc);
+  pipeline_back_off(d->pipeline, &d->making, rc);
   d->owner->not_made(d, CANNOT_CREATE, rc);
 }
 
@@ -302,8 +307,8 @@ static void on_mkdir(struct op *op, const struct reply *reply) {
     return;
   }
   refusals_end(&d->making);
-  switch (
-      mkdir_answered(op, d->wire, rc, directory_path(d), &d->mkdir_length)) {
+  switch (mkdir_answered(op, d->pipeline, rc, directory_path(d),
+                         &d->mkdir_length)) {
     case MKDIR_DONE:
       d->missing = false;
       d->owner->made(d);
@@ -322,19 +327,20 @@ static void on_mkdir(struct op *op, const struct reply *reply) {
 void directory_renew(struct directory *d) {
   if (d->renewal == RENEWAL_NONE) {
     d->renewal = RENEWAL_LOOK;
-    d->renewal_begun = d->wire->now;
+    d->renewal_begun = d->pipeline->now;
   }
   directory_wake(d);
 }
 
 static void send_renewal(struct directory *d, struct errands *e) {
-  if (e->renew.in_flight || wire_holds_back(d->wire, &d->making)) return;
+  if (e->renew.in_flight || pipeline_holds_back(d->pipeline, &d->making))
+    return;
   e->renew.kind = d->renewal == RENEWAL_LOOK ? OP_READ : OP_REMOVE;
-  wire_submit(d->wire, &e->renew);
+  pipeline_submit(d->pipeline, &e->renew);
 }
 
 static void refuse_renewal(struct directory *d, const char *message, int rc) {
-  wire_trouble(d->wire, message, directory_path(d), rc);
+  pipeline_trouble(d->pipeline, message, directory_path(d), rc);
   d->renewal = RENEWAL_NONE;
   d->owner->refused(d, message, rc);
 }
@@ -343,10 +349,10 @@ static void refuse_renewal(struct directory *d, const char *message, int rc) {
  * contenders enter again and see whether the counter is really exhausted.  The
  * high number may have been in a forged name. */
 static void is_occupied(struct directory *d) {
-  bool long_ago = d->wire->now >= d->renewal_begun + d->wire->timeout;
+  bool long_ago = d->pipeline->now >= d->renewal_begun + d->pipeline->timeout;
   d->renewal = long_ago ? RENEWAL_NONE : RENEWAL_OCCUPIED;
   d->owner->occupied(d);
-  if (!long_ago) wire_retry(d->wire);
+  if (!long_ago) pipeline_retry(d->pipeline);
 }
 
 /* Only a server can check that a directory is empty and delete it in one step.
@@ -364,7 +370,7 @@ static void on_renew(struct op *op, const struct reply *reply) {
   }
   directory_wake(d);
   if (reply_is_transient(rc))
-    wire_back_off(d->wire, &d->making, rc);
+    pipeline_back_off(d->pipeline, &d->making, rc);
   else if (rc == REPLY_OK && looked && reply->size > 0)
     refuse_renewal(d, "cannot create a sequential node", REASON_COUNTER_AT_END);
   else if (rc == REPLY_OK)
@@ -378,13 +384,13 @@ static void on_renew(struct op *op, const struct reply *reply) {
 /* Batches and connections. */
 
 void directory_leave(struct directory *d) {
-  if (d->strays) strays_forget_foreign(d->strays);
+  if (d->orphans) orphans_forget_foreign(d->orphans);
 }
 
 void directory_flush(struct directory *d, bool vacant) {
   bool renews = directory_is_renewing(d) && vacant;
   struct errands *e = d->errands;
-  if (d->strays) strays_send(d->strays);
+  if (d->orphans) orphans_send(d->orphans);
   unwatch(d);
   if (renews || d->missing || d->list_wanted) e = errands_of(d);
   if (e && renews) send_renewal(d, e);
@@ -394,7 +400,7 @@ void directory_flush(struct directory *d, bool vacant) {
 }
 
 void directory_closed(struct directory *d) {
-  if (d->strays) strays_closed(d->strays);
+  if (d->orphans) orphans_closed(d->orphans);
   watches_sweep(&d->watches);
 }
 

@@ -12,7 +12,7 @@
 #pragma GCC visibility push(hidden)
 
 struct directory;
-struct strays;
+struct orphans;
 
 struct directory_owner {
   /* Reports the children after the request numbered `serial`.  A missing
@@ -20,7 +20,7 @@ struct directory_owner {
   void (*listed)(struct directory *d, const struct listing *listing,
                  uint64_t serial);
   /* Returns whether the child may be the node of a known contender. */
-  bool (*claims)(struct directory *d, const char *name);
+  bool (*knows)(struct directory *d, const char *name);
   /* A list request brought no list.  The contenders ask for another one when
    * they are driven again. */
   void (*unlisted)(struct directory *d);
@@ -58,12 +58,13 @@ struct errands {
 
 struct directory {
   const struct directory_owner *owner;
-  struct wire *wire;
-  struct watches watches; /* knows its path and the chore that wakes it */
+  struct pipeline *pipeline;
+  struct watches
+      watches; /* knows its path and the deferred call that wakes it */
 
-  struct strays *strays;   /* NULL: none yet */
+  struct orphans *orphans; /* NULL: none yet */
   struct errands *errands; /* NULL: no request in flight */
-  int children_wanted;     /* contenders and vigils that want every change */
+  int children_wanted; /* contenders and node waits that want every change */
   /* The connection in which the children's watch is armed. */
   unsigned children_armed_in;
   /* The connection in which an unwanted watch may remain. */
@@ -80,9 +81,11 @@ struct directory {
 };
 
 /* `path` includes the chroot and stays valid as long as the directory.  `flush`
- * is the owner's chore at the end of the batch, and calls directory_flush. */
+ * is the owner's deferred call at the end of the batch, and calls
+ * directory_flush. */
 void directory_init(struct directory *d, const struct directory_owner *owner,
-                    struct wire *wire, struct chore *flush, const char *path);
+                    struct pipeline *pipeline, struct deferred_call *flush,
+                    const char *path);
 static inline const char *directory_path(const struct directory *d) {
   return d->watches.path;
 }
@@ -125,8 +128,8 @@ bool directory_sees_children(const struct directory *d);
 /* Deletes an orphan: a child named like this session's nodes that no contender
  * knows.  It is deleted only if this session owns it.  The first returns
  * whether more orphans are accepted just now. */
-bool directory_takes_strays(struct directory *d);
-void directory_remove_stray(struct directory *d, const char *name);
+bool directory_takes_orphans(struct directory *d);
+void directory_remove_orphan(struct directory *d, const char *name);
 
 /* The last contender of this session has left the directory. */
 void directory_leave(struct directory *d);

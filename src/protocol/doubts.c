@@ -14,7 +14,8 @@ void doubts_note(struct contender *c) {
   queue->in_doubt = true;
   queue->listed_in = doubts->round;
   if (doubts->queues++ == 0)
-    doubts->due = contender_wire(c)->now + contender_wire(c)->timeout / 8;
+    doubts->due =
+        contender_pipeline(c)->now + contender_pipeline(c)->timeout / 8;
 }
 
 void doubts_end(struct queue *queue) {
@@ -26,15 +27,17 @@ void doubts_end(struct queue *queue) {
   directory_wake(&queue->directory); /* the queue may be idle now */
 }
 
-int64_t doubts_due(const struct doubts *doubts, const struct wire *wire) {
-  return wire->connected ? doubts->due : NEVER;
+int64_t doubts_due(const struct doubts *doubts,
+                   const struct pipeline *pipeline) {
+  return pipeline->connected ? doubts->due : NEVER;
 }
 
-void doubts_begin_turn(struct doubts *doubts, struct wire *wire) {
+void doubts_begin_turn(struct doubts *doubts, struct pipeline *pipeline) {
   /* The last turn has reached all queues. */
   if (doubts->left > 0) doubts->round++;
   doubts->left = DOUBTS_AT_ONCE;
-  doubts->due = wire->now + wire_jitter(wire, wire->timeout / 4);
+  doubts->due =
+      pipeline->now + pipeline_jitter(pipeline, pipeline->timeout / 4);
 }
 
 void doubts_list(struct queue *queue) {

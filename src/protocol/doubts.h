@@ -14,7 +14,7 @@
  * Such a node would block others for as long as the session lives.  So the
  * directory is listed from time to time until the session ends.  If a list
  * shows a node of this session that no contender knows, it is deleted
- * (strays.h).  Lists are T/8 to T/4 apart, and further if more than
+ * (orphans.h).  Lists are T/8 to T/4 apart, and further if more than
  * DOUBTS_AT_ONCE directories are in doubt.  So a late node delays others by
  * less than a dead client does. */
 #ifndef ZKLOCK_DOUBTS_H
@@ -34,10 +34,11 @@ void doubts_note(struct contender *c);
 /* The ZooKeeper session has ended, and the doubt with it. */
 void doubts_end(struct queue *queue);
 
-int64_t doubts_due(const struct doubts *doubts, const struct wire *wire);
+int64_t doubts_due(const struct doubts *doubts,
+                   const struct pipeline *pipeline);
 /* Begins a turn that is due.  The caller then calls doubts_list for each
  * queue. */
-void doubts_begin_turn(struct doubts *doubts, struct wire *wire);
+void doubts_begin_turn(struct doubts *doubts, struct pipeline *pipeline);
 void doubts_list(struct queue *queue);
 
 #pragma GCC visibility pop

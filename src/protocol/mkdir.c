@@ -14,19 +14,19 @@ static size_t child_length(const char *path, size_t length) {
   return length;
 }
 
-void mkdir_prepare(struct op *op, const struct wire *wire, char *part,
+void mkdir_prepare(struct op *op, const struct pipeline *pipeline, char *part,
                    const char *path, size_t length) {
   memcpy(part, path, length);
   part[length] = '\0';
-  op->kind = mkdir_rehearses(wire) ? OP_REHEARSE : OP_MKDIR;
-  op->persistent = wire->no_containers || length <= wire->chroot_length;
-  op->shared = length < wire->chroot_length;
+  op->kind = mkdir_rehearses(pipeline) ? OP_REHEARSE : OP_MKDIR;
+  op->persistent = pipeline->no_containers || length <= pipeline->chroot_length;
+  op->shared = length < pipeline->chroot_length;
 }
 
-enum mkdir_step mkdir_answered(const struct op *op, struct wire *wire, int rc,
-                               const char *path, size_t *length) {
+enum mkdir_step mkdir_answered(const struct op *op, struct pipeline *pipeline,
+                               int rc, const char *path, size_t *length) {
   if (rc == REPLY_OK && op->kind == OP_REHEARSE) {
-    wire->rehearsed_in = wire->connection;
+    pipeline->rehearsed_in = pipeline->connection;
   } else if (rc == REPLY_OK || rc == REPLY_NODE_EXISTS) {
     if (path[*length] == '\0') return MKDIR_DONE;
     *length = child_length(path, *length);
@@ -35,7 +35,7 @@ enum mkdir_step mkdir_answered(const struct op *op, struct wire *wire, int rc,
     if (above == 0) return MKDIR_REFUSED;
     *length = above;
   } else if (rc == REPLY_UNIMPLEMENTED && !op->persistent) {
-    wire->no_containers = true;
+    pipeline->no_containers = true;
   } else {
     return MKDIR_REFUSED;
   }

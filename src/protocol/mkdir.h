@@ -14,7 +14,7 @@
 #ifndef ZKLOCK_MKDIR_H
 #define ZKLOCK_MKDIR_H
 
-#include "wire.h"
+#include "pipeline.h"
 
 #pragma GCC visibility push(hidden)
 
@@ -25,18 +25,18 @@ enum mkdir_step {
 };
 
 /* Returns whether the next request is a rehearsal. */
-static inline bool mkdir_rehearses(const struct wire *wire) {
-  return wire->doubts_acl && wire->rehearsed_in != wire->connection;
+static inline bool mkdir_rehearses(const struct pipeline *pipeline) {
+  return pipeline->doubts_acl && pipeline->rehearsed_in != pipeline->connection;
 }
 
 /* Prepares the request for the first `length` bytes of `path`.  Copies them to
  * `part`, which has room for the whole path and serves as the op's path. */
-void mkdir_prepare(struct op *op, const struct wire *wire, char *part,
+void mkdir_prepare(struct op *op, const struct pipeline *pipeline, char *part,
                    const char *path, size_t length);
 /* Handles the reply, which is not a transient refusal.  Returns the next step
  * and sets `length` for it. */
-enum mkdir_step mkdir_answered(const struct op *op, struct wire *wire, int rc,
-                               const char *path, size_t *length);
+enum mkdir_step mkdir_answered(const struct op *op, struct pipeline *pipeline,
+                               int rc, const char *path, size_t *length);
 
 #pragma GCC visibility pop
 

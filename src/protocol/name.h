@@ -24,9 +24,10 @@
  * The base is five of 62 letters, drawn once for each session object from the
  * system's entropy, not from time, process or machine.  So two sessions of one
  * process, or of a forked child, share a base as rarely as any two: 1 in 916
- * million.  Among a thousand sessions on one path the odds that any two share
- * one are 1 in 1800.  The id counts the session's nodes, in as many of these
- * letters as it needs.  So no node of a session is mistaken for an earlier one.
+ * million.  Among a thousand sessions on one path the odds that any two
+ * share one are 1 in 1800.  The id counts the session's nodes, in as many
+ * of these letters as it needs.  So no node of a session is mistaken for an
+ * earlier one.
  *
  * Other clients find the marker and the final number at any position, and need
  * no certain length before it.  Curator and go-zookeeper look for the last

@@ -9,8 +9,8 @@
 
 enum { NUMBERS = 2 * 16 + 1 }; /* two hexadecimal numbers and a hyphen */
 
-void nonces_init(struct nonces *nonces, struct wire *wire) {
-  *nonces = (struct nonces){.wire = wire};
+void nonces_init(struct nonces *nonces, struct pipeline *pipeline) {
+  *nonces = (struct nonces){.pipeline = pipeline};
 }
 
 struct nonce *nonce_new(struct nonces *nonces, const char *path) {
@@ -19,7 +19,7 @@ struct nonce *nonce_new(struct nonces *nonces, const char *path) {
   if (!n) return NULL;
   n->all = nonces;
   snprintf(n->path, size, "%s" MIDDLE "%" PRIx64 "-%" PRIx64, path,
-           (uint64_t)nonces->wire->session, ++nonces->count);
+           (uint64_t)nonces->pipeline->session, ++nonces->count);
   return n;
 }
 
@@ -36,7 +36,7 @@ static void on_deleted(struct op *op, const struct reply *reply) {
   int rc = reply->rc;
   if (reply_is_unknown(rc) || reply_is_transient(rc)) return;
   if (rc != REPLY_OK && rc != REPLY_NO_NODE)
-    wire_trouble(nonce->all->wire, "cannot delete", nonce->path, rc);
+    pipeline_trouble(nonce->all->pipeline, "cannot delete", nonce->path, rc);
   forget(nonce);
 }
 
@@ -49,12 +49,12 @@ void nonce_delete(struct nonce *nonce) {
                           .insists = true};
   nonce->next = nonces->first;
   nonces->first = nonce;
-  wire_submit(nonces->wire, &nonce->op);
+  pipeline_submit(nonces->pipeline, &nonce->op);
 }
 
 void nonces_drive(struct nonces *nonces) {
   for (struct nonce *n = nonces->first; n; n = n->next)
-    if (!n->op.in_flight) wire_submit(nonces->wire, &n->op);
+    if (!n->op.in_flight) pipeline_submit(nonces->pipeline, &n->op);
 }
 
 void nonces_end(struct nonces *nonces) {

@@ -18,13 +18,13 @@
 #ifndef ZKLOCK_NONCE_H
 #define ZKLOCK_NONCE_H
 
-#include "wire.h"
+#include "pipeline.h"
 
 #pragma GCC visibility push(hidden)
 
 /* The nonces that must be deleted. */
 struct nonces {
-  struct wire *wire;
+  struct pipeline *pipeline;
   struct nonce *first;
   uint64_t count; /* of all nonces ever created */
 };
@@ -36,7 +36,7 @@ struct nonce {
   char path[];
 };
 
-void nonces_init(struct nonces *nonces, struct wire *wire);
+void nonces_init(struct nonces *nonces, struct pipeline *pipeline);
 /* Returns a new nonce beside the node at `path`.  The caller sends its create.
  * NULL: no memory. */
 struct nonce *nonce_new(struct nonces *nonces, const char *path);

@@ -159,7 +159,7 @@ struct op {
   bool counted;    /* OP_REMOVE: with the condition `creates` */
   bool joins; /* OP_REMOVE and the next OP_CREATE: may share a transaction */
 
-  /* Private to the wire: */
+  /* Private to the pipeline: */
   bool in_flight;  /* or held, to be sent later */
   bool round;      /* its confirmation renews the lease */
   uint8_t tries;   /* how often it was resent */

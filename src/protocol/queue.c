@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "doubts.h"
-#include "follow.h"
-#include "way.h"
+#include "fast_requeue.h"
+#include "wait_ops.h"
 
 /* Contenders that wait for the quota. */
 
@@ -97,8 +97,9 @@ static enum admission admission(const struct contender *c, bool first) {
 
 static void refuse_for_quota(struct contender *c) {
   const struct directory *d = &c->queue->directory;
-  wire_trouble(d->wire, "cannot contend", directory_path(d), REASON_NO_ROOM);
-  life_deny(c, "cannot contend", directory_length(d), REASON_NO_ROOM);
+  pipeline_trouble(d->pipeline, "cannot contend", directory_path(d),
+                   REASON_NO_ROOM);
+  acquire_fsm_deny(c, "cannot contend", directory_length(d), REASON_NO_ROOM);
 }
 
 /* Refuses all contenders if a server does not delete a node of this session: a
@@ -108,8 +109,8 @@ static void refuse_where_kept(struct queue *queue) {
   for (const struct contender *c = queue->first; c; c = c->next)
     if (c->kept) rc = c->kept;
   for (struct contender *c = queue->first; c; c = c->next)
-    life_deny(c, "cannot delete earlier nodes of this session",
-              directory_length(&queue->directory), rc);
+    acquire_fsm_deny(c, "cannot delete earlier nodes of this session",
+                     directory_length(&queue->directory), rc);
 }
 
 /* Admits contenders in order of arrival.  One that must wait for its place
@@ -121,10 +122,10 @@ static struct contender *admit_all(struct queue *queue) {
     if (c->state != CONTENDER_PARKED) continue;
     switch (admission(c, !blocked)) {
       case ADMIT_NOW:
-        c->way->enter(c);
+        c->wait_ops->enter(c);
         break;
       case ADMIT_BUSY:
-        life_refuse(c, VERDICT_BUSY, 0);
+        acquire_fsm_refuse(c, REFUSED_BUSY, 0);
         break;
       case ADMIT_NEVER:
         refuse_for_quota(c);
@@ -147,9 +148,9 @@ static void admit(struct queue *queue) {
 }
 
 void queue_admit(struct contender *c) {
-  if (!contender_wire(c)->connected || c->state != CONTENDER_PARKED) return;
+  if (!contender_pipeline(c)->connected || c->state != CONTENDER_PARKED) return;
   if (admission(c, true) == ADMIT_NOW)
-    c->way->enter(c);
+    c->wait_ops->enter(c);
   else
     queue_rewind(c->queue);
 }
@@ -159,7 +160,7 @@ void queue_admit(struct contender *c) {
 void queue_flush(struct queue *queue) {
   stop_waiting(queue);
   if (!queue->first) directory_leave(&queue->directory);
-  if (!queue->all->wire->connected) return;
+  if (!queue->all->pipeline->connected) return;
   if (queue->kept > 0) refuse_where_kept(queue);
   admit(queue);
   directory_flush(&queue->directory, queue->first && queue->entered == 0);
@@ -173,12 +174,12 @@ void queue_rewind(struct queue *queue) {
 /* Drives in order of arrival, so that deletes are sent before creates. */
 void queue_drive(struct queue *queue) {
   for (struct contender *c = queue->first; c; c = c->next)
-    if (c->state != CONTENDER_PARKED) life_drive(c);
+    if (c->state != CONTENDER_PARKED) acquire_fsm_drive(c);
 }
 
 /* Waiters that the last list showed behind a holder probably still wait. */
 static void look_around(struct contender *c) {
-  if (!follow_knows_tail(c)) contender_watch_children(c);
+  if (!fast_requeue_knows_tail(c)) contender_watch_children(c);
 }
 
 static void look_around_again(struct queue *queue) {
@@ -196,7 +197,7 @@ void queue_connected(struct queue *queue) {
 /* Looking around: are there other contenders? */
 
 void queue_look_around(struct contender *c) {
-  if (c->state == CONTENDER_HELD && contender_wire(c)->connected &&
+  if (c->state == CONTENDER_HELD && contender_pipeline(c)->connected &&
       c->options.local_turns > 0 && !c->watches_children)
     look_around(c);
 }
@@ -263,7 +264,7 @@ static bool has_node(const struct contender *c, const char *name) {
 /* The id alone is not enough: another session may have the same base. */
 struct contender *queue_find(const struct queue *queue, const char *name) {
   uint64_t id;
-  if (!name_id(name, &queue->all->wire->base, &id)) return NULL;
+  if (!name_id(name, &queue->all->pipeline->base, &id)) return NULL;
   struct contender *c = maker_of(queue, id);
   return c && has_node(c, name) ? c : NULL;
 }
@@ -298,48 +299,48 @@ static struct contender *whose(const struct queue *queue, uint64_t id,
   return c ? *last = c : NULL;
 }
 
-/* Returns whether the entry may be a stray.  A contender in doubt about its own
- * node looks for it by itself. */
-static bool is_stray(const struct queue *queue, const struct entry *e,
-                     struct contender **last) {
+/* Returns whether the entry may be an orphan.  A contender in doubt about its
+ * own node looks for it by itself. */
+static bool is_orphan(const struct queue *queue, const struct entry *e,
+                      struct contender **last) {
   uint64_t id;
-  if (!name_id(e->name, &queue->all->wire->base, &id)) return false;
+  if (!name_id(e->name, &queue->all->pipeline->base, &id)) return false;
   const struct contender *c = whose(queue, id, last);
   return !c || c->node.known == NODE_NONE ||
          (c->node.known == NODE_OURS && !has_node(c, e->name));
 }
 
 /* Returns whether an unfair lock's contender may have `holder`. */
-static bool claims_beside(const struct queue *queue) {
+static bool knows_beside(const struct queue *queue) {
   for (const struct contender *c = queue->first; c; c = c->next)
     if (contender_is_exclusive(c) && c->node.known != NODE_NONE) return true;
   return false;
 }
 
-static bool claims(struct directory *d, const char *name) {
-  if (strcmp(name, NAME_UNFAIR) == 0) return claims_beside(of(d));
+static bool knows(struct directory *d, const char *name) {
+  if (strcmp(name, NAME_UNFAIR) == 0) return knows_beside(of(d));
   const struct entry e = {.name = name};
   struct contender *last = NULL;
-  return !is_stray(of(d), &e, &last);
+  return !is_orphan(of(d), &e, &last);
 }
 
 /* Returns whether `holder` may be left without the node beside it.  If that
  * node exists, both are deleted together. */
 static bool may_be_bereft(const struct queue *queue,
                           const struct listing *listing) {
-  return queue->beside_in_doubt && !claims_beside(queue) &&
-         !listing_has_own(listing, &queue->all->wire->base, ROLE_HOLD);
+  return queue->beside_in_doubt && !knows_beside(queue) &&
+         !listing_has_own(listing, &queue->all->pipeline->base, ROLE_HOLD);
 }
 
-static void remove_strays(struct queue *queue, const struct listing *listing) {
+static void remove_orphans(struct queue *queue, const struct listing *listing) {
   struct contender *last = queue->first;
   if (may_be_bereft(queue, listing) &&
-      directory_takes_strays(&queue->directory))
-    directory_remove_stray(&queue->directory, NAME_UNFAIR);
+      directory_takes_orphans(&queue->directory))
+    directory_remove_orphan(&queue->directory, NAME_UNFAIR);
   for (int i = 0; i < listing->count; i++) {
-    if (!is_stray(queue, &listing->entries[i], &last)) continue;
-    if (!directory_takes_strays(&queue->directory)) return;
-    directory_remove_stray(&queue->directory, listing->entries[i].name);
+    if (!is_orphan(queue, &listing->entries[i], &last)) continue;
+    if (!directory_takes_orphans(&queue->directory)) return;
+    directory_remove_orphan(&queue->directory, listing->entries[i].name);
   }
 }
 
@@ -368,12 +369,12 @@ static void tell_onlookers(const struct queue *queue,
 static void listed(struct directory *d, const struct listing *listing,
                    uint64_t serial) {
   tell_onlookers(of(d), listing, serial);
-  remove_strays(of(d), listing);
+  remove_orphans(of(d), listing);
   for (struct contender *c = of(d)->first; c; c = c->next)
     if (c->state == CONTENDER_HELD && c->node.serial < serial)
       see_around(c, listing);
     else if (contender_has_entered(c) && c->node.serial < serial)
-      c->way->listed(c, listing);
+      c->wait_ops->listed(c, listing);
 }
 
 /* The waiters ask for another list when driven. */
@@ -392,20 +393,21 @@ static void forbidden(struct directory *d, int rc) {
 
 static void refused(struct directory *d, const char *what, int rc) {
   for (struct contender *c = of(d)->first; c; c = c->next)
-    if (contender_is_waiting(c)) life_fail(c, what, directory_length(d), rc);
+    if (contender_is_waiting(c))
+      acquire_fsm_fail(c, what, directory_length(d), rc);
 }
 
 static void made(struct directory *d) { queue_drive(of(d)); }
 
 static void not_made(struct directory *d, const char *what, int rc) {
   for (struct contender *c = of(d)->first; c; c = c->next)
-    life_directory_failed(c, what, rc);
+    acquire_fsm_directory_failed(c, what, rc);
 }
 
 static void occupied(struct directory *d) { admit(of(d)); }
 
 static const struct directory_owner owner = {.listed = listed,
-                                             .claims = claims,
+                                             .knows = knows,
                                              .unlisted = unlisted,
                                              .forbidden = forbidden,
                                              .refused = refused,
@@ -422,12 +424,12 @@ static bool is_ours(const struct watches *watches, const char *name) {
 }
 
 struct queue *queue_new(struct contenders *all, const char *path,
-                        void (*flush)(struct chore *chore)) {
+                        void (*flush)(struct deferred_call *deferred_call)) {
   struct queue *queue = calloc(1, sizeof *queue + strlen(path) + 1);
   if (!queue) return NULL;
   queue->all = all;
-  queue->flush = (struct chore){.run = flush};
-  directory_init(&queue->directory, &owner, all->wire, &queue->flush,
+  queue->flush = (struct deferred_call){.run = flush};
+  directory_init(&queue->directory, &owner, all->pipeline, &queue->flush,
                  strcpy((char *)(queue + 1), path));
   queue->directory.watches.is_ours = is_ours;
   return queue;

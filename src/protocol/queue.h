@@ -3,13 +3,13 @@
 #ifndef ZKLOCK_QUEUE_H
 #define ZKLOCK_QUEUE_H
 
-#include "life.h"
+#include "acquire_fsm.h"
 
 #pragma GCC visibility push(hidden)
 
 /* `flush` runs at the end of the batch and calls queue_flush. */
 struct queue *queue_new(struct contenders *all, const char *path,
-                        void (*flush)(struct chore *chore));
+                        void (*flush)(struct deferred_call *deferred_call));
 bool queue_is_idle(const struct queue *queue); /* nothing is left */
 void queue_free(struct queue *queue);
 

@@ -1,40 +1,40 @@
 /* The common way of waiting: nodes in the order of their numbers.  Lists show a
- * contender's position (place.c).  Watches report when it is first. */
+ * contender's position (queue_position.c).  Watches report when it is first. */
 #include "queued.h"
 
 #include <string.h>
 
-#include "follow.h"
+#include "blocker.h"
+#include "fast_requeue.h"
 #include "hash.h"
-#include "place.h"
 #include "queue.h"
-#include "rival.h"
-#include "way.h"
+#include "queue_position.h"
+#include "wait_ops.h"
 
 /* Watches the writer's node for a downgrade, which checks by a list that it
  * still exists. */
 static void watch_writer(const struct contender *c) {
   struct contender *writer = queue_writer(c);
-  if (writer) life_watch_own(writer);
+  if (writer) acquire_fsm_watch_own(writer);
 }
 
 static void queued_enter(struct contender *c) {
   watch_writer(c);
-  life_enter(c);
+  acquire_fsm_enter(c);
 }
 
-void queued_note_rival(struct contender *c) {
+void queued_note_blocker(struct contender *c) {
   if (c->state == CONTENDER_PARKED && c->options.kind == KIND_MUTEX)
-    rival_note_holder(c);
+    blocker_note_holder(c);
   else if (contender_sees(c))
-    rival_note_watched(c);
+    blocker_note_watched(c);
 }
 
 /* News of watches. */
 
 /* The node ahead is gone.  If it was the only one, the contender is first (2
- * and 3 in life.c).  Otherwise it needs a list.  One that is in flight will do:
- * its reply comes after this news, so it is not older. */
+ * and 3 in acquire_fsm.c).  Otherwise it needs a list.  One that is in flight
+ * will do: its reply comes after this news, so it is not older. */
 static void predecessor_gone(struct contender *c) {
   bool only_one =
       contender_sees(c) && c->view.ahead == 1 && c->view.nearest_proves;
@@ -43,13 +43,13 @@ static void predecessor_gone(struct contender *c) {
   watch_drop(&c->predecessor);
   if (!first) {
     if (c->view.phase == VIEW_AT_LEAST && !contender_is_surely_ours(c))
-      place_watch_own(c);
+      queue_position_watch_own(c);
     contender_list_again(c);
     return;
   }
   c->view.ahead = 0;
-  counter_add(&contender_wire(c)->counters.handoffs, 1);
-  life_be_first(c);
+  counter_add(&contender_pipeline(c)->counters.handoffs, 1);
+  acquire_fsm_be_first(c);
 }
 
 /* The node before the predecessor is gone, so the predecessor is about to hold
@@ -62,7 +62,7 @@ static void before_gone(struct contender *c) {
     /* Between two writers there may be readers. */
     if (c->options.kind != KIND_READ) c->view.nearest_holds = true;
   } else {
-    place_watch_own(c);
+    queue_position_watch_own(c);
     contender_list_again(c);
   }
 }
@@ -70,17 +70,17 @@ static void before_gone(struct contender *c) {
 /* With `reply` a read did not find the node: it was deleted at an unknown time.
  * Otherwise it was deleted just now, after every list that is known. */
 static void own_left(struct contender *c, const struct reply *reply) {
-  if (!reply && watch_was_of(&c->own, c->node.czxid)) life_count_down(c);
+  if (!reply && watch_was_of(&c->own, c->node.czxid)) acquire_fsm_count_down(c);
   c->node.has_left = true;
 }
 
 static void own_gone(struct contender *c) {
   if (c->state == CONTENDER_QUEUED && c->node.known == NODE_MADE)
-    life_refute(c);
+    acquire_fsm_refute(c);
   else if (c->state == CONTENDER_QUEUED)
-    life_start_over(c);
+    acquire_fsm_start_over(c);
   else
-    life_lose_node(c);
+    acquire_fsm_lose_node(c);
 }
 
 static void own_read(struct contender *c, const struct reply *reply) {
@@ -90,8 +90,8 @@ static void own_read(struct contender *c, const struct reply *reply) {
     return;
   }
   contender_prove(c, reply);
-  life_hear_revocation(c);
-  if (c->state == CONTENDER_QUEUED && contender_sees(c)) c->way->look(c);
+  acquire_fsm_hear_revocation(c);
+  if (c->state == CONTENDER_QUEUED && contender_sees(c)) c->wait_ops->look(c);
 }
 
 /* Our ACL lets us read our nodes (doc/api.md).  So an unreadable node that is
@@ -101,9 +101,9 @@ static void own_read(struct contender *c, const struct reply *reply) {
 static void own_hidden(struct contender *c) {
   if (c->state != CONTENDER_QUEUED || contender_is_surely_ours(c)) return;
   if (c->node.known == NODE_MADE)
-    life_refute(c);
+    acquire_fsm_refute(c);
   else
-    life_deny_hidden(c);
+    acquire_fsm_deny_hidden(c);
 }
 
 void queued_hear_own(struct contender *c, enum watch_news news,
@@ -121,10 +121,10 @@ void queued_hear_own(struct contender *c, enum watch_news news,
 }
 
 /* Handles a read of one of the two nodes ahead, or its denial. */
-static void rival_known(struct contender *c, const struct watcher *watcher,
-                        const struct reply *reply) {
-  rival_note_unowned(watcher, reply);
-  if (watcher == &c->predecessor) place_predecessor_read(c);
+static void blocker_known(struct contender *c, const struct watcher *watcher,
+                          const struct reply *reply) {
+  blocker_note_unowned(watcher, reply);
+  if (watcher == &c->predecessor) queue_position_predecessor_read(c);
 }
 
 /* Handles a write to a node ahead: only a deletion grants. */
@@ -145,8 +145,8 @@ static void note_missed(struct contender *c, const struct watcher *watcher) {
   *missed = hash;
 }
 
-static void rival_gone(struct contender *c, const struct watcher *watcher,
-                       const struct reply *reply) {
+static void blocker_gone(struct contender *c, const struct watcher *watcher,
+                         const struct reply *reply) {
   if (reply) note_missed(c, watcher);
   if (watcher == &c->predecessor)
     predecessor_gone(c);
@@ -160,22 +160,23 @@ void queued_heard(struct watcher *watcher, enum watch_news news,
   if (watcher == &c->own)
     queued_hear_own(c, news, reply);
   else if (c->view.phase == VIEW_FOLLOWS && news == WATCH_GONE)
-    follow_lose(c);
+    fast_requeue_lose(c);
   else if (c->state != CONTENDER_QUEUED)
     return;
   else if (news == WATCH_ARMED || news == WATCH_HIDDEN)
-    rival_known(c, watcher, reply);
+    blocker_known(c, watcher, reply);
   else if (news == WATCH_STALE)
     look_again(c, watcher);
   else
-    rival_gone(c, watcher, reply);
+    blocker_gone(c, watcher, reply);
 }
 
 /* The other functions of the way. */
 
 /* One list serves all contenders of a batch. */
 void queued_sent(struct contender *c) {
-  if (!follow_begin(c)) directory_list(contender_directory(c), c->node.serial);
+  if (!fast_requeue_begin(c))
+    directory_list(contender_directory(c), c->node.serial);
 }
 
 /* If no server has named the owner of its node, the contender joins the watch
@@ -183,12 +184,13 @@ void queued_sent(struct contender *c) {
 void queued_made(struct contender *c) {
   if (!contender_is_surely_ours(c))
     watch_want(&c->own, &contender_directory(c)->watches, c->node.name);
-  if (!follow_go_on(c)) directory_list(contender_directory(c), c->node.serial);
+  if (!fast_requeue_go_on(c))
+    directory_list(contender_directory(c), c->node.serial);
 }
 
 void queued_look(struct contender *c) {
   if (contender_sees(c)) {
-    place_act(c);
+    queue_position_act(c);
     return;
   }
   watch_writer(c);
@@ -205,13 +207,13 @@ bool queued_may_remove(struct contender *c) {
   return true;
 }
 
-const struct way queued_way = {.enter = queued_enter,
-                               .sent = queued_sent,
-                               .made = queued_made,
-                               .look = queued_look,
-                               .look_anew = queued_look_anew,
-                               .may_remove = queued_may_remove,
-                               .listed = place_listed,
-                               .heard = queued_heard,
-                               .note_rival = queued_note_rival,
-                               .settle = life_settle};
+const struct wait_ops queued_wait_ops = {.enter = queued_enter,
+                                         .sent = queued_sent,
+                                         .made = queued_made,
+                                         .look = queued_look,
+                                         .look_anew = queued_look_anew,
+                                         .may_remove = queued_may_remove,
+                                         .listed = queue_position_listed,
+                                         .heard = queued_heard,
+                                         .note_blocker = queued_note_blocker,
+                                         .settle = acquire_fsm_settle};

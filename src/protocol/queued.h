@@ -7,14 +7,14 @@
 
 #pragma GCC visibility push(hidden)
 
-/* The functions of queued_way that other ways reuse. */
+/* The functions of queued_wait_ops that other ways reuse. */
 void queued_sent(struct contender *c);
 void queued_made(struct contender *c);
 void queued_look(struct contender *c);
 void queued_look_anew(struct contender *c);
 bool queued_may_remove(struct contender *c);
 watch_handler queued_heard;
-void queued_note_rival(struct contender *c);
+void queued_note_blocker(struct contender *c);
 
 /* Handles the news of the watch of the contender's own node. */
 void queued_hear_own(struct contender *c, enum watch_news news,

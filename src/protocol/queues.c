@@ -51,9 +51,9 @@ static void drop(struct queue *queue) {
 }
 
 /* Flushes a queue at the end of a batch, and frees it if it is idle. */
-static void flush(struct chore *chore) {
+static void flush(struct deferred_call *deferred_call) {
   struct queue *queue =
-      (struct queue *)((char *)chore - offsetof(struct queue, flush));
+      (struct queue *)((char *)deferred_call - offsetof(struct queue, flush));
   queue_flush(queue);
   if (queue_is_idle(queue)) drop(queue);
 }
@@ -106,48 +106,49 @@ void queues_hear(struct queues *queues, enum watch_event event,
 void queues_run_timers(struct queues *queues) {
   struct contenders *all = queues->all;
   struct timer *timer;
-  while ((timer = timer_pop(&all->timers, all->wire->now)))
-    life_due((struct contender *)((char *)timer -
-                                  offsetof(struct contender, timer)));
+  while ((timer = timer_pop(&all->timers, all->pipeline->now)))
+    acquire_fsm_due((struct contender *)((char *)timer -
+                                         offsetof(struct contender, timer)));
 }
 
 /* Returns when holders must watch their nodes.  A short hold ends before that
  * and costs no request. */
 static int64_t watch_due(const struct contenders *all) {
-  if (!all->wire->connected || all->holders == 0) return NEVER;
-  return wire_not_before_retry(all->wire,
-                               all->heard_at + all->wire->lease.timeout / 6);
+  if (!all->pipeline->connected || all->holders == 0) return NEVER;
+  return pipeline_not_before_retry(all->pipeline,
+                                   all->heard_at +
+                                       all->pipeline->lease.timeout / 6);
 }
 
 void queues_watch_holds(struct queues *queues) {
   struct contenders *all = queues->all;
-  if (watch_due(all) > all->wire->now) return;
-  all->heard_at = all->wire->now;
-  queues_each_contender(queues, life_watch_own);
+  if (watch_due(all) > all->pipeline->now) return;
+  all->heard_at = all->pipeline->now;
+  queues_each_contender(queues, acquire_fsm_watch_own);
 }
 
 void queues_look_for_late_nodes(struct queues *queues) {
   struct contenders *all = queues->all;
-  if (doubts_due(&all->doubts, all->wire) > all->wire->now) return;
-  doubts_begin_turn(&all->doubts, all->wire);
+  if (doubts_due(&all->doubts, all->pipeline) > all->pipeline->now) return;
+  doubts_begin_turn(&all->doubts, all->pipeline);
   queues_each(queues, doubts_list);
 }
 
 int64_t queues_due(const struct queues *queues) {
   const struct contenders *all = queues->all;
   int64_t due = timers_due(&all->timers), watch = watch_due(all),
-          doubts = doubts_due(&all->doubts, all->wire);
+          doubts = doubts_due(&all->doubts, all->pipeline);
   if (watch < due) due = watch;
   return doubts < due ? doubts : due;
 }
 
 void queues_flush(struct queues *queues) {
   struct contenders *all = queues->all;
-  struct wire *wire = all->wire;
+  struct pipeline *pipeline = all->pipeline;
   bool crowded = all->crowded_first != NULL;
-  while (wire->step.first || wire->batch.first || crowded) {
-    chores_run(&wire->step);
-    chores_run(&wire->batch);
+  while (pipeline->step.first || pipeline->batch.first || crowded) {
+    deferred_calls_run(&pipeline->step);
+    deferred_calls_run(&pipeline->batch);
     crowded = all->crowded_first && quota_was_freed(&all->quota) &&
               queue_wake_crowded(all);
   }

@@ -2,12 +2,12 @@
  *
  * When a session ends, one transaction lists the paths of all its nodes.
  * ZooKeeper accepts no transaction of more than 1 MiB, and a server that has
- * logged a longer one could never start again.  So each node takes a share of
- * the quota.  When the quota is used up, contenders wait without a node, in
- * order of arrival on their path.
+ * logged a longer one could never start again.  So each node takes a hold
+ * reference of the quota.  When the quota is used up, contenders wait without a
+ * node, in order of arrival on their path.
  *
- * Watches take no share: a client sends them in one packet only if its handle
- * reconnects, and zklock's handles never do.
+ * Watches take no share: a client sends them in one packet only if its
+ * handle reconnects, and zklock's handles never do.
  *
  * Pure arithmetic. */
 #ifndef ZKLOCK_QUOTA_H
@@ -38,7 +38,8 @@ enum quota_answer {
   QUOTA_NEVER, /* unless the user releases a lock */
 };
 
-/* Returns the share of a node in a directory with a path of this length. */
+/* Returns the share of a node in a directory with a path of this
+ * length. */
 size_t quota_of_node(size_t directory);
 
 /* Asks for `bytes` more.  `leaving`: some nodes of this session are being

@@ -11,13 +11,13 @@
 #include <assert.h>
 #include <string.h>
 
-#include "place.h"
 #include "queue.h"
+#include "queue_position.h"
 #include "queued.h"
-#include "way.h"
+#include "wait_ops.h"
 
-static void note_rival_of_gate(struct contender *c) {
-  c->rival = c->gate->rival;
+static void note_blocker_of_gate(struct contender *c) {
+  c->blocker = c->gate->blocker;
   c->view.ahead = c->gate->view.ahead;
   c->view.phase =
       c->gate->view.phase == VIEW_AT_LEAST ? VIEW_AT_LEAST : VIEW_PLAIN;
@@ -30,7 +30,8 @@ static void hear_gate(struct contender *gate, enum news news) {
     c->tell(c, NEWS_KEPT);
     return;
   }
-  if (news == NEWS_REFUSED) note_rival_of_gate(c); /* the gate still knows it */
+  if (news == NEWS_REFUSED)
+    note_blocker_of_gate(c); /* the gate still knows it */
   c->gate_state = news == NEWS_GRANTED     ? GATE_INSIDE
                   : news == NEWS_FORGOTTEN ? GATE_FREE
                                            : GATE_OUT;
@@ -62,18 +63,18 @@ static void begin_gate(struct contender *c) {
                                       .size = c->options.size};
   struct queue *queue = queue_of_gates(c);
   if (!queue) {
-    wire_retry(contender_wire(c));
+    pipeline_retry(contender_pipeline(c));
     return;
   }
   c->gate_state = GATE_WAITS;
   contender_init(c->gate, &options, hear_gate, c);
-  life_begin(c->gate, queue, &queued_way);
+  acquire_fsm_begin(c->gate, queue, &queued_wait_ops);
 }
 
 /* Enters the permit if the gate is held, and otherwise begins the gate. */
 static void enter(struct contender *c) {
   if (c->gate_state == GATE_INSIDE)
-    life_enter(c);
+    acquire_fsm_enter(c);
   else if (gate_is_ours(c))
     begin_gate(c);
 }
@@ -82,9 +83,9 @@ static void enter(struct contender *c) {
 static void leave_gate(struct contender *c) {
   if (gate_is_ours(c)) return;
   if (c->gate->state == CONTENDER_HELD)
-    life_release(c->gate);
+    acquire_fsm_release(c->gate);
   else
-    life_refuse(c->gate, VERDICT_CANCELLED, 0);
+    acquire_fsm_refuse(c->gate, REFUSED_CANCELLED, 0);
 }
 
 static bool gate_was_refused(const struct contender *c) {
@@ -94,7 +95,7 @@ static bool gate_was_refused(const struct contender *c) {
 static void refuse_as_gate(struct contender *c) {
   c->denial = c->gate->denial;
   c->denial.by_gate = true;
-  life_refuse(c, c->gate->verdict, c->gate->reason);
+  acquire_fsm_refuse(c, c->gate->refusal_code, c->gate->reason);
 }
 
 static void settle(struct contender *c) {
@@ -108,26 +109,26 @@ static void settle(struct contender *c) {
   else if (!inside && c->state != CONTENDER_PARKED &&
            c->state != CONTENDER_LEAVING)
     /* Without the gate another contender may be inside: begin again. */
-    life_leave(c);
-  life_settle(c);
+    acquire_fsm_leave(c);
+  acquire_fsm_settle(c);
 }
 
-static void note_rival(struct contender *c) {
+static void note_blocker(struct contender *c) {
   if (c->gate_state != GATE_WAITS) {
-    queued_note_rival(c);
+    queued_note_blocker(c);
     return;
   }
-  queued_note_rival(c->gate);
-  note_rival_of_gate(c);
+  queued_note_blocker(c->gate);
+  note_blocker_of_gate(c);
 }
 
-const struct way semaphore_way = {.enter = enter,
-                                  .sent = queued_sent,
-                                  .made = queued_made,
-                                  .look = queued_look,
-                                  .look_anew = queued_look_anew,
-                                  .may_remove = queued_may_remove,
-                                  .listed = place_listed,
-                                  .heard = queued_heard,
-                                  .note_rival = note_rival,
-                                  .settle = settle};
+const struct wait_ops semaphore_wait_ops = {.enter = enter,
+                                            .sent = queued_sent,
+                                            .made = queued_made,
+                                            .look = queued_look,
+                                            .look_anew = queued_look_anew,
+                                            .may_remove = queued_may_remove,
+                                            .listed = queue_position_listed,
+                                            .heard = queued_heard,
+                                            .note_blocker = note_blocker,
+                                            .settle = settle};

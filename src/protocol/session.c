@@ -8,15 +8,15 @@
  *   CLOSED can follow any of them, and is the last.
  *
  * Each call of session.h is a step.  It begins by setting the time, and ends
- * with the chores added in it (chore.h).  A call inside another one, such as
- * from a reply handler, is a part of the outer step. */
+ * with the deferred calls added in it (deferred_call.h).  A call inside another
+ * one, such as from a reply handler, is a part of the outer step. */
 #include "session.h"
 
 #include <assert.h>
 #include <string.h>
 
 #include "doubts.h"
-#include "way.h"
+#include "wait_ops.h"
 
 #define MILLISECOND INT64_C(1000000)
 #define BACKOFF_MAX (2000 * MILLISECOND)
@@ -36,14 +36,14 @@ const char *session_state_name(enum session_state state) {
 /* A call inside a step may have read a later time, and the time never goes
  * back. */
 static void begin(struct session *s, int64_t now) {
-  assert(s->wire.connected == session_is_connected(s));
-  if (now > s->wire.now) s->wire.now = now;
+  assert(s->pipeline.connected == session_is_connected(s));
+  if (now > s->pipeline.now) s->pipeline.now = now;
   s->calls++;
 }
 
 static void end(struct session *s) {
-  assert(s->wire.connected == session_is_connected(s));
-  if (s->calls == 1) chores_run(&s->wire.step);
+  assert(s->pipeline.connected == session_is_connected(s));
+  if (s->calls == 1) deferred_calls_run(&s->pipeline.step);
   s->calls--;
 }
 
@@ -76,7 +76,7 @@ void session_fall_silent(struct session *s, int64_t now) {
 }
 
 static void hear_again(struct session *s) {
-  if (!s->silent || !wire_lease_stands(&s->wire)) return;
+  if (!s->silent || !pipeline_lease_stands(&s->pipeline)) return;
   s->silent = false;
   s->listener.session(s->listener.self, SESSION_CONNECTED);
 }
@@ -88,35 +88,36 @@ static void proved(void *self) {
   struct session *s = self;
   s->expirations_in_row = 0;
   hear_again(s);
-  if (!s->wire.proof_wanted || !wire_lease_lasts(&s->wire)) return;
-  s->wire.proof_wanted = false;
-  queues_each_contender(&s->queues, life_proved);
+  if (!s->pipeline.proof_wanted || !pipeline_lease_lasts(&s->pipeline)) return;
+  s->pipeline.proof_wanted = false;
+  queues_each_contender(&s->queues, acquire_fsm_proved);
 }
 
 void session_init(struct session *s, const struct session_options *options,
                   const struct transport *transport,
                   const struct listener *listener, int64_t now) {
-  struct wire_owner owner = {s, proved, fall_silent, trouble};
+  struct pipeline_owner owner = {s, proved, fall_silent, trouble};
   memset(s, 0, sizeof *s);
   s->listener = *listener;
   s->chroot = options->chroot;
   s->renew_at = NEVER;
-  wire_init(&s->wire, transport, &owner, options->chroot, options->random);
-  s->wire.now = now;
-  lease_init(&s->wire.lease, options->min_timeout, options->tick);
-  s->all.wire = &s->wire;
+  pipeline_init(&s->pipeline, transport, &owner, options->chroot,
+                options->random);
+  s->pipeline.now = now;
+  lease_init(&s->pipeline.lease, options->min_timeout, options->tick);
+  s->all.pipeline = &s->pipeline;
   s->all.next_id = 1;
   queues_init(&s->queues, &s->all);
-  vigils_init(&s->vigils, &s->all);
-  nonces_init(&s->nonces, &s->wire);
-  departures_init(&s->departures, &s->vigils);
+  node_waits_init(&s->node_waits, &s->all);
+  nonces_init(&s->nonces, &s->pipeline);
+  barrier_leaves_init(&s->barrier_leaves, &s->node_waits);
   doubts_init(&s->all.doubts);
-  s->wire.doubts_acl = options->doubts_acl;
+  s->pipeline.doubts_acl = options->doubts_acl;
 }
 
 void session_open(struct session *s, int64_t now) {
   begin(s, now);
-  s->wire.transport.open(s->wire.transport.self);
+  s->pipeline.transport.open(s->pipeline.transport.self);
   end(s);
 }
 
@@ -127,15 +128,16 @@ void session_free(struct session *s) {
 
 /* Calls of the user. */
 
-static const struct way *way_of(enum kind kind) {
-  return kind == KIND_PERMIT   ? &semaphore_way
-         : kind == KIND_UNFAIR ? &unfair_way
-         : kind == KIND_MEMBER ? &gathering_way
-                               : &queued_way;
+static const struct wait_ops *wait_ops_of(enum kind kind) {
+  return kind == KIND_PERMIT   ? &semaphore_wait_ops
+         : kind == KIND_UNFAIR ? &unfair_wait_ops
+         : kind == KIND_MEMBER ? &barrier_enter_wait_ops
+                               : &queued_wait_ops;
 }
 
 static void refuse_credentials(struct session *s, struct contender *c) {
-  life_deny(c, CANNOT_AUTHENTICATE, s->wire.chroot_length, s->refused);
+  acquire_fsm_deny(c, CANNOT_AUTHENTICATE, s->pipeline.chroot_length,
+                   s->refused);
 }
 
 /* An impatient request sends its requests once and waits for no connection.  It
@@ -151,7 +153,7 @@ static void refuse_entry(struct session *s, struct contender *c) {
             s->refused);
     refuse_credentials(s, c);
   } else if (is_out_of_reach(s, c->options.patient)) {
-    life_refuse(c, VERDICT_DISCONNECTED, 0);
+    acquire_fsm_refuse(c, REFUSED_DISCONNECTED, 0);
   }
 }
 
@@ -160,7 +162,7 @@ bool session_acquire(struct session *s, int64_t now, struct contender *c,
   begin(s, now);
   struct queue *queue = queues_get(&s->queues, path);
   if (queue) {
-    life_begin(c, queue, way_of(c->options.kind));
+    acquire_fsm_begin(c, queue, wait_ops_of(c->options.kind));
     refuse_entry(s, c);
   }
   end(s);
@@ -169,26 +171,26 @@ bool session_acquire(struct session *s, int64_t now, struct contender *c,
 
 void session_release(struct session *s, int64_t now, struct contender *c) {
   begin(s, now);
-  life_release(c);
+  acquire_fsm_release(c);
   end(s);
 }
 
 void session_cancel(struct session *s, int64_t now, struct contender *c) {
   begin(s, now);
-  life_refuse(c, VERDICT_CANCELLED, 0);
+  acquire_fsm_refuse(c, REFUSED_CANCELLED, 0);
   end(s);
 }
 
 void session_lose(struct session *s, int64_t now, struct contender *c,
                   enum loss why) {
   begin(s, now);
-  life_lose(c, why);
+  acquire_fsm_lose(c, why);
   end(s);
 }
 
 void session_watch(struct session *s, int64_t now, struct contender *c) {
   begin(s, now);
-  life_watch_own(c);
+  acquire_fsm_watch_own(c);
   end(s);
 }
 
@@ -198,50 +200,53 @@ void session_look_around(struct session *s, int64_t now, struct contender *c) {
   end(s);
 }
 
-/* Vigils and departures, which have no contender. */
+/* Node waits and barrier leaves, which have no contender. */
 
-static void refuse_the_rest(struct session *s, enum verdict why, int reason) {
-  departures_refuse(&s->departures, why, reason);
-  vigils_refuse(&s->vigils, why, reason);
+static void refuse_the_rest(struct session *s, enum refusal_code why,
+                            int reason) {
+  barrier_leaves_refuse(&s->barrier_leaves, why, reason);
+  node_waits_refuse(&s->node_waits, why, reason);
 }
 
-bool session_keep_vigil(struct session *s, int64_t now, struct vigil *v) {
+bool session_keep_node_wait(struct session *s, int64_t now,
+                            struct node_wait *v) {
   begin(s, now);
-  bool begun = vigil_begin(&s->vigils, v);
+  bool begun = node_wait_begin(&s->node_waits, v);
   if (begun && s->refused)
-    vigil_refuse(v, VERDICT_AUTH, s->refused);
+    node_wait_refuse(v, REFUSED_AUTH, s->refused);
   else if (begun && is_out_of_reach(s, v->patient))
-    vigil_refuse(v, VERDICT_DISCONNECTED, 0);
+    node_wait_refuse(v, REFUSED_DISCONNECTED, 0);
   end(s);
   return begun;
 }
 
-void session_end_vigil(struct session *s, int64_t now, struct vigil *v) {
+void session_end_node_wait(struct session *s, int64_t now,
+                           struct node_wait *v) {
   begin(s, now);
-  vigil_refuse(v, VERDICT_CANCELLED, 0);
+  node_wait_refuse(v, REFUSED_CANCELLED, 0);
   end(s);
 }
 
-void session_depart(struct session *s, int64_t now, struct departure *d) {
+void session_depart(struct session *s, int64_t now, struct barrier_leave *d) {
   begin(s, now);
-  departure_begin(&s->departures, d);
+  barrier_leave_begin(&s->barrier_leaves, d);
   if (s->refused)
-    departure_refuse(d, VERDICT_AUTH, s->refused);
+    barrier_leave_refuse(d, REFUSED_AUTH, s->refused);
   else if (is_out_of_reach(s, d->patient))
-    departure_refuse(d, VERDICT_DISCONNECTED, 0);
+    barrier_leave_refuse(d, REFUSED_DISCONNECTED, 0);
   end(s);
 }
 
-void session_end_departure(struct session *s, int64_t now,
-                           struct departure *d) {
+void session_end_barrier_leave(struct session *s, int64_t now,
+                               struct barrier_leave *d) {
   begin(s, now);
-  departure_refuse(d, VERDICT_CANCELLED, 0);
+  barrier_leave_refuse(d, REFUSED_CANCELLED, 0);
   end(s);
 }
 
 bool session_ask(struct session *s, int64_t now, struct op *op) {
   begin(s, now);
-  bool sent = wire_submit(&s->wire, op);
+  bool sent = pipeline_submit(&s->pipeline, op);
   end(s);
   return sent;
 }
@@ -249,9 +254,9 @@ bool session_ask(struct session *s, int64_t now, struct op *op) {
 void session_close(struct session *s, int64_t now) {
   begin(s, now);
   change_state(s, SESSION_CLOSED);
-  wire_closed(&s->wire);
-  queues_each_contender(&s->queues, life_close);
-  refuse_the_rest(s, VERDICT_CLOSED, 0);
+  pipeline_closed(&s->pipeline);
+  queues_each_contender(&s->queues, acquire_fsm_close);
+  refuse_the_rest(s, REFUSED_CLOSED, 0);
   queues_each(&s->queues, queue_closed);
   s->renew_at = NEVER;
   end(s);
@@ -260,9 +265,9 @@ void session_close(struct session *s, int64_t now) {
 /* Reports of the client. */
 
 void session_attempting(struct session *s, int64_t now) {
-  if (s->state == SESSION_CLOSED || s->wire.session == 0) return;
+  if (s->state == SESSION_CLOSED || s->pipeline.session == 0) return;
   begin(s, now);
-  lease_attempting(&s->wire.lease, now);
+  lease_attempting(&s->pipeline.lease, now);
   end(s);
 }
 
@@ -270,29 +275,29 @@ void session_greeted(struct session *s, int64_t now, int64_t timeout,
                      int64_t started) {
   if (s->state == SESSION_CLOSED) return;
   begin(s, now);
-  lease_connected(&s->wire.lease, started, timeout);
+  lease_connected(&s->pipeline.lease, started, timeout);
   end(s);
 }
 
 /* Ends the last connection and session first, as steps of their own.  So their
- * chores run before any contender is driven. */
+ * deferred calls run before any contender is driven. */
 void session_connected(struct session *s, int64_t now, int64_t id,
                        int64_t timeout, int64_t started) {
   if (s->state == SESSION_CLOSED) return;
   if (session_is_connected(s)) session_disconnected(s, now);
-  bool same = s->wire.session == id && id != 0;
-  if (s->wire.session != 0 && !same) session_expired(s, now);
-  if (same) lease_attempting(&s->wire.lease, started);
+  bool same = s->pipeline.session == id && id != 0;
+  if (s->pipeline.session != 0 && !same) session_expired(s, now);
+  if (same) lease_attempting(&s->pipeline.lease, started);
   begin(s, now);
   s->refused = 0;
   s->renew_at = NEVER;
-  wire_connected(&s->wire, id, timeout, started, s->all.active > 0);
+  pipeline_connected(&s->pipeline, id, timeout, started, s->all.active > 0);
   nonces_drive(&s->nonces);
   change_state(s, SESSION_CONNECTED);
-  if (same) counter_add(&s->wire.counters.reconnects, 1);
+  if (same) counter_add(&s->pipeline.counters.reconnects, 1);
   queues_each(&s->queues, queue_connected);
-  vigils_connected(&s->vigils);
-  departures_drive(&s->departures);
+  node_waits_connected(&s->node_waits);
+  barrier_leaves_drive(&s->barrier_leaves);
   end(s);
 }
 
@@ -301,12 +306,12 @@ void session_disconnected(struct session *s, int64_t now) {
   if (session_is_connected(s)) {
     change_state(s, SESSION_SUSPENDED);
     s->lost_at = now;
-    wire_disconnected(&s->wire);
+    pipeline_disconnected(&s->pipeline);
     queues_each(&s->queues, queue_sweep);
-    queues_each_contender(&s->queues, life_disconnected);
+    queues_each_contender(&s->queues, acquire_fsm_disconnected);
     queues_each(&s->queues, queue_disconnected);
-    departures_disconnected(&s->departures);
-    vigils_disconnected(&s->vigils);
+    barrier_leaves_disconnected(&s->barrier_leaves);
+    node_waits_disconnected(&s->node_waits);
   }
   end(s);
 }
@@ -317,11 +322,11 @@ void session_refused(struct session *s, int64_t now, int reason) {
   begin(s, now);
   s->refused = reason;
   trouble(s, CANNOT_AUTHENTICATE, s->chroot[0] ? s->chroot : "/", reason);
-  if (s->wire.session != 0) change_state(s, SESSION_SUSPENDED);
+  if (s->pipeline.session != 0) change_state(s, SESSION_SUSPENDED);
   for (struct queue *q = s->queues.newest; q; q = q->older)
     for (struct contender *c = q->first; c; c = c->next)
       refuse_credentials(s, c);
-  refuse_the_rest(s, VERDICT_AUTH, reason);
+  refuse_the_rest(s, REFUSED_AUTH, reason);
   end(s);
 }
 
@@ -331,21 +336,22 @@ static int64_t backoff(struct session *s) {
   int shift = s->expirations_in_row < 6 ? s->expirations_in_row : 6;
   int64_t pause = (50 * MILLISECOND) << shift;
   if (pause > BACKOFF_MAX) pause = BACKOFF_MAX;
-  return s->expirations_in_row++ == 0 ? 0 : wire_jitter(&s->wire, pause);
+  return s->expirations_in_row++ == 0 ? 0
+                                      : pipeline_jitter(&s->pipeline, pause);
 }
 
 void session_expired(struct session *s, int64_t now) {
   if (s->state == SESSION_CLOSED) return;
   session_disconnected(s, now);
   begin(s, now);
-  wire_expired(&s->wire);
+  pipeline_expired(&s->pipeline);
   /* No hold of the old session may exist when the new session has a lease. */
-  queues_each_contender(&s->queues, life_session_ended);
+  queues_each_contender(&s->queues, acquire_fsm_session_ended);
   queues_each(&s->queues, doubts_end);
   nonces_end(&s->nonces);
   queues_each(&s->queues, queue_rewind);
-  lease_reset(&s->wire.lease);
-  counter_add(&s->wire.counters.expirations, 1);
+  lease_reset(&s->pipeline.lease);
+  counter_add(&s->pipeline.counters.expirations, 1);
   s->renew_at = now + backoff(s);
   change_state(s, SESSION_EXPIRED);
   end(s);
@@ -357,14 +363,14 @@ void session_expired(struct session *s, int64_t now) {
  * ends them. */
 bool session_is_beyond_help(const struct session *s, int64_t now) {
   return s->state == SESSION_SUSPENDED && s->all.holders == 0 &&
-         s->wire.counters.pending_releases > 0 &&
-         now >= s->lost_at + s->wire.timeout / 2 * 3;
+         s->pipeline.counters.pending_releases > 0 &&
+         now >= s->lost_at + s->pipeline.timeout / 2 * 3;
 }
 
 void session_reply(struct session *s, int64_t now, uint64_t serial,
                    const struct reply *reply) {
   begin(s, now);
-  wire_reply(&s->wire, serial, reply);
+  pipeline_reply(&s->pipeline, serial, reply);
   end(s);
 }
 
@@ -372,7 +378,7 @@ void session_event(struct session *s, int64_t now, enum watch_event event,
                    const char *path) {
   begin(s, now);
   if (session_is_connected(s)) {
-    counter_add(&s->wire.counters.events, 1);
+    counter_add(&s->pipeline.counters.events, 1);
     queues_hear(&s->queues, event, path);
   }
   end(s);
@@ -387,28 +393,29 @@ static enum need need_of(const struct session *s) {
 }
 
 static void end_holds(struct session *s) {
-  if (s->all.holders == 0 || wire_lease_stands(&s->wire)) return;
-  queues_each_contender(&s->queues, life_lose_overdue);
+  if (s->all.holders == 0 || pipeline_lease_stands(&s->pipeline)) return;
+  queues_each_contender(&s->queues, acquire_fsm_lose_overdue);
 }
 
 static void open_session(struct session *s) {
-  if (s->renew_at > s->wire.now) return;
+  if (s->renew_at > s->pipeline.now) return;
   s->renew_at = NEVER;
-  s->wire.transport.open(s->wire.transport.self);
+  s->pipeline.transport.open(s->pipeline.transport.self);
 }
 
 static void try_again(struct session *s) {
-  bool resumes = wire_is_to_resume(&s->wire);
-  if (resumes) wire_insist(&s->wire);
-  if (wire_is_to_retry(&s->wire) || resumes) {
+  bool resumes = pipeline_is_to_resume(&s->pipeline);
+  if (resumes) pipeline_insist(&s->pipeline);
+  if (pipeline_is_to_retry(&s->pipeline) || resumes) {
     nonces_drive(&s->nonces);
     queues_each(&s->queues, queue_sweep);
     queues_each(&s->queues, queue_drive);
     queues_each(&s->queues, queue_rewind);
-    vigils_drive(&s->vigils);
-    departures_drive(&s->departures);
+    node_waits_drive(&s->node_waits);
+    barrier_leaves_drive(&s->barrier_leaves);
   }
-  if (wire_is_to_look(&s->wire)) queues_each(&s->queues, queue_look_again);
+  if (pipeline_is_to_look(&s->pipeline))
+    queues_each(&s->queues, queue_look_again);
 }
 
 void session_run(struct session *s, int64_t now) {
@@ -416,26 +423,26 @@ void session_run(struct session *s, int64_t now) {
   begin(s, now);
   assert(s->calls == 1);
   end_holds(s);
-  chores_run(&s->wire.step);
+  deferred_calls_run(&s->pipeline.step);
   queues_run_timers(&s->queues);
-  vigils_run(&s->vigils);
-  chores_run(&s->wire.step);
+  node_waits_run(&s->node_waits);
+  deferred_calls_run(&s->pipeline.step);
   open_session(s);
   try_again(s);
   queues_look_for_late_nodes(&s->queues);
   queues_flush(&s->queues);
-  wire_beat(&s->wire, need_of(s));
+  pipeline_beat(&s->pipeline, need_of(s));
   queues_watch_holds(&s->queues);
-  wire_nudge(&s->wire);
+  pipeline_nudge(&s->pipeline);
   queues_flush(&s->queues);
   end(s);
 }
 
 int64_t session_due(const struct session *s) {
   int64_t due = queues_due(&s->queues);
-  int64_t others[] = {wire_due(&s->wire, need_of(s)), s->renew_at,
-                      vigils_due(&s->vigils),
-                      s->all.holders > 0 ? s->wire.lease.until : NEVER};
+  int64_t others[] = {pipeline_due(&s->pipeline, need_of(s)), s->renew_at,
+                      node_waits_due(&s->node_waits),
+                      s->all.holders > 0 ? s->pipeline.lease.until : NEVER};
   for (size_t i = 0; i < sizeof others / sizeof *others; i++)
     if (others[i] < due) due = others[i];
   return due;

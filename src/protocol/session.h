@@ -10,7 +10,7 @@
 #ifndef ZKLOCK_SESSION_H
 #define ZKLOCK_SESSION_H
 
-#include "departure.h"
+#include "barrier_leave.h"
 #include "nonce.h"
 #include "queues.h"
 
@@ -57,11 +57,11 @@ struct session {
   int64_t renew_at; /* EXPIRED: when to open a new session */
   int expirations_in_row;
 
-  struct wire wire;
+  struct pipeline pipeline;
   struct contenders all;
   struct queues queues;
-  struct vigils vigils;
-  struct departures departures;
+  struct node_waits node_waits;
+  struct barrier_leaves barrier_leaves;
   struct nonces nonces;
 };
 
@@ -95,14 +95,16 @@ void session_watch(struct session *s, int64_t now, struct contender *c);
 /* Reports to this holder from now on, by NEWS_ALONE and NEWS_COMPANY, whether
  * other nodes are in its queue. */
 void session_look_around(struct session *s, int64_t now, struct contender *c);
-/* Begins a vigil or a departure: a wait without a contender.  Its own function
- * reports the end, possibly before the call returns.  Returns false if there is
- * no memory; then nothing has begun. */
-bool session_keep_vigil(struct session *s, int64_t now, struct vigil *v);
-void session_depart(struct session *s, int64_t now, struct departure *d);
+/* Begins a node wait or a barrier leave: a wait without a contender.  Its own
+ * function reports the end, possibly before the call returns.  Returns false if
+ * there is no memory; then nothing has begun. */
+bool session_keep_node_wait(struct session *s, int64_t now,
+                            struct node_wait *v);
+void session_depart(struct session *s, int64_t now, struct barrier_leave *d);
 /* Ends the wait; does nothing if it has ended. */
-void session_end_vigil(struct session *s, int64_t now, struct vigil *v);
-void session_end_departure(struct session *s, int64_t now, struct departure *d);
+void session_end_node_wait(struct session *s, int64_t now, struct node_wait *v);
+void session_end_barrier_leave(struct session *s, int64_t now,
+                               struct barrier_leave *d);
 /* Sends a request of the user; false: it was not sent. */
 bool session_ask(struct session *s, int64_t now, struct op *op);
 void session_close(struct session *s, int64_t now);
@@ -140,9 +142,11 @@ void session_run(struct session *s, int64_t now);
 /* Sends a request that lingers to be joined by a later one.  Must be called
  * before the thread sleeps. */
 static inline bool session_lingers(const struct session *s) {
-  return s->wire.lingers;
+  return s->pipeline.lingers;
 }
-static inline void session_flush(struct session *s) { wire_flush(&s->wire); }
+static inline void session_flush(struct session *s) {
+  pipeline_flush(&s->pipeline);
+}
 /* Returns when session_run must be called at the latest. */
 int64_t session_due(const struct session *s);
 
@@ -151,22 +155,22 @@ static inline bool session_is_connected(const struct session *s) {
 }
 /* Returns the time until which the session is proved to live. */
 static inline int64_t session_lease(const struct session *s) {
-  return s->wire.lease.until;
+  return s->pipeline.lease.until;
 }
 /* Returns ZooKeeper's id of the session; 0: none. */
 static inline int64_t session_number(const struct session *s) {
-  return s->wire.session;
+  return s->pipeline.session;
 }
 /* Returns the last negotiated timeout; 0: never negotiated. */
 static inline int64_t session_negotiated(const struct session *s) {
-  return s->wire.timeout;
+  return s->pipeline.timeout;
 }
 /* Returns the time that was passed to the last call of a session_ function. */
 static inline int64_t session_now(const struct session *s) {
-  return s->wire.now;
+  return s->pipeline.now;
 }
 static inline const struct counters *session_counters(const struct session *s) {
-  return &s->wire.counters;
+  return &s->pipeline.counters;
 }
 
 #pragma GCC visibility pop

@@ -17,7 +17,7 @@
  * unique name, and it was deleted before `holder` was created again.  So the
  * late transaction is refused.  A late create is refused while `holder` exists.
  * Otherwise both nodes appear, and the list that shows ours has both deleted
- * (strays.c).
+ * (orphans.c).
  *
  * A transaction has one zxid, so both nodes have the same czxid.  By that and
  * its owner `holder` is known as ours.  The reply to the transaction has
@@ -30,15 +30,15 @@
  * If an operator deletes `holder` alone, the contender deletes its own node,
  * and begins again or has lost.  If an operator deletes the contender's node
  * alone, `holder` is deleted by its name after a read. */
-#include "life.h"
-#include "place.h"
-#include "rival.h"
-#include "way.h"
+#include "acquire_fsm.h"
+#include "blocker.h"
+#include "queue_position.h"
+#include "wait_ops.h"
 
 static void mine(struct contender *c) {
-  c->view.listed_in = contender_wire(c)->connection;
+  c->view.listed_in = contender_pipeline(c)->connection;
   c->view.ahead = 0;
-  life_be_first(c);
+  acquire_fsm_be_first(c);
 }
 
 /* Reads and watches `holder` to find its owner.  If its watch is armed already,
@@ -48,7 +48,7 @@ static void mine(struct contender *c) {
 static void look_by(struct contender *c, struct watcher *watcher) {
   bool has_asked = watcher->watch;
   if (!watch_want(watcher, &contender_directory(c)->watches, NAME_UNFAIR))
-    wire_retry(contender_wire(c));
+    pipeline_retry(contender_pipeline(c));
   else if (has_asked)
     watch_arm(watcher);
   else
@@ -76,11 +76,11 @@ static void lose_holder(struct contender *c) {
   else
     c->undone = true;
   if (c->state == CONTENDER_HELD)
-    life_lose_node(c);
+    acquire_fsm_lose_node(c);
   else if (c->state == CONTENDER_LEAVING)
-    life_go_on_leaving(c);
+    acquire_fsm_go_on_leaving(c);
   else
-    life_leave(c); /* begins again afterwards */
+    acquire_fsm_leave(c); /* begins again afterwards */
 }
 
 /* Makes `holder` the contender's node. */
@@ -94,20 +94,20 @@ static void ask_for_own_node(struct contender *c, int64_t czxid) {
   c->node.czxid = czxid;
   if (c->op.in_flight) return;
   contender_prepare(c, OP_PING);
-  wire_submit(contender_wire(c), &c->op);
+  pipeline_submit(contender_pipeline(c), &c->op);
 }
 
 /* A read has shown that `holder` is ours. */
 static void own_seen(struct contender *c, const struct reply *reply) {
   bool doubt = contender_is_known_by_name(c);
   if (!doubt) contender_prove(c, reply);
-  life_hear_revocation(c);
+  acquire_fsm_hear_revocation(c);
   if (doubt) {
     ask_for_own_node(c, reply->czxid);
   } else if (c->state == CONTENDER_LEAVING) {
     c->view.phase = VIEW_LOOKED;
     if (c->bereft) be_alone(c);
-    life_go_on_leaving(c);
+    acquire_fsm_go_on_leaving(c);
   } else if (c->state != CONTENDER_HELD) {
     mine(c);
   }
@@ -121,10 +121,10 @@ static void leave_hidden(struct contender *c, const struct reply *reply) {
   if (c->bereft) {
     lose_holder(c);
   } else if (contender_is_surely_ours(c)) {
-    life_leaving_answered(c, OP_PING, reply);
+    release_fsm_answered(c, OP_PING, reply);
   } else if (!c->op.in_flight) {
     contender_prepare(c, OP_PING);
-    wire_submit(contender_wire(c), &c->op);
+    pipeline_submit(contender_pipeline(c), &c->op);
   }
 }
 
@@ -137,7 +137,7 @@ static void own_hidden(struct contender *c, const struct reply *reply) {
   if (c->state == CONTENDER_LEAVING)
     leave_hidden(c, reply);
   else if (c->node.known == NODE_OURS)
-    life_deny_hidden(c);
+    acquire_fsm_deny_hidden(c);
   else
     lose_holder(c);
 }
@@ -161,8 +161,8 @@ static void own_heard(struct contender *c, enum watch_news news,
  * operator has deleted its own node.  A list shows which, and what remains is
  * deleted. */
 static void other_seen(struct contender *c, const struct reply *reply) {
-  rival_note_unowned(&c->predecessor, reply);
-  if (reply->owner != contender_wire(c)->session) {
+  blocker_note_unowned(&c->predecessor, reply);
+  if (reply->owner != contender_pipeline(c)->session) {
     backoff_end(&c->backoff);
     return;
   }
@@ -182,7 +182,7 @@ static void heard(struct watcher *watcher, enum watch_news news,
   else if (news == WATCH_HIDDEN)
     backoff_end(&c->backoff); /* counts as another's, and is polled */
   else if (news == WATCH_GONE)
-    life_start_over(c);
+    acquire_fsm_start_over(c);
   else
     watch_arm(watcher);
 }
@@ -211,7 +211,7 @@ static void found(struct contender *c, const struct listing *listing,
 /* Handles a list behind the create: does it show the contender's node? */
 static void listed(struct contender *c, const struct listing *listing) {
   if (c->node.known == NODE_MAYBE && !contender_is_creating(c))
-    place_find(c, listing, found);
+    queue_position_find(c, listing, found);
 }
 
 static void look(struct contender *c) {
@@ -235,7 +235,7 @@ static bool may_remove(struct contender *c) {
   if (c->undone) return true;
   bool looked = c->view.phase == VIEW_LOOKED;
   bool fresh = looked || (c->loss != LOSS_NODE_DELETED &&
-                          wire_lease_stands(contender_wire(c)));
+                          pipeline_lease_stands(contender_pipeline(c)));
   if (looked) c->view.phase = VIEW_PLAIN;
   if (contender_watches_own(c) && fresh && !c->bereft) return true;
   if (watch_is_known(&c->own))
@@ -245,20 +245,20 @@ static bool may_remove(struct contender *c) {
   return false;
 }
 
-static void note_rival(struct contender *c) {
+static void note_blocker(struct contender *c) {
   if (c->state == CONTENDER_PARKED)
-    rival_note_holder(c);
+    blocker_note_holder(c);
   else if (watch_is_known(&c->predecessor))
-    rival_note_watched(c);
+    blocker_note_watched(c);
 }
 
-const struct way unfair_way = {.enter = life_enter,
-                               .sent = sent,
-                               .made = made,
-                               .look = look,
-                               .look_anew = look_anew,
-                               .may_remove = may_remove,
-                               .listed = listed,
-                               .heard = heard,
-                               .note_rival = note_rival,
-                               .settle = life_settle};
+const struct wait_ops unfair_wait_ops = {.enter = acquire_fsm_enter,
+                                         .sent = sent,
+                                         .made = made,
+                                         .look = look,
+                                         .look_anew = look_anew,
+                                         .may_remove = may_remove,
+                                         .listed = listed,
+                                         .heard = heard,
+                                         .note_blocker = note_blocker,
+                                         .settle = acquire_fsm_settle};

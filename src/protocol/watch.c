@@ -26,7 +26,7 @@ const char *watch_name(const struct watcher *watcher) {
 static void say(const struct watch *w, const char *message, int rc) {
   char path[2048]; /* a longer path is not shown anyway */
   snprintf(path, sizeof path, "%s/%s", w->of->path, w->name);
-  wire_trouble(w->of->wire, message, path, rc);
+  pipeline_trouble(w->of->pipeline, message, path, rc);
 }
 
 void watch_say(const struct watcher *watcher, const char *message, int rc) {
@@ -68,15 +68,15 @@ static void end_enquiry(struct watch *w) {
 
 /* Returns false without a connection, or if it must be tried again. */
 static bool ask(struct watch *w, enum op_kind kind) {
-  struct wire *wire = w->of->wire;
-  if (!wire->connected) return false;
+  struct pipeline *pipeline = w->of->pipeline;
+  if (!pipeline->connected) return false;
   if (!w->enquiry) w->enquiry = new_enquiry(w);
   if (!w->enquiry) {
-    wire_retry(wire);
+    pipeline_retry(pipeline);
     return false;
   }
   w->enquiry->op.kind = kind;
-  if (wire_submit(wire, &w->enquiry->op)) return true;
+  if (pipeline_submit(pipeline, &w->enquiry->op)) return true;
   end_enquiry(w);
   return false;
 }
@@ -84,8 +84,8 @@ static bool ask(struct watch *w, enum op_kind kind) {
 /* Ending a watch. */
 
 static bool is_of_this_connection(const struct watch *w, unsigned connection) {
-  const struct wire *wire = w->of->wire;
-  return wire->connected && connection == wire->connection;
+  const struct pipeline *pipeline = w->of->pipeline;
+  return pipeline->connected && connection == pipeline->connection;
 }
 
 /* Returns whether a server has the watch, as far as it has replied. */
@@ -108,16 +108,16 @@ static bool is_armed(const struct watch *w) {
   return is_at_server(w) && !is_hidden(w);
 }
 
-static void destroy(struct chore *chore) {
+static void destroy(struct deferred_call *deferred_call) {
   struct watch *w =
-      (struct watch *)((char *)chore - offsetof(struct watch, end));
+      (struct watch *)((char *)deferred_call - offsetof(struct watch, end));
   struct watches *of = w->of;
   if (w->wanted > 0 || is_asking(w)) return; /* a new watcher came */
   struct watch **link = &of->first;
   while (*link != w) link = &(*link)->next;
   *link = w->next;
-  counter_add(&of->wire->counters.watches, -1);
-  chore_add(&of->wire->batch, of->wake);
+  counter_add(&of->pipeline->counters.watches, -1);
+  deferred_call_add(&of->pipeline->batch, of->wake);
   free(w->enquiry);
   free(w->data);
   free(w);
@@ -130,14 +130,14 @@ static bool is_left(const struct watch *w) {
 /* Removes a watch without watchers.  Also removes it from the server, which has
  * it or may have it. */
 static void dispose(struct watch *w) {
-  struct wire *wire = w->of->wire;
+  struct pipeline *pipeline = w->of->pipeline;
   if (w->wanted > 0 || is_asking(w)) return;
   if (is_at_server(w) || is_left(w)) {
-    if (wire_holds_back(wire, &w->of->backoff)) return;
+    if (pipeline_holds_back(pipeline, &w->of->backoff)) return;
     w->armed_in = w->left_in = 0;
     if (ask(w, OP_UNWATCH)) return;
   }
-  chore_add(&wire->step, &w->end);
+  deferred_call_add(&pipeline->step, &w->end);
 }
 
 /* Arming watches. */
@@ -171,7 +171,7 @@ bool watch_is_revoked(const struct watcher *watcher) {
 }
 
 static void read(struct watch *w) {
-  if (!is_asking(w) && !wire_holds_back(w->of->wire, &w->of->backoff))
+  if (!is_asking(w) && !pipeline_holds_back(w->of->pipeline, &w->of->backoff))
     ask(w, w->awaited ? OP_EXISTS : OP_GET);
 }
 
@@ -276,21 +276,21 @@ static void note_data(struct watch *w, const struct reply *reply) {
 /* The server or the client library may still have the watch. */
 static void refused(struct watch *w, int rc) {
   say(w, "cannot watch", rc);
-  wire_back_off(w->of->wire, &w->of->backoff, rc);
-  if (w->awaited) w->left_in = w->of->wire->connection;
+  pipeline_back_off(w->of->pipeline, &w->of->backoff, rc);
+  if (w->awaited) w->left_in = w->of->pipeline->connection;
   dispose(w);
 }
 
 /* The ACL forbids reading, but the node exists: a server looks for the node
  * before it checks the ACL. */
 static void hidden(struct watch *w, const struct reply *reply) {
-  wire_look_later(w->of->wire);
-  w->hidden_in = w->of->wire->connection;
+  pipeline_look_later(w->of->pipeline);
+  w->hidden_in = w->of->pipeline->connection;
   tell(w, WATCH_HIDDEN, reply);
 }
 
 static void was_read(struct watch *w, const struct reply *reply) {
-  unsigned connection = w->of->wire->connection;
+  unsigned connection = w->of->pipeline->connection;
   w->hidden_in = 0;
   if (reply->rc == REPLY_OK || reply->rc == REPLY_NO_NODE) w->left_in = 0;
   if (reply->rc == REPLY_OK) {
@@ -347,20 +347,20 @@ static bool was_silent(const struct watch *w, const struct reply *reply) {
 void watches_look_again(struct watches *watches) {
   for (struct watch *w = watches->first; w; w = w->next) {
     if (!is_polled(w) || w->wanted == 0 || !is_known(w)) continue;
-    wire_look_later(watches->wire);
+    pipeline_look_later(watches->pipeline);
     read(w);
   }
 }
 
 /* The server still has the watch, unless it has fired meanwhile. */
 static void was_not_taken(struct watch *w, int rc) {
-  w->left_in = w->of->wire->connection;
-  wire_back_off(w->of->wire, &w->of->backoff, rc);
+  w->left_in = w->of->pipeline->connection;
+  pipeline_back_off(w->of->pipeline, &w->of->backoff, rc);
 }
 
 static void on_reply(struct op *op, const struct reply *reply) {
   struct watch *w = op->owner;
-  if (w->awaited) wire_look_later(w->of->wire);
+  if (w->awaited) pipeline_look_later(w->of->pipeline);
   if (op->kind == OP_UNWATCH && reply_is_transient(reply->rc))
     was_not_taken(w, reply->rc);
   if (op->kind != OP_UNWATCH)
@@ -385,10 +385,10 @@ static struct watch *make(struct watches *watches, const char *name) {
   w->watchers_end = &w->watchers;
   w->hash = hash_of(name);
   w->czxid = NEVER_READ;
-  w->end = (struct chore){.run = destroy};
+  w->end = (struct deferred_call){.run = destroy};
   w->next = watches->first;
   watches->first = w;
-  counter_add(&watches->wire->counters.watches, 1);
+  counter_add(&watches->pipeline->counters.watches, 1);
   return w;
 }
 

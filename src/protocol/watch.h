@@ -11,9 +11,9 @@
 
 #include <stddef.h>
 
-#include "chore.h"
+#include "deferred_call.h"
 #include "op.h"
-#include "wire.h"
+#include "pipeline.h"
 
 #pragma GCC visibility push(hidden)
 
@@ -55,7 +55,7 @@ struct watch {
   struct watch *next; /* of the same directory */
   struct watcher *watchers, **watchers_end;
   struct enquiry *enquiry; /* NULL: no request */
-  struct chore end;
+  struct deferred_call end;
   int64_t czxid;      /* of the node that was read */
   int wanted;         /* the number of watchers */
   unsigned armed_in;  /* the connection in which the server confirmed it */
@@ -71,8 +71,9 @@ struct watch {
 
 /* The watches of one directory. */
 struct watches {
-  struct wire *wire;
-  struct chore *wake; /* run when a watch is gone: the directory may be idle */
+  struct pipeline *pipeline;
+  struct deferred_call
+      *wake; /* run when a watch is gone: the directory may be idle */
   /* Returns whether this child is a node of this session. */
   bool (*is_ours)(const struct watches *watches, const char *name);
   struct watch *first;
@@ -129,7 +130,8 @@ bool watch_is_for(const struct watcher *watcher, const char *name);
  * that joins an armed watch has not been told of it. */
 bool watch_is_revoked(const struct watcher *watcher);
 
-/* Reports `message` for the child, as wire_trouble does, because of `rc`. */
+/* Reports `message` for the child, as pipeline_trouble does, because of
+ * `rc`. */
 void watch_say(const struct watcher *watcher, const char *message, int rc);
 
 /* Returns the child's name; NULL: no watch. */

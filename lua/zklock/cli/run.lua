@@ -6,7 +6,7 @@
 local exit = require "zklock.cli.exit"
 local load = require "zklock.cli.load"
 local connect = require "zklock.cli.connect"
-local Keeper = require "zklock.cli.keeper"
+local GuardianClient = require "zklock.cli.guardian_client"
 local once = require "zklock.cli.once"
 local signals = require "zklock.cli.signals"
 local talk = require "zklock.cli.talk"
@@ -66,7 +66,7 @@ function on.failed(self, detail)
   self:conclude { code = tonumber(code), problem = problem }
 end
 
-function on.stopped(self) self.keeper:stop() end
+function on.stopped(self) self.guardian_client:stop() end
 
 local endings = {
   lease = "no server has responded for too long: the command is ended "
@@ -115,7 +115,7 @@ function on.gone(self)
   local timer, was_refused = uv.new_timer(), false
   local function look()
     local is_left, is_refused, is_whole, group =
-      self.keeper.kill_rest(self.pid or 0)
+      self.guardian_client.kill_rest(self.pid or 0)
     self.pid = group
     if not is_left then
       timer:close()
@@ -142,7 +142,7 @@ end
 -- Until the command runs, signals end zklock; then they go to the command.
 function Run:on_signal(number)
   if self.granted then
-    self.keeper:signal(number)
+    self.guardian_client:signal(number)
   elseif number ~= signals.number_of "WINCH" then
     self:abandon(exit.of_signal(number), number)
   end
@@ -171,10 +171,14 @@ function Run:watch_signals()
   local unwatch = signals.watch("TERM INT HUP QUIT USR1 USR2 WINCH",
     function(number) self:on_signal(number) end)
   local unwatch_stops = signals.watch("TSTP", function(number)
-    if self.granted then self.keeper:signal(number) else self.keeper:stop() end
+    if self.granted then
+      self.guardian_client:signal(number)
+    else
+      self.guardian_client:stop()
+    end
   end)
   local unwatch_goings = signals.watch("CONT", function()
-    self.keeper:go_on()
+    self.guardian_client:go_on()
   end)
   self.unwatch = function() unwatch() unwatch_stops() unwatch_goings() end
 end
@@ -220,7 +224,7 @@ function Run:tell_lease(guard)
   local function tell()
     local moment = zklock.now()
     if guard:is_held() then
-      self.keeper:lease(moment + guard:lease(), margin)
+      self.guardian_client:lease(moment + guard:lease(), margin)
     end
   end
   tell()
@@ -230,14 +234,14 @@ function Run:tell_lease(guard)
   guard:on_lost(function(_, reason)
     self.loss = reason
     if self.outcome then return end
-    self.keeper:finish()
+    self.guardian_client:finish()
     talk.say(self.is_refused and "%s was lost (%s), and the command goes on"
       or "%s was lost (%s): the command is ended", guard.path, reason)
   end)
   guard:on_revoke(function()
     talk.say("another client asks for %s: the command is sent SIGTERM",
       guard.path)
-    self.keeper:signal(signals.number_of "TERM")
+    self.guardian_client:signal(signals.number_of "TERM")
   end)
 end
 
@@ -267,7 +271,7 @@ end
 function Run:execute(guard)
   self.granted = true
   self:tell_lease(guard)
-  self.keeper:run(guard:token())
+  self.guardian_client:run(guard:token())
   self:await()
   self.times:mark "ended after"
   self.timer:close()
@@ -317,11 +321,11 @@ return function(request)
     heard[word] = function(detail) fn(self, detail) end
   end
   local problem
-  self.keeper, problem = Keeper.start({
+  self.guardian_client, problem = GuardianClient.start({
     words = request.words, path = request.path, holder = self.holder,
     grace = self.grace, max_hold = request.max_hold,
   }, heard)
-  if not self.keeper then
+  if not self.guardian_client then
     exit.fail("internal", "cannot start a process: %s", problem)
   end
   talk.begin()

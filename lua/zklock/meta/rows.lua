@@ -170,7 +170,7 @@
 ---@field lists integer
 ---
 --- Orphaned nodes of this session, left by lost replies. zklock deletes them.
----@field strays integer
+---@field orphans integer
 
 -- ## Trace events
 --

@@ -1,0 +1,51 @@
+#include <stdio.h>
+
+#include "io/log_throttle.h"
+#include "test.h"
+
+ABOUT("A notice");
+
+#define SECOND INT64_C(1000000000)
+
+static struct log_throttle log_throttle;
+
+/* How often it was not told before; -1: it is not told now either. */
+static int tell(const char *text, int seconds) {
+  int since;
+  return log_throttle_due(&log_throttle, text, seconds * SECOND, &since) ? since
+                                                                         : -1;
+}
+
+TEST("is told at once, then once a minute, and how often it was not") {
+  CHECK_INT(0, tell("a", 5));
+  for (int i = 6; i < 65; i++) CHECK_INT(-1, tell("a", i));
+  CHECK_INT(59, tell("a", 65));
+  CHECK_INT(-1, tell("a", 66));
+  CHECK_INT(1, tell("a", 200));
+  CHECK_INT(0, tell("a", 300));
+}
+
+TEST("does not keep another one back") {
+  log_throttle = (struct log_throttle){0};
+  CHECK_INT(0, tell("a", 5));
+  CHECK_INT(0, tell("b", 6));
+  CHECK_INT(-1, tell("a", 7));
+  CHECK_INT(-1, tell("b", 7));
+}
+
+TEST("is known as long as it is among the last 32") {
+  char text[20];
+  log_throttle = (struct log_throttle){0};
+  CHECK_INT(0, tell("a", 300));
+  for (int i = 0; i < LOG_THROTTLE_MAX; i++) {
+    snprintf(text, sizeof text, "sentence %d", i);
+    CHECK_INT(0, tell(text, 301 + i));
+  }
+  for (int i = 0; i < LOG_THROTTLE_MAX; i++) {
+    snprintf(text, sizeof text, "sentence %d", i);
+    CHECK_INT(-1, tell(text, 340));
+  }
+  CHECK_INT(0, tell("a", 341));
+  CHECK_INT(0, tell("sentence 0", 342));
+  CHECK_INT(-1, tell("sentence 31", 343));
+}

@@ -1,0 +1,269 @@
+#include "acquisition.h"
+
+#include <assert.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "clock.h"
+#include "protocol/session.h"
+
+/* Six digits: tokens with their turns must be comparable as text. */
+enum { TURNS_MAX = 999999 };
+
+static void drop(void *acquisition) { acquisition_drop(acquisition); }
+
+struct acquisition *acquisition_new(struct proof *proof, const char *chroot,
+                                    const char *path, const void *data,
+                                    size_t size,
+                                    const struct contender_options *options,
+                                    news_handler *tell) {
+  bool permit = options->kind == KIND_PERMIT;
+  size_t prefix = strlen(chroot), length = prefix + strlen(path);
+  size_t whole = length + (permit ? strlen(PERMITS) : 0);
+  size_t contender = contender_size(whole);
+  struct acquisition *acquisition =
+      calloc(1, offsetof(struct acquisition, contender) + contender + whole +
+                    1 + size);
+  if (!acquisition) return NULL;
+  struct contender *gate = permit ? malloc(contender) : NULL;
+  if (permit && !gate) {
+    free(acquisition);
+    return NULL;
+  }
+  acquisition->subject.drop = drop;
+  acquisition->references = 1;
+  acquisition->proof = proof;
+  char *text = (char *)&acquisition->contender + contender,
+       *copy = text + whole + 1;
+  acquisition->prefix = (uint16_t)prefix;
+  acquisition->length = (uint16_t)length;
+  acquisition->path = text;
+  memcpy(text, chroot, prefix); /* NOLINT: the next line ends it */
+  strcpy(text + prefix, path);
+  if (permit) strcpy(text + length, PERMITS);
+  if (size) memcpy(copy, data, size);
+  struct message *messages[] = {&acquisition->begin,   &acquisition->cancel,
+                                &acquisition->release, &acquisition->decided,
+                                &acquisition->revoked, &acquisition->ended};
+  for (int i = 0; i < 6; i++) message_init(messages[i], &acquisition->subject);
+  struct contender_options own = *options;
+  own.data = copy;
+  own.size = (int)size;
+  contender_init(&acquisition->contender, &own, tell, acquisition);
+  acquisition->contender.gate = gate;
+  return acquisition;
+}
+
+void acquisition_keep(struct acquisition *acquisition) {
+  acquisition->references++;
+}
+
+void acquisition_drop(struct acquisition *acquisition) {
+  int left = --acquisition->references;
+  assert(left >= 0);
+  if (left > 0) return;
+  if (acquisition_said(acquisition) == ACQUISITION_REFUSED)
+    free(acquisition->blocker);
+  free(acquisition->contender.gate);
+  free(acquisition);
+}
+
+/* Publishes the decision. The I/O thread calls it after it has written the
+ * acquisition's other fields. */
+static void decide(struct acquisition *acquisition,
+                   enum acquisition_state state) {
+  assert(acquisition->word == ACQUISITION_WAITING);
+  if (state == ACQUISITION_HELD) acquisition->proof->held++;
+  atomic_store_explicit(&acquisition->word, state, memory_order_release);
+}
+
+void acquisition_grant(struct acquisition *acquisition) {
+  const struct contender *c = &acquisition->contender;
+  acquisition->token = contender_token(c);
+  acquisition->hold_until = c->timer.due;
+  decide(acquisition, ACQUISITION_HELD);
+}
+
+static void note_blocker(struct acquisition *acquisition,
+                         const struct blocker *blocker) {
+  int size = blocker->size, shown = size < OP_SHOWN ? size : OP_SHOWN;
+  if (!blocker->data || size <= 0) return;
+  acquisition->blocker = malloc(sizeof *acquisition->blocker + (size_t)shown);
+  if (!acquisition->blocker) return; /* only the message gets shorter */
+  acquisition->blocker->size = size;
+  acquisition->blocker->shown = shown;
+  acquisition->blocker->holds = blocker->holds;
+  memcpy(acquisition->blocker->data, blocker->data, (size_t)shown);
+}
+
+void acquisition_refuse(struct acquisition *acquisition, enum refusal_code why,
+                        int reason) {
+  const struct contender *c = &acquisition->contender;
+  acquisition->refusal_code = why;
+  acquisition->ahead = contender_ahead(c);
+  note_blocker(acquisition, &c->blocker);
+  acquisition->other = c->other;
+  acquisition->reason = reason;
+  decide(acquisition, ACQUISITION_REFUSED);
+}
+
+void acquisition_ask_for(struct acquisition *acquisition) {
+  atomic_fetch_or(&acquisition->word, WORD_ASKED_FOR);
+}
+
+void acquisition_be_alone(struct acquisition *acquisition) {
+  atomic_store_explicit(&acquisition->alone_until, INT_MAX,
+                        memory_order_release);
+}
+
+void acquisition_have_company(struct acquisition *acquisition) {
+  atomic_store_explicit(&acquisition->alone_until,
+                        acquisition->word / WORD_TURN, memory_order_release);
+}
+
+bool acquisition_end_hold(struct acquisition *acquisition, int next) {
+  int word = acquisition->word;
+  do {
+    if ((word & WORD_STATE) != ACQUISITION_HELD) return false;
+  } while (!atomic_compare_exchange_weak(&acquisition->word, &word,
+                                         (word & ~WORD_STATE) | next));
+  acquisition->proof->held--;
+  return true;
+}
+
+static enum loss loss_of(int state) {
+  return state > ACQUISITION_LOST ? (enum loss)(state - ACQUISITION_LOST)
+                                  : LOSS_NONE;
+}
+
+static int word_of(const struct acquisition *acquisition) {
+  return atomic_load_explicit(&acquisition->word, memory_order_acquire);
+}
+
+enum acquisition_state acquisition_said(const struct acquisition *acquisition) {
+  return (enum acquisition_state)(word_of(acquisition) & WORD_STATE);
+}
+
+enum loss acquisition_said_loss(const struct acquisition *acquisition) {
+  return loss_of((int)acquisition_said(acquisition));
+}
+
+/* Functions for the Lua thread. */
+
+const char *acquisition_node(struct acquisition *acquisition) {
+  return contender_watch_name(&acquisition->contender);
+}
+
+enum acquisition_state acquisition_state(const struct acquisition *acquisition,
+                                         int turn) {
+  int word = word_of(acquisition);
+  if (word / WORD_TURN != turn) return ACQUISITION_RELEASED;
+  return (enum acquisition_state)(word & WORD_STATE);
+}
+
+enum loss acquisition_loss(const struct acquisition *acquisition, int turn) {
+  return loss_of((int)acquisition_state(acquisition, turn));
+}
+
+/* Safety depends on the order of these loads. When a session expires, the I/O
+ * thread first marks its acquisitions LOST and only then publishes the lease of
+ * a new session. So a thread that reads the new lease also reads the mark. All
+ * turns share one word, so this holds for each of them. The clock is read last:
+ * a time from before a pause could make an expired lease look valid. */
+static int64_t look(const struct acquisition *acquisition, int turn,
+                    enum loss *overdue) {
+  int64_t until = atomic_load_explicit(&acquisition->proof->lease_until,
+                                       memory_order_acquire);
+  enum acquisition_state state = acquisition_state(acquisition, turn);
+  enum loss why = LOSS_LEASE_EXPIRED;
+  *overdue = LOSS_NONE;
+  if (state != ACQUISITION_HELD) return 0;
+  if (acquisition->hold_until <= until) {
+    until = acquisition->hold_until;
+    why = LOSS_MAX_HOLD_REACHED;
+  }
+  int64_t now = clock_now();
+  if (now < until) return until - now;
+  *overdue = why;
+  return 0;
+}
+
+int64_t acquisition_lease(const struct acquisition *acquisition, int turn) {
+  enum loss overdue;
+  return look(acquisition, turn, &overdue);
+}
+
+enum loss acquisition_overdue(const struct acquisition *acquisition, int turn) {
+  enum loss overdue;
+  look(acquisition, turn, &overdue);
+  return overdue;
+}
+
+bool acquisition_is_held(const struct acquisition *acquisition, int turn) {
+  return acquisition_lease(acquisition, turn) > 0;
+}
+
+/* Local turns. */
+
+/* Without another client in the queue the number of turns is not limited.
+ * Otherwise a hold has `local_turns` more turns, counted from the turn in which
+ * the I/O thread noticed that another node may have joined. */
+static bool is_last_turn(const struct acquisition *acquisition, int turn) {
+  int until =
+      atomic_load_explicit(&acquisition->alone_until, memory_order_acquire);
+  return turn >= TURNS_MAX ||
+         turn - until >= acquisition->contender.options.local_turns;
+}
+
+/* Returns whether only a release or the loss of the node can end the hold. With
+ * max_hold or lose_on_suspend, one user's option would end the next user's
+ * turn. */
+static bool is_plain(const struct acquisition *acquisition) {
+  const struct contender_options *options = &acquisition->contender.options;
+  return options->max_hold == NEVER && !options->lose_on_suspend;
+}
+
+/* Begins a turn unless the hold has ended or another client asks for the
+ * lock. */
+static bool begin_turn(struct acquisition *acquisition) {
+  int word = acquisition->word;
+  do {
+    if ((word & WORD_STATE) != ACQUISITION_HELD || word & WORD_ASKED_FOR)
+      return false;
+  } while (!atomic_compare_exchange_weak(&acquisition->word, &word,
+                                         word + WORD_TURN));
+  return true;
+}
+
+/* The next turn relies on the same facts about the node as the grant did, and
+ * none of them has changed. If the connection or the lease ends right after the
+ * checks, the result is the same as if the turn had begun just before. */
+bool acquisition_pass_on(struct acquisition *acquisition,
+                         const struct turn *from, struct turn *to) {
+  const struct proof *proof = acquisition->proof;
+  int64_t now = clock_now();
+  if (is_last_turn(acquisition, from->index) || !is_plain(acquisition) ||
+      now >= to->deadline || proof->state != SESSION_CONNECTED ||
+      now >= proof->lease_until || !begin_turn(acquisition))
+    return false;
+  to->index = from->index + 1;
+  acquisition->speaks_for = to->number;
+  return true;
+}
+
+/* Half of the turns are used: check whether another client waits. */
+bool acquisition_looks_around(struct acquisition *acquisition) {
+  int turn = acquisition->word / WORD_TURN;
+  if (acquisition->looks ||
+      2 * turn < acquisition->contender.options.local_turns)
+    return false;
+  return acquisition->looks = true;
+}
+
+int wait_bucket(int64_t waited) {
+  int bucket = 0;
+  for (int64_t us = waited / 1000; us > 0 && bucket < WAIT_BUCKETS - 1; us /= 2)
+    bucket++;
+  return bucket;
+}

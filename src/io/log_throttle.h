@@ -1,0 +1,37 @@
+/* Limits repeated log messages to one a minute.
+ *
+ * Without a connection, each attempt logs the same message. The first is
+ * logged. After a minute, the next one is logged with the number of those
+ * skipped. A message names its server, so a message about another server is
+ * logged at once.
+ *
+ * Pure. Messages are identified by their hash. Only the last LOG_THROTTLE_MAX
+ * are remembered. */
+#ifndef ZKLOCK_THROTTLED_H
+#define ZKLOCK_THROTTLED_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#pragma GCC visibility push(hidden)
+
+enum { LOG_THROTTLE_MAX = 32 };
+
+struct throttled {
+  uint64_t hash; /* 0: none */
+  int64_t told;  /* time of the last one logged */
+  int since;     /* number skipped since then */
+};
+
+struct log_throttle {
+  struct throttled list[LOG_THROTTLE_MAX];
+};
+
+/* Returns whether to log a message now. Then `*since` is the number of times
+ * that it was skipped. */
+bool log_throttle_due(struct log_throttle *log_throttle, const char *text,
+                      int64_t now, int *since);
+
+#pragma GCC visibility pop
+
+#endif

@@ -1,0 +1,382 @@
+/* The userdata behind a guard: a hold reference of a hold. */
+#include "lua_hold_ref.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "io/clock.h"
+#include "io/process.h"
+
+static const struct object_type hold_ref_type = {"zklock.hold"};
+
+struct hold_ref *binding_check_hold_ref(lua_State *L, int index) {
+  struct hold_ref *hold_ref = binding_check_object(L, index, &hold_ref_type);
+  if (!hold_ref->acquisition) luaL_error(L, "zklock: this share is empty");
+  return hold_ref;
+}
+
+struct hold_ref *binding_check_granted(lua_State *L, int index) {
+  struct hold_ref *hold_ref = binding_check_hold_ref(L, index);
+  if (acquisition_said(hold_ref->acquisition) < ACQUISITION_HELD)
+    luaL_error(L, "zklock: this share has not been granted");
+  return hold_ref;
+}
+
+int binding_new_hold_ref(lua_State *L) {
+  binding_new_object(L, &hold_ref_type, sizeof(struct hold_ref));
+  return 1;
+}
+
+static bool stands_in_line(const struct hold_ref *hold_ref) {
+  return hold_ref->core && hold_ref->live && !hold_ref->acquisition;
+}
+
+struct hold_ref *binding_vacant_hold_ref(lua_State *L, int index) {
+  if (lua_isnoneornil(L, index)) {
+    binding_new_hold_ref(L);
+    return lua_touserdata(L, -1);
+  }
+  struct hold_ref *hold_ref = binding_check_object(L, index, &hold_ref_type);
+  luaL_argcheck(L,
+                (!hold_ref->core || stands_in_line(hold_ref)) &&
+                    !hold_ref->dead,
+                index, "not empty");
+  lua_pushvalue(L, index);
+  return hold_ref;
+}
+
+void binding_stand_hold_ref(struct hold_ref *hold_ref, struct core *core,
+                            int64_t deadline) {
+  core_keep(core);
+  core_stand(core, &hold_ref->turn, deadline);
+  core->standing++;
+  hold_ref->core = core;
+  hold_ref->live = true;
+}
+
+static void step_out(const struct hold_ref *hold_ref) {
+  hold_ref->core->standing--;
+}
+
+void binding_fill_hold_ref(struct hold_ref *hold_ref, struct core *core,
+                           struct acquisition *acquisition) {
+  if (stands_in_line(hold_ref))
+    step_out(hold_ref);
+  else
+    core_keep(core);
+  hold_ref->core = core;
+  hold_ref->acquisition = acquisition;
+  hold_ref->live = true;
+  acquisition->hold_refs++;
+}
+
+/* hold_ref:again([empty]) → another hold reference of the same hold */
+static int hold_ref_again(lua_State *L) {
+  struct hold_ref *hold_ref = binding_check_hold_ref(L, 1);
+  binding_check_process(L, hold_ref->core);
+  struct hold_ref *copy = binding_vacant_hold_ref(L, 2);
+  luaL_argcheck(L, !copy->core, 2, "not empty");
+  acquisition_keep(hold_ref->acquisition);
+  copy->turn = hold_ref->turn;
+  binding_fill_hold_ref(copy, hold_ref->core, hold_ref->acquisition);
+  return 1;
+}
+
+/* Releases a hold reference. The last hold reference passes the hold to `next`,
+ * if there is one and that is possible, or ends the hold. Returns false if the
+ * hold was lost. */
+static bool give_back(struct hold_ref *hold_ref, bool report,
+                      struct hold_ref *next) {
+  struct acquisition *acquisition = hold_ref->acquisition;
+  hold_ref->live = false;
+  hold_ref->last = --acquisition->hold_refs == 0;
+  if (acquisition_said(acquisition) == ACQUISITION_WAITING) {
+    core_abandon(hold_ref->core, acquisition);
+    return true;
+  }
+  if (!hold_ref->last)
+    return !acquisition_loss(acquisition, hold_ref->turn.index);
+  hold_ref->passed = next && core_pass_on(hold_ref->core, acquisition,
+                                          &hold_ref->turn, &next->turn);
+  if (!hold_ref->passed)
+    return core_release(hold_ref->core, acquisition, report);
+  acquisition_keep(acquisition);
+  binding_fill_hold_ref(next, hold_ref->core, acquisition);
+  return true;
+}
+
+/* Returns the hold reference at `index` if it waits in a local queue of this
+ * session, or NULL. */
+static struct hold_ref *next_hold_ref(lua_State *L, int index,
+                                      const struct core *core) {
+  if (lua_isnoneornil(L, index)) return NULL;
+  struct hold_ref *next = binding_check_object(L, index, &hold_ref_type);
+  return stands_in_line(next) && next->core == core ? next : NULL;
+}
+
+/* hold_ref:release([report [, next]]) → kept, last, passed
+ *
+ * `kept` is false if the hold was lost, also by the local clock. `last`: this
+ * was the last hold reference. `passed`: the waiting reference `next` has the lock
+ * now. `report`: unless it was passed on, post "gone" when the node is deleted.
+ * Idempotent: returns the same again. */
+static int hold_ref_release(lua_State *L) {
+  struct hold_ref *hold_ref = binding_check_object(L, 1, &hold_ref_type);
+  if (hold_ref->core) binding_check_process(L, hold_ref->core);
+  if (stands_in_line(hold_ref)) {
+    step_out(hold_ref);
+    hold_ref->live = false;
+    hold_ref->kept = true;
+  } else if (hold_ref->live) {
+    struct hold_ref *next = next_hold_ref(L, 3, hold_ref->core);
+    core_find_loss(hold_ref->core, hold_ref->acquisition, hold_ref->turn.index);
+    hold_ref->kept = give_back(hold_ref, lua_toboolean(L, 2), next);
+  }
+  lua_pushboolean(L, hold_ref->kept);
+  lua_pushboolean(L, hold_ref->last);
+  lua_pushboolean(L, hold_ref->passed);
+  return 3;
+}
+
+static int hold_ref_cancel(lua_State *L) {
+  struct hold_ref *hold_ref = binding_check_hold_ref(L, 1);
+  binding_check_process(L, hold_ref->core);
+  core_cancel(hold_ref->core, hold_ref->acquisition);
+  return 0;
+}
+
+static int hold_ref_gc(lua_State *L) {
+  struct hold_ref *hold_ref = binding_test_object(L, 1, &hold_ref_type);
+  if (hold_ref) hold_ref->dead = true;
+  if (!hold_ref || !hold_ref->core || hold_ref->core->owner != process_id())
+    return 0;
+  struct acquisition *acquisition = hold_ref->acquisition;
+  if (stands_in_line(hold_ref)) {
+    step_out(hold_ref);
+  } else if (hold_ref->live) {
+    bool held = acquisition_said(acquisition) == ACQUISITION_HELD;
+    /* With local_turns, "gone" tells its local waiters about the end. */
+    give_back(hold_ref, acquisition->contender.options.local_turns > 0, NULL);
+    if (held && hold_ref->last && !hold_ref->core->closed) {
+      char text[PATH_MAX_BYTES + 120];
+      snprintf(text, sizeof text,
+               "a guard of %.*s was collected without release, which ends its "
+               "hold: keep the guard, and release it",
+               (int)(acquisition->length - acquisition->prefix),
+               acquisition->path + acquisition->prefix);
+      log_say(&hold_ref->core->log, "warn", text);
+    }
+  }
+  if (acquisition) acquisition_drop(acquisition);
+  core_forget(hold_ref->core);
+  hold_ref->core = NULL;
+  hold_ref->acquisition = NULL;
+  hold_ref->live = false;
+  return 0;
+}
+
+static bool is_usable(const struct hold_ref *hold_ref) {
+  return hold_ref->live && !hold_ref->core->closed &&
+         hold_ref->core->owner == process_id();
+}
+
+static int hold_ref_is_held(lua_State *L) {
+  const struct hold_ref *hold_ref = binding_check_hold_ref(L, 1);
+  lua_pushboolean(L, is_usable(hold_ref) &&
+                         acquisition_is_held(hold_ref->acquisition,
+                                             hold_ref->turn.index));
+  return 1;
+}
+
+static int hold_ref_lease(lua_State *L) {
+  const struct hold_ref *hold_ref = binding_check_hold_ref(L, 1);
+  int64_t lease = is_usable(hold_ref) ? acquisition_lease(hold_ref->acquisition,
+                                                          hold_ref->turn.index)
+                                      : 0;
+  lua_pushnumber(L,
+                 lease == NEVER ? HUGE_VAL : (lua_Number)lease / NANOSECONDS);
+  return 1;
+}
+
+/* hold_ref:state() → "waiting", "refused", "held", "suspended", "released" or
+ * "lost" */
+static int hold_ref_state(lua_State *L) {
+  static const char *const names[] = {"waiting", "refused", "held", "released"};
+  const struct hold_ref *hold_ref = binding_check_hold_ref(L, 1);
+  binding_check_process(L, hold_ref->core);
+  int turn = hold_ref->turn.index;
+  int state = acquisition_state(hold_ref->acquisition, turn);
+  if (state == ACQUISITION_HELD && (!hold_ref->live || hold_ref->core->closed))
+    state = ACQUISITION_RELEASED;
+  /* Returns "suspended" at the first doubt: no connection, or no valid lease by
+   * the local clock. */
+  if (state == ACQUISITION_HELD &&
+      (hold_ref->core->proof.state != SESSION_CONNECTED ||
+       !acquisition_is_held(hold_ref->acquisition, turn)))
+    lua_pushliteral(L, "suspended");
+  else
+    lua_pushstring(L, acquisition_loss(hold_ref->acquisition, turn)
+                          ? "lost"
+                          : names[state]);
+  return 1;
+}
+
+/* hold_ref:reason() → why the hold was lost, if the loss was reported */
+static int hold_ref_reason(lua_State *L) {
+  const struct hold_ref *hold_ref = binding_check_hold_ref(L, 1);
+  binding_check_process(L, hold_ref->core);
+  lua_pushstring(L,
+                 contender_loss_name(acquisition_loss(hold_ref->acquisition,
+                                                      hold_ref->turn.index)));
+  return 1;
+}
+
+/* hold_ref:find_loss() → why the hold is lost; reports a loss by the local
+ * clock */
+static int hold_ref_find_loss(lua_State *L) {
+  const struct hold_ref *hold_ref = binding_check_hold_ref(L, 1);
+  binding_check_process(L, hold_ref->core);
+  lua_pushstring(L, contender_loss_name(core_find_loss(hold_ref->core,
+                                                       hold_ref->acquisition,
+                                                       hold_ref->turn.index)));
+  return 1;
+}
+
+static struct acquisition *granted_acquisition(lua_State *L) {
+  return binding_check_granted(L, 1)->acquisition;
+}
+
+static int hold_ref_token(lua_State *L) {
+  const struct acquisition *acquisition = granted_acquisition(L);
+  char text[24];
+  snprintf(text, sizeof text, "%019lld", (long long)acquisition->token);
+  lua_pushstring(L, text);
+  return 1;
+}
+
+static int hold_ref_token_number(lua_State *L) {
+  const struct acquisition *acquisition = granted_acquisition(L);
+#if LUA_VERSION_NUM >= 503
+  lua_pushinteger(L, (lua_Integer)acquisition->token);
+#else
+  if (acquisition->token > INT64_C(9007199254740991))
+    return luaL_error(L,
+                      "zklock: the token %019lld is not exact as a number "
+                      "of this Lua: use token()",
+                      (long long)acquisition->token);
+  lua_pushnumber(L, (lua_Number)acquisition->token);
+#endif
+  return 1;
+}
+
+/* hold_ref:node() → the node's path, without the chroot */
+static int hold_ref_node(lua_State *L) {
+  struct acquisition *acquisition = granted_acquisition(L);
+  lua_pushfstring(L, "%s/%s", acquisition->path + acquisition->prefix,
+                  acquisition_node(acquisition));
+  return 1;
+}
+
+/* Returns a hold reference that waits in a local queue or has an
+ * acquisition. */
+static struct hold_ref *asking_hold_ref(lua_State *L) {
+  struct hold_ref *hold_ref = binding_check_object(L, 1, &hold_ref_type);
+  if (!hold_ref->core) luaL_error(L, "zklock: this share is empty");
+  return hold_ref;
+}
+
+/* hold_ref:number() → the number of its hold or wait in events */
+static int hold_ref_number(lua_State *L) {
+  lua_pushnumber(L, (lua_Number)asking_hold_ref(L)->turn.number);
+  return 1;
+}
+
+/* hold_ref:root() → the number of the first turn of its hold; nothing if it
+ * waits in a local queue */
+static int hold_ref_root(lua_State *L) {
+  const struct hold_ref *hold_ref = asking_hold_ref(L);
+  if (!hold_ref->acquisition) return 0;
+  lua_pushnumber(L, (lua_Number)hold_ref->acquisition->number);
+  return 1;
+}
+
+/* hold_ref:is_overdue() → whether its deadline has passed; if not, "alarm"
+ * reports when it passes */
+static int hold_ref_is_overdue(lua_State *L) {
+  const struct hold_ref *hold_ref = asking_hold_ref(L);
+  binding_check_process(L, hold_ref->core);
+  bool overdue = hold_ref->turn.deadline <= clock_now();
+  if (!overdue) core_call_at(hold_ref->core, hold_ref->turn.deadline);
+  lua_pushboolean(L, overdue);
+  return 1;
+}
+
+static int push_seconds(lua_State *L, int64_t duration) {
+  lua_pushnumber(L, (lua_Number)duration / NANOSECONDS);
+  return 1;
+}
+
+/* hold_ref:take() → how long the user has waited for it. The hold time starts
+ * now. */
+static int hold_ref_take(lua_State *L) {
+  struct turn *turn = &binding_check_granted(L, 1)->turn;
+  turn->taken = clock_now();
+  return push_seconds(L, turn->taken - turn->asked);
+}
+
+/* hold_ref:waited() → seconds since it was requested */
+static int hold_ref_waited(lua_State *L) {
+  return push_seconds(L, clock_now() - asking_hold_ref(L)->turn.asked);
+}
+
+/* hold_ref:held() → seconds since its user got it, and its mode, as
+ * `contenders` returns it */
+static int hold_ref_held(lua_State *L) {
+  /* In the order of enum kind: rule.h. */
+  static const char *const modes[] = {"mutex",  "read",   "write",
+                                      "permit", "unfair", "member"};
+  const struct hold_ref *hold_ref = binding_check_granted(L, 1);
+  push_seconds(L, clock_now() - hold_ref->turn.taken);
+  lua_pushstring(L, modes[hold_ref->acquisition->contender.options.kind]);
+  return 2;
+}
+
+/* hold_ref:watch(): watches the hold's node soon. Only a granted acquisition
+ * has a node, and before the grant the message may still be in use. */
+static int hold_ref_watch(lua_State *L) {
+  struct hold_ref *hold_ref = binding_check_hold_ref(L, 1);
+  binding_check_process(L, hold_ref->core);
+  if (!hold_ref->core->closed &&
+      acquisition_said(hold_ref->acquisition) == ACQUISITION_HELD)
+    core_watch(hold_ref->core, hold_ref->acquisition);
+  return 0;
+}
+
+static int hold_ref_turn(lua_State *L) {
+  lua_pushinteger(L, binding_check_granted(L, 1)->turn.index);
+  return 1;
+}
+
+void binding_register_hold_ref(lua_State *L) {
+  static const luaL_Reg methods[] = {{"again", hold_ref_again},
+                                     {"release", hold_ref_release},
+                                     {"cancel", hold_ref_cancel},
+                                     {"is_held", hold_ref_is_held},
+                                     {"lease", hold_ref_lease},
+                                     {"state", hold_ref_state},
+                                     {"token", hold_ref_token},
+                                     {"token_number", hold_ref_token_number},
+                                     {"node", hold_ref_node},
+                                     {"number", hold_ref_number},
+                                     {"watch", hold_ref_watch},
+                                     {"turn", hold_ref_turn},
+                                     {"take", hold_ref_take},
+                                     {"waited", hold_ref_waited},
+                                     {"held", hold_ref_held},
+                                     {"reason", hold_ref_reason},
+                                     {"find_loss", hold_ref_find_loss},
+                                     {"root", hold_ref_root},
+                                     {"is_overdue", hold_ref_is_overdue},
+                                     {NULL, NULL}};
+  binding_new_type(L, &hold_ref_type, methods, hold_ref_gc);
+}

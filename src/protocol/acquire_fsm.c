@@ -1,0 +1,458 @@
+/* The life of a contender:
+ *
+ *                 a connection,                list: nobody ahead, and proof
+ *   PARKED ─────► a place ────► ENTERING ───────────────────────────► HELD
+ *     ▲                          │ ▲  │ list: somebody ahead           ▲ │
+ *     │ session expired;         │ │  └───────────► QUEUED ────────────┘ │
+ *     │ to begin again      lost │ │ no such node    ▲ │ it is first     │
+ *     │ (any waiting state,      ▼ │                 │ │                 │
+ *     │ LEAVING)              FINDING ───────────────┘ │                 │
+ *     │                          │      found          │                 │
+ *     └──────────────────────────┴─────────────────────┤         release,│
+ *                                timeout, cancel, close│            loss │
+ *                                                      ▼                 ▼
+ *   GONE ◄── deleted, not found, or died with its session ────────── LEAVING
+ *
+ * Transitions, and the functions that make them:
+ * → PARKED             acquire_fsm_begin; acquire_fsm_finish,
+ * acquire_fsm_start_over (if the
+ *                        quota is used up), acquire_fsm_session_ended
+ *   PARKED → ENTERING    acquire_fsm_enter
+ *   ENTERING → FINDING   may_be_made
+ *   FINDING, QUEUED → ENTERING        acquire_fsm_start_over
+ *   QUEUED → FINDING     acquire_fsm_refute
+ * → QUEUED             acquire_fsm_be_first (without a lasting lease);
+ * be_second;
+ *                        queue_position.c's aim
+ *   → HELD               grant
+ *   → LEAVING            acquire_fsm_leave
+ *   → GONE               acquire_fsm_finish
+ *
+ * acquire_fsm_leave and acquire_fsm_finish are in release_fsm.c.
+ * contender_check asserts the facts of each state.  The user sees HELD without
+ * a connection as "suspended".
+ *
+ * Why two clients never believe that they hold the lock.  A grant needs all of:
+ *
+ *   1. The contender's node exists and belongs to the current session
+ *      (NODE_OURS).  A session ends its holds when it expires.
+ *   2. A server has shown that no node is ahead.  Either a list showed this,
+ *      sent after the create and in this connection, which begins with a round
+ * if it is not the first (pipeline.c).  Or each node that such a list showed
+ *      ahead was deleted since.  The set of nodes ahead only shrinks, because
+ *      numbers grow with every create.
+ *   3. In the second case, the contender's own node still exists.  The watch of
+ *      exactly that node was confirmed in this connection and has not fired.
+ *      Events of a connection come in the order of the changes.  So an earlier
+ *      deletion of the own node would have been reported earlier.
+ *   4. The lease is valid at the moment of the grant.  Replies may have waited
+ *      in a buffer for any time while the process was stopped.
+ *
+ * After a reconnection nothing of 2 and 3 remains (`listed_in`, `armed_in`),
+ * because a server reports missed deletions in any order.  Only a deletion
+ * grants; any other event of the predecessor leads to another list.
+ *
+ * This file ensures 4 for every way of waiting, and asserts 1.  The ways ensure
+ * 1, 2 and 3: queued.c and queue_position.c; unfair.c with one node for all;
+ * semaphore.c with a count.  A local turn (acquisition.c) changes no condition
+ * of the grant. */
+#include "acquire_fsm.h"
+
+#include <assert.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "conflict.h"
+#include "doubts.h"
+#include "fast_requeue.h"
+#include "hash.h"
+#include "wait_ops.h"
+
+#define CANNOT_CREATE "cannot create a node"
+
+static op_handler on_answer;
+
+/* Requests to release the lock. */
+
+static void tell_revocation(struct contender *c) {
+  if (c->revocation != REVOCATION_HEARD || c->state != CONTENDER_HELD) return;
+  c->revocation = REVOCATION_TOLD;
+  c->tell(c, NEWS_REVOKED);
+}
+
+/* A request that is read before the grant is reported after it. */
+void acquire_fsm_hear_revocation(struct contender *c) {
+  if (watch_is_revoked(&c->own) && c->revocation == REVOCATION_NONE)
+    c->revocation = REVOCATION_HEARD;
+  tell_revocation(c);
+}
+
+/* Begin and end of a contender. */
+
+static void settle(struct deferred_call *deferred_call) {
+  struct contender *c =
+      (struct contender *)((char *)deferred_call -
+                           offsetof(struct contender, deferred_call));
+  c->wait_ops->settle(c);
+}
+
+void acquire_fsm_settle(struct contender *c) {
+  if (c->state != CONTENDER_GONE || deferred_call_waits(&c->deferred_call))
+    return;
+  if (c->op.in_flight || c->look) return;
+  if (c->gate_state != GATE_UNUSED && c->gate_state != GATE_FREE) return;
+  contender_check(c);
+  contender_drop(c);
+  c->tell(c, NEWS_FORGOTTEN);
+}
+
+void acquire_fsm_begin(struct contender *c, struct queue *queue,
+                       const struct wait_ops *wait_ops) {
+  c->wait_ops = wait_ops;
+  c->deferred_call = (struct deferred_call){.run = settle};
+  c->op.handler = on_answer;
+  contender_prepare(c, OP_CREATE);
+  contender_join(c, queue);
+  timer_set(&queue->all->timers, &c->timer, c->options.deadline);
+}
+
+/* Watching the own node. */
+
+void acquire_fsm_watch_own(struct contender *c) {
+  if (c->state != CONTENDER_HELD) return;
+  contender_check(c);
+  if (!watch_want(&c->own, &c->queue->directory.watches,
+                  contender_watch_name(c)))
+    return;
+  if (contender_watches_own(c))
+    acquire_fsm_hear_revocation(c); /* another watcher of ours has read it */
+  else
+    watch_read(&c->own);
+}
+
+/* The grant. */
+
+static void grant(struct contender *c) {
+  struct contenders *all = c->queue->all;
+  int64_t max_hold = c->options.max_hold;
+  timer_set(&all->timers, &c->timer,
+            max_hold == NEVER ? NEVER : all->pipeline->now + max_hold);
+  contender_unwatch_others(c);
+  contender_decide(c, DECISION_GRANTED);
+  c->node.granted_in = all->pipeline->connection;
+  contender_enter(c, CONTENDER_HELD);
+  contender_check(c);
+  if (c->options.kind != KIND_GATE)
+    counter_add(&all->pipeline->counters.grants, 1);
+  c->tell(c, NEWS_GRANTED);
+  tell_revocation(c);
+}
+
+/* Without a valid lease the news may be old: look again behind a committed
+ * round.  A hold by a lease that is nearly over would soon be lost. */
+void acquire_fsm_be_first(struct contender *c) {
+  struct pipeline *pipeline = contender_pipeline(c);
+  contender_check(c);
+  if (pipeline_lease_lasts(pipeline)) {
+    if (conflict_permits(c)) grant(c);
+    return;
+  }
+  contender_enter(c, CONTENDER_QUEUED);
+  c->view.listed_in = 0;
+  c->view.phase = VIEW_AWAITS_LEASE;
+  pipeline_prove(pipeline);
+}
+
+void acquire_fsm_proved(struct contender *c) {
+  if (c->view.phase != VIEW_AWAITS_LEASE) return;
+  c->view.phase = VIEW_PLAIN;
+  if (c->state != CONTENDER_QUEUED) return;
+  contender_check(c);
+  c->wait_ops->look_anew(c);
+}
+
+/* The node. */
+
+/* No earlier node of this session had the new name.  So news of an earlier node
+ * cannot be mistaken for news of this one. */
+static void take_new_name(struct contender *c) {
+  doubts_note(c);
+  char name[NAME_MAX_OWN];
+  c->node = (struct node){.id = c->queue->all->next_id++};
+  c->undone = c->bereft = false;
+  c->view = (struct view){0};
+  c->revocation = REVOCATION_NONE;
+  contender_new_name(c, name, sizeof name);
+  contender_set_name(c, name);
+}
+
+/* Delays the next create: a server may never show its nodes, or may refuse each
+ * create for a wrong reason. */
+static void rest(struct contender *c) {
+  struct contenders *all = c->queue->all;
+  int64_t now = all->pipeline->now, due = c->options.deadline;
+  if (c->backoff_in != all->pipeline->connection) backoff_end(&c->backoff);
+  c->backoff_in = all->pipeline->connection;
+  uint64_t jitter = hash_text(HASH_BEGIN, c->node.name, strlen(c->node.name));
+  backoff_repeat(&c->backoff, now, all->pipeline->lease.timeout / 4, jitter);
+  if (!backoff_lasts(&c->backoff, now)) return;
+  if (c->backoff.until < due) due = c->backoff.until;
+  timer_set(&all->timers, &c->timer, due);
+}
+
+void acquire_fsm_enter(struct contender *c) {
+  contender_check(c);
+  if (c->node.id > 0) rest(c); /* it had a node and begins again */
+  take_new_name(c);
+  contender_enter(c, CONTENDER_ENTERING);
+  acquire_fsm_drive(c);
+}
+
+/* An old node that remains is an orphan from now on and may be ahead.  Only a
+ * list can show it, so the tail is forgotten. */
+void acquire_fsm_start_over(struct contender *c) {
+  rest(c);
+  contender_unwatch(c);
+  tail_forget(c->queue->tail);
+  if (!contender_is_exclusive(c) && contender_quota(c, true) != QUOTA_YES) {
+    doubts_note(c);
+    c->node.known = NODE_NONE; /* many begin again at once */
+    contender_enter(c, CONTENDER_PARKED);
+    return;
+  }
+  take_new_name(c);
+  contender_enter(c, CONTENDER_ENTERING);
+  acquire_fsm_drive(c);
+}
+
+/* A list does not show the node.  If a server has named it, it is deleted by
+ * that name, provided that this session owns it. */
+void acquire_fsm_miss_node(struct contender *c) {
+  char name[NAME_MAX_OWN];
+  bool told = contender_has_node(c);
+  snprintf(name, sizeof name, "%s", c->node.name);
+  acquire_fsm_start_over(c);
+  if (told) directory_remove_orphan(&c->queue->directory, name);
+}
+
+void acquire_fsm_refute(struct contender *c) {
+  contender_refute(c);
+  if (c->state != CONTENDER_LEAVING) contender_enter(c, CONTENDER_FINDING);
+  acquire_fsm_drive(c);
+}
+
+static void create_failed(struct contender *c, int rc) {
+  if (rc == REPLY_NO_NODE && c->options.downgrade) {
+    acquire_fsm_refuse(c, REFUSED_LOST, 0); /* the writer's node is gone, too */
+    return;
+  }
+  if (rc == REPLY_NO_NODE) {
+    rest(c);
+    directory_make(&c->queue->directory);
+    return;
+  }
+  const struct directory *d = &c->queue->directory;
+  pipeline_trouble(d->pipeline, CANNOT_CREATE, directory_path(d), rc);
+  if (reply_is_transient(rc))
+    pipeline_back_off(d->pipeline, &c->queue->directory.making, rc);
+  acquire_fsm_fail(c, CANNOT_CREATE, directory_length(d), rc);
+}
+
+/* Returns whether the create must wait for the pause after a refusal.  A
+ * patient contender waits, to keep the order.  An impatient one asks again at
+ * once. */
+static bool must_come_later(struct contender *c) {
+  struct pipeline *pipeline = contender_pipeline(c);
+  return c->options.patient &&
+         pipeline_holds_back(pipeline, &c->queue->directory.making);
+}
+
+static void try_create(struct contender *c) {
+  struct pipeline *pipeline = contender_pipeline(c);
+  if (c->op.in_flight || backoff_lasts(&c->backoff, pipeline->now)) return;
+  if (c->queue->directory.missing) {
+    directory_wake(&c->queue->directory);
+    return;
+  }
+  contender_prepare(c, OP_CREATE);
+  c->op.joins = fast_requeue_joins(c);
+  if (must_come_later(c) || !pipeline_submit(pipeline, &c->op)) return;
+  c->node.serial = c->op.serial;
+  if (c->node.known == NODE_NONE) c->node.known = NODE_ASKED;
+  c->wait_ops->sent(c);
+}
+
+/* Driving. */
+
+void acquire_fsm_drive(struct contender *c) {
+  const struct pipeline *pipeline = contender_pipeline(c);
+  if (!pipeline->connected) return;
+  contender_check(c);
+  switch (c->state) {
+    case CONTENDER_ENTERING:
+      if (contender_has_node(c))
+        c->wait_ops->look(c);
+      else
+        try_create(c);
+      break;
+    case CONTENDER_FINDING:
+    case CONTENDER_QUEUED:
+      c->wait_ops->look(c);
+      break;
+    case CONTENDER_HELD:
+      /* Does the node still exist after the reconnection? */
+      if (pipeline->connection > c->node.granted_in) acquire_fsm_watch_own(c);
+      break;
+    case CONTENDER_LEAVING:
+      acquire_fsm_try_to_leave(c);
+      break;
+    case CONTENDER_PARKED: /* admitted by its queue */
+    case CONTENDER_GONE:
+      break;
+  }
+}
+
+/* Resets the timer to the deadline, which stays in force. */
+static void look_again(struct contender *c) {
+  timer_set(&c->queue->all->timers, &c->timer,
+            c->decision != DECISION_NONE ? NEVER : c->options.deadline);
+  if (c->state == CONTENDER_QUEUED)
+    c->wait_ops->look_anew(c);
+  else
+    acquire_fsm_drive(c);
+}
+
+static void time_out(struct contender *c) {
+  if (conflict_is_suspected(c))
+    acquire_fsm_refuse(c, REFUSED_CONFLICT, 0);
+  else
+    acquire_fsm_time_out(c);
+}
+
+void acquire_fsm_due(struct contender *c) {
+  const struct pipeline *pipeline = contender_pipeline(c);
+  bool over =
+      c->decision == DECISION_NONE && pipeline->now >= c->options.deadline;
+  contender_check(c);
+  if (c->state == CONTENDER_HELD)
+    acquire_fsm_lose(c, LOSS_MAX_HOLD_REACHED);
+  else if (over && pipeline->connected && c->options.patient)
+    time_out(c);
+  else if (over)
+    acquire_fsm_refuse(c, REFUSED_DISCONNECTED, 0);
+  else
+    look_again(c);
+}
+
+void acquire_fsm_directory_failed(struct contender *c, const char *what,
+                                  int rc) {
+  if (c->state == CONTENDER_ENTERING && !contender_has_node(c) &&
+      !contender_is_creating(c))
+    acquire_fsm_fail(c, what, c->queue->directory.mkdir_length, rc);
+}
+
+/* Replies to requests. */
+
+/* Returns whether the server has created the requested node.  A reply with
+ * another path counts as lost. */
+static bool names_what_was_asked(const struct contender *c, const char *path) {
+  size_t length = strlen(c->path);
+  if (!path || strncmp(path, c->path, length) != 0) return false;
+  if (c->op.exact) return path[length] == '\0';
+  const char *name = path + directory_length(&c->queue->directory) + 1;
+  int32_t number; /* behind the marker, at the very end */
+  return strlen(name) < NAME_MAX_OWN && path[length] != '\0' &&
+         name_parse(name, &number) != ROLE_FOREIGN;
+}
+
+static void made(struct contender *c, const struct reply *reply) {
+  refusals_end(&c->queue->directory.making);
+  bool ours = reply->owner == contender_pipeline(c)->session;
+  c->node.known = ours ? NODE_OURS : NODE_MADE;
+  c->node.czxid = reply->czxid;
+  c->node.owner_session = reply->owner;
+  c->node.told_in = contender_pipeline(c)->connection;
+  contender_set_name(c,
+                     reply->path + directory_length(&c->queue->directory) + 1);
+  if (c->state == CONTENDER_ENTERING) c->wait_ops->made(c);
+}
+
+static void may_be_made(struct contender *c) {
+  c->node.known = NODE_MAYBE;
+  c->node.in_doubt = true;
+  if (c->state != CONTENDER_ENTERING) return;
+  contender_enter(c, CONTENDER_FINDING);
+  acquire_fsm_drive(c);
+}
+
+/* Another client has `holder`, or another acquisition of this session has. */
+static void be_second(struct contender *c) {
+  if (!c->options.patient) {
+    acquire_fsm_refuse(c, REFUSED_BUSY, 0);
+    return;
+  }
+  contender_enter(c, CONTENDER_QUEUED);
+  c->view.ahead = 1;
+  c->view.nearest_holds = true;
+  watch_drop(&c->own);
+  c->wait_ops->look(c);
+}
+
+static void not_made(struct contender *c, int rc) {
+  if (c->node.known == NODE_ASKED) c->node.known = NODE_NONE;
+  if (c->state != CONTENDER_ENTERING) return;
+  if (rc == REPLY_UNDONE)
+    acquire_fsm_drive(c);
+  else if (rc == REPLY_NODE_EXISTS && contender_is_exclusive(c))
+    be_second(c);
+  else
+    create_failed(c, rc);
+}
+
+static void create_answered(struct contender *c, const struct reply *reply) {
+  bool leaving = c->state == CONTENDER_LEAVING;
+  if (reply_is_unknown(reply->rc))
+    may_be_made(c);
+  else if (reply->rc != REPLY_OK)
+    not_made(c, reply->rc);
+  else if (names_what_was_asked(c, reply->path))
+    made(c, reply);
+  else
+    may_be_made(c);
+  if (leaving) acquire_fsm_go_on_leaving(c);
+}
+
+/* Handles a read of an unfair lock's node, outside LEAVING.  The node is ours
+ * if its czxid is that of `holder`.  Ignores the reply if the contender has
+ * begun again since. */
+static void shown(struct contender *c, const struct reply *reply) {
+  bool ours = reply->rc == REPLY_OK && reply->czxid == c->node.czxid &&
+              contender_owns(c, reply);
+  if (!contender_is_known_by_name(c) || reply_is_unknown(reply->rc)) {
+    acquire_fsm_drive(c);
+  } else if (ours) {
+    contender_prove(c, reply);
+    acquire_fsm_drive(c);
+  } else if (reply->rc == REPLY_OK || reply->rc == REPLY_NO_NODE ||
+             reply->rc == REPLY_NO_AUTH) {
+    acquire_fsm_refute(c);
+  } else {
+    pipeline_retry(contender_pipeline(c));
+  }
+}
+
+static void on_answer(struct op *op, const struct reply *reply) {
+  struct contender *c = op->owner;
+  if (c->state == CONTENDER_GONE)
+    contender_settle_later(c);
+  else if (op->kind == OP_CREATE)
+    create_answered(c, reply);
+  else if (c->state == CONTENDER_LEAVING)
+    release_fsm_answered(c, op->kind, reply);
+  else if (op->kind == OP_PING)
+    shown(c, reply);
+  else
+    acquire_fsm_drive(
+        c); /* the node's end was known earlier, and it began again */
+}

@@ -1,0 +1,280 @@
+/* The members of a double barrier, by the protocol of Curator's
+ * DistributedDoubleBarrier.  Each member creates a node.  A member that finds
+ * `permits` of them creates `ready`, which lets all others in.
+ *
+ * Only a list that was sent after a member's own create shows how many there
+ * are.  So of the last `permits` to come at least one sees them all, and
+ * creates `ready`.
+ *
+ * A `ready` that is older than a member's node proves nothing: it let others
+ * in, which may have died inside.  So a member that finds enough nodes replaces
+ * it.  Then `ready` is newer than the nodes of all that it lets in.  It stays
+ * while more than one of them is left (barrier_leave.c).  A member without a
+ * connection finds it after it has reconnected.
+ *
+ * A server may create `ready` late, when the connection of that request is gone
+ * and others have left (doubts.h).  So the transaction that creates it checks
+ * that its maker's node exists.  If the reply is lost and `ready` is missing in
+ * the next connection, the maker deletes its node and creates another.  Then
+ * the late transaction is refused.  Members have no order, so this costs
+ * nothing. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "acquire_fsm.h"
+#include "conflict.h"
+#include "queue.h"
+#include "queue_position.h"
+#include "queued.h"
+#include "wait_ops.h"
+
+#define CANNOT_OPEN "cannot create " NAME_READY " in"
+
+static op_handler on_made;
+
+/* The creation of `ready`. */
+struct opening {
+  struct op make; /* must be first: a queue points to it */
+  bool in_doubt;  /* its reply was lost */
+  char *own;      /* the path of the node of the requesting member */
+  char path[];
+};
+
+static struct opening *known_opening(const struct queue *queue) {
+  return (struct opening *)queue->opening;
+}
+
+/* Returns NULL without memory; then it is tried again. */
+static struct opening *opening_of(struct queue *queue) {
+  struct opening *o = known_opening(queue);
+  const struct directory *d = &queue->directory;
+  if (o) return o;
+  size_t path = directory_length(d) + 1 + sizeof NAME_READY;
+  o = calloc(1, sizeof *o + path + directory_length(d) + 1 + NAME_MAX_OWN);
+  if (!o) {
+    pipeline_retry(d->pipeline);
+    return NULL;
+  }
+  memcpy(o->path, directory_path(d), directory_length(d));
+  o->path[directory_length(d)] = '/';
+  strcpy(o->path + directory_length(d) + 1, NAME_READY);
+  o->own = o->path + path;
+  o->make = (struct op){.kind = OP_MKDIR,
+                        .handler = on_made,
+                        .owner = queue,
+                        .path = o->path,
+                        .provided = o->own,
+                        .persistent = true,
+                        .shared = true};
+  queue->opening = &o->make;
+  return o;
+}
+
+/* Returns the czxid of `ready`; 0: it is missing or may not be read. */
+static int64_t seen(const struct contender *c) {
+  return watch_seen(&c->predecessor);
+}
+
+static bool is_there(const struct contender *c) {
+  return seen(c) || watch_is_hidden(&c->predecessor);
+}
+
+static bool is_complete(const struct contender *c) {
+  return c->wait_ops == &barrier_enter_wait_ops &&
+         c->state == CONTENDER_QUEUED && contender_sees(c) &&
+         c->view.ahead == 0;
+}
+
+static struct refusals *making(struct queue *queue) {
+  return &queue->directory.making;
+}
+
+static void open_for(struct contender *c) {
+  struct pipeline *pipeline = contender_pipeline(c);
+  struct opening *o = opening_of(c->queue);
+  if (!o || o->make.in_flight ||
+      pipeline_holds_back(pipeline, making(c->queue)))
+    return;
+  o->make.anew = is_there(c);
+  o->in_doubt = false;
+  strcpy(o->own, c->path);
+  pipeline_submit(pipeline, &o->make);
+}
+
+/* Returns whether this contender's request for `ready` may still be applied. */
+static bool may_open_late(const struct contender *c) {
+  const struct opening *o = known_opening(c->queue);
+  return o && o->in_doubt && strcmp(o->own, c->path) == 0;
+}
+
+/* Repeats the request after a pause, for impatient members as well: all members
+ * are there, so none waits for another. */
+static void put_off(struct queue *queue, int rc) {
+  pipeline_back_off(queue->directory.pipeline, making(queue), rc);
+}
+
+/* Refuses the members that need `ready`.  A member that was let in only waits
+ * for its own watch, and is not refused. */
+static void refuse(struct queue *queue, const char *what, int rc) {
+  const struct directory *d = &queue->directory;
+  pipeline_trouble(d->pipeline, what, directory_path(d), rc);
+  if (reply_is_transient(rc)) {
+    put_off(queue, rc);
+    return;
+  }
+  for (struct contender *c = queue->first; c; c = c->next)
+    if (is_complete(c) && !c->node.let_in)
+      acquire_fsm_deny(c, what, directory_length(d), rc);
+}
+
+/* Acts on what the list has shown.  A member that is let in has its own node
+ * watched, so an earlier deletion of that node would have been reported. */
+static void act(struct contender *c) {
+  bool ours = contender_is_surely_ours(c);
+  if (ours && seen(c) > c->node.czxid) c->node.let_in = true;
+  if (!ours || !contender_watches_own(c)) watch_read(&c->own);
+  if (ours && c->node.let_in) {
+    if (contender_watches_own(c)) acquire_fsm_be_first(c);
+    if (watch_is_hidden(&c->own)) acquire_fsm_deny_hidden(c);
+  } else if (!watch_is_known(&c->predecessor)) {
+    watch_arm(&c->predecessor);
+  } else if (ours && may_open_late(c)) {
+    known_opening(c->queue)->in_doubt = false;
+    acquire_fsm_leave(c); /* begins again afterwards */
+  } else if (ours && c->view.ahead == 0) {
+    open_for(c);
+  } else if (ours && !c->options.patient) {
+    acquire_fsm_refuse(c, REFUSED_BUSY, 0);
+  }
+}
+
+/* Handles the reply to the create of `ready`.  The member's node was there
+ * before the request, so a `ready` from that request is newer.  If another
+ * client has created `ready`, the watch reports it, unless it may not be read.
+ * If a node is missing, a list shows which. */
+static void opened(struct contender *c, const struct reply *reply) {
+  if (reply->rc == REPLY_NO_NODE || reply->rc == REPLY_UNDONE) {
+    if (watch_is_hidden(&c->predecessor)) watch_read(&c->predecessor);
+    contender_list_again(c);
+    return;
+  }
+  bool unseen = watch_is_known(&c->predecessor) && !is_there(c);
+  if (reply->rc == REPLY_NODE_EXISTS && unseen) {
+    watch_read(&c->predecessor);
+    return;
+  }
+  if (reply->rc == REPLY_OK && contender_is_surely_ours(c))
+    c->node.let_in = true;
+  act(c);
+}
+
+static void on_made(struct op *op, const struct reply *reply) {
+  struct queue *queue = op->owner;
+  int rc = reply->rc;
+  directory_wake(&queue->directory);
+  known_opening(queue)->in_doubt = reply_is_unknown(rc);
+  if (reply_is_unknown(rc)) return;
+  if (rc != REPLY_OK && rc != REPLY_NODE_EXISTS && rc != REPLY_NO_NODE &&
+      rc != REPLY_UNDONE) {
+    refuse(queue, CANNOT_OPEN, rc);
+    return;
+  }
+  for (struct contender *c = queue->first; c; c = c->next)
+    if (is_complete(c)) opened(c, reply);
+}
+
+static bool await_ready(struct contender *c) {
+  if (!watch_want(&c->predecessor, &contender_directory(c)->watches,
+                  NAME_READY))
+    return false;
+  watch_await(&c->predecessor);
+  return true;
+}
+
+static void found(struct contender *c, const struct listing *listing,
+                  const struct entry *own) {
+  if (!conflict_clears(c, listing, own)) return;
+  int missing = c->options.permits - rule_members(listing);
+  c->view = (struct view){.listed_in = contender_pipeline(c)->connection,
+                          .ahead = missing > 0 ? missing : 0};
+  contender_enter(c, CONTENDER_QUEUED);
+  if (watch_want(&c->own, &contender_directory(c)->watches, own->name) &&
+      await_ready(c)) {
+    act(c);
+    return;
+  }
+  c->view.listed_in = 0; /* no memory: list again later */
+  pipeline_retry(contender_pipeline(c));
+}
+
+/* The functions of the way. */
+
+static void sent(struct contender *c) {
+  directory_list(contender_directory(c), c->node.serial);
+  if (await_ready(c)) watch_arm(&c->predecessor);
+}
+
+static void look(struct contender *c) {
+  if (contender_sees(c))
+    act(c);
+  else
+    directory_list(contender_directory(c), 0);
+}
+
+static void listed(struct contender *c, const struct listing *listing) {
+  queue_position_find(c, listing, found);
+}
+
+/* `ready` was created.  A server sends the events of a connection in the order
+ * of the changes.  It has confirmed the member's node before, so that is older.
+ * `ready` may be deleted again already: members of other libraries do so as
+ * soon as they leave. */
+static void note_ready(struct contender *c) {
+  if (contender_is_waiting(c) && contender_is_surely_ours(c))
+    c->node.let_in = true;
+}
+
+/* An unreadable `ready` is newer than the node if it was missing while the node
+ * existed.  A read that is answered behind the create was sent behind it, and
+ * events come in the order of the changes. */
+static void note_absence(struct contender *c) {
+  if (contender_is_surely_ours(c)) c->node.preceded_ready = true;
+}
+
+static void note_hidden(struct contender *c) {
+  if (c->node.preceded_ready)
+    note_ready(c);
+  else if (contender_sees(c) && c->view.ahead > 0)
+    contender_list_again(c); /* have enough members come? */
+}
+
+static void heard(struct watcher *watcher, enum watch_news news,
+                  const struct reply *reply) {
+  struct contender *c = watcher_owner(watcher);
+  bool made = news == WATCH_STALE && watch_was_of(watcher, 0);
+  if (watcher == &c->own) {
+    queued_hear_own(c, news, reply);
+    return;
+  }
+  if (made) note_ready(c);
+  if (news == WATCH_GONE) note_absence(c);
+  if (news == WATCH_HIDDEN) note_hidden(c);
+  if (c->state == CONTENDER_QUEUED && contender_sees(c))
+    act(c);
+  else if (contender_is_waiting(c))
+    watch_arm(watcher);
+}
+
+/* A member waits for absent members: no node keeps it waiting. */
+static void note_blocker(struct contender *c) { (void)c; }
+
+const struct wait_ops barrier_enter_wait_ops = {.enter = acquire_fsm_enter,
+                                                .sent = sent,
+                                                .made = queued_made,
+                                                .look = look,
+                                                .look_anew = queued_look_anew,
+                                                .may_remove = queued_may_remove,
+                                                .listed = listed,
+                                                .heard = heard,
+                                                .note_blocker = note_blocker,
+                                                .settle = acquire_fsm_settle};

@@ -1,0 +1,328 @@
+/* A leaving member lists the members once, and waits for these to leave.
+ * Members that come later belong to another run, and may wait for this one.
+ *
+ * The lowest member, by the bytes of the names, keeps its node.  It waits for
+ * the highest to go and lists again.  When it is alone, it deletes `ready` and
+ * then its own node.  Every other member deletes its node at once, waits for
+ * the lowest to go, and lists again, until none of its list is left.  If the
+ * lowest has died, a member that is alone deletes `ready`, too.
+ *
+ * It must not delete the `ready` of the next run, which some member may not
+ * have seen yet.  That run counts the last member's node, so it may begin at
+ * any moment.  But it cannot begin without a create.  A list has the number of
+ * children ever created in the directory.  So `ready` is deleted in one
+ * transaction with a create and a delete of the node with that number.  A
+ * server refuses the transaction if it assigns another number.  So a late
+ * transaction deletes nothing of another run.  Exception: a directory that was
+ * deleted and created again counts from 0, and may reach that very number.
+ *
+ * So no member is out before all have begun to leave, or are dead.  A member
+ * that has not begun has its node, and the lowest does not go while there is
+ * another.  No member waits forever for a dead one, because a node ends with
+ * its session.  If the lowest dies, the members wait for the next one.
+ *
+ * Curator's members wait for all nodes of each list, and so for a run that has
+ * begun meanwhile.  Each of them deletes `ready`, even that of the next run.
+ * Here `ready` stays while two members are left: one of them may have lost its
+ * connection before it saw `ready`. */
+#include "barrier_leave.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+static op_handler on_answer, on_proof;
+
+static struct pipeline *pipeline_of(const struct barrier_leave *d) {
+  return d->of->node_waits->all->pipeline;
+}
+
+/* Ending a barrier leave. */
+
+static void settle(struct deferred_call *deferred_call) {
+  struct barrier_leave *d =
+      (struct barrier_leave *)((char *)deferred_call -
+                               offsetof(struct barrier_leave, end));
+  if (d->state != BARRIER_LEAVE_OVER || d->op.in_flight || d->proof.in_flight)
+    return;
+  listing_free(d->others);
+  free(d->spot);
+  d->others = NULL;
+  d->spot = NULL;
+  d->owner.forgotten(d->owner.self);
+}
+
+static void release(struct barrier_leave *d) {
+  if (!d->inside) return;
+  d->inside = false;
+  d->owner.release(d->owner.self);
+}
+
+static void finish(struct barrier_leave *d, bool all) {
+  *d->link = d->next;
+  if (d->next) d->next->link = d->link;
+  timer_set(&d->of->node_waits->timers, &d->deadline.timer, NEVER);
+  d->state = BARRIER_LEAVE_OVER;
+  release(d);
+  d->owner.ended(d->owner.self, all);
+  deferred_call_add(&pipeline_of(d)->step, &d->end);
+}
+
+void barrier_leave_refuse(struct barrier_leave *d, enum refusal_code why,
+                          int reason) {
+  enum barrier_leave_state state = d->state;
+  if (state == BARRIER_LEAVE_OVER) return;
+  d->refusal_code = why;
+  d->reason = reason;
+  d->state =
+      BARRIER_LEAVE_OVER; /* the end of the node wait must not end it again */
+  if (state == BARRIER_LEAVE_WAITS)
+    node_wait_refuse(&d->node_wait, why, reason);
+  finish(d, false);
+}
+
+static void too_late(struct deadline *deadline) {
+  struct barrier_leave *d =
+      (struct barrier_leave *)((char *)deadline -
+                               offsetof(struct barrier_leave, deadline));
+  barrier_leave_refuse(d, node_waits_too_late(d->of->node_waits), 0);
+}
+
+/* Requests. */
+
+/* Sends the op; barrier_leaves_drive repeats it if that fails. */
+static void submit(struct barrier_leave *d, struct op op) {
+  if (d->op.in_flight) return;
+  op.handler = on_answer;
+  op.owner = d;
+  d->op = op;
+  pipeline_submit(pipeline_of(d), &d->op);
+}
+
+/* Lists the members.  Those missing from the first list are not waited for.  So
+ * that list must not be older than the barrier leave, whichever server answers
+ * it. */
+static void list(struct barrier_leave *d) {
+  d->state = BARRIER_LEAVE_LISTS;
+  if (pipeline_holds_back(pipeline_of(d), &d->backoff)) return;
+  if (!d->others && !d->proof.in_flight && !d->op.in_flight &&
+      !pipeline_submit(pipeline_of(d), &d->proof))
+    return;
+  submit(d, (struct op){.kind = OP_NAMES, .path = d->path});
+}
+
+/* Returns false without memory; then it is tried again. */
+static bool aim(struct barrier_leave *d, const char *name) {
+  size_t length = strlen(d->path);
+  free(d->spot);
+  d->spot = malloc(length + 1 + strlen(name) + 1);
+  if (!d->spot) {
+    pipeline_retry(pipeline_of(d));
+    return false;
+  }
+  memcpy(d->spot, d->path, length);
+  d->spot[length] = '/';
+  strcpy(d->spot + length + 1, name);
+  return true;
+}
+
+/* Deletes `ready`, and the member's own node behind it. */
+static void shut(struct barrier_leave *d, int creates) {
+  if (!aim(d, NAME_READY)) return;
+  d->state = BARRIER_LEAVE_SHUTS;
+  submit(d, (struct op){.kind = OP_REMOVE,
+                        .path = d->spot,
+                        .counted = true,
+                        .creates = creates});
+  release(d);
+}
+
+static void on_gone(struct node_wait *v, bool met) {
+  struct barrier_leave *d = v->owner;
+  if (d->state != BARRIER_LEAVE_WAITS) return;
+  if (met)
+    list(d);
+  else
+    barrier_leave_refuse(d, v->refusal_code, v->reason);
+}
+
+static void wait_for(struct barrier_leave *d, const struct entry *other) {
+  if (!d->patient) {
+    barrier_leave_refuse(d, REFUSED_TIMEOUT, 0);
+    return;
+  }
+  if (!aim(d, other->name)) return;
+  d->node_wait = (struct node_wait){.path = d->spot,
+                                    .kind = NODE_WAIT_GONE,
+                                    .patient = true,
+                                    .until = NEVER,
+                                    .ended = on_gone,
+                                    .owner = d};
+  d->state = BARRIER_LEAVE_WAITS;
+  if (node_wait_begin(d->of->node_waits, &d->node_wait)) return;
+  d->state = BARRIER_LEAVE_LISTS;
+  pipeline_retry(pipeline_of(d));
+}
+
+/* Handling a list. */
+
+static bool is_in(const struct listing *listing, const char *name) {
+  for (int i = 0; i < listing->count; i++)
+    if (strcmp(listing->entries[i].name, name) == 0) return true;
+  return false;
+}
+
+static bool is_other(const struct barrier_leave *d, const char *name) {
+  return strcmp(name, d->own) != 0 && strcmp(name, NAME_READY) != 0;
+}
+
+/* Updates the members to wait for.  Both lists are in order of names.  False:
+ * no memory. */
+static bool note_others(struct barrier_leave *d,
+                        const struct listing *listing) {
+  const struct listing *known = d->others;
+  const char **names = malloc(((size_t)listing->count + 1) * sizeof *names);
+  int count = 0;
+  if (!names) return false;
+  for (int i = 0, k = 0; i < listing->count; i++) {
+    const char *name = listing->entries[i].name;
+    while (known && k < known->count &&
+           strcmp(known->entries[k].name, name) < 0)
+      k++;
+    bool waited = !known || (k < known->count &&
+                             strcmp(known->entries[k].name, name) == 0);
+    if (waited && is_other(d, name)) names[count++] = name;
+  }
+  struct listing *left = listing_new_of_all(names, count);
+  free(names);
+  if (!left) return false;
+  listing_free(d->others);
+  d->others = left;
+  return true;
+}
+
+/* Handles a list that shows none of the awaited members; others may have
+ * come. */
+static void be_last(struct barrier_leave *d, const struct listing *listing) {
+  bool alone = listing->count == 1 + is_in(listing, d->own);
+  if (alone && is_in(listing, NAME_READY))
+    shut(d, listing->creates);
+  else
+    finish(d, true);
+}
+
+static void listed(struct barrier_leave *d, const struct listing *listing) {
+  const struct listing *others;
+  if (!note_others(d, listing)) {
+    pipeline_retry(pipeline_of(d));
+    return;
+  }
+  others = d->others;
+  if (others->count == 0) {
+    be_last(d, listing);
+    return;
+  }
+  const struct entry *lowest = &others->entries[0];
+  const struct entry *highest = &others->entries[others->count - 1];
+  if (d->inside && is_in(listing, d->own) && strcmp(d->own, lowest->name) < 0) {
+    wait_for(d, highest);
+    return;
+  }
+  release(d);
+  wait_for(d, lowest);
+}
+
+static void on_proof(struct op *op, const struct reply *reply) {
+  struct barrier_leave *d = op->owner;
+  d->proved = reply_proves(op->kind, reply->rc);
+  if (d->state == BARRIER_LEAVE_OVER)
+    deferred_call_add(&pipeline_of(d)->step, &d->end);
+}
+
+/* Lists again after a pause because of a transient refusal.  An impatient
+ * member gives up instead. */
+static void put_off(struct barrier_leave *d, int rc) {
+  pipeline_back_off(pipeline_of(d), &d->backoff, rc);
+  d->state = BARRIER_LEAVE_LISTS;
+  if (!d->patient) barrier_leave_refuse(d, refusal_code_of(rc), rc);
+}
+
+static void on_answer(struct op *op, const struct reply *reply) {
+  static const struct listing empty;
+  struct barrier_leave *d = op->owner;
+  int rc = reply->rc;
+  if (d->state == BARRIER_LEAVE_OVER) {
+    deferred_call_add(&pipeline_of(d)->step, &d->end);
+  } else if (reply_is_unknown(rc)) {
+    d->state = BARRIER_LEAVE_LISTS; /* list again in the next connection */
+  } else if (reply_is_transient(rc) && (d->patient || op->kind != OP_REMOVE)) {
+    put_off(d, rc);
+  } else if (op->kind == OP_REMOVE) {
+    if (rc != REPLY_OK && rc != REPLY_NO_NODE && rc != REPLY_UNDONE)
+      pipeline_trouble(pipeline_of(d), "cannot delete", op->path, rc);
+    finish(d, true);
+  } else if (!d->others && !d->proved) {
+    /* The round before it was not committed. */
+    pipeline_back_off(pipeline_of(d), &d->backoff, rc);
+  } else if (rc == REPLY_NO_NODE) {
+    listed(d, &empty);
+  } else if (rc == REPLY_OK && reply->listing) {
+    refusals_end(&d->backoff);
+    listed(d, reply->listing);
+  } else if (rc == REPLY_OK) {
+    pipeline_retry(pipeline_of(d)); /* no memory for the list */
+  } else {
+    barrier_leave_refuse(d, refusal_code_of(rc), rc);
+  }
+}
+
+/* All barrier leaves of a session. */
+
+void barrier_leaves_init(struct barrier_leaves *all,
+                         struct node_waits *node_waits) {
+  *all = (struct barrier_leaves){.node_waits = node_waits};
+}
+
+void barrier_leave_begin(struct barrier_leaves *all, struct barrier_leave *d) {
+  d->of = all;
+  d->end = (struct deferred_call){.run = settle};
+  d->inside = true;
+  d->others = NULL;
+  d->spot = NULL;
+  d->op = (struct op){.handler = on_answer};
+  d->backoff = (struct refusals){0};
+  d->proof = (struct op){.kind = OP_HEARTBEAT,
+                         .handler = on_proof,
+                         .owner = d,
+                         .path = pipeline_of(d)->heartbeat.path};
+  timer_init(&d->deadline.timer);
+  d->deadline.due = too_late;
+  d->next = all->first;
+  d->link = &all->first;
+  if (d->next) d->next->link = &d->next;
+  all->first = d;
+  deadline_set(all->node_waits, &d->deadline, d->until);
+  list(d);
+}
+
+void barrier_leaves_drive(struct barrier_leaves *all) {
+  struct barrier_leave *next;
+  for (struct barrier_leave *d = all->first; d; d = next) {
+    next = d->next;
+    if (d->state == BARRIER_LEAVE_LISTS) list(d);
+    if (d->state == BARRIER_LEAVE_SHUTS && !d->op.in_flight) list(d);
+  }
+}
+
+void barrier_leaves_disconnected(struct barrier_leaves *all) {
+  struct barrier_leave *next;
+  for (struct barrier_leave *d = all->first; d; d = next) {
+    next = d->next;
+    if (!d->patient) barrier_leave_refuse(d, REFUSED_DISCONNECTED, 0);
+  }
+}
+
+void barrier_leaves_refuse(struct barrier_leaves *all, enum refusal_code why,
+                           int reason) {
+  while (all->first) barrier_leave_refuse(all->first, why, reason);
+}

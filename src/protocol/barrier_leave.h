@@ -1,0 +1,81 @@
+/* A barrier leave: a member leaves a double barrier together with all other
+ * members.  The protocol is that of Curator's DistributedDoubleBarrier;
+ * barrier_leave.c lists the differences. */
+#ifndef ZKLOCK_BARRIER_LEAVE_H
+#define ZKLOCK_BARRIER_LEAVE_H
+
+#include "node_wait.h"
+
+#pragma GCC visibility push(hidden)
+
+struct barrier_leave;
+
+struct barrier_leave_owner {
+  void *self;
+  /* Called when the member's node is not needed any more: the hold ends now. */
+  void (*release)(void *self);
+  /* Called at the end.  `all`: all members have left.  Otherwise
+   * `d->refusal_code` and `d->reason` say why the wait was given up.  The node
+   * was released before. */
+  void (*ended)(void *self, bool all);
+  /* Called last: the memory belongs to the owner again. */
+  void (*forgotten)(void *self);
+};
+
+enum barrier_leave_state {
+  BARRIER_LEAVE_LISTS, /* lists the members */
+  BARRIER_LEAVE_WAITS, /* waits until another member's node is gone */
+  BARRIER_LEAVE_SHUTS, /* is the last member: deletes `ready` */
+  BARRIER_LEAVE_OVER,
+};
+
+struct barrier_leave {
+  /* Of the barrier; `path` and `own` stay valid until `ended`. */
+  const char *path;
+  const char *own; /* the name of the member's node */
+  int64_t until;
+  bool patient; /* false: does not wait for others */
+  struct barrier_leave_owner owner;
+  enum refusal_code refusal_code;
+  int reason;
+
+  /* Private to barrier_leave.c: */
+  struct barrier_leaves *of;
+  struct barrier_leave *next, **link;
+  struct deferred_call end; /* at the end of the step: may it be forgotten? */
+  enum barrier_leave_state state;
+  bool inside; /* its node was not released yet */
+  struct deadline deadline;
+  struct op op;
+  struct op proof; /* a committed no-op before the first list */
+  bool proved;     /* `proof` was committed */
+  struct refusals backoff;
+  struct node_wait node_wait;
+  struct listing *others; /* the members to wait for; NULL: not listed yet */
+  char *spot;             /* the path of the awaited node, or of `ready` */
+};
+
+/* The barrier leaves of a session. */
+struct barrier_leaves {
+  struct node_waits *node_waits;
+  struct barrier_leave *first;
+};
+
+void barrier_leaves_init(struct barrier_leaves *all,
+                         struct node_waits *node_waits);
+/* Begins a barrier leave.  The caller has filled the public fields. */
+void barrier_leave_begin(struct barrier_leaves *all, struct barrier_leave *d);
+/* Gives up the wait for the other members, unless the barrier leave is over. */
+void barrier_leave_refuse(struct barrier_leave *d, enum refusal_code why,
+                          int reason);
+/* Sends what is due.  Called in a new connection, and when a request that
+ * failed can be sent again. */
+void barrier_leaves_drive(struct barrier_leaves *all);
+/* Ends the barrier leaves that do not wait: the connection is lost. */
+void barrier_leaves_disconnected(struct barrier_leaves *all);
+void barrier_leaves_refuse(struct barrier_leaves *all, enum refusal_code why,
+                           int reason);
+
+#pragma GCC visibility pop
+
+#endif

@@ -1,0 +1,51 @@
+/* The node that keeps a contender waiting: what is known of it. */
+#include "blocker.h"
+
+#include "queue.h"
+
+/* Returns what is known of a node by name: it belongs to this session, or a
+ * watcher of this session has read it. */
+static struct blocker know(const struct contender *c, const char *name) {
+  struct blocker blocker = {.holds = true};
+  const struct contender *ours = queue_find(c->queue, name);
+  if (ours) {
+    blocker.data = ours->options.data;
+    blocker.size = ours->options.size;
+    blocker.holds = ours->state == CONTENDER_HELD;
+  } else {
+    blocker.size =
+        watch_data(&contender_directory(c)->watches, name, &blocker.data);
+  }
+  return blocker;
+}
+
+void blocker_note(struct contender *c, const char *nearest,
+                  const char *before) {
+  struct blocker none = {0}, first = nearest ? know(c, nearest) : none,
+                 second = before ? know(c, before) : none;
+  /* A holder of the inner mutex holds no permit yet. */
+  bool gate = c->options.kind == KIND_GATE;
+  first.holds = first.holds && c->view.nearest_holds && !gate;
+  second.holds = second.holds && c->view.before_holds && !gate;
+  c->blocker = !first.holds && second.holds && second.size > 0 ? second : first;
+}
+
+void blocker_note_holder(struct contender *c) {
+  const struct contender *holder = queue_holder(c->queue);
+  if (holder)
+    c->blocker =
+        (struct blocker){holder->options.data, holder->options.size, true};
+}
+
+void blocker_note_watched(struct contender *c) {
+  if (c->state == CONTENDER_QUEUED && c->predecessor.watch)
+    blocker_note(c, watch_name(&c->predecessor), watch_name(&c->before));
+}
+
+/* All clients create ephemeral contenders, so only an operator deletes this
+ * one. */
+void blocker_note_unowned(const struct watcher *watcher,
+                          const struct reply *reply) {
+  if (reply && reply->rc == REPLY_OK && reply->owner == 0)
+    watch_say(watcher, "cannot take the lock", REASON_STAYS);
+}

@@ -1,0 +1,108 @@
+#include "fast_requeue.h"
+
+#include "rule.h"
+
+/* Following the tail.  A returning contender knows from its last list which
+ * node will be just ahead of its new one (tail.h).  It watches that node, X,
+ * and needs no list before X is deleted.  Then a list shows the others ahead.
+ *
+ * X blocks the contender by the rule: its number is lower, and a list with both
+ * would name X as blocking.  So the contender waits for no node that it could
+ * ignore.  If X is gone already, the reply to the watch says so.  Nor does any
+ * node ahead of X block in vain.  The list that showed X showed those, too, and
+ * orphans among them were deleted (acquire_fsm_start_over forgets the tail).
+ *
+ * A follower has *seen* no list (`listed_in`).  So any news of X makes it ask
+ * for a list, and only that list can lead to a grant.
+ *
+ * The list comes in time if it is sent when the last node ahead is about to
+ * hold the lock.  Then the contender watches that node's deletion as every
+ * waiter does.  If one node was created behind X, it is about to hold the lock
+ * when X is deleted.  Mostly it belongs to the previous holder, which has
+ * returned as well.  If none was created, X is about to hold the lock when the
+ * node before X is deleted, which is watched, too. */
+
+enum { FEW = 2 }; /* nodes created in between; with more, lists at once */
+
+/* Only for a contender that is first or second.  For others it would cost as
+ * much again, and the tail would soon be outdated. */
+void fast_requeue_note_tail(const struct contender *c,
+                            const struct listing *listing,
+                            const struct entry *own) {
+  if (contender_waits_by_list(c) || c->view.ahead > 1) return;
+  tail_note(&c->queue->tail, contender_pipeline(c)->connection, c->options.kind,
+            listing, own);
+}
+
+static const struct tail *tail_of(const struct contender *c) {
+  return tail_for(c->queue->tail, contender_pipeline(c)->connection,
+                  c->options.kind,
+                  rule_role(c->options.kind, c->options.layout));
+}
+
+bool fast_requeue_knows_tail(const struct contender *c) { return tail_of(c); }
+
+/* If a node was behind the last one, the next node will not be first.  So there
+ * is time to read its owner while the contender waits. */
+bool fast_requeue_joins(const struct contender *c) {
+  return c->options.patient && !c->options.downgrade && tail_of(c);
+}
+
+/* With only one node ahead a list at once costs no more, and the deletion of
+ * that node grants. */
+static bool may_follow(const struct contender *c) {
+  const struct tail *tail = tail_of(c);
+  return tail && c->options.patient && !c->options.downgrade &&
+         !contender_waits_by_list(c) && tail->length > 1;
+}
+
+static void ask_ahead(struct contender *c) {
+  struct watches *watches = &contender_directory(c)->watches;
+  if (watch_want(&c->predecessor, watches, tail_of(c)->last))
+    watch_arm(&c->predecessor);
+}
+
+/* Watches the node that it follows.  `gap`: the number of nodes created in
+ * between. */
+static bool choose(struct contender *c, const struct tail *tail, int gap) {
+  struct watches *watches = &contender_directory(c)->watches;
+  bool early = gap == 0 && tail->before[0];
+  if (early && !watch_want(&c->before, watches, tail->before)) return false;
+  return watch_want(&c->predecessor, watches, tail->last);
+}
+
+/* Enters QUEUED after its create, if it knows which node to wait for. */
+static bool follow(struct contender *c) {
+  const struct tail *tail = tail_of(c);
+  int gap = tail ? tail_gap(tail, c->node.name) : -1;
+  if (gap < 0 || gap > FEW || !choose(c, tail, gap)) return false;
+  c->view.phase = VIEW_AT_LEAST;
+  c->view.ahead = tail->length + gap;
+  contender_enter(c, CONTENDER_QUEUED);
+  watch_arm(&c->predecessor);
+  watch_arm(&c->before);
+  return true;
+}
+
+bool fast_requeue_begin(struct contender *c) {
+  bool follows = may_follow(c);
+  c->view.phase = follows ? VIEW_FOLLOWS : VIEW_PLAIN;
+  if (follows) ask_ahead(c);
+  return follows;
+}
+
+bool fast_requeue_go_on(struct contender *c) {
+  bool asks = false;
+  if (c->view.phase == VIEW_FOLLOWS) {
+    c->view.phase = VIEW_PLAIN;
+    asks = !follow(c);
+  }
+  if (tail_of(c)) tail_grow(c->queue->tail, c->node.name);
+  return !asks;
+}
+
+void fast_requeue_lose(struct contender *c) {
+  watch_drop(&c->predecessor);
+  c->view.phase = VIEW_PLAIN;
+  directory_list(contender_directory(c), c->node.serial);
+}

@@ -1,0 +1,347 @@
+/* Why no waiter passes a barrier that is set.  A node wait is met only by news
+ * of its node from after its beginning:
+ *
+ * * A read that found no node, or another node than it had seen first.  The
+ * read was sent after the node wait had begun (`stale`), and behind a round
+ * that
+ *   was committed after that, too (`proves`).  So it shows everything committed
+ *   before.  It cannot come from the old view of a server that lags, or of a
+ *   former leader.
+ * * The event of the node's deletion, once the node wait has seen the node
+ *   (`seen`).  A server reports a deletion before it shows a connection
+ *   anything later.  So the event is that of exactly the node that was seen.
+ *
+ * News that comes before the node wait has sent its read (`looks`) is ignored.
+ *
+ * Why no waiter stays at a barrier that is lifted.  While a node wait lasts,
+ * its watch is armed or being armed, or there is no connection.  Each new
+ * connection reads again.  A node that was created again meanwhile has another
+ * czxid. */
+#include "node_wait.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "queue.h"
+
+static struct pipeline *pipeline_of(const struct node_waits *node_waits) {
+  return node_waits->all->pipeline;
+}
+
+static struct directory *directory_of(struct node_wait *v) {
+  return &v->queue->directory;
+}
+
+/* Returns the length of the directory's path. */
+static size_t parent_length(const struct node_wait *v) {
+  return (size_t)(strrchr(v->path, '/') - v->path);
+}
+
+static struct queue *queue_for(struct node_waits *node_waits, const char *path,
+                               size_t length) {
+  char *copy = malloc(length + 1);
+  if (!copy) return NULL;
+  memcpy(copy, path, length);
+  copy[length] = '\0';
+  struct queue *queue = node_waits->all->queue_of(node_waits->all, copy);
+  free(copy);
+  return queue;
+}
+
+/* Watches the node at the node wait's path.  False: no memory. */
+static bool want(struct node_wait *v, struct queue *queue, bool awaits) {
+  const char *name = strrchr(v->path, '/') + 1;
+  if (!watch_want(&v->watcher, &queue->directory.watches, name)) return false;
+  if (awaits) watch_await(&v->watcher);
+  return true;
+}
+
+/* Ending a node wait. */
+
+static void stop(struct node_wait *v) {
+  struct node_waits *node_waits = v->of;
+  *v->link = v->next;
+  if (v->next) v->next->link = v->link;
+  v->of = NULL;
+  timer_set(&node_waits->timers, &v->deadline.timer, NEVER);
+  watch_drop(&v->watcher);
+  if (v->kind != NODE_WAIT_CROWD) return;
+  queue_leave_onlooker(v->queue, &v->onlooker);
+  directory_unwatch_children(directory_of(v));
+}
+
+static void meet(struct node_wait *v) {
+  stop(v);
+  v->ended(v, true);
+}
+
+void node_wait_refuse(struct node_wait *v, enum refusal_code why, int reason) {
+  if (!v->of) return;
+  v->refusal_code = why;
+  v->reason = reason;
+  stop(v);
+  v->ended(v, false);
+}
+
+/* Reading the node. */
+
+static void look_later(struct node_wait *v) {
+  v->looks = true;
+  deferred_call_add(&pipeline_of(v->of)->batch, &v->of->flush);
+}
+
+/* Ignores what was read behind a round that was not committed. */
+static void on_proof(struct op *op, const struct reply *reply) {
+  struct node_waits *node_waits = op->owner;
+  if (reply_proves(op->kind, reply->rc)) {
+    refusals_end(&node_waits->proving);
+    deferred_call_add(&pipeline_of(node_waits)->batch, &node_waits->flush);
+    return;
+  }
+  if (reply_is_unknown(reply->rc)) return; /* each new connection reads again */
+  for (struct node_wait *v = node_waits->first; v; v = v->next)
+    v->looks |= v->proves;
+  pipeline_back_off(pipeline_of(node_waits), &node_waits->proving, reply->rc);
+}
+
+/* Returns whether the node wait waits because a server refused the watch. */
+static bool is_held_back(struct node_wait *v) {
+  return v->kind != NODE_WAIT_CROWD &&
+         pipeline_holds_back(pipeline_of(v->of),
+                             &directory_of(v)->watches.backoff);
+}
+
+/* Sends a round for all node waits of a batch.  A node wait that begins while
+ * one is in flight waits for the next.  Returns whether one was sent. */
+static bool prove(struct node_waits *node_waits) {
+  bool wanted = false;
+  for (struct node_wait *v = node_waits->first; v; v = v->next)
+    wanted |= v->looks && v->proves && !is_held_back(v);
+  return wanted && !node_waits->proof.in_flight &&
+         !pipeline_holds_back(pipeline_of(node_waits), &node_waits->proving) &&
+         pipeline_submit(pipeline_of(node_waits), &node_waits->proof);
+}
+
+/* Reads the node; node_waits_drive repeats it if that fails. */
+static void look(struct node_wait *v) {
+  watch_read(&v->watcher);
+  v->looks = !watch_is_asking(&v->watcher);
+}
+
+static void flush(struct deferred_call *deferred_call) {
+  struct node_waits *node_waits =
+      (struct node_waits *)((char *)deferred_call -
+                            offsetof(struct node_waits, flush));
+  if (!pipeline_of(node_waits)->connected) return;
+  for (struct node_wait *v = node_waits->first; v; v = v->next)
+    if (v->looks) v->stale = watch_is_asking(&v->watcher);
+  bool proved = prove(node_waits);
+  for (struct node_wait *v = node_waits->first; v; v = v->next) {
+    if (v->looks && (proved || !v->proves) && !is_held_back(v)) look(v);
+  }
+}
+
+/* Handling news. */
+
+static void see(struct node_wait *v, const struct reply *reply) {
+  if (v->kind == NODE_WAIT_THERE || (v->seen && v->seen != reply->czxid)) {
+    meet(v);
+    return;
+  }
+  v->seen = reply->czxid;
+  if (!v->patient) node_wait_refuse(v, REFUSED_TIMEOUT, 0);
+}
+
+/* The node exists, and no server tells which node it is.  A node that is
+ * created again before the next poll counts as the same. */
+static void see_hidden(struct node_wait *v) {
+  if (v->kind == NODE_WAIT_THERE)
+    meet(v);
+  else if (!v->patient)
+    node_wait_refuse(v, REFUSED_TIMEOUT, 0);
+}
+
+static void miss(struct node_wait *v) {
+  if (v->kind == NODE_WAIT_GONE)
+    meet(v);
+  else if (!v->patient)
+    node_wait_refuse(v, REFUSED_TIMEOUT, 0);
+}
+
+/* Handles news of the directory, which was missing: it may have been
+ * created. */
+static void hear_directory(struct node_wait *v, enum watch_news news,
+                           const struct reply *reply) {
+  if (news == WATCH_GONE && reply) return;
+  if (reply && v->unlisted) directory_doubt(directory_of(v));
+  v->unlisted = reply != NULL;
+  watch_drop(&v->watcher);
+  directory_list_anew(directory_of(v));
+}
+
+/* With `reply` the node was read; without one this is an event. */
+static void hear(struct watcher *watcher, enum watch_news news,
+                 const struct reply *reply) {
+  struct node_wait *v = watcher_owner(watcher);
+  if (v->kind == NODE_WAIT_CROWD) {
+    hear_directory(v, news, reply);
+  } else if (v->looks) {
+    return;
+  } else if (reply && v->stale) {
+    v->stale = false;
+    look(v);
+  } else if (news == WATCH_ARMED && reply) {
+    see(v, reply);
+  } else if (news == WATCH_HIDDEN) {
+    see_hidden(v);
+  } else if (news == WATCH_GONE && (reply || v->seen)) {
+    miss(v);
+  } else {
+    look(v);
+  }
+}
+
+static const struct watcher_role role = {hear,
+                                         offsetof(struct node_wait, watcher),
+                                         false};
+
+static struct node_wait *of_onlooker(struct onlooker *onlooker) {
+  return (struct node_wait *)((char *)onlooker -
+                              offsetof(struct node_wait, onlooker));
+}
+
+static void await_directory(struct node_wait *v) {
+  struct queue *queue = queue_for(v->of, v->path, parent_length(v));
+  if (queue && want(v, queue, true))
+    watch_arm(&v->watcher);
+  else
+    pipeline_retry(pipeline_of(v->of));
+}
+
+/* If a list armed no watch, the directory is missing, or another caller asked
+ * for the list. */
+static void listed(struct onlooker *onlooker, const struct listing *listing,
+                   uint64_t serial) {
+  struct node_wait *v = of_onlooker(onlooker);
+  if (serial <= v->since) return;
+  if (listing->count != v->known)
+    meet(v);
+  else if (!directory_sees_children(directory_of(v)))
+    await_directory(v);
+  else
+    v->unlisted = false;
+}
+
+static void unlisted(struct onlooker *onlooker, int rc) {
+  node_wait_refuse(of_onlooker(onlooker), refusal_code_of(rc), rc);
+}
+
+/* Beginning a node wait. */
+
+static void too_late(struct deadline *deadline) {
+  struct node_wait *v =
+      (struct node_wait *)((char *)deadline -
+                           offsetof(struct node_wait, deadline));
+  node_wait_refuse(v, node_waits_too_late(v->of), 0);
+}
+
+static bool watch(struct node_wait *v) {
+  if (v->kind == NODE_WAIT_CROWD) {
+    v->onlooker = (struct onlooker){.listed = listed, .refused = unlisted};
+    v->since = pipeline_of(v->of)->serial;
+    queue_join_onlooker(v->queue, &v->onlooker);
+    directory_watch_children(directory_of(v), true);
+    directory_list_anew(directory_of(v));
+    return true;
+  }
+  if (!want(v, v->queue, v->kind == NODE_WAIT_THERE)) return false;
+  look_later(v);
+  return true;
+}
+
+bool node_wait_begin(struct node_waits *node_waits, struct node_wait *v) {
+  v->queue = queue_for(node_waits, v->path,
+                       v->kind == NODE_WAIT_CROWD ? strlen(v->path)
+                                                  : parent_length(v));
+  if (!v->queue) return false;
+  v->of = node_waits;
+  v->looks = v->stale = v->unlisted = false;
+  v->seen = 0;
+  watcher_init(&v->watcher, &role);
+  timer_init(&v->deadline.timer);
+  v->deadline.due = too_late;
+  if (!watch(v)) {
+    v->of = NULL;
+    return false;
+  }
+  v->next = node_waits->first;
+  v->link = &node_waits->first;
+  if (v->next) v->next->link = &v->next;
+  node_waits->first = v;
+  deadline_set(node_waits, &v->deadline, v->until);
+  return true;
+}
+
+/* All node waits of a session. */
+
+void node_waits_init(struct node_waits *node_waits, struct contenders *all) {
+  *node_waits = (struct node_waits){.all = all, .flush = {.run = flush}};
+  node_waits->proof = (struct op){.kind = OP_HEARTBEAT,
+                                  .handler = on_proof,
+                                  .owner = node_waits,
+                                  .path = all->pipeline->heartbeat.path};
+}
+
+void deadline_set(struct node_waits *node_waits, struct deadline *deadline,
+                  int64_t due) {
+  timer_set(&node_waits->timers, &deadline->timer, due);
+}
+
+enum refusal_code node_waits_too_late(const struct node_waits *node_waits) {
+  return pipeline_of(node_waits)->connected ? REFUSED_TIMEOUT
+                                            : REFUSED_DISCONNECTED;
+}
+
+void node_waits_run(struct node_waits *node_waits) {
+  struct timer *timer;
+  while (
+      (timer = timer_pop(&node_waits->timers, pipeline_of(node_waits)->now))) {
+    struct deadline *deadline =
+        (struct deadline *)((char *)timer - offsetof(struct deadline, timer));
+    deadline->due(deadline);
+  }
+}
+
+void node_waits_connected(struct node_waits *node_waits) {
+  for (struct node_wait *v = node_waits->first; v; v = v->next) {
+    v->stale = false;
+    if (v->kind == NODE_WAIT_CROWD)
+      directory_list_anew(directory_of(v));
+    else
+      look_later(v);
+  }
+}
+
+/* The handler of a node wait's end may begin another one, which comes first in
+ * the list. */
+void node_waits_disconnected(struct node_waits *node_waits) {
+  struct node_wait *next;
+  for (struct node_wait *v = node_waits->first; v; v = next) {
+    next = v->next;
+    if (!v->patient) node_wait_refuse(v, REFUSED_DISCONNECTED, 0);
+  }
+}
+
+void node_waits_drive(struct node_waits *node_waits) {
+  for (struct node_wait *v = node_waits->first; v; v = v->next) {
+    if (v->kind == NODE_WAIT_CROWD)
+      directory_list_anew(directory_of(v));
+    else if (v->looks || !v->seen || !watch_is_known(&v->watcher))
+      look_later(v);
+  }
+}
+
+void node_waits_refuse(struct node_waits *node_waits, enum refusal_code why,
+                       int reason) {
+  while (node_waits->first) node_wait_refuse(node_waits->first, why, reason);
+}

@@ -1,0 +1,98 @@
+/* A node wait: a wait for a change of a node, without a node of its own.  It is
+ * used at a barrier, for the end of a leader, and for the other members of a
+ * double barrier to leave.
+ *
+ * All node waits of a session at one node share one watch (watch.h), with each
+ * other and with contenders. */
+#ifndef ZKLOCK_NODE_WAIT_H
+#define ZKLOCK_NODE_WAIT_H
+
+#include "contender.h"
+
+#pragma GCC visibility push(hidden)
+
+enum node_wait_kind {
+  NODE_WAIT_GONE,  /* until the node is missing, or was for a moment */
+  NODE_WAIT_THERE, /* until the node exists */
+  NODE_WAIT_CROWD, /* until the number of contenders is not `known` */
+};
+
+/* The deadline of a node wait or a barrier leave. */
+struct deadline {
+  struct timer timer;
+  void (*due)(struct deadline *deadline);
+};
+
+struct node_wait;
+
+/* Called at the end.  `met`: the wait has succeeded; otherwise
+ * `v->refusal_code` and `v->reason` say why not.  It may begin another node
+ * wait: the memory is the owner's again. */
+typedef void node_wait_handler(struct node_wait *v, bool met);
+
+struct node_wait {
+  const char *path; /* valid until it ends */
+  enum node_wait_kind kind;
+  int known;    /* the count of NODE_WAIT_CROWD, which ignores the next two */
+  bool proves;  /* only reads behind a round committed since it began count */
+  bool patient; /* false: ends if the first read does not meet it */
+  int64_t until;
+  node_wait_handler *ended;
+  void *owner;
+  enum refusal_code refusal_code;
+  int reason; /* ZooKeeper's code, zklock's, or 0 */
+
+  /* Private to node_wait.c: */
+  struct node_waits *of; /* NULL: it has ended */
+  struct node_wait *next, **link;
+  struct deadline deadline;
+  struct queue *queue; /* of the directory that has the node, or is it */
+  struct watcher
+      watcher; /* NODE_WAIT_CROWD: used while the directory is missing */
+  struct onlooker onlooker; /* for NODE_WAIT_CROWD */
+  bool looks;               /* must read the node at the end of the batch */
+  bool unlisted;  /* CROWD: a read found the directory, no list has yet */
+  bool stale;     /* the read in flight was sent before it began */
+  uint64_t since; /* NODE_WAIT_CROWD: ignore lists with this serial or less */
+  int64_t seen;   /* czxid of the node that it has seen first; 0: none */
+};
+
+/* The node waits of a session. */
+struct node_waits {
+  struct contenders *all;
+  struct timers timers; /* of deadlines */
+  struct node_wait *first;
+  struct deferred_call flush; /* at the end of a batch */
+  struct op proof;            /* a committed no-op before the reads */
+  struct refusals proving;    /* after refusals of `proof` */
+};
+
+void node_waits_init(struct node_waits *node_waits, struct contenders *all);
+
+/* Begins a node wait.  The caller has filled the public fields.  False: no
+ * memory. */
+bool node_wait_begin(struct node_waits *node_waits, struct node_wait *v);
+/* Ends the node wait, unless it has ended. */
+void node_wait_refuse(struct node_wait *v, enum refusal_code why, int reason);
+
+void deadline_set(struct node_waits *node_waits, struct deadline *deadline,
+                  int64_t due);
+/* Returns the refusal code for a wait whose deadline has passed. */
+enum refusal_code node_waits_too_late(const struct node_waits *node_waits);
+void node_waits_run(struct node_waits *node_waits);
+static inline int64_t node_waits_due(const struct node_waits *node_waits) {
+  return timers_due(&node_waits->timers);
+}
+
+/* Reads all nodes again: in a new connection nothing is watched. */
+void node_waits_connected(struct node_waits *node_waits);
+/* Ends the node waits that do not wait: the connection is lost. */
+void node_waits_disconnected(struct node_waits *node_waits);
+/* Sends again the requests that could not be sent. */
+void node_waits_drive(struct node_waits *node_waits);
+void node_waits_refuse(struct node_waits *node_waits, enum refusal_code why,
+                       int reason);
+
+#pragma GCC visibility pop
+
+#endif

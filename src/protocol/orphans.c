@@ -1,0 +1,286 @@
+/* The name of an orphan says that it may be ours, and its owner proves whether
+ * it is.  So the owner of each orphan is read, and the node is deleted if it is
+ * ours.
+ *
+ * Between that read and the delete the name could pass to another session's
+ * node, which the delete would hit.  Only this client or an operator deletes
+ * our node.  Then its number would have to be assigned again, to a session with
+ * our base and the same id.  Numbers only grow, so the directory would have to
+ * be deleted and created again.  All this within a round trip and the lag of
+ * the server that was read, and with odds of 1 in 916 million.  No client does
+ * better with a delete by path.
+ *
+ * Any client can read our base and create thousands of nodes with it.  So only
+ * a few orphans are read at a time, so that other requests of the session get
+ * through.  And only as many are known as is cheap to store; another list shows
+ * the rest.  An orphan that cannot be deleted, because it has children or
+ * because of an ACL, is left alone for a while.  So is another session's. */
+#include "orphans.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "hash.h"
+
+enum { ORPHANS_KNOWN = 1000, ORPHANS_FLYING = 100 };
+
+struct orphan {
+  struct orphan *next;
+  struct orphans *all;
+  struct op op;
+  struct deferred_call end;
+  uint64_t hash;
+  bool foreign; /* a server has named another owner */
+  int64_t czxid;
+  char path[];
+};
+
+struct orphans {
+  struct orphans_owner owner;
+  struct pipeline *pipeline;
+  struct deferred_call *flush;
+  const char *path; /* of the directory */
+  size_t length;
+
+  struct orphan *first, **end;
+  struct orphan *waiting; /* the first orphan that is not being read */
+  int known, flying;
+  struct orphan *foreign; /* orphans of other sessions */
+  int foreign_known;
+  int64_t foreign_until; /* when `foreign` may be read again */
+  bool more;             /* the list had more orphans */
+  bool refused;          /* an orphan could not be deleted */
+  int64_t not_before;    /* accept no orphans before this time */
+  char beside[];         /* the path of NAME_UNFAIR in the directory */
+};
+
+struct orphans *orphans_new(const struct orphans_owner *owner,
+                            struct pipeline *pipeline,
+                            struct deferred_call *flush, const char *path,
+                            size_t length) {
+  struct orphans *s = calloc(1, sizeof *s + length + 1 + sizeof NAME_UNFAIR);
+  if (!s) return NULL;
+  memcpy(s->beside, path, length);
+  s->beside[length] = '/';
+  memcpy(s->beside + length + 1, NAME_UNFAIR, sizeof NAME_UNFAIR);
+  s->owner = *owner;
+  s->pipeline = pipeline;
+  s->flush = flush;
+  s->path = path;
+  s->length = length;
+  s->end = &s->first;
+  return s;
+}
+
+void orphans_free(struct orphans *s) { free(s); }
+
+bool orphans_are_known(const struct orphans *s) {
+  return s->first || s->foreign;
+}
+
+static void wake(struct orphans *s) {
+  deferred_call_add(&s->pipeline->batch, s->flush);
+}
+
+void orphans_send(struct orphans *s) {
+  while (s->waiting && s->flying < ORPHANS_FLYING &&
+         pipeline_submit(s->pipeline, &s->waiting->op)) {
+    s->waiting = s->waiting->next;
+    s->flying++;
+  }
+}
+
+void orphans_forget_foreign(struct orphans *s) {
+  for (struct orphan *orphan = s->foreign, *next; orphan; orphan = next) {
+    next = orphan->next;
+    free(orphan);
+  }
+  s->foreign = NULL;
+  s->foreign_known = 0;
+}
+
+static void keep_foreign(struct orphans *s, struct orphan *orphan) {
+  if (!s->foreign) s->foreign_until = s->pipeline->now + s->pipeline->timeout;
+  orphan->next = s->foreign;
+  s->foreign = orphan;
+  s->foreign_known++;
+}
+
+/* Called when all known orphans are handled. */
+static void done(struct orphans *s) {
+  bool more = s->more;
+  s->more = false;
+  if (s->refused)
+    s->not_before = s->pipeline->now + s->pipeline->timeout;
+  else if (more)
+    s->owner.list_again(s->owner.self);
+  s->refused = false;
+}
+
+static void take_out(struct orphans *s, struct orphan *orphan) {
+  struct orphan **link = &s->first;
+  while (*link != orphan) link = &(*link)->next;
+  *link = orphan->next;
+  if (s->end == &orphan->next) s->end = link;
+}
+
+static void put_last(struct orphans *s, struct orphan *orphan) {
+  orphan->next = NULL;
+  *s->end = orphan;
+  s->end = &orphan->next;
+  if (!s->waiting) s->waiting = orphan;
+}
+
+static void destroy(struct deferred_call *deferred_call) {
+  struct orphan *orphan =
+      (struct orphan *)((char *)deferred_call - offsetof(struct orphan, end));
+  struct orphans *s = orphan->all;
+  take_out(s, orphan);
+  if (orphan->foreign)
+    keep_foreign(s, orphan);
+  else
+    free(orphan);
+  s->known--;
+  if (s->known == 0) done(s);
+  wake(s);
+}
+
+/* Reads the owner again, perhaps in the next connection.  The reply was lost,
+ * or the request could not be sent. */
+static void ask_again(struct orphans *s, struct orphan *orphan) {
+  orphan->op.kind = OP_PING;
+  orphan->op.beside = NULL;
+  take_out(s, orphan);
+  put_last(s, orphan);
+  wake(s);
+}
+
+static bool remove_one(struct orphans *s, struct orphan *orphan) {
+  orphan->op.kind = OP_REMOVE;
+  if (!pipeline_submit(s->pipeline, &orphan->op)) return false;
+  counter_add(&s->pipeline->counters.orphans, 1);
+  return true;
+}
+
+static op_handler on_orphan;
+
+static void set_question(struct orphan *orphan, const char *path,
+                         op_handler *handler) {
+  orphan->op.path = path;
+  orphan->op.handler = handler;
+}
+
+/* Handles a read of `holder`.  If both nodes have one czxid, one transaction
+ * created them. */
+static void on_beside(struct op *op, const struct reply *reply) {
+  struct orphan *orphan = op->owner;
+  struct orphans *s = orphan->all;
+  bool both = reply->rc == REPLY_OK && reply->czxid == orphan->czxid;
+  set_question(orphan, orphan->path, on_orphan);
+  orphan->op.beside = both ? NAME_UNFAIR : NULL;
+  /* The node beside that `holder` may be gone. */
+  if (!both && reply->rc == REPLY_OK) s->owner.list_again(s->owner.self);
+  if (!reply_is_unknown(reply->rc) && remove_one(s, orphan)) return;
+  s->flying--;
+  ask_again(s, orphan);
+}
+
+static bool ask_beside(struct orphans *s, struct orphan *orphan,
+                       int64_t czxid) {
+  orphan->czxid = czxid;
+  set_question(orphan, s->beside, on_beside);
+  if (pipeline_submit(s->pipeline, &orphan->op)) return true;
+  set_question(orphan, orphan->path, on_orphan);
+  return false;
+}
+
+/* Deletes an orphan of this session.  False: no memory. */
+static bool go_on(struct orphans *s, struct orphan *orphan, int64_t czxid) {
+  int32_t sequence;
+  bool hold = name_parse(orphan->path + s->length + 1, &sequence) == ROLE_HOLD;
+  return hold ? ask_beside(s, orphan, czxid) : remove_one(s, orphan);
+}
+
+/* Handles the reply to a read or a delete.  Before the delete it checks again
+ * that no contender has the name.  Another session's orphan may be gone since
+ * the list, and a node of ours may have its name now.  That takes a session
+ * with our base, or a forged name, and numbers that were assigned again. */
+static void on_orphan(struct op *op, const struct reply *reply) {
+  struct orphan *orphan = op->owner;
+  struct orphans *s = orphan->all;
+  bool shown = op->kind == OP_PING && reply->rc == REPLY_OK;
+  bool ours = shown && pipeline_owns(s->pipeline, reply->owner) &&
+              !s->owner.knows(s->owner.self, orphan->path + s->length + 1);
+  if (ours && go_on(s, orphan, reply->czxid)) return;
+  s->flying--;
+  if (ours || reply_is_unknown(reply->rc) || reply->rc == REPLY_UNDONE) {
+    ask_again(s, orphan);
+    return;
+  }
+  /* An orphan that may not be read is not ours: our ACL lets us read our
+   * nodes. */
+  bool hidden = op->kind == OP_PING && reply->rc == REPLY_NO_AUTH;
+  orphan->foreign =
+      hidden || (shown && !pipeline_owns(s->pipeline, reply->owner));
+  if (!orphan->foreign && reply->rc != REPLY_OK && reply->rc != REPLY_NO_NODE)
+    s->refused = true;
+  deferred_call_add(&s->pipeline->step, &orphan->end);
+}
+
+static uint64_t hash_of(const char *name) {
+  return hash_text(HASH_BEGIN, name, strlen(name));
+}
+
+static struct orphan *orphan_new(struct orphans *s, const char *name) {
+  size_t size = strlen(name) + 1;
+  struct orphan *orphan = calloc(1, sizeof *orphan + s->length + 1 + size);
+  if (!orphan) return NULL;
+  orphan->all = s;
+  orphan->hash = hash_of(name);
+  memcpy(orphan->path, s->path, s->length);
+  orphan->path[s->length] = '/';
+  memcpy(orphan->path + s->length + 1, name, size);
+  orphan->op = (struct op){.kind = OP_PING,
+                           .handler = on_orphan,
+                           .owner = orphan,
+                           .path = orphan->path};
+  orphan->end = (struct deferred_call){.run = destroy};
+  return orphan;
+}
+
+static bool has(const struct orphans *s, const struct orphan *first,
+                const char *name) {
+  uint64_t hash = hash_of(name);
+  for (const struct orphan *orphan = first; orphan; orphan = orphan->next)
+    if (orphan->hash == hash && strcmp(orphan->path + s->length + 1, name) == 0)
+      return true;
+  return false;
+}
+
+static bool is_known(const struct orphans *s, const char *name) {
+  return has(s, s->first, name) || has(s, s->foreign, name);
+}
+
+bool orphans_take_more(struct orphans *s) {
+  if (s->pipeline->now < s->not_before) return false;
+  if (s->pipeline->now >= s->foreign_until) orphans_forget_foreign(s);
+  if (s->known + s->foreign_known < ORPHANS_KNOWN) return true;
+  s->more = true;
+  return false;
+}
+
+bool orphans_remove(struct orphans *s, const char *name) {
+  if (!orphans_take_more(s) || is_known(s, name)) return true;
+  struct orphan *orphan = orphan_new(s, name);
+  if (!orphan) return false;
+  put_last(s, orphan);
+  s->known++;
+  orphans_send(s);
+  return true;
+}
+
+void orphans_closed(struct orphans *s) {
+  for (; s->waiting; s->waiting = s->waiting->next)
+    deferred_call_add(&s->pipeline->step, &s->waiting->end);
+  orphans_forget_foreign(s);
+}

@@ -1,0 +1,46 @@
+/* Orphans: orphaned nodes in a directory.  Their names say that they may be
+ * this session's, but no contender knows them; a create whose reply was lost
+ * leaves such a node.  Those that this session owns are deleted. */
+#ifndef ZKLOCK_ORPHANS_H
+#define ZKLOCK_ORPHANS_H
+
+#include "pipeline.h"
+
+#pragma GCC visibility push(hidden)
+
+/* The module that uses the directory. */
+struct orphans_owner {
+  void *self;
+  /* Returns whether the child may be the node of a known contender. */
+  bool (*knows)(void *self, const char *name);
+  /* Asks for another list, because it would show more orphans. */
+  void (*list_again)(void *self);
+};
+
+struct orphans;
+
+/* Returns the orphans of the directory at `path`, which stays the owner's
+ * memory.  `flush` runs at the end of the batch and calls orphans_send.  NULL:
+ * no memory. */
+struct orphans *orphans_new(const struct orphans_owner *owner,
+                            struct pipeline *pipeline,
+                            struct deferred_call *flush, const char *path,
+                            size_t length);
+/* Frees `s`; then orphans_are_known returns false. */
+void orphans_free(struct orphans *s);
+bool orphans_are_known(const struct orphans *s);
+
+/* Returns whether more orphans are accepted just now. */
+bool orphans_take_more(struct orphans *s);
+/* Deletes the child if this session owns it.  False: no memory. */
+bool orphans_remove(struct orphans *s, const char *name);
+
+void orphans_send(struct orphans *s);
+/* Allows another check of nodes that had other owners. */
+void orphans_forget_foreign(struct orphans *s);
+/* The session is closed: sends no more requests. */
+void orphans_closed(struct orphans *s);
+
+#pragma GCC visibility pop
+
+#endif

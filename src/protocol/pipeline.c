@@ -1,0 +1,452 @@
+#include "pipeline.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "timer.h"
+
+#define MILLISECOND INT64_C(1000000)
+
+/* After this time an unanswered op gets company.  The server's commit processor
+ * can lose a request (ZOOKEEPER-4537), and finds it when another one
+ * arrives. */
+#define NUDGE_AFTER (250 * MILLISECOND)
+#define RETRY_AFTER (100 * MILLISECOND)
+#define BACKOFF_FIRST (100 * MILLISECOND)
+#define BACKOFF_MAX (2000 * MILLISECOND)
+
+/* This node exists on every server. */
+#define ROOT "/"
+
+/* How often an op with `insists` is sent again: for about four seconds. */
+enum { TRIES_MAX = 6 };
+
+/* Does nothing: finish has noted what the reply proves. */
+static void on_answer(struct op *op, const struct reply *reply) {
+  (void)op;
+  (void)reply;
+}
+
+static void init_ops(struct pipeline *w) {
+  w->heartbeat.kind = OP_HEARTBEAT;
+  w->nudge.kind = OP_PING;
+  w->heartbeat.path = w->nudge.path = ROOT;
+  w->heartbeat.handler = w->nudge.handler = on_answer;
+}
+
+void pipeline_init(struct pipeline *w, const struct transport *transport,
+                   const struct pipeline_owner *owner, const char *chroot,
+                   const unsigned char random[16]) {
+  w->transport = *transport;
+  w->owner = *owner;
+  w->chroot_length = strlen(chroot);
+  name_base_init(&w->base, random);
+  memcpy(&w->jitter, random + 8, sizeof w->jitter);
+  deferred_calls_init(&w->step);
+  deferred_calls_init(&w->batch);
+  w->flight_end = &w->flight;
+  w->held_end = &w->held;
+  w->retry_at = w->resume_at = w->look_at = NEVER;
+  init_ops(w);
+}
+
+void pipeline_trouble(struct pipeline *w, const char *message, const char *path,
+                      int rc) {
+  w->owner.trouble(w->owner.self, message, path, rc);
+}
+
+/* Sending. */
+
+void pipeline_retry(struct pipeline *w) {
+  if (w->retry_at == NEVER) w->retry_at = w->now + RETRY_AFTER;
+}
+
+static bool is_begun(const struct pipeline *w) {
+  return w->begun == w->connection;
+}
+
+/* The nudge may be sent at any time.  The heartbeat that begins a connection
+ * overtakes the ops that wait for it. */
+static bool may_overtake(const struct pipeline *w, const struct op *op) {
+  return op == &w->nudge || (op == &w->heartbeat && !is_begun(w));
+}
+
+static bool may_be_sent(const struct pipeline *w, const struct op *op) {
+  return may_overtake(w, op) || is_begun(w);
+}
+
+static void append(struct op ***end, struct op *op) {
+  op->in_flight = true;
+  op->next = NULL;
+  **end = op;
+  *end = &op->next;
+}
+
+static void count(struct pipeline *w, const struct op *op) {
+  if (op == &w->nudge) counter_add(&w->counters.nudges, 1);
+  counter_add(&w->counters.in_flight, 1);
+}
+
+/* One round is in flight at a time, and no heartbeat is sent soon after one.
+ * But a refusal proves nothing, and a server may refuse requests without end.
+ * So after a refusal no other request delays the heartbeat, until a round is
+ * confirmed. */
+static void take_for_round(struct pipeline *w, struct op *op) {
+  bool beats = op->kind == OP_HEARTBEAT;
+  op->round = op_is_write(op->kind) &&
+              (!w->round_in_flight || (w->round_refused && beats));
+  if (!op->round) return;
+  w->round_in_flight = true;
+  if (w->round_refused && !beats) return;
+  w->round_before = w->round_sent;
+  w->round_sent = w->now;
+}
+
+static void take_off(struct pipeline *w, struct op *op) {
+  op->sent = w->now;
+  append(&w->flight_end, op);
+  take_for_round(w, op);
+  count(w, op);
+}
+
+/* `before` goes into the same transaction; NULL: none. */
+static bool transmit(struct pipeline *w, struct op *op, struct op *before) {
+  if (!w->transport.submit(w->transport.self, op, before)) {
+    pipeline_retry(w);
+    return false;
+  }
+  counter_add(&w->counters.requests, 1);
+  if (before) take_off(w, before);
+  take_off(w, op);
+  return true;
+}
+
+/* Puts an op behind those that wait; it is sent before any later op. */
+static void hold(struct pipeline *w, struct op *op) {
+  op->round = false;
+  append(&w->held_end, op);
+}
+
+/* Two in one.  A client that releases a lock and wants it again deletes a node
+ * and creates another.  One transaction does both.  So such a delete lingers
+ * for such a create.  Nothing overtakes it: it is sent by itself before any
+ * other op, and at the end of the batch. */
+
+static bool may_linger(const struct pipeline *w, const struct op *op) {
+  return op->kind == OP_REMOVE && op->joins && !w->held && may_be_sent(w, op);
+}
+
+static bool may_join(const struct pipeline *w, const struct op *op) {
+  return w->lingers && op->kind == OP_CREATE && op->joins;
+}
+
+static bool transmit_both(struct pipeline *w, struct op *create) {
+  struct op *remove = w->lingers;
+  w->lingers = NULL;
+  if (transmit(w, create, remove)) return true;
+  hold(w, remove);
+  return false;
+}
+
+void pipeline_flush(struct pipeline *w) {
+  struct op *op = w->lingers;
+  w->lingers = NULL;
+  if (op && !transmit(w, op, NULL)) hold(w, op);
+}
+
+static void send_held(struct pipeline *w) {
+  while (w->held && may_be_sent(w, w->held)) {
+    struct op *op = w->held, *next = op->next;
+    if (!transmit(w, op, NULL)) return;
+    w->held = next;
+    if (!next) w->held_end = &w->held;
+  }
+}
+
+/* A connection that is not the session's first begins with a round.  A server
+ * answers the requests of a session in order.  So every later read is at least
+ * as new as that round, and as all replies in earlier connections.  It cannot
+ * show the old view of a server that lags, or of a former leader.  The library
+ * ensures this by itself, but only for the life of its handle.  All other ops
+ * are held until the round is confirmed, because a server that refuses it by
+ * itself may show old data. */
+static bool begin_connection(struct pipeline *w) {
+  return is_begun(w) || w->heartbeat.in_flight || w->retry_at != NEVER ||
+         pipeline_submit(w, &w->heartbeat);
+}
+
+bool pipeline_submit(struct pipeline *w, struct op *op) {
+  assert(!op->in_flight);
+  if (!w->connected) return false;
+  if (op != &w->heartbeat && !begin_connection(w)) return false;
+  op->serial = ++w->serial;
+  if (may_join(w, op)) return transmit_both(w, op);
+  pipeline_flush(w);
+  if (may_linger(w, op)) {
+    op->in_flight = true;
+    w->lingers = op;
+    return true;
+  }
+  bool behind = w->held && !may_overtake(w, op);
+  if (!behind && may_be_sent(w, op)) return transmit(w, op, NULL);
+  hold(w, op);
+  return true;
+}
+
+/* Backoff. */
+
+static void resume_by(struct pipeline *w, int64_t at) {
+  if (at < w->resume_at) w->resume_at = at;
+}
+
+int64_t pipeline_jitter(struct pipeline *w, int64_t pause) {
+  w->jitter = w->jitter * UINT64_C(6364136223846793005) + 1;
+  return pause / 2 + (int64_t)((w->jitter >> 33) % (uint64_t)(pause / 2 + 1));
+}
+
+static bool is_paused(const struct pipeline *w, const struct refusals *b) {
+  return b->connection == w->connection && w->now < b->until;
+}
+
+/* Requests that were sent together are refused together: that is one
+ * refusal. */
+void pipeline_back_off(struct pipeline *w, struct refusals *b, int rc) {
+  b->rc = (int16_t)rc;
+  if (!is_paused(w, b)) {
+    int64_t pause = BACKOFF_FIRST << b->times;
+    if (b->times < 5) b->times++;
+    b->connection = w->connection;
+    b->until =
+        w->now + pipeline_jitter(w, pause < BACKOFF_MAX ? pause : BACKOFF_MAX);
+  }
+  resume_by(w, b->until);
+}
+
+bool pipeline_waits_until(struct pipeline *w, int64_t at) {
+  if (w->now >= at) return false;
+  resume_by(w, at);
+  return true;
+}
+
+bool pipeline_holds_back(struct pipeline *w, const struct refusals *b) {
+  return is_paused(w, b) && pipeline_waits_until(w, b->until);
+}
+
+/* Replies. */
+
+static void round_confirmed(struct pipeline *w, const struct op *op) {
+  w->round_refused = false;
+  lease_confirm(&w->lease, op->sent, w->now);
+  w->owner.proved(w->owner.self);
+}
+
+static void round_refused(struct pipeline *w, const struct op *op) {
+  if (!w->round_refused && op->kind != OP_HEARTBEAT)
+    w->round_sent = w->round_before;
+  w->round_refused = true;
+}
+
+static void round_answered(struct pipeline *w, const struct op *op, int rc) {
+  w->round_in_flight = false;
+  if (reply_proves(op->kind, rc))
+    round_confirmed(w, op);
+  else if (!reply_is_unknown(rc))
+    round_refused(w, op);
+}
+
+/* Counts a heartbeat that the servers have committed. Without their reply it
+ * does not count, so the counter stands still while they are silent. */
+static void heartbeat_answered(struct pipeline *w, int rc) {
+  if (reply_proves(OP_HEARTBEAT, rc)) {
+    w->begun = w->connection;
+    counter_add(&w->counters.heartbeats, 1);
+  } else if (!is_begun(w) && !reply_is_unknown(rc)) {
+    pipeline_retry(w);
+  }
+}
+
+/* Returns true if the pipeline will send the op again after a pause.  Then its
+ * handler is called with the later reply, or when the connection is lost.  A
+ * create that a quota refuses is answered at once, because its sender can do
+ * without the node. */
+static bool put_off(struct pipeline *w, struct op *op, int rc) {
+  bool full = op->kind == OP_CREATE && rc == REPLY_QUOTA_EXCEEDED;
+  bool again = reply_is_transient(rc) && !full && op->tries < TRIES_MAX;
+  if (!op->insists) return false;
+  if (!again) {
+    if (!reply_is_transient(rc)) refusals_end(&w->insisting);
+    return false;
+  }
+  op->tries++;
+  op->in_flight = true;
+  op->next = w->put_off;
+  w->put_off = op;
+  pipeline_back_off(w, &w->insisting, rc);
+  return true;
+}
+
+static void finish(struct pipeline *w, struct op *op,
+                   const struct reply *reply) {
+  op->in_flight = false;
+  if (op == &w->heartbeat) heartbeat_answered(w, reply->rc);
+  if (op->round) round_answered(w, op, reply->rc);
+  if (!put_off(w, op, reply->rc)) op->handler(op, reply);
+}
+
+/* Each op may have been applied or not. */
+static void lose_flight(struct pipeline *w) {
+  static const struct reply lost = {.rc = REPLY_LOST};
+  w->counters.in_flight = 0;
+  if (w->lingers) hold(w, w->lingers);
+  w->lingers = NULL;
+  *w->flight_end = w->held;
+  if (w->held) w->flight_end = w->held_end;
+  *w->flight_end = w->put_off;
+  w->put_off = NULL;
+  struct op *op = w->flight;
+  w->flight = w->held = NULL;
+  w->flight_end = &w->flight;
+  w->held_end = &w->held;
+  while (op) {
+    struct op *next = op->next;
+    finish(w, op, &lost);
+    op = next;
+  }
+}
+
+void pipeline_reply(struct pipeline *w, uint64_t serial,
+                    const struct reply *reply) {
+  struct op **link = &w->flight; /* not sorted: a nudge overtakes */
+  while (*link && (*link)->serial != serial) link = &(*link)->next;
+  struct op *op = *link;
+  if (!op) return; /* a reply of an earlier connection */
+  counter_add(&w->counters.in_flight, -1);
+  *link = op->next;
+  if (!*link) w->flight_end = link;
+  finish(w, op, reply);
+  send_held(w);
+}
+
+/* Connections. */
+
+void pipeline_connected(struct pipeline *w, int64_t session, int64_t timeout,
+                        int64_t started, bool needed) {
+  bool same = w->session == session;
+  w->connected = true;
+  w->session = session;
+  w->timeout = timeout;
+  w->connection++;
+  /* Holders and waiters need a round at once. */
+  w->round_sent = needed ? w->now - timeout : w->now;
+  w->round_refused = false;
+  lease_connected(&w->lease, started, timeout);
+  if (!same) w->begun = w->connection;
+}
+
+void pipeline_disconnected(struct pipeline *w) {
+  w->connected = false;
+  w->resume_at = w->look_at = NEVER;
+  lose_flight(w);
+}
+
+void pipeline_expired(struct pipeline *w) {
+  if (w->session != 0) w->former = w->session;
+  w->session = 0;
+}
+
+void pipeline_closed(struct pipeline *w) {
+  w->connected = false;
+  lose_flight(w);
+  w->retry_at = w->resume_at = w->look_at = NEVER;
+}
+
+/* The clock. */
+
+void pipeline_prove(struct pipeline *w) { w->proof_wanted = true; }
+
+static bool is_time(int64_t *at, int64_t now) {
+  if (*at > now) return false;
+  *at = NEVER;
+  return true;
+}
+
+bool pipeline_is_to_retry(struct pipeline *w) {
+  if (!is_time(&w->retry_at, w->now)) return false;
+  if (w->held) begin_connection(w);
+  send_held(w);
+  return true;
+}
+
+bool pipeline_is_to_resume(struct pipeline *w) {
+  return is_time(&w->resume_at, w->now);
+}
+
+void pipeline_insist(struct pipeline *w) {
+  static const struct reply lost = {.rc = REPLY_LOST};
+  if (!w->put_off || pipeline_holds_back(w, &w->insisting)) return;
+  struct op *op = w->put_off;
+  w->put_off = NULL;
+  while (op) {
+    struct op *next = op->next;
+    op->in_flight = false;
+    if (!pipeline_submit(w, op)) op->handler(op, &lost);
+    op = next;
+  }
+}
+
+/* T/6 is how often a waiter needs a round anyway.  The jitter separates
+ * sessions that begin to poll at the same moment. */
+void pipeline_look_later(struct pipeline *w) {
+  int64_t most = w->lease.timeout / 6;
+  if (w->look_at == NEVER)
+    w->look_at = w->now + most / 2 + pipeline_jitter(w, most / 2);
+}
+
+bool pipeline_is_to_look(struct pipeline *w) {
+  return is_time(&w->look_at, w->now);
+}
+
+int64_t pipeline_not_before_retry(const struct pipeline *w, int64_t due) {
+  return w->retry_at != NEVER && due < w->retry_at ? w->retry_at : due;
+}
+
+/* Returns when the next round is due.  An idle session sends rounds, too, a
+ * little more than T/4 apart, as lease.h's P and Q need.  The lease of the next
+ * acquisition depends on them, and they keep the connection alive.  A holder
+ * sends more for a longer lease.  Rounds come faster if the lease is over or
+ * will not last until the round after next, because it may take several. */
+static int64_t beat_due(const struct pipeline *w, enum need need) {
+  bool waits = w->round_in_flight && !w->round_refused;
+  if (!w->connected || waits || w->heartbeat.in_flight) return NEVER;
+  int64_t timeout = w->lease.timeout;
+  int64_t pause = timeout / 10 * 3;
+  if (need != NEED_IDLE) {
+    pause = need == NEED_HOLDING ? lease_pace(&w->lease) : timeout / 6;
+    bool lasts = w->lease.until >= w->round_sent + 2 * pause;
+    if (!lasts || w->proof_wanted) pause = timeout / 24;
+  }
+  return pipeline_not_before_retry(w, w->round_sent + pause);
+}
+
+static int64_t nudge_due(const struct pipeline *w) {
+  if (!w->connected || !w->flight || w->nudge.in_flight) return NEVER;
+  int64_t since = w->flight->sent;
+  if (w->nudge.sent > since) since = w->nudge.sent; /* one at a time */
+  return pipeline_not_before_retry(w, since + NUDGE_AFTER);
+}
+
+void pipeline_beat(struct pipeline *w, enum need need) {
+  if (beat_due(w, need) <= w->now) pipeline_submit(w, &w->heartbeat);
+}
+
+void pipeline_nudge(struct pipeline *w) {
+  if (nudge_due(w) <= w->now) pipeline_submit(w, &w->nudge);
+}
+
+int64_t pipeline_due(const struct pipeline *w, enum need need) {
+  int64_t due = beat_due(w, need);
+  int64_t others[] = {nudge_due(w), w->retry_at, w->resume_at, w->look_at};
+  for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+    if (others[i] < due) due = others[i];
+  return due;
+}

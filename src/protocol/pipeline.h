@@ -1,0 +1,205 @@
+/* The pipeline: requests to ZooKeeper and their replies, over successive
+ * connections.  Also the lease, which follows from the replies.  It knows
+ * nothing of locks. */
+#ifndef ZKLOCK_PIPELINE_H
+#define ZKLOCK_PIPELINE_H
+
+#include <stdatomic.h>
+
+#include "deferred_call.h"
+#include "lease.h"
+#include "name.h"
+#include "op.h"
+
+#pragma GCC visibility push(hidden)
+
+/* Counters that users need. */
+#define PUBLIC_COUNTERS(X) \
+  X(requests)              \
+  X(in_flight)             \
+  X(grants)                \
+  X(handoffs)              \
+  X(timeouts)              \
+  X(losses)                \
+  X(reconnects)            \
+  X(expirations)           \
+  X(heartbeats)            \
+  X(watches)               \
+  X(events)                \
+  X(pending_releases)      \
+  X(refused_releases)      \
+  X(waiting)
+
+/* Counters of how zklock works inside. */
+#define INTERNAL_COUNTERS(X) \
+  X(nudges)                  \
+  X(lists)                   \
+  X(orphans)
+
+#define SESSION_COUNTERS(X) \
+  PUBLIC_COUNTERS(X)        \
+  INTERNAL_COUNTERS(X)
+
+/* Written by the protocol's thread only, read by any thread. */
+struct counters {
+#define X(name) _Atomic uint64_t name;
+  SESSION_COUNTERS(X)
+#undef X
+};
+
+/* The functions that the pipeline calls to report to its owner. */
+struct pipeline_owner {
+  void *self;
+  /* A round was answered: the lease is longer. */
+  void (*proved)(void *self);
+  /* The lease of a hold has run out: the servers are silent. */
+  void (*silent)(void *self);
+  void (*trouble)(void *self, const char *message, const char *path, int rc);
+};
+
+/* The pause after a transient refusal (reply_is_transient).  The refused
+ * request is sent again after it.  The pause grows with each refusal in a row.
+ * In a new connection, perhaps to another server, the request is sent at
+ * once. */
+struct refusals {
+  int64_t until;
+  unsigned connection; /* the pause holds in this connection only */
+  int16_t times;       /* refusals in a row, with pauses between */
+  int16_t rc;          /* of the last refusal; 0: none */
+};
+
+/* How soon a session needs its next round. */
+enum need { NEED_IDLE, NEED_WAITING, NEED_HOLDING };
+
+struct pipeline {
+  struct transport transport;
+  struct pipeline_owner owner;
+  struct deferred_calls step,
+      batch; /* run at the end of each (deferred_call.h) */
+  struct counters counters;
+  struct name_base base; /* of this session's node names */
+  size_t chroot_length;
+
+  int64_t now;
+  bool connected;
+  unsigned connection; /* counts connections; 0: none yet */
+  unsigned begun;      /* the last connection whose first round was committed */
+  int64_t session;     /* ZooKeeper's session id; 0: none */
+  int64_t former;      /* the session before, expired or given up */
+  int64_t timeout;     /* negotiated last; the lease has its own */
+  bool no_containers;  /* the server does not support containers */
+  bool doubts_acl;     /* our ACL might deny access to ourselves */
+  unsigned rehearsed_in; /* the connection of the last successful rehearsal */
+
+  struct lease lease;
+  struct op heartbeat, nudge;
+  bool round_in_flight;
+  bool round_refused; /* a round was refused, and none confirmed since */
+  bool proof_wanted;  /* a contender is first without a lasting lease */
+  int64_t round_sent, round_before; /* when the last two rounds were sent */
+  int64_t retry_at;                 /* when to repeat what could not be sent */
+
+  uint64_t serial;
+  struct op *flight, **flight_end; /* sent and not answered, in order */
+  struct op *held, **held_end;     /* waiting to be sent, in order */
+  struct op *lingers; /* a delete that waits for a create to join; or NULL */
+  struct op *put_off; /* ops with `insists` that wait to be resent */
+  struct refusals insisting; /* the pause of `put_off` */
+  int64_t resume_at;         /* the end of the earliest pause; or NEVER */
+  int64_t look_at;           /* when to poll watches (watch.c); or NEVER */
+  uint64_t jitter;           /* the state of a random generator */
+};
+
+void pipeline_init(struct pipeline *pipeline, const struct transport *transport,
+                   const struct pipeline_owner *owner, const char *chroot,
+                   const unsigned char random[16]);
+
+/* Accepts an op: it is sent in order, at once or later, and always answered.
+ * Returns false if there is no connection, or if it could not be sent.  In the
+ * second case pipeline_is_to_retry says when to try again. */
+bool pipeline_submit(struct pipeline *pipeline, struct op *op);
+void pipeline_retry(struct pipeline *pipeline);
+void pipeline_trouble(struct pipeline *pipeline, const char *message,
+                      const char *path, int rc);
+
+/* Returns half of the pause plus a random part of the other half. */
+int64_t pipeline_jitter(struct pipeline *pipeline, int64_t pause);
+/* Begins or extends the pause after a transient refusal `rc`; refusals_end ends
+ * the series. */
+void pipeline_back_off(struct pipeline *pipeline, struct refusals *refusals,
+                       int rc);
+static inline void refusals_end(struct refusals *refusals) {
+  *refusals = (struct refusals){0};
+}
+/* Returns whether the pause lasts.  If so, pipeline_is_to_resume reports its
+ * end. */
+bool pipeline_holds_back(struct pipeline *pipeline,
+                         const struct refusals *refusals);
+/* Does the same for the time `at`. */
+bool pipeline_waits_until(struct pipeline *pipeline, int64_t at);
+
+/* Sends the lingering delete by itself: no create has joined it. */
+void pipeline_flush(struct pipeline *pipeline);
+
+/* Returns whether a node of this owner is ours.  Nodes of the former session,
+ * which was given up, are included.  No contender of ours holds them or waits
+ * for them. */
+static inline bool pipeline_owns(const struct pipeline *pipeline,
+                                 int64_t owner) {
+  return owner != 0 &&
+         (owner == pipeline->session || owner == pipeline->former);
+}
+
+static inline bool pipeline_lease_stands(const struct pipeline *pipeline) {
+  return pipeline->now < pipeline->lease.until;
+}
+/* Returns whether a hold that is granted now can be kept, if all replies are
+ * prompt from now on. */
+static inline bool pipeline_lease_lasts(const struct pipeline *pipeline) {
+  return pipeline_lease_stands(pipeline) &&
+         lease_lasts(&pipeline->lease, pipeline->now);
+}
+/* Renews the lease as soon as possible. */
+void pipeline_prove(struct pipeline *pipeline);
+
+/* Called by the session: */
+
+void pipeline_connected(struct pipeline *pipeline, int64_t session,
+                        int64_t timeout, int64_t started, bool needed);
+/* Answers all ops in flight with REPLY_LOST. */
+void pipeline_disconnected(struct pipeline *pipeline);
+/* The ZooKeeper session has expired or was given up. */
+void pipeline_expired(struct pipeline *pipeline);
+void pipeline_closed(struct pipeline *pipeline);
+void pipeline_reply(struct pipeline *pipeline, uint64_t serial,
+                    const struct reply *reply);
+
+/* Returns true once when the time has come. */
+bool pipeline_is_to_retry(struct pipeline *pipeline);
+bool pipeline_is_to_resume(struct pipeline *pipeline);
+/* Sends again the ops with `insists`. */
+void pipeline_insist(struct pipeline *pipeline);
+/* Schedules a poll of watches (watch.c) in T/6 or a little less.  Then
+ * pipeline_is_to_look returns true once. */
+void pipeline_look_later(struct pipeline *pipeline);
+bool pipeline_is_to_look(struct pipeline *pipeline);
+/* Returns `due`, or the time of the next retry if that is later. */
+int64_t pipeline_not_before_retry(const struct pipeline *pipeline, int64_t due);
+/* Sends a round if one is due; sends a nudge if an op is unanswered for too
+ * long. */
+void pipeline_beat(struct pipeline *pipeline, enum need need);
+void pipeline_nudge(struct pipeline *pipeline);
+/* Returns when one of these functions must be called. */
+int64_t pipeline_due(const struct pipeline *pipeline, enum need need);
+
+static inline void counter_add(_Atomic uint64_t *counter, int n) {
+  /* There is only one writer, so the addition needs no locked instruction. */
+  atomic_store_explicit(counter,
+                        atomic_load_explicit(counter, memory_order_relaxed) +
+                            (uint64_t)n,
+                        memory_order_relaxed);
+}
+
+#pragma GCC visibility pop
+
+#endif

@@ -1,0 +1,231 @@
+/* What a list shows of a contender: its position, and the nodes to watch.
+ * acquire_fsm.c argues why that is enough. */
+#include "queue_position.h"
+
+#include "blocker.h"
+#include "conflict.h"
+#include "fast_requeue.h"
+#include "queue.h"
+
+/* A server need not report the deletion of a node that the waiter may not read
+ * (watch.c).  But it reports changes of the directory, which the waiter may
+ * list.  Only the first few waiters watch the directory, or each change would
+ * make all of them list.  A waiter further back polls the node before its
+ * predecessor.  When that is gone, it lists (queued.c), and may be near by
+ * then. */
+enum { NEAR = 3 };
+
+static bool must_watch_children(const struct contender *c) {
+  return c->options.kind == KIND_PERMIT || c->options.strategy == WAIT_PARENT ||
+         (watch_is_hidden(&c->predecessor) && c->view.ahead <= NEAR);
+}
+
+void queue_position_predecessor_read(struct contender *c) {
+  if (!watch_is_hidden(&c->predecessor)) return;
+  if (!contender_sees(c))
+    contender_list_again(c);
+  else if (must_watch_children(c))
+    contender_watch_children(c);
+}
+
+void queue_position_act(struct contender *c) {
+  bool ours = contender_is_surely_ours(c);
+  if (ours && c->view.ahead == 0) {
+    acquire_fsm_be_first(c);
+    return;
+  }
+  /* If another watcher of this session has it watched, no request is needed. */
+  if (!ours || !contender_watches_own(c))
+    watch_read(&c->own); /* reads the owner */
+  if (must_watch_children(c)) contender_watch_children(c);
+  if (contender_waits_by_list(c))
+    acquire_fsm_look_in(c, c->options.strategy == WAIT_POLL
+                               ? c->options.poll_interval
+                               : contender_pipeline(c)->timeout);
+  watch_arm(&c->predecessor);
+  watch_arm(&c->before);
+}
+
+/* Returns whether all blocking nodes belong to this session and are being
+ * deleted. */
+static bool only_ghosts_ahead(const struct contender *c,
+                              const struct listing *listing,
+                              const struct entry *own) {
+  if (c->options.kind == KIND_PERMIT) return false;
+  for (const struct entry *e = own; e-- > listing->entries;) {
+    if (!rule_blocks(c->options.kind, own, e)) continue;
+    const struct contender *ghost = queue_find(c->queue, e->name);
+    if (!ghost || ghost->state != CONTENDER_LEAVING) return false;
+  }
+  return true;
+}
+
+/* Returns whether the writer's node exists.  Listing its name is not enough,
+ * because the name may have passed to another node.  The node was read before
+ * the list was sent, and its watch would have fired. */
+static bool writer_is_there(const struct contender *c) {
+  const struct contender *writer = queue_writer(c);
+  return writer && contender_watches_own(writer);
+}
+
+/* Returns true if the writer's node is not watched yet, for lack of memory or
+ * permission.  A list sent behind its watch must follow. */
+static bool asks_for_writer(struct contender *c) {
+  const struct contender *writer = queue_writer(c);
+  if (!writer || writer->state != CONTENDER_HELD ||
+      contender_watches_own(writer) || c->node.beside_writer)
+    return false;
+  if (watch_is_hidden(&writer->own))
+    acquire_fsm_deny_hidden(c);
+  else
+    pipeline_retry(contender_pipeline(c));
+  return true;
+}
+
+/* A downgrade keeps its place only if the writer's node was there after the
+ * reader's.  Otherwise the next writer may have been granted in between. */
+static bool has_its_place(struct contender *c, const struct listing *listing) {
+  if (!c->options.downgrade || c->node.beside_writer) return true;
+  c->node.beside_writer =
+      writer_is_there(c) && listing_find(listing, queue_writer(c)->node.name);
+  return c->node.beside_writer;
+}
+
+static void see(struct contender *c, const struct listing *listing,
+                const struct ahead *ahead) {
+  c->view = (struct view){.listed_in = contender_pipeline(c)->connection,
+                          .ahead = ahead->count,
+                          .nearest_proves = ahead->nearest_proves,
+                          .before_proves = ahead->before_proves,
+                          .nearest_holds = ahead->nearest &&
+                                           rule_holds(listing, ahead->nearest),
+                          .before_holds = ahead->before &&
+                                          rule_holds(listing, ahead->before)};
+}
+
+static const char *name_of(const struct entry *entry) {
+  return entry ? entry->name : NULL;
+}
+
+/* Watches the nodes that it must wait for. */
+static void aim(struct contender *c, const struct entry *own,
+                const struct ahead *ahead) {
+  struct watches *watches = &contender_directory(c)->watches;
+  bool by_node = !contender_waits_by_list(c);
+  const char *nearest = by_node ? name_of(ahead->nearest) : NULL;
+  const char *before = by_node ? name_of(ahead->before) : NULL;
+  contender_enter(c, CONTENDER_QUEUED);
+  if (watch_want(&c->own, watches, own->name) &&
+      watch_want(&c->predecessor, watches, nearest) &&
+      watch_want(&c->before, watches, before)) {
+    queue_position_act(c);
+    return;
+  }
+  c->view.listed_in = 0; /* no memory: list again later */
+  pipeline_retry(contender_pipeline(c));
+}
+
+static bool does_not_wait(const struct contender *c,
+                          const struct listing *listing,
+                          const struct entry *own, const struct ahead *ahead) {
+  return ahead->count > 0 && !c->options.patient &&
+         !only_ghosts_ahead(c, listing, own);
+}
+
+static void refuse_as_busy(struct contender *c, const struct ahead *ahead) {
+  blocker_note(c, name_of(ahead->nearest), name_of(ahead->before));
+  acquire_fsm_refuse(c, REFUSED_BUSY, 0);
+}
+
+/* Handles a list whose numbers tell the order. */
+static void queue_position_in_order(struct contender *c,
+                                    const struct listing *listing,
+                                    const struct entry *own) {
+  struct ahead ahead;
+  rule_apply(c->options.kind, c->options.permits, listing, own, &ahead);
+  see(c, listing, &ahead);
+  fast_requeue_note_tail(c, listing, own);
+  if (does_not_wait(c, listing, own, &ahead))
+    refuse_as_busy(c, &ahead);
+  else if (ahead.count > 0 || !contender_is_surely_ours(c))
+    aim(c, own, &ahead);
+  else
+    queue_position_act(c);
+}
+
+/* Handles a list whose numbers do not tell the order. */
+static void leave_disorder(struct contender *c) {
+  acquire_fsm_leave(c); /* begins again afterwards */
+  directory_renew(contender_directory(c));
+}
+
+/* Handles a list that shows the contender's node. */
+static void place(struct contender *c, const struct listing *listing,
+                  const struct entry *own) {
+  bool disorder =
+      c->options.kind != KIND_PERMIT && listing_is_disordered(listing, own);
+  if (!disorder && asks_for_writer(c)) return;
+  if (disorder)
+    leave_disorder(c);
+  else if (!has_its_place(c, listing))
+    acquire_fsm_refuse(c, REFUSED_LOST, 0);
+  else if (conflict_clears(c, listing, own))
+    queue_position_in_order(c, listing, own);
+}
+
+/* Finds the node of a create whose reply was lost: the first entry with the
+ * session's base and the node's id.  If that one is gone or another session's,
+ * takes the next. */
+static const struct entry *seek(const struct contender *c,
+                                const struct listing *listing) {
+  const struct node *node = &c->node;
+  enum role role = rule_role(c->options.kind, c->options.layout);
+  if (c->op.exact)
+    return node->refuted ? NULL : listing_find(listing, node->name);
+  return listing_find_id(listing, &contender_pipeline(c)->base, node->id, role,
+                         node->refuted ? node->name : "");
+}
+
+static const struct entry *find_own(struct contender *c,
+                                    const struct listing *listing) {
+  struct node *node = &c->node;
+  const struct entry *own =
+      contender_has_node(c) ? listing_find(listing, node->name) : NULL;
+  if (own || node->known == NODE_OURS) return own;
+  node->refuted |= node->known == NODE_MADE;
+  own = seek(c, listing);
+  if (!own) return NULL;
+  node->known = NODE_MADE;
+  node->refuted = node->cleared = false;
+  contender_set_name(c, own->name);
+  return own;
+}
+
+void queue_position_find(struct contender *c, const struct listing *listing,
+                         void (*found)(struct contender *c,
+                                       const struct listing *listing,
+                                       const struct entry *own)) {
+  bool doubt = c->node.known == NODE_MAYBE;
+  bool leaving = c->state == CONTENDER_LEAVING;
+  if (c->node.known < NODE_MAYBE || c->state == CONTENDER_HELD) return;
+  if (leaving && !doubt) return;
+  const struct entry *own = find_own(c, listing);
+  if (!own && leaving) c->node.known = NODE_NONE;
+  if (leaving)
+    acquire_fsm_go_on_leaving(c);
+  else if (own)
+    found(c, listing, own);
+  else
+    acquire_fsm_miss_node(c);
+}
+
+void queue_position_listed(struct contender *c, const struct listing *listing) {
+  queue_position_find(c, listing, place);
+}
+
+/* A contender that follows the tail has not watched its node before. */
+void queue_position_watch_own(struct contender *c) {
+  if (watch_want(&c->own, &contender_directory(c)->watches, c->node.name) &&
+      !contender_watches_own(c))
+    watch_read(&c->own);
+}

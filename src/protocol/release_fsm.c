@@ -1,0 +1,330 @@
+#include "release_fsm.h"
+
+#include <assert.h>
+
+#include "doubts.h"
+#include "fast_requeue.h"
+#include "wait_ops.h"
+
+#define SECOND INT64_C(1000000000)
+#define CANNOT_DELETE "cannot delete the node of this session"
+
+/* Deleting the node. */
+
+/* Returns whether the owner must be read before the delete.  A name is a hint
+ * (name.h): a node found by name may be another session's.  In a later
+ * connection than the one that named the owner, the name may also have passed
+ * on.  A delete whose reply was lost may have been applied, and the directory
+ * deleted and created again since.  orphans.c argues what a delete behind that
+ * read may hit. */
+static bool is_to_be_asked(const struct contender *c) {
+  return !contender_is_surely_ours(c);
+}
+
+void acquire_fsm_try_to_leave(struct contender *c) {
+  if (!contender_pipeline(c)->connected) return;
+  contender_check(c);
+  assert(c->state == CONTENDER_LEAVING);
+  if (c->node.known == NODE_MAYBE) {
+    c->wait_ops->look(c);
+  } else if (contender_has_node(c) && c->wait_ops->may_remove(c) &&
+             !c->op.in_flight) {
+    contender_prepare(c, is_to_be_asked(c) ? OP_PING : OP_REMOVE);
+    c->op.joins = !c->undone && fast_requeue_joins(c);
+    pipeline_submit(contender_pipeline(c), &c->op);
+  }
+}
+
+/* Returns whether only its number decides which contenders are ahead. */
+static bool stands_in_line(const struct contender *c) {
+  enum kind kind = c->options.kind;
+  return kind <= KIND_WRITE || kind == KIND_GATE;
+}
+
+/* Decrements the count of `c` for a deleted node that a list has counted.  If
+ * `c` watches that node, its watch does this instead.  If another node may have
+ * taken its place, the count stays and a list must follow. */
+static void count_down(struct contender *c, const struct entry *gone) {
+  struct entry own = {.role = rule_role(c->options.kind, c->options.layout)};
+  if (c->state != CONTENDER_QUEUED || !contender_sees(c) || c->view.ahead < 2)
+    return;
+  if (contender_waits_by_list(c) || c->options.downgrade) return;
+  if (watch_is_for(&c->predecessor, gone->name) ||
+      watch_is_for(&c->before, gone->name))
+    return;
+  name_parse(c->node.name, &own.sequence);
+  if (gone->sequence < own.sequence &&
+      rule_blocks(c->options.kind, &own, gone) &&
+      rule_proves(c->options.kind, &own, gone))
+    c->view.ahead--;
+}
+
+void acquire_fsm_count_down(struct contender *c) {
+  struct entry gone = {.name = c->node.name};
+  if (c->node.has_left || c->node.known != NODE_OURS) return;
+  if (!stands_in_line(c)) return;
+  c->node.has_left = true;
+  gone.role = name_parse(gone.name, &gone.sequence);
+  for (struct contender *o = c->queue->first; o; o = o->next)
+    count_down(o, &gone);
+}
+
+void acquire_fsm_finish(struct contender *c) {
+  contender_unwatch(c);
+  doubts_note(c);
+  c->node.known = NODE_NONE;
+  if (c->decision == DECISION_NONE) {
+    contender_enter(c, CONTENDER_PARKED); /* no decision: begins again */
+    return;
+  }
+  timer_set(&c->queue->all->timers, &c->timer, NEVER);
+  contender_enter(c, CONTENDER_GONE);
+  c->tell(c, NEWS_REMOVED);
+  contender_settle_later(c);
+}
+
+void acquire_fsm_leave(struct contender *c) {
+  if (c->node.known == NODE_NONE) {
+    acquire_fsm_finish(c);
+    return;
+  }
+  contender_enter(c, CONTENDER_LEAVING);
+  if (c->decision != DECISION_NONE)
+    timer_set(&c->queue->all->timers, &c->timer, NEVER);
+  contender_unwatch_others(c);
+  /* The contender must learn of its node's deletion before the waiters. */
+  if (stands_in_line(c) && c->queue->entered > 1 && contender_has_node(c))
+    watch_want(&c->own, &c->queue->directory.watches, c->node.name);
+  acquire_fsm_try_to_leave(c);
+}
+
+void acquire_fsm_go_on_leaving(struct contender *c) {
+  if (c->node.known == NODE_NONE)
+    acquire_fsm_finish(c);
+  else
+    acquire_fsm_try_to_leave(c);
+}
+
+/* Refusal, release, loss. */
+
+static void note_refusal(struct contender *c, enum refusal_code why) {
+  bool waited = why == REFUSED_TIMEOUT || why == REFUSED_BUSY;
+  if (why == REFUSED_TIMEOUT)
+    counter_add(&contender_pipeline(c)->counters.timeouts, 1);
+  if (waited && c->blocker.size == 0) c->wait_ops->note_blocker(c);
+}
+
+void acquire_fsm_refuse(struct contender *c, enum refusal_code why,
+                        int reason) {
+  if (c->decision != DECISION_NONE) return; /* the grant came first */
+  contender_check(c);
+  contender_decide(c, DECISION_REFUSED);
+  c->refusal_code = why;
+  c->reason = reason;
+  note_refusal(c, why);
+  c->tell(c, NEWS_REFUSED);
+  c->blocker.size = 0;
+  acquire_fsm_leave(c);
+}
+
+void acquire_fsm_deny(struct contender *c, const char *what, size_t length,
+                      int rc) {
+  if (c->decision != DECISION_NONE) return;
+  c->denial = (struct denial){.what = what, .length = (unsigned)length};
+  acquire_fsm_refuse(c, refusal_code_of(rc), rc);
+}
+
+void acquire_fsm_deny_hidden(struct contender *c) {
+  acquire_fsm_deny(c, "cannot read the node of this session",
+                   directory_length(contender_directory(c)), REPLY_NO_AUTH);
+}
+
+void acquire_fsm_fail(struct contender *c, const char *what, size_t length,
+                      int rc) {
+  if (c->options.patient && reply_is_transient(rc)) return;
+  acquire_fsm_deny(c, what, length, rc);
+}
+
+/* Adds the last transient refusal as the reason: it may have kept the contender
+ * out of the queue. */
+void acquire_fsm_time_out(struct contender *c) {
+  bool by_gate = c->gate_state == GATE_WAITS;
+  const struct directory *d = &(by_gate ? c->gate : c)->queue->directory;
+  const struct refusals *b =
+      d->making.rc && !contender_has_node(c) ? &d->making : &d->listing;
+  if (b->rc && c->decision == DECISION_NONE) {
+    c->denial = (struct denial){.what = b == &d->making ? "cannot create a node"
+                                                        : "cannot list",
+                                .length = (unsigned)directory_length(d),
+                                .by_gate = by_gate};
+  }
+  acquire_fsm_refuse(c, REFUSED_TIMEOUT, b->rc);
+}
+
+void acquire_fsm_release(struct contender *c) {
+  if (c->state != CONTENDER_HELD) return;
+  contender_check(c);
+  contender_decide(c, DECISION_RELEASED);
+  acquire_fsm_leave(c);
+}
+
+/* Returns why an overdue hold ends: its lease or its maximum time, whichever
+ * ran out first. */
+static enum loss overdue(struct contender *c) {
+  struct pipeline *pipeline = contender_pipeline(c);
+  if (c->timer.due <= pipeline->lease.until) return LOSS_MAX_HOLD_REACHED;
+  pipeline->owner.silent(pipeline->owner.self);
+  return LOSS_LEASE_EXPIRED;
+}
+
+/* A process that was paused may read of its node's deletion before it checks
+ * its clock.  The lease expired first, so that is the reason. */
+static void tell_loss(struct contender *c, enum loss why) {
+  if (why == LOSS_NODE_DELETED && !pipeline_lease_stands(contender_pipeline(c)))
+    why = overdue(c);
+  contender_decide(c, DECISION_LOST);
+  c->refusal_code = REFUSED_LOST;
+  c->loss = why;
+  counter_add(&contender_pipeline(c)->counters.losses, 1);
+  c->tell(c, NEWS_LOST);
+}
+
+void acquire_fsm_lose(struct contender *c, enum loss why) {
+  if (c->state != CONTENDER_HELD) return;
+  contender_check(c);
+  tell_loss(c, why);
+  acquire_fsm_leave(c);
+}
+
+void acquire_fsm_lose_overdue(struct contender *c) {
+  if (c->state == CONTENDER_HELD) acquire_fsm_lose(c, overdue(c));
+}
+
+void acquire_fsm_lose_node(struct contender *c) {
+  if (c->state != CONTENDER_HELD) return;
+  contender_check(c);
+  tell_loss(c, LOSS_NODE_DELETED);
+  if (!contender_is_exclusive(c)) c->node.known = NODE_NONE;
+  acquire_fsm_leave(c);
+}
+
+/* Connections and sessions. */
+
+static bool wants_to_hold(const struct contender *c) {
+  return c->decision == DECISION_NONE;
+}
+
+void acquire_fsm_disconnected(struct contender *c) {
+  contender_check(c);
+  if (wants_to_hold(c) && !c->options.patient)
+    acquire_fsm_refuse(c, REFUSED_DISCONNECTED, 0);
+  else if (c->state == CONTENDER_HELD && c->options.lose_on_suspend)
+    acquire_fsm_lose(c, LOSS_CONNECTION_LOST);
+}
+
+/* Ends the node of `c`, which is gone with its session. */
+void acquire_fsm_session_ended(struct contender *c) {
+  const struct pipeline *pipeline = contender_pipeline(c);
+  contender_check(c);
+  /* A server expires no session whose lease is valid: it was closed. */
+  if (c->state == CONTENDER_HELD)
+    tell_loss(c, pipeline_lease_stands(pipeline) ? LOSS_SESSION_CLOSED
+                                                 : LOSS_SESSION_EXPIRED);
+  if (c->state == CONTENDER_GONE) return;
+  if (c->state != CONTENDER_PARKED) acquire_fsm_finish(c);
+  /* The writer's node is gone, and its place in the queue. */
+  if (c->options.downgrade) acquire_fsm_refuse(c, REFUSED_LOST, 0);
+}
+
+void acquire_fsm_close(struct contender *c) {
+  contender_check(c);
+  if (wants_to_hold(c)) {
+    contender_decide(c, DECISION_REFUSED);
+    c->refusal_code = REFUSED_CLOSED;
+    c->tell(c, NEWS_REFUSED);
+  } else if (c->state == CONTENDER_HELD) {
+    contender_decide(c, DECISION_LOST);
+    c->refusal_code = REFUSED_CLOSED;
+    c->tell(c, NEWS_LOST);
+  }
+  if (c->state != CONTENDER_GONE) acquire_fsm_finish(c);
+  contender_settle_later(c);
+}
+
+/* Replies to requests. */
+
+/* Handles an ACL that forbids the delete.  The node blocks all contenders
+ * behind it.  So this contender cannot begin again, and no other of this
+ * session may enter. */
+static void stay(struct contender *c, int rc) {
+  bool known = c->kept;
+  acquire_fsm_deny(c, CANNOT_DELETE, directory_length(&c->queue->directory),
+                   rc);
+  contender_keep(c, rc);
+  if (known) return;
+  c->tell(c, NEWS_KEPT);
+  directory_wake(&c->queue->directory);
+}
+
+/* A contender without a decision begins again, and keeps its deadline. */
+void acquire_fsm_look_in(struct contender *c, int64_t pause) {
+  int64_t due = contender_pipeline(c)->now + pause;
+  if (c->decision == DECISION_NONE && c->options.deadline < due)
+    due = c->options.deadline;
+  timer_set(&c->queue->all->timers, &c->timer, due);
+}
+
+/* Repeats the delete with growing pauses.  An operator may change the ACL, and
+ * a throttled server may recover. */
+static void not_removed(struct contender *c, int rc) {
+  if (reply_is_denied(rc))
+    stay(c, rc);
+  else
+    pipeline_trouble(contender_pipeline(c), CANNOT_DELETE, c->path, rc);
+  if (c->op.in_flight) return;
+  if (c->attempts < 6) c->attempts++;
+  acquire_fsm_look_in(c, pipeline_jitter(contender_pipeline(c),
+                                         SECOND / 10 << c->attempts));
+}
+
+/* LEAVING: handles a read of the node's owner.  A node that is known by name
+ * only and may not be read is not ours: our ACL lets us read our nodes. */
+static void asked(struct contender *c, const struct reply *reply) {
+  bool hidden = reply->rc == REPLY_NO_AUTH && c->node.known == NODE_MADE;
+  bool known = hidden || reply->rc == REPLY_OK || reply->rc == REPLY_NO_NODE;
+  bool ours = reply->rc == REPLY_OK && contender_owns(c, reply);
+  if (reply_is_unknown(reply->rc)) return;
+  if (ours) {
+    contender_prove(c, reply);
+    acquire_fsm_try_to_leave(c);
+  } else if (!known) {
+    not_removed(c, reply->rc);
+  } else if (c->node.known == NODE_MADE) {
+    contender_refute(c);
+    acquire_fsm_try_to_leave(c);
+  } else {
+    /* Other contenders may have ignored this node as one of ours that is being
+     * deleted.  A list corrects that. */
+    directory_list(&c->queue->directory, 0);
+    acquire_fsm_finish(c);
+  }
+}
+
+void release_fsm_answered(struct contender *c, enum op_kind asked_for,
+                          const struct reply *reply) {
+  int rc = reply->rc;
+  if (asked_for == OP_PING) {
+    asked(c, reply);
+  } else if (rc == REPLY_NO_NODE && c->op.beside) {
+    c->bereft = true;
+    acquire_fsm_try_to_leave(c);
+  } else if (rc == REPLY_OK || rc == REPLY_NO_NODE) {
+    if (rc == REPLY_OK) acquire_fsm_count_down(c);
+    acquire_fsm_finish(c);
+  } else if (rc == REPLY_UNDONE) {
+    c->undone = true;
+    acquire_fsm_try_to_leave(c);
+  } else if (!reply_is_unknown(rc)) {
+    not_removed(c, rc);
+  } /* otherwise the connection is lost; the delete is sent in the next */
+}

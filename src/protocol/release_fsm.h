@@ -1,0 +1,65 @@
+/* The end of a contender's life: refusal, release and loss, and then the
+ * deletion of its node.  The delete is repeated until a server confirms it.
+ * acquire_fsm.c has the states, and calls the functions at the end of this
+ * file. */
+#ifndef ZKLOCK_RELEASE_FSM_H
+#define ZKLOCK_RELEASE_FSM_H
+
+#include "contender.h"
+
+#pragma GCC visibility push(hidden)
+
+/* Deletes the node of `c`, if there is one.  A contender without a decision
+ * begins again afterwards. */
+void acquire_fsm_leave(struct contender *c);
+/* LEAVING: continues once it is known whether there is a node. */
+void acquire_fsm_go_on_leaving(struct contender *c);
+
+/* Each of these does nothing if it comes too late. */
+void acquire_fsm_refuse(struct contender *c, enum refusal_code why, int reason);
+/* Refuses `c` because of `rc`: `what` failed for the first `length` bytes of
+ * its directory's path (struct denial). */
+void acquire_fsm_deny(struct contender *c, const char *what, size_t length,
+                      int rc);
+/* Refuses `c` because the ACL of its node forbids reading.  No server would
+ * tell whether the node still belongs to it. */
+void acquire_fsm_deny_hidden(struct contender *c);
+/* Does as acquire_fsm_deny.  But a patient contender waits if `rc` is
+ * transient. */
+void acquire_fsm_fail(struct contender *c, const char *what, size_t length,
+                      int rc);
+/* Refuses `c` because its deadline has passed. */
+void acquire_fsm_time_out(struct contender *c);
+void acquire_fsm_release(struct contender *c);
+void acquire_fsm_lose(struct contender *c, enum loss why);
+/* Ends a hold whose lease has run out. */
+void acquire_fsm_lose_overdue(struct contender *c);
+/* Ends a hold whose node is known to be gone. */
+void acquire_fsm_lose_node(struct contender *c);
+/* Decrements the counts of this session's waiters behind a node of `c` that was
+ * just deleted. */
+void acquire_fsm_count_down(struct contender *c);
+
+/* Called for each contender: after a lost connection, at the end of the
+ * ZooKeeper session, and at close. */
+void acquire_fsm_disconnected(struct contender *c);
+void acquire_fsm_session_ended(struct contender *c);
+void acquire_fsm_close(struct contender *c);
+
+/* ---- For acquire_fsm.c
+ * ---------------------------------------------------------- */
+
+/* Submits the request that LEAVING needs; idempotent. */
+void acquire_fsm_try_to_leave(struct contender *c);
+/* LEAVING: handles the reply to OP_PING or OP_REMOVE. */
+void release_fsm_answered(struct contender *c, enum op_kind asked_for,
+                          const struct reply *reply);
+/* Sets the timer of `c` to `pause` from now, or to its deadline if that is
+ * earlier. */
+void acquire_fsm_look_in(struct contender *c, int64_t pause);
+/* Ends `c`: its node is gone. */
+void acquire_fsm_finish(struct contender *c);
+
+#pragma GCC visibility pop
+
+#endif

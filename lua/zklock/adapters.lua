@@ -97,7 +97,8 @@ function Adapters:attend(adapter, thing, waiting)
   review(self, adapter)
 end
 
---- Reviews all adapters, after the errors of callbacks were raised.
+--- Arms or disarms each adapter as needed.  Must be called when all errors of
+-- callbacks have been raised.
 function Adapters:review()
   for adapter in pairs(self.served) do
     if adapter.arm or adapter.disarm then review(self, adapter) end

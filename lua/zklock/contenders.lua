@@ -215,7 +215,7 @@ local function mark_all(ask, path, rows, chroot)
   return result
 end
 
--- Returns the error when some holders could not be asked.
+-- Returns the error of a revoke that could not ask every holder to release.
 local function of_revocation(engine, path, result, holders)
   local refused = result.refused
   return refusal(refused.code, "%d of %d holders of %s%s %s asked to release "

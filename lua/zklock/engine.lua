@@ -72,9 +72,10 @@ function Engine:check_open()
   if self.state.is.closed then misuse("the session is closed") end
 end
 
---- Returns how long a call that does not wait for a holder waits for the
--- server's reply.  Without a connection the core refuses it at once.  Just
--- before the first connection there is no session timeout yet.
+--- Returns how many seconds a call waits for a server's reply, if it does not
+-- wait for a holder.  This is the session timeout, or just before the first
+-- connection the connect timeout.  Without a connection, the core refuses such
+-- a call at once.
 function Engine:patience()
   local timeout = self.core:timeout()
   return timeout > 0 and timeout or self.connect_timeout

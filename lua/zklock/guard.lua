@@ -182,7 +182,7 @@ function Guard:is_held(surplus)
   return not self._outcome and self._hold_ref:is_held()
 end
 
---- Returns for how many seconds is_held() stays true without a server's reply.
+--- Returns how many seconds is_held() stays true if no server replies.
 function Guard:lease()
   if not self:is_held() then return 0 end
   return self._hold_ref:lease()
@@ -196,7 +196,8 @@ local function ask(self)
   return wait.code or engine.state.is.closed and "closed", wait
 end
 
---- Asks a server: returns `true`, or `nil, message, code`.
+--- Asks a server whether the session still holds the lock.  Returns `true`, or
+-- `nil, message, code`.
 function Guard:verify()
   if self._hold.owners.engine.state.is.closed then
     return errors.refusal("closed", "the session of the hold of %s is closed",

@@ -7,9 +7,9 @@
 --   watching  the leader's node; without a leader, the number of contenders, or
 --             the creation of the path
 --
--- Each step is a turn, `self.turn`; it is false when the observer has ended.
--- The end of a turn may be delivered twice if a hook has raised meanwhile.  So
--- each turn begins the next one last.
+-- A turn is one step.  `self.turn` is the current turn, or false when the
+-- observer has ended.  If a debug hook raises an error, the result of a turn
+-- may be delivered again.  So each turn sets `self.turn` to the next one last.
 local protect = require "zklock.protect"
 local reasons = require "zklock.reasons"
 local surveys = require "zklock.survey"

@@ -94,7 +94,8 @@ function tally.fill(snapshot)
     tally.add(full.refusals, lock.refusals)
     tally.add(full.losses, lock.losses)
   end
-  -- A path with waiters has no meter before its first outcome.
+  -- A path gets a meter with its first outcome.  For a path that has only
+  -- waiters, `at` adds a row.
   for _, count in ipairs(snapshot.waiting) do
     tally.add(at(count), { waiting = count.n, oldest_wait = count.oldest })
   end

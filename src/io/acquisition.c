@@ -252,7 +252,8 @@ bool acquisition_pass_on(struct acquisition *acquisition,
   return true;
 }
 
-/* Half of the turns are used: check whether another client waits. */
+/* Returns true once, when half of the local turns are used. Then the I/O thread
+ * must check whether another client waits. */
 bool acquisition_looks_around(struct acquisition *acquisition) {
   int turn = acquisition->word / WORD_TURN;
   if (acquisition->looks ||

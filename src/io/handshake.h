@@ -13,9 +13,9 @@
 
 /* Starts the check for a new socket that the library will read from. */
 void handshake_expect(int fd);
-/* Must be called before each read. Returns -1 if the bytes are not from a
- * ZooKeeper server. Returns n > 0 if they may be: read at most n bytes, then
- * call again. Returns 0 when the check is done. */
+/* Checks the server's first bytes. Must be called before each read. Returns -1
+ * if the server is not ZooKeeper, and 0 when the check is done. Returns n > 0
+ * if it needs more bytes: read at most n bytes, then call it again. */
 int handshake_look(int fd);
 /* Does the same for bytes that were decrypted and not yet passed on, while
  * handshake_is_expected. */

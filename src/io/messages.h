@@ -9,7 +9,7 @@ enum command_kind {
   COMMAND_RELEASE,
   COMMAND_RELEASE_AND_TELL, /* EVENT_GONE is requested */
   COMMAND_ABANDON,          /* end a wait whose outcome is not wanted */
-  COMMAND_LOSE,             /* the Lua thread's clock has ended the hold */
+  COMMAND_LOSE,             /* the Lua thread saw lease or max_hold run out */
   COMMAND_WATCH,            /* watch the holder's own node */
   COMMAND_LOOK_AROUND,      /* is another contender in the queue? */
   COMMAND_ALARM,            /* see core->alarm_at */

@@ -10,8 +10,8 @@
 
 struct tls_module;
 
-/* The most data in a node that zklock creates or marks. They identify its
- * holder. */
+/* The most bytes of data in a node that zklock creates for a contender. The
+ * data identify the contender. A mark (REVOKE_MARK) can make them longer. */
 enum { DATA_MAX_BYTES = 1024 };
 
 struct credential {

@@ -116,7 +116,8 @@ static const struct hold_ref *read_lock_options(
   return NULL;
 }
 
-/* Returns whether this is a writer of the session at this path. */
+/* Returns whether `hold_ref` belongs to a write lock of this session, path and
+ * layout. */
 static bool is_writer(const struct hold_ref *hold_ref, const struct core *core,
                       const char *path, enum layout layout) {
   const struct acquisition *acquisition = hold_ref->acquisition;

@@ -332,7 +332,7 @@ static int hold_ref_waited(lua_State *L) {
 /* hold_ref:held() → seconds since its user got it, and its mode, as
  * `contenders` returns it */
 static int hold_ref_held(lua_State *L) {
-  /* In the order of enum kind: rule.h. */
+  /* The names of the modes, in the order of enum kind (rule.h). */
   static const char *const modes[] = {"mutex",  "read",   "write",
                                       "permit", "unfair", "member"};
   const struct hold_ref *hold_ref = binding_check_granted(L, 1);

@@ -178,7 +178,7 @@ enum view_phase {
 
 /* What the last list showed, updated by later events. */
 struct view {
-  unsigned listed_in; /* the connection of that list; 0: no list counts */
+  unsigned listed_in; /* the connection of the last list; 0: none is valid */
   int ahead;          /* the number of nodes ahead */
   enum view_phase phase;
   /* As in struct ahead; `holds`: it was first in that list. */

@@ -109,7 +109,7 @@ static void take_off(struct pipeline *w, struct op *op) {
   count(w, op);
 }
 
-/* `before` goes into the same transaction; NULL: none. */
+/* Sends `op`, and `before` in the same transaction unless it is NULL. */
 static bool transmit(struct pipeline *w, struct op *op, struct op *before) {
   if (!w->transport.submit(w->transport.self, op, before)) {
     pipeline_retry(w);

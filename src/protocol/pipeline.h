@@ -50,7 +50,7 @@ struct counters {
 /* The functions that the pipeline calls to report to its owner. */
 struct pipeline_owner {
   void *self;
-  /* A round was answered: the lease is longer. */
+  /* A server has confirmed a round, which can renew the lease. */
   void (*proved)(void *self);
   /* The lease of a hold has run out: the servers are silent. */
   void (*silent)(void *self);

@@ -100,8 +100,8 @@ void watch_arm(const struct watcher *watcher);
 void watch_read(const struct watcher *watcher);
 /* Returns whether a server will report the node's next change. */
 bool watch_is_armed(const struct watcher *watcher);
-/* Returns whether a server has reported the node in this connection: its watch
- * is armed, or it is polled. */
+/* Returns whether a server has reported the node in this connection, and no
+ * event has come since.  Then its watch is armed, or zklock polls the node. */
 bool watch_is_known(const struct watcher *watcher);
 /* Returns whether the node exists but its ACL forbids reading.  Such a node is
  * polled, and its watch never counts as armed. */

@@ -45,8 +45,8 @@ static const char *read_all(struct file *file, int fd) {
   return NULL;
 }
 
-/* Checks the open file, because its name can refer to another one by now.
- * Without O_NONBLOCK, opening a pipe would wait for its other end. */
+/* Reads a file. Checks the opened file, because by now its name can refer to
+ * another one. Without O_NONBLOCK, opening a pipe would wait for a writer. */
 const char *file_read(struct file *file, const char *name, bool is_secret) {
   struct stat status;
   *file = (struct file){0};

@@ -13,7 +13,7 @@ struct tls_context {
 struct tls_link {
   bool is_begun, is_shaken, is_refused;
   char text[TLS_TEXT]; /* why it has failed; "": it has not */
-  char *in;            /* what the server has sent, not yet decrypted */
+  char *in;            /* bytes from the server that are not decrypted yet */
   size_t in_size;
   size_t decrypted; /* bytes of a packet that were not read yet */
   size_t out_size;  /* of the unsent output, all from `hello` */

@@ -1,4 +1,5 @@
-/* A point at which another thread can run, though the caller does not wait. */
+/* A point at which the scheduler can switch to another thread, though the
+ * caller does not wait. */
 #ifndef ZKLOCK_VIRTUAL_POINT_H
 #define ZKLOCK_VIRTUAL_POINT_H
 

@@ -24,7 +24,7 @@ void server_finishes(struct server *server, struct zk_connection *connection,
                      int64_t now);
 void server_establishes(struct server *server, struct zk_connection *connection,
                         bool valid, int64_t now);
-/* These close all connections, or those of a session. */
+/* Close all connections of the server, or only those of a session. */
 void server_drops_all(struct server *server, int64_t now);
 void server_drops_session(struct server *server, int64_t session, int64_t now);
 

@@ -73,7 +73,8 @@ local function of_environment()
   return found
 end
 
--- A relative name is relative to the settings file that has it.
+-- Reads a settings file.  Relative file names in it are relative to its
+-- directory.
 local function of_file(name)
   local found, hidden = settings_file.read(name)
   for _, key in ipairs(names_of_files) do

@@ -121,7 +121,7 @@ local order = { "time", "change", "path", "place", "node", "mode", "sequence",
   "size" }
 
 --- Returns one JSON object with the row's fields, always in the same order.
--- JSON is UTF-8, so other data are in `data_base64` in place of `data`.
+-- Data that are not text (is_text) are in `data_base64` instead of `data`.
 function rows.json(row, more)
   local json, object = load "dkjson", {}
   for key, value in pairs(row) do object[key] = value end

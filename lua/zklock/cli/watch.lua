@@ -85,7 +85,7 @@ function Screen:redraw()
   local lines = { text.cut(self:head(), columns) }
   lines[2] = self.lost_at and text.cut("no connection since " .. self.lost_at
     .. ": this is what was seen last", columns) or ""
-  local shown = {} -- as many from the head of the queue as there is room for
+  local shown = {} -- the first contenders, as many as the window can show
   for i = 1, math.min(#self.contenders, math.max(height - 4, 1)) do
     shown[i] = self.contenders[i]
   end

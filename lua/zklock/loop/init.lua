@@ -181,8 +181,8 @@ local function is_stuck()
 end
 
 --- Returns whether a callback may run in a call that does not wait.  It may not
--- in some phases of nginx, or where it could not wait; a task then runs it
--- later.
+-- run in some phases of nginx, or if the callback itself could not wait there.
+-- A task then runs it later.
 function loops.allows_callbacks(loop)
   if is_stuck() and not loops.may_block(loop) then return false end
   if type(loop) ~= "string" then return true end

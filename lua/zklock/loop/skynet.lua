@@ -34,7 +34,8 @@ return { new = function(session)
 
   function A.wake(w) if w.token then skynet.wakeup(w) end end
 
-  -- skynet reuses its coroutines, so each acquisition is its own owner.
+  -- skynet reuses its coroutines, so a coroutine cannot own a hold.  Each
+  -- acquisition gets an owner of its own.
   function A.owner() return {} end
 
   function A.close()

@@ -9,7 +9,7 @@
 
 -- ## Adapter
 --
--- zklock calls these functions with a dot.
+-- zklock calls these functions without `self`, as `adapter.wait(w, timeout)`.
 
 --- How to suspend and wake a task.
 ---@class zklock.Adapter

@@ -59,8 +59,9 @@ function html.words(counts)
   return parts[1] and table.concat(parts, ", ") or "0"
 end
 
---- Writes a table, which scrolls if it is too wide.  `heads`: texts; `rows`:
--- lists of HTML and whole numbers; `name`: its label for screen readers.
+--- Returns the HTML of a table, which scrolls if it is too wide.  `heads`: the
+-- column titles as plain text; `rows`: lists of HTML and whole numbers; `name`:
+-- the table's label for screen readers.
 function html.table(name, heads, rows)
   local parts = { ('<div class="scroll" tabindex="0" role="region" '
     .. 'aria-label="%s"><table><thead><tr>'):format(html.text(name)) }

@@ -312,9 +312,9 @@ what the words mean: doc/metrics.md, what to do: doc/errors.md</footer>
 </main></body></html>
 ]]
 
---- Returns the page of `all`, which page.read has returned.  `given`: `{ time
--- =, reports =, is_shared =, workers =, location =, refresh =, queues =, pause
--- = }`; calls `pause` now and then.
+--- Returns the HTML of the page.  `all`: the result of page.read.  `given`: a
+-- table with `time`, `reports`, `is_shared`, `workers`, `location`, `refresh`,
+-- `queues` and `pause`.  Calls `given.pause()` now and then.
 function page.text(given, all)
   return (FRAME:gsub("%u%u%u+", {
     REFRESH = given.refresh and ('<meta http-equiv="refresh" content="%d">')

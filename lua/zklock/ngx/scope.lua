@@ -63,7 +63,7 @@ function Untold.mark() end
 
 local scopes = {
   -- Whether this Lua state serves more than one request.  With lua_code_cache
-  -- off it does not, and a running thread would keep it for ever.
+  -- off it serves only one.  A thread that runs on would keep the state alive.
   lasts = false,
   -- Whether nginx no longer waits for this worker (worker_shutdown_timeout).
   is_over = false,

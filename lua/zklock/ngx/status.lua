@@ -19,7 +19,8 @@ local status = {}
 
 local known = check.set "location"
 
--- Returns the location of the page, which nginx does not provide.
+-- Returns the location of the page.  It is an option, because nginx does not
+-- tell a handler its location.
 local function read_location(options)
   local location = check.options(options, known, "status options").location
   if location == nil then return "/zklock" end

@@ -53,7 +53,7 @@ local lock = {}
 ---@return zklock.Code? code
 function lock:acquire(options) end
 
---- Takes the lock if it is free (doc/api.md#a-timeout-of-0), and never waits for another holder.
+--- Acquires the lock if it is free. Never waits for a holder to release it (doc/api.md#a-timeout-of-0).
 ---
 --- Codes: busy, cancelled, lost, disconnected, closed, auth, denied, invalid, conflict, deadlock
 ---

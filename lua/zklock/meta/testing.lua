@@ -314,14 +314,14 @@ function hold:release() end
 --- How many servers form the ensemble, 1 to 9. Default: as many as `hosts` names, or 1
 ---@field servers? integer
 ---
---- The names by which the program connects to the servers, separated by commas. No name is resolved. Default: free ports of
+--- The hosts that your program passes to `connect`, separated by commas. Their names need no DNS. Default: free ports of
 --- 127.0.0.1
 ---@field hosts? string
 ---
 --- The servers' `tickTime`: session timeouts are between two and twenty ticks. Default: 2
 ---@field tick_time? zklock.Seconds
 ---
---- How long a packet takes between a client and a server. Default: about 0.0001
+--- The one-way delay between a client and a server. Default: about 0.0001
 ---@field latency? zklock.Seconds
 
 --- The options of `server:hold` and `server:contend`.
@@ -336,11 +336,11 @@ function hold:release() end
 --- How long the client holds the lock. Default: until it is released
 ---@field seconds? zklock.Seconds
 ---
---- The data of its node. Default: host and process
+--- The data of the other client's node. Default: host and process
 ---@field data? string
 ---
---- As for a mutex. Default: as there
+--- The option `layout` of the lock, as in `session:mutex`. Default: `"curator"`
 ---@field layout? string
 ---
---- As for a mutex. Default: as there
+--- The option `fair` of the lock, as in `session:mutex`. Default: true
 ---@field fair? boolean

@@ -30,14 +30,14 @@
 --- Do something else, or wait with `acquire`.
 ---@field busy "busy"
 ---
---- Nothing: the program itself has ended the wait.
+--- Nothing: your program or nginx has ended the wait.
 ---@field cancelled "cancelled"
 ---
 --- Stop the work, because another client can hold the lock now. After `guard:release` you can acquire it again.
 ---@field lost "lost"
 ---
---- Check whether the servers run. The session keeps trying to connect, so call again later. A requested change may have been
---- made.
+--- Check whether the servers run. The session keeps trying to connect, so call again later. A server may have made the change
+--- that you requested.
 ---@field disconnected "disconnected"
 ---
 --- Open another session, if the program still needs one.
@@ -82,10 +82,10 @@
 
 --- An event of a session.
 ---@alias zklock.Event
----| "connected" # a server answers, in a new ZooKeeper session: the first, or the next after `expired`
----| "suspended" # there is no connection; or, while a lock was held, the lease ended without a reply
+---| "connected" # a server has opened a ZooKeeper session: the first one, or a new one after `expired`
+---| "suspended" # the connection is lost, or no server replied before the lease of a hold ended
 ---| "reconnected" # a server answers again, in the same ZooKeeper session
----| "expired" # the ZooKeeper session is over, with all its holds; zklock begins another
+---| "expired" # the ZooKeeper session and all its holds are over; zklock opens a new one
 ---| "closed" # `session:close` was called; no event follows
 
 -- ## Session states

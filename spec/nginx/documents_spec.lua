@@ -59,8 +59,10 @@ describe("a newcomer to nginx", function()
     local own, n = "zk1:2181,zk2:2181,zk3:2181/app", 0
     for _, entry in ipairs(reference.functions(reference.read())) do
       local name = reference.name(entry)
-      if entry.example.language == "nginx" and not reference.to_come[name] then
-        local code = entry.example.code
+      local example = entry.example
+      if example and example.language == "nginx"
+          and not reference.to_come[name] then
+        local code = example.code
         local server = nginx.start { server = code:gsub(own:gsub("%p", "%%%0"),
           support.hosts .. support.path()) }
         assert.truthy(server:must(code:match "location =? ?(/%S+)"), name)

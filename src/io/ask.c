@@ -181,14 +181,14 @@ static bool ends(const struct ask *ask, int rc) {
  * to the Lua thread. */
 static void answered(struct request *r, int rc) {
   struct ask *ask = r->ask;
-  struct in_flight_limit *in_flight_limit = ask->in_flight_limit;
+  struct in_flight_limit *limit = ask->limit;
   int cost = r->cost;
   drop_nonce(r);
   r->rc = rc;
   if (ask->rc == REPLY_OK && ends(ask, rc)) ask->rc = rc;
   ask->pending--;
   if (ask->pending == 0 && !ask->in_line) end(ask);
-  if (cost != OUTSIDE) in_flight_limit_leave(in_flight_limit, cost);
+  if (cost != OUTSIDE) in_flight_limit_leave(limit, cost);
 }
 
 /* Sends the next request in place of an answered one. */
@@ -425,7 +425,7 @@ static bool send_next(struct sender *sender) {
   struct ask *ask = sender->owner;
   if (ask->rc != REPLY_OK) {
     ask->in_line = false;
-    in_flight_limit_leave(ask->in_flight_limit, sender->cost);
+    in_flight_limit_leave(ask->limit, sender->cost);
     if (ask->pending == 0) end(ask);
     return false;
   }
@@ -440,10 +440,10 @@ static bool send_next(struct sender *sender) {
 }
 
 void ask_begin(struct ask *ask, struct session *session,
-               struct in_flight_limit *in_flight_limit,
+               struct in_flight_limit *limit,
                void (*done)(void *self, struct ask *ask), void *self) {
   ask->session = session;
-  ask->in_flight_limit = in_flight_limit;
+  ask->limit = limit;
   ask->done = done;
   ask->self = self;
   if (ask->acquisition) {
@@ -452,5 +452,5 @@ void ask_begin(struct ask *ask, struct session *session,
   }
   ask->sender.cost = cost_of(&ask->requests[0]);
   ask->in_line = true;
-  in_flight_limit_join(in_flight_limit, &ask->sender);
+  in_flight_limit_join(limit, &ask->sender);
 }

@@ -84,7 +84,7 @@ struct ask {
   int64_t each, all; /* (c) most data kept, in bytes: per node; in total */
 
   struct session *session;                   /* (i) */
-  struct in_flight_limit *in_flight_limit;   /* (i) */
+  struct in_flight_limit *limit;             /* (i) */
   void (*done)(void *self, struct ask *ask); /* (i) */
   void *self;                                /* (i) */
   struct sender sender;                      /* (i) */
@@ -127,7 +127,7 @@ struct ask *ask_to_verify(struct acquisition *acquisition);
 
 /* Runs on the I/O thread. Calls `done` once, perhaps before it returns. */
 void ask_begin(struct ask *ask, struct session *session,
-               struct in_flight_limit *in_flight_limit,
+               struct in_flight_limit *limit,
                void (*done)(void *self, struct ask *ask), void *self);
 
 #pragma GCC visibility pop

@@ -1,4 +1,4 @@
-/* The life of a contender:
+/* The states of a contender:
  *
  *                 a connection,                list: nobody ahead, and proof
  *   PARKED ─────► a place ────► ENTERING ───────────────────────────► HELD
@@ -14,23 +14,20 @@
  *   GONE ◄── deleted, not found, or died with its session ────────── LEAVING
  *
  * Transitions, and the functions that make them:
- * → PARKED             acquire_fsm_begin; acquire_fsm_finish,
- * acquire_fsm_start_over (if the
- *                        quota is used up), acquire_fsm_session_ended
+ *   → PARKED             acquire_fsm_begin; acquire_fsm_finish, _start_over (if
+ *                        the quota is used up), _session_ended
  *   PARKED → ENTERING    acquire_fsm_enter
  *   ENTERING → FINDING   may_be_made
  *   FINDING, QUEUED → ENTERING        acquire_fsm_start_over
  *   QUEUED → FINDING     acquire_fsm_refute
- * → QUEUED             acquire_fsm_be_first (without a lasting lease);
- * be_second;
- *                        queue_position.c's aim
+ *   → QUEUED             acquire_fsm_be_first (without a lasting lease);
+ *                        be_second; queue_position.c's aim
  *   → HELD               grant
  *   → LEAVING            acquire_fsm_leave
  *   → GONE               acquire_fsm_finish
  *
- * acquire_fsm_leave and acquire_fsm_finish are in release_fsm.c.
- * contender_check asserts the facts of each state.  The user sees HELD without
- * a connection as "suspended".
+ * The last two are in release_fsm.c.  contender_check asserts the facts of each
+ * state.  The user sees HELD without a connection as "suspended".
  *
  * Why two clients never believe that they hold the lock.  A grant needs all of:
  *
@@ -38,9 +35,9 @@
  *      (NODE_OURS).  A session ends its holds when it expires.
  *   2. A server has shown that no node is ahead.  Either a list showed this,
  *      sent after the create and in this connection, which begins with a round
- * if it is not the first (pipeline.c).  Or each node that such a list showed
- *      ahead was deleted since.  The set of nodes ahead only shrinks, because
- *      numbers grow with every create.
+ *      if it is not the first (pipeline.c).  Or each node that such a list
+ *      showed ahead was deleted since.  The set of nodes ahead only shrinks,
+ *      because numbers grow with every create.
  *   3. In the second case, the contender's own node still exists.  The watch of
  *      exactly that node was confirmed in this connection and has not fired.
  *      Events of a connection come in the order of the changes.  So an earlier
@@ -90,9 +87,9 @@ void acquire_fsm_hear_revocation(struct contender *c) {
 
 /* Begin and end of a contender. */
 
-static void settle(struct deferred_call *deferred_call) {
+static void settle(struct deferred_call *call) {
   struct contender *c =
-      (struct contender *)((char *)deferred_call -
+      (struct contender *)((char *)call -
                            offsetof(struct contender, deferred_call));
   c->wait_ops->settle(c);
 }

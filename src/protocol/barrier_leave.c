@@ -39,9 +39,9 @@ static struct pipeline *pipeline_of(const struct barrier_leave *d) {
 
 /* Ending a barrier leave. */
 
-static void settle(struct deferred_call *deferred_call) {
+static void settle(struct deferred_call *call) {
   struct barrier_leave *d =
-      (struct barrier_leave *)((char *)deferred_call -
+      (struct barrier_leave *)((char *)call -
                                offsetof(struct barrier_leave, end));
   if (d->state != BARRIER_LEAVE_OVER || d->op.in_flight || d->proof.in_flight)
     return;

@@ -2,11 +2,10 @@
  * of its node from after its beginning:
  *
  * * A read that found no node, or another node than it had seen first.  The
- * read was sent after the node wait had begun (`stale`), and behind a round
- * that
- *   was committed after that, too (`proves`).  So it shows everything committed
- *   before.  It cannot come from the old view of a server that lags, or of a
- *   former leader.
+ *   read was sent after the node wait had begun (`stale`), and behind a round
+ *   that was committed after that, too (`proves`).  So it shows everything
+ *   committed before.  It cannot come from the old view of a server that lags,
+ *   or of a former leader.
  * * The event of the node's deletion, once the node wait has seen the node
  *   (`seen`).  A server reports a deletion before it shows a connection
  *   anything later.  So the event is that of exactly the node that was seen.
@@ -128,10 +127,9 @@ static void look(struct node_wait *v) {
   v->looks = !watch_is_asking(&v->watcher);
 }
 
-static void flush(struct deferred_call *deferred_call) {
+static void flush(struct deferred_call *call) {
   struct node_waits *node_waits =
-      (struct node_waits *)((char *)deferred_call -
-                            offsetof(struct node_waits, flush));
+      (struct node_waits *)((char *)call - offsetof(struct node_waits, flush));
   if (!pipeline_of(node_waits)->connected) return;
   for (struct node_wait *v = node_waits->first; v; v = v->next)
     if (v->looks) v->stale = watch_is_asking(&v->watcher);

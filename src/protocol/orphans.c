@@ -131,9 +131,9 @@ static void put_last(struct orphans *s, struct orphan *orphan) {
   if (!s->waiting) s->waiting = orphan;
 }
 
-static void destroy(struct deferred_call *deferred_call) {
+static void destroy(struct deferred_call *call) {
   struct orphan *orphan =
-      (struct orphan *)((char *)deferred_call - offsetof(struct orphan, end));
+      (struct orphan *)((char *)call - offsetof(struct orphan, end));
   struct orphans *s = orphan->all;
   take_out(s, orphan);
   if (orphan->foreign)

@@ -424,7 +424,7 @@ static bool is_ours(const struct watches *watches, const char *name) {
 }
 
 struct queue *queue_new(struct contenders *all, const char *path,
-                        void (*flush)(struct deferred_call *deferred_call)) {
+                        void (*flush)(struct deferred_call *call)) {
   struct queue *queue = calloc(1, sizeof *queue + strlen(path) + 1);
   if (!queue) return NULL;
   queue->all = all;

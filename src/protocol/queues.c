@@ -51,9 +51,9 @@ static void drop(struct queue *queue) {
 }
 
 /* Flushes a queue at the end of a batch, and frees it if it is idle. */
-static void flush(struct deferred_call *deferred_call) {
+static void flush(struct deferred_call *call) {
   struct queue *queue =
-      (struct queue *)((char *)deferred_call - offsetof(struct queue, flush));
+      (struct queue *)((char *)call - offsetof(struct queue, flush));
   queue_flush(queue);
   if (queue_is_idle(queue)) drop(queue);
 }

@@ -108,9 +108,9 @@ static bool is_armed(const struct watch *w) {
   return is_at_server(w) && !is_hidden(w);
 }
 
-static void destroy(struct deferred_call *deferred_call) {
+static void destroy(struct deferred_call *call) {
   struct watch *w =
-      (struct watch *)((char *)deferred_call - offsetof(struct watch, end));
+      (struct watch *)((char *)call - offsetof(struct watch, end));
   struct watches *of = w->of;
   if (w->wanted > 0 || is_asking(w)) return; /* a new watcher came */
   struct watch **link = &of->first;

@@ -306,7 +306,7 @@ local FRAME = [[
 <body><main>
 <header><h1>zklock</h1><span class="faint">TIME</span></header>
 BODY
-<footer><a href="LOCATION?refresh=5">Load anew each 5 seconds</a> · <a
+<footer><a href="LOCATION?refresh=5">Reload every 5 seconds</a> · <a
 href="LOCATION?format=json">JSON</a> · <a href="LOCATION/metrics">metrics</a> ·
 what the words mean: doc/metrics.md, what to do: doc/errors.md</footer>
 </main></body></html>

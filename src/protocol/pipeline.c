@@ -8,8 +8,7 @@
 #define MILLISECOND INT64_C(1000000)
 
 /* After this time an unanswered op gets company.  The server's commit processor
- * can lose a request (ZOOKEEPER-4537), and finds it when another one
- * arrives. */
+ * can lose a request (ZOOKEEPER-4537), and finds it when another arrives. */
 #define NUDGE_AFTER (250 * MILLISECOND)
 #define RETRY_AFTER (100 * MILLISECOND)
 #define BACKOFF_FIRST (100 * MILLISECOND)
@@ -208,8 +207,7 @@ static bool is_paused(const struct pipeline *w, const struct refusals *b) {
   return b->connection == w->connection && w->now < b->until;
 }
 
-/* Requests that were sent together are refused together: that is one
- * refusal. */
+/* Requests that were sent and refused together count as one refusal. */
 void pipeline_back_off(struct pipeline *w, struct refusals *b, int rc) {
   b->rc = (int16_t)rc;
   if (!is_paused(w, b)) {

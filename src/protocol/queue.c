@@ -77,8 +77,7 @@ static bool is_kept_out(const struct contender *c) {
   return false;
 }
 
-/* Decides whether a parked contender may have a node now.  `first`: none waits
- * before it. */
+/* May a parked contender have a node now?  `first`: none waits before it. */
 static enum admission admission(const struct contender *c, bool first) {
   const struct queue *queue = c->queue;
   enum renewal renewal = queue->directory.renewal;

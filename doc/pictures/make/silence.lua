@@ -1,6 +1,6 @@
 -- The servers stop responding: when the holder notices, and when the lock
 -- passes on.  The spec compares the numbers with the table of
--- doc/guarantees.md, for session_timeout = 10.
+-- doc/operations.md, for session_timeout = 10.
 local Svg = require "svg"
 
 local numbers = {

@@ -3,7 +3,7 @@
 -- # Adapter of a loop
 --
 -- An adapter tells zklock how to suspend and wake a task of a scheduler that zklock does not know. The option `loop` takes one
--- adapter for all sessions, or a maker of one for each session. doc/loops.md has a complete example.
+-- adapter for all sessions, or a maker, which returns an adapter for each session. doc/loops.md has a complete example.
 --
 -- A wait `w` is a table. An adapter can store its own fields in it, and reads `w.done`, which is true when the wait is over.
 
@@ -14,40 +14,40 @@
 --- How to suspend and wake a task.
 ---@class zklock.Adapter
 ---
---- Suspends the running task until `wake(w)`, or for `timeout` seconds (nil: no limit). It may return early.
+--- Suspends the running task until `wake(w)`, or for `timeout` seconds (nil: no limit). `wait` may return early.
 ---@field wait fun(w: table, timeout?: zklock.Seconds)
 ---
---- Makes the task of this wait runnable. zklock calls it inside `session:step`, or inside another task's `session:close`. It must
---- not yield, block or raise.
+--- Makes the task of this wait runnable. zklock calls `wake` inside `session:step`, or inside another task's `session:close`.
+--- `wake` must not yield, block or raise.
 ---@field wake fun(w: table)
 ---
---- Is called when the first task begins to wait or a callback becomes possible: of an `_async` call, `on_lost` or `on_revoke`.
---- From then on, a separate task must call `session:step` when the descriptor is readable. Default: nothing
+--- zklock calls it when a first task begins to wait, or a first callback is registered (`_async`, `on_lost`, `on_revoke`). From
+--- then on, a separate task must call `session:step` whenever the descriptor is readable. Default: nothing
 ---@field arm? fun()
 ---
---- Is called when no task waits and no callback is possible any more. Default: nothing
+--- zklock calls it when no task waits and no callback is possible any more. Default: nothing
 ---@field disarm? fun()
 ---
---- Returns what identifies the running task, if a coroutine is not one task. Default: the running coroutine
+--- Returns a value that identifies the running task, if tasks are not coroutines. Default: the running coroutine
 ---@field owner? fun(): any
 ---
---- In nginx's own adapter: returns the scope of the running request. Its waits and holds end with it. Default: none
+--- Only in nginx's own adapter: returns the running request, whose waits and holds end with it. Default: none
 ---@field scope? fun(): table?
 ---
---- Returns whether the process is about to end: zklock then limits waits that have no timeout. Default: false
+--- Returns whether the process is about to end. If so, zklock limits waits that have no timeout. Default: false
 ---@field is_leaving? fun(): boolean
 ---
---- In nginx's own adapter: ends the waits and holds of the running request, if the adapter cannot detect its end. Default:
---- nothing
+--- Only in nginx's own adapter: ends the waits and holds of the running request, if the adapter cannot detect the end of
+--- requests. Default: nothing
 ---@field cleanup? fun()
 ---
---- If true, the host itself reads the bytes of the wake-up from the descriptor. Default: false
+--- If true, the host program itself reads the wake-up bytes from the descriptor. Default: false
 ---@field reads_fd? boolean
 ---
 --- If true, `wait` blocks the thread and never yields. Default: false
 ---@field blocks? boolean
 ---
---- Is always called before the descriptor is closed, perhaps more than once. Default: nothing
+--- zklock calls it before it closes the descriptor, perhaps more than once. Default: nothing
 ---@field close? fun()
 
 -- ## Maker of adapters

@@ -2,8 +2,8 @@
 
 -- # Barrier
 --
--- A barrier blocks waiters until a process lifts it. It is a persistent node at its path and outlives the process that has set
--- it. A waiter that begins after the barrier was set and before it is lifted does not pass, whichever server answers.
+-- A barrier blocks waiters until a process lifts it. The barrier is a persistent node, so it outlives the process that has set
+-- it. Between `set` and `lift`, each new waiter blocks, whichever server answers.
 
 --- A barrier blocks waiters until a process lifts it.
 ---@class zklock.Barrier
@@ -12,7 +12,7 @@
 ---@field path string
 local barrier = {}
 
---- Closes the barrier: later `wait` calls block until `lift`. Returns `invalid` if a session owns the node at the path.
+--- Closes the barrier: later `wait` calls block until `lift`. If the node at the path is ephemeral, returns `invalid`.
 ---
 --- Codes: disconnected, closed, auth, denied, invalid
 ---
@@ -51,8 +51,8 @@ function barrier:lift() end
 ---@return zklock.Code? code
 function barrier:is_set() end
 
---- Waits until the barrier is not set, or was not set for a moment. The wait continues through lost connections and expired
---- sessions. A thousand waiters of one session use one watch.
+--- Waits until the barrier is not set. A waiter also passes if a process lifts the barrier and sets it again at once. The wait
+--- continues across lost connections and expired sessions. A thousand waiters of one session use one watch.
 ---
 --- Codes: timeout, cancelled, disconnected, closed, auth, denied, invalid
 ---
@@ -83,5 +83,5 @@ function barrier:wait(options) end
 ---@overload fun(self: zklock.Barrier, fn: fun(ok?: true, message?: string, code?: zklock.Code)): zklock.Ticket
 function barrier:wait_async(options, fn) end
 
---- Ends every wait that was begun through this object. The waits return `cancelled`.
+--- Ends every wait of this object. The waits return `cancelled`.
 function barrier:cancel() end

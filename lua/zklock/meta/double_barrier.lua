@@ -5,9 +5,10 @@
 -- A double barrier lets `n` members enter together and leave together. No member enters before `n` have arrived; no member leaves
 -- before all have begun to leave. A session can have a thousand members at a path.
 --
--- If a member stops waiting to enter, for example after a timeout, the others wait for a replacement. If the last member arrived
--- at that moment, they can begin without it. A member that dies inside counts as having left when its session expires. A member
--- that arrives when `n` are inside joins them. If some of these have already left, it waits for the next run.
+-- If a member stops waiting to enter, for example after a timeout, the other members wait for a replacement. But if the last
+-- member arrives at that moment, they can enter without the first. A member that dies inside counts as having left when its
+-- session expires. A member that arrives when `n` are inside joins them. If some members have already left, it waits for the next
+-- run.
 
 --- A double barrier lets `n` members enter together and leave together.
 ---@class zklock.DoubleBarrier
@@ -16,7 +17,7 @@
 ---@field path string
 local double_barrier = {}
 
---- Waits until `n` members have come. Returns a guard, which reports a loss as any other guard does. If the calling task is
+--- Waits until `n` members have arrived. Returns a guard, which reports a loss as any other guard does. If the calling task is
 --- already inside, returns `deadlock`.
 ---
 --- Codes: timeout, cancelled, lost, disconnected, closed, auth, denied, invalid, conflict, deadlock
@@ -49,8 +50,8 @@ function double_barrier:enter(options) end
 ---@overload fun(self: zklock.DoubleBarrier, fn: fun(guard?: zklock.Guard, message?: string, code?: zklock.Code)): zklock.Ticket
 function double_barrier:enter_async(options, fn) end
 
---- Waits until all members that were inside at the time of the call have begun to leave or are gone. Whatever it returns, the
---- caller is no longer inside. Returns `lost` if the hold was lost before. `guard:release` also leaves, but does not wait.
+--- Waits until each member that was inside at the time of the call has begun to leave or is gone. After any result, the caller is
+--- no longer inside. If the hold was already lost, returns `lost`. `guard:release` also leaves, but does not wait.
 ---
 --- Codes: timeout, cancelled, lost, disconnected, closed, auth, denied, invalid
 ---
@@ -84,6 +85,6 @@ function double_barrier:leave(options) end
 ---@overload fun(self: zklock.DoubleBarrier, fn: fun(ok?: true, message?: string, code?: zklock.Code)): zklock.Ticket
 function double_barrier:leave_async(options, fn) end
 
---- Ends every wait that was begun through this object. The waits return `cancelled`. A member that was entering does not enter; a
---- member that was leaving has left.
+--- Ends every wait of this object. The waits return `cancelled`. A member that was entering does not enter. A member that was
+--- leaving has left.
 function double_barrier:cancel() end

@@ -2,9 +2,9 @@
 
 -- # Election
 --
--- In an election one of many processes leads. The leader holds the mutex of the path: at most one process leads, `guard:on_lost`
--- reports a loss, and `guard:token` fences. **A leader can be deposed before it is notified**, so check `guard:is_held` before
--- each part of the work.
+-- In an election one of many processes leads. The leader holds the mutex of the path, so at most one process leads.
+-- `guard:on_lost` reports a loss, and `guard:token` is the fencing token. **A leader can be deposed before it is notified**, so
+-- check `guard:is_held` before each part of the work.
 
 --- An election, in which one of many processes leads.
 ---@class zklock.Election
@@ -13,7 +13,7 @@
 ---@field path string
 local election = {}
 
---- Waits until the calling task leads. If it already leads, returns `deadlock`.
+--- Waits until the calling task leads. If the task already leads, returns `deadlock`.
 ---
 --- Codes: timeout, cancelled, lost, disconnected, closed, auth, denied, invalid, conflict, deadlock
 ---
@@ -44,20 +44,18 @@ function election:campaign(options) end
 ---@overload fun(self: zklock.Election, fn: fun(guard?: zklock.Guard, message?: string, code?: zklock.Code)): zklock.Ticket
 function election:campaign_async(options, fn) end
 
---- Ends every campaign that was begun through this object, also that of `election:run`. The campaigns return `cancelled`.
+--- Ends every campaign of this object, also the campaign of `election:run`. The campaigns return `cancelled`.
 function election:cancel() end
 
---- Campaigns, calls `fn(guard)` while it leads, releases the leadership when `fn` returns, and campaigns again from the end of
---- the queue. Returns `true` after `election:stop`, or an error if a campaign fails. It never runs two calls of `fn` at the same
---- time.
+--- Campaigns, calls `fn(guard)` when it leads, and releases the leadership when `fn` returns. Then it campaigns again from the
+--- end of the queue. Returns `true` after `election:stop`, or an error if a campaign fails. Calls of `fn` never overlap.
 ---
 --- If `fn` raises an error, `run` releases the leadership and calls `on_error(problem)`. Without `on_error` it logs the error;
---- without `log` it raises the error. Then it pauses, without being a candidate, for `backoff` seconds. The pause doubles with
---- each error in a row, up to `max_backoff`; half of it is jitter. `run` always raises the error of a debug hook (Ctrl-C).
+--- without `log` it raises the error. Then `run` leaves the election for a pause of `backoff` seconds. The pause doubles with
+--- each consecutive error, up to `max_backoff`; half of it is jitter. `run` always raises the error of a debug hook (Ctrl-C).
 ---
---- If `fn` continues after a loss or after `election:resign`, another process can already lead; `run` waits until `fn` returns.
---- If `fn` never returns, the process leads for as long as the hold lasts. With `loop = "poll"`, a blocked `fn` blocks all other
---- tasks.
+--- `run` waits until `fn` returns, even after a loss or after `election:resign`, when another process may already lead. If `fn`
+--- never returns, the process leads for as long as the hold lasts. With `loop = "poll"`, a blocked `fn` blocks all other tasks.
 ---
 --- Codes: cancelled, lost, disconnected, closed, auth, denied, invalid, conflict, deadlock
 ---
@@ -79,7 +77,7 @@ function election:cancel() end
 ---@overload fun(self: zklock.Election, fn: fun(guard: zklock.Guard)): true?, string?, zklock.Code?
 function election:run(options, fn) end
 
---- Ends `election:run`: at once if it campaigns or pauses. It does not interrupt a running `fn`, which can check
+--- Ends `election:run`. If `run` campaigns or pauses, it ends at once. A running `fn` continues until it returns; it can check
 --- `election:is_stopping`.
 function election:stop() end
 
@@ -87,7 +85,7 @@ function election:stop() end
 ---@return boolean stopping
 function election:is_stopping() end
 
---- Releases the leadership that is held through this object, whichever task holds it. Returns `false` if there is none.
+--- Releases the leadership of this object, whichever task holds it. Returns `false` if no task of this object leads.
 ---
 --- Codes: lost, closed, auth, denied
 ---
@@ -120,8 +118,8 @@ function election:resign(options) end
 function election:leader() end
 
 --- Calls `fn(leader)` with the present leader or nil, and again at each change, until `ticket:cancel`. If the session ends, the
---- last call is `fn(nil, message, code)`, with a code of `election:leader`. Calls never overlap. It uses one watch, and seven
---- requests for each change, for any number of participants.
+--- last call is `fn(nil, message, code)`, with a code of `election:leader`. Calls never overlap. `observe` uses one watch, and
+--- seven requests for each change, for any number of participants.
 ---
 --- ```lua
 --- local election = session:election("/elections/primary", { data = "web1" })

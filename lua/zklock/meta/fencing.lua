@@ -2,7 +2,7 @@
 
 -- ## Fencing
 --
--- The guard of every lock except a multi has these methods.
+-- The guard of every lock except a multi has the methods `token`, `token_number` and `turn`.
 
 ---@class zklock.Guard: zklock.AnyGuard
 local guard = {}
@@ -28,8 +28,8 @@ function guard:token() end
 ---@return integer token
 function guard:token_number() end
 
---- Returns the number of earlier local turns (option `local_turns`) on this node. Tasks that share a node have the same token, so
---- compare the token first, and then the turn.
+--- Returns how many local turns (option `local_turns`) on this node came before this hold. Tasks that share a node have the same
+--- token. So compare the tokens first, and the turns if the tokens are equal.
 ---
 --- ```lua
 --- local guard = assert(session:mutex("/locks/orders", { local_turns = 3 }):acquire(5))

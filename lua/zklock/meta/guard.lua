@@ -2,12 +2,12 @@
 
 -- # Guard
 --
--- A successful acquisition returns a guard, which releases the lock and reports whether this process still holds it. Since Lua
--- 5.4 `local guard <close> = assert(mutex:acquire(5))` releases at the end of the block.
+-- A successful acquisition returns a guard. The guard releases the lock, and reports whether this process still holds it. Since
+-- Lua 5.4 `local guard <close> = assert(mutex:acquire(5))` releases at the end of the block.
 --
--- **Call `guard:is_held` before each part of the work.** A process can be paused between that call and the arrival of its write.
--- If a late write must not happen, send the fencing token, `guard:token`, with each write. The resource must refuse a token
--- smaller than one it has seen.
+-- **Call `guard:is_held` before each part of the work.** A process can still be paused between this call and its write. If a late
+-- write would do harm, send the fencing token, `guard:token`, with each write. The resource must refuse a token that is smaller
+-- than the largest it has seen.
 
 --- The guard of every lock except a multi.
 ---@class zklock.Guard: zklock.AnyGuard
@@ -42,8 +42,8 @@ local guard = {}
 ---@return zklock.Code? code
 function guard:release(options) end
 
---- Returns whether this process holds the lock, proven by its own clock. It sends no request, so call it in every loop. It
---- returns false before a server can grant the lock to another client, even if no server can be reached.
+--- Returns whether this process holds the lock. It compares the lease with the local clock and sends no request, so call it in
+--- every loop. It returns false before another client can acquire the lock, even if no server can be reached.
 ---
 --- ```lua
 --- local guard = assert(session:mutex "/locks/orders":acquire(5))
@@ -75,13 +75,13 @@ function guard:verify() end
 ---@return zklock.GuardState state
 function guard:state() end
 
---- Returns why the hold was lost; nil if it was not lost, or if zklock has not found the loss yet. After `is_held()` has returned
---- false, `guard:release` and `guard:verify` find it.
+--- Returns why the hold was lost. Returns nil if the hold was not lost, or if zklock has not detected the loss yet. After
+--- `is_held()` has returned false, `guard:release` and `guard:verify` detect the loss.
 ---@return zklock.Reason? reason
 function guard:reason() end
 
---- Calls `fn(guard, reason, message)` once, when the hold is lost; at once if it is already lost. The callback can also run in
---- the call that finds the loss (doc/errors.md). It can acquire, release and close.
+--- Calls `fn(guard, reason, message)` once, when the hold is lost. If the hold is already lost, calls `fn` at once. `fn` can also
+--- run inside the call that detects the loss (doc/errors.md). `fn` may acquire, release and close.
 ---
 --- ```lua
 --- local mutex = session:mutex("/locks/orders", { max_hold = 0.05 })
@@ -97,8 +97,8 @@ function guard:reason() end
 ---@return zklock.Guard guard itself
 function guard:on_lost(fn) end
 
---- Calls `fn(guard)` once, when a client asks for the lock by `session:revoke` or `zklock revoke`. The holder decides: it stops
---- at the next safe point and releases. A multi's guard calls it when a client asks for any of the parts.
+--- Calls `fn(guard)` once, when a client asks for the lock by `session:revoke` or `zklock revoke`. The lock stays held until your
+--- program releases it, for example at the next safe point. A multi's guard calls `fn` when a client asks for any of its parts.
 ---
 --- ```lua
 --- local guard = assert(session:mutex "/locks/orders":acquire(5))

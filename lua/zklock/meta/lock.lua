@@ -2,14 +2,14 @@
 
 -- # Lock
 --
--- A mutex, each side of a rwlock, a semaphore and a multi have the same methods. A lock object holds nothing by itself: each
--- acquisition returns a [guard](#guard).
+-- Mutexes, semaphores, multis and both sides of a rwlock have the same methods. Each acquisition returns a [guard](#guard), which
+-- represents the hold.
 --
--- **The owner of a hold** is the task that acquired it: the running coroutine (the main chunk counts as one), or the value of the
--- option `owner`. The owner can acquire a reentrant lock again at once, and its `lock:release` ends its innermost hold.
+-- **The owner of a hold** is the coroutine that acquired it, or the value of the option `owner`. The main chunk counts as a
+-- coroutine. The owner can acquire a reentrant lock again at once, and its `lock:release` ends its innermost hold.
 --
--- **A node that no session owns**, but that is named like a contender, blocks the lock until it is deleted. The log and
--- `zklock ls` name it; `zklock evict` deletes it.
+-- **A node that no session owns** blocks the lock if it has the name of a contender. The log and `zklock ls` show the node;
+-- `zklock evict` deletes it.
 
 --- A lock: a mutex, a side of a rwlock, a semaphore or a multi.
 ---@class zklock.Lock
@@ -33,10 +33,11 @@ local lock = {}
 
 -- ## Acquiring
 
---- Waits until the lock is granted. With a timeout of 0, takes the lock only if it is free (doc/api.md#a-timeout-of-0).
+--- Waits until zklock has acquired the lock. With a timeout of 0, acquires the lock only if it is free
+--- (doc/api.md#a-timeout-of-0).
 ---
---- An owner that already holds the lock gets `deadlock` if the lock is not reentrant or the wait could never end. It gets `lost`
---- if that hold was lost and its guard is not released yet.
+--- If the owner already holds the lock, `acquire` returns `deadlock` if the lock is not reentrant or the wait could never end. If
+--- the owner's hold was lost, `acquire` returns `lost` until you release its guard.
 ---
 --- Codes: timeout, cancelled, lost, disconnected, closed, auth, denied, invalid, conflict, deadlock
 ---
@@ -95,8 +96,7 @@ function lock:try_acquire(options) end
 ---@overload fun(self: zklock.Lock, fn: fun(guard: zklock.Guard): any): true?, any
 function lock:with_lock(options, fn) end
 
---- Begins to acquire the lock, and calls `fn` with the result. The acquisition is an owner of its own, unless the option `owner`
---- names one.
+--- Begins to acquire the lock, and calls `fn` with the result. Without the option `owner`, each such acquisition has a new owner.
 ---
 --- ```lua
 --- local done = false
@@ -114,7 +114,7 @@ function lock:with_lock(options, fn) end
 ---@overload fun(self: zklock.Lock, fn: fun(guard?: zklock.Guard, message?: string, code?: zklock.Code)): zklock.Ticket
 function lock:acquire_async(options, fn) end
 
---- Ends every wait that was begun through this lock object. The waits return `cancelled`, unless the grant came first.
+--- Ends every wait of this lock object. The waits return `cancelled`, unless the lock was granted first.
 function lock:cancel() end
 
 -- ## Releasing and querying
@@ -179,8 +179,8 @@ function lock:holders() end
 ---@class zklock.Ticket
 local ticket = {}
 
---- Ends what the call has begun. Its `fn` is called with `cancelled`, unless the result came first; that of `election:observe` is
---- not called again.
+--- Ends the operation that the call has begun. zklock calls its `fn` with `cancelled`, unless the result came first. After the
+--- end of `election:observe`, zklock does not call `fn` again.
 ---
 --- ```lua
 --- local guard = assert(session:mutex "/locks/orders":acquire(5))

@@ -15,8 +15,8 @@
 ---@field on_revoke fun(self: zklock.MultiGuard, fn: fun(guard: zklock.MultiGuard)): zklock.MultiGuard
 local guard = {}
 
---- Returns the fencing token and turn of each part. Each resource compares the entry of its own path: first the tokens, as
---- strings, and if these are equal the turns.
+--- Returns the fencing token and turn of each part. Each resource compares the values of its own path: first the tokens, as
+--- strings, and then, if the tokens are equal, the turns.
 ---@return table<string, zklock.PartToken> tokens by the path of the part
 function guard:tokens() end
 

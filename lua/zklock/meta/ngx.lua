@@ -15,9 +15,9 @@
 ---@field unescape fun(escaped: string): string?, string?, zklock.Code?
 local ngx = {}
 
---- Returns this worker's session with these hosts and options; the master never opens one. The first call opens it and returns at
---- once. Calls that need the connection wait for it within their own timeout. When a request ends, its waits and holds end at
---- once. If the session was closed, the next call opens another.
+--- Returns this worker's session with these hosts and options. The first call begins to connect and returns at once. Later calls
+--- that need the connection wait for it within their own timeout. The master process never opens a session. When a request ends,
+--- its waits and holds end at once. If the session was closed, the next call opens another.
 ---
 --- Codes: disconnected, unsupported
 ---
@@ -45,7 +45,7 @@ local ngx = {}
 ---@return zklock.Code? code
 function ngx.session(hosts, options) end
 
---- Ends the waits and holds of the running request. Call it in `log_by_lua` where nginx does not report the end of a request
+--- Ends the waits and holds of the running request. Call it in `log_by_lua` if zklock cannot detect the end of requests
 --- (doc/nginx.md lists these cases).
 ---
 --- ```nginx
@@ -56,10 +56,10 @@ function ngx.session(hosts, options) end
 --- ```
 function ngx.cleanup() end
 
---- Serves the operators' page (doc/metrics.md): what the sessions of nginx's workers hold and wait for, in HTML. With
---- `?format=json` it serves JSON; at `/metrics` below its location, Prometheus's text format. It covers all workers if the block
---- `http` has the line `lua_shared_dict zklock 1m;`, otherwise only the worker that answers. It shows paths and the data of
---- holders, so let only operators reach it.
+--- Serves the operators' page (doc/metrics.md): an HTML page of the holds and waits of nginx's workers. With `?format=json` the
+--- page is JSON. At `/metrics` below its location, it is Prometheus's text format. With the line `lua_shared_dict zklock 1m;` in
+--- the block `http`, the page covers all workers, otherwise only the worker that answers. It shows paths and the data of holders,
+--- so let only operators reach it.
 ---
 --- ```nginx
 --- location /zklock {

@@ -15,7 +15,7 @@
 --- The options of `zklock.connect` and `zklock.ngx.session`.
 ---@class zklock.ConnectOptions
 ---
---- How long the servers keep the session without hearing from it. The lock of a killed process passes on after this time. The
+--- How long the servers keep the session without a message from it. After this time, the lock of a killed process passes on. The
 --- server can grant another value. At least 0.1. Default: 10
 ---@field session_timeout? zklock.Seconds
 ---
@@ -23,8 +23,9 @@
 --- because the reply with the shorter timeout can be lost (doc/dev/protocol.md). Default: none
 ---@field min_session_timeout? zklock.Seconds
 ---
---- The longest `tickTime` of any server of the ensemble (the servers' default is 2). With it, holds last longer while servers are
---- unresponsive. At most half of `session_timeout`. Behind an `observerMasterPort`, set it to twice the tick. Default: none
+--- The longest `tickTime` of any server of the ensemble (the servers' default is 2). With this option, holds last longer while
+--- servers are unresponsive. At most half of `session_timeout`. For clients of observers that use an `observerMasterPort`, set
+--- twice the `tickTime`. Default: none
 ---@field tick_time? zklock.Seconds
 ---
 --- How long `connect` waits. It also limits queries on a session of `zklock.ngx.session` that has never been connected. Default:
@@ -34,22 +35,23 @@
 --- The session's credentials. Default: none
 ---@field auth? zklock.Credential|zklock.Credential[]
 ---
---- Which clients can use the nodes and directories that zklock creates: all (`"open"`), only their creator (`"creator"`), or the
---- creator while all clients can read (`"read"`); or a list of entries. See doc/api.md#acls. Default: `"open"`
+--- Which clients can use the nodes and directories that zklock creates. `"open"`: all clients. `"creator"`: only the creator.
+--- `"read"`: all clients can read, only the creator can do the rest. Or a list of entries. See doc/api.md#acls. Default: `"open"`
 ---@field acl? "open"|"creator"|"read"|zklock.ACLEntry[]
 ---
---- The event loop (doc/loops.md). `"auto"` detects it in each call that waits; `"poll"` blocks the thread; another name requires
---- that loop; a table is an [adapter](#adapter-of-a-loop). Default: `"auto"`
+--- The event loop (doc/loops.md). `"auto"` detects the loop in each call that waits. `"poll"` blocks the thread. Any other name
+--- requires that loop. A table is an [adapter](#adapter-of-a-loop). Default: `"auto"`
 ---@field loop? "auto"|"poll"|"ngx"|"skynet"|"cqueues"|"copas"|"luv"|zklock.Adapter|zklock.AdapterMaker
 ---
---- Is called at each event of the session. Default: none
+--- zklock calls it at each event of the session. Default: none
 ---@field on_event? fun(event: zklock.Event, session: zklock.Session)
 ---
---- Is called with each line of the log. A repeated message is logged once a minute, with the number of suppressed ones. Without
---- this option zklock prints nothing; in `zklock.ngx.session` the default is nginx's error log. Default: none
+--- zklock calls it with each line of the log. zklock logs a repeated message once a minute, with the number of suppressed
+--- repetitions. Without this option zklock prints nothing. In `zklock.ngx.session` the default is nginx's error log. Default:
+--- none
 ---@field log? fun(level: zklock.LogLevel, message: string)
 ---
---- The certificates for TLS (doc/operations.md). Without it, the connection is plain text. Default: none
+--- The certificates for TLS (doc/operations.md). Without this option, the connection is plain text. Default: none
 ---@field tls? zklock.TLSFiles
 
 -- ## Credentials
@@ -67,7 +69,7 @@
 
 -- ## ACL entries
 --
--- The option `acl` can be a list of these, of at most 4 096 bytes, some 80 entries.
+-- The option `acl` can be a list of entries, of at most 4 096 bytes (some 80 entries).
 
 --- One entry of `acl`: an identity and its permissions.
 ---@class zklock.ACLEntry
@@ -75,7 +77,8 @@
 --- `"world"`, `"auth"`, `"digest"`, `"ip"`, `"x509"`, …
 ---@field scheme string
 ---
---- For `world`: `"anyone"`; for `auth`, which means the creator: `""`; for `digest`: `"user:hash"`, never the password.
+--- The identity. For `world`: `"anyone"`. For `auth`, which means the creator: `""`. For `digest`: `"user:hash"`, never the
+--- password.
 ---@field id string
 ---
 --- The permissions, as letters: `c` (create), `d` (delete), `r` (read), `w` (write), `a` (change the ACL).
@@ -92,20 +95,20 @@
 --- The authorities that sign the servers' certificates. zklock trusts no others, not even those of the system.
 ---@field ca string
 ---
---- The client's certificate, followed by those of its authorities, if the servers do not have these. It needs `key`. Default:
---- none
+--- The client's certificate. If the servers do not have its authorities' certificates, append them. Needs the option `key`.
+--- Default: none
 ---@field cert? string
 ---
 --- The client's private key, without a passphrase. The file must belong to the user of this process or to root, and other users
---- must not be able to read it. It needs `cert`. Default: none
+--- must not be able to read it. Needs the option `cert`. Default: none
 ---@field key? string
 ---
---- The host name or address that each server's certificate must be for. Default: the one in `hosts`
+--- The host name or address that each server's certificate must contain. Default: the host name in `hosts`
 ---@field name? string
 
 -- ## Options of locks
 --
--- All kinds of locks take these; `session:semaphore` and `session:double_barrier` take no others.
+-- All kinds of locks take these options. `session:semaphore` and `session:double_barrier` take no others.
 
 --- The options of all kinds of locks.
 ---@class zklock.HoldOptions
@@ -113,67 +116,69 @@
 --- The data of the contender's node, at most 1 024 bytes. Other clients see it in `session:contenders`. Default: `"host:pid"`
 ---@field data? string
 ---
---- The longest time to hold the lock. After it the hold is lost and the lock is released, even if Lua is blocked. Default: none
+--- The longest time to hold the lock. After this time the hold is lost and zklock releases the lock, even if Lua is blocked.
+--- Default: none
 ---@field max_hold? zklock.Seconds
 ---
 --- If true, a hold ends as soon as the connection is lost; if false, when its lease ends. Default: false
 ---@field lose_on_suspend? boolean
 ---
---- If true, acquires the lock even if a [lock of another kind](#one-kind-of-lock-at-each-path) is in use at its path; if false,
---- returns `conflict` then. Default: false
+--- If true, `acquire` ignores [locks of another kind](#one-kind-of-lock-at-each-path) at the path. If false, it returns
+--- `conflict` while such a lock is in use. Default: false
 ---@field share_path? boolean
 
 -- ## Options of a rwlock
 --
--- `session:rwlock` takes these and the [options of locks](#options-of-locks).
+-- `session:rwlock` takes these options and the [options of locks](#options-of-locks).
 
 --- The options of `session:rwlock`.
 ---@class zklock.RWLockOptions: zklock.HoldOptions
 ---
---- If true, the owner can acquire the lock again at once, with the same token; if false, `acquire` returns `deadlock` then.
---- Default: true
+--- If true, the owner can acquire the lock again at once, with the same token. If false, a second `acquire` of the owner returns
+--- `deadlock`. Default: true
 ---@field reentrant? boolean
 ---
---- How nodes are named: as Curator's, or as those of kazoo's own locks (doc/migration.md). Default: `"curator"`
+--- The names of nodes: as in Curator, or as in kazoo (doc/migration.md). Default: `"curator"`
 ---@field layout? "curator"|"kazoo"
 
 -- ## Options of a mutex
 --
--- `session:mutex` takes these and the [options of a rwlock](#options-of-a-rwlock).
+-- `session:mutex` takes these options and the [options of a rwlock](#options-of-a-rwlock).
 
 --- The options of `session:mutex`.
 ---@class zklock.MutexOptions: zklock.RWLockOptions
 ---
---- If true, waiters get the lock in the order of arrival. If false, all contenders compete for a single node without order: this
---- is cheapest, and each release wakes all waiters. Default: true
+--- If true, waiters acquire the lock in the order of arrival. If false, all contenders compete for a single node, in no order.
+--- Without waiters, this is the cheapest lock. But each release wakes all waiters. Default: true
 ---@field fair? boolean
 ---
---- How a waiter learns that it is first: it watches the node ahead of it, watches the directory, or polls. The last two exist for
---- comparison. Default: `"predecessor"`
+--- How a waiter learns that it is first. `"predecessor"`: it watches the node ahead of it. `"parent"`: it watches the directory.
+--- `"poll"`: it polls. `"parent"` and `"poll"` exist for comparison. Default: `"predecessor"`
 ---@field wait? "predecessor"|"parent"|"poll"
 ---
 --- The pause between two polls with `wait = "poll"`. At least 0.001. Default: 1
 ---@field poll_interval? zklock.Seconds
 ---
---- How many further waiters of *this session* can take turns on one node, without a request, before another process gets the
---- lock. While no other process waits, the turns are unlimited. Default: 0
+--- How many more waiters of *this session* can hold the lock in turn with one node, without a request, before a waiter of another
+--- session. While no other session waits, turns are unlimited. Default: 0
 ---@field local_turns? integer
 
 -- ## Options of an election
 --
--- `session:election` takes these and the [options of locks](#options-of-locks); `data` is the participant's id.
+-- `session:election` takes these options and the [options of locks](#options-of-locks). Its `data` is the participant's id.
 
 --- The options of `session:election`.
 ---@class zklock.ElectionOptions: zklock.HoldOptions
 ---
---- How nodes are named: as those of Curator's LeaderSelector, Curator's LeaderLatch, or kazoo's Election. Default: `"curator"`
+--- The names of nodes: as in Curator's LeaderSelector (`"curator"`), Curator's LeaderLatch (`"latch"`), or kazoo's Election
+--- (`"kazoo"`). Default: `"curator"`
 ---@field layout? "curator"|"latch"|"kazoo"
 
 -- ## Options of an acquisition
 --
 -- `lock:acquire`, `lock:with_lock`, `election:campaign`, `double_barrier:enter` and their `_async` forms take a number of
--- seconds, or a table with these. `lock:try_acquire` takes them without `timeout`. `session:with_lock` takes the [options of a
--- mutex](#options-of-a-mutex), too. `data` and `max_hold` override those of the lock.
+-- seconds, or a table with these options. `lock:try_acquire` takes them without `timeout`. `session:with_lock` also takes the
+-- [options of a mutex](#options-of-a-mutex). `data` and `max_hold` override the options of the lock.
 
 --- The options of `lock:try_acquire`.
 ---@class zklock.TryOptions
@@ -190,7 +195,7 @@
 --- The options of an acquisition.
 ---@class zklock.AcquireOptions: zklock.TryOptions
 ---
---- How long to wait. 0: take only a free lock; nil or `math.huge`: no limit. Default: no limit
+--- How long to wait. 0: acquire only a free lock. nil or `math.huge`: no limit. Default: no limit
 ---@field timeout? zklock.Seconds
 
 --- The options of `session:with_lock`.
@@ -198,17 +203,18 @@
 
 -- ## Options of release
 --
--- `guard:release`, `lock:release` and `election:resign` take these.
+-- `guard:release`, `lock:release` and `election:resign` take this option.
 
 --- The options of a release.
 ---@class zklock.ReleaseOptions
 ---
---- If true, returns after a server has confirmed the release; if false, as soon as zklock guarantees it. Default: false
+--- If true, the call returns after a server has confirmed the release. If false, it returns as soon as zklock guarantees the
+--- release. Default: false
 ---@field wait? boolean
 
 -- ## Options of wait and leave
 --
--- `barrier:wait` takes `timeout`, and `double_barrier:leave` takes both.
+-- `barrier:wait` takes `timeout`. `double_barrier:leave` takes `timeout` and `guard`.
 
 --- The options of a barrier's waits.
 ---@class zklock.WaitOptions
@@ -219,7 +225,7 @@
 --- The options of leaving.
 ---@class zklock.LeaveOptions: zklock.WaitOptions
 ---
---- The guard to leave with, for example one that another task entered with. Default: the calling task's
+--- The guard of the member that leaves, for example the guard of another task. Default: the calling task's guard
 ---@field guard? zklock.Guard
 
 -- ## Options of election:run
@@ -233,13 +239,13 @@
 --- The longest pause. Default: 30
 ---@field max_backoff? zklock.Seconds
 ---
---- Is called with an error that `fn` has raised. Default: `log` gets it
+--- zklock calls it with each error that `fn` has raised. Default: zklock logs the error
 ---@field on_error? fun(problem: any)
 ---
 --- The data of the participant's node. Default: the election's
 ---@field data? string
 ---
---- The longest time to lead; after it the leadership is lost. Default: the election's
+--- The longest time to lead. After this time the leadership is lost. Default: the election's
 ---@field max_hold? zklock.Seconds
 
 -- ## Options of session:once

@@ -6,35 +6,34 @@
 
 -- ## Contenders
 --
--- The rows of `session:contenders` and `lock:holders`. If this session cannot read a node, its `token`, `session`, `created` and
--- `data` can be absent (doc/api.md#nodes-that-a-session-may-not-read).
+-- `session:contenders` and `lock:holders` return rows with these fields. If this session cannot read a contender's node, the
+-- fields `token`, `session`, `created` and `data` can be absent (doc/api.md#nodes-that-a-session-may-not-read).
 
 --- A holder or a waiter.
 ---@class zklock.Contender
----
---- The name of its node, for `session:evict`.
+--- The name of the contender's node, for `session:evict`.
 ---@field node string
 ---
 --- The kind of contender.
 ---@field mode zklock.Mode
 ---
---- Whether it holds the lock now.
+--- Whether the contender holds the lock now.
 ---@field holds boolean
 ---
---- Its position in the order of arrival: ZooKeeper's sequence number. Absent for an unfair lock.
+--- The node's sequence number, which orders the queue. Absent for an unfair lock.
 ---@field sequence? integer
 ---
---- The fencing token of its hold, or of the hold that it waits for.
+--- The fencing token of the contender's hold, or of the hold that it waits for.
 ---@field token? string
 ---
---- The value of its option `data`. Absent if it is too large (doc/guarantees.md).
+--- The contender's option `data`. Absent if it is too large (doc/guarantees.md).
 ---@field data? string
 ---
 --- The size of `data` when `data` is absent.
 ---@field size? zklock.Bytes
 ---
---- The id of the ZooKeeper session that owns the node. `"0x0"`: no session owns it; it holds nothing and blocks the contenders
---- behind it.
+--- The id of the ZooKeeper session that owns the node. `"0x0"`: no session owns the node, which holds nothing and blocks the
+--- contenders behind it.
 ---@field session? string
 ---
 --- When the node was created.
@@ -45,7 +44,7 @@
 
 -- ## Stat
 --
--- The result of `session:stat`.
+-- `session:stat` returns a table with these fields.
 
 --- A node, as `session:stat` returns it.
 ---@class zklock.Stat
@@ -59,29 +58,30 @@
 --- When the node was created.
 ---@field created zklock.Seconds
 ---
---- When its data was last written.
+--- When the node's data was last written.
 ---@field modified zklock.Seconds
 ---
---- How many children it has.
+--- How many children the node has.
 ---@field children integer
 ---
---- The size of its data.
+--- The size of the node's data.
 ---@field size zklock.Bytes
 ---
---- How many times its data was overwritten.
+--- How many times the node's data was overwritten.
 ---@field version integer
 ---
---- Its data, if requested. Absent if it has more than 1 000 000 bytes or cannot be read.
+--- The node's data, if requested. Absent if the data has more than 1 000 000 bytes or cannot be read.
 ---@field data? string
 
 -- ## Leader
 --
--- The row of `election:leader` and `election:observe`. If its node cannot be read, all fields can be absent.
+-- `election:leader` and `election:observe` describe the leader with these fields. If the session cannot read the leader's node,
+-- all fields can be absent.
 
 --- The leader of an election.
 ---@class zklock.Leader
 ---
---- The participant's id: its option `data`.
+--- The leader's id: its option `data`.
 ---@field data? string
 ---
 --- The size of `data` when `data` is absent.
@@ -93,12 +93,13 @@
 --- The leader's ZooKeeper session.
 ---@field session? string
 ---
---- When its node was created.
+--- When the leader's node was created.
 ---@field since? zklock.Seconds
 
 -- ## Counters of a session
 --
--- The result of `session:stats`. Counters whose text begins with "Now" rise and fall; the others only grow.
+-- `session:stats` returns a table with these fields. Values whose text begins with "Now" rise and fall; all other counters only
+-- grow.
 
 --- The counters of a session.
 ---@class zklock.Stats
@@ -109,13 +110,13 @@
 --- Now: requests that no server has answered yet.
 ---@field in_flight integer
 ---
---- Acquisitions that were granted, with local turns, without re-entries.
+--- Granted acquisitions: with local turns, without re-entries.
 ---@field grants integer
 ---
---- Grants by a watch event alone: the predecessor's node was deleted, and no request was needed.
+--- Grants that needed only a watch event, the deletion of the predecessor's node, and no request.
 ---@field handoffs integer
 ---
---- Turns that waiters of this session took on one node (option `local_turns`).
+--- Local turns: grants to waiters of this session on the node of an earlier holder (option `local_turns`).
 ---@field local_turns integer
 ---
 --- Acquisitions refused with `timeout`.
@@ -130,7 +131,8 @@
 --- ZooKeeper sessions that ended while this session continued.
 ---@field expirations integer
 ---
---- Heartbeats that the servers have committed: small writes whose replies renew the lease while no other request does.
+--- Heartbeats that the servers have committed. A heartbeat is a small write; its reply renews the lease while no other request
+--- does.
 ---@field heartbeats integer
 ---
 --- Now: nodes that the session watches.
@@ -142,7 +144,7 @@
 --- Now: nodes of released, lost or abandoned acquisitions whose deletion no server has confirmed.
 ---@field pending_releases integer
 ---
---- Now: of these, the nodes that a server has refused to delete. zklock tries again until the session ends.
+--- Now: nodes in `pending_releases` that a server has refused to delete. zklock tries again until the session ends.
 ---@field refused_releases integer
 ---
 --- Now: acquisitions that wait.
@@ -151,11 +153,11 @@
 --- Now: holds.
 ---@field holding integer
 ---
---- Waits before grants: entry i counts waits of less than 2^(i−1) microseconds, but not less than half of that. It has 28
---- entries; the last one counts all longer waits.
+--- Histogram of waits before grants. Entry i counts waits from 2^(i−2) to 2^(i−1) microseconds, the first entry all shorter
+--- waits, and entry 28 all longer waits.
 ---@field wait_histogram integer[]
 ---
---- Counters of how zklock works inside. They can change with each version.
+--- zklock's internal counters, which can change with each version.
 ---@field internal zklock.InternalStats
 
 -- ## Internal counters
@@ -163,18 +165,18 @@
 --- The internal counters of a session.
 ---@class zklock.InternalStats
 ---
---- Small requests that bring forward a late reply of a server.
+--- Small extra requests that make a server send a delayed reply sooner.
 ---@field nudges integer
 ---
---- Requested lists of directories.
+--- Requests for the list of a directory.
 ---@field lists integer
 ---
---- Orphaned nodes of this session, left by lost replies. zklock deletes them.
+--- Nodes of this session that lost replies have left behind. zklock deletes them.
 ---@field orphans integer
 
 -- ## Trace events
 --
--- The field `what` of the table that the function of `session:on_trace` gets.
+-- The function of `session:on_trace` gets a table, whose field `what` has one of these values.
 
 --- An event of a wait or a hold.
 ---@alias zklock.Trace
@@ -198,26 +200,26 @@
 --- The kind of contender.
 ---@field mode zklock.Mode
 ---
---- A number of the acquisition, the same in all its events. Absent if it failed at once.
+--- The number of the acquisition, the same in all its events. Absent if the acquisition failed at once.
 ---@field id? integer
 ---
 --- The time of the event, by `zklock.now`.
 ---@field time zklock.Seconds
 ---
---- Of `wait`: the timeout; absent if there is none.
+--- Only in `wait`: the timeout. Absent without a timeout.
 ---@field timeout? zklock.Seconds
 ---
---- Of `grant` and `refuse`: how long the acquisition has waited.
+--- Only in `grant` and `refuse`: how long the acquisition has waited.
 ---@field waited? zklock.Seconds
 ---
---- Of `release` and `loss`: how long the lock was held.
+--- Only in `release` and `loss`: how long the lock was held.
 ---@field held? zklock.Seconds
 ---
---- Of `grant`, `release` and `loss`: the fencing token.
+--- Only in `grant`, `release` and `loss`: the fencing token.
 ---@field token? string
 ---
---- Of `refuse`: why.
+--- Only in `refuse`: the error code.
 ---@field code? zklock.Code
 ---
---- Of `loss`: why.
+--- Only in `loss`: the reason.
 ---@field reason? zklock.Reason

@@ -2,9 +2,9 @@
 
 -- # Session
 --
--- A session is one connection to the servers and all the locks that are made with it; `zklock.connect` returns one. It reconnects
--- by itself, and begins a new ZooKeeper session when the old one has expired. A program needs one session for all its locks. A
--- child of `fork` must open its own.
+-- A session is a client's connection to the servers, with all its locks. `zklock.connect` returns one. The session reconnects by
+-- itself. If its ZooKeeper session has expired, it begins a new one. A program needs one session for all its locks. A child of
+-- `fork` must open its own.
 --
 -- A `path` is a string that begins with a slash, and has at most 1 000 bytes with the chroot.
 
@@ -14,14 +14,14 @@ local session = {}
 
 -- ## Locks
 --
--- These calls send no request. They raise an error for an invalid path, and for options that do not go together
--- (doc/api.md#which-options-go-together).
+-- The calls that create lock objects send no request. They raise an error for an invalid path, and for options that do not go
+-- together (doc/api.md#which-options-go-together).
 --
--- Keep the lock object or its guard. If your program can no longer reach the guard, the lock object or the owner of a hold, the
--- garbage collector releases the lock and logs a warning.
+-- Keep a reference to the lock object or its guard. If your program can no longer reach the guard, the lock object or the owner
+-- of a hold, the garbage collector releases the lock, and zklock logs a warning.
 
---- Returns a lock that one task at a time holds, across all processes that use this path. Two lock objects of one session for one
---- path are the same lock.
+--- Returns a mutex: a lock that one task at a time can hold, across all processes that use this path. Two mutex objects of one
+--- session with the same path are the same lock.
 ---
 --- ```lua
 --- local mutex = session:mutex "/locks/orders"
@@ -32,10 +32,10 @@ local session = {}
 ---@return zklock.Lock lock
 function session:mutex(path, options) end
 
---- Returns two locks for many readers or one writer, in the order of arrival.
+--- Returns a readers-writer lock: many readers or one writer can hold it. Contenders acquire it in the order of arrival.
 ---
---- The holder of `write` can also acquire `read`. If it then releases `write`, it keeps its queue position and its token as a
---- reader (a *downgrade*). A holder of `read` that asks for `write` gets `deadlock`.
+--- The holder of `write` can also acquire `read`. If it then releases `write`, it becomes a reader with the same queue position
+--- and token (a *downgrade*). A holder of `read` that asks for `write` gets `deadlock`.
 ---
 --- ```lua
 --- local documents = session:rwlock "/locks/documents"
@@ -47,8 +47,8 @@ function session:mutex(path, options) end
 ---@return zklock.RWLock rwlock its two sides
 function session:rwlock(path, options) end
 
---- Returns a lock that up to `permits` holders share. Each acquisition takes a permit. If clients use different values of
---- `permits`, each obeys its own.
+--- Returns a lock that up to `permits` holders share. Each acquisition takes one permit. If clients use different values of
+--- `permits`, each client applies its own value.
 ---
 --- ```lua
 --- local downloads = session:semaphore("/locks/downloads", 2)
@@ -114,18 +114,19 @@ function session:barrier(path) end
 ---@return zklock.DoubleBarrier double_barrier
 function session:double_barrier(path, n, options) end
 
---- Runs a job in one of many processes, once in each period. Waits for the mutex of `path`, and calls `fn(guard)` unless the last
---- success is less than `per` seconds ago by the servers' clock.
+--- Runs a job in one of many processes, once in each period. Acquires the mutex of `path`. Then calls `fn(guard)`, unless the
+--- last success is less than `per` seconds ago by the servers' clock.
 ---
---- A run is a success if the lock is still held when `fn` returns, and `fn` returns no value, or a first value other than nil and
---- false. Otherwise the next caller tries again. So after a loss the job can run a second time in the same period.
+--- A run succeeds if the lock is still held when `fn` returns, and `fn` returns no value, or a first value other than nil and
+--- false. After a failed run, the next caller runs the job again. So after a loss the job can run a second time in the same
+--- period.
 ---
---- Returns `true` and the results of `fn`. If the job is not due, returns `false` and how many seconds ago the last success was.
---- After a loss, returns `nil, message, "lost"` and the results of `fn`.
+--- Returns `true` and the results of `fn`. If the job is not due, returns `false` and the seconds since the last success. After a
+--- loss, returns `nil, message, "lost"` and the results of `fn`.
 ---
 --- The persistent node `PATH.once` records the success; `session:barrier(path .. ".once"):lift()` deletes it. The command
---- `zklock run --once-per` uses the same node. If the servers' clocks differ, the success can lie in the future, and the seconds
---- are negative. A success more than `per` in the future does not count (see --once-per in doc/command.md).
+--- `zklock run --once-per` uses the same node. If the servers' clocks differ, the last success can lie in the future. Then the
+--- seconds are negative. A success more than `per` in the future does not count (see --once-per in doc/command.md).
 ---
 --- Codes: timeout, lost, disconnected, closed, auth, denied, invalid, conflict
 ---

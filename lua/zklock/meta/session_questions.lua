@@ -5,9 +5,9 @@ local session = {}
 
 -- ## Queries and repairs
 --
--- These calls return data that is at least as new as the call, whichever server answers. They return `disconnected` if the
--- session has no connection, or if no leader can confirm that the data is current. They accept every ZooKeeper path; `"/"` is the
--- chroot.
+-- Queries return data that is at least as new as the call, whichever server answers. They return `disconnected` if the session
+-- has no connection, or if no leader of the ensemble can confirm that the data is current. They accept every ZooKeeper path;
+-- `"/"` is the chroot.
 
 --- Returns the queue of a path, in order. Each row is a contender: a holder or a waiter. A missing path is not an error, because
 --- servers delete the directories of locks when they are empty. For a directory of more than 50 000 children, returns `invalid`.
@@ -27,8 +27,9 @@ local session = {}
 ---@return zklock.Code? code
 function session:contenders(path) end
 
---- Asks every holder of a path to release it, through its `guard:on_revoke`. If zklock cannot ask a holder, it still asks the
---- others, and the message names it. The code is then `denied`, or `invalid` if the holder's data leaves no room for the request.
+--- Asks every holder of a path to release its lock: zklock calls the holder's `guard:on_revoke` callbacks. If zklock cannot ask
+--- one holder, it still asks the others. The message then names this holder. The code is `denied`, or `invalid` if the holder's
+--- data leaves no room for the request.
 ---
 --- Codes: disconnected, closed, auth, denied, invalid
 ---
@@ -41,7 +42,7 @@ function session:contenders(path) end
 ---@return zklock.Code? code
 function session:revoke(path) end
 
---- Returns what is at a path, or `false` if nothing is there.
+--- Returns the properties of a path's node, or `false` if there is no node.
 ---
 --- Codes: disconnected, closed, auth, denied, invalid
 ---
@@ -76,12 +77,12 @@ function session:children(path) end
 --- Creates or overwrites the persistent node `path`. `session:stat(path).modified` is then the servers' time of the write. If the
 --- parent is missing, returns `invalid`. After `disconnected` the write may have happened.
 ---
---- With `node`, such as `guard.node`, writes only if this node exists, in one transaction; otherwise returns `lost`. So a request
---- that a server applies late, when another client holds the lock, changes nothing. This does not protect an unfair lock, whose
---- holders' nodes all have the same name, or a multi, whose guard has several nodes.
+--- With `node`, such as `guard.node`, writes in a transaction that checks that this node exists; otherwise returns `lost`. So a
+--- late request changes nothing if another client holds the lock by then. `node` protects neither an unfair lock, because its
+--- holders' nodes all have the same name, nor a multi, because its guard has several nodes.
 ---
---- Do not write to a directory that locks have created: servers delete it, with its data, when it is empty. Write to a node below
---- it.
+--- Do not write to a directory that a lock has created, because servers delete empty directories with their data. Write to a node
+--- below the directory.
 ---
 --- Codes: lost, disconnected, closed, auth, denied, invalid
 ---
@@ -101,11 +102,11 @@ function session:children(path) end
 ---@return zklock.Code? code
 function session:touch(path, data, node) end
 
---- Deletes the node of a contender. A holder loses the lock with the reason `node_deleted`, but not at once: SECURITY.md gives
---- the delay. A waiter goes to the end of the queue. If the node has children, returns `invalid`.
+--- Deletes the node of a contender. A holder loses the lock with the reason `node_deleted`, after a delay: SECURITY.md gives the
+--- delay. A waiter goes to the end of the queue. If the node has children, returns `invalid`.
 ---
---- With `token`, deletes the node only if it has that token, because another contender can later have a node of the same name:
---- the node of an unfair lock is always called `holder`. See also evict in doc/command.md.
+--- With `token`, deletes the node only if it has that token. This matters for an unfair lock: its node is always called `holder`,
+--- so the next holder has a node of the same name. See also evict in doc/command.md.
 ---
 --- Codes: disconnected, closed, auth, denied, invalid
 ---

@@ -5,7 +5,7 @@ local session = {}
 
 -- ## State
 
---- Adds `fn` as a callback for an event, beside the existing ones.
+--- Adds `fn` as a callback for an event. Earlier callbacks stay.
 ---
 --- ```lua
 --- session:on("suspended", function(event) io.stderr:write("ZooKeeper: ", event, "\n") end)
@@ -56,8 +56,8 @@ function session:stats() end
 ---@return string text
 function session:metrics(labels) end
 
---- Calls `fn(event)` at the beginning and the end of each wait and each hold. A session has one such function; `on_trace()`
---- removes it. It runs inside the call in which the event happens, so it must be quick. A re-entry is not an event.
+--- Calls `fn(event)` at the beginning and the end of each wait and each hold. A session has one trace function; `on_trace()`
+--- removes it. The function runs inside the call in which the event happens, so it must be quick. A re-entry is not an event.
 ---
 --- ```lua
 --- session:on_trace(function(event) print(event.what, event.path) end)
@@ -74,8 +74,8 @@ function session:on_trace(fn) end
 
 -- ## For a loop of your own
 
---- Runs what is due, such as callbacks and the ends of waits, and returns; it never blocks. Call it when the descriptor of
---- `session:fd` is readable. A plain script whose calls wait needs `step` only to run callbacks between them.
+--- Runs due callbacks, ends due waits, and returns. It never blocks. Call it when the descriptor of `session:fd` is readable. A
+--- plain script whose calls wait needs `step` only to run callbacks between them.
 ---
 --- Raises: what a callback has raised, one error in each call, if the option `log` is not set.
 ---
@@ -87,12 +87,12 @@ function session:on_trace(fn) end
 --- ```
 function session:step() end
 
---- Returns the file descriptor that is readable when `session:step` has something to do. It stays the same for the session's
---- whole life.
+--- Returns a file descriptor, which becomes readable when your loop should call `session:step`. It never changes during the
+--- session's life.
 ---@return integer fd
 function session:fd() end
 
---- Releases all that the session holds, ends the ZooKeeper session, and ends every wait with `closed`. In a plain script it waits
+--- Releases all locks of the session, ends the ZooKeeper session, and ends every wait with `closed`. In a plain script it waits
 --- for the servers' confirmation, for at most 2 s. The garbage collector closes a session that the program can no longer reach.
 --- Since Lua 5.4 `local session <close>` closes it at the end of the block.
 ---

@@ -2,9 +2,9 @@
 
 -- # Testing
 --
--- Load `local testing = require "zklock.testing"` before `require "zklock"`. It provides servers in the test's own process, and a
--- clock that the test moves; doc/cookbook.md has a first test. It works on Linux. Time passes only in `advance`, in `sleep`, and
--- in a call of zklock that waits.
+-- The module `zklock.testing` simulates servers in the test's own process, and a clock that the test moves. Load it before
+-- `require "zklock"`. It needs Linux. doc/cookbook.md has a first test. Time passes only in `advance`, in `sleep`, and in a call
+-- of zklock that waits.
 --
 -- The examples begin with `local testing = require "zklock.testing"`, `local zklock = require "zklock"`,
 -- `local server = testing.server()` and `local session = assert(zklock.connect(server.hosts))`.
@@ -26,8 +26,8 @@ local testing = {}
 ---@return zklock.testing.Server server
 function testing.server(options) end
 
---- Moves the clock. Everything that is due happens at its own time: sessions expire, waits time out, other clients release. The
---- callbacks of all open sessions are called. Errors that they raise come out of this call.
+--- Moves the clock forward. Each due event happens at its own time: sessions expire, waits time out, other clients release.
+--- zklock calls the callbacks of all open sessions. `advance` raises their errors.
 ---
 --- Raises: for a negative number, and inside `copas.loop`, where time passes by itself.
 ---
@@ -54,7 +54,8 @@ function testing.advance(seconds) end
 ---@param seconds zklock.Seconds by how much
 function testing.sleep(seconds) end
 
---- Calls `fn` once the clock has moved by `seconds`, inside the call that moves it. So `fn` can run in the middle of a wait.
+--- Calls `fn` when the clock has moved by `seconds`, inside the call that moves the clock. So `fn` can run in the middle of a
+--- wait.
 ---
 --- Raises: for a negative number.
 ---
@@ -71,8 +72,8 @@ function testing.after(seconds, fn) end
 ---@return zklock.Seconds now
 function testing.now() end
 
---- Returns the servers' time of day, in seconds since 1970. Give it to programs that compare `os.time()` with the times of
---- servers.
+--- Returns the servers' time of day, in seconds since 1970. Use it in place of `os.time()` in programs that compare times with
+--- the servers' times.
 ---
 --- ```lua
 --- session:touch "/report"
@@ -83,8 +84,8 @@ function testing.now() end
 ---@return zklock.Seconds time
 function testing.time() end
 
---- Closes all sessions, other clients and servers, forgets what `after` was given, and restarts the random generator from its
---- seed. Call it after each test.
+--- Closes all sessions, other clients and servers, drops the functions of `after`, and seeds the random generator again. Call it
+--- after each test.
 ---
 --- ```lua
 --- testing.reset()
@@ -92,8 +93,8 @@ function testing.time() end
 --- ```
 function testing.reset() end
 
---- Seeds the random generator, which decides, for example, how long a packet takes. The same test with the same seed runs the
---- same way.
+--- Seeds the random generator, which decides, for example, how long a packet takes. With the same seed, a test runs in the same
+--- way.
 ---
 --- ```lua
 --- testing.seed(42)
@@ -112,8 +113,8 @@ function testing.seed(number) end
 ---@return table socket
 function testing.socket() end
 
---- Loads copas with the test's clock, and returns it. In `copas.loop` time passes by itself, without delay, whenever all threads
---- wait.
+--- Loads copas with the test's clock, and returns copas. In `copas.loop`, whenever all threads wait, the clock jumps to the next
+--- event.
 ---
 --- Raises: if copas is loaded already, or cannot be loaded.
 ---
@@ -126,9 +127,9 @@ function testing.copas() end
 
 -- ## Server
 --
--- Methods that take a `session` accept a session of this server, or a hold for its client's session. An `i` is the number of a
--- server, from 1. Without an argument, `disconnect`, `silence` and `reconnect` apply to all sessions, and `stop`, `start`,
--- `pause` and `resume` to all servers.
+-- A parameter `session` is a session of this server, or a hold, which stands for its client's session. A parameter `i` is the
+-- number of a server, from 1. Without an argument, `disconnect`, `silence` and `reconnect` apply to all sessions, and `stop`,
+-- `start`, `pause` and `resume` to all servers.
 
 --- A testing server, or an ensemble of them.
 ---@class zklock.testing.Server
@@ -155,7 +156,7 @@ local server = {}
 ---@return zklock.testing.Hold hold
 function server:hold(path, options) end
 
---- Makes another client wait for the lock of a path. It acquires the lock in its turn.
+--- Makes another client wait for the lock of a path. This client acquires the lock in its turn.
 ---
 --- ```lua
 --- local guard = session:mutex("/locks/orders"):acquire(5)
@@ -169,8 +170,8 @@ function server:hold(path, options) end
 ---@return zklock.testing.Hold hold
 function server:contend(path, options) end
 
---- Expires a ZooKeeper session: its connection breaks, and the servers delete its nodes. In the next `advance` or wait, its holds
---- are lost with the reason `session_closed`, and it begins another ZooKeeper session.
+--- Expires a ZooKeeper session: its connection breaks, and the servers delete its nodes. In the next `advance` or wait, the
+--- client loses its holds with the reason `session_closed`, and begins another ZooKeeper session.
 ---
 --- ```lua
 --- local guard = session:mutex("/locks/orders"):acquire(5)
@@ -254,7 +255,7 @@ function server:pause(i) end
 ---@return zklock.testing.Server server itself
 function server:resume(i) end
 
---- Partitions a server from the other servers; its clients still reach it.
+--- Cuts a server off from the other servers. Clients can still reach it.
 ---
 --- ```lua
 --- local ensemble = testing.server { servers = 3 }

@@ -10,16 +10,16 @@
 ---@alias zklock.Code
 ---| "timeout" # the deadline passed before the lock was granted, while a server was reachable
 ---| "busy" # `try_acquire` found the lock taken
----| "cancelled" # `cancel()` ended the wait, or [a worker of nginx that exits](nginx.md#reload-quit-upgrade)
+---| "cancelled" # `cancel()` ended the wait, or [nginx's worker exits](nginx.md#reload-quit-upgrade)
 ---| "lost" # the hold ended without a release by its holder
----| "disconnected" # no server was reachable in time; the message has the last error
+---| "disconnected" # no server was reachable in time; the message gives the last error
 ---| "closed" # the session was closed while the call waited
----| "auth" # the servers refuse the credentials of `auth`, or require others; or TLS fails with each server
+---| "auth" # the servers refuse the option `auth`, or require other credentials; or TLS fails with every server
 ---| "denied" # an ACL does not allow the request
 ---| "invalid" # ZooKeeper refused the request as malformed, or it exceeds one of zklock's limits
 ---| "conflict" # a lock of another kind is in use at the path
----| "deadlock" # the wait could never end
----| "unsupported" # the client library or the server does not support the request, or not in a usable way
+---| "deadlock" # the wait could never end, because the caller itself is in the way
+---| "unsupported" # the client library or the server does not support the request
 
 --- What to do about each code. The value of each field is its own name.
 ---@class zklock.Errors
@@ -64,29 +64,29 @@
 
 -- ## Loss reasons
 --
--- The result of `guard:reason`; the message explains it. It is the reason that zklock found first: after a long pause
--- `lease_expired`, although the session has expired, too.
+-- `guard:reason` returns one of these values. zklock reports the reason that it detected first. For example, after a long pause
+-- it reports `lease_expired`, even if the session has expired, too.
 
 --- Why a hold was lost.
 ---@alias zklock.Reason
 ---| "max_hold_reached" # the hold lasted as long as the option `max_hold` allows
----| "node_deleted" # the hold's node was deleted, by an operator or another client with permission
----| "lease_expired" # no server answered until the lease ended; the session is `suspended` by then
+---| "node_deleted" # an operator or another client has deleted the hold's node
+---| "lease_expired" # no server answered before the lease ended; the session is then `suspended`
 ---| "connection_lost" # the connection was lost, and the option `lose_on_suspend` is true
 ---| "session_closed" # the ZooKeeper session ended before its timeout: another client closed it, or the servers lost it
----| "session_expired" # the ZooKeeper session is over; it may have expired
+---| "session_expired" # the servers have ended the ZooKeeper session, for example because it expired
 
 -- ## Session events
 --
--- The option `on_event` gets all of these events, and callbacks of `session:on` those they name.
+-- zklock calls the option `on_event` at all of these events, and a callback of `session:on` at the event that it was added for.
 
 --- An event of a session.
 ---@alias zklock.Event
 ---| "connected" # a server has opened a ZooKeeper session: the first one, or a new one after `expired`
----| "suspended" # the connection is lost, or no server replied before the lease of a hold ended
+---| "suspended" # the connection was lost, or the lease of a hold ended without an answer from a server
 ---| "reconnected" # a server answers again, in the same ZooKeeper session
----| "expired" # the ZooKeeper session and all its holds are over; zklock opens a new one
----| "closed" # `session:close` was called; no event follows
+---| "expired" # the ZooKeeper session has ended with all its holds; zklock opens a new one
+---| "closed" # your program has called `session:close`; no event follows
 
 -- ## Session states
 
@@ -94,16 +94,16 @@
 ---@alias zklock.SessionState
 ---| "connecting" # no server has answered yet
 ---| "connected" # a server answers
----| "suspended" # there is no connection; or, while a lock was held, the lease ended without a reply
----| "expired" # the ZooKeeper session is over, and zklock begins another
----| "closed" # `session:close` was called
+---| "suspended" # there is no connection, or the lease of a hold ended without an answer from a server
+---| "expired" # the ZooKeeper session has ended, and zklock opens a new one
+---| "closed" # your program has called `session:close`
 
 -- ## Guard states
 
 --- The state of a hold.
 ---@alias zklock.GuardState
 ---| "held" # this process provably holds the lock
----| "suspended" # there is no connection or no proof any more; a server's reply can restore it
+---| "suspended" # zklock cannot prove the hold now, for example without a connection; a server's reply can restore the proof
 ---| "released" # the holder has released the lock, or the session was closed
 ---| "lost" # the hold ended without a release by its holder
 
@@ -118,21 +118,21 @@
 ---| "write" # a writer of a rwlock
 ---| "permit" # a semaphore's permit, or a waiter for one
 ---| "unfair" # a mutex with `fair = false`; it has no `sequence`
----| "member" # a member of a double barrier; it holds nothing
+---| "member" # a member of a double barrier, which holds no lock
 
 -- ## Log levels
 
 --- The severity of a line of the log.
 ---@alias zklock.LogLevel
 ---| "error" # an error in your callback, or a problem that blocks other clients until an operator fixes it
----| "warn" # a problem that an operator should know: no connection, a lost or forgotten hold
+---| "warn" # a problem that an operator should know: no connection, a lost hold, or one that your program can no longer reach
 ---| "info" # information
 
 -- ## Signals
 
 --- The name of a signal, for `zklock.release_on_signal`.
 ---@alias zklock.Signal
----| "TERM" # what `kill` and service managers send
----| "HUP" # the terminal was closed
+---| "TERM" # the default signal of `kill` and of service managers
+---| "HUP" # sent when the terminal is closed
 ---| "INT" # Ctrl-C
 ---| "QUIT" # Ctrl-\

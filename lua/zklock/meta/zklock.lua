@@ -23,8 +23,8 @@ local zklock = {}
 --- Opens a session and waits until it is connected. If `connect` fails, it leaves nothing open. In nginx requests, use
 --- `zklock.ngx.session` instead.
 ---
---- `hosts` lists the servers, separated by commas: `host`, `host:2181`, `[::1]:2181`. A *chroot* can follow the last one, as in
---- `"zk1:2181,zk2:2181/app"`: all paths of the session are then below it. The first lock creates the chroot if it is missing.
+--- `hosts` lists the servers, separated by commas: `host`, `host:2181`, `[::1]:2181`. A *chroot* can follow the last server, as
+--- in `"zk1:2181,zk2:2181/app"`. Then all paths of the session are below `/app`. The first lock creates a missing chroot.
 ---
 --- Codes: disconnected, auth, closed, unsupported
 ---
@@ -45,8 +45,9 @@ local zklock = {}
 ---@return zklock.Code? code
 function zklock.connect(hosts, options) end
 
---- Makes these signals release everything that the process holds before they end it. Without this call, zklock installs no signal
---- handler, and the locks of a process that SIGTERM ends stay taken until its session expires. See doc/api.md#sigterm-and-sighup.
+--- Installs a handler for these signals, which releases all locks of the process and then ends it. Without this call, zklock
+--- installs no signal handler. If SIGTERM then ends the process, its locks stay taken until its session expires. See
+--- doc/api.md#sigterm-and-sighup.
 ---
 --- Codes: unsupported
 ---
@@ -73,8 +74,8 @@ function zklock.release_on_signal(...) end
 ---@return string escaped at most 194 bytes
 function zklock.escape(text) end
 
---- Returns the original text of a component from `zklock.escape`. The components of texts over 64 bytes are hashes: for these,
---- and for all other strings, it returns `invalid`.
+--- Returns the original text of a component from `zklock.escape`. The component of a text over 64 bytes is a hash. For a hash,
+--- and for any string that `escape` cannot return, returns `invalid`.
 ---
 --- Codes: invalid
 ---

@@ -203,7 +203,7 @@ end
 local adders = { heading = add_heading, class = add_class, alias = add_alias,
   ["function"] = add_function }
 
--- The contents: a line a part, with what is in it.
+-- The contents: a line a part, with its functions.
 local function contents(self)
   local lines, head, line, variable = {}, nil, nil, nil
   local function flush()
@@ -214,33 +214,19 @@ local function contents(self)
     variable = nil
   end
   for _, entry in ipairs(self.entries) do
-    local title = entry.kind == "heading" and entry.title
-      or entry.kind == "function" and name_of(entry)
     if entry.kind == "heading" and entry.level == 1 then
       flush()
-      head, line = ("* **[%s](#%s)**"):format(title, entry.anchor), {}
-    elseif title and not self.groups[entry] then
+      head, line = ("* **[%s](#%s)**"):format(entry.title, entry.anchor), {}
+    elseif entry.kind == "function" then
       variable = variable or entry.variable
-      title = title:gsub("^Options of ", "")
       -- (What is another object's has its whole name.)
       local is_own = entry.variable and entry.variable == variable
-      table.insert(line, ("[%s](#%s)"):format(is_own and entry.name or title,
-        entry.anchor))
+      table.insert(line, ("[%s](#%s)"):format(
+        is_own and entry.name or name_of(entry), entry.anchor))
     end
   end
   flush()
   return table.concat(lines, "\n")
-end
-
--- Headings below which functions stand are not in the contents themselves.
-local function find_groups(self)
-  local heading
-  for _, entry in ipairs(self.entries) do
-    if entry.kind == "heading" then heading = entry end
-    if entry.kind == "function" and heading.level > 1 then
-      self.groups[heading] = true
-    end
-  end
 end
 
 -- The written text: what stands before its first `##`, and its sections as
@@ -282,9 +268,8 @@ return function(all, written)
   local introduction, headings = read_written(written)
   local self = setmetatable({ all = all, anchors = {}, blocks = {},
     entries = join_entries(all, headings, "Codes and states"),
-    groups = {}, level = 1, here = nil }, Page)
+    level = 1, here = nil }, Page)
   find_places(self)
-  find_groups(self)
   self:add("%s", markdown.prose(introduction, self.anchors))
   self:add("## Contents")
   self:add("%s", contents(self))

@@ -125,8 +125,7 @@ function session:double_barrier(path, n, options) end
 --- loss, returns `nil, message, "lost"` and the results of `fn`.
 ---
 --- The persistent node `PATH.once` records the success; `session:barrier(path .. ".once"):lift()` deletes it. The command
---- `zklock run --once-per` uses the same node. If the servers' clocks differ, the last success can lie in the future. Then the
---- seconds are negative. A success more than `per` in the future does not count (see --once-per in doc/command.md).
+--- `zklock run --once-per` uses the same node. For wrong clocks of servers, see --once-per in doc/command.md.
 ---
 --- Codes: timeout, lost, disconnected, closed, auth, denied, invalid, conflict
 ---

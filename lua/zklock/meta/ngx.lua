@@ -21,8 +21,7 @@ local ngx = {}
 ---
 --- Codes: disconnected, unsupported
 ---
---- Raises: for another `loop`, and for more than 32 sessions in a worker, which happens if each request passes different hosts or
---- options.
+--- Raises: if `loop` is not `"auto"` or `"ngx"`, and for more than 32 sessions in a worker.
 ---
 --- ```nginx
 --- location = /orders {

@@ -153,7 +153,7 @@
 ---@field fair? boolean
 ---
 --- How a waiter learns that it is first. `"predecessor"`: it watches the node ahead of it. `"parent"`: it watches the directory.
---- `"poll"`: it polls. `"parent"` and `"poll"` exist for comparison. Default: `"predecessor"`
+--- `"poll"`: it polls. The last two exist for comparison. Default: `"predecessor"`
 ---@field wait? "predecessor"|"parent"|"poll"
 ---
 --- The pause between two polls with `wait = "poll"`. At least 0.001. Default: 1

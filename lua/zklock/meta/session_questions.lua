@@ -102,11 +102,11 @@ function session:children(path) end
 ---@return zklock.Code? code
 function session:touch(path, data, node) end
 
---- Deletes the node of a contender. A holder loses the lock with the reason `node_deleted`, after a delay: SECURITY.md gives the
---- delay. A waiter goes to the end of the queue. If the node has children, returns `invalid`.
+--- Deletes the node of a contender. A holder loses the lock with the reason `node_deleted`, but can believe in its hold for a
+--- while (SECURITY.md). A waiter goes to the end of the queue. If the node has children, returns `invalid`.
 ---
 --- With `token`, deletes the node only if it has that token. This matters for an unfair lock: its node is always called `holder`,
---- so the next holder has a node of the same name. See also evict in doc/command.md.
+--- so the next holder has a node of the same name. See evict in doc/command.md.
 ---
 --- Codes: disconnected, closed, auth, denied, invalid
 ---

@@ -22,7 +22,7 @@ local barrier = {}
 --- print(barrier:set())   --> true	false
 --- ```
 ---@return true? ok
----@return boolean|string changed true: it was not set before
+---@return boolean|string changed true if the barrier was not set before
 ---@return zklock.Code? code
 function barrier:set() end
 
@@ -35,7 +35,7 @@ function barrier:set() end
 --- print(barrier:lift())   --> true	false
 --- ```
 ---@return true? ok
----@return boolean|string changed true: it was set before
+---@return boolean|string changed true if the barrier was set before
 ---@return zklock.Code? code
 function barrier:lift() end
 

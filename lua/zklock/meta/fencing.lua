@@ -24,7 +24,7 @@ function guard:token() end
 
 --- Returns the fencing token as a number, for a resource that needs a number.
 ---
---- Raises: if this Lua cannot represent it exactly (above 2^53 on Lua 5.1 and LuaJIT).
+--- Raises: if this Lua cannot represent the token exactly (above 2^53 on Lua 5.1 and LuaJIT).
 ---@return integer token
 function guard:token_number() end
 

@@ -80,7 +80,7 @@ function lock:try_acquire(options) end
 ---
 --- Codes: timeout, cancelled, lost, disconnected, closed, auth, denied, invalid, conflict, deadlock
 ---
---- Raises: what `fn` raises, unchanged, after the lock was released.
+--- Raises: the error of `fn`, unchanged, after the release of the lock.
 ---
 --- ```lua
 --- local mutex = session:mutex "/locks/orders"

@@ -80,7 +80,7 @@ function session:multi(locks) end
 ---
 --- Codes: timeout, lost, disconnected, closed, auth, denied, invalid, conflict, deadlock
 ---
---- Raises: what `fn` raises, after the lock was released.
+--- Raises: the error of `fn`, after the release of the lock.
 ---
 --- ```lua
 --- local ok, sum = assert(session:with_lock("/locks/orders", { timeout = 5 }, function() return 1 + 2 end))
@@ -129,7 +129,7 @@ function session:double_barrier(path, n, options) end
 ---
 --- Codes: timeout, lost, disconnected, closed, auth, denied, invalid, conflict
 ---
---- Raises: what `fn` raises, after the lock was released.
+--- Raises: the error of `fn`, after the release of the lock.
 ---
 --- ```lua
 --- local ran = session:once("/jobs/report", { per = 3600 }, function() return true end)

@@ -86,7 +86,7 @@ function session:children(path) end
 ---
 --- Codes: lost, disconnected, closed, auth, denied, invalid
 ---
---- Raises: for a path that a lock could not have.
+--- Raises: if no lock could have this path.
 ---
 --- ```lua
 --- assert(session:with_lock("/locks/report", function(guard)
@@ -122,7 +122,7 @@ function session:touch(path, data, node) end
 ---@param path string
 ---@param node string the `node` of a row of `session:contenders`
 ---@param token? string the `token` of the row. Default: any
----@return boolean? was_there false: the node was already gone
+---@return boolean? was_there false if the node was already gone
 ---@return string? message
 ---@return zklock.Code? code
 function session:evict(path, node, token) end

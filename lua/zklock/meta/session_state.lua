@@ -77,7 +77,7 @@ function session:on_trace(fn) end
 --- Runs due callbacks, ends due waits, and returns. It never blocks. Call it when the descriptor of `session:fd` is readable. A
 --- plain script whose calls wait needs `step` only to run callbacks between them.
 ---
---- Raises: what a callback has raised, one error in each call, if the option `log` is not set.
+--- Raises: the errors of callbacks, one in each call, if the option `log` is not set.
 ---
 --- ```lua
 --- local granted

@@ -180,7 +180,7 @@ function server:contend(path, options) end
 --- testing.advance(1)   --> session_closed
 --- ```
 ---@param session zklock.Session|zklock.testing.Hold
----@return boolean expired false: it has expired already, or the servers have no leader
+---@return boolean expired false if the session has expired already, or the servers have no leader
 function server:expire(session) end
 
 --- Breaks the connection of a session and refuses new ones, until `server:reconnect`.
@@ -274,12 +274,12 @@ function server:isolate(i) end
 function server:rejoin() end
 
 --- Returns the number of the server that leads the ensemble.
----@return integer? i nil: there is none at the moment
+---@return integer? i nil without a leader
 function server:leader() end
 
 --- Returns the number of the server that a session is connected to.
 ---@param session zklock.Session|zklock.testing.Hold
----@return integer? i nil: it is not connected
+---@return integer? i nil if the session is not connected
 function server:server_of(session) end
 
 --- Closes the sessions that are connected to it, and stops it permanently.

@@ -1,7 +1,6 @@
 -- Commands that change their user (sudo, setpriv, gosu): `zklock run` may not
 -- signal them, and keeps the lock for as long as they run.  Here it runs as
 -- root, without the right to signal others' processes.
-local lfs = require "lfs"
 local each = require "support.each"
 local processes = require "support.processes"
 local runs = require "cli.runs"
@@ -74,10 +73,8 @@ describe("What zklock run kills", function()
     local child = tonumber(it:expect "child (%d+)\n")
     support.closing(child, function() processes.signal("KILL", child) end)
     local pid = runs.pid_of(it)
-    for name in lfs.dir "/proc" do
-      local other = tonumber(name)
-      if other and processes.is_named(other, "zklock-guardian")
-          and processes.parent_of(other) == it.pid then
+    for _, other in ipairs(processes.children(it.pid)) do
+      if processes.is_named(other, "zklock-guardian") then
         processes.signal("KILL", other)
       end
     end

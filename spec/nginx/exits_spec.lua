@@ -4,6 +4,7 @@
 -- A cell is a way, a moment and a place, and has an nginx of its own: nothing
 -- but what the cell does may wake the worker.
 local nginx = require "nginx.server"
+local processes = require "support.processes"
 local start_hostile = require "support.hostile".start
 local socket = require "socket"
 local support = require "support"
@@ -329,7 +330,7 @@ function Cell:finish()
       self:has_told "ended %a+")
   end
   self:await_lock()
-  assert.equal(way.stays or false, nginx.is_alive(self.worker))
+  assert.equal(way.stays or false, processes.is_alive(self.worker))
   if not self.told then assert.is_nil(self:has_told "ended %a+") end
   for line in self.server:complaints():gmatch "[^\n]+" do
     -- (Of servers that do not answer, of a timer that was dropped, of a worker

@@ -2,6 +2,7 @@
 -- `require "nginx.server"`.
 local lfs = require "lfs"
 local luajit = require "support.luajit"
+local processes = require "support.processes"
 local reader = require "documents.reader"
 local socket = require "socket"
 local shell = require "support.shell"
@@ -45,7 +46,10 @@ mkdir -m 755 $place.new && cp -r '$root/lua/zklock' $place.new &&
   cp $modules $place.new/zklock &&
   chmod -R a+rX $place.new && mv $place.new $place]]
 
+local installed
+
 local function install()
+  if installed then return installed end
   local place = os.getenv "SPEC_TMP":gsub("[^/]*$", "nginx")
   local built = luajit.build()
   local modules = ("'%s/zklock/core.so'"):format(built)
@@ -54,8 +58,12 @@ local function install()
   end
   must((COPY:gsub("%$(%l+)", { place = place, root = root,
     modules = modules })))
+  installed = place
   return place
 end
+
+-- As root its workers are of the user that Debian's nginx has.
+local user = run "test $(id -u) = 0" and "user www-data;" or ""
 
 local FRAME = [[
 load_module $modules/ndk_http_module.so;
@@ -160,8 +168,7 @@ function nginx.start(given)
     modules = find_modules(), dir = dir, port = self.port,
     lua = install(),
     hosts = given.hosts or support.hosts,
-    -- As root its workers are of the user that Debian's nginx has.
-    user = run "test $(id -u) = 0" and "user www-data;" or "",
+    user = user,
     daemon = given.daemon or "off", workers = given.workers or 1,
     top = given.top or "", init = given.init or "", http = given.http or "",
     server = given.server or "",
@@ -219,41 +226,22 @@ function nginx.paste(hosts)
   }
 end
 
-local function children(pid)
-  local list = {}
-  for child in read_file(("/proc/%d/task/%d/children"):format(pid, pid))
-    :gmatch "%d+" do
-    list[#list + 1] = tonumber(child)
-  end
-  return list
-end
-
 function Nginx:pids()
   return { tonumber(read_file(self.pid_file)) }
 end
 
 --- The workers' process ids.
 function Nginx:workers(master)
-  return children(master or self.master)
-end
-
-function nginx.is_alive(pid)
-  local state = read_file(("/proc/%d/stat"):format(pid)):match "%) (%a)"
-  return state ~= nil and state ~= "Z"
+  return processes.children(master or self.master)
 end
 
 function Nginx:signal(name, pid)
-  os.execute(("kill -%s %d 2>/dev/null"):format(name, pid or self.master))
+  processes.signal(name, pid or self.master)
 end
 
 --- Waits until these processes have gone.
 function nginx.await_end(pids, seconds)
-  support.wait_until(function()
-    for _, pid in ipairs(pids) do
-      if nginx.is_alive(pid) then return false end
-    end
-    return true
-  end, seconds or 5, "the end of nginx's processes")
+  for _, pid in ipairs(pids) do processes.await_end(pid, seconds or 5) end
 end
 
 local Request = {}

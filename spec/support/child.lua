@@ -1,6 +1,7 @@
 --- Child processes: Lua programs of their own that speak with the spec over a
 -- socket.  In a child `say(...)` sends a line, `hear()` awaits one.
 local files = require "support.files"
+local lfs = require "lfs"
 local quote = require "support.shell".quote
 local socket = require "socket"
 local support = require "support"
@@ -80,13 +81,13 @@ end
 -- on a busy machine that is for long enough to be granted a lock.  (Without
 -- Linux's /proc nobody knows.)
 local function is_stopped(pid)
-  local pipe = io.popen(("cat /proc/%d/task/*/stat 2>/dev/null"):format(pid))
-  local stopped = true
-  for state in pipe:read("*a"):gmatch "%) (%a) " do
-    stopped = stopped and state:find "[TtZX]"
+  local tasks = ("/proc/%d/task/"):format(pid)
+  if not lfs.attributes(tasks) then return true end
+  for task in lfs.dir(tasks) do
+    local state = files.find(tasks .. task .. "/stat"):match "%) (%a) "
+    if state and not state:find "[TtZX]" then return false end
   end
-  pipe:close()
-  return stopped
+  return true
 end
 
 --- "STOP", "CONT", "KILL" …  Who is told to stop has stopped then.

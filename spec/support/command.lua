@@ -97,22 +97,21 @@ function command.start(words, options)
   local name = os.tmpname()
   local self = setmetatable({ name = name }, Command)
   local stdin = "/dev/null"
-  if options.stdin and options.stdin ~= "null" then
-    stdin = name .. ".in"
-    write(stdin, options.stdin)
+  if options.stdin then
+    stdin = write(name .. ".in", options.stdin)
   end
-  write(name, ([[
+  -- (One shell, and the words after it in its child.)
+  self.handle = io.popen(([[
+    exec 2>/dev/null
     cd %s || exit 1
-    echo $$ >%s.pid
-    exec %s <%s >%s.out 2>%s
-  ]]):format(quote(options.cwd or "."), name, command.line(words, options),
-    stdin, name, options.err or name .. ".err"))
-  self.handle = io.popen(("sh %s 2>/dev/null; echo $? >%s.status 2>/dev/null")
-    :format(name, name))
+    %s <%s >%s.out 2>%s &
+    echo $!
+    wait $!
+    echo $? >%s.status
+  ]]):format(quote(options.cwd or "."), command.line(words, options), stdin,
+    name, options.err or name .. ".err", name))
   support.closing(self)
-  self.pid = support.wait_until(function()
-    return tonumber((self:read ".pid":match "^(%d+)\n"))
-  end, 30, "the command's start")
+  self.pid = assert(tonumber((self.handle:read "*l")), "no command")
   return self
 end
 
@@ -161,7 +160,7 @@ function Command:close()
   if not self:status() and self.pid then self:signal "KILL" end
   self.handle:close()
   self.handle = nil
-  for _, suffix in ipairs { "", ".in", ".pid", ".out", ".err", ".status" } do
+  for _, suffix in ipairs { "", ".in", ".out", ".err", ".status" } do
     os.remove(self.name .. suffix)
   end
 end

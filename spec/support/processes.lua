@@ -1,52 +1,43 @@
 --- Other processes, as far as the system tells of them (Linux's /proc).
-local lfs = require "lfs"
+local find = require "support.files".find
 local support = require "support"
 
 local processes = {}
 
--- Its state, its parent, its group.
-local function read_stat(pid)
-  local file = io.open(("/proc/%d/stat"):format(pid))
-  if not file then return nil end
-  local text = file:read "*a"
-  file:close()
-  if not text then return nil end -- it has gone meanwhile
-  return text:match "%) (%a) (%-?%d+) (%-?%d+)"
+-- Its state; nil: it has gone.
+local function read_state(pid)
+  return find(("/proc/%d/stat"):format(pid)):match "%) (%a) "
 end
 
 --- Does it run, or could it?  (What has ended, and nobody has asked how, does
 -- not.)
 function processes.is_alive(pid)
-  local state = read_stat(pid)
+  local state = read_state(pid)
   return state ~= nil and state ~= "Z" and state ~= "X"
 end
 
 --- Is it there, or has it ended and not been reaped?
-function processes.exists(pid) return read_stat(pid) ~= nil end
-
-function processes.parent_of(pid)
-  return tonumber((select(2, read_stat(pid))))
-end
+function processes.exists(pid) return read_state(pid) ~= nil end
 
 --- Is this the name of its program, or of its thread?
 function processes.is_named(pid, name)
-  local file = io.open(("/proc/%d/comm"):format(pid))
-  local text = file and file:read "*l"
-  if file then file:close() end
-  return text == name
+  return find(("/proc/%d/comm"):format(pid)) == name .. "\n"
 end
 
 --- Has it been stopped?
-function processes.is_stopped(pid) return read_stat(pid) == "T" end
+function processes.is_stopped(pid) return read_state(pid) == "T" end
 
---- Of a process's children the first; nil if it has none.
-function processes.child_of(pid)
-  for name in lfs.dir "/proc" do
-    local child = tonumber(name)
-    local parent = child and select(2, read_stat(child))
-    if tonumber(parent) == pid then return child end
+--- Its children, oldest first.
+function processes.children(pid)
+  local list = {}
+  for child in find(("/proc/%d/task/%d/children"):format(pid, pid))
+    :gmatch "%d+" do
+    list[#list + 1] = tonumber(child)
   end
+  return list
 end
+
+function processes.child_of(pid) return processes.children(pid)[1] end
 
 function processes.signal(name, pid)
   os.execute(("kill -%s %d 2>/dev/null"):format(name, pid))
@@ -66,11 +57,8 @@ end
 function processes.await_rest(pid, seconds)
   local before
   support.wait_until(function()
-    local file = assert(io.open(("/proc/%d/task/%d/schedstat"):format(pid,
-      pid)))
-    local ran = file:read "*l"
-    file:close()
-    local rests = ran == before and read_stat(pid) == "S"
+    local ran = find(("/proc/%d/task/%d/schedstat"):format(pid, pid))
+    local rests = ran == before and read_state(pid) == "S"
     before = ran
     return rests
   end, seconds or 10, "a process that sleeps")

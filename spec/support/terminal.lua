@@ -5,6 +5,7 @@
 --     terminal:press "C-c"
 --     terminal:expect "%^C"          -- until the screen shows it
 local command = require "support.command"
+local lfs = require "lfs"
 local support = require "support"
 
 local Terminal = {}
@@ -14,21 +15,25 @@ local numbers = 0
 
 -- Runs tmux with these arguments; what it says.
 local function tmux(self, format, ...)
-  local pipe = io.popen(("unset TMUX; tmux -L %s -f /dev/null %s 2>&1"):format(
-    self.name, format:format(...)))
+  local pipe = io.popen(("unset TMUX; exec tmux -L %s -f /dev/null %s 2>&1")
+    :format(self.name, format:format(...)))
   local text = pipe:read "*a"
   pipe:close()
   return text
 end
 
---- With this many columns and rows; the shell is bash, as a user has it.
+--- With this many columns and rows; the shell is bash, as a user has it.  What
+-- is written to it also goes into the file `log`.
 function Terminal.open(columns, rows)
   numbers = numbers + 1
   local self = setmetatable({
     name = ("zklock-%d-%d"):format(support.pid(), numbers),
+    log = command.file "",
   }, Terminal)
-  local said = tmux(self, "new-session -d -x %d -y %d %s", columns or 100,
-    rows or 24, command.quote("PS1='ready$ ' exec bash --norc --noprofile -i"))
+  local said = tmux(self, "new-session -d -x %d -y %d %s \\; pipe-pane -O %s",
+    columns or 100, rows or 24,
+    command.quote("PS1='ready$ ' exec bash --norc --noprofile -i"),
+    command.quote("exec cat >" .. self.log))
   if said ~= "" then error("tmux is needed for this: " .. said, 2) end
   support.closing(self)
   self:expect "ready%$ $"
@@ -36,8 +41,7 @@ function Terminal.open(columns, rows)
 end
 
 function Terminal:type(line)
-  tmux(self, "send-keys -l %s", command.quote(line))
-  tmux(self, "send-keys Enter")
+  tmux(self, "send-keys -l %s \\; send-keys Enter", command.quote(line))
 end
 
 function Terminal:press(key) tmux(self, "send-keys %s", key) end
@@ -57,9 +61,14 @@ function Terminal:screen()
     :gsub(" +\n", "\n"))
 end
 
---- Waits until the screen has this pattern; its match.
+--- Waits until the screen has this pattern; its match.  (A look at the screen
+-- costs two processes: it is for when more has been written, or now and then.)
 function Terminal:expect(pattern, seconds)
+  local seen, again = nil, 0
   local ok, match = pcall(support.wait_until, function()
+    local size, now = lfs.attributes(self.log, "size"), support.now()
+    if size == seen and now < again then return false end
+    seen, again = size, now + 2
     return self:screen():match(pattern)
   end, seconds or 10)
   if not ok then

@@ -2,6 +2,7 @@
 local command = require "support.command"
 local each = require "support.each"
 local files = require "support.files"
+local must = require "support.shell".must
 local output = require "support.shell".output
 local socket = require "socket"
 local support = require "support"
@@ -9,11 +10,15 @@ local support = require "support"
 describe("In a shell", function()
   local directory
 
-  before_each(function()
-    directory = command.directory()
+  -- The command, what it writes for each shell, and what zsh finds out once.
+  setup(function()
+    directory = must "mktemp -d":match "%S+"
     files.write(directory .. "/zklock",
       "#!/bin/sh\nexec " .. command.line {} .. ' "$@"\n', "755")
+    must(("cd '%s'; for s in bash zsh fish; do ./zklock completion $s >$s; "
+      .. "done"):format(directory))
   end)
+  teardown(function() must("rm -r " .. directory) end)
 
   -- What such a shell says to a script that is given the line.
   local function shell(interpreter, script, line)
@@ -28,7 +33,7 @@ describe("In a shell", function()
   function shells.bash(line)
     local words = line:gsub("[:=]+", " %0 "):gsub(" $", " ''")
     return shell("bash --norc", [[
-      source <(zklock completion bash)
+      source $D/bash
       COMP_LINE=$LINE COMP_POINT=${#LINE}
       COMP_WORDS=(]] .. words .. [[)
       COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
@@ -42,7 +47,7 @@ describe("In a shell", function()
     files.write(directory .. "/setup", [=[
       PROMPT=
       autoload -Uz compinit && compinit -u -d $D/dump
-      source <(zklock completion zsh)
+      source $D/zsh
       compadd() {
         local -a hits
         if [[ ${@[1,(i)(-|--)]} = *-(O|A|D)\ * ]]; then
@@ -71,7 +76,7 @@ describe("In a shell", function()
 
   function shells.fish(line)
     local said = shell("fish --no-config", [[
-      zklock completion fish | source
+      source $D/fish
       complete -C $LINE
     ]], line)
     return "<" .. said:gsub("\t[^\n]*", ""):gsub("\n$", ""):gsub("\n", "><")

@@ -1,6 +1,5 @@
 -- A program whose numbers have a comma: what is for other programs to read has
 -- a point.
-local command = require "support.command"
 local prometheus = require "support.prometheus"
 local shell = require "support.shell"
 local spawn_with = require "support.child".spawn_with
@@ -15,13 +14,14 @@ describe("Where numbers have a comma", function()
   end
   local directory
 
-  before_each(function()
-    directory = command.directory()
+  setup(function()
+    directory = shell.must "mktemp -d":match "%S+"
     for _, name in ipairs(LOCALES) do
       shell.must(("localedef -i %s -f UTF-8 '%s/%s'"):format(name, directory,
         name))
     end
   end)
+  teardown(function() shell.must("rm -r " .. directory) end)
 
   -- It says what it is given as one line.
   local function start(code, ...)

@@ -160,11 +160,12 @@ describe("The command", function()
   it("says that standard output is full, or closed, with 74", function()
     local path = support.path()
     support.hold(path)
-    for _, words in ipairs { { "--help" }, { "--version" }, { "ls", "--help" },
-        { "completion", "bash" }, { "ls", path },
-        { "ls", "--json", path }, { "ls", "-R", path }, { "watch", path },
-        { "check", path }, { "check", "--json", path }, { "revoke", path } } do
-      for _, where in ipairs { ">/dev/full", ">&-" } do
+    -- (The first ones by each way of writing, to what is closed, too.)
+    for i, words in ipairs { { "--help" }, { "ls", path }, { "watch", path },
+        { "--version" }, { "ls", "--help" }, { "completion", "bash" },
+        { "ls", "--json", path }, { "ls", "-R", path }, { "check", path },
+        { "check", "--json", path }, { "revoke", path } } do
+      for _, where in ipairs { ">/dev/full", i < 4 and ">&-" or nil } do
         local said = output(("%s 2>&1 %s; echo $?"):format(
           command.line(words), where))
         assert.matches("74\n$", said, nil, nil, table.concat(words, " "))

@@ -107,7 +107,7 @@ describe("zklock run", function()
   function()
     local rows = { ["kill -HUP $$"] = 129, ["kill -INT $$"] = 130,
       ["kill -KILL $$"] = 137, ["kill -TERM $$"] = 143 }
-    for _, code in ipairs { 0, 1, 3, 64, 75, 125, 255 } do
+    for _, code in ipairs { 0, 1, 75, 255 } do
       rows["exit " .. code] = code
     end
     each(rows, function(code, script)

@@ -148,8 +148,8 @@ local function add(title, body, check, permits)
     permits = permits }
 end
 
-for _, name in ipairs { "mutex", "unfair", "parent", "local_turns", "kazoo",
-  "semaphore" } do
+for _, name in ipairs { "mutex", "parent", "local_turns", "kazoo", "semaphore" }
+do
   add(name, with_mutex(name), all_write)
 end
 add("rwlock", with_rwlock "curator", both_sides)

@@ -2,7 +2,6 @@
 -- clients connect.  What support.hostile can do, under other names: those that
 -- the links of virtual time have, too.
 local hostile = require "support.hostile"
-local support = require "support"
 
 local Proxy = setmetatable({}, { __index = hostile.class })
 Proxy.__index = Proxy
@@ -45,24 +44,16 @@ local KINDS = { create = 15, delete = 2, exists = 3, get = 4, set = 5, list = 8,
 
 function Proxy:disarm() self:arm {} end
 
-local function await(self, what)
-  support.wait_until(function()
-    return self:command("sprung", 1)[1] == what
-  end, 60, "the proxy's trap")
-end
-
 --- The next reply to a request of this kind is lost, and with it the
 -- connection; until heal().  (An unfair lock's node is made, and deleted, with
 -- another: create_both, delete_both.  What ends in _if is done only if another
 -- node is there.)
 function Proxy:lose_reply(kind) self:arm { lose = KINDS[kind] } end
-function Proxy:await_loss() await(self, "lost") end
 
 --- The next reply to a request of this kind is the last thing that passes on
 -- its connection.
 function Proxy:cut_after_reply(kind) self:arm { last = KINDS[kind] } end
 --- The connection that brings the client the Nth byte from now breaks there.
 function Proxy:cut_after(bytes) self:arm { left = bytes } end
-function Proxy:await_cut() await(self, "last") end
 
 return { start = start }

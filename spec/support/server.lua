@@ -1,6 +1,5 @@
 --- ZooKeeper servers of a spec's own, for those that kill and pause them.
 local files = require "support.files"
-local raw = require "support.raw"
 local shell = require "support.shell"
 local support = require "support"
 
@@ -46,13 +45,6 @@ function Server:begin_restart(i)
     :format(SCRIPT, self.dir, i or 1))))
 end
 
---- Returns at once; it goes on after so many seconds.  A pipe that is closed
--- when it does.
-function Server:resume_in(seconds, i)
-  return io.popen(("sleep %g; %s resume '%s' %d"):format(seconds, SCRIPT,
-    self.dir, i))
-end
-
 --- Sets `name` to `value` in the configuration of server `i`, for when it is
 -- restarted; or of all.
 function Server:configure(name, value, i)
@@ -80,9 +72,5 @@ function Server:leader()
 end
 
 function Server:host(i) return support.host(self.hosts, i) end
-
-function Server:word(i, text)
-  return raw.word(self:host(i), text)
-end
 
 return { start = start }

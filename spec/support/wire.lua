@@ -226,14 +226,12 @@ local function spring(link, frame, kind)
   local place, traps = link.place, link.place.traps
   if kind and kind == traps.lose then
     traps.lose, place.manners.refuse = nil, true
-    place.sprung = "lost"
     cut_all(0, function(other) return other.place == place end)
     return true
   elseif kind and kind == traps.last then
     traps.last = nil
     tell(link.client, frame)
     leave_client(link)
-    place.sprung = "last"
     return true
   end
 end
@@ -362,7 +360,6 @@ local function write(s)
   local sent, problem, partly = s:send(text, 1, drip and 1 or -1)
   local done = sent or partly or 0
   if is_last then
-    this.link.place.sprung = "last"
     finish(this.link)
   elseif problem == "closed" then
     finish(this.link)
@@ -442,12 +439,6 @@ function commands.tell(i)
   each_place(i, function(place)
     for _, line in ipairs(place.events) do say(line) end
   end)
-end
-
--- Which trap has been sprung, since it was asked last.
-function commands.sprung(i)
-  say(places[i].sprung or "none")
-  places[i].sprung = nil
 end
 
 local function obey()

@@ -66,17 +66,6 @@ STORY("keeps a session's nodes below what a transaction may have",
   CHECK(left > 200 && left < 300); /* a fifth is for the first of a path */
 }
 
-STORY("counts both nodes of an unfair lock", .timeout = 40000) {
-  struct actor *last;
-  int n = -1;
-  do {
-    last = ACQUIRE(s, .lock = UNFAIR, .path = long_path(++n));
-    if (*sent(s)) happens(s, "create holder with hold: 1, get holder");
-  } while (strcmp(state_of(last), "held") == 0 && n < 2000);
-  HEARD(last, "refused: invalid, removed, forgotten");
-  CHECK(n > 500 && n < 550);
-}
-
 TEST("begins again, with no room left, in the room that its node has had") {
   char node[1000];
   struct stage *s = BEGIN(.timeout = 40000);

@@ -183,42 +183,6 @@ TEST("does not begin a new handshake in a connection") {
   tls_server_free(&server);
 }
 
-TEST("carries data, whatever pieces they come in") {
-  static char data[100000], heard[sizeof data];
-  tls_begin();
-  struct tls_server server = tls_server_of(&ours, &localhost, false);
-  struct tls_link *link = link_to(&files, "localhost");
-  for (size_t i = 0; i < sizeof data; i++) data[i] = (char)(i * i % 251);
-  CHECK_INT(TLS_DONE, tls_shake(link, &server));
-  CHECK_INT(sizeof data, SSL_write(server.ssl, data, sizeof data));
-  size_t at = 0, got = 0, size = 1;
-  char piece[7000];
-  for (int n; (n = BIO_read(server.out, piece, (int)size)) > 0;) {
-    CHECK(link_module.feed(link, piece, (size_t)n));
-    while (link_module.receive(link, heard + at, 999, &got) == TLS_DONE) {
-      at += got;
-      if (at + 999 > sizeof heard) break;
-    }
-    size = size * 7 % 6991 + 1;
-  }
-  link_module.receive(link, heard + at, sizeof heard - at, &got);
-  CHECK_INT(sizeof data, at + got);
-  CHECK(memcmp(data, heard, sizeof data) == 0);
-  for (at = 0; at < sizeof data; at += 10000)
-    CHECK_INT(TLS_DONE, link_module.send(link, data + at, 10000));
-  tls_to_server(link, &server);
-  for (at = 0; at < sizeof data; at += got)
-    CHECK(SSL_read_ex(server.ssl, heard + at, 4096, &got));
-  CHECK(memcmp(data, heard, sizeof data) == 0);
-  link_module.farewell(link);
-  tls_to_server(link, &server);
-  CHECK_INT(0, SSL_read(server.ssl, heard, 1));
-  CHECK_INT(SSL_RECEIVED_SHUTDOWN,
-            SSL_get_shutdown(server.ssl) & SSL_RECEIVED_SHUTDOWN);
-  link_module.close(link);
-  tls_server_free(&server);
-}
-
 /* Feeds the server's first flight up to `n`, then garbage. Returns false if
  * the flight is not so long. */
 static bool interrupt(int n) {

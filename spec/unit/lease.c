@@ -48,29 +48,20 @@ TEST("counts from the first of three rounds that are far enough apart") {
   CHECK_INT(q + T / 20 * 19, lease.until);
 }
 
-TEST("is as long as the table says where no tick is known") {
-  struct lease lease = begun(0);
-  CHECK_INT(T / 40 * 11 / 3, lease_pace(&lease)); /* some T/11 */
-  CHECK(proves(0, lease_pace(&lease), 0, 583));
-  CHECK(proves(0, lease_pace(&lease), T / 40, 583));
-}
-
-TEST("is as long as the table says of a timeout of five ticks") {
-  struct lease lease = begun(T / 5);
-  CHECK_INT(T / 15, lease_pace(&lease));
-  CHECK(proves(T / 5, T / 15, T / 40, 750));
-}
-
-TEST("is as long as the table says of a timeout of ten ticks") {
-  struct lease lease = begun(T / 10);
-  CHECK_INT(T / 40 * 3, lease_pace(&lease));
-  CHECK(proves(T / 10, T / 40 * 3, T / 40, 800));
-}
-
-TEST("is as long as the table says of a timeout of twenty ticks") {
-  struct lease lease = begun(T / 20);
-  CHECK_INT(T / 15, lease_pace(&lease));
-  CHECK(proves(T / 20, T / 15, T / 40, 817));
+TEST("is as long as the table says, with or without a tick that is known") {
+  static const struct {
+    int64_t tick, pace;
+    int per_mille;
+  } rows[] = {{0, T / 40 * 11 / 3, 583}, /* some T/11 */
+              {T / 5, T / 15, 750},
+              {T / 10, T / 40 * 3, 800},
+              {T / 20, T / 15, 817}};
+  CHECK(proves(0, rows[0].pace, 0, rows[0].per_mille));
+  for (int i = 0; i < 4; i++) {
+    struct lease lease = begun(rows[i].tick);
+    CHECK_INT(rows[i].pace, lease_pace(&lease));
+    CHECK(proves(rows[i].tick, rows[i].pace, T / 40, rows[i].per_mille));
+  }
 }
 
 TEST("keeps what was proved through a reconnection, as far as it permits") {

@@ -58,20 +58,22 @@ static void check_rare(struct stage *s, struct actor *a,
 }
 
 STORY("asks a server ever more rarely that makes no node in what is there") {
-  struct actor *a = ACQUIRE(s, .path = "/a/lock");
-  check_rare(s, a,
+  check_rare(s, ACQUIRE(s, .path = "/a/lock"),
              (struct answers){.create = REPLY_NO_NODE,
                               .mkdir = REPLY_NODE_EXISTS,
                               .list = REPLY_NO_NODE});
 }
 
-STORY(
-    "asks a server ever more rarely that makes no directory in what is there") {
-  struct actor *a = ACQUIRE(s, .path = "/a/lock");
-  check_rare(s, a,
+STORY("asks a server ever more rarely that makes no directory there") {
+  check_rare(s, ACQUIRE(s, .path = "/a/lock"),
              (struct answers){.create = REPLY_NO_NODE,
                               .mkdir = REPLY_NO_NODE,
                               .list = REPLY_NO_NODE});
+}
+
+STORY("asks ever more rarely about a directory without a list that is there") {
+  check_rare(s, AWAIT(s, .until = CROWD, .known = 0),
+             (struct answers){.list = REPLY_NO_NODE, .get = REPLY_OK});
 }
 
 /* Requests within so many milliseconds, where a list shows node 2, which is not there
@@ -102,13 +104,6 @@ STORY("lists ever more rarely where a node is shown that is not there") {
   HEARD(a, "");
   while (!begins(oldest(s), "list")) passes(s, 1);
   HEARS(a, "list: 3", "granted");
-}
-
-STORY(
-    "asks ever more rarely about a directory that has no list, and is there") {
-  struct actor *a = AWAIT(s, .until = CROWD, .known = 0);
-  struct answers answers = {.list = REPLY_NO_NODE, .get = REPLY_OK};
-  check_rare(s, a, answers);
 }
 
 /* What was made is deleted, though no list shows it. */

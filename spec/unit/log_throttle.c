@@ -9,6 +9,8 @@ ABOUT("A notice");
 
 static struct log_throttle log_throttle;
 
+static void begin(void) { log_throttle = (struct log_throttle){0}; }
+
 /* How often it was not told before; -1: it is not told now either. */
 static int tell(const char *text, int seconds) {
   int since;
@@ -17,6 +19,7 @@ static int tell(const char *text, int seconds) {
 }
 
 TEST("is told at once, then once a minute, and how often it was not") {
+  begin();
   CHECK_INT(0, tell("a", 5));
   for (int i = 6; i < 65; i++) CHECK_INT(-1, tell("a", i));
   CHECK_INT(59, tell("a", 65));
@@ -26,7 +29,7 @@ TEST("is told at once, then once a minute, and how often it was not") {
 }
 
 TEST("does not keep another one back") {
-  log_throttle = (struct log_throttle){0};
+  begin();
   CHECK_INT(0, tell("a", 5));
   CHECK_INT(0, tell("b", 6));
   CHECK_INT(-1, tell("a", 7));
@@ -35,7 +38,7 @@ TEST("does not keep another one back") {
 
 TEST("is known as long as it is among the last 32") {
   char text[20];
-  log_throttle = (struct log_throttle){0};
+  begin();
   CHECK_INT(0, tell("a", 300));
   for (int i = 0; i < LOG_THROTTLE_MAX; i++) {
     snprintf(text, sizeof text, "sentence %d", i);

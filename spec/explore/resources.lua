@@ -1,5 +1,6 @@
 --- What the tasks of a story contend for: each resource is a path, its kind,
--- and the options that all sessions have in common.
+-- and the options that all sessions have in common.  The torture draws from
+-- these kinds, too.
 local resources = {}
 
 local makers = {}
@@ -70,7 +71,8 @@ end
 local kinds = { "mutex", "mutex", "turns", "unfair", "rwlock", "rwlock",
   "semaphore", "semaphore", "election", "once", "barrier", "double_barrier" }
 
-local function new(chance, kind, number)
+--- One of a kind, with options that are drawn.
+function resources.new(chance, kind, number)
   local resource = makers[kind](chance)
   resource.path = "/" .. number .. "-" .. kind
   resource.kind = kind
@@ -103,7 +105,7 @@ end
 function resources.draw(chance)
   local list = {}
   for i = 1, chance:pick { 1, 1, 2, 3 } do
-    list[i] = new(chance, chance:pick(kinds), i)
+    list[i] = resources.new(chance, chance:pick(kinds), i)
   end
   if chance:one_in(3) then list[#list + 1] = multi(list) end
   return list

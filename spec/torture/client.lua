@@ -7,6 +7,7 @@ local journals = require "torture.journal"
 local locks = require "torture.locks"
 local new_scheduler = require "support.scheduler".new
 local socket = require "socket"
+local support = require "support"
 local zklock = require "zklock"
 
 local now, random = core.now, math.random
@@ -301,14 +302,6 @@ local function director()
   end
 end
 
-local function count(directory)
-  local n = 0
-  for name in require "lfs".dir(directory) do
-    if tonumber(name) then n = n + 1 end
-  end
-  return n
-end
-
 local function run_tasks()
   if settings.tasks == 1 then
     while not leaving do
@@ -333,7 +326,7 @@ return function(given)
   settings = given
   journal = journals.create(settings.journal)
   math.randomseed(settings.seed)
-  local fds = count "/proc/self/fd"
+  local fds = support.count_fds()
   -- One task blocks its process; several share it in a loop.
   if settings.tasks > 1 then scheduler = new_scheduler() end
   connect()
@@ -343,7 +336,7 @@ return function(given)
   journal:note "end"
   local deadline = now() + 3
   local function left()
-    return count "/proc/self/fd" - fds, count "/proc/self/task" - 1
+    return support.count_fds() - fds, support.count_threads() - 1
   end
   repeat
     local more_fds, threads = left()

@@ -1,90 +1,46 @@
---- The locks that the clients contend for: few paths, so that they meet.
+--- The locks that the clients contend for: few paths, so that they meet.  How a
+-- waiter learns of its turn, and what it lets others of its session do, is each
+-- lock object's own.
+local Chance = require "explore.chance"
+local resources = require "explore.resources"
+
 local random = math.random
 
--- kind → how often it is drawn, and what comes of it for a session: the lock,
--- its paths, its mode, and what the witness is to count it as.
 local kinds = {}
-
-local function kind(name, weight, make)
-  kinds[#kinds + 1] = { name = name, weight = weight, make = make }
+for kind, weight in ("mutex 13 turns 2 unfair 3 rwlock 9 semaphore 6 multi 3")
+  :gmatch "(%l+) (%d+)" do
+  for _ = 1, weight do kinds[#kinds + 1] = kind end
 end
 
-local function mutex_path(root) return root .. "/mutex-" .. random(3) end
-
-local function alone(path, lock)
-  return { paths = { path }, mode = "W", lock = lock }
-end
-
--- How a waiter learns of its turn, and what it lets others of its session do,
--- is each lock object's own: they share the paths.
-for name, options in pairs {
-  mutex = {},
-  local_turns = { local_turns = 3 },
-  parent = { wait = "parent" },
-  poll = { wait = "poll", poll_interval = 0.05 },
-  lose = { lose_on_suspend = true },
-} do
-  kind(name, name == "mutex" and 5 or 2, function(session, root)
-    local path = mutex_path(root)
-    return alone(path, session:mutex(path, options))
-  end)
-end
-
-kind("kazoo", 2, function(session, root)
-  local path = root .. "/kazoo"
-  return alone(path, session:mutex(path, { layout = "kazoo" }))
-end)
-
-kind("unfair", 3, function(session, root)
-  local path = root .. "/unfair"
-  return alone(path, session:mutex(path, { fair = false }))
-end)
-
-for name, layout in pairs { rwlock = "curator", ["kazoo-rwlock"] = "kazoo" } do
-  kind(name, layout == "curator" and 6 or 3, function(session, root)
-    local path = root .. "/rwlock-" .. layout
-    local side = session:rwlock(path, { layout = layout })
-    if random(5) <= 3 then
-      return { paths = { path }, mode = "R", lock = side.read }
-    end
-    return { paths = { path }, mode = "W", lock = side.write,
-      other = side.read }
-  end)
-end
-
-for _, permits in ipairs { 1, 3 } do
-  kind("semaphore-" .. permits, 3, function(session, root)
-    local path = root .. "/semaphore-" .. permits
-    return { paths = { path }, mode = "P" .. permits,
-      lock = session:semaphore(path, permits) }
-  end)
-end
+local function mutex_path(root, number) return root .. "/mutex-" .. number end
 
 -- Beside those who take the same mutexes one by one.
-kind("multi", 3, function(session, root)
+local function draw_multi(session, root)
   local first = random(3)
-  local paths = { root .. "/mutex-" .. first,
-    root .. "/mutex-" .. first % 3 + 1 }
-  return { paths = paths, mode = "W", lock = session:multi {
+  local paths = { mutex_path(root, first), mutex_path(root, first % 3 + 1) }
+  return { paths = paths, mode = "W", kind = "multi", lock = session:multi {
     session:mutex(paths[1]), session:mutex(paths[2]) } }
-end)
+end
 
--- (pairs() goes as it likes.)
-table.sort(kinds, function(a, b) return a.name < b.name end)
+local chance
 
-local total = 0
-for _, one in ipairs(kinds) do total = total + one.weight end
-
+--- A lock, its paths, its mode, and what the witness is to count it as.  A
+-- rwlock's writer has the reader beside it.
 local function draw(session, root)
-  local dice = random(total)
-  for _, one in ipairs(kinds) do
-    dice = dice - one.weight
-    if dice <= 0 then
-      local wanted = one.make(session, root)
-      wanted.kind = one.name
-      return wanted
-    end
-  end
+  chance = chance or Chance.new(random(2 ^ 30))
+  local kind = kinds[random(#kinds)]
+  if kind == "multi" then return draw_multi(session, root) end
+  local resource = resources.new(chance, kind, 0)
+  -- (The users of a path in one session agree on these.)
+  local form = resource.options.layout or resource.permits
+  local path = form and ("%s/%s-%s"):format(root, kind, form)
+    or (kind == "mutex" or kind == "turns") and mutex_path(root, random(3))
+    or root .. "/" .. kind
+  local sides = resource.make(session, path)
+  local side = random(#sides)
+  return { paths = { path }, kind = kind, lock = sides[side],
+    mode = resource.modes[side] .. (resource.permits or ""),
+    other = side == 1 and sides[2] }
 end
 
 return { draw = draw }

@@ -92,7 +92,7 @@ function facts:wait(client, entry)
 end
 
 local refusals = { timeout = true, busy = true, cancelled = true, lost = true,
-  disconnected = true, closed = true, expired = true }
+  disconnected = true, closed = true }
 
 -- Of the time between two moments that in which the process did not stand.
 local function awake(self, client, from, to)

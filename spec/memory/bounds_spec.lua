@@ -1,7 +1,6 @@
 --- How much one session may have at once, and what happens at the limits.
 local start_proxy = require "support.proxy".start
 local support = require "support"
-local zklock = require "zklock"
 
 -- `waits` of one session on `paths` paths of another one, all ended.
 local function wait_for(session, prefix, paths, waits)
@@ -82,20 +81,6 @@ describe("A session with many waits", function()
     assert.is_true(refused > 100, refused)
     for _, guard in ipairs(guards) do guard:release() end
     assert(session:mutex(prefix .. 0):acquire(20)):release { wait = true }
-  end)
-end)
-
-describe("A server that closes each connection at once", function()
-  it("has too many of us, by its own configuration, which is said",
-    function()
-    local server = support.closing(require "support.server".start(1,
-      "--config maxClientCnxns=2"))
-    for _ = 1, 2 do support.connect { hosts = server.hosts } end
-    local _, message, code = zklock.connect(server.hosts,
-      { connect_timeout = 1 })
-    assert.equal("disconnected", code)
-    assert.matches("closed the connection", message)
-    assert.matches("maxClientCnxns", message)
   end)
 end)
 

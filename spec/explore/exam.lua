@@ -67,23 +67,6 @@ local function wait_for_turn(story, resource, slot, held)
   story.scheduler:pause(0.3)
 end
 
--- What an operator writes meanwhile is not overwritten.
-local function write_meanwhile(story, node, slot)
-  virtual.link_delay(slot.links[1], 0.05)
-  story.scheduler:spawn(function()
-    story.scheduler:pause(story.chance:seconds(0.4))
-    story.world:set(node, "an operator's")
-  end)
-end
-
-local function check_written(story, guard)
-  local _, data = story.ensemble:look(guard.node)
-  if data and not data:find("an operator's", 1, true) then
-    story.violate("all is quiet, and a revocation of %s overwrites what an "
-      .. "operator wrote", guard.node)
-  end
-end
-
 -- (A sixth of the session timeout is what a holder that does not watch needs.)
 local function can_be_asked(resource, slot)
   return slot.timeout >= 4 and slot.loop ~= "poll" and not resource.parts
@@ -102,16 +85,9 @@ local function revoke(story, resource, from, to, guard)
   if not can_be_asked(resource, from) then return end
   local heard
   guard:on_revoke(function() heard = heard or now() end)
-  local writes = from ~= to and story.chance:one_in(3)
-    and resource.kind ~= "semaphore"
-  if writes then write_meanwhile(story, guard.node, to) end
   local count = to.session:revoke(resource.path)
   local answered = now()
-  if writes then
-    virtual.link_heal(to.links[1])
-    story.scheduler:pause(0.5)
-    check_written(story, guard)
-  elseif count and count > 0 and guard:is_held() then
+  if count and count > 0 and guard:is_held() then
     story.scheduler:await(function() return heard end, 3)
     check_heard(story, names(resource, from), guard, heard, answered)
   end
@@ -142,70 +118,6 @@ local function hand_over(story, resource, from, to)
   story.scheduler:await(function() return held.is_over end, 30)
 end
 
--- A waiter that has lost the race again and again is as quick as ever.
-local function race(story, resource, from, to)
-  if to == from or to.loop == "poll" or from.loop == "poll" then return end
-  local lock, held = lock_of(resource, from), {}
-  local guard = take(lock, 20)
-  if not guard then return end
-  wait_for_turn(story, resource, to, held)
-  for _ = 1, 12 do
-    guard:release()
-    guard = lock:try_acquire()
-    if not guard then break end
-    story.scheduler:pause(0.4)
-  end
-  held.freed = now()
-  if guard then guard:release() end
-  story.scheduler:await(function() return held.is_over end, 30)
-end
-
-local function count_nodes(story, path)
-  return #story.leaves(story.ensemble, path, {})
-end
-
--- Whoever gives up at the gate leaves nothing there.
-local function give_up(story, resource, from, to)
-  local lock, guards, is_over = lock_of(resource, from), {}, false
-  if to.loop == "poll" or resource.options.max_hold then return end
-  for i = 1, resource.permits do guards[i] = lock:acquire(20) end
-  story.scheduler:spawn(function()
-    local guard = lock_of(resource, to):acquire(3)
-    if guard then guard:release() end
-    is_over = true
-  end)
-  story.scheduler:pause(0.5)
-  local before = count_nodes(story, resource.path)
-  lock:acquire(0.3)
-  story.scheduler:pause(0.5)
-  if not is_over and count_nodes(story, resource.path) > before then
-    story.violate("all is quiet, and a waiter that has given up is still at %s",
-      resource.path)
-  end
-  for _, guard in ipairs(guards) do guard:release() end
-  story.scheduler:await(function() return is_over end, 30)
-end
-
--- The pause after a failure does not depend on failures before a success.
-local function lead(story, resource, slot)
-  if slot.loop == "poll" then return end
-  local election, plan, last = lock_of(resource, slot),
-    { false, false, false, true, false, true }, nil
-  election:run({
-    backoff = 0.3, max_backoff = 30, on_error = function() end,
-  }, function()
-    local ok = table.remove(plan, 1)
-    if last and last.was_ok then last = nil end
-    if last and #plan == 0 then
-      check(story, "the pause of " .. names(resource, slot), last.at,
-        0.3 + SOON)
-    end
-    last = { at = now(), was_ok = ok }
-    if #plan == 0 then election:stop() end
-    if not ok then error("as a leader may", 0) end
-  end)
-end
-
 local function lift(story, resource, from, to)
   if to.loop == "poll" or to == from then return end
   local lifted
@@ -226,39 +138,23 @@ end
 -- ---- Connections ------------------------------------------------------------
 
 local LONG = 70 -- seconds, after which troubles of the past count no more
-local ATTEMPTS = 8
 
 local function is_connected(slot) return slot.session:state() == "connected" end
 
-local function await(story, slot, limit, what, condition)
-  if not story.scheduler:await(condition, limit) then
+local function await_connected(story, slot, limit, what)
+  if not story.scheduler:await(function() return is_connected(slot) end, limit)
+  then
     story.violate("all is quiet, and %s is not connected %.1f s after %s",
       slot.name, limit, what)
   end
-end
-
-local function await_connected(story, slot, limit, what)
-  await(story, slot, limit, what, function() return is_connected(slot) end)
 end
 
 local function for_links(slot, fault)
   for _, link in ipairs(slot.links) do virtual["link_" .. fault](link) end
 end
 
--- After a long life a session that ends is replaced at once.
-local function expire(story, slot)
-  for i = 1, ATTEMPTS do
-    if i == ATTEMPTS then story.scheduler:pause(LONG) end
-    local id = slot.session:id()
-    if not story.ensemble:end_session(id) then return end
-    await(story, slot, i == ATTEMPTS and 1 or 60, "its end", function()
-      return slot.session:id() ~= id and is_connected(slot)
-    end)
-  end
-end
-
--- ... and a connection that breaks: at once at the same address, though it may
--- be refused once, and after a second at another one if the first is mute.
+-- A connection that breaks is replaced at once at the same address, though it
+-- may be refused once; after a second at another one if the first is mute.
 local function reconnect(story, slot, fault)
   if slot.timeout < 4 then return end
   for_links(slot, fault)
@@ -282,11 +178,7 @@ end
 local function connect(story)
   for _, slot in ipairs(story.slots) do
     if slot.loop ~= "poll" then
-      if story.chance:one_in(3) then
-        expire(story, slot)
-      else
-        reconnect(story, slot, story.chance:pick { "freeze", "refuse" })
-      end
+      reconnect(story, slot, story.chance:pick { "freeze", "refuse" })
     end
   end
 end
@@ -301,11 +193,6 @@ function exam.run(story)
         lift(story, resource, slot, other)
       elseif not resource.is_gate and not resource.is_once then
         hand_over(story, resource, slot, other)
-      end
-      if resource.is_election then lead(story, resource, slot) end
-      if resource.kind == "unfair" then race(story, resource, slot, other) end
-      if resource.kind == "semaphore" then
-        give_up(story, resource, slot, other)
       end
     end
   end

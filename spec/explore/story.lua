@@ -99,8 +99,6 @@ local function leaves(ensemble, path, into)
   return into
 end
 
-Story.leaves = leaves
-
 --- An operator deletes a node of a resource.
 function Story:evict(resource)
   if resource.parts or not self.has_operator then return end

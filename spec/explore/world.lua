@@ -41,10 +41,6 @@ function World:delete(path)
   ask(self, { op = "delete", path = path, version = -1 })
 end
 
-function World:set(path, data)
-  ask(self, { op = "set", path = path, data = data, version = -1 })
-end
-
 -- ---- Faults -----------------------------------------------------------------
 
 local on_links = {}

@@ -200,22 +200,3 @@ TEST("tells no order where two of a role have its number") {
   CHECK(orders((const char *[]){"a-__READ__0000000001", "b-__WRIT__0000000001"},
                2));
 }
-
-TEST("has data that may ask its holder to let go") {
-  static const struct {
-    const char *data;
-    size_t own;
-  } rows[] = {
-      {"", 0},
-      {"job", 3},
-      {"__REVOKE__", 0},
-      {"__REVOKE__ ", 11},
-      {" __REVOKE__", 11},
-      {"job\nzklock:revoke", 3},
-      {"\nzklock:revoke", 0},
-      {"job\nzklock:revoke ", 18},
-      {"zklock:revoke", 13},
-  };
-  for (int i = 0; i < COUNT(rows); i++)
-    CHECK_INT(rows[i].own, data_own_size(rows[i].data, strlen(rows[i].data)));
-}

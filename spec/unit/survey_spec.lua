@@ -155,7 +155,8 @@ end)
 
 describe("The data of a contender", function()
   it("are its own without the mark", function()
-    for _, data in ipairs { "", "web1", "a\0b", "\nzklock:revoke " } do
+    for _, data in ipairs { "", "web1", "a\0b", "\nzklock:revoke ",
+      "zklock:revoke", "__REVOKE__ ", " __REVOKE__" } do
       assert.equal(data, core.own_data(data .. "\nzklock:revoke"))
       assert.equal(data, core.own_data(data))
     end

@@ -1,22 +1,7 @@
-local core = require "zklock.core"
 local shell = require "support.shell"
 local zklock = require "zklock"
 
 describe("The module", function()
-  it("lists the error codes", function()
-    local words = {
-      "timeout", "busy", "cancelled", "lost", "disconnected",
-      "closed", "auth", "denied", "invalid", "conflict", "deadlock",
-      "unsupported",
-    }
-    for _, word in ipairs(words) do
-      assert.equal(word, zklock.errors[word])
-    end
-    local n = 0
-    for _ in pairs(zklock.errors) do n = n + 1 end
-    assert.equal(#words, n)
-  end)
-
   it("raises for an error code that there is not", function()
     local ok, problem = pcall(function() return zklock.errors.timout end)
     assert.is_false(ok)
@@ -66,19 +51,6 @@ describe("The module", function()
     assert.matches("GNU_RELRO", ask "readelf -lW") -- -z relro
     assert.matches("BIND_NOW", ask "readelf -dW") -- -z now
     assert.matches("GNU_STACK +%S+ +%S+ +%S+ +%S+ +%S+ +RW ", ask "readelf -lW")
-  end)
-
-  it("has a clock that runs on", function()
-    local a = core.now()
-    local b = core.now()
-    assert.is_true(b >= a and b - a < 1)
-  end)
-
-  it("does not let its userdata's metatables out", function()
-    local session = assert(core.open { hosts = "127.0.0.1:1",
-      session_timeout = 4 })
-    assert.equal("zklock", getmetatable(session))
-    session:leave()
   end)
 end)
 

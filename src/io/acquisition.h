@@ -1,5 +1,5 @@
-/* An acquisition: one acquisition as both threads see it. The Lua thread
- * creates it, the I/O thread runs its contender, and both read the atomics. A
+/* The acquisition of a lock, as both threads see it. The Lua thread creates the
+ * record, the I/O thread runs its contender, and both read the atomics. A
  * granted acquisition is a hold. Each guard of the hold has a hold reference in
  * it.
  *
@@ -39,7 +39,7 @@ enum {
 
 enum { WAIT_BUCKETS = 28 };
 
-/* One turn of a hold, or a wait for one. For the Lua thread only. */
+/* One turn of a hold, or a wait for a turn. For the Lua thread only. */
 struct turn {
   uint64_t number;         /* identifies it in events */
   int64_t asked, deadline; /* when the wait began and ends (NEVER) */

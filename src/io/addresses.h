@@ -1,8 +1,8 @@
 /* The servers' addresses, and when each may be tried. Pure.
  *
- * A server whose connections do not last gets a pause that doubles with each of
- * them, whatever it replies before. During the pause, the other servers are
- * tried. */
+ * If the connections to a server do not last, it gets a pause that doubles with
+ * each such connection, whatever the server replied before. During the pause,
+ * the other servers are tried. */
 #ifndef ZKLOCK_ADDRESSES_H
 #define ZKLOCK_ADDRESSES_H
 

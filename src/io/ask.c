@@ -108,8 +108,7 @@ static bool copy(struct request *r, const char *chroot, const struct asked *a) {
   return true;
 }
 
-/* Returns its share of the in-flight limit. "get" and "list" pass the known
- * size. */
+/* Returns the request's share of the limit ("get", "list": by known size). */
 static int cost_of(const struct request *r) {
   switch (r->op.kind) {
     case OP_PING:
@@ -154,8 +153,7 @@ enum ask_fault ask_add(struct ask *ask, const char *chroot,
 
 /* Requests and replies. */
 
-/* A sync is not retried: reads after it have been sent already and would be
- * older than it. */
+/* A sync is not repeated: reads sent behind it would be older than it. */
 static bool submit(struct request *r) {
   r->op.insists = r->op.kind != OP_SYNC;
   r->op.tries = 0;
@@ -177,8 +175,7 @@ static bool ends(const struct ask *ask, int rc) {
          (ask->acquisition && rc != REPLY_OK && rc != REPLY_NO_NODE);
 }
 
-/* Records the result of a request. This may finish the ask, which then belongs
- * to the Lua thread. */
+/* Records a result. If it was the last, the Lua thread owns the ask now. */
 static void answered(struct request *r, int rc) {
   struct ask *ask = r->ask;
   struct in_flight_limit *limit = ask->limit;
@@ -209,8 +206,7 @@ static void learn(struct known *known, const struct reply *reply) {
                           .children = at_least_none(reply->children)};
 }
 
-/* Keeps the data if they fit. Their size may differ from that in an earlier
- * Stat. */
+/* Keeps the data if they fit; they may be larger than the last Stat said. */
 static int keep_data(struct request *r, const struct reply *reply) {
   struct ask *ask = r->ask;
   int size = r->known.length = at_least_none(reply->size);
@@ -273,10 +269,10 @@ static void on_made(struct op *op, const struct reply *reply) {
   }
 }
 
-/* Requests that are applied at most once: creates a nonce, then sends a
- * transaction that checks it. A session that cannot create or check a nonce
- * sends the request without one, and it may be applied late. After UNDONE the
- * caller may retry: another client may have deleted the nonce. */
+/* At most once: creates a nonce, then sends a transaction that checks it. If
+ * the session may not create or check a nonce, the request is sent without one.
+ * After UNDONE the caller may retry: another client may have deleted the
+ * nonce. */
 
 static void begin_once(struct request *r) {
   struct session *session = r->ask->session;
@@ -320,8 +316,8 @@ static void on_nonce(struct op *op, const struct reply *reply) {
     do_once(r);
 }
 
-/* Returns whether the nonce may be the reason. It counts towards a quota, and
- * checking it requires the right to read it. */
+/* Returns whether the nonce may be the reason. A nonce counts towards a quota,
+ * and checking it requires the right to read it. */
 static bool is_due_to_nonce(const struct request *r, int rc) {
   return r->nonce && (rc == REPLY_NO_AUTH || rc == REPLY_QUOTA_EXCEEDED);
 }
@@ -350,9 +346,8 @@ struct ask *ask_to_verify(struct acquisition *acquisition) {
   return ask;
 }
 
-/* Returns whether the node read is the hold's own, by the hold's own record:
- * its session may have ended. An unfair lock's nodes share one name, so another
- * acquisition of the session may have created this node. */
+/* Returns whether the hold has created this node. Its session may have ended,
+ * or created the node for another hold of an unfair lock. */
 static bool is_node_of(const struct acquisition *acquisition,
                        const struct reply *reply) {
   return reply->owner == acquisition->contender.node.owner_session &&
@@ -419,8 +414,7 @@ static void send(struct request *r) {
     follow(r);
 }
 
-/* Sends the next request when the in-flight limit has room. After a failure of
- * the ask, such as a lost connection, the rest is not sent. */
+/* Sends the next request. After a failure of the ask sends no more. */
 static bool send_next(struct sender *sender) {
   struct ask *ask = sender->owner;
   if (ask->rc != REPLY_OK) {

@@ -57,7 +57,7 @@ struct ask;
 struct request {
   struct op op; /* its owner is this request */
   struct ask *ask;
-  struct nonce *nonce; /* exists, perhaps, for this transaction */
+  struct nonce *nonce; /* may exist for this transaction; or NULL */
   char *text;          /* its path, and what else `op` refers to */
   int number;
   int cost;          /* its share of the in-flight limit; or OUTSIDE */
@@ -121,8 +121,8 @@ enum ask_fault { ASK_FINE, ASK_NO_MEMORY, ASK_WRONG };
  *   "delete-once"  never late: see nonce.h */
 enum ask_fault ask_add(struct ask *ask, const char *chroot,
                        const struct asked *asked);
-/* Creates an ask whether the hold's node still exists and is its own. Returns
- * NULL if there is no memory. */
+/* Creates an ask that checks whether the hold's node exists and is its own.
+ * Returns NULL if there is no memory. */
 struct ask *ask_to_verify(struct acquisition *acquisition);
 
 /* Runs on the I/O thread. Calls `done` once, perhaps before it returns. */

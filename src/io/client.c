@@ -273,8 +273,8 @@ static void lost(struct client *client) {
 }
 
 /* The session has expired. The server that reports it may be the one with the
- * newest data, so the next session is requested from it. The exception: it has
- * just granted this session. */
+ * newest data, so the next session is requested from it. Exception: a server
+ * that has just granted this session counts as failed. */
 static void expired(struct client *client) {
   if (client->address == client->granted_by)
     blame(client);

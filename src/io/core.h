@@ -89,7 +89,7 @@ bool io_thread_start(struct core *core);
 
 /* ---- Both threads -------------------------------------------------------- */
 
-/* The last of the two threads to leave closes the channel. */
+/* Each of the two threads leaves once; the second one closes the channel. */
 void core_leave_channel(struct core *core);
 /* Count references to the memory: proofs can outlive the session. */
 void core_keep(struct core *core);

@@ -26,7 +26,7 @@ static bool write_slot(const struct image *image, uintptr_t slot,
   return true;
 }
 
-/* What image_bind was told. */
+/* The arguments of image_bind. */
 struct binding {
   const struct image *image;
   image_chooser *choose;

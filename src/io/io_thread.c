@@ -25,8 +25,7 @@ static void await_over(void *self, struct await *await) {
 static void answer(void *self, struct ask *ask) {
   struct core *core = self;
   struct acquisition *acquisition = ask->acquisition;
-  /* The answer says that the hold's node is gone: end the hold before Lua reads
-   * the answer. */
+  /* The node is gone: end the hold before Lua reads the answer. */
   if (acquisition && ask->gone && acquisition->joined)
     session_lose(&core->session, clock_now(), &acquisition->contender,
                  LOSS_NODE_DELETED);
@@ -175,7 +174,8 @@ static int64_t earlier(int64_t one, int64_t other) {
   return one < other ? one : other;
 }
 
-/* Returns as soon as the machine resumes if `due` has passed by then. */
+/* Waits for a command, the socket or `due`. If `due` passes during a suspend of
+ * the machine, returns as soon as the machine resumes. */
 static void wait_until(struct core *core, int64_t due, int fd, short events) {
   struct pollfd fds[3] = {{.fd = core->channel.io.read_fd, .events = POLLIN},
                           {.fd = fd, .events = events}};

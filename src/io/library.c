@@ -17,8 +17,8 @@
 /* No server grants a shorter session timeout. */
 #define SHORTEST (10 * MILLISECOND)
 
-/* A function of its own: the compiler may load the address only once in a
- * function. */
+/* This is a separate function because the compiler may load the address only
+ * once in a function, before it is bound. */
 __attribute__((noinline)) static bool is_bound(const void *own) {
   return !own || own == (const void *)(uintptr_t)zookeeper_init2;
 }
@@ -32,7 +32,7 @@ bool library_bind(void *module) {
 /* The library's log is for its own developers: zklock reports errors itself. */
 static void on_log(const char *message) { (void)message; }
 
-/* Otherwise the library would seed the process's random(). */
+/* Without this the library would seed the process's random(). */
 static void prepare(void) { zoo_deterministic_conn_order(1); }
 
 static zhandle_t *make_handle(struct library *l,

@@ -59,8 +59,8 @@ static void on_stat(int rc, const struct Stat *stat, const void *data) {
   report(reply_new(data, rc, NULL, 0, stat));
 }
 
-/* A watched node's data matter in two parts: the start, which is shown, and the
- * end, which can carry a request to let go. */
+/* Of a watched node's data two parts matter: the start, which messages show,
+ * and the end, which can ask the holder to release the lock. */
 static void on_watched(int rc, const char *value, int length,
                        const struct Stat *stat, const void *data) {
   if (is_doubted(data, rc, answers_doubt_data(value, length, stat))) return;

@@ -239,7 +239,7 @@ static char *path_beside(const struct op *op) {
   return path;
 }
 
-/* The data go to the node that all sessions read. */
+/* The data go to `holder`, the node that all sessions read. */
 static int send_pair(struct library *l, struct transaction *t,
                      const struct op *op, const char *beside) {
   zoo_op_t ops[2];

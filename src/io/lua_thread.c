@@ -30,7 +30,8 @@ static void close_at_exit(void *self) {
   wakeup_signal(&core->channel.io);
 }
 
-/* The I/O thread checks this flag where it needs none of our locks. */
+/* Only sets a flag. The I/O thread checks it where it needs no lock that the
+ * stopped Lua thread may hold. */
 static void end_at_signal(void *self) {
   struct core *core = self;
   core->ending = true;
@@ -139,8 +140,8 @@ void core_call_at(struct core *core, int64_t due) {
   command(core, &core->alarm, COMMAND_ALARM);
 }
 
-/* A granted acquisition does not need its `cancel` message for anything else.
- * If the message is queued already, the check is skipped. */
+/* A granted acquisition reuses its `cancel` message to start the check for
+ * other clients. If the message is queued already, the check is skipped. */
 bool core_pass_on(struct core *core, struct acquisition *acquisition,
                   const struct turn *from, struct turn *to) {
   if (core->closed || !acquisition_pass_on(acquisition, from, to)) return false;

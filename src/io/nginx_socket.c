@@ -40,8 +40,8 @@ bool nginx_socket_open(struct nginx_socket *s) {
   return false;
 }
 
-/* Returns whether this process has connected (where only the user is known:
- * this user). */
+/* Returns whether this process has made the connection. Where the system
+ * reports only the peer's user, returns whether it is this user. */
 static bool is_ours(int fd) {
 #ifdef SO_PEERCRED
   struct ucred peer;

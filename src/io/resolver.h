@@ -16,10 +16,11 @@ bool resolver_is_numeric(const struct hosts *hosts);
  * thread. */
 struct resolver *resolver_start(const struct hosts *hosts,
                                 void (*wake)(void *self), void *self);
-/* Returns NULL while the lookup is running. Otherwise returns `ip:port name…,…`,
- * sorted, each address once with all its names, of any length. The text is valid until
- * resolver_abandon. If no host has an address, returns "", with the reason in
- * `*error`. Then `*temporary` says whether that may change soon. */
+/* Returns NULL while the lookup is running. Otherwise returns `ip:port
+ * name…,…`, sorted, of any length: each address once, with all its names. The
+ * text is valid until resolver_abandon. If no host has an address, returns "",
+ * with the reason in `*error`. Then `*temporary` is true if that may change
+ * soon. */
 const char *resolver_result(struct resolver *resolver, const char **error,
                             bool *temporary);
 /* Releases the resolver. If its thread is still running, it ends by itself. */

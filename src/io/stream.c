@@ -105,7 +105,7 @@ static void push(struct stream *s, int more) {
 
 void stream_flush(struct stream *s) { push(s, 0); }
 
-/* Buffers the data. The library sends the rest again. */
+/* Buffers as much of the data as fits. The library sends the rest again. */
 static ssize_t gather(struct stream *s, const void *data, size_t size) {
   size_t room = STREAM_SIZE - s->out_end;
   if (size > room) size = room;

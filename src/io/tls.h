@@ -48,9 +48,9 @@ struct tls_module {
   struct tls_link *(*open)(struct tls_context *context, const char *names);
   void (*close)(struct tls_link *link);
 
-  /* What the server has sent. Returns false if there is no memory. */
+  /* Takes what the server has sent. Returns false if there is no memory. */
   bool (*feed)(struct tls_link *link, const void *data, size_t size);
-  /* What is to be sent to the server, until the next call. */
+  /* Returns what must be sent to the server; valid until the next call. */
   const char *(*pending)(struct tls_link *link, size_t *size);
   void (*sent)(struct tls_link *link, size_t size); /* the first bytes of it */
 
@@ -64,7 +64,7 @@ struct tls_module {
   enum tls_state (*look)(struct tls_link *link);
   void (*farewell)(struct tls_link *link); /* adds a closure alert */
 
-  /* Why TLS_FAILED was returned. `*refused`: because one side does not accept
+  /* Returns why TLS_FAILED was returned. `*refused`: one side does not accept
    * the other's certificate. */
   const char *(*failure)(const struct tls_link *link, bool *refused);
 };

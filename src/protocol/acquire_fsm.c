@@ -1,57 +1,53 @@
 /* The states of a contender:
  *
- *                 a connection,                list: nobody ahead, and proof
- *   PARKED ─────► a place ────► ENTERING ───────────────────────────► HELD
- *     ▲                          │ ▲  │ list: somebody ahead           ▲ │
- *     │ session expired;         │ │  └───────────► QUEUED ────────────┘ │
- *     │ to begin again      lost │ │ no such node    ▲ │ it is first     │
- *     │ (any waiting state,      ▼ │                 │ │                 │
- *     │ LEAVING)              FINDING ───────────────┘ │                 │
- *     │                          │      found          │                 │
- *     └──────────────────────────┴─────────────────────┤         release,│
- *                                timeout, cancel, close│            loss │
- *                                                      ▼                 ▼
- *   GONE ◄── deleted, not found, or died with its session ────────── LEAVING
+ *                 a connection,               list: no node ahead, valid lease
+ *   PARKED ─────► admitted ───► ENTERING ──────────────────────────► HELD
+ *     ▲                          │ ▲  │ list: a node is ahead         ▲ │
+ *     │ session expired;         │ │  └───────────► QUEUED ───────────┘ │
+ *     │ to begin again      lost │ │ no such node    ▲ │ it is first    │
+ *     │ (any waiting state,      ▼ │                 │ │                │
+ *     │ LEAVING)              FINDING ───────────────┘ │                │
+ *     │                          │      found          │                │
+ *     └──────────────────────────┴─────────────────────┤        release,│
+ *                                timeout, cancel, close│           loss │
+ *                                                      ▼                ▼
+ *   GONE ◄── deleted, not found, or died with its session ───────── LEAVING
  *
- * Transitions, and the functions that make them:
- *   → PARKED             acquire_fsm_begin; acquire_fsm_finish, _start_over (if
- *                        the quota is used up), _session_ended
- *   PARKED → ENTERING    acquire_fsm_enter
- *   ENTERING → FINDING   may_be_made
- *   FINDING, QUEUED → ENTERING        acquire_fsm_start_over
- *   QUEUED → FINDING     acquire_fsm_refute
- *   → QUEUED             acquire_fsm_be_first (without a lasting lease);
- *                        be_second; queue_position.c's aim
- *   → HELD               grant
- *   → LEAVING            acquire_fsm_leave
- *   → GONE               acquire_fsm_finish
+ * The functions that enter each state:
+ *   PARKED     acquire_fsm_begin, _finish, _session_ended, _start_over
+ *   ENTERING   acquire_fsm_enter, _start_over
+ *   FINDING    may_be_made, acquire_fsm_refute
+ *   QUEUED     acquire_fsm_be_first, be_second, aim (queue_position.c)
+ *   HELD       grant
+ *   LEAVING    acquire_fsm_leave; GONE: acquire_fsm_finish (release_fsm.c)
  *
- * The last two are in release_fsm.c.  contender_check asserts the facts of each
- * state.  The user sees HELD without a connection as "suspended".
+ * contender_check asserts the facts of each state. The user sees HELD as
+ * "suspended" while there is no connection.
  *
- * Why two clients never believe that they hold the lock.  A grant needs all of:
+ * Why two clients never believe at the same time that they hold the lock. A
+ * grant needs all of these facts:
  *
  *   1. The contender's node exists and belongs to the current session
  *      (NODE_OURS).  A session ends its holds when it expires.
- *   2. A server has shown that no node is ahead.  Either a list showed this,
- *      sent after the create and in this connection, which begins with a round
- *      if it is not the first (pipeline.c).  Or each node that such a list
- *      showed ahead was deleted since.  The set of nodes ahead only shrinks,
- *      because numbers grow with every create.
- *   3. In the second case, the contender's own node still exists.  The watch of
- *      exactly that node was confirmed in this connection and has not fired.
- *      Events of a connection come in the order of the changes.  So an earlier
- *      deletion of the own node would have been reported earlier.
- *   4. The lease is valid at the moment of the grant.  Replies may have waited
- *      in a buffer for any time while the process was stopped.
+ *   2. A server has shown that no node is ahead.  Either a list showed it,
+ *      sent after the create and in this connection.  Each connection but
+ *      the first begins with a round (pipeline.c).  Or each node that such a
+ *      list showed ahead was deleted since.  The set of nodes ahead only
+ *      shrinks, because numbers grow with every create.
+ *   3. If deletions have shown it, the contender's own node still exists.  The
+ *      watch of exactly that node was confirmed in this connection and has not
+ *      fired.  A server reports changes in their order.  So it would have
+ *      reported an earlier deletion of the own node before.
+ *   4. The lease is valid at the moment of the grant.  While replies waited in
+ *      a buffer, the process may have been stopped for any time.
  *
- * After a reconnection nothing of 2 and 3 remains (`listed_in`, `armed_in`),
- * because a server reports missed deletions in any order.  Only a deletion
- * grants; any other event of the predecessor leads to another list.
+ * After a reconnection nothing of 2 and 3 counts any more (`listed_in`,
+ * `armed_in`): a server may report missed deletions in any order. Only a
+ * deletion grants; any other event of the predecessor leads to another list.
  *
- * This file ensures 4 for every way of waiting, and asserts 1.  The ways ensure
+ * This file ensures 4 for every way of waiting, and asserts 1. The ways ensure
  * 1, 2 and 3: queued.c and queue_position.c; unfair.c with one node for all;
- * semaphore.c with a count.  A local turn (acquisition.c) changes no condition
+ * semaphore.c with a count. A local turn (acquisition.c) changes no condition
  * of the grant. */
 #include "acquire_fsm.h"
 
@@ -123,7 +119,7 @@ void acquire_fsm_watch_own(struct contender *c) {
                   contender_watch_name(c)))
     return;
   if (contender_watches_own(c))
-    acquire_fsm_hear_revocation(c); /* another watcher of ours has read it */
+    acquire_fsm_hear_revocation(c); /* another watcher has read it */
   else
     watch_read(&c->own);
 }
@@ -146,8 +142,8 @@ static void grant(struct contender *c) {
   tell_revocation(c);
 }
 
-/* Without a valid lease the news may be old: look again behind a committed
- * round.  A hold by a lease that is nearly over would soon be lost. */
+/* Without a valid lease the news may be old: looks again behind a committed
+ * round. A hold whose lease is nearly over would soon be lost. */
 void acquire_fsm_be_first(struct contender *c) {
   struct pipeline *pipeline = contender_pipeline(c);
   contender_check(c);
@@ -184,8 +180,8 @@ static void take_new_name(struct contender *c) {
   contender_set_name(c, name);
 }
 
-/* Delays the next create: a server may never show its nodes, or may refuse each
- * create for a wrong reason. */
+/* Delays the next create: a server may never show the node, or may refuse each
+ * create wrongly. */
 static void rest(struct contender *c) {
   struct contenders *all = c->queue->all;
   int64_t now = all->pipeline->now, due = c->options.deadline;
@@ -383,7 +379,7 @@ static void may_be_made(struct contender *c) {
   acquire_fsm_drive(c);
 }
 
-/* Another client has `holder`, or another acquisition of this session has. */
+/* Another client has `holder`, or this session has it for another hold. */
 static void be_second(struct contender *c) {
   if (!c->options.patient) {
     acquire_fsm_refuse(c, REFUSED_BUSY, 0);
@@ -450,6 +446,5 @@ static void on_answer(struct op *op, const struct reply *reply) {
   else if (op->kind == OP_PING)
     shown(c, reply);
   else
-    acquire_fsm_drive(
-        c); /* the node's end was known earlier, and it began again */
+    acquire_fsm_drive(c); /* it has begun again since */
 }

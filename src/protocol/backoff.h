@@ -1,7 +1,7 @@
 /* Exponential backoff with jitter, for a request that is repeated because its
- * reply was of no use.  The first three repetitions are sent at once: ordinary
- * recoveries need no more.  Each later one waits about twice as long as the one
- * before.  After four times the longest pause without a repetition, the series
+ * reply was not useful. The first three repetitions are sent at once: ordinary
+ * recoveries need no more. Each later one waits about twice as long as the one
+ * before. If no repetition follows for four times the longest pause, the series
  * begins again.
  *
  * Pure arithmetic on times. */

@@ -44,7 +44,7 @@ static struct opening *known_opening(const struct queue *queue) {
   return (struct opening *)queue->opening;
 }
 
-/* Returns NULL without memory; then it is tried again. */
+/* Returns NULL if there is no memory; the caller tries again. */
 static struct opening *opening_of(struct queue *queue) {
   struct opening *o = known_opening(queue);
   const struct directory *d = &queue->directory;
@@ -108,7 +108,7 @@ static bool may_open_late(const struct contender *c) {
 }
 
 /* Repeats the request after a pause, for impatient members as well: all members
- * are there, so none waits for another. */
+ * have come, so no member waits for another. */
 static void put_off(struct queue *queue, int rc) {
   pipeline_back_off(queue->directory.pipeline, making(queue), rc);
 }
@@ -207,7 +207,7 @@ static void found(struct contender *c, const struct listing *listing,
   pipeline_retry(contender_pipeline(c));
 }
 
-/* The functions of the way. */
+/* The functions of barrier_enter_wait_ops. */
 
 static void sent(struct contender *c) {
   directory_list(contender_directory(c), c->node.serial);
@@ -225,10 +225,10 @@ static void listed(struct contender *c, const struct listing *listing) {
   queue_position_find(c, listing, found);
 }
 
-/* `ready` was created.  A server sends the events of a connection in the order
- * of the changes.  It has confirmed the member's node before, so that is older.
- * `ready` may be deleted again already: members of other libraries do so as
- * soon as they leave. */
+/* `ready` was created. A server sends the events of a connection in the order
+ * of the changes. It has confirmed the member's node before, so that node is
+ * older. `ready` may be deleted again already: members of other libraries do so
+ * as soon as they leave. */
 static void note_ready(struct contender *c) {
   if (contender_is_waiting(c) && contender_is_surely_ours(c))
     c->node.let_in = true;

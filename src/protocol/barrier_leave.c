@@ -1,28 +1,29 @@
 /* A leaving member lists the members once, and waits for these to leave.
- * Members that come later belong to another run, and may wait for this one.
+ * Members that come later belong to the next run of the barrier, and may wait
+ * for this member.
  *
- * The lowest member, by the bytes of the names, keeps its node.  It waits for
- * the highest to go and lists again.  When it is alone, it deletes `ready` and
- * then its own node.  Every other member deletes its node at once, waits for
- * the lowest to go, and lists again, until none of its list is left.  If the
+ * The lowest member, by the bytes of the names, keeps its node. It waits for
+ * the highest to go and lists again. When it is alone, it deletes `ready` and
+ * then its own node. Every other member deletes its node at once, waits for the
+ * lowest to go, and lists again, until none of its first list is left. If the
  * lowest has died, a member that is alone deletes `ready`, too.
  *
- * It must not delete the `ready` of the next run, which some member may not
- * have seen yet.  That run counts the last member's node, so it may begin at
- * any moment.  But it cannot begin without a create.  A list has the number of
- * children ever created in the directory.  So `ready` is deleted in one
- * transaction with a create and a delete of the node with that number.  A
- * server refuses the transaction if it assigns another number.  So a late
- * transaction deletes nothing of another run.  Exception: a directory that was
- * deleted and created again counts from 0, and may reach that very number.
+ * A member must not delete the `ready` of the next run, which some member may
+ * not have seen yet. That run counts the last member's node, so it may begin at
+ * any moment. But it cannot begin without a create. A list has the number of
+ * children ever created in the directory. So one transaction deletes `ready`,
+ * and creates and deletes a node with that number. A server refuses the
+ * transaction if it assigns another number. So a late transaction deletes
+ * nothing of another run. Exception: a directory that was deleted and created
+ * again counts from 0, and may reach that very number.
  *
- * So no member is out before all have begun to leave, or are dead.  A member
+ * So no member is out before all have begun to leave, or are dead. A member
  * that has not begun has its node, and the lowest does not go while there is
- * another.  No member waits forever for a dead one, because a node ends with
- * its session.  If the lowest dies, the members wait for the next one.
+ * another. No member waits forever for a dead one, because a node ends with its
+ * session. If the lowest dies, the members wait for the next one.
  *
  * Curator's members wait for all nodes of each list, and so for a run that has
- * begun meanwhile.  Each of them deletes `ready`, even that of the next run.
+ * begun meanwhile. Each of them deletes `ready`, even that of the next run.
  * Here `ready` stays while two members are left: one of them may have lost its
  * connection before it saw `ready`. */
 #include "barrier_leave.h"
@@ -111,7 +112,7 @@ static void list(struct barrier_leave *d) {
   submit(d, (struct op){.kind = OP_NAMES, .path = d->path});
 }
 
-/* Returns false without memory; then it is tried again. */
+/* Returns false if there is no memory; the caller tries again. */
 static bool aim(struct barrier_leave *d, const char *name) {
   size_t length = strlen(d->path);
   free(d->spot);
@@ -201,8 +202,8 @@ static bool note_others(struct barrier_leave *d,
   return true;
 }
 
-/* Handles a list that shows none of the awaited members; others may have
- * come. */
+/* Handles a list that shows none of the awaited members. Members of the next
+ * run may have come. */
 static void be_last(struct barrier_leave *d, const struct listing *listing) {
   bool alone = listing->count == 1 + is_in(listing, d->own);
   if (alone && is_in(listing, NAME_READY))
@@ -262,7 +263,7 @@ static void on_answer(struct op *op, const struct reply *reply) {
       pipeline_trouble(pipeline_of(d), "cannot delete", op->path, rc);
     finish(d, true);
   } else if (!d->others && !d->proved) {
-    /* The round before it was not committed. */
+    /* The round before the list was not committed. */
     pipeline_back_off(pipeline_of(d), &d->backoff, rc);
   } else if (rc == REPLY_NO_NODE) {
     listed(d, &empty);

@@ -12,11 +12,10 @@ struct barrier_leave;
 
 struct barrier_leave_owner {
   void *self;
-  /* Called when the member's node is not needed any more: the hold ends now. */
+  /* Called when the member's node is no longer needed: the hold ends now. */
   void (*release)(void *self);
-  /* Called at the end.  `all`: all members have left.  Otherwise
-   * `d->refusal_code` and `d->reason` say why the wait was given up.  The node
-   * was released before. */
+  /* Called at the end, after `release`. `all`: all members have left. Otherwise
+   * `d->refusal_code` and `d->reason` tell why the wait was given up. */
   void (*ended)(void *self, bool all);
   /* Called last: the memory belongs to the owner again. */
   void (*forgotten)(void *self);
@@ -30,7 +29,7 @@ enum barrier_leave_state {
 };
 
 struct barrier_leave {
-  /* Of the barrier; `path` and `own` stay valid until `ended`. */
+  /* The barrier's path; like `own` it stays valid until `ended` is called. */
   const char *path;
   const char *own; /* the name of the member's node */
   int64_t until;
@@ -42,9 +41,9 @@ struct barrier_leave {
   /* Private to barrier_leave.c: */
   struct barrier_leaves *of;
   struct barrier_leave *next, **link;
-  struct deferred_call end; /* at the end of the step: may it be forgotten? */
+  struct deferred_call end; /* ends the barrier leave after the step */
   enum barrier_leave_state state;
-  bool inside; /* its node was not released yet */
+  bool inside; /* `release` was not called yet */
   struct deadline deadline;
   struct op op;
   struct op proof; /* a committed no-op before the first list */
@@ -71,7 +70,7 @@ void barrier_leave_refuse(struct barrier_leave *d, enum refusal_code why,
 /* Sends what is due.  Called in a new connection, and when a request that
  * failed can be sent again. */
 void barrier_leaves_drive(struct barrier_leaves *all);
-/* Ends the barrier leaves that do not wait: the connection is lost. */
+/* The connection is lost: ends the barrier leaves that are not `patient`. */
 void barrier_leaves_disconnected(struct barrier_leaves *all);
 void barrier_leaves_refuse(struct barrier_leaves *all, enum refusal_code why,
                            int reason);

@@ -1,10 +1,10 @@
-/* The node that keeps a contender waiting: what is known of it. */
+/* What this session knows of the node that keeps a contender waiting. */
 #include "blocker.h"
 
 #include "queue.h"
 
-/* Returns what is known of a node by name: it belongs to this session, or a
- * watcher of this session has read it. */
+/* Returns what this session knows of the node with this name: the node is its
+ * own, or one of its watchers has read it. */
 static struct blocker know(const struct contender *c, const char *name) {
   struct blocker blocker = {.holds = true};
   const struct contender *ours = queue_find(c->queue, name);
@@ -42,8 +42,8 @@ void blocker_note_watched(struct contender *c) {
     blocker_note(c, watch_name(&c->predecessor), watch_name(&c->before));
 }
 
-/* All clients create ephemeral contenders, so only an operator deletes this
- * one. */
+/* Every client creates ephemeral nodes for contenders. So a node without an
+ * owner stays until an operator deletes it. */
 void blocker_note_unowned(const struct watcher *watcher,
                           const struct reply *reply) {
   if (reply && reply->rc == REPLY_OK && reply->owner == 0)

@@ -7,11 +7,11 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Stores which of two nodes ahead to report; either name may be NULL.  Prefers
- * a holder to the nearest. */
+/* Chooses the node that a refusal of `c` will report: the one of these two that
+ * holds the lock, or else the nearest. Either name may be NULL. */
 void blocker_note(struct contender *c, const char *nearest, const char *before);
-/* Stores this session's holder: the contender waits for it, or for
- * admission. */
+/* Stores this session's holder as the blocker: `c` waits for it, or for its
+ * admission to the queue. */
 void blocker_note_holder(struct contender *c);
 /* Stores the node ahead on which the contender has a watch. */
 void blocker_note_watched(struct contender *c);

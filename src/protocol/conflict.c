@@ -152,7 +152,7 @@ static bool has_suspects(const struct contender *c,
   return shows_holder(c, listing) || shows_permits(c, listing);
 }
 
-/* Adds the suspects before `last`, the nearest first. */
+/* Adds a question for each suspect before `last`, the nearest first. */
 static bool add_suspects(struct look *look, const struct listing *listing,
                          const struct entry *last) {
   const struct contender *c = look->c;
@@ -238,8 +238,8 @@ static void refuse(struct contender *c, const struct reply *reply) {
   acquire_fsm_refuse(c, REFUSED_CONFLICT, 0);
 }
 
-/* Returns whether the suspect node stays.  A contender that is about to be
- * refused because of our kind exists for two or three round trips.  So the
+/* Returns whether the suspect node stays. If its contender is about to be
+ * refused because of our kind, it exists for two or three round trips. So the
  * suspect must still exist at a later look, or there must be suspects at each
  * look for a second. */
 static bool stays(const struct look *look, int64_t czxid) {
@@ -269,8 +269,8 @@ static void find(struct look *look, const struct question *q,
 
 /* Handling replies. */
 
-/* Nodes of this session do not count: it uses a path for one kind only, and its
- * nodes of another kind are being deleted. */
+/* Nodes of this session do not count. It uses a path for one kind only, so it
+ * is deleting its nodes of another kind. */
 static bool is_live(const struct look *look, const struct reply *reply) {
   return reply->owner != 0 &&
          !pipeline_owns(contender_pipeline(look->c), reply->owner);

@@ -8,10 +8,10 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Returns true if `listing` shows no node of another kind.  `listing` was sent
- * after the contender's create, and `own` is its node there.  Otherwise reads
- * the owners of the suspect nodes and returns false; the contender waits,
- * QUEUED. */
+/* Returns true if `listing` shows no node of another kind. The list was
+ * requested after the contender's create, and `own` is its node there.
+ * Otherwise reads the owners of the suspect nodes and returns false; the
+ * contender waits, QUEUED. */
 bool conflict_clears(struct contender *c, const struct listing *listing,
                      const struct entry *own);
 /* Does the same check just before a grant, for the kinds whose own lists cannot

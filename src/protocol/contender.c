@@ -83,7 +83,7 @@ void contender_check(const struct contender *c) {
       assert(!c->predecessor.watch && !c->before.watch);
       assert(!c->watches_children || c->options.local_turns > 0);
       break;
-    case CONTENDER_LEAVING: /* without a decision: will begin again */
+    case CONTENDER_LEAVING: /* without a decision it begins again */
       assert(c->decision != DECISION_GRANTED && node->known != NODE_NONE);
       break;
     case CONTENDER_GONE:
@@ -228,7 +228,7 @@ static void move(struct contender *c, enum contender_state next) {
   c->state = next;
 }
 
-/* Counts the contender as GONE before it begins. */
+/* Begins as GONE, which no count contains, so that `move` counts PARKED. */
 void contender_join(struct contender *c, struct queue *queue) {
   c->queue = queue;
   c->state = CONTENDER_GONE;
@@ -357,7 +357,7 @@ void contender_settle_later(struct contender *c) {
   deferred_call_add(&contender_pipeline(c)->step, &c->deferred_call);
 }
 
-/* Returns whether some nodes are being deleted and no server refuses this. */
+/* Returns whether nodes are being deleted whose deletion no server refuses. */
 static bool are_leaving(const struct contenders *all) {
   const struct counters *counters = &all->pipeline->counters;
   return counters->pending_releases > counters->refused_releases;

@@ -48,13 +48,13 @@ enum refusal_code {
 };
 
 /* What ended a hold that its owner had not released. */
-#define LOSSES(X)                                                            \
-  X(MAX_HOLD_REACHED, "max_hold_reached") /* held for the maximum time */    \
-  X(NODE_DELETED, "node_deleted")         /* its node was deleted */         \
-  X(LEASE_EXPIRED, "lease_expired")       /* no server replied in time */    \
-  X(CONNECTION_LOST, "connection_lost")   /* with lose_on_suspend */         \
-  X(SESSION_EXPIRED, "session_expired")   /* so has the ZooKeeper session */ \
-  X(SESSION_CLOSED, "session_closed")     /* before its time was up */
+#define LOSSES(X)                                                           \
+  X(MAX_HOLD_REACHED, "max_hold_reached") /* held for the maximum time */   \
+  X(NODE_DELETED, "node_deleted")         /* its node was deleted */        \
+  X(LEASE_EXPIRED, "lease_expired")       /* no server replied in time */   \
+  X(CONNECTION_LOST, "connection_lost")   /* with lose_on_suspend */        \
+  X(SESSION_EXPIRED, "session_expired")   /* ZooKeeper ended the session */ \
+  X(SESSION_CLOSED, "session_closed")     /* the user closed it before */
 
 enum loss {
   LOSS_NONE,
@@ -63,13 +63,15 @@ enum loss {
 #undef X
 };
 
-/* The events that a contender reports to its owner.  GRANTED or REFUSED comes
- * first, exactly one of them.  At most one LOST follows GRANTED.  REMOVED: the
- * node is known to be deleted.  FORGOTTEN comes last and returns the memory to
- * the owner.  REVOKED, at most once in a hold: another client asks for the
- * lock.  ALONE, to a holder that looks around: no other node is in the queue.
- * COMPANY, after ALONE: there may be others again.  KEPT, before REMOVED: a
- * server refuses to delete the node, or the gate's. */
+/* The events that a contender reports. The first is GRANTED or REFUSED, never
+ * both. The others follow a grant, except the last two:
+ *   REVOKED    another client asks for the lock; at most once in a hold
+ *   ALONE      to a holder that looks around: no other node is queued
+ *   COMPANY    after ALONE: other nodes may be queued again
+ *   LOST       the hold ended without a release; at most once
+ *   KEPT       before REMOVED: a server refuses to delete the node (or gate's)
+ *   REMOVED    the node is known to be deleted
+ *   FORGOTTEN  always the last event: the owner has the memory again */
 enum news {
   NEWS_GRANTED,
   NEWS_REFUSED,
@@ -108,8 +110,8 @@ struct contender_options {
   int64_t poll_interval; /* for WAIT_POLL */
   int64_t deadline;      /* of the whole acquisition */
   int64_t max_hold;      /* NEVER: unlimited */
-  /* downgrade: the token of the writer's hold, which the reader inherits.
-   * Nodes of writers that queued meanwhile are older, but come later. */
+  /* downgrade: the token of the writer's hold, which the reader inherits. Other
+   * writers may have older nodes, but get the lock after the reader. */
   int64_t writer_token;
   int writer_number; /* downgrade: the number of the writer's node */
   int size;          /* of the node's data */
@@ -119,8 +121,8 @@ struct contender_options {
 /* What a server or zklock refused to do, for the error message. */
 struct denial {
   const char *what; /* static, as "cannot list"; NULL: no details */
-  unsigned length;  /* the path is this prefix of the directory's */
-  bool by_gate;     /* `length` counts in the path of the gates */
+  unsigned length;  /* in the message: as much of the directory's path */
+  bool by_gate;     /* `length` is of the gates' directory */
 };
 
 /* A node ahead of a contender, as far as known without a request. */
@@ -130,7 +132,7 @@ struct blocker {
   bool holds;       /* it was first in the list that showed it */
 };
 
-/* REFUSED_CONFLICT: the role and owner of the other kind's node. */
+/* REFUSED_CONFLICT: the role and the owner of the node of another kind. */
 struct other_kind {
   enum role role; /* ROLE_FOREIGN: of an unfair lock */
   int64_t session;
@@ -147,12 +149,12 @@ enum knowledge {
 
 struct node {
   enum knowledge known : 8;
-  bool refuted;        /* MAYBE: this and all earlier matches are others' */
+  bool refuted;        /* MAYBE: no node up to `name` is ours */
   bool beside_writer;  /* downgrade: one list has shown both nodes */
-  bool has_left;       /* this session's waiters no longer count it */
+  bool has_left;       /* this session's waiters count it no longer */
   bool in_doubt;       /* create's reply lost, node not shown since */
   bool let_in;         /* double barrier: `ready` is newer than this node */
-  bool preceded_ready; /* double barrier: it existed while `ready` did not */
+  bool preceded_ready; /* double barrier: seen while `ready` was missing */
   bool cleared;        /* no conflict with another kind (conflict.h) */
   struct {
     int64_t czxid, seen_at; /* the suspect node, when it was first seen */
@@ -181,7 +183,7 @@ struct view {
   unsigned listed_in; /* the connection of the last list; 0: none is valid */
   int ahead;          /* the number of nodes ahead */
   enum view_phase phase;
-  /* As in struct ahead; `holds`: it was first in that list. */
+  /* See struct ahead. `_holds`: the node was first in that list. */
   bool nearest_proves, before_proves;
   bool nearest_holds, before_holds;
 };
@@ -228,8 +230,8 @@ struct contender {
   enum revocation revocation : 8;
   enum gate_state gate_state : 8;
   bool watches_children : 1; /* counted in the directory */
-  bool undone : 1;           /* LEAVING: delete its own node alone */
-  bool bereft : 1;           /* LEAVING: its node is gone; is `holder`? */
+  bool undone : 1;           /* LEAVING: delete only the node, not `holder` */
+  bool bereft : 1;           /* LEAVING: node is gone, `holder` unknown */
   uint8_t attempts;          /* failed deletes */
   int reason;                /* for REFUSED: a server's code, zklock's, or 0 */
   int kept;                  /* LEAVING: code of the refused delete; or 0 */
@@ -256,15 +258,14 @@ struct contender {
 /* Receives each list of a directory, without being a contender. */
 struct onlooker {
   struct onlooker *next;
-  /* A list, or the code of the refused list. */
+  /* `listed` receives a list, `refused` the code of a list that failed. */
   void (*listed)(struct onlooker *onlooker, const struct listing *listing,
                  uint64_t serial);
   void (*refused)(struct onlooker *onlooker, int rc);
 };
 
-/* The most contenders with a node on one path.  The others wait PARKED, in
- * order of arrival, as they do when the session's quota is used up
- * (quota.h). */
+/* The most contenders with a node on one path. The others wait PARKED in order
+ * of arrival, as they do when the session's quota is used up (quota.h). */
 enum { QUEUE_ENTERED_MAX = 1000 };
 
 /* This session's contenders on one path, and their directory. */
@@ -274,11 +275,11 @@ struct queue {
   struct deferred_call flush;
 
   struct contender *first, *last;
-  struct contender *parked; /* no contender before it is PARKED */
+  struct contender *parked; /* no contender ahead of it is PARKED */
   int entered;              /* contenders that have a node, or may have */
-  int impatient;            /* PARKED ones that are not `patient` */
-  int kept;                 /* LEAVING ones with refused deletes */
-  int sharing;              /* entered, of the kinds that enter one at a time */
+  int impatient;            /* PARKED contenders that are not `patient` */
+  int kept;                 /* LEAVING contenders whose delete was refused */
+  int sharing;              /* contenders that entered one at a time */
 
   struct tail *tail; /* NULL: never known */
   struct onlooker *onlookers;
@@ -294,8 +295,7 @@ struct queue {
   struct queue *crowded_next, *crowded_previous;
 };
 
-/* Listing of directories in which a server may apply a create late
- * (doubts.h). */
+/* For lists of directories in which a server may apply a create late. */
 struct doubts {
   int queues;     /* queues in doubt */
   unsigned round; /* each queue in doubt is listed once a round */
@@ -352,12 +352,12 @@ void contender_enter(struct contender *c, enum contender_state next);
 void contender_new_name(const struct contender *c, char *name, size_t size);
 void contender_set_name(struct contender *c, const char *name);
 void contender_decide(struct contender *c, enum decision decision);
-/* Prepares the one op of `c`.  It has one use at a time: no read of a node
- * while its create is in flight, and no create during a read. */
+/* Prepares `c->op`, which serves one request at a time: no read of a node while
+ * its create is in flight, and no create during a read. */
 void contender_prepare(struct contender *c, enum op_kind kind);
 /* Lists the directory at each of its changes from now on. */
 void contender_watch_children(struct contender *c);
-/* Drops all watches of `c`; `_others`: all but that of its own node. */
+/* Drops all watches of `c`. The second keeps the watch of its own node. */
 void contender_unwatch(struct contender *c);
 void contender_unwatch_others(struct contender *c);
 /* LEAVING: notes that a server refuses to delete the node of `c`. */
@@ -379,7 +379,8 @@ static inline bool contender_waits_by_list(const struct contender *c) {
          c->options.strategy != WAIT_PREDECESSOR;
 }
 
-/* Returns whether `c` is an unfair lock's: a session has one node of these. */
+/* Returns whether `c` wants an unfair lock. A session has one such node a
+ * path. */
 static inline bool contender_is_exclusive(const struct contender *c) {
   return c->options.kind == KIND_UNFAIR;
 }
@@ -388,17 +389,17 @@ static inline bool contender_is_waiting(const struct contender *c) {
   return c->state < CONTENDER_HELD;
 }
 
-/* Returns whether the node in `reply` is that of `c`.  A node of an ended
- * session is not.  Nor is one that has replaced the node of `c` under its name
- * while disconnected: other waiters may have skipped it. */
+/* Returns whether the node in `reply` is that of `c`: it belongs to the present
+ * session, and was not replaced. If the node of `c` was replaced during a
+ * disconnection, other waiters may have passed it meanwhile. */
 bool contender_owns(const struct contender *c, const struct reply *reply);
 /* Records that the node in `reply` is that of `c`. */
 void contender_prove(struct contender *c, const struct reply *reply);
-/* Records that the node of this name (NODE_MADE) is gone or another session's.
- * The session may have another node with this id. */
+/* Records that the node of this name (NODE_MADE) is gone or belongs to another
+ * session. This session may have another node with this id. */
 void contender_refute(struct contender *c);
-/* Returns whether a server has confirmed the owner in this connection.  Before,
- * the node may have been deleted and its name reused. */
+/* Returns whether a server has confirmed the owner in this connection. Until
+ * then, the node may have been deleted and its name reused. */
 bool contender_is_surely_ours(const struct contender *c);
 
 static inline bool contender_has_node(const struct contender *c) {
@@ -427,12 +428,12 @@ static inline const char *contender_watch_name(const struct contender *c) {
   return contender_is_exclusive(c) ? NAME_UNFAIR : c->node.name;
 }
 
-/* Returns whether exactly the node of `c` is watched, for any watcher. */
+/* Returns whether some watcher watches exactly the node of `c`. */
 static inline bool contender_watches_own(const struct contender *c) {
   return watch_is_of(&c->own, c->node.czxid);
 }
 
-/* Returns whether a queue admits such contenders one at a time. */
+/* Returns whether a queue admits contenders like `c` one at a time. */
 static inline bool contender_is_sharing(const struct contender *c) {
   return c->options.local_turns > 0 || contender_is_exclusive(c);
 }

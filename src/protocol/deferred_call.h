@@ -1,20 +1,20 @@
-/* Deferred calls: deferred work, run when no other function is in the middle of
- * its own.
+/* Deferred calls: work that runs when no other function is in the middle of its
+ * own.
  *
- * A function of the protocol never frees its arguments.  An object that has
- * ended adds a deferred call instead, and the deferred call frees it later.
- * There are two lists of deferred calls.
+ * A function of the protocol never frees its arguments. An object that has
+ * ended adds a deferred call instead, which frees it later. There are two lists
+ * of deferred calls.
  *
  * The step list runs at the end of each step; a step is one call of session.h,
- * or a part of session_run.  It holds the ends of contenders and watches, and
- * changes of semaphore gates.  So a semaphore learns of a lost gate before the
- * next reply can grant a permit.
+ * or a part of session_run. The list holds the ends of contenders and watches,
+ * and changes of semaphore gates. So a semaphore learns of a lost gate before
+ * the next reply can grant a permit.
  *
- * The batch list runs at the end of a batch of calls.  It holds the requests of
+ * The batch list runs at the end of a batch of calls. It holds the requests of
  * each queue, so that one list request serves all contenders of the batch.
  *
- * A deferred call is a field of the object that it serves, and names an object
- * to check rather than an event.  So adding a deferred call twice is
+ * A deferred call is a field of the object that it serves. It does not name an
+ * event: it makes the object check its state. So adding it twice is
  * harmless. */
 #ifndef ZKLOCK_DEFERRED_CALL_H
 #define ZKLOCK_DEFERRED_CALL_H

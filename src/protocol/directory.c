@@ -33,7 +33,7 @@ void directory_init(struct directory *d, const struct directory_owner *owner,
 
 /* The directory's own requests. */
 
-/* Returns NULL without memory; then it is tried again. */
+/* Returns NULL if there is no memory; the caller tries again. */
 static struct errands *errands_of(struct directory *d) {
   if (d->errands) return d->errands;
   struct errands *e = calloc(1, sizeof *e + directory_length(d) + 1);
@@ -57,9 +57,9 @@ static bool has_errands(const struct directory *d) {
           e->unwatch.in_flight || e->mkdir.in_flight || e->renew.in_flight);
 }
 
-/* Frees the requests if none is in flight.  No reply handler uses them later:
- * an op is in flight until answered, and a directory is flushed only at the end
- * of a batch. */
+/* Frees the requests if none is in flight. No reply handler uses them later: an
+ * op is in flight until its handler is called, and a directory is flushed only
+ * at the end of a batch. */
 static void end_errands(struct directory *d) {
   if (has_errands(d)) return;
   free(d->errands);
@@ -111,7 +111,7 @@ void directory_list_anew(struct directory *d) {
 }
 
 void directory_doubt(struct directory *d) {
-  /* The pause lasts already. */
+  /* A pause is under way. */
   if (backoff_lasts(&d->backoff, d->pipeline->now)) return;
   const char *base = d->pipeline->base.text;
   backoff_repeat(&d->backoff, d->pipeline->now, d->pipeline->lease.timeout / 4,
@@ -165,8 +165,8 @@ void directory_children_changed(struct directory *d) {
   if (d->children_wanted > 0) directory_list(d, 0);
 }
 
-/* A server that refuses for now may still have the watch.  The watch counts as
- * left, not as armed, because it may have fired meanwhile. */
+/* If a server refuses the request for now, it may still have the watch. The
+ * watch counts as left, not as armed, because it may have fired meanwhile. */
 static void on_unwatch(struct op *op, const struct reply *reply) {
   struct directory *d = op->owner;
   directory_wake(d);

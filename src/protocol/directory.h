@@ -21,10 +21,10 @@ struct directory_owner {
                  uint64_t serial);
   /* Returns whether the child may be the node of a known contender. */
   bool (*knows)(struct directory *d, const char *name);
-  /* A list request brought no list.  The contenders ask for another one when
+  /* A request for a list brought none. The contenders ask for another list when
    * they are driven again. */
   void (*unlisted)(struct directory *d);
-  /* The directory may not be listed, for `rc`.  Called before `refused`. */
+  /* The server forbids listing the directory. Called before `refused`. */
   void (*forbidden)(struct directory *d, int rc);
   /* No contender can be served here: the operation `what` failed with `rc`. */
   void (*refused)(struct directory *d, const char *what, int rc);
@@ -60,7 +60,7 @@ struct directory {
   const struct directory_owner *owner;
   struct pipeline *pipeline;
   struct watches
-      watches; /* knows its path and the deferred call that wakes it */
+      watches; /* has the path, and calls `flush` when a watch has ended */
 
   struct orphans *orphans; /* NULL: none yet */
   struct errands *errands; /* NULL: no request in flight */
@@ -69,19 +69,19 @@ struct directory {
   unsigned children_armed_in;
   /* The connection in which an unwanted watch may remain. */
   unsigned children_left_in;
-  struct refusals making;  /* of creates and deletes here, of it or in it */
-  struct refusals listing; /* of lists and of removing their watch */
+  struct refusals making;  /* the pause after refused creates or deletes */
+  struct refusals listing; /* the pause after refused lists */
   bool list_wanted;
   bool missing;
   enum renewal renewal;
   int64_t renewal_begun;
   size_t mkdir_length; /* the length of the prefix to create */
-  /* Of lists and creates, if a server contradicts itself. */
+  /* Delays lists and creates while a server contradicts itself. */
   struct backoff backoff;
 };
 
-/* `path` includes the chroot and stays valid as long as the directory.  `flush`
- * is the owner's deferred call at the end of the batch, and calls
+/* `path` includes the chroot and stays valid as long as the directory. `flush`
+ * is the owner's deferred call at the end of the batch; it must call
  * directory_flush. */
 void directory_init(struct directory *d, const struct directory_owner *owner,
                     struct pipeline *pipeline, struct deferred_call *flush,
@@ -104,21 +104,21 @@ void directory_wake(struct directory *d);
 void directory_flush(struct directory *d, bool vacant);
 /* Forgets the watches and lists of the last connection. */
 void directory_connected(struct directory *d);
-/* The session is closed: sends no more requests. */
+/* Sends no more requests: the session is closed. */
 void directory_closed(struct directory *d);
 
 /* Asks for a list that is sent after the op numbered `after`. */
 void directory_list(struct directory *d, uint64_t after);
-/* Asks for a list that is sent after all ops so far, because their replies may
- * be stale. */
+/* Asks for a list that is sent after all ops so far. A list that is in flight
+ * may be stale. */
 void directory_list_anew(struct directory *d);
 
 /* Notes that a server has contradicted itself.  Repeated contradictions delay
  * the next requests. */
 void directory_doubt(struct directory *d);
 
-/* Lists the children again at each change.  `more`: one more watcher wants
- * this. */
+/* Lists the children again at each change. `more`: counts one more contender
+ * that wants this. */
 void directory_watch_children(struct directory *d, bool more);
 void directory_unwatch_children(struct directory *d);
 void directory_children_changed(struct directory *d);
@@ -126,12 +126,12 @@ void directory_children_changed(struct directory *d);
 bool directory_sees_children(const struct directory *d);
 
 /* Deletes an orphan: a child named like this session's nodes that no contender
- * knows.  It is deleted only if this session owns it.  The first returns
- * whether more orphans are accepted just now. */
+ * knows. It is deleted only if this session owns it. directory_takes_orphans
+ * returns whether the directory accepts more orphans now. */
 bool directory_takes_orphans(struct directory *d);
 void directory_remove_orphan(struct directory *d, const char *name);
 
-/* The last contender of this session has left the directory. */
+/* Called when the last contender of this session has left the directory. */
 void directory_leave(struct directory *d);
 
 /* Creates the missing directory and its parents. */

@@ -1,22 +1,22 @@
 /* Creates that a server may apply late.
  *
- * A server's thread may read a create and stall.  Its connection breaks, the
+ * A server's thread may read a create and stall. Its connection breaks. The
  * client reconnects to the same server, lists the directory and does not find
- * the node.  Then the thread continues and the server creates the node, because
- * the session is alive and belongs to this server.  All server versions behave
+ * the node. Then the thread continues and the server creates the node, because
+ * the session is alive and belongs to this server. All server versions behave
  * so: the only check, in PrepRequestProcessor, is of the session and of the
  * server that owns it.
  *
- * No span of time ends this.  A server that does not own the session refuses
- * such a request, but the session may return to it.  Only the end of the
- * ZooKeeper session ends it.
+ * This can happen after any length of time. A server that does not own the
+ * session refuses such a request, but the session may return to it. Only the
+ * end of the ZooKeeper session rules it out.
  *
- * Such a node would block others for as long as the session lives.  So the
- * directory is listed from time to time until the session ends.  If a list
- * shows a node of this session that no contender knows, it is deleted
- * (orphans.h).  Lists are T/8 to T/4 apart, and further if more than
- * DOUBTS_AT_ONCE directories are in doubt.  So a late node delays others by
- * less than a dead client does. */
+ * Such a node would block others for as long as the session lives. So zklock
+ * lists the directory from time to time until the session ends. If a list shows
+ * a node of this session that no contender knows, zklock deletes it
+ * (orphans.h). Lists are T/8 to T/4 apart, and further if more than
+ * DOUBTS_AT_ONCE directories are in doubt. So a late node delays others by less
+ * than a dead client does. */
 #ifndef ZKLOCK_DOUBTS_H
 #define ZKLOCK_DOUBTS_H
 
@@ -31,7 +31,7 @@ void doubts_init(struct doubts *doubts);
 /* Marks the queue if the contender's create is in doubt.  Called before the
  * contender forgets its node. */
 void doubts_note(struct contender *c);
-/* The ZooKeeper session has ended, and the doubt with it. */
+/* Ends the doubt: the ZooKeeper session has ended. */
 void doubts_end(struct queue *queue);
 
 int64_t doubts_due(const struct doubts *doubts,

@@ -2,30 +2,31 @@
 
 #include "rule.h"
 
-/* Following the tail.  A returning contender knows from its last list which
- * node will be just ahead of its new one (tail.h).  It watches that node, X,
- * and needs no list before X is deleted.  Then a list shows the others ahead.
+/* Following the tail. A returning contender knows from its last list which node
+ * will be just ahead of its new one (tail.h). It watches that node, X, and
+ * needs no list before X is deleted. Then a list shows the others ahead.
  *
  * X blocks the contender by the rule: its number is lower, and a list with both
- * would name X as blocking.  So the contender waits for no node that it could
- * ignore.  If X is gone already, the reply to the watch says so.  Nor does any
- * node ahead of X block in vain.  The list that showed X showed those, too, and
- * orphans among them were deleted (acquire_fsm_start_over forgets the tail).
+ * would name X as blocking. So the contender waits for no node that it could
+ * ignore. If X is gone already, the reply to the watch reports it. No orphan of
+ * this session ahead of X blocks the contender for long. The list that showed X
+ * showed such orphans, too, and they were deleted (acquire_fsm_start_over
+ * forgets the tail).
  *
- * A follower has *seen* no list (`listed_in`).  So any news of X makes it ask
+ * A follower has *seen* no list (`listed_in`). So any news of X makes it ask
  * for a list, and only that list can lead to a grant.
  *
  * The list comes in time if it is sent when the last node ahead is about to
- * hold the lock.  Then the contender watches that node's deletion as every
- * waiter does.  If one node was created behind X, it is about to hold the lock
- * when X is deleted.  Mostly it belongs to the previous holder, which has
- * returned as well.  If none was created, X is about to hold the lock when the
- * node before X is deleted, which is watched, too. */
+ * hold the lock. Then the contender watches that node's deletion as every
+ * waiter does. If one node was created behind X, that node is about to hold the
+ * lock when X is deleted. Mostly it belongs to the previous holder, which has
+ * returned as well. If none was created, X is about to hold the lock when the
+ * node before X is deleted. So the contender watches that node, too. */
 
-enum { FEW = 2 }; /* nodes created in between; with more, lists at once */
+enum { FEW = 2 }; /* nodes created in between; if more, lists at once */
 
-/* Only for a contender that is first or second.  For others it would cost as
- * much again, and the tail would soon be outdated. */
+/* Stores the tail only for a contender that is first or second. For others the
+ * search costs as much, but the tail would soon be outdated. */
 void fast_requeue_note_tail(const struct contender *c,
                             const struct listing *listing,
                             const struct entry *own) {
@@ -42,14 +43,15 @@ static const struct tail *tail_of(const struct contender *c) {
 
 bool fast_requeue_knows_tail(const struct contender *c) { return tail_of(c); }
 
-/* If a node was behind the last one, the next node will not be first.  So there
- * is time to read its owner while the contender waits. */
+/* Returns true if a node was behind the contender's last one: then its next
+ * node will not be first. So there is time to read the owner while it waits. */
 bool fast_requeue_joins(const struct contender *c) {
   return c->options.patient && !c->options.downgrade && tail_of(c);
 }
 
-/* With only one node ahead a list at once costs no more, and the deletion of
- * that node grants. */
+/* Returns whether the contender may follow the tail. With only one node ahead
+ * it lists at once instead: that costs no more, and the deletion of that node
+ * grants. */
 static bool may_follow(const struct contender *c) {
   const struct tail *tail = tail_of(c);
   return tail && c->options.patient && !c->options.downgrade &&

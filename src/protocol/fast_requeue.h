@@ -1,5 +1,5 @@
-/* Following the tail of a queue: a returning contender waits for the last known
- * node, and sends no list at first. */
+/* Fast requeue: a contender that returns to a queue waits for the queue's last
+ * known node, and sends no list at first. */
 #ifndef ZKLOCK_FAST_REQUEUE_H
 #define ZKLOCK_FAST_REQUEUE_H
 
@@ -7,8 +7,9 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Called after the create was sent, and after its reply.  Returns false if a
- * list is needed to find the node's position. */
+/* fast_requeue_begin is called after the create was sent, fast_requeue_go_on
+ * after its reply. Both return false if a list is needed to find the node's
+ * position. */
 bool fast_requeue_begin(struct contender *c);
 bool fast_requeue_go_on(struct contender *c);
 /* Called between fast_requeue_begin and fast_requeue_go_on when the tail is
@@ -22,8 +23,9 @@ void fast_requeue_note_tail(const struct contender *c,
                             const struct entry *own);
 /* Returns whether the last list showed a node behind the holder's. */
 bool fast_requeue_knows_tail(const struct contender *c);
-/* Returns whether its delete or create may share a transaction with another's.
- * The reply to such a create does not name the node's owner. */
+/* Returns whether the delete or create of `c` may share a transaction with that
+ * of another contender. The reply to such a create does not name the node's
+ * owner. */
 bool fast_requeue_joins(const struct contender *c);
 
 #pragma GCC visibility pop

@@ -1,16 +1,17 @@
 /* Creating a directory and its parents.
  *
  * The directory itself is requested first, because mostly nothing else is
- * missing.  If its parent is missing, the parent is created first, and then
- * each level below.
+ * missing. If its parent is missing, the parent is created first, and then each
+ * level below.
  *
- * Directories are containers, which servers delete when they are empty.  The
- * chroot is the application's own, and stays.
+ * Directories are containers, which servers delete when they are empty. The
+ * chroot is the application's own, so it is a persistent node.
  *
- * A directory that denies access to its creator is useless, and clients that
- * want to use it could not delete it.  Only a server knows the client's
- * identities, such as its address.  So if the ACL is in doubt, a rehearsal
- * comes first.  Its result is valid for its connection. */
+ * A directory that denies access to its creator is useless, and the clients
+ * that want to use it could not delete it. Only a server knows the client's
+ * identities, such as its address. So if the ACL is in doubt, a rehearsal comes
+ * first: a transaction that tests the ACL and creates nothing. Its result is
+ * valid for its connection. */
 #ifndef ZKLOCK_MKDIR_H
 #define ZKLOCK_MKDIR_H
 

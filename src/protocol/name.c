@@ -43,8 +43,8 @@ static size_t put_letters(char *out, uint64_t value, size_t least) {
   return count;
 }
 
-/* Returns false if there is another character, a form that put_letters does not
- * write, or a number that is too large. */
+/* Returns false for any other character, for a form that put_letters does not
+ * write, and for a number that is too large. */
 static bool read_letters(const char *text, size_t count, uint64_t *value) {
   *value = 0;
   if (count == 0 || count > NAME_ID_MAX || (count > 1 && text[0] == '0'))

@@ -41,7 +41,7 @@
 enum {
   NAME_BASE = 5,
   NAME_ID_MAX = 11, /* letters of the largest id */
-  /* With the longest marker, a number of eleven bytes, NUL. */
+  /* The longest marker, a number of eleven bytes, and NUL included. */
   NAME_MAX_OWN = 40,
   /* The same for other clients; Curator's are the longest. */
   NAME_MAX_USUAL = 64
@@ -102,8 +102,8 @@ struct name_base {
 #define REVOKE_CURATOR "__REVOKE__"
 #define REVOKE_MARK "\nzklock:revoke"
 
-/* Returns how many bytes of the data are the holder's own.  Fewer than `size`:
- * the data ask it to release the lock. */
+/* Returns how many bytes of the data are the holder's own. If they are fewer
+ * than `size`, the data ask the holder to release the lock. */
 size_t data_own_size(const char *data, size_t size);
 
 /* Uses the last five of the random bytes. */
@@ -128,7 +128,7 @@ bool name_id(const char *name, const struct name_base *base, uint64_t *id);
  * share a number, or a newer node may have a smaller number than an older
  * one. */
 struct listing *listing_new(const char *const *names, int count);
-/* The same for all names, sorted by name and not parsed. */
+/* Copies all names and sorts them by name, without parsing them. */
 struct listing *listing_new_of_all(const char *const *names, int count);
 /* Returns whether the numbers fail to tell which entries are ahead of `own`. */
 bool listing_is_disordered(const struct listing *listing,

@@ -89,7 +89,7 @@ static void look_later(struct node_wait *v) {
   deferred_call_add(&pipeline_of(v->of)->batch, &v->of->flush);
 }
 
-/* Ignores what was read behind a round that was not committed. */
+/* If the round was not committed, the reads behind it do not count. */
 static void on_proof(struct op *op, const struct reply *reply) {
   struct node_waits *node_waits = op->owner;
   if (reply_proves(op->kind, reply->rc)) {
@@ -103,7 +103,7 @@ static void on_proof(struct op *op, const struct reply *reply) {
   pipeline_back_off(pipeline_of(node_waits), &node_waits->proving, reply->rc);
 }
 
-/* Returns whether the node wait waits because a server refused the watch. */
+/* Returns whether the pause after a refused watch delays the node wait. */
 static bool is_held_back(struct node_wait *v) {
   return v->kind != NODE_WAIT_CROWD &&
          pipeline_holds_back(pipeline_of(v->of),
@@ -150,7 +150,7 @@ static void see(struct node_wait *v, const struct reply *reply) {
   if (!v->patient) node_wait_refuse(v, REFUSED_TIMEOUT, 0);
 }
 
-/* The node exists, and no server tells which node it is.  A node that is
+/* The node exists, but no server reports which node it is. A node that is
  * created again before the next poll counts as the same. */
 static void see_hidden(struct node_wait *v) {
   if (v->kind == NODE_WAIT_THERE)
@@ -177,7 +177,7 @@ static void hear_directory(struct node_wait *v, enum watch_news news,
   directory_list_anew(directory_of(v));
 }
 
-/* With `reply` the node was read; without one this is an event. */
+/* Handles the reply to a read, or an event if `reply` is NULL. */
 static void hear(struct watcher *watcher, enum watch_news news,
                  const struct reply *reply) {
   struct node_wait *v = watcher_owner(watcher);

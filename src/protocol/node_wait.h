@@ -25,16 +25,16 @@ struct deadline {
 
 struct node_wait;
 
-/* Called at the end.  `met`: the wait has succeeded; otherwise
- * `v->refusal_code` and `v->reason` say why not.  It may begin another node
- * wait: the memory is the owner's again. */
+/* Called at the end. `met`: the wait has succeeded. Otherwise `v->refusal_code`
+ * and `v->reason` tell why it failed. The handler may begin another node wait
+ * with the same memory. */
 typedef void node_wait_handler(struct node_wait *v, bool met);
 
 struct node_wait {
   const char *path; /* valid until it ends */
   enum node_wait_kind kind;
-  int known;    /* the count of NODE_WAIT_CROWD, which ignores the next two */
-  bool proves;  /* only reads behind a round committed since it began count */
+  int known;    /* CROWD: the count; it ignores `proves` and `patient` */
+  bool proves;  /* read only after a round that began later than the wait */
   bool patient; /* false: ends if the first read does not meet it */
   int64_t until;
   node_wait_handler *ended;
@@ -46,15 +46,16 @@ struct node_wait {
   struct node_waits *of; /* NULL: it has ended */
   struct node_wait *next, **link;
   struct deadline deadline;
-  struct queue *queue; /* of the directory that has the node, or is it */
+  struct queue *queue; /* of the node's directory; CROWD: of the directory
+                        * itself */
   struct watcher
       watcher; /* NODE_WAIT_CROWD: used while the directory is missing */
   struct onlooker onlooker; /* for NODE_WAIT_CROWD */
   bool looks;               /* must read the node at the end of the batch */
   bool unlisted;  /* CROWD: a read found the directory, no list has yet */
-  bool stale;     /* the read in flight was sent before it began */
-  uint64_t since; /* NODE_WAIT_CROWD: ignore lists with this serial or less */
-  int64_t seen;   /* czxid of the node that it has seen first; 0: none */
+  bool stale;     /* the read in flight was sent before the wait began */
+  uint64_t since; /* CROWD: ignore lists with this serial or a smaller one */
+  int64_t seen;   /* czxid of the node that was read first; 0: none */
 };
 
 /* The node waits of a session. */
@@ -86,7 +87,7 @@ static inline int64_t node_waits_due(const struct node_waits *node_waits) {
 
 /* Reads all nodes again: in a new connection nothing is watched. */
 void node_waits_connected(struct node_waits *node_waits);
-/* Ends the node waits that do not wait: the connection is lost. */
+/* The connection is lost: ends the node waits that are not `patient`. */
 void node_waits_disconnected(struct node_waits *node_waits);
 /* Sends again the requests that could not be sent. */
 void node_waits_drive(struct node_waits *node_waits);

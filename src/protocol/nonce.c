@@ -30,7 +30,7 @@ static void forget(struct nonce *nonce) {
   free(nonce);
 }
 
-/* After a transient refusal the next connection repeats the delete. */
+/* If a server refused the delete for now, the next connection repeats it. */
 static void on_deleted(struct op *op, const struct reply *reply) {
   struct nonce *nonce = op->owner;
   int rc = reply->rc;

@@ -22,7 +22,7 @@ enum op_kind {
    * multi, whose reply has only a path. */
   OP_CREATE,
   OP_MKDIR, /* create: a container or persistent node with data */
-  /* multi: checks whether the ACL allows our own access; creates nothing. */
+  /* multi: checks that the ACL allows its creator access; creates nothing. */
   OP_REHEARSE,
   OP_LIST,      /* getChildren, watched if `watch`: the contenders */
   OP_NAMES,     /* getChildren2 without a watch: all children */
@@ -67,13 +67,13 @@ enum reply_code {
   REASON_STAYS = -1007,
   REASON_ACL = -1008,
   REASON_CROWDED = -1009,
-  /* The other part of a transaction was refused, so neither part was done.  For
+  /* The other part of a transaction was refused, so the server did neither. For
    * a delete with `beside`: that node does not exist. */
   REPLY_UNDONE = -1011,
 };
 
-/* Returns whether the request may have been applied, or may still be.  The
- * connection is lost, or will be. */
+/* Returns whether the request may have been applied, or may be applied later.
+ * The connection is lost, or will be. */
 static inline bool reply_is_unknown(int rc) {
   return rc == REPLY_LOST || rc == REPLY_SESSION_EXPIRED ||
          rc == REPLY_SESSION_MOVED;
@@ -120,7 +120,7 @@ struct reply {
   int length, children;    /* OP_PING: bytes of data, nodes below it */
   const void *data;        /* OP_GET: its first OP_SHOWN bytes */
   int size;                /* without the mark that asks to release */
-  bool revoked;            /* OP_GET: the data ask us to release the lock */
+  bool revoked;            /* OP_GET: the data ask for a release of the lock */
   struct listing *listing; /* OP_LIST, _NAMES; NULL then: no memory */
 };
 
@@ -134,9 +134,9 @@ struct op {
   op_handler *handler; /* called once for each submitted op */
   void *owner;
   const char *path;
-  /* OP_CREATE, OP_REMOVE: the name of another node in the same directory.  The
-   * same transaction creates it, as an ephemeral node with the data, or deletes
-   * it. */
+  /* OP_CREATE, OP_REMOVE: the name of another node in the same directory. The
+   * same transaction deletes it, or creates it as an ephemeral node with the
+   * data. */
   const char *beside;
   /* OP_MKDIR, OP_REMOVE without `beside`, OP_WRITE: the path of a node that
    * must exist.  If it does not, nothing is done and the reply is REPLY_UNDONE.

@@ -1,20 +1,20 @@
-/* The name of an orphan says that it may be ours, and its owner proves whether
- * it is.  So the owner of each orphan is read, and the node is deleted if it is
- * ours.
+/* The name of an orphan suggests that this session owns it, and its owner
+ * proves it. So the owner of each orphan is read, and the node is deleted if it
+ * is ours.
  *
  * Between that read and the delete the name could pass to another session's
- * node, which the delete would hit.  Only this client or an operator deletes
- * our node.  Then its number would have to be assigned again, to a session with
- * our base and the same id.  Numbers only grow, so the directory would have to
- * be deleted and created again.  All this within a round trip and the lag of
- * the server that was read, and with odds of 1 in 916 million.  No client does
- * better with a delete by path.
+ * node, which the delete would hit. Only this client or an operator deletes our
+ * node. Then its number would have to be assigned again, to a session with our
+ * base and the same id. Numbers only grow, so the directory would have to be
+ * deleted and created again. All this would have to happen within a round trip
+ * and the lag of the server that was read, and with odds of 1 in 916 million.
+ * No client does better with a delete by path.
  *
- * Any client can read our base and create thousands of nodes with it.  So only
- * a few orphans are read at a time, so that other requests of the session get
- * through.  And only as many are known as is cheap to store; another list shows
- * the rest.  An orphan that cannot be deleted, because it has children or
- * because of an ACL, is left alone for a while.  So is another session's. */
+ * Any client can read our base and create thousands of nodes with it. So only a
+ * few orphans are read at a time, so that other requests of the session get
+ * through. And only as many are stored as is cheap; another list shows the
+ * rest. An orphan that cannot be deleted, because it has children or because of
+ * an ACL, is left alone for a while. So is an orphan of another session. */
 #include "orphans.h"
 
 #include <stdlib.h>
@@ -178,7 +178,7 @@ static void on_beside(struct op *op, const struct reply *reply) {
   bool both = reply->rc == REPLY_OK && reply->czxid == orphan->czxid;
   set_question(orphan, orphan->path, on_orphan);
   orphan->op.beside = both ? NAME_UNFAIR : NULL;
-  /* The node beside that `holder` may be gone. */
+  /* The node beside `holder` may be gone. */
   if (!both && reply->rc == REPLY_OK) s->owner.list_again(s->owner.self);
   if (!reply_is_unknown(reply->rc) && remove_one(s, orphan)) return;
   s->flying--;
@@ -217,8 +217,8 @@ static void on_orphan(struct op *op, const struct reply *reply) {
     ask_again(s, orphan);
     return;
   }
-  /* An orphan that may not be read is not ours: our ACL lets us read our
-   * nodes. */
+  /* An orphan that may not be read is another session's: zklock never creates a
+   * node whose ACL forbids its own session to read it. */
   bool hidden = op->kind == OP_PING && reply->rc == REPLY_NO_AUTH;
   orphan->foreign =
       hidden || (shown && !pipeline_owns(s->pipeline, reply->owner));

@@ -1,6 +1,6 @@
-/* Orphans: orphaned nodes in a directory.  Their names say that they may be
- * this session's, but no contender knows them; a create whose reply was lost
- * leaves such a node.  Those that this session owns are deleted. */
+/* Orphans: nodes in a directory whose names look like this session's, but which
+ * no contender knows. A create whose reply was lost leaves such a node. The
+ * orphans that this session owns are deleted. */
 #ifndef ZKLOCK_ORPHANS_H
 #define ZKLOCK_ORPHANS_H
 
@@ -26,7 +26,7 @@ struct orphans *orphans_new(const struct orphans_owner *owner,
                             struct pipeline *pipeline,
                             struct deferred_call *flush, const char *path,
                             size_t length);
-/* Frees `s`; then orphans_are_known returns false. */
+/* Frees `s`. Must not be called while orphans_are_known returns true. */
 void orphans_free(struct orphans *s);
 bool orphans_are_known(const struct orphans *s);
 
@@ -38,7 +38,7 @@ bool orphans_remove(struct orphans *s, const char *name);
 void orphans_send(struct orphans *s);
 /* Allows another check of nodes that had other owners. */
 void orphans_forget_foreign(struct orphans *s);
-/* The session is closed: sends no more requests. */
+/* Sends no more requests: the session is closed. */
 void orphans_closed(struct orphans *s);
 
 #pragma GCC visibility pop

@@ -7,7 +7,7 @@
 
 #define MILLISECOND INT64_C(1000000)
 
-/* After this time an unanswered op gets company.  The server's commit processor
+/* After this time a nudge follows an unanswered op: a server's commit processor
  * can lose a request (ZOOKEEPER-4537), and finds it when another arrives. */
 #define NUDGE_AFTER (250 * MILLISECOND)
 #define RETRY_AFTER (100 * MILLISECOND)
@@ -20,7 +20,7 @@
 /* How often an op with `insists` is sent again: for about four seconds. */
 enum { TRIES_MAX = 6 };
 
-/* Does nothing: finish has noted what the reply proves. */
+/* Does nothing: `finish` has noted what the reply proves. */
 static void on_answer(struct op *op, const struct reply *reply) {
   (void)op;
   (void)reply;
@@ -120,7 +120,7 @@ static bool transmit(struct pipeline *w, struct op *op, struct op *before) {
   return true;
 }
 
-/* Puts an op behind those that wait; it is sent before any later op. */
+/* Puts an op behind those that wait. It is sent before any later op. */
 static void hold(struct pipeline *w, struct op *op) {
   op->round = false;
   append(&w->held_end, op);
@@ -252,8 +252,8 @@ static void round_answered(struct pipeline *w, const struct op *op, int rc) {
     round_refused(w, op);
 }
 
-/* Counts a heartbeat that the servers have committed. Without their reply it
- * does not count, so the counter stands still while they are silent. */
+/* Counts a heartbeat that the servers have committed and answered. So the
+ * counter does not grow while no server replies. */
 static void heartbeat_answered(struct pipeline *w, int rc) {
   if (reply_proves(OP_HEARTBEAT, rc)) {
     w->begun = w->connection;
@@ -291,7 +291,7 @@ static void finish(struct pipeline *w, struct op *op,
   if (!put_off(w, op, reply->rc)) op->handler(op, reply);
 }
 
-/* Each op may have been applied or not. */
+/* Answers each op in flight: it may have been applied or not. */
 static void lose_flight(struct pipeline *w) {
   static const struct reply lost = {.rc = REPLY_LOST};
   w->counters.in_flight = 0;

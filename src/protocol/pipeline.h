@@ -52,7 +52,7 @@ struct pipeline_owner {
   void *self;
   /* A server has confirmed a round, which can renew the lease. */
   void (*proved)(void *self);
-  /* The lease of a hold has run out: the servers are silent. */
+  /* The lease of a hold has run out: no server replies. */
   void (*silent)(void *self);
   void (*trouble)(void *self, const char *message, const char *path, int rc);
 };
@@ -131,19 +131,19 @@ void pipeline_back_off(struct pipeline *pipeline, struct refusals *refusals,
 static inline void refusals_end(struct refusals *refusals) {
   *refusals = (struct refusals){0};
 }
-/* Returns whether the pause lasts.  If so, pipeline_is_to_resume reports its
- * end. */
+/* Returns whether the pause lasts. If so, pipeline_is_to_resume returns true at
+ * its end. */
 bool pipeline_holds_back(struct pipeline *pipeline,
                          const struct refusals *refusals);
-/* Does the same for the time `at`. */
+/* Does the same for a pause until `at`. */
 bool pipeline_waits_until(struct pipeline *pipeline, int64_t at);
 
 /* Sends the lingering delete by itself: no create has joined it. */
 void pipeline_flush(struct pipeline *pipeline);
 
-/* Returns whether a node of this owner is ours.  Nodes of the former session,
- * which was given up, are included.  No contender of ours holds them or waits
- * for them. */
+/* Returns whether a node of this owner belongs to this session object: to its
+ * ZooKeeper session, or to the former one, which was given up. No contender
+ * holds a node of the former one or waits for it. */
 static inline bool pipeline_owns(const struct pipeline *pipeline,
                                  int64_t owner) {
   return owner != 0 &&
@@ -174,13 +174,13 @@ void pipeline_closed(struct pipeline *pipeline);
 void pipeline_reply(struct pipeline *pipeline, uint64_t serial,
                     const struct reply *reply);
 
-/* Returns true once when the time has come. */
+/* Each returns true once, when its pause has ended. */
 bool pipeline_is_to_retry(struct pipeline *pipeline);
 bool pipeline_is_to_resume(struct pipeline *pipeline);
 /* Sends again the ops with `insists`. */
 void pipeline_insist(struct pipeline *pipeline);
-/* Schedules a poll of watches (watch.c) in T/6 or a little less.  Then
- * pipeline_is_to_look returns true once. */
+/* Schedules a poll of watches (watch.c) in T/6 or a little less. At that time
+ * pipeline_is_to_look returns true, once. */
 void pipeline_look_later(struct pipeline *pipeline);
 bool pipeline_is_to_look(struct pipeline *pipeline);
 /* Returns `due`, or the time of the next retry if that is later. */
@@ -189,7 +189,7 @@ int64_t pipeline_not_before_retry(const struct pipeline *pipeline, int64_t due);
  * long. */
 void pipeline_beat(struct pipeline *pipeline, enum need need);
 void pipeline_nudge(struct pipeline *pipeline);
-/* Returns when one of these functions must be called. */
+/* Returns when the session must call one of these functions. */
 int64_t pipeline_due(const struct pipeline *pipeline, enum need need);
 
 static inline void counter_add(_Atomic uint64_t *counter, int n) {

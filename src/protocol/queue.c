@@ -10,8 +10,8 @@
 
 /* Contenders that wait for the quota. */
 
-/* Returns whether it must not wait for others of this session to leave
- * (quota.h): the first on its path, a permit, a writer that downgrades. */
+/* Returns whether `c` must not wait for others of this session (quota.h): the
+ * first on its path, a permit, a writer that downgrades. */
 static bool is_urgent(const struct contender *c) {
   return c->queue->entered == 0 || c->options.kind == KIND_PERMIT ||
          c->options.downgrade;
@@ -77,7 +77,7 @@ static bool is_kept_out(const struct contender *c) {
   return false;
 }
 
-/* May a parked contender have a node now?  `first`: none waits before it. */
+/* May a parked contender have a node now? `first`: no other is ahead of it. */
 static enum admission admission(const struct contender *c, bool first) {
   const struct queue *queue = c->queue;
   enum renewal renewal = queue->directory.renewal;
@@ -102,7 +102,7 @@ static void refuse_for_quota(struct contender *c) {
 }
 
 /* Refuses all contenders if a server does not delete a node of this session: a
- * new node would be behind that one, and could not be deleted either. */
+ * new node would be behind that node, and could not be deleted either. */
 static void refuse_where_kept(struct queue *queue) {
   int rc = 0;
   for (const struct contender *c = queue->first; c; c = c->next)
@@ -112,9 +112,9 @@ static void refuse_where_kept(struct queue *queue) {
                      directory_length(&queue->directory), rc);
 }
 
-/* Admits contenders in order of arrival.  One that must wait for its place
- * blocks all behind it, but impatient ones are refused at once.  Returns the
- * blocking contender, or NULL. */
+/* Admits contenders in order of arrival. A contender that must wait blocks all
+ * behind it, but impatient ones are refused at once. Returns the blocking
+ * contender, or NULL. */
 static struct contender *admit_all(struct queue *queue) {
   struct contender *blocked = NULL;
   for (struct contender *c = queue->parked; c; c = c->next) {
@@ -206,7 +206,7 @@ void queue_look_around(struct contender *c) {
  * shows anything later.  When others come, it stops looking, because they stay
  * for a while. */
 
-/* An empty list lacks the holder's node, too; its watch will report that. */
+/* An empty list lacks the holder's node, too. Its watch reports the loss. */
 static void see_around(struct contender *c, const struct listing *listing) {
   if (!c->watches_children || c->view.phase == VIEW_ALONE) return;
   if (listing->count == 1 && listing_find(listing, c->node.name)) {

@@ -47,7 +47,7 @@ struct contender *queue_find(const struct queue *queue, const char *name);
 /* Returns the writer that `c` downgrades, while it exists; NULL: none. */
 struct contender *queue_writer(const struct contender *c);
 
-/* Adds or removes a listener for its lists. */
+/* Adds a receiver of the queue's lists, or removes it. */
 void queue_join_onlooker(struct queue *queue, struct onlooker *onlooker);
 void queue_leave_onlooker(struct queue *queue, struct onlooker *onlooker);
 

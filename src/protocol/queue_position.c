@@ -1,5 +1,5 @@
 /* What a list shows of a contender: its position, and the nodes to watch.
- * acquire_fsm.c argues why that is enough. */
+ * acquire_fsm.c argues why these facts are enough. */
 #include "queue_position.h"
 
 #include "blocker.h"
@@ -8,11 +8,11 @@
 #include "queue.h"
 
 /* A server need not report the deletion of a node that the waiter may not read
- * (watch.c).  But it reports changes of the directory, which the waiter may
- * list.  Only the first few waiters watch the directory, or each change would
- * make all of them list.  A waiter further back polls the node before its
- * predecessor.  When that is gone, it lists (queued.c), and may be near by
- * then. */
+ * (watch.c). But it reports changes of the directory, which the waiter may
+ * list. Only the first few waiters watch the directory, or each change would
+ * make all of them list. A waiter further back polls the node before its
+ * predecessor. When that node is gone, the waiter lists (queued.c), and may be
+ * near by then. */
 enum { NEAR = 3 };
 
 static bool must_watch_children(const struct contender *c) {

@@ -1,5 +1,5 @@
-/* A node's position in the order of numbers: what a list shows of it, and what
- * follows. */
+/* A contender's position in the queue: computes it from a list, and acts on
+ * it. */
 #ifndef ZKLOCK_QUEUE_POSITION_H
 #define ZKLOCK_QUEUE_POSITION_H
 
@@ -7,7 +7,7 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Handles a list that was sent after the contender's create. */
+/* Handles a list that was requested after the contender's create. */
 void queue_position_listed(struct contender *c, const struct listing *listing);
 /* Acts on what the list has shown: the contender is first, or sets watches. */
 void queue_position_act(struct contender *c);

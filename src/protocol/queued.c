@@ -32,9 +32,9 @@ void queued_note_blocker(struct contender *c) {
 
 /* News of watches. */
 
-/* The node ahead is gone.  If it was the only one, the contender is first (2
- * and 3 in acquire_fsm.c).  Otherwise it needs a list.  One that is in flight
- * will do: its reply comes after this news, so it is not older. */
+/* The node ahead is gone. If it was the only one, the contender is first (facts
+ * 2 and 3 in acquire_fsm.c). Otherwise it needs a list. A list that is in
+ * flight will do: its reply comes after this news, so it is not older. */
 static void predecessor_gone(struct contender *c) {
   bool only_one =
       contender_sees(c) && c->view.ahead == 1 && c->view.nearest_proves;
@@ -94,10 +94,10 @@ static void own_read(struct contender *c, const struct reply *reply) {
   if (c->state == CONTENDER_QUEUED && contender_sees(c)) c->wait_ops->look(c);
 }
 
-/* Our ACL lets us read our nodes (doc/api.md).  So an unreadable node that is
- * known by name only is another session's.  If it was ours, its ACL was
- * changed, and no server tells whether it still is ours.  A holder's node is
- * polled instead. */
+/* Every ACL of zklock lets its session read its own nodes (doc/api.md). So an
+ * unreadable node that is known by name only is another session's. If it was
+ * ours, its ACL was changed, and no server reports whether it still is ours. A
+ * holder's node is polled instead. */
 static void own_hidden(struct contender *c) {
   if (c->state != CONTENDER_QUEUED || contender_is_surely_ours(c)) return;
   if (c->node.known == NODE_MADE)
@@ -171,7 +171,7 @@ void queued_heard(struct watcher *watcher, enum watch_news news,
     blocker_gone(c, watcher, reply);
 }
 
-/* The other functions of the way. */
+/* The other functions of queued_wait_ops. */
 
 /* One list serves all contenders of a batch. */
 void queued_sent(struct contender *c) {

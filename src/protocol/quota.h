@@ -2,12 +2,12 @@
  *
  * When a session ends, one transaction lists the paths of all its nodes.
  * ZooKeeper accepts no transaction of more than 1 MiB, and a server that has
- * logged a longer one could never start again.  So each node takes a hold
- * reference of the quota.  When the quota is used up, contenders wait without a
- * node, in order of arrival on their path.
+ * logged a longer one could never start again. So each node takes a share of
+ * the quota. When the quota is used up, contenders wait without a node, in
+ * order of arrival on their path.
  *
- * Watches take no share: a client sends them in one packet only if its
- * handle reconnects, and zklock's handles never do.
+ * Watches take no share: a client sends them in one packet only if its handle
+ * reconnects, and zklock's handles never do.
  *
  * Pure arithmetic. */
 #ifndef ZKLOCK_QUOTA_H
@@ -49,8 +49,8 @@ enum quota_answer quota_ask(const struct quota *quota, size_t bytes,
 
 void quota_take(struct quota *quota, size_t bytes);
 void quota_give(struct quota *quota, size_t bytes);
-/* Lets another contender try: the one that could have had the quota did not
- * need it. */
+/* Lets another contender try, because the one that was woken did not need the
+ * quota. */
 void quota_pass_on(struct quota *quota);
 /* Returns whether quota was returned since the last call, so that a waiter may
  * fit now. */

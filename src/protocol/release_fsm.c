@@ -11,12 +11,12 @@
 
 /* Deleting the node. */
 
-/* Returns whether the owner must be read before the delete.  A name is a hint
- * (name.h): a node found by name may be another session's.  In a later
- * connection than the one that named the owner, the name may also have passed
- * on.  A delete whose reply was lost may have been applied, and the directory
- * deleted and created again since.  orphans.c argues what a delete behind that
- * read may hit. */
+/* Returns whether the owner must be read before the delete. A name is a hint
+ * (name.h): a node found by name may be another session's. If the owner was
+ * named in an earlier connection, the name may have passed to another node
+ * since: a delete whose reply was lost may have been applied, and the directory
+ * deleted and created again. orphans.c argues what a delete behind that read
+ * may hit. */
 static bool is_to_be_asked(const struct contender *c) {
   return !contender_is_surely_ours(c);
 }
@@ -35,7 +35,8 @@ void acquire_fsm_try_to_leave(struct contender *c) {
   }
 }
 
-/* Returns whether only its number decides which contenders are ahead. */
+/* Returns whether only the number of `c` decides which nodes are ahead of
+ * it. */
 static bool stands_in_line(const struct contender *c) {
   enum kind kind = c->options.kind;
   return kind <= KIND_WRITE || kind == KIND_GATE;
@@ -232,7 +233,7 @@ void acquire_fsm_session_ended(struct contender *c) {
                                                  : LOSS_SESSION_EXPIRED);
   if (c->state == CONTENDER_GONE) return;
   if (c->state != CONTENDER_PARKED) acquire_fsm_finish(c);
-  /* The writer's node is gone, and its place in the queue. */
+  /* The writer's node is gone, and with it the place in the queue. */
   if (c->options.downgrade) acquire_fsm_refuse(c, REFUSED_LOST, 0);
 }
 
@@ -287,8 +288,9 @@ static void not_removed(struct contender *c, int rc) {
                                          SECOND / 10 << c->attempts));
 }
 
-/* LEAVING: handles a read of the node's owner.  A node that is known by name
- * only and may not be read is not ours: our ACL lets us read our nodes. */
+/* LEAVING: handles a read of the node's owner. A node that is known by name
+ * only and may not be read is another session's: every ACL of zklock lets its
+ * session read its own nodes. */
 static void asked(struct contender *c, const struct reply *reply) {
   bool hidden = reply->rc == REPLY_NO_AUTH && c->node.known == NODE_MADE;
   bool known = hidden || reply->rc == REPLY_OK || reply->rc == REPLY_NO_NODE;

@@ -21,11 +21,11 @@ void acquire_fsm_refuse(struct contender *c, enum refusal_code why, int reason);
  * its directory's path (struct denial). */
 void acquire_fsm_deny(struct contender *c, const char *what, size_t length,
                       int rc);
-/* Refuses `c` because the ACL of its node forbids reading.  No server would
- * tell whether the node still belongs to it. */
+/* Refuses `c` because the ACL of its node forbids reading. So no server reports
+ * whether the node still belongs to it. */
 void acquire_fsm_deny_hidden(struct contender *c);
-/* Does as acquire_fsm_deny.  But a patient contender waits if `rc` is
- * transient. */
+/* Does as acquire_fsm_deny. But if `rc` is transient, a patient contender waits
+ * instead. */
 void acquire_fsm_fail(struct contender *c, const char *what, size_t length,
                       int rc);
 /* Refuses `c` because its deadline has passed. */
@@ -46,8 +46,7 @@ void acquire_fsm_disconnected(struct contender *c);
 void acquire_fsm_session_ended(struct contender *c);
 void acquire_fsm_close(struct contender *c);
 
-/* ---- For acquire_fsm.c
- * ---------------------------------------------------------- */
+/* Called only by acquire_fsm.c: */
 
 /* Submits the request that LEAVING needs; idempotent. */
 void acquire_fsm_try_to_leave(struct contender *c);

@@ -49,7 +49,7 @@ bool rule_blocks(enum kind kind, const struct entry *own,
 bool rule_is_of_other_kind(enum kind kind, enum layout layout,
                            enum role other) {
   if (other == ROLE_FOREIGN || other == ROLE_PERMIT || other == ROLE_HOLD)
-    return false; /* seen by the lock's other nodes */
+    return false; /* the lock's other nodes show its kind */
   switch (kind) {
     case KIND_UNFAIR:
     case KIND_PERMIT:
@@ -77,7 +77,7 @@ static enum kind kind_of(enum role role) {
 }
 
 bool rule_holds(const struct listing *listing, const struct entry *own) {
-  /* A member keeps no other member out. */
+  /* A member does not keep out other members. */
   if (own->role == ROLE_MEMBER) return false;
   for (const struct entry *e = own; e > listing->entries;)
     if (rule_blocks(kind_of(own->role), own, --e)) return false;

@@ -14,7 +14,7 @@ enum kind {
   KIND_READ,   /* waits for writers ahead */
   KIND_WRITE,  /* waits for readers and writers ahead */
   KIND_PERMIT, /* waits until there are at most `permits` permits */
-  /* Has the lock if it creates the one node first; needs no list. */
+  /* Holds the lock if it creates the one node first; needs no list. */
   KIND_UNFAIR,
   KIND_MEMBER, /* of a double barrier: waits for others to come */
   KIND_GATE,   /* of a semaphore's inner mutex */
@@ -40,12 +40,12 @@ enum layout { LAYOUT_CURATOR, LAYOUT_KAZOO, LAYOUT_LATCH };
 enum role rule_role(enum kind kind, enum layout layout);
 /* Returns the role of the writer that a reader of this role downgrades. */
 enum role rule_writer(enum role reader);
-/* Returns whether `other`, which is listed before `own`, blocks it.  A node
- * that no session owns blocks, too, if its name is a contender's. */
+/* Returns whether `other`, which the list has before `own`, blocks it. A node
+ * without an owner blocks, too, if its name is a contender's. */
 bool rule_blocks(enum kind kind, const struct entry *own,
                  const struct entry *other);
-/* Returns whether the deletion of `other`, if not NULL, proves that no node in
- * its place blocks `own`.  As in struct ahead. */
+/* Returns whether the deletion of `other` proves that no node in its place
+ * blocks `own` (see nearest_proves). `other` may be NULL. */
 bool rule_proves(enum kind kind, const struct entry *own,
                  const struct entry *other);
 /* Returns whether a node of role `other` in the directory belongs to a lock

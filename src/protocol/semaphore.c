@@ -31,7 +31,7 @@ static void hear_gate(struct contender *gate, enum news news) {
     return;
   }
   if (news == NEWS_REFUSED)
-    note_blocker_of_gate(c); /* the gate still knows it */
+    note_blocker_of_gate(c); /* the gate's memory is still valid */
   c->gate_state = news == NEWS_GRANTED     ? GATE_INSIDE
                   : news == NEWS_FORGOTTEN ? GATE_FREE
                                            : GATE_OUT;
@@ -79,7 +79,8 @@ static void enter(struct contender *c) {
     begin_gate(c);
 }
 
-/* Ends the gate of a decided permit, so that the next contender may enter. */
+/* Ends the gate of a permit that was granted or refused, so that the next
+ * contender may enter. */
 static void leave_gate(struct contender *c) {
   if (gate_is_ours(c)) return;
   if (c->gate->state == CONTENDER_HELD)

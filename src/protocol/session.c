@@ -33,8 +33,8 @@ const char *session_state_name(enum session_state state) {
 
 /* Steps. */
 
-/* A call inside a step may have read a later time, and the time never goes
- * back. */
+/* Sets the time, which never goes back: a call inside a step may have set a
+ * later time. */
 static void begin(struct session *s, int64_t now) {
   assert(s->pipeline.connected == session_is_connected(s));
   if (now > s->pipeline.now) s->pipeline.now = now;
@@ -83,7 +83,7 @@ static void hear_again(struct session *s) {
 
 /* Creating and freeing a session. */
 
-/* A round was answered. */
+/* Called when a round was answered. */
 static void proved(void *self) {
   struct session *s = self;
   s->expirations_in_row = 0;
@@ -140,9 +140,9 @@ static void refuse_credentials(struct session *s, struct contender *c) {
                    s->refused);
 }
 
-/* An impatient request sends its requests once and waits for no connection.  It
- * waits neither for the first connection nor for the next, nor while the
- * session shows as suspended because the servers are silent. */
+/* An impatient acquisition sends its requests once and waits for no connection.
+ * It waits neither for the first connection nor for the next, nor while the
+ * session shows as suspended because no server replies. */
 static bool is_out_of_reach(const struct session *s, bool patient) {
   return !patient && (!session_is_connected(s) || s->silent);
 }
@@ -279,8 +279,8 @@ void session_greeted(struct session *s, int64_t now, int64_t timeout,
   end(s);
 }
 
-/* Ends the last connection and session first, as steps of their own.  So their
- * deferred calls run before any contender is driven. */
+/* Ends the last connection and session first, as steps of their own. So the
+ * deferred calls of these steps run before any contender is driven. */
 void session_connected(struct session *s, int64_t now, int64_t id,
                        int64_t timeout, int64_t started) {
   if (s->state == SESSION_CLOSED) return;
@@ -357,10 +357,10 @@ void session_expired(struct session *s, int64_t now) {
   end(s);
 }
 
-/* Without attempts a server would have expired the session by now: after its
- * timeout and a tick, which is at most half the timeout.  Each lease ended
- * before that.  But after a suspend the holds may still exist; their own clock
- * ends them. */
+/* Without reconnection attempts a server would have expired the session by now:
+ * after its timeout and a tick, which is at most half the timeout. Each lease
+ * ended before that. But if the machine was suspended, holds may still exist;
+ * their own clock ends them. */
 bool session_is_beyond_help(const struct session *s, int64_t now) {
   return s->state == SESSION_SUSPENDED && s->all.holders == 0 &&
          s->pipeline.counters.pending_releases > 0 &&

@@ -48,8 +48,8 @@ struct session {
   struct listener listener;
   const char *chroot;
   enum session_state state;
-  /* CONNECTED, but the user sees SUSPENDED because a hold's lease ran out.  No
-   * decision depends on it. */
+  /* CONNECTED, but the user sees SUSPENDED because a hold's lease ran out. The
+   * protocol decides nothing by it. */
   bool silent;
   int refused; /* code of refused credentials (session_refused); 0: accepted */
   int calls;   /* nesting depth of calls */
@@ -81,7 +81,7 @@ bool session_acquire(struct session *s, int64_t now, struct contender *c,
                      const char *path);
 /* Releases a hold; does nothing if it is not held. */
 void session_release(struct session *s, int64_t now, struct contender *c);
-/* Cancels a wait; does nothing if it has ended, as by a grant. */
+/* Cancels a wait; does nothing if it has ended, for example by a grant. */
 void session_cancel(struct session *s, int64_t now, struct contender *c);
 /* Ends a hold whose owner knows that it is over; does nothing if it is not
  * held. */
@@ -95,8 +95,8 @@ void session_watch(struct session *s, int64_t now, struct contender *c);
 /* Reports to this holder from now on, by NEWS_ALONE and NEWS_COMPANY, whether
  * other nodes are in its queue. */
 void session_look_around(struct session *s, int64_t now, struct contender *c);
-/* Begins a node wait or a barrier leave: a wait without a contender.  Its own
- * function reports the end, possibly before the call returns.  Returns false if
+/* Begins a node wait or a barrier leave: a wait without a contender. Its
+ * handler reports the end, possibly before the call returns. Returns false if
  * there is no memory; then nothing has begun. */
 bool session_keep_node_wait(struct session *s, int64_t now,
                             struct node_wait *v);
@@ -111,11 +111,11 @@ void session_close(struct session *s, int64_t now);
 
 /* Reports from the client:
  *
- * A connection attempt may be under way from now on.  Its reply may never come,
- * and the server may have granted a shorter timeout than is known. */
+ * A connection attempt may be under way from now on. Its reply may be lost, and
+ * the server may have granted a shorter timeout than zklock knows. */
 void session_attempting(struct session *s, int64_t now);
-/* `started` is a time before this connection's attempt began, and after every
- * request that was answered in the last connection was sent. */
+/* `started` is a time before this connection's attempt began. It is later than
+ * the sending of every request that was answered in the last connection. */
 void session_connected(struct session *s, int64_t now, int64_t id,
                        int64_t timeout, int64_t started);
 /* A server has accepted the connection and granted `timeout`.  It may still
@@ -139,8 +139,8 @@ void session_event(struct session *s, int64_t now, enum watch_event event,
 /* Ends each batch of the calls above: runs what is due and sends what
  * waited. */
 void session_run(struct session *s, int64_t now);
-/* Sends a request that lingers to be joined by a later one.  Must be called
- * before the thread sleeps. */
+/* Returns whether a delete waits for a create to join it. If so, session_flush
+ * sends it and must be called before the thread sleeps. */
 static inline bool session_lingers(const struct session *s) {
   return s->pipeline.lingers;
 }

@@ -1,10 +1,10 @@
 /* The end of a queue as the last list showed it: the nodes just ahead of a
- * newcomer.  A contender that has held the lock and returns can wait for them,
+ * newcomer. A contender that has held the lock and returns can wait for them,
  * and needs no list until they are gone.
  *
- * It is only a hint and never grants: a contender that follows the tail has
- * seen no list, and one must follow.  The number of its node tells how many
- * nodes were created in between. */
+ * The tail is only a hint and never grants: a contender that follows it has
+ * seen no list, and one must follow. The number of the contender's node shows
+ * how many nodes were created in between. */
 #ifndef ZKLOCK_TAIL_H
 #define ZKLOCK_TAIL_H
 
@@ -18,8 +18,8 @@ struct tail {
   enum role role;   /* the role of such a contender's node */
   int32_t number;   /* the last number known to be assigned */
   int length;       /* how many nodes block a newcomer */
-  char last[NAME_MAX_USUAL];   /* the last of them */
-  char before[NAME_MAX_USUAL]; /* the one before that; "": none */
+  char last[NAME_MAX_USUAL];   /* the name of the last of them */
+  char before[NAME_MAX_USUAL]; /* the name before `last`; "": none */
 };
 
 /* Stores the nodes behind `own`, whose contender holds the lock or is about to.

@@ -6,11 +6,12 @@
  * This is the contender's node.  One transaction creates it together with
  * `holder`, and one deletes both.
  *
- * The reason is a late delete.  A server's thread may read a delete and stall.
- * The connection breaks, the client reconnects to the same server and deletes
- * the node again, and another client creates it.  Then the thread continues
- * (doubts.h).  A late delete of `holder` alone would end that client's hold.
- * That client would not know yet, so two would believe that they hold the lock.
+ * The second node defeats a late delete. A server's thread may read a delete
+ * and stall. The connection breaks, the client reconnects to the same server
+ * and deletes the node again, and another client creates it. Then the thread
+ * continues (doubts.h). A late delete of `holder` alone would end that client's
+ * hold. That client would not know yet, so two would believe that they hold the
+ * lock.
  *
  * ZooKeeper's delete compares only the version of the data, which is 0 for each
  * new node.  But a transaction fails as a whole.  The contender's node has a
@@ -113,10 +114,10 @@ static void own_seen(struct contender *c, const struct reply *reply) {
   }
 }
 
-/* Reads whether the contender's node still exists.  Both nodes come and go
- * together, so if it is gone, `holder` is another client's.  If it exists, the
- * ACL of `holder` was changed, or an operator deleted our `holder` alone.  No
- * server tells which, so the node is kept. */
+/* Reads whether the contender's node still exists. Both nodes come and go
+ * together, so if it is gone, `holder` is another client's. If it exists, the
+ * ACL of `holder` was changed, or an operator deleted our `holder` alone. No
+ * server reports which, so the node is kept. */
 static void leave_hidden(struct contender *c, const struct reply *reply) {
   if (c->bereft) {
     lose_holder(c);
@@ -128,10 +129,11 @@ static void leave_hidden(struct contender *c, const struct reply *reply) {
   }
 }
 
-/* `holder` exists and may not be read.  Our ACL lets us read our nodes
- * (doc/api.md).  So it is another client's, unless a server has named us as
- * its owner before.  Then its ACL may have been changed, and no server tells
- * whether it still is ours.  A holder polls it, and learns when it is gone. */
+/* `holder` exists and may not be read. Every ACL of zklock lets its session
+ * read its own nodes (doc/api.md). So it is another client's, unless a server
+ * has named us as its owner before. Then its ACL may have been changed, and no
+ * server reports whether it still is ours. A holder polls it, and learns when
+ * it is gone. */
 static void own_hidden(struct contender *c, const struct reply *reply) {
   if (c->state == CONTENDER_HELD || c->undone) return;
   if (c->state == CONTENDER_LEAVING)
@@ -158,8 +160,8 @@ static void own_heard(struct contender *c, enum watch_news news,
 }
 
 /* If `holder` is ours, from a past acquisition, then its create came late or an
- * operator has deleted its own node.  A list shows which, and what remains is
- * deleted. */
+ * operator has deleted the node beside it. A list shows which, and what remains
+ * is deleted. */
 static void other_seen(struct contender *c, const struct reply *reply) {
   blocker_note_unowned(&c->predecessor, reply);
   if (reply->owner != contender_pipeline(c)->session) {
@@ -187,7 +189,7 @@ static void heard(struct watcher *watcher, enum watch_news news,
     watch_arm(watcher);
 }
 
-/* The other functions of the way. */
+/* The other functions of unfair_wait_ops. */
 
 /* An impatient client is refused without another request. */
 static void sent(struct contender *c) {

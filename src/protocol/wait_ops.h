@@ -14,19 +14,19 @@ struct contender;
 struct wait_ops {
   /* PARKED and admitted: calls acquire_fsm_enter, now or later. */
   void (*enter)(struct contender *c);
-  /* The create was sent; was answered. */
+  /* Called after the create was sent, and after its reply. */
   void (*sent)(struct contender *c);
   void (*made)(struct contender *c);
   /* Determines whether the contender has a node and is first.  Sends the
    * requests that it needs for this. */
   void (*look)(struct contender *c);
-  /* QUEUED: does the same again, because the lease is valid again or the timer
-   * has fired before the deadline. */
+  /* QUEUED: does the same as `look`, because the lease is valid again or the
+   * timer has fired before the deadline. */
   void (*look_anew)(struct contender *c);
   /* LEAVING with a node: returns whether it may be deleted by its name.  If
    * not, sends the requests to find out. */
   bool (*may_remove)(struct contender *c);
-  /* Handles a list that was sent after the create. */
+  /* Handles a list that was requested after the create. */
   void (*listed)(struct contender *c, const struct listing *listing);
   watch_handler *heard;
   /* Stores in c->blocker which node keeps it waiting, for its refusal. */

@@ -66,7 +66,7 @@ static void end_enquiry(struct watch *w) {
   w->enquiry = NULL;
 }
 
-/* Returns false without a connection, or if it must be tried again. */
+/* Returns false if there is no connection, or if the caller must try again. */
 static bool ask(struct watch *w, enum op_kind kind) {
   struct pipeline *pipeline = w->of->pipeline;
   if (!pipeline->connected) return false;
@@ -103,7 +103,7 @@ static bool is_known(const struct watch *w) {
   return is_at_server(w) || is_hidden(w);
 }
 
-/* Returns whether the same holds, and a server would send an event. */
+/* Returns whether a server has the watch and would send its event. */
 static bool is_armed(const struct watch *w) {
   return is_at_server(w) && !is_hidden(w);
 }
@@ -127,8 +127,8 @@ static bool is_left(const struct watch *w) {
   return is_of_this_connection(w, w->left_in);
 }
 
-/* Removes a watch without watchers.  Also removes it from the server, which has
- * it or may have it. */
+/* Removes a watch that has no watchers. Also removes it from the server, if the
+ * server has it or may have it. */
 static void dispose(struct watch *w) {
   struct pipeline *pipeline = w->of->pipeline;
   if (w->wanted > 0 || is_asking(w)) return;
@@ -261,8 +261,8 @@ static bool is_ours(const struct watch *w) {
   return w->of->is_ours(w->of, w->name);
 }
 
-/* Stores the data, which are used for a message only.  So they may be missing
- * for lack of memory.  Those of a node of ours are known anyway. */
+/* Stores the data, which are used for a message only. So they may be missing
+ * for lack of memory. This session knows the data of its own nodes anyway. */
 static void note_data(struct watch *w, const struct reply *reply) {
   bool told = reply->size > 0 && reply->data && !is_ours(w);
   int size = told ? reply->size : 0;

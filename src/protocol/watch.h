@@ -1,9 +1,10 @@
 /* A watch: one node of a directory that contenders of this session observe.
- * They share it, because a waiter's own node is what the next waiter waits for.
- * The watch is removed at the server when its last watcher has left.
+ * Contenders share a watch, because one waiter's own node is what the next
+ * waiter waits for. The watch is removed at the server when its last watcher
+ * has left.
  *
  * Each contender has a slot for it, a watcher, with a function that receives
- * the news.  The contender that created the node is called first.  It must know
+ * the news. The contender that created the node is called first. It must know
  * that it has lost its node before the next contender learns that it is
  * first. */
 #ifndef ZKLOCK_WATCH_H
@@ -60,7 +61,7 @@ struct watch {
   int wanted;         /* the number of watchers */
   unsigned armed_in;  /* the connection in which the server confirmed it */
   unsigned hidden_in; /* the connection in which the node was hidden */
-  unsigned left_in;   /* the connection that may have it, though unwanted */
+  unsigned left_in;   /* the connection in which it may remain unwanted */
   uint32_t hash;
   char *data;   /* the first bytes of the node's data, as read last */
   int size;     /* of all the data; 0: no data, or our node */
@@ -93,8 +94,8 @@ bool watch_want(struct watcher *watcher, struct watches *watches,
                 const char *name);
 void watch_drop(struct watcher *watcher);
 
-/* Asks the server for the watch, unless it is known or asked for.  Does nothing
- * without a watch. */
+/* Asks the server for the watch, unless the server has it or the request is in
+ * flight. Does nothing if the watcher has no watch. */
 void watch_arm(const struct watcher *watcher);
 /* Reads the node, even if its watch is armed. */
 void watch_read(const struct watcher *watcher);
@@ -126,8 +127,8 @@ bool watch_was_of(const struct watcher *watcher, int64_t czxid);
 /* Returns whether this child is watched. */
 bool watch_is_for(const struct watcher *watcher, const char *name);
 
-/* Returns whether the last read found a request to release the lock.  A watcher
- * that joins an armed watch has not been told of it. */
+/* Returns whether the last read found a request to release the lock. A watcher
+ * that joins an armed watch later receives no news of that request. */
 bool watch_is_revoked(const struct watcher *watcher);
 
 /* Reports `message` for the child, as pipeline_trouble does, because of

@@ -13,8 +13,8 @@ local access = {}
 -- two nodes.
 local LARGEST_CREDENTIAL, LARGEST_ACL = 8192, 4096
 
--- Requires text without NUL, because the client library would cut it off
--- there.
+-- Requires text without NUL: the client library would cut the text off at a
+-- NUL.
 local function read_text(value, name)
   check.type(value, "string", name)
   if value == "" then misuse("%s must not be empty", name) end
@@ -60,8 +60,8 @@ local function read_credential(entry, name)
   end
   local scheme = read_text(entry.scheme, name .. ".scheme")
   local credential = read_text(entry.credential, name .. ".credential")
-  -- Without the colon, all of it would be the user's name, which every ACL
-  -- shows.
+  -- Without a colon, the whole credential would be the user's name, which every
+  -- ACL shows.
   if scheme == "digest" and not credential:find "^[^:]+:." then
     misuse("%s.credential of scheme 'digest' must be \"user:password\"", name)
   end
@@ -164,9 +164,9 @@ local function grants(list, applies, bit)
   return false
 end
 
--- Schemes that certainly include this session.  Other entries may include it:
--- an address, a certificate, one of its users.  A session without credentials
--- is never a `digest` user.
+-- Schemes whose entries certainly include this session. Entries of other
+-- schemes may include it: an address, a certificate, one of its users. A
+-- session without credentials is never a `digest` user.
 local surely = setmetatable({ world = true, auth = true },
   { __index = function() return false end })
 local perhaps, never_a_user = {}, { digest = false }
@@ -197,7 +197,7 @@ local function read_list(acl, credentials)
   local list, size = {}, 0
   for i, entry in ipairs(acl) do
     list[i] = read_entry(entry, ("option 'acl' [%d]"):format(i), credentials)
-    -- A server also reads two lengths and the permissions.
+    -- In a request, an entry also has two lengths and its permissions.
     size = size + 12 + #list[i].scheme + #list[i].id
   end
   if size > LARGEST_ACL then

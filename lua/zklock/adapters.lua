@@ -1,15 +1,15 @@
---- Adapters: a session's adapters, one for each loop that it was used in.  They
+--- Adapters: a session's adapters, one for each loop that it was used in. They
 -- decide whether a loop must watch the session's descriptor.
 --
--- It must as long as a task waits, a callback is expected, or a hold has
--- listeners: then the adapter is armed.  It stays armed until the errors of
--- callbacks are raised, because each step() raises one.
+-- A loop must watch it as long as a task waits, a callback is expected, or a
+-- hold has listeners: then the loop's adapter is armed. The adapter stays armed
+-- until the errors of callbacks are raised, because each step() raises one.
 local loops = require "zklock.loop"
 
 local Adapters = {}
 Adapters.__index = Adapters
 
---- `loop`: the option.
+--- `loop`: the session's option `loop`.
 function Adapters.new(engine, loop)
   return setmetatable({
     engine = engine,
@@ -18,7 +18,7 @@ function Adapters.new(engine, loop)
     -- By adapter: `{ waiting =, holds =, armed = }`.
     served = setmetatable({}, { __mode = "k" }),
     host_reads = false, -- a loop itself reads the bytes of the wake-up
-    may_leave = false, -- one of them has is_leaving()
+    may_leave = false, -- an adapter has is_leaving()
   }, Adapters)
 end
 
@@ -34,11 +34,12 @@ function Adapters:of_maker(maker)
   }
   self.host_reads = self.host_reads or adapter.reads_fd
   self.may_leave = self.may_leave or adapter.is_leaving ~= nil
-  self.by_maker[maker] = adapter -- last: whatever is known is also served
+  self.by_maker[maker] = adapter -- last: a known adapter is served
   return adapter
 end
 
---- Returns the adapter for a call that must wait, by the running code.
+--- Returns the adapter for a call that must wait. The running code determines
+-- the loop.
 function Adapters:for_waiting()
   local adapter = self:of_maker(loops.find(self.loop))
   loops.check_fence(adapter)
@@ -49,7 +50,7 @@ local function known(self)
   return self.by_maker[loops.peek(self.loop)]
 end
 
---- Returns what owns the holds of the running task.
+--- Returns the owner of the holds that the running task acquires.
 function Adapters:owner(adapter)
   adapter = adapter or known(self)
   if adapter and adapter.owner then return adapter.owner() end
@@ -90,7 +91,8 @@ local function review(self, adapter)
   end
 end
 
---- `waiting`: true if `thing` is waited for from now on; nil if no longer.
+--- Notes whether a task waits for `thing`: true from now on, nil if no longer.
+-- Arms or disarms the adapter as needed.
 function Adapters:attend(adapter, thing, waiting)
   if not (adapter.arm or adapter.disarm) then return end
   self.served[adapter].waiting[thing] = waiting

@@ -1,6 +1,6 @@
 --- Attempt: an acquisition of one lock in progress, with the fields `hold_ref`,
--- `guard` and `wait`.  It releases what it has acquired unless the caller gets
--- it.
+-- `guard` and `wait`. Unless the caller gets the guard, the attempt releases
+-- what it has acquired.
 --
 -- Its inputs are the `terms` of a lock object (lock.lua) and a `request`
 -- (options.read_request).
@@ -27,7 +27,7 @@ function Attempt:finish()
     guards.give_back(self.guard)
     guards.tell_end(self.guard)
   end
-  -- An event then continues its line.
+  -- An event then continues the line of local turns.
   if self.hold_ref then self.hold_ref:release(true) end
   if wait then wait.terms.waiters[wait] = nil end
 end
@@ -133,7 +133,8 @@ local function announce(terms, request, wait, adapter)
   meters:begin(terms, wait.hold_ref, request.timeout)
 end
 
--- The trace callback may call step(), which may come here again.
+-- Refuses a wait, once: the trace callback may call step(), which may call this
+-- function again.
 local function refuse(terms, request, wait)
   local _, message, code = reasons.of_wait(terms.path, request, wait)
   if not wait.counted then
@@ -152,7 +153,7 @@ local function finish(attempt, terms, request, wait)
   return make_guard(attempt, terms, wait)
 end
 
--- Returns what reenter() has decided.
+-- Returns the results of a call that reenter() has decided.
 local function answer(terms, done, guard, message, code)
   if done == "lost" then
     terms.engine.meters:refuse(terms, nil, "lost")
@@ -181,7 +182,7 @@ function Attempt.acquire(attempt, terms, request)
   return finish(attempt, terms, request, wait)
 end
 
--- Runs the callback.  If that is interrupted, its guard is not made again.
+-- Runs the callback. If a hook interrupts that, the guard is not made again.
 local function deliver(attempt, terms, request, item)
   local wait, events = attempt.wait, terms.engine.events
   if wait.scope then wait.scope:remove(wait.scope.waits, wait) end
@@ -192,8 +193,8 @@ local function deliver(attempt, terms, request, item)
   end
 end
 
--- Begins the wait of an attempt without a suspended caller; its last line lets
--- it continue by itself.
+-- Begins the wait of an attempt whose caller is not suspended. If a hook
+-- interrupts the last line, events can still end the wait.
 local function begin_alone(attempt, terms, request, callback, writer)
   local wait = begin(attempt, terms, request, writer)
   local scope, item = request.scope, { fn = callback, scope = false }

@@ -65,7 +65,7 @@ function Barrier:wait(how)
   return outcome(self, timeout, node_waits.suspend(wait, adapter))
 end
 
--- It ends with "cancelled" unless the barrier was lifted before.
+-- A cancelled wait ends with "cancelled" unless the barrier was lifted before.
 local new_ticket = ticket_of(waits.cancel)
 
 --- Begins to wait and returns a ticket at once.  `callback(true)`, or

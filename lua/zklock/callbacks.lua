@@ -45,10 +45,10 @@ end
 local Callbacks = {}
 Callbacks.__index = Callbacks
 
--- The errors that are kept for a step(); of further ones only the number.
+-- The most errors that are kept for step(). Further errors are only counted.
 local MOST = 100
 
---- Calls `item.fn(...)`, as described above.
+--- Calls `item.fn(...)` and returns as `call` does.
 Callbacks.try = call
 
 --- Makes the callbacks of one session.  `log`: its option.  `want_step()` asks
@@ -58,7 +58,7 @@ function Callbacks.new(log, want_step)
     log = log or false,
     want_step = want_step,
     problems = {}, -- errors of callbacks, without a log
-    beyond = 0, -- the number of further ones
+    beyond = 0, -- how many errors were not kept
     spawn = false, -- starts a task for a callback, where it needs one
   }, Callbacks)
 end

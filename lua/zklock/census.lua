@@ -38,8 +38,8 @@ end
 
 local function by_id(a, b) return a.id < b.id end
 
---- Returns a snapshot of a session; of a closed one, its last values.  Its
--- `locks` are the session's own, which go on counting.
+--- Returns a snapshot of a session; of a closed session, its last values. The
+-- table `locks` is the session's own, which goes on counting.
 function census.read(engine)
   local is_closed, last = engine.state.is.closed, engine.state.last
   local holds = is_closed and {} or read_holds(engine)

@@ -152,8 +152,8 @@ function check.data(value, name)
   return value
 end
 
--- A method that first checks how it is called.  It has fixed parameters,
--- because varargs are slower; a surplus nil counts as no argument.
+-- Source of a method that first checks how it is called. The method has fixed
+-- parameters, because varargs are slower; a surplus nil counts as no argument.
 local looking = [[
   local fn, class, refuse, getmetatable = ...
   return function(self ARGUMENTS, surplus)
@@ -200,7 +200,7 @@ function check.methods(class, usages)
   end
 end
 
---- Does so for the methods that locks of every kind have.
+--- Does the same for the methods that locks of every kind have.
 function check.lock_methods(class)
   check.methods(class, [[
     lock:acquire(timeout or options)
@@ -213,7 +213,8 @@ function check.lock_methods(class)
   ]])
 end
 
---- Does so for a function of the module, which must be called with a dot.
+--- Checks a call of a function of the module: not with a colon, and with no
+-- surplus argument.
 function check.arguments(usage, first, ...)
   if type(first) == "table" and first.connect then
     misuse("%s must be called with a dot", usage)

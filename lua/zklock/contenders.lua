@@ -1,9 +1,8 @@
 --- Revocation and eviction: asks holders to release, and deletes the nodes of
 -- contenders.
 --
--- Each holder's node of an unfair lock has the same name.  The node beside it
--- has a name of its own, and one transaction has created both
--- (src/protocol/unfair.c).
+-- An unfair lock's node always has the same name. The node beside it has a name
+-- of its own, and one transaction has created both (src/protocol/unfair.c).
 local core = require "zklock.core"
 local questions = require "zklock.questions"
 local quote = require "zklock.quote"
@@ -34,8 +33,8 @@ local function list_beside(ask, path)
   return names
 end
 
--- Looks at `node` and at those names.  Returns the first answer, and the path
--- of the node beside it, if there is one.
+-- Looks at `node` and at the nodes with these names. Returns the answer about
+-- `node`, and the path of the node beside it, if there is one.
 local function look_beside(ask, path, node, names)
   local looks = { { "exists", path .. "/" .. node } }
   for i, name in ipairs(names) do
@@ -60,12 +59,12 @@ local function is_meant(seen, token)
   return not token or seen.token and seen.token:match "^0*(.+)$" == token
 end
 
--- Lists an unfair lock's directory, looks at the node, and deletes it if it is
--- the right one.
+-- Deletes a node. Of an unfair lock, first lists the directory to find the node
+-- beside it. Looks at the node, and deletes it if it is the right one.
 --
 -- Names are used again: an unfair lock's always, other locks' if a directory is
--- created again.  A delete does not check the token, so another node can take
--- the name between the look and the delete.  An unfair lock's two nodes are
+-- created again. A delete does not check the token, so another node can take
+-- the name between the look and the delete. An unfair lock's two nodes are
 -- deleted together or not at all, so this cannot happen there.
 local function evict(ask, path, node, token)
   local names, code, reason = {}, nil, nil
@@ -87,8 +86,8 @@ local function evict(ask, path, node, token)
   return true
 end
 
---- Deletes a contender's node, if it has the token, or none is given.  Returns
--- whether it existed.
+--- Deletes a contender's node. With a token, deletes it only if it has that
+-- token. Returns whether the node existed.
 function contenders.evict(engine, path, node, token)
   token = token and (token:match "^0*(%d+)$")
   local gone, code, reason = run(engine, evict, path, node, token)
@@ -97,14 +96,14 @@ function contenders.evict(engine, path, node, token)
     ("the eviction of %s from"):format(quote(node)), path)
 end
 
--- Revocation: writes a mark into the holders' nodes, by which it asks their
--- owners to release.  The node keeps its data, with the mark behind it.  A
--- node is read, then written if no client has written to it since; otherwise
--- it is read again.
+-- Revocation: writes a mark into the holders' nodes, which asks their owners to
+-- release. The node keeps its data, with the mark behind it. A node is read,
+-- then written if no client has written to it since; otherwise it is read
+-- again.
 --
 -- Each new node has the same version, so an unfair lock's node is written only
--- if the node beside it exists.  Each node is handled by itself, so that one
--- that refuses or is gone does not protect the others.
+-- if the node beside it exists. Each node is handled by itself: if one is gone
+-- or refuses the write, the others are still asked.
 
 -- How often to retry when other clients write in between.
 local TRIES = 5
@@ -127,7 +126,8 @@ local function note_refusal(result, row, answer)
     reason = answer.reason }
 end
 
--- Returns the write for a node; nil if there is none, as `result` records.
+-- Returns the request that marks a node; or nil, after it has noted in `result`
+-- why there is none.
 local function mark(result, row, path, read)
   local data = read.data
   if read.is == "missing" then return nil end

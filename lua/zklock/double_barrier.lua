@@ -82,7 +82,7 @@ local function begin(self, scope, guard, timeout)
   return wait
 end
 
--- Returns the result of leave(); a loss has precedence.
+-- Returns the result of leave(). If the hold was lost, that is the result.
 local function outcome(self, guard, timeout, all, code, reason)
   local kept, message, word = guards.give_back(guard)
   guards.tell_end(guard)

@@ -26,7 +26,7 @@ function elections.new(engine, path, given)
     _terms = locks.terms(engine, path, "election", "mutex", given),
     -- Weak, so that a killed task does not keep its guard or run alive.
     _guards = setmetatable({}, weak), -- of campaigns of this object
-    _runs = setmetatable({}, weak), -- the one that is running
+    _runs = setmetatable({}, weak), -- the run in progress
   }, Election)
 end
 
@@ -45,7 +45,7 @@ local function read_campaign(self, how)
 end
 
 --- Waits until the calling task leads: returns a guard, or `nil, message,
--- code`.  `how`: as acquire's.
+-- code`. `how`: the options, as for acquire.
 Election.campaign = method(Attempt, function(attempt, self, how)
   local request = read_campaign(self, how)
   return note(self, Attempt.acquire(attempt, self._terms, request))
@@ -67,7 +67,7 @@ function Election:cancel()
 end
 
 --- Campaigns, calls fn(guard) while it leads, releases the leadership, and
--- campaigns again; until stop(), or until a campaign fails.
+-- campaigns again. Returns after stop(), or when a campaign fails.
 Election.run = method(Running, function(running, self, how, fn)
   how, fn = check.function_last(how, fn, "run([options,] fn)")
   local given, of_campaign = options.read_run(how)
@@ -89,8 +89,8 @@ Election.run = method(Running, function(running, self, how, fn)
   end)
 end)
 
---- Ends run: at once if it campaigns or pauses.  A running fn is not
--- interrupted; run returns when fn does.
+--- Ends run: at once if it campaigns or pauses. A running fn is not
+-- interrupted; run returns when fn has returned.
 function Election:stop()
   self._terms.engine:check_process()
   local running = next(self._runs)
@@ -103,7 +103,7 @@ function Election:is_stopping()
   return running ~= nil and running.stopping
 end
 
--- Returns the leading guard; or one whose loss is not reported yet.
+-- Returns the leading guard, or a guard whose loss is not reported yet.
 local function find(self)
   local lost
   for guard in pairs(self._guards) do

@@ -3,24 +3,25 @@
 --     "ann@example.com" → "=ann@example.com="       "" → "=="
 --     "a/b-1"           → "=a%2Fb%2D1="       65 bytes → "=sha256=9f86…="
 --
--- **Different texts have different components.**  That of a short text is `=` E
--- `=`.  E keeps the text's letters, digits, dots and ats, and has `%` and two
--- digits for each other byte.  Reading E from the left, each step determines
--- one byte of the text.  That of a long text has a third `=`, which no E
--- contains, so it differs from those of all short texts.  Two long texts have
--- the same one only if SHA-256 collides.
+-- **Different texts have different components.** The component of a short text
+-- is `=` E `=`. E keeps the text's letters, digits, dots and ats, and has `%`
+-- and two digits for each other byte. Reading E from the left, each step
+-- determines one byte of the text. The component of a long text has a third
+-- `=`, which no E contains, so no short text has the same one. Two long texts
+-- have the same component only if SHA-256 collides.
 --
 -- **A component is never part of the marker and number of a contender's name**,
--- whatever the program puts before and behind it.  Such a name ends with a
--- marker and a number (name.c).  A marker begins and ends with `-` or `_`; a
--- component has neither, so no marker begins or ends inside it.  A marker has
--- no `=`, so none spans a component.  The last `=` cannot be part of a number,
--- so it separates the number from the text before it.  Only text that the
--- program puts behind the component can end like a contender.  Other clients
--- search for a marker anywhere in a name.  Or, like Curator, they take every
--- child for a contender and sort by the text behind the marker, or by the whole
--- name.  There they meet the first `=` of the component, which sorts after all
--- digits, and so behind real numbers.
+-- whatever the program puts before and behind it. Such a name ends with a
+-- marker and a number (name.c). A marker begins and ends with `-` or `_`; a
+-- component has neither, so no marker begins or ends inside it. A marker has no
+-- `=`, so none spans a component. The last `=` cannot be part of a number, so
+-- it separates the number from the text before it. Only text that the program
+-- puts behind the component can end like a contender.
+--
+-- Other clients search for a marker anywhere in a name. Or, like Curator, they
+-- take every child for a contender and sort by the text behind the marker, or
+-- by the whole name. Such a client meets the first `=` of the component. That
+-- `=` sorts after all digits, so the name sorts behind real numbers.
 --
 -- **A component is never** empty, `.`, `..`, `holder`, `locks`, `leases`,
 -- `zookeeper`.

@@ -1,10 +1,10 @@
---- Events: delivers what the I/O thread has decided to waits and listeners.
+--- Events: passes the I/O thread's decisions on to waits and listeners.
 -- Callbacks run only in step(), in the thread that owns the Lua state.
 --
--- An event is noted first.  The core then drops it, and `due` keeps its work
--- until that is done: `{ fn, ... }`, or a wait that must end.  A hook may raise
--- anywhere in between, and a callback may call step().  So noting an
--- event twice or doing its work twice must be harmless.
+-- An event is noted first. The core then drops it, and `due` keeps its work
+-- until that is done: `{ fn, ... }`, or a wait that must end. A hook may raise
+-- anywhere in between, and a callback may call step(). So noting an event twice
+-- or doing its work twice must be harmless.
 local errors = require "zklock.errors"
 local Hold = require "zklock.hold"
 local loops = require "zklock.loop"
@@ -22,7 +22,7 @@ function Events.new(engine, on_event)
     listeners = {}, -- by the event's name
     due = {},
     turns = {}, -- waits with callbacks whose turn has come
-    untold = {}, -- shares of holds whose loss the next step() reports
+    untold = {}, -- holds whose loss the next step() reports
     farewell = false, -- listeners of the close
   }, Events)
 end
@@ -165,8 +165,8 @@ end
 
 local function finish_scope(_, scope) scope:finish() end
 
--- By kind: returns the work of an event, if any.  An event stays with the core
--- until it is noted, so a handler may raise if memory is short.
+-- By kind: returns the work of an event, if any. The core keeps an event until
+-- it is noted, so a handler may raise if memory is short.
 local handlers = {}
 
 local function answer_to(engine, number)
@@ -261,8 +261,8 @@ end
 
 local function give_up(self) turns.give_up(self.engine) end
 
--- Not before the event is noted: until then the core can post no other alarm,
--- and later deadlines need one.
+-- Gives up waits only after the event was noted: until then the core can post
+-- no other alarm, and later deadlines need one.
 function handlers.alarm() return { give_up } end
 
 function handlers.closed(engine)
@@ -314,9 +314,9 @@ function Events:tell_turn(wait)
   self.engine.core:nudge()
 end
 
---- Reports a loss that a call has found, before that call returns.  Where
--- callbacks must not run, leaves it to the event that is under way.  A known
--- suspension is reported first.  `hold_ref`: any hold reference of the hold.
+--- Reports a loss that a call has found, before that call returns. If callbacks
+-- must not run now, leaves the report to the event that is under way. A known
+-- suspension is reported first. `hold_ref`: any hold reference of the hold.
 function Events:lose(hold, hold_ref, reason)
   local engine, listeners = self.engine, hold.listeners
   hold.lost = hold.lost or reason

@@ -31,7 +31,7 @@ Guard._scope = false -- the nginx request with which it ends
 -- Functions for the library, not for users.
 local guards = {}
 
--- Four fields, as in Hold.new.
+-- Has four fields, for the reason given at Hold.new.
 function guards.new(hold, hold_ref)
   return setmetatable({
     _hold = hold,
@@ -57,16 +57,16 @@ local function lost(self)
   return errors.lost(self.path, self:reason())
 end
 
---- Returns whether it was released, also after a loss.
+--- Returns whether the guard was released, even after a loss.
 function guards.is_over(guard) return guard._outcome ~= false end
 
---- Returns why it is lost, if it is: see Hold:find_loss.
+--- Returns why the hold is lost, if it is: see Hold:find_loss.
 function guards.find_loss(self)
   return self._hold:find_loss(self._hold_ref)
 end
 
---- Does so for a call that must return `nil, message, code`.  It calls the
--- listeners first.
+--- Returns `nil, message, code` for a call on a lost hold, after it has called
+-- the listeners.
 function guards.refuse(self)
   local hold = self._hold
   local reason = hold:find_loss(self._hold_ref)
@@ -75,13 +75,13 @@ function guards.refuse(self)
   return true, lost(self)
 end
 
--- Returns the result of release() once it is over.
+-- Returns the result of release() for a guard that is over.
 local function answer(self)
   if self._outcome == "lost" then return lost(self) end
   return true
 end
 
--- Lets the confirmation that the hold's node is deleted end a wait.
+-- Returns a wait that ends when a server confirms that the node is deleted.
 local function expect_removal(self)
   local hold = self._hold
   local engine = hold.owners.engine
@@ -188,7 +188,8 @@ function Guard:lease()
   return self._hold_ref:lease()
 end
 
--- Asks a server: returns the code, unless all is well, and the wait.
+-- Asks a server whether the hold's node exists. Returns the code, or nil if the
+-- node exists, and the wait.
 local function ask(self)
   local engine = self._hold.owners.engine
   if self._hold.lost or self._hold_ref:state() == "lost" then return nil end
@@ -233,7 +234,7 @@ function Guard:token_number()
   return self._hold_ref:token_number()
 end
 
---- Returns "held", "suspended", "released" or "lost".
+--- Returns the guard's state: "held", "suspended", "released" or "lost".
 function Guard:state()
   if self._outcome then return self._outcome end
   if self._hold.lost then return "lost" end
@@ -241,7 +242,7 @@ function Guard:state()
   return self._hold_ref:state()
 end
 
---- Returns why it was lost: a key of errors.losses; nil if it was not.
+--- Returns why the hold was lost: a key of errors.losses; nil if it was not.
 function Guard:reason()
   if self:state() ~= "lost" then return nil end
   return self._hold.lost or self._hold_ref:reason()

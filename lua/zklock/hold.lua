@@ -59,8 +59,8 @@ function Hold.find_losses(engine)
   return lost
 end
 
---- Takes all holds that are not lost, when the session is closed.  They end
--- thereby, and events no longer find them.
+--- Takes all holds that are not lost, when the session is closed. This ends
+-- them, and events no longer find them.
 function Hold.take_all(engine)
   local taken = {}
   for number, hold in pairs(engine.holds) do
@@ -86,7 +86,7 @@ function Hold:stand_on(stack)
 end
 
 --- Ends the hold after the release of its last hold reference, `hold_ref`;
--- events no longer find it.  Returns whether they could until now.
+-- events no longer find it. Returns whether events could find it before.
 function Hold:finish(hold_ref)
   local holds, number = self.owners.engine.holds, hold_ref:number()
   local was_known = holds[number] ~= nil

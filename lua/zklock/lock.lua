@@ -23,8 +23,8 @@ local insides = {
   ["double barrier"] = check.set "ready",
 }
 
--- What counted locks count; all users of a path in one session must agree on
--- it.
+-- The units of locks with a count. All users of such a path in one session must
+-- give the same count.
 local counted = { semaphore = "permit", ["double barrier"] = "member" }
 
 local function signature_of(family, lock_options)

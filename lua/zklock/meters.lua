@@ -133,8 +133,8 @@ local function refuse(self, terms, hold_ref, code)
     { waited = hold_ref and hold_ref:waited() or 0, code = code })
 end
 
---- Counts an acquisition that ended without the lock.  `hold_ref`: nil if the
--- session refuses it before it begins.
+--- Counts an acquisition that ended without the lock. `hold_ref`: nil if the
+-- session has refused the acquisition before it began.
 function Meters:refuse(terms, hold_ref, code)
   refuse(self, terms, hold_ref, code)
   self:tell()

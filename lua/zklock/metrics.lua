@@ -23,8 +23,8 @@ end
 
 local marks = { ["\\"] = "\\\\", ['"'] = '\\"', ["\n"] = "\\n" }
 
--- Escapes text that looks like a byte that plain.text has escaped, because two
--- paths must not become the same sample.
+-- plain.text writes a hidden byte as `\xNN`. Text that already looks like that
+-- is escaped first: otherwise two paths could become the same sample.
 local function write_label(name, value)
   value = plain.text((value:gsub("\\(x%x%x)", "\\x5c%1")))
   return ('%s="%s"'):format(name, (value:gsub('[\\"\n]', marks)))

@@ -106,14 +106,14 @@ local function start(self, taking)
   self._takings[taking] = true
 end
 
--- Cancels it: it ends with "cancelled" unless the last part was granted
+-- Cancels a taking: it ends with "cancelled" unless the last part was granted
 -- before.
 local function cancel(taking)
   taking.cancelled = true
   if taking.wait then waits.cancel(taking.wait) end
 end
 
--- Returns why it cannot go on after a grant: nil, message, code.
+-- Returns the error if a taking cannot go on after a grant: nil, message, code.
 local function obstacle(self, taking, is_complete)
   if self._engine.state.is.closed then return reasons.closed(self.path) end
   local lost_path = multi_guards.lost_path(taking.guard)
@@ -125,7 +125,7 @@ local function obstacle(self, taking, is_complete)
   end
 end
 
--- Notes the answer of a part.  Returns nothing if the next part must be
+-- Notes the result of a part. Returns nothing if the next part must be
 -- acquired; otherwise true and the result of the whole acquisition.
 local function note(self, taking, part, message, code)
   local guard = taking.guard

@@ -60,7 +60,7 @@ local function tell(events, self)
   self._listeners = {}
 end
 
--- Reports its end to the listeners, once, if it was lost.
+-- Reports a loss of the multi to its listeners, once.
 local function tell_end(self)
   self._engine.meters:tell()
   if self._outcome == "lost" then self._engine.events:do_now(tell, self) end
@@ -108,8 +108,8 @@ function multi_guards.complete(self, owners, owner)
   owners:push("multi", owner, self)
 end
 
---- Returns whether it is lost, by events or by the clock.  A loss that it finds
--- is final.
+--- Returns whether the multi is lost, by events or by the clock. A loss that
+-- this call finds is final.
 function multi_guards.find_loss(self)
   for _, part in ipairs(self._outcome and {} or self._parts) do
     local reason = guards.find_loss(part)
@@ -125,9 +125,9 @@ end
 
 local lost = multi_guards.refuse
 
--- Ends it, and reports a loss.  Returns the confirmations to await.  A part may
--- have come after a loss has ended it.  After an interruption, another call
--- releases the rest.
+-- Ends the guard, and reports a loss. Returns the confirmations to await. A
+-- part may have been granted after a loss ended the guard. After an
+-- interruption, another call releases the rest.
 local function finish(self, confirm)
   -- The next acquisition must not return a loss that is already reported.
   Owners.forget(self)
@@ -199,7 +199,7 @@ function MultiGuard:state()
   return state
 end
 
---- Returns why it was lost: the reason of the first part that was lost.
+--- Returns why the multi was lost: the reason of the first part that was lost.
 function MultiGuard:reason()
   if self._outcome then return self._reason end
   for _, part in ipairs(self._parts) do

@@ -21,16 +21,16 @@ function node_waits.new(engine, seconds, ask, ...)
   return wait
 end
 
---- Suspends the caller until it is over.
+--- Suspends the caller until the wait is over.
 function node_waits.suspend(wait, adapter)
   waits.suspend(wait, adapter)
   if wait.code then return nil, wait.code, wait.reason or nil end
   return true
 end
 
---- Calls `callback` at its end, from step(), with true, or with nil, code and
--- reason; again if it is interrupted.  `scope`: the nginx request with which
--- it ends, if any.
+--- Calls `callback` from step() when the wait ends: with true, or with nil,
+-- code and reason. Calls it again if a hook interrupts it. `scope`: the nginx
+-- request with which the wait ends, if any.
 function node_waits.enter(wait, scope, callback)
   return waits.listen(wait, scope, function()
     if wait.code then return callback(nil, wait.code, wait.reason or nil) end
@@ -39,7 +39,7 @@ function node_waits.enter(wait, scope, callback)
 end
 
 --- Returns how long the core waits, by the user's timeout, and whether it waits
--- for more than a server's reply.
+-- for more than one reply of a server.
 function node_waits.limit(engine, timeout, scope)
   if timeout == 0 then return engine:patience(), false end
   return timeout or engine.adapters:limit(scope), true

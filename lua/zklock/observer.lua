@@ -66,7 +66,8 @@ function watched(self, turn, wait)
   fail(self, turn, wait.code, wait.reason)
 end
 
--- While fn waits, another step() may call this again.
+-- Marks that fn is running: while fn waits, another step() may deliver the turn
+-- again.
 local Telling = protect.class()
 
 function Telling:finish() self.turn.telling = false end
@@ -88,7 +89,7 @@ local function tell(self, turn)
   watch(self, turn)
 end
 
--- Evaluates the servers' answer.
+-- Handles the servers' answer.
 local function see(self, turn, contenders, count)
   local leader, node = surveys.leader_of(contenders, self.modes)
   turn.leader, turn.node = leader, leader and node

@@ -39,12 +39,14 @@ end
 -- Clocks run at nearly the same rate, and servers' times are milliseconds.
 local RATE, TICK = 1.05, 0.001
 
---- Returns whether there was no success yet, or the last one is at least a
--- period ago; and the age of the last success in seconds at the beginning of
--- this wait, by the servers' clock.  An age of 0: it ended during the wait.  A
--- negative age: it lies in the future, because that clock is or was wrong.  If
--- it lies more than a period in the future, it is ignored.  If the request
--- fails, returns nil, message, code.
+--- Returns whether fn is due: there was no success yet, or the last one is at
+-- least a period ago.
+--
+-- Also returns the age of the last success at the beginning of this wait, in
+-- seconds by the servers' clock. The age is 0 if the success came during the
+-- wait. It is negative if that clock is or was wrong; a success more than a
+-- period in the future is ignored. If the request fails, returns nil, message,
+-- code.
 function once.is_due(session, guard, period)
   local last, message, code = ask(session, guard, "stat", book_of(guard.path))
   if last == nil then return nil, message, code end
@@ -71,9 +73,9 @@ local function is_success(...)
   return select("#", ...) == 0 or not not (...)
 end
 
--- Ends the run after fn has returned.  A record that a server has written
--- counts, even if the lock is lost before the reply is read: its node existed
--- then.
+-- Ends the run after fn has returned. A record that a server has written
+-- counts, even if the lock is lost before the reply is read: the lock's node
+-- existed when the server wrote it.
 local function conclude(session, guard, data, ...)
   local noted, message, code
   local succeeded = is_success(...) and guard:is_held()

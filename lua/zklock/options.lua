@@ -17,7 +17,7 @@ local of_family = {
   election = check.set(always .. " layout"),
 }
 
--- In the order of messages.
+-- In the order in which messages list them.
 local families = { "mutex", "rwlock", "semaphore", "election",
   "double barrier" }
 
@@ -107,13 +107,13 @@ local function make_lock_options(given, family, kind, permits)
       and lock_options.wait ~= "predecessor" then
     misuse("option 'local_turns' needs option 'wait' = \"predecessor\"")
   end
-  -- Read once, for each acquisition.
+  -- Read once, not again for each acquisition.
   lock_options.prepared = core.lock_options(lock_options)
   return lock_options
 end
 
--- Shared ways of locks without options, by kind and permits, because a session
--- may have thousands of such locks.
+-- The core's options of locks without user options, by kind and permits. They
+-- are shared, because a session may have thousands of such locks.
 local plain_options = setmetatable({}, { __mode = "v" })
 
 local function read_lock_options(given, family, kind, permits)
@@ -203,7 +203,8 @@ end
 local of_leave = check.set "timeout guard"
 
 --- Reads the options of a double barrier's leave: returns the timeout and the
--- guard.  `is_of(guard, owners)` returns whether the guard belongs to it.
+-- guard. `is_of(guard, owners)` returns whether the guard belongs to the double
+-- barrier.
 function options.read_leave(given, is_of, owners)
   local timeout
   given, timeout = check.acquire_options(given, of_leave, "leave options")

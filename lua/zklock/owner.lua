@@ -50,9 +50,9 @@ local function check_insides(engine, path, signature, insides)
   end
 end
 
---- Returns the owners of a path.  `signature`: what all users of the path in
--- the session must agree on; `insides`: the names that a lock itself uses
--- there.
+--- Returns the owners of a path. `signature`: a description that all users of
+-- the path in the session must agree on. `insides`: the names that a lock
+-- itself uses below the path.
 function Owners.of(engine, path, signature, insides)
   local owners = engine.owners[path]
   if not owners then

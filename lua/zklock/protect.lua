@@ -43,10 +43,11 @@ local function fine(closing, ...)
 end
 
 if not jit and _VERSION > "Lua 5.3" then
-  -- The same where the coroutine may be closed meanwhile.  In the main chunk
-  -- an error always reaches a pcall, which closes the variables that it
-  -- passes.  So there the error keeps its traceback.  An error that kills a
-  -- coroutine closes nothing.
+  -- In these versions a coroutine may be closed while fn waits. So `closing` is
+  -- a variable that Lua closes. In the main chunk an error always reaches a
+  -- pcall, which closes the variables that it passes. So there the error keeps
+  -- its traceback. In a coroutine an uncaught error closes nothing, so a pcall
+  -- catches it.
   call = load([[
     local running, fine, note, answer = ...
     local function through(closing, fn, ...)

@@ -59,7 +59,8 @@ end
 local is_refused = questions.is_refused
 local MISSING = { missing = true }
 
---- Sends requests behind a sync, so that no answer is older than the call.
+--- Sends requests behind a sync, so that each answer shows what was committed
+-- before the call.
 function questions.ask_now(ask, path, requests)
   local all = { { "sync", path } }
   for i, request in ipairs(requests) do all[i + 1] = request end
@@ -81,10 +82,10 @@ end
 
 local run = questions.run
 
---- Runs a body without a wait: step() calls `callback` with its results.
--- Without a connection that is soon "disconnected".  `scope`: the nginx
--- request with which it ends, if any.  The body runs in a coroutine; if a hook
--- raises in it, a new coroutine starts it again.
+--- Runs a body without suspending the caller: step() calls `callback` with its
+-- results. Without a connection the result is soon "disconnected". `scope`: the
+-- nginx request with which the query ends, if any. The body runs in a
+-- coroutine; if a hook raises in it, a new coroutine starts it again.
 function questions.begin(engine, scope, callback, body, path, mode)
   local asked = false -- the coroutine, and its wait
   local resume

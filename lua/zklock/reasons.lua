@@ -42,7 +42,8 @@ local function describe_missing(missing)
     missing == 1 and " is" or "s are") or ""
 end
 
--- Appends a server's temporary error, which more time might have resolved.
+-- Returns ": " and a server's temporary error, which more time might have
+-- resolved.
 local function so_far(reason) return reason and ": " .. reason or "" end
 
 -- By code: the errors of a wait that ended without the lock.

@@ -1,7 +1,7 @@
 --- Running: a running `run` of an election, and the closing of that method.
 --
--- It campaigns, calls the user's function while it leads, and campaigns again.
--- After an error of the function it first pauses, without campaigning.
+-- A run campaigns, calls the user's function while it leads, and campaigns
+-- again. After an error of the function it first pauses, without campaigning.
 local Attempt = require "zklock.attempt"
 local callbacks = require "zklock.callbacks"
 local core = require "zklock.core"
@@ -13,7 +13,7 @@ local waits = require "zklock.wait"
 
 local Running = protect.class()
 
-Running.terms = false -- the election's
+Running.terms = false -- the terms of the election
 Running.runs = false -- the election's runs, this one among them
 Running.given = false -- options
 Running.stopping = false -- by stop()

@@ -310,8 +310,8 @@ end
 
 local lacking = "this ZooKeeper client library was built without it"
 
--- Refuses what the client library does not support: doc/operations.md says what
--- takes its place.
+-- Refuses what the client library does not support. doc/operations.md has the
+-- alternatives.
 local function refuse_unsupported(given)
   for _, entry in ipairs(given.auth) do
     if entry.scheme == "sasl" then

@@ -53,9 +53,9 @@ local function add_rows(rows, names, place)
   end
 end
 
--- Sends `request(row)` for each row, unless that is nil, and stores the
--- answers.  Returns the rows that still exist; or nil, code and reason.  A
--- contender whose node or data is hidden still counts.
+-- Sends `request(row)` for each row, if it is not nil, and stores the answers.
+-- Returns the rows that still exist; or nil, code and reason. A contender whose
+-- node or data is hidden still counts.
 local function ask_of_each(ask, rows, request, ...)
   local requests, asked = {}, {}
   for _, row in ipairs(rows) do
@@ -120,8 +120,9 @@ local function path_of(path, node)
   return (path .. "/" .. node):match "^(.-)/?$"
 end
 
--- Lists the directories, and looks at an unfair lock's node.  Returns rows, of
--- which only that one has all fields, and whether the path exists.
+-- Lists the directories, and looks at an unfair lock's node. Returns rows and
+-- whether the path exists. Only the row of an unfair lock's node has all
+-- fields.
 local function list_rows(ask, path)
   local looks, lists, listed, rows = {}, {}, {}, {}
   for i, place in ipairs(PLACES) do

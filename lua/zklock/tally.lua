@@ -54,7 +54,8 @@ local function zeros(words)
   return counts
 end
 
---- Adds all numbers of `from` to `to`, and those of its tables; copies texts.
+--- Adds all numbers of `from` to those of `to`, also in nested tables; copies
+-- texts.
 function tally.add(to, from)
   for key, value in pairs(from) do
     if type(value) == "table" then

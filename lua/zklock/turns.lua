@@ -62,7 +62,7 @@ function Line:drop(wait)
   wait.line, wait.after = false, false
 end
 
--- An interrupted call may already have sent it.
+-- Sends a wait as an acquisition, unless an interrupted call has sent it.
 local function send(wait)
   local request, terms = wait.request, wait.terms
   if wait.hold_ref:root() then return end
@@ -70,8 +70,8 @@ local function send(wait)
     request.max_hold, terms.lock_options.prepared, wait.hold_ref)
 end
 
---- Sends a wait as an acquisition of its own, behind the root, because the core
--- must report why it gets nothing.
+--- Sends a wait as an acquisition of its own, and drops it from the line.  It
+-- becomes the next root; or its wait is over, and the core reports why.
 function Line:send(wait)
   send(wait)
   self:drop(wait)
@@ -99,7 +99,8 @@ local function is_plain(wait)
     and wait.terms.lock_options.lose_on_suspend == 0
 end
 
---- Releases a guard's share; returns the results of hold_ref:release().
+--- Releases a guard's hold reference; returns the results of
+-- hold_ref:release().
 function Line:release(hold_ref, confirm)
   local first = self.first
   if not first or hold_ref:root() ~= self.root then

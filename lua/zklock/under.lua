@@ -5,8 +5,8 @@ local protect = require "zklock.protect"
 
 local under = {}
 
---- Calls fn(guard).  If this does not return, the closing of the caller's
--- method releases the lock.
+--- Calls fn(guard). If fn does not return, the closing of the caller's method
+-- releases the lock.
 function under.call(closing, guard, fn)
   if closing.bare then return protect.call(true, closing, fn, guard) end
   return fn(guard)

@@ -215,7 +215,7 @@ local function abandon(wait)
   if engine.meters.trace then engine.core:nudge() end
 end
 
--- Ends the suspension: its task continues, or never will.
+-- Ends the suspension. The task then continues, or never will.
 function Wait:finish()
   if self.scope then self.scope:remove(self.scope.waits, self) end
   self.engine.adapters:attend(self.adapter, self, nil)
@@ -245,7 +245,7 @@ local function turn(wait, adapter)
   end
 end
 
---- Makes it the wait of the running task, and of its nginx request.  For
+--- Makes `wait` the wait of the running task, and of its nginx request. For
 -- callers that run user code before they suspend.
 function waits.prepare(wait, adapter)
   local scope = wait.scope or wait.engine.adapters:scope(adapter)

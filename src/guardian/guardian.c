@@ -80,8 +80,7 @@ static void tell(struct guardian *guardian, const char *format, ...) {
   }
 }
 
-/* ---- The command's end
- * ---------------------------------------------------- */
+/* ---- The command's end --------------------------------------------------- */
 
 static void kill_all(struct guardian *guardian, int64_t now) {
   bool begins = guardian->stage != KILLING;
@@ -231,12 +230,11 @@ static int64_t next_look(const struct guardian *guardian) {
   return next;
 }
 
-/* ---- Lines from `zklock run`
- * ---------------------------------------------- */
+/* ---- Lines from `zklock run` --------------------------------------------- */
 
 /* The lock was lost, for example because its node was deleted: the command gets
- * the whole grace. The exception is a lease that has ended: this line may
- * arrive before the guardian has noticed that. */
+ * the whole grace period. If the lease has ended, it does not: this line may
+ * arrive before the guardian has noticed the end of the lease. */
 static void on_lost(struct guardian *guardian, int64_t now) {
   look_at_clock(guardian, now);
   if (guardian->stage == WAITING) guardian->lease_end = 0;
@@ -292,8 +290,7 @@ static bool hear_some(struct guardian *guardian) {
   return true;
 }
 
-/* ---- The guardian's process
- * ----------------------------------------------- */
+/* ---- The guardian's process ---------------------------------------------- */
 
 static void wait_for_news(struct guardian *guardian) {
   char bytes[64];

@@ -20,7 +20,7 @@ struct terminal {
 
 /* Must be called in the process that owns the terminal. */
 void terminal_open(struct terminal *terminal);
-/* Returns false if it is not ours to lend. */
+/* Returns false if `zklock run` does not have the terminal now. */
 bool terminal_lend(struct terminal *terminal, pid_t group);
 void terminal_take_back(struct terminal *terminal, pid_t group);
 

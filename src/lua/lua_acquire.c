@@ -1,6 +1,7 @@
 /* session:acquire reads the request from the Lua layer's table and puts the
- * acquisition into a hold reference. The options of a lock, which stay the same
- * for all its acquisitions, can be read once: a way. */
+ * acquisition into a hold reference. The options of a lock stay the same for
+ * all its acquisitions, so they can be read once, into a userdata
+ * (lock_options). */
 #include <string.h>
 
 #include "io/clock.h"
@@ -23,8 +24,8 @@ static lua_Number number_field(lua_State *L, int lock, const char *name,
   return value;
 }
 
-/* Returns the writer to downgrade, from its hold, or NULL. Leaves it on the
- * stack, or nil. */
+/* Returns the hold reference of the writer to downgrade, or NULL. Leaves it, or
+ * nil, on the stack. */
 static const struct hold_ref *read_writer(lua_State *L, int lock,
                                           struct contender_options *options) {
   lua_getfield(L, lock, "writer");
@@ -102,8 +103,8 @@ int binding_new_lock_options(lua_State *L) {
   return 1;
 }
 
-/* Reads a way or a table. Returns the writer to downgrade and leaves it on the
- * stack, or returns NULL. */
+/* Reads the options of a lock from lock_options or a table. Returns the writer
+ * to downgrade and leaves it on the stack, or returns NULL. */
 static const struct hold_ref *read_lock_options(
     lua_State *L, int index, struct contender_options *options) {
   const struct contender_options *lock_options =
@@ -133,11 +134,12 @@ static int64_t deadline_in(lua_State *L, int index) {
 }
 
 /* session:acquire(path, seconds|nil, patient, data, max_hold|nil, lock
- *   [, share]) → share, number
+ *   [, hold_ref]) → hold_ref, number
  *
- * `lock` is a way, or a table with kind, layout, permits, wait, poll_interval,
- * local_turns, lose_on_suspend and writer. `hold_ref` is empty, or waits in a
- * local queue; then its number and deadline are kept. */
+ * `lock` is a userdata from lock_options, or a table with kind, layout,
+ * permits, wait, poll_interval, local_turns, lose_on_suspend and writer.
+ * `hold_ref` is empty, or waits in a local queue; then its number and deadline
+ * are kept. */
 static int acquire(lua_State *L) {
   struct contender_options options = {0};
   size_t size;
@@ -167,7 +169,7 @@ static int acquire(lua_State *L) {
 /* session:stand(empty hold reference, seconds|nil) → number
  *
  * Puts the hold reference into a local queue, where it waits for the release of
- * another share. */
+ * another hold reference. */
 static int stand(lua_State *L) {
   lua_settop(L, 3);
   int64_t deadline = deadline_in(L, 3);

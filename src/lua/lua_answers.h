@@ -13,7 +13,8 @@ const char *binding_code(enum refusal_code refusal_code);
 /* The kinds of contenders as Lua programs know them, by the roles of nodes. */
 extern const char *const binding_roles[];
 
-/* mode(name) → kind of contender, number; nothing if it is not one */
+/* mode(name) → kind of contender, number; nothing if the name is not a
+ * contender's */
 int binding_mode(lua_State *L);
 
 /* Pushes "answered", the number, the code and the reason, or nil for both, and

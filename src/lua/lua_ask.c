@@ -4,8 +4,8 @@
 #include "lua_hold_ref.h"
 #include "lua_session.h"
 
-/* These functions raise no error and allocate nothing in Lua: it would leak the
- * ask. */
+/* These functions raise no error, which would leak the ask, and allocate
+ * nothing in Lua. */
 static struct text text_at(lua_State *L, int i) {
   struct text text = {NULL, 0};
   lua_rawgeti(L, -1, i);

@@ -18,8 +18,8 @@ int binding_new_await(lua_State *L) {
   return 1;
 }
 
-/* Returns the empty one at `index`, or a new one. Leaves it on the top of the
- * stack. */
+/* Returns the empty awaiting at `index`, or a new one. Leaves it on the top of
+ * the stack. */
 static struct awaiting *empty(lua_State *L, int index) {
   if (lua_isnoneornil(L, index)) {
     binding_new_await(L);
@@ -31,7 +31,7 @@ static struct awaiting *empty(lua_State *L, int index) {
   return a;
 }
 
-/* Lua allocates nothing in here: see lua_binding.h. */
+/* Lua allocates nothing in this function: see lua_binding.h. */
 static int begin(lua_State *L, struct awaiting *a, struct core *core,
                  struct await *await) {
   if (!await) return luaL_error(L, "not enough memory");
@@ -65,7 +65,8 @@ static int session_await(lua_State *L) {
                          patient, until));
 }
 
-/* session:depart(share, seconds|nil, patient [, empty]) → awaiting, number */
+/* session:depart(hold_ref, seconds|nil, patient [, empty]) → awaiting,
+ * number */
 static int session_depart_(lua_State *L) {
   lua_settop(L, 5);
   int64_t until = deadline(L, 3);

@@ -56,17 +56,16 @@ const char *binding_check_path(lua_State *L, int index);
 /* Returns the data for a node, or raises an error if there are too many. */
 const char *binding_check_data(lua_State *L, int index, size_t *size);
 
-/* ---- Functions of the module (lua_core.c) from other files
- * ---------------- */
+/* Functions of the module zklock.core that other files than lua_core.c have: */
 
 /* lock_options(lock) → the options of a lock, read once */
 int binding_new_lock_options(lua_State *L);
-/* awaiting() → an empty one for session:await or session:depart */
+/* awaiting() → an empty awaiting, for session:await or session:depart */
 int binding_new_await(lua_State *L);
 /* running() → the current nginx request as light userdata, and whether this is
  * its entry thread; nil if there is none or it is unknown */
 int binding_running(lua_State *L);
-/* Interpret a list of contenders, and the data of one. */
+/* survey(rows) and own_data(data): see lua_survey.c */
 int binding_survey(lua_State *L);
 int binding_own_data(lua_State *L);
 /* Register the types, and their methods of the session type. */

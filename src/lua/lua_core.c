@@ -189,7 +189,8 @@ static int has_sasl(lua_State *L) {
   return client_has(L, "zookeeper_init_sasl");
 }
 
-/* has_streams() → can TLS stand between the client library and its socket? */
+/* has_streams() → whether TLS can be put between the client library and its
+ * socket */
 static int has_streams(lua_State *L) {
   lua_pushboolean(L, imports_have_streams());
   return 1;

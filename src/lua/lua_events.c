@@ -118,8 +118,8 @@ static int push_awaited(lua_State *L, const struct await *await) {
   return 4;
 }
 
-/* Pushes "failed" and a code. If the servers do not refuse the credentials,
- * but something else, pushes also a text. */
+/* Pushes "failed" and a code. If the servers require other credentials, or TLS
+ * was refused, pushes also a text. */
 static int push_failure(lua_State *L, int failure) {
   lua_pushliteral(L, "failed");
   lua_pushstring(L, failure == CLIENT_NO_ADDRESS ? "disconnected" : "auth");
@@ -228,7 +228,7 @@ struct telling {
   struct events *events;
 };
 
-/* Runs in protected mode. */
+/* Pushes the first event. Runs in protected mode. */
 static int push_first(lua_State *L) {
   const struct telling *telling = lua_touserdata(L, 1);
   struct events *events = telling->events;

@@ -117,9 +117,9 @@ static struct hold_ref *next_hold_ref(lua_State *L, int index,
 /* hold_ref:release([report [, next]]) → kept, last, passed
  *
  * `kept` is false if the hold was lost, also by the local clock. `last`: this
- * was the last hold reference. `passed`: the waiting reference `next` has the lock
- * now. `report`: unless it was passed on, post "gone" when the node is deleted.
- * Idempotent: returns the same again. */
+ * was the last hold reference. `passed`: `next`, which waited in a local queue,
+ * has the lock now. `report`: unless the hold was passed on, post "gone" when
+ * the node is deleted. Idempotent: another call returns the same values. */
 static int hold_ref_release(lua_State *L) {
   struct hold_ref *hold_ref = binding_check_object(L, 1, &hold_ref_type);
   if (hold_ref->core) binding_check_process(L, hold_ref->core);
@@ -155,7 +155,7 @@ static int hold_ref_gc(lua_State *L) {
     step_out(hold_ref);
   } else if (hold_ref->live) {
     bool held = acquisition_said(acquisition) == ACQUISITION_HELD;
-    /* With local_turns, "gone" tells its local waiters about the end. */
+    /* With local_turns, "gone" reports the end to the local waiters. */
     give_back(hold_ref, acquisition->contender.options.local_turns > 0, NULL);
     if (held && hold_ref->last && !hold_ref->core->closed) {
       char text[PATH_MAX_BYTES + 120];
@@ -277,8 +277,8 @@ static int hold_ref_node(lua_State *L) {
   return 1;
 }
 
-/* Returns a hold reference that waits in a local queue or has an
- * acquisition. */
+/* Returns the hold reference if it waits in a local queue or has an
+ * acquisition; otherwise raises an error. */
 static struct hold_ref *asking_hold_ref(lua_State *L) {
   struct hold_ref *hold_ref = binding_check_object(L, 1, &hold_ref_type);
   if (!hold_ref->core) luaL_error(L, "zklock: this share is empty");
@@ -316,20 +316,20 @@ static int push_seconds(lua_State *L, int64_t duration) {
   return 1;
 }
 
-/* hold_ref:take() → how long the user has waited for it. The hold time starts
- * now. */
+/* hold_ref:take() → how long the user has waited for the hold. The hold time
+ * starts now. */
 static int hold_ref_take(lua_State *L) {
   struct turn *turn = &binding_check_granted(L, 1)->turn;
   turn->taken = clock_now();
   return push_seconds(L, turn->taken - turn->asked);
 }
 
-/* hold_ref:waited() → seconds since it was requested */
+/* hold_ref:waited() → seconds since the hold was requested */
 static int hold_ref_waited(lua_State *L) {
   return push_seconds(L, clock_now() - asking_hold_ref(L)->turn.asked);
 }
 
-/* hold_ref:held() → seconds since its user got it, and its mode, as
+/* hold_ref:held() → seconds since the user got the hold, and its mode, as
  * `contenders` returns it */
 static int hold_ref_held(lua_State *L) {
   /* The names of the modes, in the order of enum kind (rule.h). */

@@ -6,11 +6,11 @@
 
 #pragma GCC visibility push(hidden)
 
-/* The acquisition is released with its last hold reference. A reference is created
- * empty, in a place that ensures its release, and filled later: a hook may
- * raise an error as soon as the creating function has returned. Before it has
- * an acquisition it may wait in a local queue for the acquisition of another
- * hold reference. */
+/* An acquisition is released with its last hold reference. A hold reference is
+ * created empty, in a place that ensures its release, and filled later: a hook
+ * may raise an error as soon as the creating function has returned. Before it
+ * has an acquisition, it may wait in a local queue for the acquisition of
+ * another hold reference. */
 struct hold_ref {
   struct core *core;               /* NULL: empty */
   struct acquisition *acquisition; /* NULL: empty, or waits in a local queue */
@@ -27,7 +27,8 @@ int binding_new_hold_ref(lua_State *L);
 /* Returns the hold reference at `index`. Raises an error if it has no
  * acquisition yet, as in a local queue. */
 struct hold_ref *binding_check_hold_ref(lua_State *L, int index);
-/* Returns it if it was ever granted, or raises an error. */
+/* Returns the hold reference at `index` if it was ever granted, or raises an
+ * error. */
 struct hold_ref *binding_check_granted(lua_State *L, int index);
 /* Returns the hold reference at `index` if it is empty or waits in a local
  * queue, or a new one. Leaves it on the top of the stack. */

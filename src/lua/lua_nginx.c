@@ -137,7 +137,7 @@ static int request_has_ended(lua_State *L) {
   return 1;
 }
 
-/* request:mark(wanted): does a wait or hold end with the request? */
+/* request:mark(wanted): notes whether a wait or hold ends with the request */
 static int request_mark(lua_State *L) {
   check_request(L)->wanted = lua_toboolean(L, 2);
   return 0;

@@ -92,7 +92,8 @@ static int session_noted(lua_State *L) {
   return 0;
 }
 
-/* session:is_behind() → is there an event that was taken and is not noted? */
+/* session:is_behind() → whether an event was taken from the core and is not
+ * noted yet */
 static int session_is_behind(lua_State *L) {
   lua_pushboolean(L, check_session(L)->events.pending != NULL);
   return 1;

@@ -11,8 +11,8 @@ extern const struct object_type session_type;
 /* Returns the core of the open session at index 1. It is valid until the next
  * allocation. */
 struct core *binding_check_session(lua_State *L);
-/* Returns it if the session has not begun to close: then it answers each
- * request. */
+/* Does the same, but raises an error if the session has begun to close. Until
+ * then the core answers each request. */
 struct core *binding_check_open(lua_State *L);
 
 /* session() → a closed session, for open() */

@@ -42,8 +42,8 @@ static void rewrite(void *self) { (void)self; }
 
 #endif
 
-/* A function of its own: the compiler may load an address only once in a
- * function. */
+/* This is a separate function because the compiler may load an address only
+ * once in a function, before it is bound. */
 __attribute__((noinline)) static const char *check(void *self) {
   if (dlsym(self, "SSL_new") != (void *)(uintptr_t)SSL_new ||
       dlsym(self, "OPENSSL_init_crypto") !=

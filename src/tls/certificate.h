@@ -11,12 +11,13 @@
 
 /* Returns whether the name is an IP address. */
 bool certificate_name_is_address(const char *name);
-/* Returns whether it is for one of these names, which spaces separate. */
+/* Returns whether the certificate is for one of these names, which spaces
+ * separate. */
 bool certificate_is_for(X509 *certificate, const char *names);
 /* Describes why the verification has failed. */
 void certificate_describe(X509_STORE_CTX *store, const char *names,
                           char text[TLS_TEXT]);
-/* Writes the names that it is for; then, its last day, as 2026-11-27. */
+/* Writes the names that the certificate is for. */
 void certificate_names(X509 *certificate, char *text, size_t size);
 void certificate_date(const ASN1_TIME *time, char text[11]);
 

@@ -11,7 +11,7 @@
 /* Each returns NULL, or what is wrong with the file. */
 typedef const char *reader(struct tls_context *context, BIO *bio);
 
-/* Nobody is asked for a passphrase: this only notes that there is one. */
+/* zklock asks for no passphrase: this only notes that the file needs one. */
 static int no_passphrase(char *text, int size, int writing, void *asked) {
   (void)text;
   (void)size;

@@ -16,8 +16,8 @@ static int client_of(lua_State *L) {
   return 1;
 }
 
-/* server_of(address, client): returns the number of its server, from 1, or
- * nil. */
+/* server_of(address, client): returns the number of the client's server, from
+ * 1, or nil. */
 static int server_of(lua_State *L) {
   int server = ensemble_server_of(lua_check_ensemble(L, 1),
                                   (int)luaL_checkinteger(L, 2));

@@ -100,7 +100,7 @@ static int own_elect(lua_State *L) {
   return 1;
 }
 
-/* ensemble:leader(): returns its number, from 1, or nil. */
+/* ensemble:leader(): returns the leader's number, from 1, or nil. */
 static int own_leader(lua_State *L) {
   int leader = ensemble_leader(box_at(L, 1)->ensemble);
   if (leader < 0) return 0;
@@ -145,7 +145,8 @@ static void add_name(void *self, const char *name) {
   lua_rawseti(names->L, -2, ++names->count);
 }
 
-/* ensemble:children(path): returns their names, in order. */
+/* ensemble:children(path): returns the names of the node's children, in
+ * order. */
 static int own_children(lua_State *L) {
   struct names names = {L, 0};
   struct ensemble *ensemble = box_at(L, 1)->ensemble;

@@ -41,7 +41,7 @@ local function advise(fault, commands, name)
   return (fault:gsub("\nDid", ": did"))
 end
 
--- Checks what the parser does not.
+-- Checks rules that the parser cannot express.
 local function check_request(request)
   local words = request.words
   if request.command == "run" and not (words and words[1]) then

@@ -32,7 +32,7 @@ local function show_table(contenders)
   write(table_of(contenders, now, (window.size(1))))
 end
 
--- A directory of locks is no lock itself.
+-- Reports a path without contenders. It may be a directory of locks.
 local function say_empty(session, path, is_there)
   local below = is_there and session:children(path)
   if not is_there then

@@ -61,7 +61,7 @@ local function read_certificate(server, talk)
 end
 
 -- Asks one address, in TLS if `tls` is given. Calls `done(server)` when the
--- server has answered, or when it is given up.
+-- server has answered, or has not answered in time.
 local function ask(server, tls, done)
   local tcp, text, stop = uv.new_tcp(), "", nil
   local talk

@@ -6,9 +6,10 @@ local terms = {}
 local SETTLING, ANSWER, MARGIN = 1 / 24, 1 / 40, 1 / 20
 
 --- Returns the least and the most seconds from the last answer to the loss of
--- the hold. It is least if the servers stop answering just before a heartbeat,
--- and most just after one. This holds for a lock that has been held for a
--- third of the timeout, with answers within T/40. `tick` may be nil.
+-- the hold. The time is least if the servers stop answering just before a
+-- heartbeat, and most if they stop just after one. This holds for a lock that
+-- has been held for a third of the timeout, with answers within T/40. `tick`
+-- may be nil.
 function terms.lease(timeout, tick)
   local gap = tick and tick / 2 or timeout / 4
   local span = gap + ANSWER * timeout -- from Q to P

@@ -6,8 +6,9 @@ local uv = load "luv"
 local window = {}
 
 --- Returns the columns and lines of the terminal at this descriptor, or nil if
--- it is none. It opens a file description of its own, because luv can make the
--- given one non-blocking, which would affect all processes that share it.
+-- it is not a terminal. Opens a file description of its own, because luv can
+-- make the given one non-blocking, which would affect all processes that share
+-- it.
 function window.size(descriptor)
   if uv.guess_handle(descriptor) ~= "tty" then return nil end
   local flags = uv.constants.O_WRONLY + uv.constants.O_NOCTTY

@@ -2,10 +2,10 @@
 -- that serves the page can show all of them.
 --
 -- Each worker with a session writes a report into a shared dictionary, each
--- second, under its process id; an old report expires after LIFE.  The threads
--- that read the sessions' events (reader.lua) call for it.  A report is
--- plain: `{ worker =, pid =, time =, leaving =, too_large =, sessions = }`;
--- each session is a snapshot of census.read with its `index`.
+-- second, under its process id; an old report expires after LIFE. The threads
+-- that read the sessions' events (reader.lua) call Board:turn, which writes it.
+-- A report is plain: `{ worker =, pid =, time =, leaving =, too_large =,
+-- sessions = }`; each session is a snapshot of census.read with its `index`.
 local census = require "zklock.census"
 local core = require "zklock.core"
 local json = require "zklock.ngx.json"
@@ -48,7 +48,8 @@ local function read_session(one)
   return snapshot
 end
 
--- Returns this worker's report; without `list` that it has no room.
+-- Returns this worker's report. Without `list`, the report says only that there
+-- was no room for its sessions.
 local function report_of(list)
   local sessions = {}
   for i, one in ipairs(list or {}) do sessions[i] = read_session(one) end
@@ -136,8 +137,8 @@ local function read_report(text)
   return ok and fits(one, SHAPE) and one or nil
 end
 
--- Returns the place of a worker among the others.  One that leaves has a place
--- of its own, at the end.
+-- Returns the place of a worker among the others, as text. A leaving worker has
+-- a place of its own, at the end.
 local function place_of(one)
   return one.leaving and ("leaving %10d"):format(one.pid)
     or ("%5s"):format(one.worker)

@@ -17,8 +17,9 @@ local function is_finite(value)
   return type(value) ~= "number" or value - value == 0
 end
 
---- Returns the text of a value.  Lists have no gaps; keys of objects are names;
--- numbers that are not finite are left out.  `key`: where the value stands.
+--- Returns the text of a value. Lists have no gaps; keys of objects are names;
+-- numbers that are not finite are left out. `key`: the key of the value in the
+-- table that contains it.
 function json.write(value, key)
   if type(value) == "string" then
     return '"' .. value:gsub('["\\]', escapes) .. '"'

@@ -33,7 +33,7 @@ local function add_paths(all, known, session)
   all.up = all.up + full.up
 end
 
--- Sorts rows that need a look first.
+-- Sorts rows: those that need attention come first.
 local function by_urgency(a, b)
   for _, field in ipairs { "waiting", "lost", "holding", "granted" } do
     if a[field] ~= b[field] then return a[field] > b[field] end

@@ -90,8 +90,8 @@ local function connect(weak)
 end
 
 -- Waits until the socket has data or the wait times out: returns true; false if
--- the socket is broken.  nginx closes it when worker_shutdown_timeout has
--- passed.  Timers learn of the shutdown only by that, because they have no
+-- the socket is broken. nginx closes it when worker_shutdown_timeout has
+-- passed. A timer notices the shutdown only in this way, because it has no
 -- connection to a client that nginx could close.
 local function hear(socket)
   local _, problem = socket:receiveany(64)
@@ -141,7 +141,7 @@ local function read(_, me, weak)
   me.began = true
   local address, pulse = core.running() or 0, ngx.thread.spawn(beat, weak)
   scopes.internal[address] = true
-  repeat -- waits rely on it
+  repeat -- waits rely on a reader
     local ok, problem = pcall(follow, me, weak)
     me.reads = false
     if not ok then
@@ -174,9 +174,9 @@ local function check(premature, me, weak)
   weak[2].arm()
 end
 
---- Begins to read for the engine `weak[1]`, whose adapter is `weak[2]`.
--- Returns `{ began =, reads =, left =, replaced = }`.  It refers to the
--- session weakly, so that the collector can close an unused session.
+--- Begins to read for the engine `weak[1]`, whose adapter is `weak[2]`. Returns
+-- `{ began =, reads =, left =, replaced = }`. The reader refers to the session
+-- weakly, so that the collector can close an unused session.
 function reader.start(weak)
   local me = {}
   me.left = not start_timer(read, me, weak)
@@ -184,7 +184,7 @@ function reader.start(weak)
   return me
 end
 
---- Steps the session once, where there is no reader.
+--- Steps the session once, for a session without a reader.
 function reader.look(weak) turn(weak, spawner(weak)) end
 
 return reader

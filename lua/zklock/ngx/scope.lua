@@ -12,7 +12,8 @@ function Scope.new(request, living, number)
     request = request, -- reports its end
     living = living,
     number = number,
-    -- Whether a client can end the request; not that of a timer.
+    -- Whether a client can end the request. No client can end a timer's
+    -- request.
     client = ngx.get_phase() ~= "timer",
     count = 0,
     waits = {},
@@ -27,7 +28,7 @@ function Scope:has_ended()
   return self.request:has_ended()
 end
 
---- `set`: `scope.waits` or `scope.guards`.
+--- Adds a thing to `set`, which is `scope.waits` or `scope.guards`.
 function Scope:add(set, thing)
   set[thing] = true
   self.count = self.count + 1

@@ -122,7 +122,7 @@ local function ask(session, queue, done)
   done:post(1)
 end
 
--- Asks for all at once, within PATIENCE.
+-- Asks for all queues at once, within PATIENCE.
 local function read_queues(board, waits)
   local queues, sessions, asked = find_queues(waits), {}, 0
   local done = require("ngx.semaphore").new()

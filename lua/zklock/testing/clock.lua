@@ -1,6 +1,6 @@
 --- Clock: virtual time.
 --
--- It passes only in advance, in sleep, and in a call of zklock that waits.
+-- Time passes only in advance, in sleep, and in a call of zklock that waits.
 -- Timers run in all three, on this thread.
 local virtual = require "zklock.testing.core"
 
@@ -12,7 +12,8 @@ local clock = { now = virtual.now }
 local sessions = {}
 local timers = {} -- `{ at =, fn = }`, the next one first
 
--- A double is more exact than this for centuries.
+-- Times that differ by less count as equal. For centuries a double is more
+-- exact than this.
 local INSTANT = 1e-6
 
 --- Returns the servers' time of day, in seconds since 1970.

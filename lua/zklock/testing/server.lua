@@ -218,7 +218,8 @@ local function befall(self, fault, method, session)
   return self
 end
 
---- Breaks the connections of a session, or of all, and refuses new ones.
+--- Breaks the connections of a session, or of all sessions, and refuses new
+-- ones.
 function Server:disconnect(session)
   return befall(self, "refuse", "disconnect", session)
 end
@@ -296,7 +297,8 @@ local function close_sessions(self)
   end
 end
 
---- Closes all sessions that are connected to it, and stops it permanently.
+--- Closes all sessions that are connected to the server, and stops it
+-- permanently.
 function Server:close()
   if not self._ensemble then return end
   ensemble_of(self)

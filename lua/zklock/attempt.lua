@@ -65,9 +65,9 @@ local function cross(terms, owner)
 end
 
 -- Returns the result for an owner that already holds the lock; nothing if it
--- does not.  The second result is the writer's hold reference that a reader
--- downgrades. After "lost" it is the guard of the lost hold, whose loss may
--- not be reported yet.
+-- does not. If a reader downgrades a writer's hold, the second result is the
+-- writer's hold reference. After "lost", the second result is the guard of the
+-- lost hold, whose loss may not be reported yet.
 local function reenter(attempt, terms, owner, scope)
   local kind = terms.kind
   if kind == "permit" then return nil end -- each acquisition takes a permit

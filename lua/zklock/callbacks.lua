@@ -59,7 +59,7 @@ function Callbacks.new(log, want_step)
     want_step = want_step,
     problems = {}, -- errors of callbacks, without a log
     beyond = 0, -- how many errors were not kept
-    spawn = false, -- starts a task for a callback, where it needs one
+    spawn = false, -- a function that starts a task for a callback
   }, Callbacks)
 end
 

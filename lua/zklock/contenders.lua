@@ -176,7 +176,8 @@ local function mark_rows(ask, path, rows, result)
   return again
 end
 
--- Returns the next wave from the i-th row on, and where the rest begins.
+-- Returns the next wave from the i-th row on, and the index of the row after
+-- it.
 local function take_wave(rows, i)
   local wave, bytes = {}, 0
   while rows[i] do

@@ -46,7 +46,7 @@ function Engine.new(session, handle, hosts, given)
     -- The first hold reference of each hold.
     hold_refs = setmetatable({}, { __mode = "v" }),
     owners = setmetatable({}, { __mode = "v" }), -- by path
-    lines = {}, -- of local turns, by the number of their root
+    lines = {}, -- lines of local turns, by the number of their root
   }, Engine)
   engine.callbacks = Callbacks.new(given.log, function()
     if not engine.state.is.left then handle:nudge() end
@@ -73,9 +73,9 @@ function Engine:check_open()
 end
 
 --- Returns how many seconds a call waits for a server's reply, if it does not
--- wait for a holder.  This is the session timeout, or just before the first
--- connection the connect timeout.  Without a connection, the core refuses such
--- a call at once.
+-- wait for a holder. This is the session timeout; before the first connection
+-- it is the connect timeout. Without a connection, the core refuses such a call
+-- at once.
 function Engine:patience()
   local timeout = self.core:timeout()
   return timeout > 0 and timeout or self.connect_timeout

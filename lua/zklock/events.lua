@@ -50,8 +50,8 @@ local function forget(due, item)
   end
 end
 
--- Does an event's work at once.  If it is interrupted, the next step() does
--- the rest.
+-- Does an event's work at once. If a hook interrupts it, the next step() does
+-- the remaining work.
 local function do_now(self, item)
   local due = self.due
   table.insert(due, item)

@@ -26,7 +26,7 @@ function Guard:__index(key)
   return tell and tell(self)
 end
 
-Guard._scope = false -- the nginx request with which it ends
+Guard._scope = false -- the nginx request whose end releases the guard
 
 -- Functions for the library, not for users.
 local guards = {}
@@ -37,7 +37,7 @@ function guards.new(hold, hold_ref)
     _hold = hold,
     _hold_ref = hold_ref,
     _outcome = false, -- "released" or "lost" when it is over
-    _stack = false, -- its stack of the owner's guards: Owners:push
+    _stack = false, -- the stack of the owner that has it: Owners:push
   }, Guard)
 end
 

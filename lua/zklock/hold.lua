@@ -23,7 +23,7 @@ function Hold.new(wait, owners)
     -- reported the loss, or are about to.
     listeners = NOBODY,
     revocation = NOBODY, -- false: a client has asked for the lock
-    lost = false, -- the reason; set here so that its end needs no memory
+    lost = false, -- the reason of a loss; preset, so a loss needs no memory
   }, Hold)
   engine.holds[number] = hold
   engine.hold_refs[number] = wait.hold_ref

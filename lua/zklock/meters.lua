@@ -53,7 +53,7 @@ function Meters.new(callbacks)
     by_mode = {}, -- meters by mode, then by path
     list = {}, -- in order of creation
     trace = false, -- the function of on_trace
-    untold = {}, -- events that the function has not got yet
+    untold = {}, -- events that the trace callback has not received yet
   }, Meters)
 end
 

@@ -145,7 +145,8 @@ local function note(self, taking, part, message, code)
   end
 end
 
--- Returns the request for one part, with what is left of the one deadline.
+-- Returns the request for one part. Its timeout is the time that is left until
+-- the deadline of all parts.
 local function request_of(taking, part)
   taking.given.timeout = taking.deadline
     and math.max(taking.deadline - core.now(), 1e-6) or taking.asked

@@ -73,7 +73,7 @@ local function lose(self, path, reason)
   give_all(self)
   tell_parts(self)
   local wait = self._taking and self._taking.wait
-  if wait then waits.cancel(wait) end -- the rest is useless
+  if wait then waits.cancel(wait) end -- the other parts are useless
   tell_end(self)
 end
 

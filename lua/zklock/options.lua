@@ -166,7 +166,7 @@ end
 -- multi.
 local Request = {
   refusal = "timeout",
-  taking = false, -- the acquisition of the multi that it is part of
+  taking = false, -- the multi's acquisition of which this is a part
   scope = false,
   gathers = false, -- at a double barrier
 }

@@ -12,7 +12,7 @@ local misuse, with_article = errors.misuse, errors.with_article
 local Owners = {}
 Owners.__index = Owners
 
-Owners.line = false -- of holds that share a node: turns.lua
+Owners.line = false -- the line of local turns (turns.lua)
 
 local NOTHING = {}
 

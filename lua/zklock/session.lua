@@ -343,7 +343,7 @@ local function open(connecting, hosts, given)
   if not supported then return nil, why, code end
   supported, why, code = prepare_tls(given.tls)
   if not supported then return nil, why, code end
-  loops.find(given.loop) -- raises where nothing can wait, before a thread runs
+  loops.find(given.loop) -- raises if nothing can wait, before a thread runs
   connecting.handle = core.session()
   local handle, problem = core.open({
     hosts = hosts,

@@ -277,7 +277,7 @@ function surveys.leader_of(contenders, modes)
 end
 
 --- Asks for the leader: returns `{ data=, token=, session=, since= }`, or nil
--- if there is none.  `modes` has the one mode of a leader.
+-- if there is none. `modes`: a set with the one mode that leaders' nodes have.
 function surveys.leader(engine, path, modes)
   local contenders, code, reason = run(engine, head, path, (next(modes)))
   if not contenders then

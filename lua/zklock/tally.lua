@@ -24,8 +24,8 @@ for reason in pairs(errors.losses) do table.insert(tally.reasons, reason) end
 local states = { "connecting", "connected", "suspended", "expired", "closed" }
 
 --- Counts rows by path and mode: `{ path =, mode =, n =, oldest = }`; `oldest`:
--- the longest time of a row.  Paths with a meter and no row count 0.  Beyond a
--- number of paths, the rest of a mode shares one count.
+-- the longest time of a row. Paths with a meter and no row count 0. Beyond a
+-- number of paths, all further paths of a mode share one count.
 function tally.rows(rows, locks)
   local counts, found = {}, {}
   local function at(path, mode)

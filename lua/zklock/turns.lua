@@ -25,8 +25,8 @@ function turns.line(owners)
     line = setmetatable({
       engine = owners.engine,
       root = false, -- the root's number
-      first = false, last = false, -- waits that stand, in order of arrival
-      untold = false, -- has its turn, but is not notified yet
+      first = false, last = false, -- waiting acquisitions, by arrival
+      untold = false, -- the wait that has its turn, but does not know it yet
     }, Line)
     owners.line = line
   end

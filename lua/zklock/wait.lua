@@ -21,12 +21,13 @@ local PLACES = 64
 -- keeps the deadlines of acquisitions, with a timer that counts sleep.
 local LONGEST = 1
 
--- A wait is the closing of the task that it suspends.  It is also the item in
--- `due` that ends it (events.lua).  Most waits never set the following fields.
+-- A wait is a closing (protect.lua): it protects the call that it suspends. It
+-- is also the item in `due` that ends it (events.lua). Most waits never set the
+-- following fields.
 local Wait = protect.class()
 
-Wait.callback = false -- called in place of waking a task
-Wait.scope = false -- the nginx request with which it ends
+Wait.callback = false -- called instead of waking a task
+Wait.scope = false -- the nginx request whose end cancels the wait
 Wait.timeout = false -- a function: returns how many seconds are left
 -- For acquisitions:
 Wait.hold_ref = false -- the hold reference that a grant fills

@@ -44,7 +44,7 @@ struct turn {
   uint64_t number;         /* identifies it in events */
   int64_t asked, deadline; /* when the wait began and ends (NEVER) */
   int64_t taken;           /* when its user got it */
-  int index;               /* number of turns of the hold before it */
+  int index;               /* how many turns the hold had before */
 };
 
 /* What all holds of a session depend on. */
@@ -117,7 +117,7 @@ struct acquisition {
 
   bool report_gone; /* (i) EVENT_GONE is requested and not yet posted */
   bool removed;     /* (i) no node of the acquisition is left on a server */
-  int stays;        /* (c) once posted: why a node stays; or 0 */
+  int stays;        /* (c) once posted: why the node was not deleted; or 0 */
   bool joined;      /* (i) the session refers to the contender */
 
   struct contender contender; /* (i), except its options (c), and its denial and

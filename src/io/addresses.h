@@ -14,9 +14,9 @@
 
 struct address {
   const char *text;  /* ip:port, in `texts` */
-  const char *names; /* the host names of it, in `texts`, separated by ' ' */
+  const char *names; /* its host names, in `texts`, separated by ' ' */
   int failures;      /* in a row */
-  bool is_refused;   /* its TLS certificate or ours, at the last attempt */
+  bool is_refused;   /* a TLS certificate was refused at the last attempt */
   int64_t not_before;
 };
 

@@ -92,7 +92,7 @@ struct ask {
   int cursor, pending;                       /* (i) sent; unanswered */
   bool in_line; /* (i) the in-flight limit will call `send` */
 
-  int rc;    /* (i) not REPLY_OK: requests without a reply, or no memory */
+  int rc;    /* (i) REPLY_OK, or why requests have no reply */
   bool gone; /* (i) no node of `acquisition`, or another session owns it */
   int count;
   struct request requests[];

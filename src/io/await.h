@@ -24,8 +24,8 @@ struct await_port {
 
 struct await {
   struct subject subject;
-  _Atomic int references; /* the Lua handle, each queued message, and the
-                                session until it has forgotten it */
+  _Atomic int references; /* of the Lua handle, each queued message, and the
+                           * session until it has forgotten the await */
   struct core *core;      /* (c) */
   uint64_t number;        /* (c) identifies it in the event */
   struct acquisition

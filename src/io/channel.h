@@ -57,7 +57,7 @@ struct channel {
   struct message_queue commands, events; /* (m) */
   struct wakeup io, lua;                 /* (c) except in channel_redirect */
   bool announced;      /* (m) a byte was or is being written for the events */
-  bool redirected;     /* (m) to a descriptor of the host */
+  bool redirected;     /* (m) `lua` writes to a descriptor of the host */
   _Atomic bool asleep; /* (a) a command has to wake the I/O thread */
 };
 
@@ -70,7 +70,7 @@ void channel_close(struct channel *channel);
 bool channel_command(struct channel *channel, struct message *message,
                      int kind);
 bool channel_event(struct channel *channel, struct message *message, int kind);
-/* The same on the I/O thread, but Lua's loop is woken at the next
+/* Does the same on the I/O thread, but wakes Lua's loop only at the next
  * channel_rest. */
 bool channel_event_later(struct channel *channel, struct message *message,
                          int kind);

@@ -75,11 +75,11 @@ struct client {
   struct library *library;
   struct identity identity; /* of the ZooKeeper session to resume */
   struct addresses addresses;
-  int address;        /* the one in use; -1: none */
+  int address;        /* the address in use; -1: none */
   int64_t rest_until; /* no attempt before this, at any address */
   int unanswered;     /* attempts since the last connection */
   int64_t tried_at;   /* when the last attempt began */
-  int64_t give_up_at; /* when it is abandoned; NEVER: not at all */
+  int64_t give_up_at; /* when to abandon the attempt; or NEVER */
   int granted_by;     /* the address that granted the session; -1: none, or it
                          has kept the connection for a while */
   int64_t greeted_at;
@@ -115,7 +115,7 @@ static void say_error(struct client *client, const char *text) {
   client->listener.error(client->listener.self, server, text);
 }
 
-/* Returns the timeout granted last, or else the one to be requested. */
+/* Returns the timeout granted last, or else the timeout to be requested. */
 static int64_t timeout_of(const struct client *client) {
   int64_t granted = session_negotiated(client->session);
   return granted ? granted : client->settings->session_timeout_ms * MILLISECOND;

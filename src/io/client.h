@@ -18,7 +18,8 @@ enum client_failure {
   CLIENT_REFUSED_AUTH, /* the ensemble rejected our credentials */
   CLIENT_WANTS_AUTH,   /* the ensemble requires other credentials */
   CLIENT_NO_ADDRESS,   /* no host name has an address */
-  CLIENT_REFUSED_TLS,  /* each server refuses our certificate, or we its */
+  CLIENT_REFUSED_TLS,  /* each server or this client has refused a
+                        * certificate */
 };
 
 struct client_listener {

@@ -58,7 +58,7 @@ static void set(struct clock_timer *timer, int64_t until, int64_t left) {
 #endif
 }
 
-/* A program that closes descriptors it does not own may close this one. */
+/* A program that closes descriptors it does not own may close the timer's. */
 static bool has_expired(struct clock_timer *timer, const struct pollfd *entry) {
   uint64_t times;
   if (!entry->revents) return false;

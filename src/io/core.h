@@ -24,7 +24,7 @@
 struct core {
   _Atomic int references;    /* (a) both threads, and each hold in Lua */
   _Atomic int users;         /* (a) threads that may use the channel */
-  pid_t owner;               /* (c) the process that may use it */
+  pid_t owner;               /* (c) the process that may use the session */
   struct settings *settings; /* (c) */
   struct channel channel;
   struct log log;
@@ -34,7 +34,8 @@ struct core {
   struct proof proof;
   _Atomic int64_t session_id; /* (a) */
   _Atomic int64_t timeout;    /* (a) negotiated, nanoseconds; 0: none yet */
-  _Atomic uint64_t states;    /* (a) to report: 4 bits each, last lowest */
+  _Atomic uint64_t states;    /* (a) not reported yet: 4 bits each, newest
+                               * lowest */
   _Atomic int failure;        /* (a) enum client_failure */
   _Atomic uint64_t waits[WAIT_BUCKETS]; /* (a) grants by wait: < 2^n us */
   _Atomic bool ending;      /* (a) the process ends: see end in io_thread.c */
@@ -50,7 +51,7 @@ struct core {
   struct message alarm_event;                             /* (i) sends it */
 
   pthread_t thread;                  /* (l) */
-  struct message close;              /* (l) or an exit handler sends it */
+  struct message close;              /* (l) sends it, or an exit handler */
   struct message nudge_event;        /* (l) sends it */
   struct message alarm;              /* (l) sends it */
   uint64_t turns, standing;          /* (l) local turns; waits for them */

@@ -15,7 +15,7 @@ enum { LAST_ERROR_MAX = 400, LAST_ERRORS_MAX = 2 * LAST_ERROR_MAX };
 struct last_error {
   pthread_mutex_t lock;
   char text[LAST_ERROR_MAX];    /* (m) "": none yet */
-  char refusal[LAST_ERROR_MAX]; /* (m) the last one that is a refusal */
+  char refusal[LAST_ERROR_MAX]; /* (m) the last error that was a refusal */
   bool is_fresh;                /* (m) since the last connection */
 };
 

@@ -55,7 +55,7 @@ struct library {
   bool connected;    /* `connected` was called, `over` not yet */
   bool parting;      /* ends once the inbox is delivered */
   bool stranger;     /* the server requires other credentials */
-  bool answered;     /* a request sent after the credentials was */
+  bool answered;     /* a request sent after the credentials was answered */
 
   int fd;               /* the socket; the library owns it: has_socket */
   int64_t due;          /* when to run it again */
@@ -131,8 +131,7 @@ int transaction_rehearse(struct library *library, const struct op *op);
  * reply for each of the two. */
 int transaction_exchange(struct library *library, const struct op *create,
                          const struct op *remove);
-/* Sends an OP_CREATE or OP_REMOVE of a node together with the one `beside`
- * it. */
+/* Sends an OP_CREATE or OP_REMOVE of a node together with the node `beside`. */
 int transaction_pair(struct library *library, const struct op *op);
 /* Sends an OP_REMOVE on the condition that no node was created in the
  * directory. */
@@ -169,9 +168,9 @@ void answers_begin(struct answers *answers, int64_t session);
  * Stat. */
 bool answers_expect(struct answers *answers, const struct op *create,
                     bool bare);
-/* Removes the last one, because it was not sent. */
+/* Removes the last expected create, because it was not sent. */
 void answers_expect_not(struct answers *answers);
-/* Checks a reply; returns as above. */
+/* Checks a reply; returns NULL, or a text that tells what is wrong. */
 const char *answers_doubt(struct answers *answers,
                           const struct incident *incident);
 

@@ -19,7 +19,7 @@ enum { LOG_THROTTLE_MAX = 32 };
 
 struct throttled {
   uint64_t hash; /* 0: none */
-  int64_t told;  /* time of the last one logged */
+  int64_t told;  /* when the message was logged last */
   int since;     /* number skipped since then */
 };
 

@@ -178,8 +178,7 @@ void core_watch(struct core *core, struct acquisition *acquisition) {
 
 uint64_t core_ask(struct core *core, struct ask *ask) {
   uint64_t number = ask->number = ++core->numbers;
-  command(core, &ask->begin, COMMAND_ASK); /* from here on it belongs to the I/O
-                                              thread */
+  command(core, &ask->begin, COMMAND_ASK); /* now the I/O thread owns it */
   return number;
 }
 

@@ -28,8 +28,8 @@ struct acl_entry {
 struct tls_settings {
   const struct tls_module *module; /* NULL: no TLS */
   char *ca, *cert, *key;           /* files; cert and key: NULL for none */
-  char *name; /* the servers' certificates are for this one; NULL: for the
-                 name in `hosts` */
+  char *name; /* the name in the servers' certificates; NULL: the name in
+               * `hosts` */
 };
 
 struct settings {

@@ -20,7 +20,7 @@
 #define TLS_RECORD 16384
 
 enum tls_state {
-  TLS_DONE,   /* the call has done what it was asked for */
+  TLS_DONE,   /* the call is complete */
   TLS_WAITS,  /* it needs more from the server */
   TLS_ENDED,  /* the server has closed the connection */
   TLS_FAILED, /* see `failure` */

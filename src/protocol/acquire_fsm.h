@@ -26,8 +26,8 @@ void acquire_fsm_start_over(struct contender *c);
 /* Makes `c` begin again: a list does not show its node, which may exist
  * anyway. */
 void acquire_fsm_miss_node(struct contender *c);
-/* Looks for another node that may belong to `c`: the one of its name
- * (NODE_MADE) is gone or another session's. */
+/* Looks for another node that may belong to `c`: the node with its name
+ * (NODE_MADE) is gone, or belongs to another session. */
 void acquire_fsm_refute(struct contender *c);
 
 /* Ends `c` if it is GONE. Returns its memory to the owner once no reply can

@@ -255,7 +255,7 @@ void contender_enter(struct contender *c, enum contender_state next) {
   enum contender_state last = c->state;
   assert(is_legal(c, next));
   move(c, next);
-  /* Another parked contender may enter now, or this one again. */
+  /* Another parked contender may enter now, or this contender again. */
   if (has_entered(next) || !has_entered(last)) return;
   if (next == CONTENDER_PARKED) c->queue->parked = c->queue->first;
   directory_wake(&c->queue->directory);

@@ -19,7 +19,7 @@
 #pragma GCC visibility push(hidden)
 
 #define CONTENDER_STATES(X)                                              \
-  X(PARKED, "parked")     /* waits for a connection or a place */        \
+  X(PARKED, "parked")     /* not admitted yet: it has no node */         \
   X(ENTERING, "entering") /* create in flight, or node not listed yet */ \
   X(FINDING, "finding")   /* create's reply lost: is there a node? */    \
   X(QUEUED, "queued")     /* in the queue, not first */                  \
@@ -221,7 +221,7 @@ struct contender {
   struct backoff backoff; /* ENTERING: after creates without a useful reply */
   unsigned backoff_in;    /* the connection that `backoff` belongs to */
   struct deferred_call
-      deferred_call; /* calls the way's `settle` after the step */
+      deferred_call; /* calls wait_ops->settle after the step */
 
   enum contender_state state : 8;
   enum decision decision : 8;

@@ -313,7 +313,7 @@ static void on_mkdir(struct op *op, const struct reply *reply) {
       d->missing = false;
       d->owner->made(d);
       break;
-    case MKDIR_GOES_ON: /* a create below it had reported it as missing */
+    case MKDIR_GOES_ON: /* a create below had reported it missing */
       if (rc == REPLY_NODE_EXISTS) directory_doubt(d);
       break;
     case MKDIR_REFUSED:

@@ -43,7 +43,7 @@ enum {
   NAME_ID_MAX = 11, /* letters of the largest id */
   /* The longest marker, a number of eleven bytes, and NUL included. */
   NAME_MAX_OWN = 40,
-  /* The same for other clients; Curator's are the longest. */
+  /* The longest usual name of other clients is Curator's; NUL included. */
   NAME_MAX_USUAL = 64
 };
 

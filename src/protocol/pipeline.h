@@ -86,9 +86,9 @@ struct pipeline {
   unsigned begun;      /* the last connection whose first round was committed */
   int64_t session;     /* ZooKeeper's session id; 0: none */
   int64_t former;      /* the session before, expired or given up */
-  int64_t timeout;     /* negotiated last; the lease has its own */
+  int64_t timeout;     /* the last one negotiated; the lease's may be lower */
   bool no_containers;  /* the server does not support containers */
-  bool doubts_acl;     /* our ACL might deny access to ourselves */
+  bool doubts_acl;     /* the ACL might deny this session access */
   unsigned rehearsed_in; /* the connection of the last successful rehearsal */
 
   struct lease lease;
@@ -97,7 +97,8 @@ struct pipeline {
   bool round_refused; /* a round was refused, and none confirmed since */
   bool proof_wanted;  /* a contender is first without a lasting lease */
   int64_t round_sent, round_before; /* when the last two rounds were sent */
-  int64_t retry_at;                 /* when to repeat what could not be sent */
+  int64_t retry_at;                 /* when to send again what could not be
+                                     * sent */
 
   uint64_t serial;
   struct op *flight, **flight_end; /* sent and not answered, in order */

@@ -174,8 +174,8 @@ static void place(struct contender *c, const struct listing *listing,
 }
 
 /* Finds the node of a create whose reply was lost: the first entry with the
- * session's base and the node's id.  If that one is gone or another session's,
- * takes the next. */
+ * session's base and the node's id. If that node is gone or another session's,
+ * takes the next such entry. */
 static const struct entry *seek(const struct contender *c,
                                 const struct listing *listing) {
   const struct node *node = &c->node;

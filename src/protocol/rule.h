@@ -14,7 +14,7 @@ enum kind {
   KIND_READ,   /* waits for writers ahead */
   KIND_WRITE,  /* waits for readers and writers ahead */
   KIND_PERMIT, /* waits until there are at most `permits` permits */
-  /* Holds the lock if it creates the one node first; needs no list. */
+  /* Holds the lock if it creates the lock's only node; needs no list. */
   KIND_UNFAIR,
   KIND_MEMBER, /* of a double barrier: waits for others to come */
   KIND_GATE,   /* of a semaphore's inner mutex */
@@ -22,14 +22,15 @@ enum kind {
 
 struct ahead {
   int count;                   /* the number of blocking nodes */
-  const struct entry *nearest; /* the last of them, to be watched */
-  const struct entry *before;  /* the one before that */
+  const struct entry *nearest; /* the last blocking node, to be watched */
+  const struct entry *before;  /* the blocking node before `nearest` */
   /* Whether the deletion of `nearest`, if it is the only one, proves that no
    * node is ahead.  It does not for a writer behind a writer.  A downgrade
    * creates a reader with the writer's own number, and then deletes the
    * writer. */
   bool nearest_proves;
-  /* The same for `before`, if only these two are ahead. */
+  /* Whether the deletion of `before`, if only these two are ahead, proves that
+   * only `nearest` is ahead. */
   bool before_proves;
 };
 

@@ -15,10 +15,10 @@
 struct tail {
   unsigned seen_in; /* the connection of that list; 0: nothing is known */
   enum kind kind;   /* the kind that these nodes block */
-  enum role role;   /* the role of such a contender's node */
+  enum role role;   /* the role of a node of that kind */
   int32_t number;   /* the last number known to be assigned */
   int length;       /* how many nodes block a newcomer */
-  char last[NAME_MAX_USUAL];   /* the name of the last of them */
+  char last[NAME_MAX_USUAL];   /* the name of the last blocking node */
   char before[NAME_MAX_USUAL]; /* the name before `last`; "": none */
 };
 

@@ -182,7 +182,7 @@ static void heard(struct watcher *watcher, enum watch_news news,
   else if (news == WATCH_ARMED)
     other_seen(c, reply);
   else if (news == WATCH_HIDDEN)
-    backoff_end(&c->backoff); /* counts as another's, and is polled */
+    backoff_end(&c->backoff); /* counts as another client's, and is polled */
   else if (news == WATCH_GONE)
     acquire_fsm_start_over(c);
   else

@@ -31,7 +31,7 @@ struct watcher;
 typedef void watch_handler(struct watcher *watcher, enum watch_news news,
                            const struct reply *reply);
 
-/* What all watchers of one kind have in common. */
+/* The properties that all watchers of one kind share. */
 struct watcher_role {
   watch_handler *hear;
   size_t place; /* the offset of the watcher in its owner */
@@ -59,12 +59,13 @@ struct watch {
   struct deferred_call end;
   int64_t czxid;      /* of the node that was read */
   int wanted;         /* the number of watchers */
-  unsigned armed_in;  /* the connection in which the server confirmed it */
+  unsigned armed_in;  /* the connection in which the server confirmed the
+                       * watch */
   unsigned hidden_in; /* the connection in which the node was hidden */
   unsigned left_in;   /* the connection in which it may remain unwanted */
   uint32_t hash;
   char *data;   /* the first bytes of the node's data, as read last */
-  int size;     /* of all the data; 0: no data, or our node */
+  int size;     /* of all the data; 0: none, or this session's node */
   bool awaited; /* the node may be missing: `exists` keeps the watch armed */
   bool revoked; /* the data asked the holder to release the lock */
   char name[];

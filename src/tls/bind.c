@@ -1,8 +1,8 @@
 /* A program may export an OpenSSL of its own, as an nginx that is linked to it
- * statically. The dynamic linker then binds our calls to that one, and also the
- * calls from libssl to libcrypto, although their versions may differ. So these
- * names are bound to the libraries that our module is linked to, as imports.c
- * does it for ZooKeeper's library. */
+ * statically. The dynamic linker then binds our calls to the program's OpenSSL,
+ * and also the calls from libssl to libcrypto, although their versions may
+ * differ. So these names are bound to the libraries that our module is linked
+ * to, as imports.c does it for ZooKeeper's library. */
 #include "bind.h"
 
 #include <dlfcn.h>

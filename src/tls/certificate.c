@@ -11,8 +11,8 @@ enum { NAME_MAX_BYTES = 256, NAMES_SHOWN = 4 };
 /* Names. */
 
 /* Copies the next of the names, as certificates have it: without the dot at the
- * end of a full name, and without the interface of an address. Returns what
- * follows, or NULL after the last one. */
+ * end of a full name, and without the interface of an address. Returns the text
+ * behind that name, or NULL after the last name. */
 static const char *next_name(const char *names, char name[NAME_MAX_BYTES]) {
   names += strspn(names, " ");
   size_t length = strcspn(names, " ");
@@ -42,7 +42,8 @@ bool certificate_is_for(X509 *certificate, const char *names) {
   return false;
 }
 
-/* Text. Certificates are untrusted input: what is unprintable is replaced. */
+/* Text. Certificates are untrusted input: unprintable characters are
+ * replaced. */
 
 static void append(char *text, size_t size, const char *between,
                    const char *data, size_t length) {
@@ -99,7 +100,7 @@ void certificate_date(const ASN1_TIME *time, char text[11]) {
   if (ASN1_TIME_to_tm(time, &tm)) strftime(text, 11, "%Y-%m-%d", &tm);
 }
 
-/* What is wrong. */
+/* Describing a failed verification. */
 
 static void describe_wrong_name(X509 *certificate, const char *wanted,
                                 char text[TLS_TEXT]) {

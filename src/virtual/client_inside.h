@@ -30,7 +30,7 @@
  * its descriptor is open, so that a server can still read the end of the
  * session. */
 struct line {
-  struct line *next; /* the next one that has outlived its handle */
+  struct line *next; /* the next line that has outlived its handle */
   struct ensemble *ensemble;
   struct zk_connection *connection; /* NULL if it has ended */
   int client_fd; /* src/io polls this end; -1 if it is closed */
@@ -140,7 +140,7 @@ void client_send_auth(zhandle_t *zh, const struct auth *auth);
 void client_tell_state(zhandle_t *zh, int state);
 /* Calls the completion of the oldest request, and frees the request. */
 void client_answer(zhandle_t *zh, const struct zk_reply *reply);
-/* Returns the reply that the library receives in place of this one. NULL if no
+/* Returns the reply that the library receives in place of `reply`. NULL if no
  * test changes replies. */
 extern const struct zk_reply *(*client_lie)(const struct outstanding *asked,
                                             const struct zk_reply *reply,

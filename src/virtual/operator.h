@@ -17,8 +17,8 @@ struct zk_link;
 struct zk_link *link_new(struct ensemble *ensemble, const char *address,
                          const int *servers, int count);
 struct zk_link *link_find(struct ensemble *ensemble, const char *address);
-/* Returns the link that one client (zk_hello.client) uses in place of this one.
- * If there is none yet, adds one with the servers and the state of this one. */
+/* Returns the link that one client (zk_hello.client) uses in place of `link`.
+ * If there is none yet, adds one with the servers and the state of `link`. */
 struct zk_link *link_apart(struct zk_link *link, int client);
 /* Applies a fault to all links of an address, including those of single
  * clients. */
@@ -90,8 +90,8 @@ void link_secure(struct zk_link *link, const struct zk_tls *tls);
 
 /* Replaces the behaviour of a link until link_heal. */
 void link_behave(struct zk_link *link, const struct zk_manners *manners);
-/* Counts of connections so far: all of them, those that asked for a new
- * session, and those that asked for an earlier one. */
+/* Counts of connections so far: of all connections, of those that asked for a
+ * new session, and of those that asked for an earlier session. */
 struct zk_visits {
   int connections, sessions, returns;
 };

@@ -172,7 +172,7 @@ int posix_unlock(pthread_mutex_t *mutex) {
   return rc;
 }
 
-/* The real pthread_once would wait in the only thread that can run. */
+/* Replaces pthread_once, which would wait in the only thread that can run. */
 int posix_once(pthread_once_t *once, void (*function)(void)) {
   struct thread *self = schedule_self();
   while (thread_holder(once)) await(self, once);

@@ -1,5 +1,5 @@
 /* In a build for virtual time the headers of system/ precede the system's own
- * (-Isrc/virtual/system) and include this one. So each function that waits,
+ * (-Isrc/virtual/system) and include this header. So each function that waits,
  * waits for the scheduler. These are macros with arguments: a name in
  * parentheses, `(poll)(…)`, is the real function. */
 #ifndef ZKLOCK_VIRTUAL_REDIRECT_H

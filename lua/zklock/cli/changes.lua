@@ -5,9 +5,9 @@ local words = { holds = "granted", waits = "waits", present = "present",
   unowned = "unowned" }
 
 --- Returns a list of `{ change =, row = }`, and the state for the next
--- comparison. `before` is the state of the last one, or nil at the first,
--- which reports all rows. Contenders that have left come first, because they
--- made room for others.
+-- comparison. `before` is the state from the last comparison. In the first
+-- comparison it is nil, and all rows are reported. Contenders that have left
+-- come first, because they made room for others.
 return function(contenders, before)
   local list, after, order = {}, {}, {}
   for i, row in ipairs(contenders) do

@@ -144,7 +144,8 @@ local function read_tls(found)
   return tls.ca and tls
 end
 
--- Checks what the library would report as errors of its own options.
+-- Checks settings whose errors the library would report under the names of its
+-- own options.
 local function check(found)
   local acl, tick = found.acl, found.tick_time
   if acl and acl.value ~= "open" and not found.auth_file then

@@ -47,8 +47,8 @@ end
 function GuardianClient:run(token) self:say("run %s", token) end
 
 --- Extends the lease to this time of zklock's clock. Without a further
--- extension the guardian begins to end the command `margin` seconds earlier.
--- If the guardian has not read the last extension, this one is skipped.
+-- extension the guardian begins to end the command `margin` seconds earlier. If
+-- the guardian has not read the last extension, a new one is not sent.
 function GuardianClient:lease(moment, margin)
   if not self.pipe:is_closing() and self.pipe:get_write_queue_size() == 0 then
     self:say("lease %.0f %.0f", moment * 1e9, margin * 1e9)

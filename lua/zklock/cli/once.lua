@@ -16,7 +16,7 @@ local function warn(path, seconds, is_due)
 end
 
 --- Returns true if there was no successful run within a period. Also returns
--- how many seconds ago the last one was, by the servers' clock.
+-- how many seconds ago the last successful run was, by the servers' clock.
 function once.is_due(session, guard, period)
   local is_due, age, code = books.is_due(session, guard, period)
   if is_due ~= nil then

@@ -11,7 +11,7 @@ local output = {}
 
 local SIGPIPE = 13
 local PACE = 0.005      -- seconds between two checks for room
-local PATIENCE = 1000   -- milliseconds at the end of the process
+local PATIENCE = 1000   -- milliseconds for the last writes of the process
 
 local writer -- false if no thread could be started
 local sentinel

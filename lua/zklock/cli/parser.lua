@@ -124,7 +124,7 @@ local commands = {
 local more = "Options of every command, such as --hosts: 'zklock --help'."
 
 --- Returns the parser. `partial` is for arguments that a user is still typing:
--- each of them can be missing, COMMAND is one of them, and --help prints
+-- any argument can be missing, COMMAND counts as an argument, and --help prints
 -- nothing. Also returns a list of the commands: `name`, `summary`, and
 -- argparse's `parser`.
 return function(partial)

@@ -4,7 +4,7 @@ local plain = require "zklock.plain"
 local talk = {}
 
 local guardian, writer -- set once a loop runs, which must not block
-local PATIENCE = 1000 -- milliseconds at the end of the process
+local PATIENCE = 1000 -- milliseconds for the last writes of the process
 
 --- From now on the caller does not block when standard error does. This starts
 -- a thread, so the guardian must be forked before.

@@ -38,7 +38,7 @@ local function judge_server(server, answers, problem, warning)
   end
 end
 
--- Certificates are renewed by people, who need some time.
+-- Warns early, because people renew certificates, and need some time.
 local function judge_certificate(server, warning)
   local certificate = server.certificate
   if certificate and certificate.days < EXPIRES_SOON then

@@ -77,7 +77,7 @@ local function put(self, dict, mine)
 end
 
 --- Lets other workers see this worker's report, if there is a dictionary and
--- the last one is old.  Must be called at each turn of a session's reader.
+-- the last report is old. Must be called at each turn of a session's reader.
 function Board:turn()
   local dict, is_leaving = ngx.shared[DICTIONARY], ngx.worker.exiting()
   local is_due = core.now() >= self.due or is_leaving ~= self.leaving

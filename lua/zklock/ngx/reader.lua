@@ -167,7 +167,7 @@ local function start_timer(...)
   return started
 end
 
--- Starts another reader if nginx has dropped the timer of this one.
+-- Starts another reader if nginx has dropped the timer of the reader `me`.
 local function check(premature, me, weak)
   if premature or me.began or not weak[2] then return end
   me.replaced = true

@@ -171,9 +171,9 @@ local surely = setmetatable({ world = true, auth = true },
   { __index = function() return false end })
 local perhaps, never_a_user = {}, { digest = false }
 
--- A lock that its creator cannot use would block all clients.  So this raises
--- if no identity that the session may have can use the lock.  If it is
--- uncertain whether the session has that identity, zklock asks a server.
+-- Raises if no identity that the session may have can use a lock with this ACL:
+-- such a lock would block all clients. Returns whether the session certainly
+-- has a sufficient identity. If not, zklock asks a server.
 local function check_ours(list, credentials)
   local applies = #credentials > 0 and perhaps or never_a_user
   local is_sure = true

@@ -223,7 +223,7 @@ function check.arguments(usage, first, ...)
   end
 end
 
---- A set from words: `check.set "a b c"`.
+--- Returns a set of words: `check.set "a b c"`.
 function check.set(words)
   local set = {}
   for word in words:gmatch("%S+") do set[word] = true end

@@ -53,7 +53,8 @@ local function look_beside(ask, path, node, names)
   return seen, beside
 end
 
--- A node that this session may not read is deleted only without a token.
+-- Returns whether this is the node to delete. A node that this session may not
+-- read is deleted only if no token is given.
 local function is_meant(seen, token)
   if seen.is == "missing" then return false end
   return not token or seen.token and seen.token:match "^0*(.+)$" == token

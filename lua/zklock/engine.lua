@@ -23,8 +23,8 @@ local function schemes_of(auth)
   return table.concat(schemes, ", ")
 end
 
---- `session`: the user's object; `handle`: the core's; `given`: checked
--- settings.
+--- Makes the engine of a session. `session`: the user's object; `handle`: the
+-- core's; `given`: checked settings.
 function Engine.new(session, handle, hosts, given)
   local pid = core.pid()
   local engine = setmetatable({
@@ -124,7 +124,7 @@ local function close(self)
   if loops.may_block(self.adapters.loop) then await_end(self) end
 end
 
--- An interrupted close does not wait any more.
+-- Completes a close. After an interruption it does not wait any more.
 local Closing = protect.class()
 
 function Closing:finish()

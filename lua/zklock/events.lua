@@ -84,7 +84,7 @@ local function may_call(self)
   return loops.allows_callbacks(self.engine.adapters.loop)
 end
 
---- Runs a callback at once; if none may run now, in the next step().
+--- Runs a callback at once; if no callback may run now, in the next step().
 function Events:call(item, ...)
   if may_call(self) then return self.engine.callbacks:call(item, ...) end
   local n, given, fn = select("#", ...), { ... }, item.fn
@@ -198,7 +198,8 @@ function handlers.answered(engine, number, code, reason, found, detail)
   return wait
 end
 
--- `code`, `reason`: why the node still exists and stays for now.
+-- Handles the end of a release. `code`, `reason`: why the node still exists and
+-- stays for now.
 function handlers.gone(engine, number, root, code, reason)
   turns.left(engine, root)
   local wait = engine.waits.removals[number]
@@ -207,7 +208,8 @@ function handlers.gone(engine, number, root, code, reason)
   return wait
 end
 
--- After a close there are no more callbacks about holds.
+-- Returns the hold of this number, if its listeners may be called. After a
+-- close no callback about a hold is called.
 local function listening_hold(engine, number)
   local hold = engine.holds[number]
   return hold and not engine.state.is.closed and hold
@@ -244,7 +246,8 @@ function handlers.state(engine, name)
   return state_item(engine, name)
 end
 
--- `code`: why the first connection failed; `wants`: what the servers require.
+-- Handles a failed first connection. `code`: why it failed; `wants`: what the
+-- servers require.
 function handlers.failed(engine, code, wants)
   return engine.state:may_enter "failed" and { fail, code, wants }
 end

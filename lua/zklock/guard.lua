@@ -106,7 +106,7 @@ local function leave(self, last, reason)
 end
 
 --- Releases the guard: returns the results of release(); or, with `confirm`, a
--- wait that the caller must await.  It does not report a loss that it finds.
+-- wait that the caller must await. Does not report a loss that it finds.
 function guards.give_back(self, confirm)
   local hold = self._hold
   local engine = hold.owners.engine

@@ -24,7 +24,8 @@ Meters.bounds = { 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1,
 local limits = { math.huge }
 for i, bound in ipairs(Meters.bounds) do table.insert(limits, i, bound) end
 
--- A table constructor allocates the table at once, in its final size.
+-- Returns an empty histogram. A table constructor allocates the table at once,
+-- in its final size.
 local function new_histogram()
   return { count = 0, sum = 0,
     buckets = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 } }

@@ -170,8 +170,8 @@ local families = {
     "rows", "oldest_hold" },
 }
 
--- The labels of a source and of each path are written once, because each path
--- has some fifty samples.
+-- Returns a source with its labels as text. The labels of a source and of each
+-- path are written once, because each path has some fifty samples.
 local function new_source(given)
   local full, own = tally.fill(given.snapshot), write_labels(given.labels)
   for _, row in ipairs(full.rows) do

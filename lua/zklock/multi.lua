@@ -63,7 +63,8 @@ local function read_parts(engine, list)
   return parts
 end
 
--- Two multis of one session with the same locks are the same lock.
+-- Returns the owners of a multi. Two multis of one session with the same locks
+-- are the same lock and share them.
 local function owners_of(engine, parts)
   local names = {}
   for i, part in ipairs(parts) do names[i] = name_of(part) end
@@ -157,7 +158,7 @@ local function request_of(taking, part)
   return request
 end
 
--- Ending: the attempts of a call that waits.  It releases what they have
+-- Ending: the attempts of a call that waits. It releases what the attempts have
 -- acquired if the call is killed or an error is raised.
 local Ending = protect.class()
 

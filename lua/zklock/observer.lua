@@ -99,7 +99,8 @@ local function see(self, turn, contenders, count)
   turn.item = { fn = function() tell(self, turn) end, scope = self.scope }
 end
 
--- If there are no contenders, `count` is a code.
+-- Handles the servers' answer. If `contenders` is nil, `count` is the code of
+-- the error.
 function asked(self, turn, contenders, count, reason)
   if self.turn ~= turn then return end
   if not contenders and count == "disconnected" then

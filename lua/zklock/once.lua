@@ -68,7 +68,8 @@ function once.note(session, guard, data)
   return ask(session, guard, "touch", book_of(guard.path), data, guard.node)
 end
 
--- A result of fn is a success if it is empty or its first value is true.
+-- Returns whether fn has succeeded: it returned nothing, or its first result is
+-- true.
 local function is_success(...)
   return select("#", ...) == 0 or not not (...)
 end

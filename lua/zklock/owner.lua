@@ -36,7 +36,8 @@ local function refuse_inside(path, name, signature)
     .. "be there", path, name, signature, path)
 end
 
--- The names inside a lock's path are reserved, whichever lock is made first.
+-- Refuses a path that another lock uses inside its own path, whichever of the
+-- two locks is made first.
 local function check_insides(engine, path, signature, insides)
   local parent, name = path:match "^(.*)/(.*)$"
   local outer = engine.owners[parent]

@@ -14,7 +14,8 @@ for byte = 0x8e, 0x8f do hidden["\226\128" .. string.char(byte)] = true end
 for byte = 0xa8, 0xae do hidden["\226\128" .. string.char(byte)] = true end
 for byte = 0xa6, 0xa9 do hidden["\226\129" .. string.char(byte)] = true end
 
--- By a character's first byte: its length, and the range of its second byte.
+-- Returns for a character's first byte its length, and the range of its second
+-- byte.
 local function shape(first)
   if first < 0x80 then return 1 end
   if first < 0xc2 or first > 0xf4 then return nil end

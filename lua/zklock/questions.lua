@@ -141,8 +141,9 @@ local function look(ask, path)
   return found and found[1] or { code = code, reason = reason }
 end
 
--- A node without an owner is shown as persistent, because servers do not tell
--- containers and TTL nodes apart from persistent nodes.
+-- Returns a node as users see it. A node without an owner is shown as
+-- persistent, because servers do not tell containers and TTL nodes apart from
+-- persistent nodes.
 local function show(seen)
   return { kind = seen.session == "0x0" and "persistent" or "ephemeral",
     session = seen.session, created = seen.created, modified = seen.modified,

@@ -3,7 +3,8 @@ local plain = require "zklock.plain"
 
 local marks = { ['"'] = true, ["\\"] = true }
 
---- `cut`: the text was cut, and may end within a character.
+--- Returns the text in quotation marks. `cut`: the text was cut, and may end
+-- within a character.
 return function(text, cut)
   return ('"%s"%s'):format(plain.show(text, marks, cut), cut and "..." or "")
 end

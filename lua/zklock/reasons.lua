@@ -13,7 +13,8 @@ local function last_error(engine)
   return text ~= "" and (" (last error: %s)"):format(text) or ""
 end
 
--- For `auth`, shows which credentials the user has given, or why TLS fails.
+-- Returns, for the code `auth`, which credentials the user has given, or why
+-- TLS fails.
 local function given_schemes(engine, code, reason)
   if code ~= "auth" then return "" end
   if reason and reason:find("TLS fails", 1, true) then
@@ -49,7 +50,7 @@ local function so_far(reason) return reason and ": " .. reason or "" end
 -- By code: the errors of a wait that ended without the lock.
 local of_wait = {}
 
--- A wait with a timeout of 0 asks the servers once.
+-- Returns the error of a wait with a timeout of 0, which asks the servers once.
 local function of_look(path, request, wait)
   local ahead = wait.ahead or 0
   if request.gathers then

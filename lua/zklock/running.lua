@@ -76,9 +76,9 @@ local function lead(self, fn, campaign)
   return ok
 end
 
--- Jitter keeps processes that fail together from campaigning together again.
--- On some Luas math.random yields the same numbers in each process; the
--- clock's microseconds differ.
+-- Returns a random part of a pause, so that processes that fail together do not
+-- campaign together again. On some Luas math.random yields the same numbers in
+-- each process; the clock's microseconds differ.
 local function jitter()
   return core.now() * 1e6 % 1
 end

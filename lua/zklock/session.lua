@@ -29,7 +29,7 @@ Session.__index = Session
 
 local events = check.set "connected suspended reconnected expired closed"
 
--- For methods that must not be called after close.
+-- Returns the engine, for methods that must not be called after close.
 local function open_engine(self)
   local engine = self._engine
   engine:check_open()
@@ -295,7 +295,7 @@ end
 
 -- Opening.
 
--- A connect that raises leaves no session open.
+-- Closes the session of a connect that raises.
 local Connecting = protect.class()
 
 function Connecting:finish()

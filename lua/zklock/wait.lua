@@ -230,7 +230,8 @@ local function time_for(wait)
     and math.max(0, math.min(wait.timeout(), LONGEST)) or nil
 end
 
--- The only place where a suspending wait enters: see waits.enter.
+-- Enters the wait and lets the adapter suspend the task. No other function
+-- enters a suspending wait: see waits.enter.
 local function turn(wait, adapter)
   waits.enter(wait)
   wait.engine.adapters:attend(adapter, wait, true)

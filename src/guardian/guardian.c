@@ -159,8 +159,8 @@ static void go_on(struct guardian *guardian) {
   kill(-guardian->command, SIGCONT);
 }
 
-/* The command was stopped. If the terminal has stopped it for not being in the
- * foreground, lends it the terminal. Otherwise the whole job stops. */
+/* Handles a stop of the command. If the terminal has stopped it for not being
+ * in the foreground, lends it the terminal. Otherwise stops the whole job. */
 static void on_stopped(struct guardian *guardian, int number) {
   struct terminal *terminal = &guardian->terminal;
   bool wants = number == SIGTTIN || number == SIGTTOU;
@@ -174,9 +174,9 @@ static void on_stopped(struct guardian *guardian, int number) {
   tell(guardian, "stopped %d\n", number);
 }
 
-/* The command's leader has ended. If the command was asked to end, or a signal
- * has killed the leader, no process of it may be left. Otherwise, its remaining
- * processes may go on. */
+/* Handles the end of the command's leader. If the command was asked to end, or
+ * a signal has killed the leader, no process of it may be left. Otherwise, its
+ * remaining processes may go on. */
 static void on_ended(struct guardian *guardian, int status) {
   guardian->is_over = true;
   guardian->status = status;
@@ -232,9 +232,9 @@ static int64_t next_look(const struct guardian *guardian) {
 
 /* ---- Lines from `zklock run` --------------------------------------------- */
 
-/* The lock was lost, for example because its node was deleted: the command gets
- * the whole grace period. If the lease has ended, it does not: this line may
- * arrive before the guardian has noticed the end of the lease. */
+/* Handles the loss of the lock, for example because its node was deleted: the
+ * command gets the whole grace period. If the lease has ended, it does not:
+ * this line may arrive before the guardian has noticed the end of the lease. */
 static void on_lost(struct guardian *guardian, int64_t now) {
   look_at_clock(guardian, now);
   if (guardian->stage == WAITING) guardian->lease_end = 0;
@@ -260,7 +260,8 @@ static void obey(struct guardian *guardian, const char *line) {
   }
 }
 
-/* `zklock run` has ended. The command may use the rest of the lease. */
+/* Handles the end of `zklock run`. The command may use the rest of the
+ * lease. */
 static void on_alone(struct guardian *guardian) {
   close(guardian->channel);
   guardian->channel = -1;

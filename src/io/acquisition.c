@@ -166,11 +166,13 @@ enum loss acquisition_loss(const struct acquisition *acquisition, int turn) {
   return loss_of((int)acquisition_state(acquisition, turn));
 }
 
-/* Safety depends on the order of these loads. When a session expires, the I/O
- * thread first marks its acquisitions LOST and only then publishes the lease of
- * a new session. So a thread that reads the new lease also reads the mark. All
- * turns share one word, so this holds for each of them. The clock is read last:
- * a time from before a pause could make an expired lease look valid. */
+/* Returns for how long the hold is proved from now on, or 0. Sets `*overdue` if
+ * the clock has ended the hold. Safety depends on the order of these loads.
+ * When a session expires, the I/O thread first marks its acquisitions LOST and
+ * only then publishes the lease of a new session. So a thread that reads the
+ * new lease also reads the mark. All turns share one word, so this holds for
+ * each turn. The clock is read last: a time from before a pause could make an
+ * expired lease look valid. */
 static int64_t look(const struct acquisition *acquisition, int turn,
                     enum loss *overdue) {
   int64_t until = atomic_load_explicit(&acquisition->proof->lease_until,
@@ -206,9 +208,10 @@ bool acquisition_is_held(const struct acquisition *acquisition, int turn) {
 
 /* Local turns. */
 
-/* Without another client in the queue the number of turns is not limited.
- * Otherwise a hold has `local_turns` more turns, counted from the turn in which
- * the I/O thread noticed that another node may have joined. */
+/* Returns whether the hold must not be passed on after this turn. Without
+ * another client in the queue the number of turns is not limited. Otherwise a
+ * hold has `local_turns` more turns, counted from the turn in which the I/O
+ * thread noticed that another node may have joined. */
 static bool is_last_turn(const struct acquisition *acquisition, int turn) {
   int until =
       atomic_load_explicit(&acquisition->alone_until, memory_order_acquire);
@@ -236,9 +239,10 @@ static bool begin_turn(struct acquisition *acquisition) {
   return true;
 }
 
-/* The next turn relies on the same facts about the node as the grant did, and
- * none of them has changed. If the connection or the lease ends right after the
- * checks, the result is the same as if the turn had begun just before. */
+/* Passes the hold on to the next turn, which relies on the same facts about the
+ * node as the grant did; none of them has changed. If the connection or the
+ * lease ends right after the checks, the result is the same as if the turn had
+ * begun just before. */
 bool acquisition_pass_on(struct acquisition *acquisition,
                          const struct turn *from, struct turn *to) {
   const struct proof *proof = acquisition->proof;

@@ -133,21 +133,20 @@ struct acquisition *acquisition_new(struct proof *proof, const char *chroot,
 void acquisition_keep(struct acquisition *acquisition);
 void acquisition_drop(struct acquisition *acquisition);
 
-/* The I/O thread publishes what its contender reports. */
+/* Called by the I/O thread to publish a grant or a refusal. */
 void acquisition_grant(struct acquisition *acquisition);
 void acquisition_refuse(struct acquisition *acquisition, enum refusal_code why,
                         int reason);
-/* The I/O thread: the node must not be passed on any more. */
+/* Called by the I/O thread: the node must not be passed on any more. */
 void acquisition_ask_for(struct acquisition *acquisition);
-/* The I/O thread, for a hold. acquisition_be_alone: no other node is in the
- * queue. acquisition_have_company: from the current turn on, another node may
- * be. */
+/* Called by the I/O thread for a hold. acquisition_be_alone: no other node is
+ * in the queue. acquisition_have_company: from the current turn on, another
+ * node may be in the queue. */
 void acquisition_be_alone(struct acquisition *acquisition);
 void acquisition_have_company(struct acquisition *acquisition);
-/* Either thread: changes HELD to `next`. Returns false if the hold had
- * ended. */
+/* Changes HELD to `next`. Returns false if the hold had ended. Any thread. */
 bool acquisition_end_hold(struct acquisition *acquisition, int next);
-/* Either thread: return the state in the word. */
+/* Return the state in the word, and the reason of a loss. Any thread. */
 enum acquisition_state acquisition_said(const struct acquisition *acquisition);
 enum loss acquisition_said_loss(
     const struct acquisition *acquisition); /* LOSS_NONE: not lost */

@@ -109,7 +109,8 @@ int64_t addresses_due(const struct addresses *a) {
   return due;
 }
 
-/* The first failure may be an accident: the server is tried again at once. */
+/* Returns the pause after so many failures. The first failure may be an
+ * accident: the server is tried again at once. */
 static int64_t pause_after(int failures, int64_t longest) {
   if (failures == 0) return 0;
   int64_t pause = PAUSE_FIRST << (failures < 9 ? failures - 1 : 8);

@@ -297,7 +297,7 @@ static void do_once(struct request *r) {
   follow(r);
 }
 
-/* If the outcome is unknown, the nonce may exist. */
+/* Handles the reply. If the outcome is unknown, the nonce may exist. */
 static void on_nonce(struct op *op, const struct reply *reply) {
   struct request *r = op->owner;
   int rc = reply->rc;
@@ -381,7 +381,7 @@ static void send_to_verify(struct ask *ask, struct request *r, char *path,
   follow(r);
 }
 
-/* A verification does not wait for the in-flight limit. */
+/* Sends a verification at once: it does not wait for the in-flight limit. */
 static void verify(struct ask *ask) {
   struct acquisition *acquisition = ask->acquisition;
   char *path = NULL;

@@ -50,7 +50,8 @@ struct await {
 struct await *await_new(const char *chroot, const char *path,
                         enum node_wait_kind kind, int known, bool patient,
                         int64_t until);
-/* `member` is an acquisition whose lock was granted. */
+/* Returns a barrier leave of `member`, an acquisition whose lock was
+ * granted. */
 struct await *await_barrier_leave(struct acquisition *member, bool patient,
                                   int64_t until);
 void await_keep(struct await *await);

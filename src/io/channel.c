@@ -117,10 +117,11 @@ struct message *channel_take_commands(struct channel *channel) {
   return first;
 }
 
-/* Lua's loop finds a byte to read exactly while announced events are queued, so
- * it never wakes without an event. Events are therefore taken together with
- * their byte. While that byte is still on its way, no events are returned. A
- * host that reads the bytes itself may have consumed the byte already. */
+/* Takes the events together with the byte that announces them. So Lua's loop
+ * finds a byte to read exactly while announced events are queued, and never
+ * wakes without an event. While that byte is still on its way, no events are
+ * returned. A host that reads the bytes itself may have consumed the byte
+ * already. */
 struct message *channel_take_events(struct channel *channel, bool host_read) {
   struct message *first = NULL;
   pthread_mutex_lock(&channel->lock);

@@ -66,7 +66,7 @@ bool channel_open(struct channel *channel); /* false: errno is set */
  * it. */
 void channel_close(struct channel *channel);
 
-/* These return false if the slot is queued already. */
+/* Both return false if the slot is queued already. */
 bool channel_command(struct channel *channel, struct message *message,
                      int kind);
 bool channel_event(struct channel *channel, struct message *message, int kind);
@@ -81,9 +81,9 @@ bool channel_event_later(struct channel *channel, struct message *message,
 bool channel_rest(struct channel *channel);
 void channel_rise(struct channel *channel);
 
-/* These return all queued messages, in order. Taking events also clears their
- * wake-up, unless the loop has read the bytes itself (`host_read`). The wake-up
- * of commands is cleared by the I/O thread after its poll, because the client
+/* Both return all queued messages, in order. Taking events also clears their
+ * wake-up, unless the loop has read the bytes itself (`host_read`). The I/O
+ * thread clears the wake-up of commands after its poll, because the client
  * signals it, too. */
 struct message *channel_take_commands(struct channel *channel);
 struct message *channel_take_events(struct channel *channel, bool host_read);

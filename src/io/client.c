@@ -89,7 +89,7 @@ struct client {
   struct host_lookup host_lookup; /* the lookup of the servers' names */
 };
 
-/* The invariants of each state. They hold whatever a server does. */
+/* Asserts the invariants of each state. They hold whatever a server does. */
 static void check(const struct client *client) {
   bool open = library_is_open(client->library);
   switch (client->state) {
@@ -272,9 +272,9 @@ static void lost(struct client *client) {
   session_disconnected(client->session, clock_now());
 }
 
-/* The session has expired. The server that reports it may be the one with the
- * newest data, so the next session is requested from it. Exception: a server
- * that has just granted this session counts as failed. */
+/* Handles the end of the session. The server that reports it may be the one
+ * with the newest data, so the next session is requested from it. Exception: a
+ * server that has just granted this session counts as failed. */
 static void expired(struct client *client) {
   if (client->address == client->granted_by)
     blame(client);

@@ -27,8 +27,9 @@ int64_t clock_now(void) {
   return (int64_t)t.tv_sec * SECOND + t.tv_nsec;
 }
 
-/* There is no timer on macOS, before Linux 3.15, and when no descriptor is
- * left. On macOS, the clock counts sleep but poll and kevent do not. */
+/* Opens a timer, if possible. There is none on macOS, before Linux 3.15, and
+ * when no descriptor is left. On macOS, the clock counts sleep but poll and
+ * kevent do not. */
 void clock_timer_open(struct clock_timer *timer) {
   *timer = (struct clock_timer){.fd = -1, .at = NEVER};
 #ifdef __linux__
@@ -41,11 +42,11 @@ void clock_timer_close(struct clock_timer *timer) {
   timer->fd = -1;
 }
 
-/* While the machine is awake, poll itself ends each wait. So the timer may
- * expire late, by SLACK: it only has to notice suspends longer than that. The
- * timer is not set for a deadline that is due SOON: after a suspend, poll has
- * at most that long to wait. So the timer is set once for each heartbeat,
- * whatever happens between two heartbeats. */
+/* Sets the timer if needed. While the machine is awake, poll itself ends each
+ * wait. So the timer may expire late, by SLACK: it only has to notice suspends
+ * longer than that. The timer is not set for a deadline that is due SOON: after
+ * a suspend, poll has at most that long to wait. So the timer is set once for
+ * each heartbeat, whatever happens between two heartbeats. */
 static void set(struct clock_timer *timer, int64_t until, int64_t left) {
   int64_t at = until + SLACK, now = until - left;
   if (timer->at > now + SLACK && timer->at <= at) return;
@@ -58,7 +59,8 @@ static void set(struct clock_timer *timer, int64_t until, int64_t left) {
 #endif
 }
 
-/* A program that closes descriptors it does not own may close the timer's. */
+/* Returns whether the timer has expired. Gives it up if its descriptor is bad:
+ * a program may have closed a descriptor that it does not own. */
 static bool has_expired(struct clock_timer *timer, const struct pollfd *entry) {
   uint64_t times;
   if (!entry->revents) return false;

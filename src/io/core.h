@@ -69,8 +69,8 @@ struct core {
 /* Makes the calling thread the session's I/O thread. */
 void core_runs_here(const struct core *core);
 
-/* The listeners for reports of the client, the session, and an acquisition's
- * contender. */
+/* Return the listeners for reports of the client, the session, and an
+ * acquisition's contender. */
 struct client_listener core_client_listener(struct core *core);
 struct listener core_session_listener(struct core *core);
 news_handler core_hear;
@@ -92,7 +92,7 @@ bool io_thread_start(struct core *core);
 
 /* Each of the two threads leaves once; the second one closes the channel. */
 void core_leave_channel(struct core *core);
-/* Count references to the memory: proofs can outlive the session. */
+/* Count references to the memory, because proofs can outlive the session. */
 void core_keep(struct core *core);
 void core_forget(struct core *core);
 

@@ -8,7 +8,7 @@
 
 #pragma GCC visibility push(hidden)
 
-/* These also make the descriptors non-blocking. On failure, errno is set. */
+/* Create descriptors that are also non-blocking. On failure, errno is set. */
 bool descriptors_pipe(int fds[2]);
 int descriptors_unix_socket(void);
 int descriptors_accept(int listener);

@@ -19,15 +19,16 @@
  * registered once; at most 4. */
 void fork_watch(void (*in_child)(void));
 
-/* The process-wide lock for the list of sessions. It is held for a few
- * instructions. */
+/* Take and release the process-wide lock for the list of sessions. It is held
+ * for a few instructions. */
 void fork_lock(void);
 void fork_unlock(void);
 /* Returns false if the lock was not free before the deadline. */
 bool fork_lock_before(int64_t deadline);
 
-/* An I/O thread counts as awake from its start to its end, except while it
- * waits for something. fork_awake blocks while a fork is in progress. */
+/* Called by an I/O thread. It counts as awake from its start to its end, except
+ * while it waits for something. fork_awake blocks while a fork is in
+ * progress. */
 void fork_awake(void);
 void fork_asleep(void);
 

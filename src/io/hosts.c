@@ -48,8 +48,8 @@ static const char *odd_character(const char *from, const char *to,
   return NULL;
 }
 
-/* Stricter than others: Java accepts "+2181", and the C client parses 010 as
- * 8. */
+/* Reads a port. This is stricter than other clients: Java accepts "+2181", and
+ * the C client parses 010 as 8. */
 static bool parse_port(struct host *host, const char *from, const char *to) {
   size_t length = (size_t)(to - from);
   if (length == 0 || length >= sizeof host->port || *from == '0') return false;
@@ -64,7 +64,8 @@ static bool is_ipv4(const char *name) {
   return inet_pton(AF_INET, name, &address) == 1;
 }
 
-/* In a URL, a zone follows "%25": that is rejected. */
+/* Returns whether the name is an IPv6 address. In a URL, a zone follows "%25":
+ * zklock rejects that form. */
 static bool is_ipv6(const char *name) {
   char address[HOST_MAX + 1];
   struct in6_addr read;
@@ -86,9 +87,9 @@ static bool is_number(const char *label, size_t length) {
   return prefix + strspn(label + prefix, digits) == length;
 }
 
-/* A name of numbers must be a full IPv4 address, because clients differ. C
- * parses 010.0.0.1 as 8.0.0.1 and 127.1 as 127.0.0.1. Java parses the first as
- * 10.0.0.1. Go looks up a name. */
+/* Returns what is wrong with a name. A name of numbers must be a full IPv4
+ * address, because clients differ. C parses 010.0.0.1 as 8.0.0.1 and 127.1 as
+ * 127.0.0.1. Java parses the first as 10.0.0.1. Go looks up a name. */
 static const char *name_fault(const char *name) {
   bool is_numeric = true;
   for (const char *label = name;;) {
@@ -156,8 +157,7 @@ static const char *parse_host(struct host *host, const char *from,
                       : parse_named(host, from, to);
 }
 
-/* Only ASCII is allowed: Java and Python decode other characters by the
- * locale. */
+/* Accepts only ASCII: Java and Python decode other characters by the locale. */
 const char *hosts_chroot_fault(const char *text, size_t length) {
   if (length == 1 && *text == '/') return NULL;
   const char *fault = odd_character(text, text + length, CHROOT_CHARACTERS);

@@ -68,7 +68,7 @@ static bool patch_table(const struct binding *b, uintptr_t table, size_t size,
   return ok;
 }
 
-/* These addresses are absolute in glibc and relative in musl. */
+/* Makes an address absolute: in glibc it is already, in musl it is relative. */
 static uintptr_t absolute(const struct image *image, ElfW(Addr) address) {
   return address < image->base ? image->base + address : address;
 }

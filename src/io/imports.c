@@ -38,9 +38,9 @@ static int close_on_exec_socket(int domain, int type, int protocol) {
   return fd;
 }
 
-/* The library passes AI_ADDRCONFIG, for which the C library takes a lock that
- * name lookups take, too: see fork.h. For a numeric address, neither the flag
- * nor the lock is needed. */
+/* Resolves a numeric address without a lock. The library passes AI_ADDRCONFIG,
+ * for which the C library takes a lock that name lookups take, too: see fork.h.
+ * For a numeric address, neither the flag nor the lock is needed. */
 static int lockless_getaddrinfo(const char *name, const char *service,
                                 const struct addrinfo *hints,
                                 struct addrinfo **found) {
@@ -99,8 +99,8 @@ static const void *for_us(void *self, const char *name, const void *its) {
 
 static const char *asked;
 
-/* If the library is linked into our module, nothing is replaced: our functions
- * would call themselves. */
+/* Replaces the functions. If the library is linked into our module, nothing is
+ * replaced: our functions would call themselves. */
 static void replace(void) {
   bool found = image_find(&library, dlsym(ourselves, asked)) &&
                image_find(&own, (const void *)(uintptr_t)replace) &&

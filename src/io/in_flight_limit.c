@@ -19,9 +19,9 @@ static struct sender *take_first(struct in_flight_limit *w) {
   return sender;
 }
 
-/* A request larger than the in-flight limit is sent alone. Smaller requests do
- * not overtake the first one in the queue, which could otherwise wait for
- * ever. */
+/* Returns whether a request may be sent now. A request larger than the
+ * in-flight limit is sent alone. Smaller requests do not overtake the first one
+ * in the queue, which could otherwise wait for ever. */
 static bool has_room(const struct in_flight_limit *w, int cost) {
   return w->requests < IN_FLIGHT_REQUESTS &&
          (w->bytes == 0 || cost <= IN_FLIGHT_BYTES - w->bytes);

@@ -189,9 +189,9 @@ static void wait_until(struct core *core, int64_t due, int fd, short events) {
   client_process(core->client, fds[1].revents);
 }
 
-/* The process is about to end, and the Lua thread has been stopped at an
- * arbitrary point. So this neither uses the channel nor touches memory that the
- * Lua thread has allocated. */
+/* Ends the session, and the thread, because the process is about to end. The
+ * Lua thread has been stopped at an arbitrary point. So this neither uses the
+ * channel nor touches memory that the Lua thread has allocated. */
 static _Noreturn void end(struct core *core) {
   atomic_store(&core->proof.lease_until, 0);
   client_close(core->client);
@@ -200,8 +200,8 @@ static _Noreturn void end(struct core *core) {
   for (;;) pause();
 }
 
-/* A user that releases a contended lock often acquires it again at once. This
- * waits up to LINGER for that command, so that one transaction can carry both
+/* Waits up to LINGER for a new command. A user that releases a contended lock
+ * often acquires it again at once, and then one transaction can carry both
  * requests. */
 static void linger(struct core *core) {
   int64_t end = clock_now() + LINGER;

@@ -29,10 +29,12 @@ bool library_bind(void *module) {
   return is_bound(dlsym(module, any));
 }
 
-/* The library's log is for its own developers: zklock reports errors itself. */
+/* Drops the library's log, which is for its developers: zklock reports errors
+ * itself. */
 static void on_log(const char *message) { (void)message; }
 
-/* Without this the library would seed the process's random(). */
+/* Fixes the order of servers. Otherwise the library would seed the process's
+ * random(). */
 static void prepare(void) { zoo_deterministic_conn_order(1); }
 
 static zhandle_t *make_handle(struct library *l,
@@ -46,10 +48,10 @@ static zhandle_t *make_handle(struct library *l,
                          ZOO_NO_LOG_CLIENTENV, on_log);
 }
 
-/* The library sends the credentials at the start of each connection, before any
- * request. So the reply to a later request proves that the server accepted them
- * all. The callbacks of zoo_add_auth prove nothing: the first reply, or a
- * failed attempt, calls them all. */
+/* Adds the credentials. The library sends them at the start of each connection,
+ * before any request. So the reply to a later request proves that the server
+ * accepted them all. The callbacks of zoo_add_auth prove nothing: the first
+ * reply, or a failed attempt, calls them all. */
 static bool authenticate(struct library *l) {
   const struct settings *settings = l->settings;
   for (int i = 0; i < settings->credential_count; i++) {
@@ -106,10 +108,11 @@ bool library_submit(struct library *l, const struct op *op,
   return requests_submit(l, op, before);
 }
 
-/* The ACL of directories that other clients use, too, such as those above the
- * chroot. The client that creates one first must not exclude the others: they
- * may read it and create children. Only its creator may delete its contents.
- * All members of a double barrier must be able to read its `ready` node. */
+/* Returns the part of the ACL for other clients, for directories that they use,
+ * too, such as those above the chroot. The client that creates one first must
+ * not exclude the others: they may read it and create children. Only its
+ * creator may delete its contents. All members of a double barrier must be able
+ * to read its `ready` node. */
 static struct ACL for_others(void) {
   return (struct ACL){.perms = ZOO_PERM_READ | ZOO_PERM_CREATE,
                       .id = ZOO_ANYONE_ID_UNSAFE};

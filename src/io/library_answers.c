@@ -31,7 +31,7 @@ const char *answers_doubt_names(const struct String_vector *names) {
   return NULL;
 }
 
-/* The listing is sorted. */
+/* Returns a doubt if a name appears twice. The listing is sorted. */
 const char *answers_doubt_listing(const struct listing *listing) {
   for (int i = 1; i < listing->count; i++) {
     const struct entry *e = &listing->entries[i];
@@ -105,9 +105,9 @@ static bool is_path_of(const struct expected *e, const char *path) {
          name_parse(path, &sequence) != ROLE_FOREIGN;
 }
 
-/* A server replies in the order of the requests, and each change has a greater
- * zxid. So the czxids of nodes created in one connection increase. Fencing
- * tokens are made from them. */
+/* Checks the reply to a create. A server replies in the order of the requests,
+ * and each change has a greater zxid. So the czxids of nodes created in one
+ * connection increase. Fencing tokens are made from them. */
 static const char *doubt_create(struct answers *a, const struct expected *e,
                                 const struct incident *i) {
   if (i->code != ZOK) return NULL;

@@ -64,7 +64,7 @@ static const char *words_for_number(int rc) {
   return text;
 }
 
-/* Some versions of the library lack texts for some of these codes. */
+/* Returns the text of a code. Some versions of the library lack some texts. */
 const char *code_words(int rc) {
   switch (rc) {
     case ZUNIMPLEMENTED:
@@ -97,8 +97,8 @@ const char *code_words(int rc) {
 
 const char *code_errno_words(int error) { return strerror(error); }
 
-/* The library reports EHOSTDOWN when a server has closed the connection. EPROTO
- * comes from stream.c. */
+/* Returns why there is no connection. The library reports EHOSTDOWN when a
+ * server has closed the connection. EPROTO comes from stream.c. */
 const char *code_failure_words(int error, int rc, bool greeted, bool secure) {
   if (error == EPROTO && *handshake_words()) return handshake_words();
   bool closed = error == EHOSTDOWN || error == ECONNRESET || error == EPIPE;

@@ -108,7 +108,7 @@ void connection_greeted(struct library *l) {
 
 /* The end of a connection. */
 
-/* No callback can run any more, and these reports are not needed. */
+/* Frees the reports in the inbox: no callback can run any more. */
 static void discard_inbox(struct library *l) {
   bool overflow;
   struct incident *incident = inbox_take(l, &overflow);
@@ -150,9 +150,9 @@ void connection_end(struct library *l) {
   l->listener.over(l->listener.self, how);
 }
 
-/* If a request finds the connection broken, the library closes it without a
- * report. It does not report a failed attempt, either. So this checks the
- * state. */
+/* Checks the handle's state. If a request finds the connection broken, the
+ * library closes it without a report. It does not report a failed attempt,
+ * either. */
 void connection_look(struct library *l) {
   if (l->parting || l->stranger || !has_socket(l)) {
     connection_end(l);
@@ -162,10 +162,11 @@ void connection_look(struct library *l) {
   l->answered = false;
 }
 
-/* Closing a socket with unread replies resets it, and a reset discards what the
- * server has not read yet. That may be our request to close the session, which
- * would then live until its timeout. So a duplicate keeps the socket open until
- * the server closes it, which is its reply to that request. */
+/* Waits until the server has received the end of the session. Closing a socket
+ * with unread replies resets it, and a reset discards what the server has not
+ * read yet. That may be our request to close the session, which would then live
+ * until its timeout. So a duplicate keeps the socket open until the server
+ * closes it, which is its reply to that request. */
 void connection_farewell(struct library *l) {
   char rest[4096];
   int64_t deadline = clock_now() + FAREWELL;
@@ -206,8 +207,8 @@ static bool is_stuck(struct library *l) {
   return l->idle > IDLE_MAX;
 }
 
-/* The library is not run before the TLS handshake is done: it would take a
- * writable socket for a connection to a server. */
+/* Continues the TLS handshake. The library is not run before it is done: it
+ * would take a writable socket for a connection to a server. */
 static void shake(struct library *l) {
   if (stream_shake(&l->stream) != TLS_FAILED) return;
   handle_tell_error(l, handshake_words());

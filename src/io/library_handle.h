@@ -73,8 +73,8 @@ struct library {
  * only, and that carries the request's serial. */
 extern _Thread_local struct library *library_current;
 
-/* `text` is a path or data; a NUL is appended. Returns NULL if there is no
- * memory. */
+/* Returns a new incident. `text` is a path or data; a NUL is appended. Returns
+ * NULL if there is no memory. */
 struct incident *incident_new(int kind, int code, const char *text,
                               size_t size);
 void incident_free(struct incident *incident);

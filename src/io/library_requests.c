@@ -37,7 +37,7 @@ static void on_string(int rc, const char *value, const void *data) {
   on_void(rc, data);
 }
 
-/* If a reply contradicts itself, reports only that. */
+/* Reports a reply that contradicts itself: only the doubt, not its values. */
 static bool is_doubted(const void *data, int rc, const char *doubt) {
   if (rc != ZOK || !doubt) return false;
   struct incident *incident = reply_new(data, rc, NULL, 0, NULL);
@@ -59,8 +59,8 @@ static void on_stat(int rc, const struct Stat *stat, const void *data) {
   report(reply_new(data, rc, NULL, 0, stat));
 }
 
-/* Of a watched node's data two parts matter: the start, which messages show,
- * and the end, which can ask the holder to release the lock. */
+/* Handles the data of a watched node. Two parts matter: the start, which
+ * messages show, and the end, which can ask the holder to release the lock. */
 static void on_watched(int rc, const char *value, int length,
                        const struct Stat *stat, const void *data) {
   if (is_doubted(data, rc, answers_doubt_data(value, length, stat))) return;
@@ -93,7 +93,7 @@ static int creates(const struct Stat *directory) {
   return (int)(changes / 2);
 }
 
-/* `directory`: the listing has all names, not only those of contenders. */
+/* Reports a list. `directory`: it has all names, not only contenders'. */
 static void tell_names(int rc, const struct String_vector *names,
                        const struct Stat *directory, const void *data) {
   if (is_doubted(data, rc, answers_doubt_names(names))) return;

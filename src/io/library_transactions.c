@@ -57,7 +57,8 @@ static struct transaction *transaction_new(struct library *l,
   return t;
 }
 
-/* A path above the limit is cut off here, and is still above it. */
+/* Returns the room for a created path. A longer path is cut off there, and is
+ * still above the limit of paths. */
 static size_t room_for(const struct op *create) {
   return strlen(create->path) + NUMBER + 2;
 }
@@ -158,8 +159,9 @@ int transaction_rehearse(struct library *l, const struct op *op) {
 
 enum { DELETE, CREATE };
 
-/* The library reports "ok" for a reply that is truncated or refuses both parts
- * without a reason. It may also report that only one part was done. */
+/* Returns a doubt about an impossible result. The library reports "ok" for a
+ * reply that is truncated or refuses both parts without a reason. It may also
+ * report that only one part was done. */
 static const char *doubt_exchange(const struct transaction *t, int rc) {
   int deleted = t->results[DELETE].err, created = t->results[CREATE].err;
   bool made = t->path[0];
@@ -239,7 +241,8 @@ static char *path_beside(const struct op *op) {
   return path;
 }
 
-/* The data go to `holder`, the node that all sessions read. */
+/* Sends a transaction for two nodes. The data go to `holder`, the node that all
+ * sessions read. */
 static int send_pair(struct library *l, struct transaction *t,
                      const struct op *op, const char *beside) {
   zoo_op_t ops[2];
@@ -323,7 +326,8 @@ int transaction_conditional(struct library *l, const struct op *op) {
   return send_all(l, t, ops, add_parts(l, t, op, ops), on_condition);
 }
 
-/* A server numbers a directory's sequential nodes by how many children were
+/* Sends a delete that a server refuses if another node was created before. A
+ * server numbers a directory's sequential nodes by how many children were
  * created there before. So this creates a node and deletes it by the number
  * that it must have if nothing else was created. No list shows that node. */
 int transaction_counted(struct library *l, const struct op *op) {

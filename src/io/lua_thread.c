@@ -115,7 +115,7 @@ void core_abandon(struct core *core, struct acquisition *acquisition) {
     command_of(core, acquisition, &acquisition->release, COMMAND_ABANDON);
 }
 
-/* If the session is closed, its end deletes the node. */
+/* Releases a hold. If the session is closed, its end deletes the node. */
 bool core_release(struct core *core, struct acquisition *acquisition,
                   bool report) {
   if (!acquisition_end_hold(acquisition, ACQUISITION_RELEASED))
@@ -140,8 +140,9 @@ void core_call_at(struct core *core, int64_t due) {
   command(core, &core->alarm, COMMAND_ALARM);
 }
 
-/* A granted acquisition reuses its `cancel` message to start the check for
- * other clients. If the message is queued already, the check is skipped. */
+/* Passes a hold on. A granted acquisition reuses its `cancel` message to start
+ * the check for other clients. If the message is queued already, the check is
+ * skipped. */
 bool core_pass_on(struct core *core, struct acquisition *acquisition,
                   const struct turn *from, struct turn *to) {
   if (core->closed || !acquisition_pass_on(acquisition, from, to)) return false;
@@ -152,12 +153,13 @@ bool core_pass_on(struct core *core, struct acquisition *acquisition,
   return true;
 }
 
-/* The local clock has ended the hold before the I/O thread has noticed. The I/O
- * thread may even be about to receive a reply that renews the lease. A loss
- * that was reported once must stay a loss, so it is recorded here. The I/O
- * thread then deletes the node and posts EVENT_LOST as for any loss. Until
- * then, the state is set to SUSPENDED here, so that a caller does not read
- * "lost: lease_expired" and "connected" at once. */
+/* Returns why the hold is lost, if it is. The local clock may have ended it
+ * before the I/O thread has noticed. The I/O thread may even be about to
+ * receive a reply that renews the lease. A loss that was reported once must
+ * stay a loss, so it is recorded here. The I/O thread then deletes the node and
+ * posts EVENT_LOST as for any loss. Until then, the state is set to SUSPENDED
+ * here, so that a caller does not read "lost: lease_expired" and "connected" at
+ * once. */
 enum loss core_find_loss(struct core *core, struct acquisition *acquisition,
                          int turn) {
   enum loss why =

@@ -22,8 +22,8 @@ void core_close(struct core *core);
  * so the I/O thread is joined. */
 void core_leave(struct core *core, bool ended);
 
-/* `turn` is the acquisition's first turn. A turn that waits already keeps its
- * number and time. */
+/* Begins an acquisition. `turn` is its first turn. A turn that waits already
+ * keeps its number and time. */
 struct acquisition *core_acquire(struct core *core, const char *path,
                                  const void *data, size_t size,
                                  const struct contender_options *options,

@@ -91,7 +91,8 @@ static const char *name_in(const char *node, const char *directory) {
   return is_in ? node + length + 1 : NULL;
 }
 
-/* Another client's node name may be longer than zklock's own paths. */
+/* Checks a contender's node. Another client's may be longer than zklock's
+ * paths. */
 const char *path_node_fault(const char *node, size_t length) {
   const char *fault = text_fault(node, length);
   if (fault) return fault;

@@ -18,8 +18,8 @@ static _Atomic pid_t *noted;
 
 static void forget(void) { atomic_store(noted, 0); }
 
-/* Some emulators accept every madvise(), so this also probes with an invalid
- * one. */
+/* Prepares the page. Some emulators accept every madvise(), so this also probes
+ * with an invalid one. */
 static void prepare(void) {
   size_t size = (size_t)sysconf(_SC_PAGESIZE);
   void *page = mmap(NULL, size, PROT_READ | PROT_WRITE,

@@ -8,8 +8,9 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Any thread. In a child of vfork, which shares our memory, this may return the
- * parent's id. Such a child may only start a program. */
+/* Returns the id of this process; any thread. In a child of vfork, which shares
+ * our memory, this may return the parent's id. Such a child may only start a
+ * program. */
 pid_t process_id(void);
 
 #pragma GCC visibility pop

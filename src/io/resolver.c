@@ -128,7 +128,8 @@ static bool add_host(struct resolver *r, struct endpoints *all,
   return rc != EAI_MEMORY;
 }
 
-/* An address that several hosts have comes once, with all their names. */
+/* Joins the addresses to one text. An address of several hosts comes once, with
+ * all their names. */
 static char *join(struct endpoints *all) {
   size_t size = 1;
   for (size_t i = 0; i < all->count; i++)

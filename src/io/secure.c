@@ -92,8 +92,8 @@ static bool pull(struct secure *s, int fd) {
   return false;
 }
 
-/* A failed send may hide why the server has closed the connection: looks for an
- * alert among the bytes that it had sent. */
+/* Looks for an alert among the bytes that the server had sent. A failed send
+ * may hide why the server has closed the connection. */
 static void find_reason(struct secure *s, int fd) {
   int error = errno;
   for (int i = 0; i < PIECES && pull(s, fd); i++) continue;
@@ -164,8 +164,9 @@ ssize_t secure_send(struct secure *s, int fd, const void *data, size_t size) {
   return failed(s);
 }
 
-/* A connection that ends without a closure alert counts as closed:
- * ZooKeeper's packets have a length, so none is taken for a whole one. */
+/* Receives and decrypts. A connection that ends without a closure alert counts
+ * as closed: ZooKeeper's packets have a length, so none is taken for a whole
+ * one. */
 ssize_t secure_recv(struct secure *s, int fd, void *data, size_t size) {
   size_t got = 0;
   bool dry = false;

@@ -58,7 +58,8 @@ void stream_bind(int fd) {
 
 /* Sending. */
 
-/* During the handshake, gathered output cannot be sent yet. */
+/* Returns whether output waits for the socket. During the handshake, gathered
+ * output cannot be sent yet. */
 bool stream_is_waiting(const struct stream *s) {
   return secure_is_waiting(&s->secure) ||
          (s->out_end > 0 && !stream_is_shaking(s));

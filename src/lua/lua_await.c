@@ -89,7 +89,8 @@ static int await_cancel(lua_State *L) {
   return 0;
 }
 
-/* In a child of fork the await belongs to the parent, and is not touched. */
+/* Cancels the wait. In a child of fork the await belongs to the parent, and is
+ * not touched. */
 static int await_gc(lua_State *L) {
   struct awaiting *a = binding_test_object(L, 1, &await_type);
   if (a) a->dead = true;

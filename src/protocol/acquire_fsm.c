@@ -74,7 +74,7 @@ static void tell_revocation(struct contender *c) {
   c->tell(c, NEWS_REVOKED);
 }
 
-/* A request that is read before the grant is reported after it. */
+/* Notes a request to release, and reports it as soon as the lock is held. */
 void acquire_fsm_hear_revocation(struct contender *c) {
   if (watch_is_revoked(&c->own) && c->revocation == REVOCATION_NONE)
     c->revocation = REVOCATION_HEARD;
@@ -167,8 +167,8 @@ void acquire_fsm_proved(struct contender *c) {
 
 /* The node. */
 
-/* No earlier node of this session had the new name.  So news of an earlier node
- * cannot be mistaken for news of this one. */
+/* Chooses a name that no earlier node of this session had. So news of an
+ * earlier node cannot be mistaken for news of the new one. */
 static void take_new_name(struct contender *c) {
   doubts_note(c);
   char name[NAME_MAX_OWN];
@@ -202,8 +202,8 @@ void acquire_fsm_enter(struct contender *c) {
   acquire_fsm_drive(c);
 }
 
-/* An old node that remains is an orphan from now on and may be ahead.  Only a
- * list can show it, so the tail is forgotten. */
+/* Begins again with a new node. An old node that remains is an orphan and may
+ * be ahead. Only a list can show it, so the tail is forgotten. */
 void acquire_fsm_start_over(struct contender *c) {
   rest(c);
   contender_unwatch(c);
@@ -219,8 +219,8 @@ void acquire_fsm_start_over(struct contender *c) {
   acquire_fsm_drive(c);
 }
 
-/* A list does not show the node.  If a server has named it, it is deleted by
- * that name, provided that this session owns it. */
+/* Handles a list that lacks the node. If a server has named the node, deletes
+ * it by its name, provided that this session owns it. */
 void acquire_fsm_miss_node(struct contender *c) {
   char name[NAME_MAX_OWN];
   bool told = contender_has_node(c);
@@ -379,7 +379,7 @@ static void may_be_made(struct contender *c) {
   acquire_fsm_drive(c);
 }
 
-/* Another client has `holder`, or this session has it for another hold. */
+/* Waits behind the holder of `holder`, or refuses an impatient contender. */
 static void be_second(struct contender *c) {
   if (!c->options.patient) {
     acquire_fsm_refuse(c, REFUSED_BUSY, 0);

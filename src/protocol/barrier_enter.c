@@ -225,18 +225,18 @@ static void listed(struct contender *c, const struct listing *listing) {
   queue_position_find(c, listing, found);
 }
 
-/* `ready` was created. A server sends the events of a connection in the order
- * of the changes. It has confirmed the member's node before, so that node is
- * older. `ready` may be deleted again already: members of other libraries do so
- * as soon as they leave. */
+/* Lets the member in: `ready` was created. A server sends the events of a
+ * connection in the order of the changes. It has confirmed the member's node
+ * before, so that node is older. `ready` may be deleted again already: members
+ * of other libraries do so as soon as they leave. */
 static void note_ready(struct contender *c) {
   if (contender_is_waiting(c) && contender_is_surely_ours(c))
     c->node.let_in = true;
 }
 
-/* An unreadable `ready` is newer than the node if it was missing while the node
- * existed.  A read that is answered behind the create was sent behind it, and
- * events come in the order of the changes. */
+/* Notes that `ready` was missing while the node existed. Then an unreadable
+ * `ready` is newer than the node. A read that is answered behind the create was
+ * sent behind it, and events come in the order of the changes. */
 static void note_absence(struct contender *c) {
   if (contender_is_surely_ours(c)) c->node.preceded_ready = true;
 }
@@ -265,7 +265,7 @@ static void heard(struct watcher *watcher, enum watch_news news,
     watch_arm(watcher);
 }
 
-/* A member waits for absent members: no node keeps it waiting. */
+/* Notes nothing: a member waits for absent members, and no node blocks it. */
 static void note_blocker(struct contender *c) { (void)c; }
 
 const struct wait_ops barrier_enter_wait_ops = {.enter = acquire_fsm_enter,

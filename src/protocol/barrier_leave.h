@@ -70,7 +70,7 @@ void barrier_leave_refuse(struct barrier_leave *d, enum refusal_code why,
 /* Sends what is due.  Called in a new connection, and when a request that
  * failed can be sent again. */
 void barrier_leaves_drive(struct barrier_leaves *all);
-/* The connection is lost: ends the barrier leaves that are not `patient`. */
+/* Ends the barrier leaves that are not `patient`: the connection is lost. */
 void barrier_leaves_disconnected(struct barrier_leaves *all);
 void barrier_leaves_refuse(struct barrier_leaves *all, enum refusal_code why,
                            int reason);

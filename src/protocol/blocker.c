@@ -42,8 +42,8 @@ void blocker_note_watched(struct contender *c) {
     blocker_note(c, watch_name(&c->predecessor), watch_name(&c->before));
 }
 
-/* Every client creates ephemeral nodes for contenders. So a node without an
- * owner stays until an operator deletes it. */
+/* Logs a node ahead that no session owns. Every client creates ephemeral nodes
+ * for contenders, so this node stays until an operator deletes it. */
 void blocker_note_unowned(const struct watcher *watcher,
                           const struct reply *reply) {
   if (reply && reply->rc == REPLY_OK && reply->owner == 0)

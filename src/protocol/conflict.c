@@ -109,8 +109,8 @@ static void look_free(struct look *look) {
   free(look);
 }
 
-/* Adds a question about `below` and `name` under the lock's path.  False: no
- * memory. */
+/* Adds a question about the node whose path is the lock's path, `below` and
+ * `name`. False: no memory. */
 static bool add(struct look *look, enum op_kind kind, enum role role,
                 const char *below, const char *name) {
   const struct directory *d = contender_directory(look->c);
@@ -301,7 +301,8 @@ static void listed(struct look *look, const struct reply *reply) {
     give_up(look);
 }
 
-/* A node that does not exist, or hides its owner, does not count as live. */
+/* Handles the answer to a question. A node that does not exist, or hides its
+ * owner, does not count as live. */
 static void on_answer(struct op *op, const struct reply *reply) {
   struct look *look = op->owner;
   struct question *q = look->first;

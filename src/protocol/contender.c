@@ -161,8 +161,9 @@ static bool has_entered(enum contender_state state) {
   return state != CONTENDER_PARKED && state != CONTENDER_GONE;
 }
 
-/* An unfair lock's node must be gone before another contender may create one,
- * because all have the same name. */
+/* Returns whether a contender in this state keeps out others, if its queue
+ * admits one at a time. A node that is being deleted keeps out none, except an
+ * unfair lock's: all of these have the same name. */
 static bool occupies(const struct contender *c, enum contender_state state) {
   return has_entered(state) &&
          (state != CONTENDER_LEAVING || contender_is_exclusive(c));

@@ -165,8 +165,9 @@ void directory_children_changed(struct directory *d) {
   if (d->children_wanted > 0) directory_list(d, 0);
 }
 
-/* If a server refuses the request for now, it may still have the watch. The
- * watch counts as left, not as armed, because it may have fired meanwhile. */
+/* Handles the end of a request to remove the watch. If a server refuses it for
+ * now, it may still have the watch. The watch counts as left, not as armed,
+ * because it may have fired meanwhile. */
 static void on_unwatch(struct op *op, const struct reply *reply) {
   struct directory *d = op->owner;
   directory_wake(d);
@@ -355,10 +356,10 @@ static void is_occupied(struct directory *d) {
   if (!long_ago) pipeline_retry(d->pipeline);
 }
 
-/* Only a server can check that a directory is empty and delete it in one step.
- * So no node is in it when the numbers begin again.  A directory with data
- * belongs to the application and stays.  Servers do not report which nodes are
- * containers. */
+/* Handles a reply during the renewal. Only a server can check that a directory
+ * is empty and delete it in one step. So no node is in it when the numbers
+ * begin again. A directory with data belongs to the application and stays.
+ * Servers do not report which nodes are containers. */
 static void on_renew(struct op *op, const struct reply *reply) {
   struct directory *d = op->owner;
   int rc = reply->rc;

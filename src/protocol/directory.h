@@ -80,9 +80,9 @@ struct directory {
   struct backoff backoff;
 };
 
-/* `path` includes the chroot and stays valid as long as the directory. `flush`
- * is the owner's deferred call at the end of the batch; it must call
- * directory_flush. */
+/* Initializes a directory. `path` includes the chroot and stays valid as long
+ * as the directory. `flush` is the owner's deferred call at the end of the
+ * batch; it must call directory_flush. */
 void directory_init(struct directory *d, const struct directory_owner *owner,
                     struct pipeline *pipeline, struct deferred_call *flush,
                     const char *path);

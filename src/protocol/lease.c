@@ -92,8 +92,9 @@ static void renew(int64_t *until, int64_t at, int64_t renewed) {
   if (at < *until) *until = later(*until, renewed);
 }
 
-/* The newest round becomes a P. Then one round after the other becomes a Q, and
- * at last the round that is sent next. */
+/* Computes how the next rounds extend the lease. The newest round becomes a P.
+ * Then one round after the other becomes a Q, and at last the round that is
+ * sent next. */
 bool lease_lasts(const struct lease *lease, int64_t now) {
   int64_t next = now + prompt(lease->timeout), whole, until = lease->until;
   int64_t touch = lease->connected, settled = now;

@@ -159,8 +159,8 @@ struct lease {
   } rounds[LEASE_ROUNDS]; /* of this connection */
 };
 
-/* `least`: no server grants less.  `tick`: no server has a longer tick.  0:
- * unknown. */
+/* Initializes a lease. `least`: no server grants less. `tick`: no server has a
+ * longer tick. 0: unknown. */
 void lease_init(struct lease *lease, int64_t least, int64_t tick);
 /* Forgets all proofs: a new session begins. */
 void lease_reset(struct lease *lease);

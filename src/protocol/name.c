@@ -106,7 +106,7 @@ static size_t parse_sequence(const char *name, size_t length, bool eleven,
   return width;
 }
 
-/* `stem`: the length of the part before the marker. */
+/* Parses a name. Sets `stem` to the length of the part before the marker. */
 static enum role parse(const char *name, int32_t *sequence, size_t *stem) {
   size_t length = strlen(name);
   for (int eleven = 0; eleven < 2; eleven++) {

@@ -92,7 +92,7 @@ struct listing {
   struct entry entries[];
 };
 
-/* The prefix of all names of one session; see above. */
+/* The prefix of the names of all nodes of one session. */
 struct name_base {
   char text[NAME_BASE + 1];
 };

@@ -89,7 +89,8 @@ static void look_later(struct node_wait *v) {
   deferred_call_add(&pipeline_of(v->of)->batch, &v->of->flush);
 }
 
-/* If the round was not committed, the reads behind it do not count. */
+/* Handles the reply to the round. If it was not committed, the reads behind it
+ * do not count. */
 static void on_proof(struct op *op, const struct reply *reply) {
   struct node_waits *node_waits = op->owner;
   if (reply_proves(op->kind, reply->rc)) {
@@ -150,8 +151,8 @@ static void see(struct node_wait *v, const struct reply *reply) {
   if (!v->patient) node_wait_refuse(v, REFUSED_TIMEOUT, 0);
 }
 
-/* The node exists, but no server reports which node it is. A node that is
- * created again before the next poll counts as the same. */
+/* Handles a node that exists, though no server reports which node it is. A node
+ * that is created again before the next poll counts as the same. */
 static void see_hidden(struct node_wait *v) {
   if (v->kind == NODE_WAIT_THERE)
     meet(v);
@@ -216,8 +217,8 @@ static void await_directory(struct node_wait *v) {
     pipeline_retry(pipeline_of(v->of));
 }
 
-/* If a list armed no watch, the directory is missing, or another caller asked
- * for the list. */
+/* Handles a list of the directory. If it armed no watch, the directory is
+ * missing, or another caller asked for the list. */
 static void listed(struct onlooker *onlooker, const struct listing *listing,
                    uint64_t serial) {
   struct node_wait *v = of_onlooker(onlooker);
@@ -320,8 +321,8 @@ void node_waits_connected(struct node_waits *node_waits) {
   }
 }
 
-/* The handler of a node wait's end may begin another one, which comes first in
- * the list. */
+/* Ends the impatient node waits. The handler of a node wait's end may begin
+ * another one, which comes first in the list. */
 void node_waits_disconnected(struct node_waits *node_waits) {
   struct node_wait *next;
   for (struct node_wait *v = node_waits->first; v; v = next) {

@@ -35,7 +35,7 @@ struct node_wait {
   enum node_wait_kind kind;
   int known;    /* CROWD: the count; it ignores `proves` and `patient` */
   bool proves;  /* read only after a round that began later than the wait */
-  bool patient; /* false: ends if the first read does not meet it */
+  bool patient; /* false: ends after the first read in any case */
   int64_t until;
   node_wait_handler *ended;
   void *owner;
@@ -87,7 +87,7 @@ static inline int64_t node_waits_due(const struct node_waits *node_waits) {
 
 /* Reads all nodes again: in a new connection nothing is watched. */
 void node_waits_connected(struct node_waits *node_waits);
-/* The connection is lost: ends the node waits that are not `patient`. */
+/* Ends the node waits that are not `patient`: the connection is lost. */
 void node_waits_disconnected(struct node_waits *node_waits);
 /* Sends again the requests that could not be sent. */
 void node_waits_drive(struct node_waits *node_waits);

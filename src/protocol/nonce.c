@@ -30,7 +30,8 @@ static void forget(struct nonce *nonce) {
   free(nonce);
 }
 
-/* If a server refused the delete for now, the next connection repeats it. */
+/* Frees the nonce. But if a server refused the delete for now, keeps it: the
+ * next connection repeats the delete. */
 static void on_deleted(struct op *op, const struct reply *reply) {
   struct nonce *nonce = op->owner;
   int rc = reply->rc;

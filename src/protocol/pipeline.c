@@ -64,8 +64,8 @@ static bool is_begun(const struct pipeline *w) {
   return w->begun == w->connection;
 }
 
-/* The nudge may be sent at any time.  The heartbeat that begins a connection
- * overtakes the ops that wait for it. */
+/* Returns whether the op may overtake held ops: a nudge always may. So may the
+ * heartbeat that begins a connection, because the others wait for it. */
 static bool may_overtake(const struct pipeline *w, const struct op *op) {
   return op == &w->nudge || (op == &w->heartbeat && !is_begun(w));
 }
@@ -86,10 +86,10 @@ static void count(struct pipeline *w, const struct op *op) {
   counter_add(&w->counters.in_flight, 1);
 }
 
-/* One round is in flight at a time, and no heartbeat is sent soon after one.
- * But a refusal proves nothing, and a server may refuse requests without end.
- * So after a refusal no other request delays the heartbeat, until a round is
- * confirmed. */
+/* Decides whether the op is a round. One round is in flight at a time, and no
+ * heartbeat is sent soon after one. But a server may refuse requests without
+ * end, and a refusal proves nothing. So after a refusal no other request delays
+ * the heartbeat. */
 static void take_for_round(struct pipeline *w, struct op *op) {
   bool beats = op->kind == OP_HEARTBEAT;
   op->round = op_is_write(op->kind) &&
@@ -162,13 +162,13 @@ static void send_held(struct pipeline *w) {
   }
 }
 
-/* A connection that is not the session's first begins with a round.  A server
- * answers the requests of a session in order.  So every later read is at least
- * as new as that round, and as all replies in earlier connections.  It cannot
- * show the old view of a server that lags, or of a former leader.  The library
- * ensures this by itself, but only for the life of its handle.  All other ops
- * are held until the round is confirmed, because a server that refuses it by
- * itself may show old data. */
+/* Begins each connection but the session's first with a round. A server answers
+ * the requests of a session in order. So every later read is at least as new as
+ * that round, and as all replies in earlier connections. It cannot show the old
+ * view of a server that lags, or of a former leader. The library ensures this
+ * by itself, but only for the life of its handle. All other ops are held until
+ * the round is confirmed, because a server that refuses it by itself may show
+ * old data. */
 static bool begin_connection(struct pipeline *w) {
   return is_begun(w) || w->heartbeat.in_flight || w->retry_at != NEVER ||
          pipeline_submit(w, &w->heartbeat);
@@ -392,8 +392,8 @@ void pipeline_insist(struct pipeline *w) {
   }
 }
 
-/* T/6 is how often a waiter needs a round anyway.  The jitter separates
- * sessions that begin to poll at the same moment. */
+/* Schedules a poll after about T/6, when a waiter needs a round anyway. Jitter
+ * separates sessions that begin to poll at the same moment. */
 void pipeline_look_later(struct pipeline *w) {
   int64_t most = w->lease.timeout / 6;
   if (w->look_at == NEVER)

@@ -75,7 +75,7 @@ struct pipeline {
   struct transport transport;
   struct pipeline_owner owner;
   struct deferred_calls step,
-      batch; /* run at the end of each (deferred_call.h) */
+      batch; /* calls at the end of a step and of a batch */
   struct counters counters;
   struct name_base base; /* of this session's node names */
   size_t chroot_length;
@@ -169,7 +169,7 @@ void pipeline_connected(struct pipeline *pipeline, int64_t session,
                         int64_t timeout, int64_t started, bool needed);
 /* Answers all ops in flight with REPLY_LOST. */
 void pipeline_disconnected(struct pipeline *pipeline);
-/* The ZooKeeper session has expired or was given up. */
+/* Called when the ZooKeeper session has expired or was given up. */
 void pipeline_expired(struct pipeline *pipeline);
 void pipeline_closed(struct pipeline *pipeline);
 void pipeline_reply(struct pipeline *pipeline, uint64_t serial,

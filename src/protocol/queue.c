@@ -77,7 +77,7 @@ static bool is_kept_out(const struct contender *c) {
   return false;
 }
 
-/* May a parked contender have a node now? `first`: no other is ahead of it. */
+/* Returns whether `c` may have a node now. `first`: no other is ahead of it. */
 static enum admission admission(const struct contender *c, bool first) {
   const struct queue *queue = c->queue;
   enum renewal renewal = queue->directory.renewal;
@@ -206,7 +206,7 @@ void queue_look_around(struct contender *c) {
  * shows anything later.  When others come, it stops looking, because they stay
  * for a while. */
 
-/* An empty list lacks the holder's node, too. Its watch reports the loss. */
+/* Reports ALONE. An empty list lacks the holder's node; its watch tells. */
 static void see_around(struct contender *c, const struct listing *listing) {
   if (!c->watches_children || c->view.phase == VIEW_ALONE) return;
   if (listing->count == 1 && listing_find(listing, c->node.name)) {
@@ -260,7 +260,7 @@ static bool has_node(const struct contender *c, const char *name) {
   return contender_has_node(c) && strcmp(c->node.name, name) == 0;
 }
 
-/* The id alone is not enough: another session may have the same base. */
+/* Finds by the whole name: another session may have the same base and id. */
 struct contender *queue_find(const struct queue *queue, const char *name) {
   uint64_t id;
   if (!name_id(name, &queue->all->pipeline->base, &id)) return NULL;
@@ -376,7 +376,7 @@ static void listed(struct directory *d, const struct listing *listing,
       c->wait_ops->listed(c, listing);
 }
 
-/* The waiters ask for another list when driven. */
+/* Makes the waiters ask for another list when they are driven. */
 static void unlisted(struct directory *d) {
   for (struct contender *c = of(d)->first; c; c = c->next)
     c->view.listed_in = 0;
@@ -416,7 +416,7 @@ static const struct directory_owner owner = {.listed = listed,
 
 /* Creating and freeing a queue. */
 
-/* The directory is the first field of its queue. */
+/* Converts by a cast: the directory is the first field of its queue. */
 static bool is_ours(const struct watches *watches, const char *name) {
   size_t before = offsetof(struct directory, watches);
   return queue_find((const void *)((const char *)watches - before), name);

@@ -7,7 +7,8 @@
 
 #pragma GCC visibility push(hidden)
 
-/* `flush` runs at the end of the batch and calls queue_flush. */
+/* Returns a new queue. `flush` runs at the end of the batch; it must call
+ * queue_flush. */
 struct queue *queue_new(struct contenders *all, const char *path,
                         void (*flush)(struct deferred_call *deferred_call));
 bool queue_is_idle(const struct queue *queue); /* nothing is left */

@@ -82,8 +82,9 @@ static bool asks_for_writer(struct contender *c) {
   return true;
 }
 
-/* A downgrade keeps its place only if the writer's node was there after the
- * reader's.  Otherwise the next writer may have been granted in between. */
+/* Returns whether a downgrade keeps its place: the writer's node was there
+ * after the reader's. Otherwise the next writer may have been granted in
+ * between. */
 static bool has_its_place(struct contender *c, const struct listing *listing) {
   if (!c->options.downgrade || c->node.beside_writer) return true;
   c->node.beside_writer =
@@ -223,7 +224,8 @@ void queue_position_listed(struct contender *c, const struct listing *listing) {
   queue_position_find(c, listing, place);
 }
 
-/* A contender that follows the tail has not watched its node before. */
+/* Watches the own node, unless it is watched. A contender that follows the tail
+ * has not watched it before. */
 void queue_position_watch_own(struct contender *c) {
   if (watch_want(&c->own, &contender_directory(c)->watches, c->node.name) &&
       !contender_watches_own(c))

@@ -32,9 +32,10 @@ void queued_note_blocker(struct contender *c) {
 
 /* News of watches. */
 
-/* The node ahead is gone. If it was the only one, the contender is first (facts
- * 2 and 3 in acquire_fsm.c). Otherwise it needs a list. A list that is in
- * flight will do: its reply comes after this news, so it is not older. */
+/* Handles the deletion of the node ahead. If it was the only one, the contender
+ * is first (facts 2 and 3 in acquire_fsm.c). Otherwise it needs a list. A list
+ * that is in flight will do: its reply comes after this news, so it is not
+ * older. */
 static void predecessor_gone(struct contender *c) {
   bool only_one =
       contender_sees(c) && c->view.ahead == 1 && c->view.nearest_proves;
@@ -52,9 +53,10 @@ static void predecessor_gone(struct contender *c) {
   acquire_fsm_be_first(c);
 }
 
-/* The node before the predecessor is gone, so the predecessor is about to hold
- * the lock.  The contender finds out now whether the predecessor is the only
- * one ahead.  Then the predecessor's deletion will need no request. */
+/* Handles the deletion of the node before the predecessor: the predecessor is
+ * about to hold the lock. The contender finds out now whether the predecessor
+ * is the only one ahead. Then the predecessor's deletion will need no
+ * request. */
 static void before_gone(struct contender *c) {
   watch_drop(&c->before);
   if (contender_sees(c) && c->view.ahead == 2 && c->view.before_proves) {
@@ -67,8 +69,9 @@ static void before_gone(struct contender *c) {
   }
 }
 
-/* With `reply` a read did not find the node: it was deleted at an unknown time.
- * Otherwise it was deleted just now, after every list that is known. */
+/* Handles the deletion of the own node. With `reply` a read did not find it: it
+ * was deleted at an unknown time. Otherwise it was deleted just now, after
+ * every list that is known. */
 static void own_left(struct contender *c, const struct reply *reply) {
   if (!reply && watch_was_of(&c->own, c->node.czxid)) acquire_fsm_count_down(c);
   c->node.has_left = true;
@@ -94,10 +97,11 @@ static void own_read(struct contender *c, const struct reply *reply) {
   if (c->state == CONTENDER_QUEUED && contender_sees(c)) c->wait_ops->look(c);
 }
 
-/* Every ACL of zklock lets its session read its own nodes (doc/api.md). So an
- * unreadable node that is known by name only is another session's. If it was
- * ours, its ACL was changed, and no server reports whether it still is ours. A
- * holder's node is polled instead. */
+/* Handles an own node that may not be read. Every ACL of zklock lets its
+ * session read its own nodes (doc/api.md). So an unreadable node that is known
+ * by name only is another session's. If it was ours, its ACL was changed, and
+ * no server reports whether it still is ours. A holder's node is polled
+ * instead. */
 static void own_hidden(struct contender *c) {
   if (c->state != CONTENDER_QUEUED || contender_is_surely_ours(c)) return;
   if (c->node.known == NODE_MADE)
@@ -133,9 +137,9 @@ static void look_again(struct contender *c, struct watcher *watcher) {
   contender_list_again(c);
 }
 
-/* A list showed the node and a read does not find it.  Mostly it was deleted in
- * between.  But if the next list shows it again, the server contradicts
- * itself. */
+/* Notes a node that a list showed and a read does not find. Mostly it was
+ * deleted in between. But if the next list shows it again, the server
+ * contradicts itself. */
 static void note_missed(struct contender *c, const struct watcher *watcher) {
   uint32_t *missed =
       watcher == &c->predecessor ? &c->missed_predecessor : &c->missed_before;
@@ -173,14 +177,15 @@ void queued_heard(struct watcher *watcher, enum watch_news news,
 
 /* The other functions of queued_wait_ops. */
 
-/* One list serves all contenders of a batch. */
+/* Asks for a list, unless the contender follows the tail. One list serves all
+ * contenders of a batch. */
 void queued_sent(struct contender *c) {
   if (!fast_requeue_begin(c))
     directory_list(contender_directory(c), c->node.serial);
 }
 
-/* If no server has named the owner of its node, the contender joins the watch
- * of that node: another watcher's read may name it. */
+/* Joins the watch of the own node if no server has named the node's owner:
+ * another watcher's read may name it. */
 void queued_made(struct contender *c) {
   if (!contender_is_surely_ours(c))
     watch_want(&c->own, &contender_directory(c)->watches, c->node.name);

@@ -7,7 +7,7 @@
 
 #pragma GCC visibility push(hidden)
 
-/* The functions of queued_wait_ops that other ways reuse. */
+/* The functions of queued_wait_ops that other kinds of waiting reuse. */
 void queued_sent(struct contender *c);
 void queued_made(struct contender *c);
 void queued_look(struct contender *c);

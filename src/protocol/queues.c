@@ -90,7 +90,8 @@ void queues_each_contender(struct queues *queues,
     for (struct contender *c = q->first; c; c = c->next) visit(c);
 }
 
-/* The path may be a directory with a queue, and a child of one. */
+/* Passes on an event. Its path may be a directory with a queue, and also a
+ * child of another directory with a queue. */
 void queues_hear(struct queues *queues, enum watch_event event,
                  const char *path) {
   struct queue *queue = find(queues, path, strlen(path));

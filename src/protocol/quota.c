@@ -6,7 +6,7 @@
 
 static const size_t limits[] = {QUOTA_LIMITS};
 
-/* A path has its length before it in the transaction. */
+/* Returns the size of a path, with the length before it in the transaction. */
 size_t quota_of_node(size_t directory) {
   return 4 + directory + 1 + NAME_MAX_OWN;
 }

@@ -178,8 +178,9 @@ static enum loss overdue(struct contender *c) {
   return LOSS_LEASE_EXPIRED;
 }
 
-/* A process that was paused may read of its node's deletion before it checks
- * its clock.  The lease expired first, so that is the reason. */
+/* Reports a loss. A process that was paused may read of its node's deletion
+ * before it checks its clock. But the lease expired first, so that is the
+ * reason. */
 static void tell_loss(struct contender *c, enum loss why) {
   if (why == LOSS_NODE_DELETED && !pipeline_lease_stands(contender_pipeline(c)))
     why = overdue(c);
@@ -267,7 +268,7 @@ static void stay(struct contender *c, int rc) {
   directory_wake(&c->queue->directory);
 }
 
-/* A contender without a decision begins again, and keeps its deadline. */
+/* Schedules a retry. A contender without a decision keeps its deadline. */
 void acquire_fsm_look_in(struct contender *c, int64_t pause) {
   int64_t due = contender_pipeline(c)->now + pause;
   if (c->decision == DECISION_NONE && c->options.deadline < due)
@@ -288,9 +289,9 @@ static void not_removed(struct contender *c, int rc) {
                                          SECOND / 10 << c->attempts));
 }
 
-/* LEAVING: handles a read of the node's owner. A node that is known by name
- * only and may not be read is another session's: every ACL of zklock lets its
- * session read its own nodes. */
+/* Handles a read of the node's owner while LEAVING. A node that is known by
+ * name only and may not be read is another session's: every ACL of zklock lets
+ * its session read its own nodes. */
 static void asked(struct contender *c, const struct reply *reply) {
   bool hidden = reply->rc == REPLY_NO_AUTH && c->node.known == NODE_MADE;
   bool known = hidden || reply->rc == REPLY_OK || reply->rc == REPLY_NO_NODE;

@@ -140,9 +140,9 @@ static void refuse_credentials(struct session *s, struct contender *c) {
                    s->refused);
 }
 
-/* An impatient acquisition sends its requests once and waits for no connection.
- * It waits neither for the first connection nor for the next, nor while the
- * session shows as suspended because no server replies. */
+/* Returns whether an impatient acquisition fails at once: it sends its requests
+ * once and waits for no connection. It waits neither for the first connection
+ * nor for the next, nor while the session shows as suspended. */
 static bool is_out_of_reach(const struct session *s, bool patient) {
   return !patient && (!session_is_connected(s) || s->silent);
 }
@@ -357,10 +357,10 @@ void session_expired(struct session *s, int64_t now) {
   end(s);
 }
 
-/* Without reconnection attempts a server would have expired the session by now:
- * after its timeout and a tick, which is at most half the timeout. Each lease
- * ended before that. But if the machine was suspended, holds may still exist;
- * their own clock ends them. */
+/* Returns true when, without attempts to reconnect, a server would have expired
+ * the session: after its timeout and a tick, which is at most half the timeout.
+ * Each lease ended before that. But if the machine was suspended, holds may
+ * still exist; their own clock ends them. */
 bool session_is_beyond_help(const struct session *s, int64_t now) {
   return s->state == SESSION_SUSPENDED && s->all.holders == 0 &&
          s->pipeline.counters.pending_releases > 0 &&

@@ -114,8 +114,9 @@ void session_close(struct session *s, int64_t now);
  * A connection attempt may be under way from now on. Its reply may be lost, and
  * the server may have granted a shorter timeout than zklock knows. */
 void session_attempting(struct session *s, int64_t now);
-/* `started` is a time before this connection's attempt began. It is later than
- * the sending of every request that was answered in the last connection. */
+/* A connection is established. `started` is a time before its attempt began. It
+ * is later than the sending of every request that was answered in the last
+ * connection. */
 void session_connected(struct session *s, int64_t now, int64_t id,
                        int64_t timeout, int64_t started);
 /* A server has accepted the connection and granted `timeout`.  It may still

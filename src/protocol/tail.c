@@ -52,7 +52,7 @@ const struct tail *tail_for(const struct tail *tail, unsigned connection,
   return fits ? tail : NULL;
 }
 
-/* Near the counter's end the numbers prove nothing. */
+/* Returns -1 also near the counter's end, where numbers prove nothing. */
 int tail_gap(const struct tail *tail, const char *name) {
   int32_t number;
   bool behind = name_parse(name, &number) == tail->role &&

@@ -98,7 +98,7 @@ static void ask_for_own_node(struct contender *c, int64_t czxid) {
   pipeline_submit(contender_pipeline(c), &c->op);
 }
 
-/* A read has shown that `holder` is ours. */
+/* Handles a read that shows `holder` as ours. */
 static void own_seen(struct contender *c, const struct reply *reply) {
   bool doubt = contender_is_known_by_name(c);
   if (!doubt) contender_prove(c, reply);
@@ -129,7 +129,7 @@ static void leave_hidden(struct contender *c, const struct reply *reply) {
   }
 }
 
-/* `holder` exists and may not be read. Every ACL of zklock lets its session
+/* Handles a `holder` that may not be read. Every ACL of zklock lets its session
  * read its own nodes (doc/api.md). So it is another client's, unless a server
  * has named us as its owner before. Then its ACL may have been changed, and no
  * server reports whether it still is ours. A holder polls it, and learns when
@@ -159,9 +159,9 @@ static void own_heard(struct contender *c, enum watch_news news,
     lose_holder(c);
 }
 
-/* If `holder` is ours, from a past acquisition, then its create came late or an
- * operator has deleted the node beside it. A list shows which, and what remains
- * is deleted. */
+/* Handles a read of `holder` by a waiter. If it is ours, from a past
+ * acquisition, then its create came late or an operator has deleted the node
+ * beside it. A list shows which, and what remains is deleted. */
 static void other_seen(struct contender *c, const struct reply *reply) {
   blocker_note_unowned(&c->predecessor, reply);
   if (reply->owner != contender_pipeline(c)->session) {
@@ -191,14 +191,15 @@ static void heard(struct watcher *watcher, enum watch_news news,
 
 /* The other functions of unfair_wait_ops. */
 
-/* An impatient client is refused without another request. */
+/* Reads `holder` behind the create. An impatient client does not: it is refused
+ * without another request. */
 static void sent(struct contender *c) {
   watch_drop(&c->predecessor);
   if (c->options.patient) look_by(c, &c->own);
 }
 
-/* A read that was in flight before the create may have been answered before
- * it. */
+/* Reads `holder`, unless the read behind the create is in flight: an earlier
+ * read may have been answered before the create. */
 static void made(struct contender *c) {
   if (!watch_is_asking(&c->own)) look_at_own(c);
 }
@@ -225,14 +226,16 @@ static void look(struct contender *c) {
     look_by(c, &c->predecessor);
 }
 
-/* A waiter behind another client's `holder` never polls. */
+/* Reads `holder` again. A waiter behind another client's `holder` never
+ * polls. */
 static void look_anew(struct contender *c) {
   if (contender_has_node(c)) look_at_own(c);
 }
 
-/* One read permits one delete.  A read is needed without a valid lease: news of
- * `holder` may be late, and an operator may have deleted it.  It is also needed
- * if the user has asked a server, which named another owner. */
+/* Returns whether `holder` was read for this delete: one read permits one
+ * delete. A read is needed without a valid lease: news of `holder` may be late,
+ * and an operator may have deleted it. It is also needed if the user has asked
+ * a server, which named another owner. */
 static bool may_remove(struct contender *c) {
   if (c->undone) return true;
   bool looked = c->view.phase == VIEW_LOOKED;

@@ -273,7 +273,8 @@ static void note_data(struct watch *w, const struct reply *reply) {
   if (w->data) memcpy(w->data, reply->data, shown);
 }
 
-/* The server or the client library may still have the watch. */
+/* Handles a refused watch. The server or the client library may still have
+ * it. */
 static void refused(struct watch *w, int rc) {
   say(w, "cannot watch", rc);
   pipeline_back_off(w->of->pipeline, &w->of->backoff, rc);
@@ -281,8 +282,8 @@ static void refused(struct watch *w, int rc) {
   dispose(w);
 }
 
-/* The ACL forbids reading, but the node exists: a server looks for the node
- * before it checks the ACL. */
+/* Handles a node whose ACL forbids reading. The node exists: a server looks for
+ * the node before it checks the ACL. */
 static void hidden(struct watch *w, const struct reply *reply) {
   pipeline_look_later(w->of->pipeline);
   w->hidden_in = w->of->pipeline->connection;
@@ -352,7 +353,8 @@ void watches_look_again(struct watches *watches) {
   }
 }
 
-/* The server still has the watch, unless it has fired meanwhile. */
+/* Handles a refused removal. The server still has the watch, unless it has
+ * fired meanwhile. */
 static void was_not_taken(struct watch *w, int rc) {
   w->left_in = w->of->pipeline->connection;
   pipeline_back_off(w->of->pipeline, &w->of->backoff, rc);

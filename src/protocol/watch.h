@@ -27,7 +27,8 @@ enum watch_news {
 };
 
 struct watcher;
-/* `reply` is that of the read which found the news; NULL: an event. */
+/* Receives news. `reply` is that of the read which found the news; NULL: an
+ * event. */
 typedef void watch_handler(struct watcher *watcher, enum watch_news news,
                            const struct reply *reply);
 
@@ -62,7 +63,7 @@ struct watch {
   unsigned armed_in;  /* the connection in which the server confirmed the
                        * watch */
   unsigned hidden_in; /* the connection in which the node was hidden */
-  unsigned left_in;   /* the connection in which it may remain unwanted */
+  unsigned left_in;   /* the connection whose server may have it, unwanted */
   uint32_t hash;
   char *data;   /* the first bytes of the node's data, as read last */
   int size;     /* of all the data; 0: none, or this session's node */

@@ -55,8 +55,9 @@ __attribute__((noinline)) static const char *check(void *self) {
   return NULL;
 }
 
-/* OpenSSL must not clean up at exit, while I/O threads still use it. If another
- * library has initialized OpenSSL before, this has no effect: registry.h. */
+/* Binds the names, and keeps OpenSSL from cleaning up at exit, while I/O
+ * threads still use it. If another library has initialized OpenSSL before, the
+ * latter has no effect: registry.h. */
 static void bind(void) {
   Dl_info info;
   void *self =

@@ -46,7 +46,7 @@ static const char *read_trusted(struct tls_context *c, BIO *bio) {
   return broken ? BROKEN : any ? NULL : NONE;
 }
 
-/* The client's certificate, and then those of its authorities. */
+/* Reads the client's certificate, and then those of its authorities. */
 static const char *read_own(struct tls_context *c, BIO *bio) {
   bool broken, ok = true;
   X509 *certificate = next_certificate(bio, &broken);
@@ -117,7 +117,8 @@ static bool fill(struct tls_context *c, const struct tls_files *files,
          (!files->key || apply(c, "key", files->key, read_key, error));
 }
 
-/* The thread's queue of OpenSSL's errors stays as the caller had it. */
+/* Reads the files. The thread's queue of OpenSSL's errors stays as the caller
+ * had it. */
 struct tls_context *context_read(const struct tls_files *files,
                                  char error[TLS_TEXT]) {
   struct tls_context *context = calloc(1, sizeof *context);

@@ -181,7 +181,8 @@ static void close_link(struct tls_link *link) {
   free(link);
 }
 
-/* Java's servers refuse a handshake that names a host with other characters. */
+/* Returns whether the handshake may name this host: Java's servers refuse a
+ * handshake that names a host with other characters. */
 static bool is_plain_name(const char *name) {
   return name[strspn(name,
                      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"

@@ -172,7 +172,7 @@ static void new_link_type(lua_State *L) {
   lua_pop(L, 1);
 }
 
-/* The userdata by which the core finds the functions: tls.h. */
+/* Pushes the userdata by which the core finds the functions: tls.h. */
 static void push_module(lua_State *L) {
   if (luaL_newmetatable(L, TLS_MODULE_TYPE)) {
     lua_pushliteral(L, "zklock");

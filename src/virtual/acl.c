@@ -71,7 +71,7 @@ static char *base64(char *out, const unsigned char *bytes, int size) {
   return out;
 }
 
-/* The id of "user:password" is user:BASE64(SHA1("user:password")). */
+/* Returns the id of "user:password": user:BASE64(SHA1("user:password")). */
 static char *digest_id(const struct zk_data *credential) {
   unsigned char digest[SHA1_BYTES];
   const char *text = credential->bytes;
@@ -145,8 +145,8 @@ static bool ip_matches(const char *id, const char *expression) {
   return bits == 0 || (ours ^ theirs) >> (32 - bits) == 0;
 }
 
-/* An id has two parts, as Java's split() counts them: it ignores empty parts at
- * the end. */
+/* Returns whether an id has two parts, as Java's split() counts them: it
+ * ignores empty parts at the end. */
 static bool digest_is_valid(const char *id) {
   size_t size = strlen(id);
   while (size > 0 && id[size - 1] == ':') size--;

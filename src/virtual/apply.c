@@ -61,7 +61,8 @@ static void children_changed(void *self, const char *path,
   trigger(self, ZK_CHILDREN_CHANGED, path, true, acls);
 }
 
-/* A client that watches both the node and its children receives one event. */
+/* Sends the events of a deletion. A client that watches both the node and its
+ * children receives one event. */
 static void deleted(void *self, const char *path, const struct acl_list *acls) {
   const struct application *a = self;
   struct watches *watches = &a->server->watches;

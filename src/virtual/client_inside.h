@@ -44,9 +44,9 @@ struct line {
   size_t got; /* bytes of the packet that the client reads */
 };
 
-/* Opens a connection and sends `hello`: if this thread has just opened a link of
- * the fake TLS, after the handshake. Returns NULL, with the reason in errno, if
- * no connection can be opened. */
+/* Opens a connection and sends `hello`. If this thread has just opened a link
+ * of the fake TLS, sends it after the handshake. Returns NULL, with the reason
+ * in errno, if no connection can be opened. */
 struct line *line_open(const char *address, const struct zk_hello *hello);
 void line_send(struct line *line, const struct zk_request *request);
 /* Sends the hello if the TLS handshake is done. Returns true if this call has

@@ -53,7 +53,7 @@ static void send_record(struct line *line, char kind, const char *data,
 
 /* ---- Arrivals ------------------------------------------------------------ */
 
-/* With TLS, there is a record for each arrival. */
+/* Appends an arrival. With TLS, there is a record for each arrival. */
 static void append(struct line *line, struct arrival *arrival) {
   if (line->client_fd < 0) {
     arrival_free(arrival);

@@ -133,7 +133,8 @@ static enum tls_state receive(struct tls_link *link, void *data, size_t size,
   return state;
 }
 
-/* The client library's requests do not pass through here (client_line.c). */
+/* Does nothing: the client library's requests do not pass through here
+ * (client_line.c). */
 static enum tls_state transmit(struct tls_link *link, const void *data,
                                size_t size) {
   (void)data;

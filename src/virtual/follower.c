@@ -51,7 +51,8 @@ void follower_touches(struct server *server, int64_t session,
       (struct session_record){session, timeout_ms};
 }
 
-/* Only a leader and a standalone server check the session of a read. */
+/* Checks the session of a read, which only a leader and a standalone server
+ * do. */
 int follower_checks(struct server *server, int64_t session) {
   return server->role == LEADING
              ? leader_checks(server, session, server->number)

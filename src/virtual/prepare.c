@@ -172,8 +172,8 @@ struct txn *prepare_refusal(const struct preparation *p, enum zk_op op,
   return txn;
 }
 
-/* The kind of node that a part of a multi creates depends on its flags, not on
- * its operation. */
+/* Returns the operation for a part of a multi. The kind of node that it creates
+ * depends on its flags, not on its operation. */
 static enum zk_op part_op(const struct preparation *p,
                           const struct zk_request *r) {
   switch (r->op) {

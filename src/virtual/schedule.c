@@ -50,7 +50,8 @@ void schedule_die(const char *format, ...) {
 
 /* ---- The calling thread -------------------------------------------------- */
 
-/* After a fork only the thread that forked is left. */
+/* Forgets the other threads: after a fork only the thread that forked is
+ * left. */
 static void in_child(void) {
   if (self) thread_keep_only(self);
 }
@@ -143,8 +144,8 @@ static struct thread *nth_that_runs(uint64_t n) {
   return t;
 }
 
-/* While no thread runs, only the device can change descriptors, so they are
- * looked at once and after each run of the device. */
+/* Chooses the next thread. While no thread runs, only the device can change
+ * descriptors, so they are looked at once and after each run of the device. */
 static struct thread *choose(void) {
   for (bool begins = true;; begins = false) {
     uint64_t n = 0;

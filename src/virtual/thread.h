@@ -50,7 +50,7 @@ struct thread *thread_new(const char *name); /* NULL without memory */
 void thread_free(struct thread *thread);
 /* Initializes the first thread. */
 void thread_init(void);
-/* After a fork: forgets all threads but this one. */
+/* After a fork: forgets all threads but `kept`. */
 void thread_keep_only(struct thread *kept);
 
 /* Returns the thread with this id, or NULL. A thread that has ended keeps its

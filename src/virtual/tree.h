@@ -82,8 +82,8 @@ struct node *tree_create(struct tree *tree, struct node *parent,
                          const char *name, const struct node_state *state);
 /* Deletes a node that has no children. */
 void tree_delete(struct tree *tree, struct node *node);
-/* Call this before a change of `node->state`. The undo has its own references,
- * so the caller drops the data or ACL that it replaces. */
+/* Must be called before a change of `node->state`. The undo has its own
+ * references, so the caller drops the data or ACL that it replaces. */
 void tree_change(struct tree *tree, struct node *node);
 void tree_undo(struct tree *tree);   /* undoes all since tree_settle */
 void tree_settle(struct tree *tree); /* makes the changes final */

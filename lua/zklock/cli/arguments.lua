@@ -5,7 +5,8 @@ local texts = require "zklock.cli.texts"
 
 local arguments = {}
 
--- The words after the first `--` are the command to run.
+-- Splits the arguments at the first `--`. The words after it are the command to
+-- run.
 local function split(given)
   local ours, words = {}, nil
   for _, word in ipairs(given) do

@@ -30,8 +30,8 @@ local function connect(request)
   return session, chroot or ""
 end
 
--- Other clients choose names of nodes. zklock omits a name that a shell or a
--- terminal could take for more than text.
+-- Returns whether a name is offered. Other clients choose names of nodes, and a
+-- shell or a terminal could take some names for more than text.
 local function is_offered(name)
   return not name:find "[^%w_./:=@%%+,\128-\255-]" and plain.text(name) == name
 end

@@ -18,8 +18,8 @@ local function tell_settings(found)
   end
 end
 
---- `limit`: a connection is of no use after so many seconds, more than 0.
--- `more`: further options of zklock.connect.
+--- Opens a session. `limit`: a connection is useless after so many seconds,
+-- more than 0. `more`: further options of zklock.connect.
 return function(request, limit, more)
   local hosts, options, found = config.read(request)
   options.connect_timeout = math.min(options.connect_timeout,

@@ -35,7 +35,8 @@ local function run(command, request)
   return code
 end
 
--- The command of a rock runs on the Lua for which the rock was installed.
+-- Fails on Lua 5.1. The command of a rock runs on the Lua for which the rock
+-- was installed.
 local function check_lua()
   if _VERSION == "Lua 5.1" and not rawget(_G, "jit") then
     exit.fail("unavailable", "Lua 5.1 cannot run this command, for it cannot "

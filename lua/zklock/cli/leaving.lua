@@ -28,9 +28,9 @@ end
 
 local is_heeding = false
 
---- From now on signals end the command, with exit code 128 plus their number.
--- If the reader of the command's output is gone, a write fails and ends the
--- command.
+--- Makes signals end the command from now on, with exit code 128 plus their
+-- number. If the reader of the command's output is gone, a write fails and ends
+-- the command.
 function leaving.heed()
   if is_heeding then return end
   is_heeding = true

@@ -18,10 +18,10 @@ local sentinel
 
 local function leave() leaving.leave(exit.of_signal(SIGPIPE)) end
 
--- A pipe's write end becomes readable when its read end is closed. luv reads
--- from a write end only if it opens it as a socket; its polls write to stderr.
--- A separate file description is used, because only this one must be
--- non-blocking.
+-- Notices when the reader of a pipe is gone: then the pipe's write end becomes
+-- readable. luv reads from a write end only if it opens it as a socket; its
+-- polls write to stderr. A separate file description is used, because only this
+-- one must be non-blocking.
 local function watch_reader()
   local flags = uv.constants.O_WRONLY + uv.constants.O_NONBLOCK
   local fd = uv.fs_open("/dev/stdout", flags, 0)
@@ -31,8 +31,8 @@ local function watch_reader()
   end
 end
 
---- From now on the command ends when its reader is gone, even if it has nothing
--- to write for a long time.
+--- Makes the command end when its reader is gone, even if it has nothing to
+-- write for a long time.
 function output.heed()
   if writer ~= nil then return end
   writer = guardian.writer(1) or false

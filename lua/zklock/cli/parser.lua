@@ -15,7 +15,7 @@ local function option(of, names, argument, kind, help)
   end)
 end
 
--- The options of all commands are the parser's own, so that they can also
+-- Adds the options of all commands to the parser itself, so that they can also
 -- precede the command.
 local function add_common(parser)
   option(parser, "-H --hosts", "HOSTS", "hosts", "ZooKeeper servers, "

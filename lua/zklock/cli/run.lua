@@ -103,9 +103,9 @@ function on.signaled(self, number)
   self:conclude { code = exit.of_signal(number), signal = number }
 end
 
--- The guardian was killed. Its death kills the command's first process, too,
--- unless that runs as another user. zklock keeps the lock while a process of
--- the command is left.
+-- Handles the death of the guardian, which was killed. Its death kills the
+-- command's first process, too, unless that process runs as another user.
+-- zklock keeps the lock while a process of the command is left.
 function on.gone(self)
   if self.outcome then return end
   if not self.granted then
@@ -139,7 +139,7 @@ end
 
 -- Signals.
 
--- Until the command runs, signals end zklock; then they go to the command.
+-- Handles a signal: ends zklock, or passes the signal on once the command runs.
 function Run:on_signal(number)
   if self.granted then
     self.guardian_client:signal(number)
@@ -155,8 +155,8 @@ function Run:abandon(code, number)
   self:leave(code, number)
 end
 
--- After Ctrl-C in a terminal, ends zklock by SIGINT, too. Shells and scripts
--- then see that it was Ctrl-C.
+-- Exits. After Ctrl-C in a terminal, ends zklock by SIGINT, so that shells and
+-- scripts see that it was Ctrl-C.
 function Run:leave(code, number)
   talk.finish()
   if number == signals.number_of "INT" and uv.guess_handle(0) == "tty" then

@@ -6,8 +6,8 @@ local talk = {}
 local guardian, writer -- set once a loop runs, which must not block
 local PATIENCE = 1000 -- milliseconds for the last writes of the process
 
---- From now on the caller does not block when standard error does. This starts
--- a thread, so the guardian must be forked before.
+--- Makes messages not block any more when standard error does. This starts a
+-- thread, so the guardian must be forked before.
 function talk.begin()
   guardian = require "zklock.guardian"
   writer = writer or guardian.writer(2)

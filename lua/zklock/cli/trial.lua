@@ -98,7 +98,8 @@ local function has_node(server, session, guard, asked)
   return stat and stat.session == session:id()
 end
 
--- verdict.lua reports servers that do not answer `srvr` or do not serve.
+-- Asks each server for the lock's node, except those that do not answer `srvr`
+-- or do not serve. verdict.lua reports these.
 local function ask_servers(session, guard, asked)
   for _, server in ipairs(asked.servers) do
     if server.version or server.is_mute then

@@ -44,8 +44,8 @@ function here.copas()
   return in_coroutine() and "task" or "callback"
 end
 
--- luv does not know coroutines: any coroutine may wait for its loop, even
--- before that runs.  Its callbacks run outside of coroutines.
+-- Checks for luv, which does not know coroutines. Any coroutine may wait for
+-- its loop, even before the loop runs. Its callbacks run outside of coroutines.
 function here.luv()
   local uv = package.loaded.luv or package.loaded.uv
   if not uv then return nil end

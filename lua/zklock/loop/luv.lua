@@ -40,8 +40,8 @@ end
 return { new = function(session)
   local A, poll, armed = {}, nil, nil
 
-  -- In a coroutine, so that a callback may wait.  A stopped handle keeps this
-  -- function, which must not keep the session.
+  -- Steps the session in a coroutine, so that a callback may wait. A stopped
+  -- handle keeps this function, so the function must not keep the session.
   local function read() resume(coroutine.create(armed.step), armed) end
 
   function A.wait(w, timeout)

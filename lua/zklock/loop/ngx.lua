@@ -11,8 +11,9 @@ return { new = function(_, engine)
   A.scope, A.owner, A.cleanup = scopes.finder(engine)
   A.is_leaving = ngx.worker.exiting
 
-  -- nginx may drop a timer (lua_max_running_timers); then a wait starts
-  -- another.  If nginx starts no timer, the waits check for events themselves.
+  -- Suspends the thread. nginx may drop the timer of a reader
+  -- (lua_max_running_timers); then a wait starts another reader. If nginx
+  -- starts no timer, the waits check for events themselves.
   function A.wait(w, timeout)
     A.arm()
     w.semaphore = w.semaphore or semaphore.new()
@@ -29,7 +30,8 @@ return { new = function(_, engine)
     end
   end
 
-  -- A killed thread has left the semaphore; no other code notices that.
+  -- Wakes a thread that still waits. A killed thread has left the semaphore,
+  -- and no other code notices that.
   function A.wake(w)
     if w.parked and w.semaphore:count() < 0 then
       w.semaphore:post(1)

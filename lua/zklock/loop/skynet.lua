@@ -34,8 +34,8 @@ return { new = function(session)
 
   function A.wake(w) if w.token then skynet.wakeup(w) end end
 
-  -- skynet reuses its coroutines, so a coroutine cannot own a hold.  Each
-  -- acquisition gets an owner of its own.
+  -- Returns a new owner for each acquisition. skynet reuses its coroutines, so
+  -- a coroutine cannot own a hold.
   function A.owner() return {} end
 
   function A.close()

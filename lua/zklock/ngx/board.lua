@@ -146,8 +146,8 @@ end
 
 local function by_place(a, b) return place_of(a) < place_of(b) end
 
--- Of two reports of one place the newer one counts, because a worker may have
--- replaced another.
+-- Adds a report. Of two reports of one place the newer one counts, because a
+-- worker may have replaced another.
 local function add(places, one)
   local other = places[place_of(one)]
   if not other or other.time < one.time then places[place_of(one)] = one end

@@ -14,8 +14,8 @@ local page = {}
 -- The paths on the page.  A program with a path for each user has far more.
 local PATHS = 100
 
--- What the page shows, of all workers' reports (board.lua): lists, and their
--- totals.
+-- The lists and totals that the page shows, from all workers' reports
+-- (board.lua).
 
 -- Adds a session's counts to those of all sessions to the same servers.
 local function add_paths(all, known, session)

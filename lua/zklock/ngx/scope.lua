@@ -6,7 +6,8 @@ local waits = require "zklock.wait"
 local Scope = {}
 Scope.__index = Scope
 
--- `living[number]` keeps a scope while it has waits or guards.
+-- Makes the scope of a request. `living[number]` keeps it while it has waits or
+-- guards.
 function Scope.new(request, living, number)
   return setmetatable({
     request = request, -- reports its end
@@ -80,9 +81,9 @@ local loaded_in = rawget(_G, "ngx") and ngx.get_phase()
 local first, first_address -- the first request of this state
 local leaving = setmetatable({}, { __mode = "k" })
 
--- nginx runs its timers at once when a worker begins to exit gracefully.  This
--- also nudges now and then, because nginx complains of sockets without traffic
--- for weeks.
+-- Nudges the adapters when a worker begins to exit: then nginx runs its timers
+-- at once. Also nudges now and then, because nginx complains of sockets without
+-- traffic for weeks.
 local function watch_exit(premature)
   for adapter in pairs(leaving) do adapter.nudge() end
   return premature or ngx.timer.at(scopes.FOREVER / 2, watch_exit)
@@ -118,7 +119,7 @@ function scopes.finder(engine)
   if loaded_in == "init_worker" or loaded_by ~= core.pid() then outlive() end
   local known, made = {}, 0 -- by the address of the request
 
-  -- nginx reuses addresses, but not at once.
+  -- Forgets ended scopes. nginx reuses addresses of requests, but not at once.
   local function forget_ended()
     for address, scope in pairs(known) do
       if scope:has_ended() then known[address] = nil end
@@ -152,8 +153,9 @@ function scopes.finder(engine)
     return scope
   end
 
-  -- A thread other than the request's first is an owner of its own.  In the
-  -- phase log the request has just ended.
+  -- Returns the owner of the running thread's holds. A thread other than the
+  -- request's first is an owner of its own. In the phase log the request has
+  -- just ended.
   local function owner()
     find()
     local address, is_entry = core.running()

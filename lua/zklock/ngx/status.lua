@@ -39,8 +39,9 @@ local safe = {
   ["Referrer-Policy"] = "no-referrer",
 }
 
--- With many paths the text is long, and the worker has other requests.  A
--- sleep of 0 s would make an nginx without OpenResty's patches log a warning.
+-- Lets other requests of the worker run, because the text of many paths is
+-- long. A sleep of 0 s would make an nginx without OpenResty's patches log a
+-- warning.
 local function pause() ngx.sleep(0.001) end
 
 local function answer(code, kind, pieces)

@@ -152,7 +152,7 @@ function servers.new(given)
   return self
 end
 
--- For methods that need an open server.
+-- Returns the ensemble, for methods that need an open server.
 local function ensemble_of(self)
   if not self._ensemble then misuse("this testing server is closed") end
   if self.pid ~= core.pid() then

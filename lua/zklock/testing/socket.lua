@@ -13,7 +13,8 @@ local function descriptors(objects)
   return fds
 end
 
--- A reader with `dirty` already has something to read.
+-- Returns whether the object already has something to read, as its `dirty`
+-- says.
 local function is_dirty(object)
   return object.dirty ~= nil and object:dirty() == true
 end

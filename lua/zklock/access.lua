@@ -197,7 +197,8 @@ local function read_list(acl, credentials)
   local list, size = {}, 0
   for i, entry in ipairs(acl) do
     list[i] = read_entry(entry, ("option 'acl' [%d]"):format(i), credentials)
-    -- In a request, an entry also has two lengths and its permissions.
+    -- Each entry of an ACL in a request has two lengths, a scheme, an id and
+    -- the permissions.
     size = size + 12 + #list[i].scheme + #list[i].id
   end
   if size > LARGEST_ACL then

@@ -37,7 +37,8 @@ for byte = 0, 255 do
   escapes[string.char(byte)] = ("%%%02X"):format(byte)
 end
 
--- Not %w, because the locale decides what a letter is.
+-- The bytes that are escaped. Not %w, because the locale decides what a letter
+-- is.
 local UNSAFE = "[^A-Za-z0-9.@]"
 
 local escaping = {}

@@ -17,7 +17,7 @@ local of_family = {
   election = check.set(always .. " layout"),
 }
 
--- In the order in which messages list them.
+-- The families of locks, in the order in which messages list them.
 local families = { "mutex", "rwlock", "semaphore", "election",
   "double barrier" }
 

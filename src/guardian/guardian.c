@@ -29,7 +29,7 @@ static const int64_t NEVER = INT64_MAX, MILLISECOND = 1000000;
  * escape one SIGKILL round, but not the next. No signal reports the end of a
  * process that is not a child. */
 static const int64_t LOOK_AGAIN = 20 * MILLISECOND;
-/* How often, if a process cannot be signalled. */
+/* How often to look if a process cannot be signalled. */
 static const int64_t LOOK_SELDOM = 1000 * MILLISECOND;
 
 enum stage { WAITING, RUNNING, ENDING, KILLING };
@@ -356,7 +356,7 @@ static void set_up(struct guardian *guardian) {
   setenv("ZKLOCK_HOLDER", guardian->plan.holder, 1);
 }
 
-/* In `zklock run`: whether the processes of a killed guardian become its only
+/* Set in `zklock run`: the processes of a killed guardian become its only
  * children. A shell that replaces itself by `zklock run` can leave it other
  * children. */
 static bool adopts;

@@ -47,7 +47,7 @@ struct turn {
   int index;               /* how many turns the hold had before */
 };
 
-/* What all holds of a session depend on. */
+/* The facts on which all holds of a session depend. */
 struct proof {
   _Atomic int64_t lease_until; /* (a) written by the I/O thread */
   _Atomic int state;           /* (a) enum session_state; see core_find_loss */

@@ -1,6 +1,5 @@
-/* What a session reports to Lua, on its I/O thread: it posts the events and
- * publishes the state of the session and its acquisitions. Also frees the
- * session's memory. */
+/* The I/O thread's reports to Lua: it posts the events and publishes the state
+ * of the session and its acquisitions. Also frees the session's memory. */
 #include "core.h"
 
 #include <assert.h>

@@ -63,7 +63,7 @@ bool stream_is_waiting(const struct stream *stream);
 bool stream_has_news(const struct stream *stream);
 /* Returns the number of bytes read ahead. */
 size_t stream_unread(const struct stream *stream);
-/* Must be called after a poll: there may be more to read. */
+/* Must be called after a poll: the socket may have more to read. */
 void stream_look_again(struct stream *stream);
 /* Sends the output and accepts no more, because the socket is about to be shut
  * down. */

@@ -44,8 +44,8 @@ static bool is_below(const char *node, const char *directory) {
          node[length] == '/';
 }
 
-/* For a node that this session may not read: no session has this id, and the
- * token sorts after all others. */
+/* The values for a node that this session may not read: no session has this id,
+ * and the token sorts after all others. */
 #define UNKNOWN_SESSION "?"
 #define UNKNOWN_TOKEN "~"
 

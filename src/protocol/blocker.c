@@ -1,4 +1,4 @@
-/* What this session knows of the node that keeps a contender waiting. */
+/* Finds out what this session knows of the node that blocks a contender. */
 #include "blocker.h"
 
 #include "queue.h"

@@ -289,13 +289,13 @@ struct queue {
   struct queue *older, *newer; /* among the session's queues */
   bool in_doubt;               /* a server may still apply a create here */
   bool beside_in_doubt;        /* the same, for an unfair lock's `holder` */
-  unsigned listed_in; /* in_doubt: the last round of lists (doubts.h) */
+  unsigned listed_in; /* in_doubt: the round in which it was listed last */
 
   bool crowded; /* `parked` waits for the quota */
   struct queue *crowded_next, *crowded_previous;
 };
 
-/* For lists of directories in which a server may apply a create late. */
+/* When to list the directories in which a server may apply a create late. */
 struct doubts {
   int queues;     /* queues in doubt */
   unsigned round; /* each queue in doubt is listed once a round */

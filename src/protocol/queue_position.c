@@ -1,4 +1,4 @@
-/* What a list shows of a contender: its position, and the nodes to watch.
+/* A contender's position, as a list shows it, and the nodes to watch.
  * acquire_fsm.c argues why these facts are enough. */
 #include "queue_position.h"
 
@@ -34,7 +34,8 @@ void queue_position_act(struct contender *c) {
     acquire_fsm_be_first(c);
     return;
   }
-  /* If another watcher of this session has it watched, no request is needed. */
+  /* If another watcher of this session watches the node, no request is
+   * needed. */
   if (!ours || !contender_watches_own(c))
     watch_read(&c->own); /* reads the owner */
   if (must_watch_children(c)) contender_watch_children(c);

@@ -42,9 +42,10 @@ static bool stands_in_line(const struct contender *c) {
   return kind <= KIND_WRITE || kind == KIND_GATE;
 }
 
-/* Decrements the count of `c` for a deleted node that a list has counted.  If
- * `c` watches that node, its watch does this instead.  If another node may have
- * taken its place, the count stays and a list must follow. */
+/* Decrements the number of nodes ahead of `c` after the deletion of a node that
+ * its list has counted. If `c` watches that node, its watch does this instead.
+ * If another node may have taken its place, the number stays and a list must
+ * follow. */
 static void count_down(struct contender *c, const struct entry *gone) {
   struct entry own = {.role = rule_role(c->options.kind, c->options.layout)};
   if (c->state != CONTENDER_QUEUED || !contender_sees(c) || c->view.ahead < 2)

@@ -8,7 +8,7 @@
 
 #pragma GCC visibility push(hidden)
 
-/* In the order of the names in lua_acquire.c. */
+/* The kinds, in the order of their names in lua_acquire.c. */
 enum kind {
   KIND_MUTEX,  /* waits for every lock node ahead */
   KIND_READ,   /* waits for writers ahead */
@@ -39,7 +39,7 @@ struct ahead {
 enum layout { LAYOUT_CURATOR, LAYOUT_KAZOO, LAYOUT_LATCH };
 
 enum role rule_role(enum kind kind, enum layout layout);
-/* Returns the role of the writer that a reader of this role downgrades. */
+/* Returns the role of the writer that downgrades to a reader of this role. */
 enum role rule_writer(enum role reader);
 /* Returns whether `other`, which the list has before `own`, blocks it. A node
  * without an owner blocks, too, if its name is a contender's. */

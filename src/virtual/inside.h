@@ -176,7 +176,7 @@ struct server {
 
 /* ---- Hooks --------------------------------------------------------------- */
 
-/* How a part calls those above it. */
+/* The functions by which a part calls the parts above it. */
 struct hooks {
   /* A client has connected, has sent a request, or is gone. */
   void (*greets)(struct server *server, struct zk_connection *connection,

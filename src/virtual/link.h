@@ -6,7 +6,7 @@
 
 #pragma GCC visibility push(hidden)
 
-/* What the link does with a message. */
+/* Tells what the link does with a message. */
 enum passage {
   PASSES,
   STOPS,    /* it is dropped */

@@ -26,7 +26,7 @@ void event_send(struct zk_connection *c, enum zk_event_type type,
   connection_tell(c, message, now);
 }
 
-/* What is needed to answer a request. */
+/* The values that are needed to answer a request. */
 struct answer {
   struct server *server;
   struct zk_connection *connection;

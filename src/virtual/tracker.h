@@ -25,7 +25,8 @@ struct tracked *tracker_find(const struct tracker *tracker, int64_t id);
 struct tracked *tracker_add(struct tracker *tracker, int64_t id,
                             int32_t timeout_ms, int64_t now);
 void tracker_remove(struct tracker *tracker, int64_t id);
-/* Extends a session by its timeout from now, and on to the next tick. */
+/* Extends a session: it expires at the first tick after its timeout from
+ * now. */
 void tracker_touch(const struct tracker *tracker, struct tracked *session,
                    int32_t timeout_ms, int64_t now);
 int64_t tracker_next(const struct tracker *tracker);

@@ -6,13 +6,13 @@ local owned_file = {}
 -- Larger files are refused.
 local LARGEST = 65536
 
---- For files that other users must not read or write.
+--- The rule for files that other users must not read or write.
 owned_file.secret = {
   forbids = function(mode) return mode % 64 ~= 0 end,
   says = "may be used by others (mode %03o): chmod 600 '%s'",
 }
 
---- For files that other users may read, but not write.
+--- The rule for files that other users may read, but not write.
 owned_file.public = {
   forbids = function(mode)
     return math.floor(mode / 16) % 2 == 1 or math.floor(mode / 2) % 2 == 1

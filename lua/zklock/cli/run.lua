@@ -19,8 +19,8 @@ local uv = load "luv"
 
 local GRACE = 5
 
--- After the guardian's death: how often SIGKILL is sent to the remaining
--- processes, and how often those that cannot be signalled are checked.
+-- Used after the guardian's death: how often SIGKILL is sent to the remaining
+-- processes, and how often processes that cannot be signalled are checked.
 local LOOK_AGAIN, LOOK_SELDOM = 20, 1000 -- milliseconds
 
 -- How often the guardian's lease is extended, and how long before the lease's

@@ -8,7 +8,7 @@ local uv = require "luv"
 
 local servers = {}
 
--- In seconds, and in bytes of an answer.
+-- How many seconds to wait for an answer, and how many bytes of it to read.
 local PATIENCE = 2
 local MOST = 8192
 

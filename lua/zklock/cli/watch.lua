@@ -127,7 +127,8 @@ local function follow_connection(session, view, path)
   end
 end
 
--- Not reported, because follow_connection has already reported it.
+-- Errors of a read that are not reported, because follow_connection reports
+-- them.
 local passes = { disconnected = true, expired = true }
 
 local function look(session, path, view)

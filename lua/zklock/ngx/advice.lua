@@ -2,7 +2,7 @@
 -- their own.
 local here = require "zklock.loop.here"
 
--- In these phases a session may last as long as the worker.
+-- Phases of nginx in which a session may last as long as the worker.
 local lasting = { init = true, init_worker = true, timer = true,
   exit_worker = true }
 local count = 0

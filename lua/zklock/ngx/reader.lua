@@ -101,8 +101,8 @@ local function hear(socket)
   return false
 end
 
--- Without a socket: the seconds between two checks for events, and the checks
--- before it is opened again.
+-- Used without a socket: the seconds between two checks for events, and how
+-- many checks before the socket is opened again.
 local LOOK, LOOKS = 0.05, 200
 
 -- Reads until the reader must end.  An event that a broken socket has

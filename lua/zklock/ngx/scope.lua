@@ -108,7 +108,7 @@ local function note(request, address)
   end
 end
 
--- In these phases there is no request, or it has ended.
+-- Phases of nginx in which there is no request, or the request has ended.
 local without = { init = true, init_worker = true, exit_worker = true,
   log = true }
 

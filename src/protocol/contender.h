@@ -64,7 +64,7 @@ enum loss {
 };
 
 /* The events that a contender reports. The first is GRANTED or REFUSED, never
- * both. The others follow a grant, except the last two:
+ * both. The others follow a grant, except the last three:
  *   REVOKED    another client asks for the lock; at most once in a hold
  *   ALONE      to a holder that looks around: no other node is queued
  *   COMPANY    after ALONE: other nodes may be queued again

@@ -157,7 +157,8 @@ function Session:touch(path, data, node)
 end
 
 --- Deletes the node of a contender for `path`, by its name in `contenders`.
--- Returns whether it existed.  `token`: only the contender with this token.
+-- Returns whether the node existed. `token`: deletes it only if it has this
+-- token.
 function Session:evict(path, node, token)
   local engine = open_engine(self)
   check.path(path, "path")

@@ -65,8 +65,8 @@ struct core;
 
 struct acquisition {
   struct subject subject;
-  _Atomic int references; /* (a) the Lua handle, each queued message, the
-                             contender until it is forgotten */
+  _Atomic int references; /* (a) of the Lua handle, each queued message, and the
+                           * contender until it is forgotten */
   int hold_refs;          /* (l) number of guards */
   struct core *core;      /* (c) its session */
   struct proof

@@ -3,7 +3,7 @@ local uv = require "luv"
 
 local await = {}
 
--- Lua 5.1 has it as a global only.
+-- Lua 5.1 has unpack as a global only.
 local unpack = table.unpack or unpack -- luacheck: ignore unpack
 
 --- Suspends the task until the function that is passed to `begin` is called.

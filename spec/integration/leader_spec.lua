@@ -90,20 +90,6 @@ describe("leader()", function()
       kazoo:release { wait = true }
       assert.is_nil(leader "kazoo")
     end)
-
-  it("is disconnected while there is no server", function()
-    local proxy = start_proxy()
-    local session = connect { hosts = proxy.hosts }
-    local election = session:election(path)
-    proxy:refuse()
-    support.until_state(session, "suspended")
-    local leader, message, code = election:leader()
-    assert.is_nil(leader)
-    assert.equal("disconnected", code)
-    assert.matches("no server could be asked who leads " .. path, message, 1,
-      true)
-    proxy:heal()
-  end)
 end)
 
 describe("observe()", function()

@@ -1,11 +1,9 @@
 -- Who contends for a path, in order, and who of them holds.  (Of readers and
 -- writers: rwlock_spec.)
 local kinds = require "integration.family.kinds"
-local start_proxy = require "support.proxy".start
 local support = require "support"
 local connect = support.connect
 local wait_in, await, nobody = kinds.wait_in, kinds.await, kinds.nobody
-local refused = kinds.refused
 
 describe("contenders", function()
   local path, session, zk
@@ -123,18 +121,5 @@ describe("contenders", function()
     local guard = as("a", "mutex"):acquire(30)
     shows "mutex a holds"
     released(guard)
-  end)
-
-  it("is disconnected without a server, as is a revocation", function()
-    local proxy = start_proxy()
-    local away = connect { hosts = proxy.hosts, session_timeout = 2 }
-    proxy:refuse()
-    support.until_state(away, "suspended")
-    kinds.takes(0, function()
-      assert.matches("^zklock: no server could be asked",
-        refused("disconnected", away:contenders(path)))
-      refused("disconnected", away:revoke(path))
-    end)
-    proxy:heal()
   end)
 end)

@@ -1,6 +1,5 @@
 -- Who holds it: what a refusal says at no cost, and what holders() asks.
 local kinds = require "integration.family.kinds"
-local start_proxy = require "support.proxy".start
 local support = require "support"
 local connect = support.connect
 local queue_in, wait_in, await = kinds.queue_in, kinds.wait_in, kinds.await
@@ -181,18 +180,5 @@ describe("holders", function()
     assert.same({}, mutex:holders())
     assert.equal(1, #mutex._session:contenders(path))
     reader:release()
-  end)
-
-  it("say what the world did", function()
-    local proxy = start_proxy()
-    local session = connect { hosts = proxy.hosts, session_timeout = 4 }
-    local mutex = session:mutex(path)
-    proxy:refuse()
-    support.until_state(session, "suspended")
-    for _, one in ipairs { mutex, session:multi { mutex } } do
-      assert.matches("^zklock: no server could be asked who holds "
-        .. path:gsub("%p", "%%%0") .. " %(last error: .+%)$",
-        refused("disconnected", one:holders()))
-    end
   end)
 end)

@@ -1,6 +1,5 @@
 -- Barriers: set, lifted, and waited for.
 local new_scheduler = require "support.scheduler".new
-local start_proxy = require "support.proxy".start
 local support = require "support"
 local waits = require "zklock.wait"
 local connect, everybody, recorder = support.connect,
@@ -138,14 +137,6 @@ describe("A barrier", function()
         function() session:barrier "/m" end },
       { "timeout must be a number of seconds, not negative, got -1",
         function() barrier:wait(-1) end },
-      { "wait options must be a number or a table, got a string",
-        function() barrier:wait "x" end },
-      { 'unknown option "data" in wait options (known: timeout)',
-        function() barrier:wait { data = "x" } end },
-      { 'unknown option "timeuot" in wait options (known: timeout)',
-        function() barrier:wait_async({ timeuot = 1 }, print) end },
-      { "argument fn of wait_async([options,] fn) must be a function, got nil",
-        function() barrier:wait_async(5) end },
     }
     mutex:cancel()
   end)
@@ -215,53 +206,6 @@ describe("Who waits at a barrier", function()
       assert.same({ { nil, "zklock: the session was closed while waiting for "
         .. "the barrier " .. path .. " to be lifted", "closed" } }, twos)
     end)
-end)
-
-describe("Without a connection a barrier", function()
-  it("is not set, lifted or asked for: disconnected", function()
-    local proxy, path = start_proxy(), support.path()
-    local session = connect { hosts = proxy.hosts, session_timeout = 60 }
-    local barrier = session:barrier(path)
-    assert.is_true(barrier:set())
-    proxy:refuse()
-    support.until_state(session, "suspended")
-    local function refused(sentence, _, message, code)
-      assert.equal("disconnected", code)
-      assert.truthy(message:find("no server " .. sentence
-        .. " (last error: ", 1, true), message)
-    end
-    local doubt = "; it may have happened"
-    refused("has confirmed the barrier " .. path .. doubt, barrier:set())
-    refused("has confirmed the lifting of the barrier " .. path .. doubt,
-      barrier:lift())
-    refused("could be asked what is at " .. path, barrier:is_set())
-    assert.is_table(support.zk():exists(path))
-    proxy:heal()
-    support.until_state(session, "connected")
-    assert.same({ true, true }, { barrier:lift() })
-  end)
-
-  it("lets nobody pass: disconnected, after as long as was said", function()
-    local proxy, path = start_proxy(), support.path()
-    local session = connect { hosts = proxy.hosts, session_timeout = 4 }
-    local barrier = session:barrier(path) -- nobody has set it
-    proxy:refuse()
-    support.until_state(session, "suspended")
-    for seconds, within in pairs { [0.2] = " within 0.2 s", [0] = "" } do
-      local begun = support.now()
-      local ok, message, code = barrier:wait(seconds)
-      assert.near(begun + seconds, support.now(), 0.01)
-      assert.same({ nil, "disconnected" }, { ok, code })
-      local text = ("zklock: no server of %s answered%s, waiting for the "
-        .. "barrier %s to be lifted"):format(proxy.hosts, within, path)
-      assert.equal(text, message:sub(1, #text))
-    end
-    local calls, callback = recorder()
-    barrier:wait_async(callback)
-    proxy:heal()
-    support.step_until(session, function() return calls[1] end)
-    assert.same({ { true } }, calls)
-  end)
 end)
 
 if support.is_54 then

@@ -106,6 +106,105 @@ describe("What the reference calls a method", function()
     end
   end)
 
+  -- Of each that takes options: what those are called, which are known, and how
+  -- it is written, if it takes a function last.
+  local OF_CALL = "data, max_hold, owner, timeout"
+  local options = {
+    { "lock", "acquire", "acquire options", OF_CALL },
+    { "lock", "try_acquire", "argument 1 of try_acquire", OF_CALL },
+    { "lock", "with_lock", "acquire options", OF_CALL,
+      "with_lock([options,] fn)" },
+    { "lock", "acquire_async", "acquire options", OF_CALL,
+      "acquire_async([options,] fn)" },
+    { "lock", "release", "release options", "wait" },
+    { "guard", "release", "release options", "wait" },
+    { "election", "campaign", "campaign options", OF_CALL },
+    { "election", "campaign_async", "campaign options", OF_CALL,
+      "campaign_async([options,] fn)" },
+    { "election", "resign", "release options", "wait" },
+    { "election", "run", "run options",
+      "backoff, data, max_backoff, max_hold, on_error", "run([options,] fn)" },
+    { "barrier", "wait", "wait options", "timeout" },
+    { "barrier", "wait_async", "wait options", "timeout",
+      "wait_async([options,] fn)" },
+    { "double_barrier", "enter", "enter options", OF_CALL },
+    { "double_barrier", "enter_async", "enter options", OF_CALL,
+      "enter_async([options,] fn)" },
+    { "double_barrier", "leave", "leave options", "guard, timeout" },
+    { "double_barrier", "leave_async", "leave options", "guard, timeout",
+      "leave_async([options,] fn)" },
+    { "session", "with_lock", "with_lock options", "data, fair, layout, "
+      .. "local_turns, lose_on_suspend, max_hold, owner, poll_interval, "
+      .. "reentrant, share_path, timeout, wait",
+      "with_lock(path, [options,] fn)" },
+    { "session", "once", "once options", "data, per, timeout",
+      "once(path, options, fn)" },
+  }
+
+  it("takes no other options than it says, and its function last", function()
+    local callable = setmetatable({}, { __call = print })
+    for _, row in ipairs(options) do
+      local kind, name, what, known, usage = unpack(row, 1, 5)
+      for _, pair in ipairs(things) do
+        local thing, call = pair[2], pair[1] == kind and pair[2][name]
+        local function with(...) -- what it is called with
+          if kind == "session" then return thing, "/a", ... end
+          return thing, ...
+        end
+        local fn = usage and print or nil
+        if call then
+          assert.matches(what .. " must be a .*table, got a string",
+            misuse(function() call(with("x", fn)) end))
+          for _, bad in ipairs { "nosuch", 1 } do
+            assert.equal(('unknown option "%s" in %s (known: %s)'):format(bad,
+              what:gsub("argument 1 of try_acquire", "acquire options"), known),
+              misuse(function() call(with({ [bad] = 1 }, fn)) end))
+          end
+        end
+        for _, given in ipairs(call and usage and { false, 5, {} } or {}) do
+          local wanted = ("argument fn of %s must be a function, got "):format(
+            usage)
+          assert.equal(wanted .. "nil",
+            misuse(function() call(with(given or nil)) end))
+          for _, bad in ipairs { 1, "x", {}, true } do
+            assert.equal(wanted .. "a " .. type(bad),
+              misuse(function() call(with(given or nil, bad)) end))
+          end
+          for _, first in ipairs(given and { print, callable } or {}) do
+            assert.equal(("%s takes the function last: %s"):format(name, usage),
+              misuse(function() call(with(first, given)) end))
+          end
+        end
+      end
+    end
+  end)
+
+  it("wants a function where it calls one, and a value of the right type",
+    function()
+      local guard, lock = things[4][2], things[2][2]
+      for name, call in pairs {
+        on_lost = function(bad) guard:on_lost(bad) end,
+        on_revoke = function(bad) guard:on_revoke(bad) end,
+        observe = function(bad) things[6][2]:observe(bad) end,
+        on_trace = function(bad) session:on_trace(bad or 5) end,
+      } do
+        for _, bad in ipairs { 5, {}, false } do
+          assert.matches(("argument 1 of %s must be a function, got "):format(
+            name), misuse(call, bad or nil), 1, true)
+        end
+      end
+      support.misuses {
+        { "option 'wait' must be a boolean",
+          function() guard:release { wait = 1 } end },
+        { "option 'data' must be a string",
+          function() lock:try_acquire { data = 1 } end },
+        { "option 'max_hold' must be a number",
+          function() lock:acquire { max_hold = "1" } end },
+        { "timeout must be a number of seconds, not negative, got -1",
+          function() session:with_lock("/a", { timeout = -1 }, print) end },
+      }
+    end)
+
   -- These say what became of what there was, or do what is left to do.
   local harmless = { close = true, state = true, stats = true, step = true,
     id = true, release = true, resign = true, stop = true, is_stopping = true,

@@ -8,17 +8,6 @@ local path
 before_each(function() path = support.path() end)
 
 describe("session:close", function()
-  it("ends the ZooKeeper session and everything of it, at once", function()
-    local session = connect { session_timeout = 60 }
-    local guard, begun = session:mutex(path):acquire(), support.now()
-    for _ = 1, 3 do assert.is_true(session:close()) end
-    assert.is_true(support.now() - begun < 0.1)
-    assert.is_false(support.zk():exists(guard.node))
-    assert.is_false(guard:is_held())
-    assert.equal("closed", session:state())
-    assert.is_true(support.hold(path):is_held())
-  end)
-
   it("makes guards that are not held, and release true", function()
     local session = connect()
     local mutex = session:mutex(path)
@@ -208,21 +197,5 @@ describe("session:close", function()
     end
     support.collect()
     support.wait_for_queue(path, 0)
-  end)
-end)
-
-describe("After close", function()
-  it("step() does nothing", function()
-    local told = 0
-    local function tell() told = told + 1 end
-    local session = connect { on_event = tell, log = tell }
-    local guard = session:mutex(path):acquire(30)
-    guard:on_lost(tell)
-    session:close()
-    local before, stats = told, session:stats()
-    assert.equal(0, select("#", session:step()))
-    assert.equal(before, told)
-    assert.same(stats, session:stats())
-    assert.equal("closed", session:state())
   end)
 end)

@@ -127,9 +127,6 @@ describe("run", function()
     check_free()
     local function run(options) election:run(options, print) end
     for text, options in pairs {
-      ['unknown option "timeout" in run options (known: backoff, data, '
-        .. 'max_backoff, max_hold, on_error)'] = { timeout = 1 },
-      ["run options must be a table, got a number"] = 5,
       ["option 'backoff' must be a number of seconds, at least 0.001, got 0"]
         = { backoff = 0 },
       ["option 'max_backoff' must be a number, got a string"]
@@ -145,10 +142,6 @@ describe("run", function()
       assert.equal("zklock: " .. text,
         select(2, pcall(run, options)):match "zklock: .*")
     end
-    assert.equal("argument fn of run([options,] fn) must be a function, got "
-      .. "nil", misuse(function() election:run() end))
-    assert.equal("run takes the function last: run([options,] fn)",
-      misuse(function() election:run(print, { backoff = 1 }) end))
   end)
 
   it("waits for its function, and calls no other, when its hold is lost",

@@ -112,18 +112,6 @@ describe("An election", function()
       { "option 'data' must be a string, got a number",
         function() session:election("/a", { data = 5 }) end },
       { "path must ", function() session:election "a" end },
-      { "argument fn of campaign_async([options,] fn) must be a function, "
-          .. "got nil",
-        function() election:campaign_async(5) end },
-      { "campaign options must be a number or a table, got a string",
-        function() election:campaign "x" end },
-      { 'unknown option "fair" in campaign options (known: data, max_hold, '
-        .. 'owner, timeout)',
-        function() election:campaign { fair = true } end },
-      { "argument 1 of observe must be a function, got a table",
-        function() election:observe {} end },
-      { 'unknown option "now" in release options (known: wait)',
-        function() election:resign { now = true } end },
     }
   end)
 end)

@@ -1,5 +1,5 @@
 local support = require "support"
-local connect, lose, misuse = support.connect, support.lose, support.misuse
+local connect, lose = support.connect, support.lose
 
 -- A guard whose hold has just been lost.
 local function lost_guard(session, path)
@@ -9,29 +9,6 @@ local function lost_guard(session, path)
 end
 
 describe("A guard", function()
-  it("outlives its coroutine, and may be released by another", function()
-    local path = support.path()
-    local mutex = connect { loop = "poll" }:mutex(path)
-    local guard = coroutine.wrap(function() return mutex:acquire() end)()
-    support.collect()
-    assert.is_true(guard:is_held())
-    assert.equal(1, #support.zk():queue(path))
-    assert.is_true(coroutine.wrap(function() return guard:release() end)())
-    support.wait_for_queue(path, 0)
-    assert.is_true(mutex:acquire(1):release())
-  end)
-
-  it("is misuse to release with unknown options", function()
-    local guard = connect():mutex(support.path()):acquire()
-    assert.matches("unknown option \"wiat\"",
-      misuse(function() guard:release { wiat = true } end))
-    assert.matches("release options must be a table",
-      misuse(function() guard:release(true) end))
-    assert.matches("option 'wait' must be a boolean",
-      misuse(function() guard:release { wait = 1 } end))
-    assert.is_true(guard:is_held())
-  end)
-
   if support.is_54 then
     -- `<close>` is no syntax elsewhere.
     local function close(mutex, body)
@@ -137,14 +114,6 @@ describe("on_lost", function()
     session:step()
     assert.equal("lost", code)
     assert.is_true(fresh:is_held())
-  end)
-
-  it("is misuse without a function", function()
-    local guard = connect():mutex(support.path()):acquire()
-    assert.matches("argument 1 of on_lost must be a function, got a number",
-      misuse(function() guard:on_lost(1) end))
-    assert.matches("must be a function, got nil",
-      misuse(function() guard:on_lost() end))
   end)
 end)
 

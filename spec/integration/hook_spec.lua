@@ -196,24 +196,6 @@ describe("A hook that raises", function()
     end)
   end)
 
-  it("in the user's function finds the lock given back", function()
-    local lock = session:mutex(path)
-    for _, call in ipairs {
-      function() lock:with_lock(function() raise_after(100) end) end,
-      function() session:with_lock(path, function() raise_after(100) end) end,
-      function()
-        session:multi { lock }:with_lock(function() raise_after(100) end)
-      end,
-      function()
-        session:once(path, { per = 0 }, function() raise_after(100) end)
-      end,
-    } do
-      local ok, problem = pcall(call)
-      assert.same({ false, STRIKE }, { ok, problem })
-      is_free()
-    end
-  end)
-
   -- Raises at a later instruction each time, until the call gets through.
   local function at_instructions(fn, after)
     local n = (tonumber(os.getenv "SPEC_SEED") or 1) % STRIDE

@@ -1,6 +1,6 @@
 local support = require "support"
 local new_scheduler = require "support.scheduler".new
-local connect, misuse = support.connect, support.misuse
+local connect = support.connect
 
 local function count(...) return { n = select("#", ...), ... } end
 
@@ -65,47 +65,6 @@ describe("with_lock", function()
         assert.same({}, support.zk():queue(path))
         return "done"
       end)))
-  end)
-
-  it("is misuse without a function, or with bad options", function()
-    local session, path = connect(), support.path()
-    local mutex = session:mutex(path)
-    for _, bad in ipairs { 1, "x", {}, true } do
-      assert.equal("argument fn of with_lock([options,] fn) must be a "
-        .. "function, got a " .. type(bad),
-        misuse(function() mutex:with_lock(nil, bad) end))
-      assert.equal("argument fn of with_lock(path, [options,] fn) must be a "
-        .. "function, got a " .. type(bad),
-        misuse(function() session:with_lock(path, nil, bad) end))
-    end
-    for _, options in ipairs { false, 5, { timeout = 5 } } do
-      assert.equal("argument fn of with_lock([options,] fn) must be a "
-        .. "function, got nil",
-        misuse(function() mutex:with_lock(options or nil) end))
-    end
-    assert.matches("timeout must be",
-      misuse(function() session:with_lock(path, { timeout = -1 }, print) end))
-    assert.matches("path must be absolute",
-      misuse(function() session:with_lock("x", print) end))
-  end)
-
-  it("is misuse with the function first", function()
-    local session, path = connect(), support.path()
-    local mutex = session:mutex(path)
-    local callable = setmetatable({}, { __call = print })
-    for _, fn in ipairs { print, callable } do
-      for _, options in ipairs { 5, { timeout = 5 } } do
-        for _, lock in ipairs { mutex, session:multi { mutex } } do
-          assert.equal("with_lock takes the function last: "
-            .. "with_lock([options,] fn)",
-            misuse(function() lock:with_lock(fn, options) end))
-        end
-        assert.equal("with_lock takes the function last: "
-          .. "with_lock(path, [options,] fn)",
-          misuse(function() session:with_lock(path, fn, options) end))
-      end
-    end
-    assert.same({}, support.zk():queue(path))
   end)
 
   it("takes anything that can be called", function()

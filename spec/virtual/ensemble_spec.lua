@@ -197,15 +197,6 @@ describe("An ensemble of the model", function()
       local client = connect { timeout = 10000, seen = reply.zxid }
       assert.equal(10000, client.session.timeout)
     end)
-
-    it("hears of sessions from followers, and keeps them alive", function()
-      local client = connect { timeout = 4000 }
-      for _ = 1, 10 do
-        ask(client, { op = "ping" })
-        ensemble:advance(1.3)
-      end
-      assert.is_true(ensemble:has_session(client.session.id))
-    end)
   end)
 
   it("closes a connection that sends more than jute.maxbuffer", function()

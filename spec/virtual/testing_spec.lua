@@ -189,19 +189,6 @@ describe("zklock.testing", function()
       return assert(session:mutex "/lock":acquire())
     end
 
-    it("expire a session", function()
-      local guard, lost = hold(), nil
-      guard:on_lost(function(_, reason) lost = reason end)
-      local id = session:id()
-      assert.is_true(server:expire(session))
-      assert.is_nil(lost)
-      testing.advance(1)
-      assert.equal("session_closed", lost)
-      assert.same({ "suspended", "expired", "connected" }, events)
-      assert.are_not.equal(id, session:id())
-      assert.is_true(server:expire(session)) -- the next one
-    end)
-
     it("disconnect one session, and let it come back", function()
       local other = assert(zklock.connect(server.hosts))
       local guard = hold()
@@ -229,31 +216,11 @@ describe("zklock.testing", function()
       testing.advance(3)
       assert.equal("connected", session:state())
     end)
-
-    it("stop and start, with all that it has stored", function()
-      session:touch "/touched"
-      server:stop()
-      testing.advance(2)
-      assert.equal("suspended", session:state())
-      server:start()
-      testing.advance(4)
-      assert.equal("connected", session:state())
-      assert.is_truthy(session:stat "/touched")
-    end)
   end)
 
   describe("has ensembles", function()
     local three
     before_each(function() three = testing.server { servers = 3 } end)
-
-    it("that outlive a server", function()
-      local zk = assert(zklock.connect(three.hosts))
-      local guard = assert(zk:mutex "/lock":acquire())
-      three:stop(three:server_of(zk))
-      testing.advance(5)
-      assert.equal("connected", zk:state())
-      assert.is_true(guard:verify())
-    end)
 
     it("beside each other, with nothing in common", function()
       local zk = assert(zklock.connect(three.hosts))

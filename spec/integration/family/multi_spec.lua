@@ -120,17 +120,6 @@ describe("A multi", function()
     cross(scheduler, { one, one, one, one, one, one }, 10)
   end)
 
-  it("keeps a part's other users out, and is kept out by them", function()
-    local guard = multi "a b":acquire(30)
-    local other = connect()
-    assert.equal("busy",
-      select(3, other:mutex(path .. "/b"):try_acquire()))
-    assert.equal("busy", select(3, multi("b c", other):try_acquire()))
-    kinds.wait_for_nodes(path, 2)
-    guard:release { wait = true }
-    assert(multi("b c", other):acquire(30)):release()
-  end)
-
   it("may be made of every kind", function()
     local function mixed(in_session)
       local side = in_session:rwlock(path .. "/rw")
@@ -283,11 +272,6 @@ describe("A multi", function()
         .. "or a semaphore, got ",
         misuse(function() session:multi { mutex, bad } end))
     end
-    assert.matches("^argument fn of with_lock%(%[options,%] fn%) must be a "
-      .. "function",
-      misuse(function() multi_lock:with_lock() end))
-    assert.matches("^argument fn of acquire_async%(%[options,%] fn%) must be ",
-      misuse(function() multi_lock:acquire_async(1) end))
     assert.same({}, kinds.nodes(path))
   end)
 end)

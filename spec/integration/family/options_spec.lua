@@ -112,7 +112,7 @@ describe("The options of a lock", function()
   end)
 
   it("of with_lock of a session are those of a mutex and of a call", function()
-    local session, path = connect(), support.path()
+    local session = connect()
     for row = 2, #of_locks do
       local option = option_in(of_locks[row][1])
       if of_locks[row][2] == "yes" then
@@ -120,10 +120,6 @@ describe("The options of a lock", function()
         assert(session:with_lock(support.path(), option, function() end))
       end
     end
-    assert.equal('unknown option "permits" in with_lock options (known: data, '
-      .. 'fair, layout, local_turns, lose_on_suspend, max_hold, owner, '
-      .. 'poll_interval, reentrant, share_path, timeout, wait)',
-      misuse(function() session:with_lock(path, { permits = 1 }, print) end))
   end)
 end)
 
@@ -154,23 +150,6 @@ describe("The options of a call", function()
             misuse(function() lock[method](lock, option) end))
         end
       end
-    end
-    for column = 2, #heading do
-      local method = heading[column]
-      local last = method ~= "acquire" and method ~= "try_acquire" and print
-        or nil
-      local function and_options(options) return options, last end
-      for _, bad in ipairs { "wait", "fair", "permits", "reentrant", 1 } do
-        assert.equal(('unknown option "%s" in acquire options (known: data, '
-          .. 'max_hold, owner, timeout)'):format(bad),
-          misuse(function() lock[method](lock, and_options { [bad] = 1 }) end))
-      end
-      assert.matches("^option 'data' must be a string",
-        misuse(function() lock[method](lock, and_options { data = 1 }) end))
-      assert.matches("^option 'max_hold' must be a number", misuse(
-        function() lock[method](lock, and_options { max_hold = "1" }) end))
-      assert.matches(" must be a .*table, got a string$",
-        misuse(function() lock[method](lock, and_options "5") end))
     end
   end)
 end)

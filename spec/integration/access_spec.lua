@@ -147,21 +147,6 @@ describe("Authentication", function()
       assert.is_true(guard:release { wait = true })
     end)
 
-  it("read lets others look, an ACL list is as it says", function()
-    local path, zk = open_path(), support.zk()
-    local guard = connect { auth = alice, acl = "read" }:mutex(path)
-      :acquire(30)
-    assert.equal(1, #zk:children(path))
-    assert.is_string((zk:get(guard.node)))
-    assert.is_false(pcall(zk.create, zk, path .. "/x"))
-    guard:release { wait = true }
-    local session = connect { acl = {
-      { scheme = "world", id = "anyone", perms = "cdrwa" } } }
-    path = open_path()
-    assert.is_true(session:mutex(path):acquire(30):release { wait = true })
-    zk:delete(path)
-  end)
-
   -- What others have, when somebody's first acquire was refused.
   local function others_have(path)
     assert.is_true(assert(connect():mutex(path):acquire(30))
@@ -239,6 +224,7 @@ describe("Authentication", function()
       for _, below in ipairs { "", "/locks", "/locks/a" } do
         assert.same(entries, zk:acl(path .. below))
       end
+      assert.same(entries, zk:acl(path .. guard.node))
       -- Whatever is above it, others may use beside us, and not delete.
       for _, above in ipairs { top, top .. "/env" } do
         local found = zk:acl(above)

@@ -10,9 +10,6 @@ local function await_calls(session, calls, n)
   support.step_until(session, function() return #calls == (n or 1) end)
 end
 
-before_each(support.start)
-after_each(support.finish)
-
 describe("A barrier", function()
   it("is a persistent node with our data, below containers", function()
     local session, zk = connect(), support.zk()

@@ -253,21 +253,6 @@ describe("Who leaves a double barrier", function()
 end)
 
 describe("Without a connection a double barrier's member", function()
-  for _, place in ipairs { "inside", "on its way out" } do
-    it(place .. " keeps the others no longer than its session lives", function()
-      local proxy = start_proxy()
-      local gone = enter(connect { hosts = proxy.hosts, session_timeout = 1 },
-        path, 3)
-      local one, two = enter(connect(), path, 3), enter(connect(), path, 3)
-      await(gone, one, two)
-      if place == "on its way out" then nobody(0.05, leave(gone)) end
-      proxy:refuse()
-      are_out(leave(one), leave(two))
-      assert.is_false(support.zk():exists(gone.guard.node))
-      kinds.wait_for_nodes(path, 0)
-    end)
-  end
-
   it("on its way out hears disconnected, and its node goes later", function()
     local proxy = start_proxy()
     local one = enter(connect { hosts = proxy.hosts, session_timeout = 60 },

@@ -71,36 +71,25 @@ describe("Nodes that may not be read, " .. title .. ",", function()
   end
 
   -- What each lock's waiter waits behind, and how soon it is granted at most.
-  local locks = {
-    mutex = { SOON, function(session, at) return session:mutex(at) end },
-    turns = { SOON, function(session, at)
-      return session:mutex(at, { local_turns = 10 })
-    end },
-    write = { SOON, function(session, at) return session:rwlock(at).write end },
-    unfair = { POLL, function(session, at)
-      return session:mutex(at, { fair = false })
-    end },
-    semaphore = { POLL, function(session, at)
-      return session:semaphore(at, 1)
-    end },
-  }
+  local locks = { mutex = SOON, local_turns = SOON, write = SOON, unfair = POLL,
+    semaphore = POLL }
 
   it("pass on every kind of lock, and refuse one that does not wait", function()
-    for name, row in pairs(locks) do
-      local at = path .. "/" .. name
+    for name, at_most in pairs(locks) do
+      local at, make = path .. "/" .. name, kinds.of[name].make
       for _, below in ipairs(name == "semaphore" and { "/locks", "/leases" }
         or { "" }) do
         zk:make(at .. below)
       end
       for _, ends in ipairs { false, true } do
         local holder = ends and user "alice" or first
-        local guard = assert(row[2](holder, at):acquire(30), name)
-        assert.equal("busy", select(3, row[2](second, at):try_acquire()), name)
-        local wait = wait_in(row[2](second, at))
+        local guard = assert(make(holder, at):acquire(30), name)
+        assert.equal("busy", select(3, make(second, at):try_acquire()), name)
+        local wait = wait_in(make(second, at))
         settle(second)
         if ends then holder:close() else guard:release() end
         local took = support.timed(function() await(wait) end)
-        assert.is_true(took < row[1], name .. " " .. took)
+        assert.is_true(took < at_most, name .. " " .. took)
         assert.is_true(wait.guard:release { wait = true }, name)
       end
     end

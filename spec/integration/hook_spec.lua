@@ -68,11 +68,7 @@ end
 describe("A hook that raises", function()
   local session, path
 
-  before_each(function()
-    support.start()
-    session, path = connect(), support.path()
-  end)
-  after_each(support.finish)
+  before_each(function() session, path = connect(), support.path() end)
 
   local function is_free()
     assert.equal(0, session:stats().holding)
@@ -124,9 +120,6 @@ describe("A hook that raises", function()
     assert.same({ false, STRIKE }, { strike("loop/poll", 1, function()
       election:run({ backoff = 3600, on_error = function() end },
         function() error "ouch" end)
-    end) })
-    assert.same({ false, STRIKE }, { pcall(election.run, election, function()
-      raise_after(100)
     end) })
     assert.is_false(election:is_stopping())
     is_free()

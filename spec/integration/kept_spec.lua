@@ -1,5 +1,6 @@
 -- Nodes that the directory's ACL does not let us delete any more.  (When it is
 -- tried again, and who is refused meanwhile: spec/unit/story_kept.c.)
+local kinds = require "integration.family.kinds"
 local support = require "support"
 local connect = support.connect
 
@@ -7,23 +8,7 @@ local acl = support.everybody
 
 local ALL, NO_DELETE = 31, 31 - 8
 
--- How each kind of lock is made, where its nodes stand, and whether others have
--- to wait for one.
-local locks = {
-  mutex = { "", function(session, path) return session:mutex(path) end, true },
-  unfair = { "", function(session, path)
-    return session:mutex(path, { fair = false })
-  end, true },
-  turns = { "", function(session, path)
-    return session:mutex(path, { local_turns = 3 })
-  end, true },
-  read = { "", function(session, path) return session:rwlock(path).read end },
-  write = { "", function(session, path) return session:rwlock(path).write end,
-    true },
-  permit = { "/leases", function(session, path)
-    return session:semaphore(path, 2)
-  end },
-}
+local KINDS = { "mutex", "unfair", "local_turns", "read", "write", "semaphore" }
 
 describe("A node that we may not delete", function()
   local path, lines, session, closed_to
@@ -57,11 +42,12 @@ describe("A node that we may not delete", function()
         node) }, lines)
   end
 
-  for kind, row in pairs(locks) do
-    it("is told by release { wait = true }: " .. kind, function()
-      local lock = row[2](session, path)
+  for _, name in ipairs(KINDS) do
+    it("is told by release { wait = true }: " .. name, function()
+      local kind = kinds.of[name]
+      local lock = kind.make(session, path)
       local guard = assert(lock:acquire(30))
-      close_to_deletes(path .. row[1])
+      close_to_deletes(guard.node:match "^(.*)/")
       local took, done, message, code = support.timed(function()
         return guard:release { wait = true }
       end)
@@ -78,9 +64,10 @@ describe("A node that we may not delete", function()
       await_line(guard.node)
       assert.equal(1, session:stats().pending_releases)
       assert.equal(1, session:stats().refused_releases)
-      if row[3] then -- another session has to wait for it
-        assert.equal("busy", (select(3, row[2](connect(), path):try_acquire())))
-      end
+      assert.matches("zklock_session_refused_releases[^\n]* 1\n",
+        session:metrics())
+      assert.equal("busy", -- for another session, too
+        (select(3, kind.rival(connect(), path):try_acquire())))
       mend()
       assert.is_true(lock:acquire(30):release { wait = true })
       assert.is_nil(lines[2])

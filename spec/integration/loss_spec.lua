@@ -1,5 +1,6 @@
 -- A hold that is lost: who is told, when, and why.  Everything here is a plain
 -- script that calls step() only where a test says so.
+local kinds = require "integration.family.kinds"
 local seize = require "support.seizure".seize
 local start_proxy = require "support.proxy".start
 local support = require "support"
@@ -24,17 +25,11 @@ local function step_for(session, seconds)
   end
 end
 
--- A lock of each kind whose guards have something of their own.
-local kinds = {
-  mutex = function(session, path) return session:mutex(path) end,
-  multi = function(session, path)
-    return session:multi { session:mutex(path), session:mutex(path .. "-b") }
-  end,
-}
-
 local BY_MAX_HOLD = "it was held for as long as max_hold allows$"
 
-for name, make in pairs(kinds) do
+-- A lock of each kind whose guards have something of their own.
+for _, name in ipairs { "mutex", "multi" } do
+  local make = kinds.of[name].make
   describe("Without step(), a lost " .. name, function()
     local session, lock, guard, calls
 

@@ -323,21 +323,6 @@ describe("Metrics", function()
       oldest("hold", "read", 0)
     end)
 
-  it("tell the releases that a server refuses", function()
-    session = connect { log = function() end }
-    local function allow(perms)
-      support.zk():set_acl(path, support.everybody(perms))
-    end
-    local guard = assert(session:mutex(path):acquire(20))
-    allow(31 - 8) -- all but to delete
-    assert.equal(0, value_of "session_refused_releases")
-    assert.is_nil(guard:release { wait = true })
-    assert.equal(1, value_of "session_refused_releases")
-    allow(31)
-    support.until_state(session, nil, { refused_releases = 0 })
-    assert.equal(0, value_of "session_refused_releases")
-  end)
-
   it("have a hundred paths of their own, and no more however many there are",
     function()
       for i = 1, 300 do

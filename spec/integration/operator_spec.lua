@@ -96,13 +96,3 @@ describe("A holder", function()
     zk:delete(node)
   end)
 end)
-
-describe("Foreign children", function()
-  it("in great number do no harm", function()
-    zk:make(path)
-    for i = 1, 1000 do zk:create(path .. "/foreign-" .. i) end
-    local mutex = connect():mutex(path)
-    for _ = 1, 10 do assert(mutex:acquire(30)):release() end
-    zk:delete_all(path)
-  end)
-end)

@@ -1,5 +1,6 @@
 -- Where no lock may be made: paths that other clients would take for
 -- contenders, that are ZooKeeper's own, or inside another lock of the session.
+local kinds = require "integration.family.kinds"
 local support = require "support"
 local zklock = require "zklock"
 
@@ -14,17 +15,10 @@ local CONTENDERS = {
 }
 
 -- Whoever makes a lock, of each kind.
-local makers = {
-  mutex = function(session, path) return session:mutex(path) end,
-  unfair = function(session, path)
-    return session:mutex(path, { fair = false })
-  end,
-  kazoo = function(session, path)
-    return session:mutex(path, { layout = "kazoo" })
-  end,
-  rwlock = function(session, path) return session:rwlock(path).read end,
-  semaphore = function(session, path) return session:semaphore(path, 3) end,
-}
+local makers = {}
+for _, name in ipairs { "mutex", "unfair", "kazoo", "read", "semaphore" } do
+  makers[name] = kinds.of[name].make
+end
 
 -- What is raised where a lock would be made.
 local function refusal(kind, session, path)
@@ -120,8 +114,8 @@ describe("What a lock has inside", function()
   it("is no lock's path, whichever is made first", function()
     for _, row in ipairs {
       { "unfair", "holder", "unfair mutex" },
-      { "semaphore", "locks", "semaphore of 3 permits" },
-      { "semaphore", "leases", "semaphore of 3 permits" },
+      { "semaphore", "locks", "semaphore of 1 permit" },
+      { "semaphore", "leases", "semaphore of 1 permit" },
     } do
       local outer, name, word = row[1], row[2], row[3]
       for other in pairs(makers) do

@@ -12,14 +12,10 @@ local MIB = 1024 * 1024
 local path, zk
 
 before_each(function()
-  support.start()
   path = support.path()
-  zk = raw.connect(support.hosts, { timeout = 60 })
+  -- Closed with the test, and with it what it has made goes.
+  zk = support.closing(raw.connect(support.hosts, { timeout = 60 }))
   support.zk():make(path)
-end)
-after_each(function()
-  zk:close() -- and with it they go
-  support.finish()
 end)
 
 -- Contenders in `path`, made by hand; `mark`: "-lock-" if nothing else.
@@ -218,28 +214,6 @@ describe("A survey among strangers", function()
       { fair = false, share_path = true }):acquire(30))
     assert.equal(2 + 3 + 1, cost_of("evict", path, "holder"))
     guard:release()
-  end)
-
-  it("shows who hides its data, without them", function()
-    reader(1, { data = "secret",
-      acl = { { perms = 30, scheme = "world", id = "anyone" } } })
-    local list = assert(session:contenders(path))
-    assert.same({ 1, true, 6 }, { #list, list[1].holds, list[1].size })
-    assert.is_nil(list[1].data)
-  end)
-
-  it("does not take what is nobody's for a holder", function()
-    local persistent = zk:create(path .. "/a-lock-0000000000", { data = "p" })
-    zk:create(path .. "/b-lock-0000000001", { ephemeral = true, data = "e" })
-    local list = assert(session:contenders(path))
-    assert.same({ "0x0", false, false },
-      { list[1].session, list[1].holds, list[2].holds })
-    assert.same({}, (session:mutex(path):holders()))
-    assert.equal(0, session:revoke(path))
-    assert.equal("p", (zk:get(persistent)))
-    zk:delete(persistent)
-    local holders = assert(session:mutex(path):holders())
-    assert.same({ 1, "e" }, { #holders, holders[1].data })
   end)
 
   it("asks the others where one cannot be asked, and says who it is",

@@ -29,10 +29,8 @@ end
 local path, session, zk
 
 before_each(function()
-  support.start()
   path, session, zk = support.path(), connect(), support.zk()
 end)
-after_each(support.finish)
 
 -- A node at `path` that may not be read; the node above it stays.
 local function make_hidden(data)

@@ -8,11 +8,7 @@ local connect = support.connect
 
 local path, session
 
-before_each(function()
-  support.start()
-  path, session = support.path(), connect()
-end)
-after_each(support.finish)
+before_each(function() path, session = support.path(), connect() end)
 
 -- What it is told; `more(event, told)` is called for each.
 local function listen(more)

@@ -76,6 +76,7 @@ describe("A node that no session owns", function()
     assert.same({ "0x0", false, false },
       { list[1].session, list[1].holds, list[2].holds })
     assert.same({}, (session:mutex(path):holders()))
+    assert.equal(0, session:revoke(path))
     assert.is_true(session:evict(path, list[1].node))
     kinds.await(waiter):release { wait = true }
   end)

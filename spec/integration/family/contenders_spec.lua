@@ -3,7 +3,7 @@
 local kinds = require "integration.family.kinds"
 local support = require "support"
 local connect = support.connect
-local wait_in, await, nobody = kinds.wait_in, kinds.await, kinds.nobody
+local await = kinds.await
 
 describe("contenders", function()
   local path, session, zk
@@ -70,19 +70,6 @@ describe("contenders", function()
       shows()
     end)
   end
-
-  it("shows the one node of an unfair mutex", function()
-    local guard = as("a", "unfair"):acquire(30)
-    local waiter = wait_in(as("b", "unfair"))
-    nobody(0.03, waiter)
-    shows("unfair a holds")
-    local item = session:contenders(path)[1]
-    assert.equal("holder", item.node)
-    assert.is_nil(item.sequence)
-    assert.equal(guard:token(), item.token)
-    guard:release()
-    await(waiter):release()
-  end)
 
   it("shows data of every sort (T61)", function()
     zk:make(path)

@@ -1,5 +1,6 @@
 -- Barriers: set, lifted, and waited for.
 local new_scheduler = require "support.scheduler".new
+local start_server = require "support.server".start
 local support = require "support"
 local waits = require "zklock.wait"
 local connect, everybody, recorder = support.connect,
@@ -219,3 +220,26 @@ if support.is_54 then
     await_watches(path, 0)
   end)
 end
+
+-- (Each code in each place: story_codes.c; what the command makes of it, and
+-- authentication that servers enforce: server/codes_spec.lua.)
+it("A barrier is set in the last place of a quota, and lifted", function()
+  local hosts = start_server(1, "--jvm -Dzookeeper.enforceQuota=true").hosts
+  local zk, last = support.zk(hosts), 0
+  zk:make "/q"
+  zk:make("/zookeeper/quota/q/zookeeper_limits", {
+    data = "count=-1,bytes=-1=;byteHardLimit=-1;countHardLimit=2" })
+  zk:make("/zookeeper/quota/q/zookeeper_stats", { data = "count=0,bytes=0" })
+  local barrier = connect { hosts = hosts }:barrier "/q/gate"
+  local function fill()
+    last = last + 1
+    return pcall(zk.create, zk, "/q/" .. last)
+  end
+  repeat until not fill()
+  zk:delete "/q/1"
+  assert.same({ true, true }, { barrier:set() })
+  assert.is_false(fill())
+  assert.same({ true, true }, { barrier:lift() })
+  assert.is_true(fill())
+  assert.equal("timeout", select(3, barrier:set()))
+end)

@@ -205,6 +205,20 @@ describe("What the reference calls a method", function()
       }
     end)
 
+  it("takes the path of any node where it asks, if it is one", function()
+    for _, name in ipairs { "contenders", "revoke", "stat", "children", "touch",
+        "evict" } do
+      local call = session[name]
+      for _, bad in ipairs { "", "a", "/a/", "//a", "/a//b", "/a/../b", "/a\0b",
+          "/\255", ("/a"):rep(501) } do
+        assert.matches("^path must ",
+          misuse(function() call(session, bad, full.session[name][2]) end))
+      end
+      assert.equal("path must be a string, got nil",
+        misuse(function() call(session) end))
+    end
+  end)
+
   -- These say what became of what there was, or do what is left to do.
   local harmless = { close = true, state = true, stats = true, step = true,
     id = true, release = true, resign = true, stop = true, is_stopping = true,

@@ -1,7 +1,7 @@
 -- The contract of event loops (spec/loops/suite.lua) where a wait blocks, and
 -- in the game loop of doc/loops.md. spec/loops/contract_spec.lua has the other
--- loops, in real time; every kind of lock waits in the loop that blocks and in
--- one that does not in family/contract_spec.lua.
+-- loops, in real time; every kind of lock waits in the loop that blocks in
+-- family/contract_spec.lua, and in one that does not in make explore.
 local new_chance = require "explore.chance".new
 local new_scheduler = require "support.scheduler".new
 local runners = require "loops.runners"

@@ -219,19 +219,6 @@ for name, row in pairs(QUESTIONS) do
       zk:make(path .. "/x")
     end)
 
-    it("takes paths as contenders does, and raises after close", function()
-      local bad_ones = { "", "a", "/a/", "//a", "/a/../b", "/a\0b", "/\255",
-        ("/a"):rep(501) }
-      for i = 1, #bad_ones + 1 do
-        local at = bad_ones[i] or path
-        if i > #bad_ones then session:close() end
-        local said = misuse(function() session:contenders(at) end)
-        assert.equal(said, misuse(function() ask(session, name, at) end))
-      end
-      assert.equal("path must be a string, got nil",
-        misuse(function() ask(cut, name) end))
-    end)
-
     local function fails(expected, result, message, code)
       assert.is_nil(result)
       assert.equal(expected, code)

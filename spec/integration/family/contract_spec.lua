@@ -1,6 +1,5 @@
 -- What the contract says of every lock, said of every kind of lock.
 local kinds = require "integration.family.kinds"
-local new_scheduler = require "support.scheduler".new
 local seize = require "support.seizure".seize
 local start_proxy = require "support.proxy".start
 local support = require "support"
@@ -616,30 +615,4 @@ describe("Whoever gives up at any moment", function()
     kinds.wait_for_nodes(path, 0)
     assert(lock:acquire(30)):release()
   end)
-end)
-
-describe("In a loop", function()
-  kinds.each(it, "a wait suspends its coroutine alone, and one holds at a time",
-    function(kind)
-      local scheduler = new_scheduler()
-      local session = connect { loop = scheduler.adapter }
-      local lock = kind.make(session, support.path())
-      local inside, most, turns = 0, 0, 0
-      for task = 1, 8 do
-        scheduler:spawn(function()
-          for _ = 1, 4 do
-            local guard = assert(lock:acquire(10))
-            inside = inside + 1
-            most = math.max(most, inside)
-            if task % 2 == 0 then scheduler:pause(0.001) end
-            inside = inside - 1
-            turns = turns + 1
-            guard:release()
-          end
-        end)
-      end
-      assert.is_true(scheduler:run(20))
-      assert.equal(32, turns)
-      assert.equal(kind.exclusive, most == 1)
-    end)
 end)

@@ -195,9 +195,4 @@ describe("A path", function()
       return (pcall(session.semaphore, session, path, 2))
     end)
   end)
-
-  it("may be used in different ways by two sessions", function()
-    local path = support.path()
-    for _, use in ipairs(uses) do assert.is_truthy(use[2](connect(), path)) end
-  end)
 end)

@@ -3,7 +3,7 @@ local kinds = require "integration.family.kinds"
 local new_scheduler = require "support.scheduler".new
 local start_proxy = require "support.proxy".start
 local support = require "support"
-local connect, misuse = support.connect, support.misuse
+local connect = support.connect
 local wait_in, await, nobody = kinds.wait_in, kinds.await, kinds.nobody
 
 -- The path below which a kind's holder has its node.
@@ -169,17 +169,5 @@ describe("revoke", function()
     support.zk():set(guard.node, "__REVOKE__")
     hears(session, heard)
     guard:release()
-  end)
-
-  it("is misuse of a bad path", function()
-    local session = connect()
-    for _, call in ipairs { "revoke", "contenders" } do
-      for _, bad in ipairs { "", "a", "/a/", "/a//b", "/a/../b" } do
-        assert.matches("^path ",
-          misuse(function() session[call](session, bad) end))
-      end
-      assert.equal("path must be a string, got nil",
-        misuse(function() session[call](session) end))
-    end
   end)
 end)

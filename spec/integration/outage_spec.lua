@@ -1,5 +1,6 @@
--- No server for a moment, for a while, or for longer than a session lives.  (Of
--- every kind of lock: family/contract_spec.lua.)
+-- No server for a moment, for a while, or for longer than a session lives; and
+-- what each call says meanwhile.  (Of every kind of lock:
+-- family/contract_spec.lua; of stat and its like: tools_spec.lua.)
 local kinds = require "integration.family.kinds"
 local start_proxy = require "support.proxy".start
 local support = require "support"
@@ -103,4 +104,112 @@ describe("Without a server", function()
     assert.equal(90, session:stats().grants)
     support.wait_for_queue(path, 0)
   end)
+end)
+
+describe("Without a connection", function()
+  local session, proxy, path
+
+  before_each(function()
+    path, proxy = support.path(), start_proxy()
+    session = connect { hosts = proxy.hosts, session_timeout = 30 }
+  end)
+
+  -- Each call, and what its message says, behind "no server ".
+  local function rows_of(member, guard)
+    local barrier = session:barrier(path .. "/b")
+    local gate = session:double_barrier(path .. "/d", 2)
+    local election = session:election(path .. "/e")
+    local mutex = session:mutex(path .. "/m")
+    local doubt, silent = "; it may have happened (last error: ",
+      ("of %s answered"):format(proxy.hosts)
+    local lifted = ", waiting for the barrier " .. barrier.path
+      .. " to be lifted"
+    local holders = "could be asked who holds " .. mutex.path .. " (last error"
+    return {
+      with_lock = { silent, function()
+        return session:with_lock(path .. "/w", 0, error)
+      end },
+      wait = { silent .. lifted, function() return barrier:wait(0) end },
+      enter = { silent, function() return gate:enter { timeout = 0 } end },
+      campaign = { silent, function()
+        return election:campaign { timeout = 0 }
+      end },
+      once = { silent, function()
+        return session:once(path .. "/o", { per = 1, timeout = 0 }, error)
+      end },
+      leave = { silent, function() return member:leave(0) end },
+      set = { "has confirmed the barrier " .. barrier.path .. doubt,
+        function() return barrier:set() end },
+      lift = { "has confirmed the lifting of the barrier " .. barrier.path
+        .. doubt, function() return barrier:lift() end },
+      is_set = { "could be asked what is at " .. barrier.path
+        .. " (last error: ", function() return barrier:is_set() end },
+      contenders = { "could be asked",
+        function() return session:contenders(path) end },
+      revoke = { "could be asked", function() return session:revoke(path) end },
+      holders = { holders, function() return mutex:holders() end },
+      multi_holders = { holders,
+        function() return session:multi({ mutex }):holders() end },
+      leader = { "could be asked who leads " .. election.path,
+        function() return election:leader() end },
+      verify = { "could be asked", function() return guard:verify() end },
+    }, barrier, lifted
+  end
+
+  it("each call says disconnected, at once or after as long as was said",
+    function()
+      local member = session:double_barrier(path .. "/alone", 1)
+      assert(member:enter(30))
+      local guard = assert(session:mutex(path .. "/held"):acquire(30))
+      local rows, barrier, lifted = rows_of(member, guard)
+      proxy:refuse()
+      support.until_state(session, "suspended")
+      local took = support.timed(function()
+        for name, row in pairs(rows) do
+          local result, message, code = row[2]()
+          assert.same({ nil, "disconnected" }, { result, code }, name)
+          local text = "no server " .. row[1]
+          assert.equal(text, message:sub(9, 8 + #text), name)
+        end
+      end)
+      assert.is_true(took < 0.1, took)
+      assert.is_true(guard:is_held())
+      local slow, _, message, code = support.timed(function()
+        return barrier:wait(0.2)
+      end)
+      assert.near(0.2, slow, 0.01)
+      assert.equal("disconnected", code)
+      assert.matches("answered within 0.2 s" .. lifted, message, 1, true)
+      local passed
+      barrier:wait_async(function(...) passed = { ... } end)
+      proxy:heal()
+      support.step_until(session, function() return passed end)
+      assert.same({ true }, passed)
+      assert.same({ true, false }, { barrier:lift() })
+      assert(rows.campaign[2]()):release()
+      assert.is_true(guard:release { wait = true })
+    end)
+
+  it("each call says so when the connection is lost before the answer",
+    function()
+      local codes = {}
+      local function note(name)
+        return function(_, _, code) codes[#codes + 1] = name .. " " .. code end
+      end
+      proxy:freeze()
+      session:mutex(path .. "/m"):acquire_async(0, note "acquire")
+      session:barrier(path .. "/b"):wait_async(0, note "wait")
+      session:election(path .. "/e"):campaign_async(0, note "campaign")
+      session:double_barrier(path .. "/d", 2):enter_async(0, note "enter")
+      session:step()
+      assert.same({}, codes)
+      local begun = support.now()
+      proxy:refuse()
+      support.step_until(session, function() return #codes == 4 end)
+      assert.is_true(support.now() - begun < 0.1)
+      table.sort(codes)
+      assert.same({ "acquire disconnected", "campaign disconnected",
+        "enter disconnected", "wait disconnected" }, codes)
+      proxy:heal()
+    end)
 end)

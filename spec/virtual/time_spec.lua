@@ -1,5 +1,7 @@
--- Time that a spec owns: zklock.virtual beside the library.
+-- Time that a spec owns: zklock.virtual beside the library; and its traces.
+local files = require "support.files"
 local programs = require "support.programs"
+local shell = require "support.shell"
 local support = require "support"
 local virtual = require "zklock.virtual"
 
@@ -39,4 +41,35 @@ describe("Virtual time", function()
     assert.matches("the limit of time is reached", output, 1, true)
     assert.matches("run of src/io/io_thread.c", output, 1, true)
   end)
+end)
+
+-- The trace of a story of make explore.
+local function trace_of(seed)
+  return files.with("", function(name)
+    assert.matches("no violation", shell.output(("EXPLORE_TRACE='%s' %s "
+      .. "'%s/spec/explore/run.lua' %d 2>&1"):format(name, support.lua,
+      os.getenv "SPEC_ROOT" or ".", seed)), 1, true)
+    return files.read(name)
+  end)
+end
+
+-- Though addresses, the hash seeds of Lua and process numbers differ from
+-- process to process.
+describe("A run in virtual time", function()
+  it("has the same trace each time for one seed, and another for another",
+    function()
+      local last
+      for seed = 1, 4 do
+        local first = trace_of(seed)
+        assert.is_true(#first > 10000)
+        for _ = 1, 3 do
+          local again, n = trace_of(seed), 1
+          -- (Of two long texts only where they part is worth a message.)
+          while first:byte(n) == again:byte(n) and n <= #first do n = n + 1 end
+          assert.equal(first:sub(n, n + 200), again:sub(n, n + 200))
+        end
+        assert.are_not.equal(last, first)
+        last = first
+      end
+    end)
 end)

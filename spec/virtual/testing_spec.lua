@@ -47,16 +47,6 @@ describe("zklock.testing", function()
         repeat local _ = {} until os.clock() > wall + 0.01
         assert.equal(now, testing.now())
       end)
-
-    it("advance(), sleep() and a call that waits move", function()
-      about(30, elapsed(testing.advance, 30))
-      about(0.25, elapsed(testing.sleep, 0.25))
-      assert.is_true(elapsed(testing.advance, 0) < 0.001)
-      server:hold "/lock"
-      about(5, elapsed(function()
-        assert.equal("timeout", select(3, session:mutex "/lock":acquire(5)))
-      end))
-    end)
   end)
 
   describe("calls callbacks", function()

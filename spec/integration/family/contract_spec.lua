@@ -57,16 +57,6 @@ describe("A free lock", function()
       assert.is_true(await(wait_in(lock, 5)):release())
     end
   end)
-
-  kinds.each(it, "gives a token that is its node's czxid", function(kind)
-    local guard = kind.make(connect(), support.path()):acquire(30)
-    local czxid = support.zk():exists(guard.node).czxid
-    assert.equal(czxid, guard:token())
-    assert.equal(19, #guard:token())
-    assert.equal(tonumber(czxid), guard:token_number())
-    assert.equal(0, guard:turn())
-    guard:release()
-  end, function(kind) return not kind.multi end)
 end)
 
 describe("A taken lock", function()
@@ -232,40 +222,6 @@ describe("The owner of a lock", function()
     assert.matches("is not held by the calling task$", misuse(release))
     assert.is_true(guard:is_held())
     guard:release()
-  end)
-
-  kinds.each(it, "gives it back when its guard is collected, and with the "
-    .. "session", function(kind)
-    local path, session = support.path(), connect()
-    do
-      local lock = kind.make(session, path)
-      assert(lock:acquire { timeout = 5, owner = {} })
-    end
-    support.wait_until(function()
-      collectgarbage()
-      return #kinds.nodes(path) == 0
-    end)
-    local guard = kind.make(session, path):acquire(30)
-    session:close()
-    assert.is_false(guard:is_held())
-    assert.equal(0, guard:lease())
-    assert.equal("closed", select(3, guard:verify()))
-    kinds.wait_for_nodes(path, 0)
-  end)
-
-  kinds.each(it, "is refused where it may not write, and below a node of a "
-    .. "session", function(kind)
-    local path, zk = support.path(), support.zk()
-    zk:make(path .. "/x")
-    zk:create(path .. "/e", { ephemeral = true })
-    for _, child in ipairs { "/a", "/b", "/locks", "/leases" } do
-      zk:create(path .. child, { acl = support.everybody(1) })
-    end
-    local is_deep = kind.name == "semaphore" or kind.multi
-    assert.matches("^zklock: ZooKeeper refused", refused("denied",
-      kind.make(connect(), path .. (is_deep and "" or "/a")):acquire(30)))
-    refused("invalid", kind.make(connect(), path .. "/e/lock"):acquire(30))
-    zk:delete(path .. "/e")
   end)
 end)
 

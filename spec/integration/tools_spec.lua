@@ -1,6 +1,5 @@
 -- What tools ask of single nodes: what is there, what is below it, that it be
 -- touched, and that a contender's be gone.
-local new_scheduler = require "support.scheduler".new
 local start_proxy = require "support.proxy".start
 local support = require "support"
 local connect, misuse = support.connect, support.misuse
@@ -241,18 +240,6 @@ for name, row in pairs(QUESTIONS) do
       proxy:heal()
       support.until_state(cut, "connected")
       assert.is_not_nil((ask(cut, name, path)))
-    end)
-
-    it("is closed with the session", function()
-      local loop, results = new_scheduler(), nil
-      cut = connect { hosts = proxy.hosts, loop = loop.adapter }
-      proxy:freeze()
-      loop:spawn(function() results = { ask(cut, name, path) } end)
-      loop:turn(0)
-      cut:close()
-      loop:run()
-      fails("closed", results[1], results[2], results[3])
-      proxy:heal()
     end)
   end)
 end

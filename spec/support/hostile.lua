@@ -94,8 +94,8 @@ function Hostile:behave(manners, i)
   self:command("behave", i, words_of(manners))
 end
 
---- Sets traps, each for once: `lose` or `last`, the number of a kind of request
--- (see kind_asked of support.wire); `left`, so many bytes for clients.
+--- Sets traps, each for once: `lose` or `last`, ZooKeeper's number of a kind of
+-- request; `left`, so many bytes for clients.
 function Hostile:arm(traps, i) self:command("arm", i, words_of(traps)) end
 
 --- Ends the connections of address `i`, or all.

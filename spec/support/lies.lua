@@ -3,11 +3,11 @@
 --
 --     it = sentence        what is said
 --     on = "create"        the answer that is lied about: connect, create (of a
---                          contender), list, get, multi, ping, auth; "any":
+--                          contender), list, get, multi, auth; "any":
 --                          each behind the greeting
 --     tell(h, n)           what is said instead, the nth time: bytes, seconds
 --                          to wait, "close" or "silence".  `h`: the truth
---     times, skip = n, n   so often (else always), after so many truths
+--     times = n            so often (else always)
 --     ends = "granted"     how the first acquire ends, one or more:
 --                          "timeout|invalid"; or the connect:
 --                          "connect disconnected"

@@ -38,16 +38,12 @@ function Proxy:half_open() self:command "half_open" end
 
 -- Traps stay set until they are sprung, another one is set, or disarm().
 
-local KINDS = { create = 15, delete = 2, exists = 3, get = 4, set = 5, list = 8,
-  list_all = 12, sync = 9, create_both = 1401, delete_both = 1402,
-  create_if = 141301, delete_if = 141302, set_if = 141305 }
+local KINDS = { create = 15, delete = 2, get = 4, list = 8 }
 
 function Proxy:disarm() self:arm {} end
 
 --- The next reply to a request of this kind is lost, and with it the
--- connection; until heal().  (An unfair lock's node is made, and deleted, with
--- another: create_both, delete_both.  What ends in _if is done only if another
--- node is there.)
+-- connection; until heal().
 function Proxy:lose_reply(kind) self:arm { lose = KINDS[kind] } end
 
 --- The next reply to a request of this kind is the last thing that passes on

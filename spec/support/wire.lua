@@ -8,7 +8,7 @@ local now = require "zklock.core".now
 local socket = require "socket"
 
 local AUTH_XID, EVENT_XID = -4, -1
-local AUTH, MULTI, CHECK = 100, 14, 13
+local AUTH = 100
 local AUTH_FAILED, MARSHALLING_ERROR = -115, -5
 local int, buffer = frames.int, frames.buffer
 local number, read_int = frames.read_unsigned, frames.read_int
@@ -117,8 +117,8 @@ local function lie_about(link, h)
   local lie = lies.list[place.manners.lie]
   if not lie or lie.on ~= h.kind and lie.on ~= "any" then return false end
   place.seen = (place.seen or 0) + 1
-  local n = place.seen - (lie.skip or 0)
-  if n < 1 or n > (lie.times or math.huge) then return false end
+  local n = place.seen
+  if n > (lie.times or math.huge) then return false end
   note(place, "lie")
   local delay = 0
   for _, piece in ipairs { lie.tell(h, n) } do
@@ -161,20 +161,8 @@ local function refuse_auth(link)
   leave_client(link)
 end
 
--- A multi is told by its first operation: 1400 and the number of that; one that
--- checks a node first by the second, too: 141300 and the number of that.
-local NO_OPERATION = 4294967295
-local function kind_asked(frame)
-  local kind = number(frame, 9)
-  if kind ~= MULTI then return kind end
-  local first = number(frame, 13)
-  local second = first == CHECK and number(frame, 30 + number(frame, 22))
-  if not second or second == NO_OPERATION then return 100 * MULTI + first end
-  return 10000 * MULTI + 100 * CHECK + second
-end
-
 local function note_request(link, frame)
-  local kind = kind_asked(frame)
+  local kind = number(frame, 9)
   link.asked[number(frame, 5)] = { kind = kind,
     path = #frame > 16 and frame:sub(17, 16 + number(frame, 13)) }
 end
@@ -218,7 +206,7 @@ local function pass_greeting(link, frame)
     or manners.delay_connect or manners.delay_all)
 end
 
-local NAMES = { [15] = "create", [8] = "list", [4] = "get", [11] = "ping",
+local NAMES = { [15] = "create", [8] = "list", [4] = "get", [14] = "multi",
   [AUTH] = "auth" }
 
 -- Is it lost, or the last one, for there is a trap for the answers to its kind?
@@ -258,7 +246,7 @@ local function change(link, frame, asked)
   if link.mute then return nil end
   if xid == EVENT_XID or not asked then return frame end
   local is_told = lie_about(link, {
-    kind = asked.kind > 1000 and "multi" or NAMES[asked.kind] or "other",
+    kind = NAMES[asked.kind] or "other",
     xid = frame:sub(5, 8), zxid = frame:sub(9, 16), err = read_int(frame, 17),
     body = frame:sub(21), path = asked.path })
   return not is_told and frame or nil

@@ -6,6 +6,8 @@ local worlds = require "virtual.worlds"
 local Proxy = {}
 Proxy.__index = Proxy
 
+-- An unfair lock's node is made, and deleted, with another: create_both,
+-- delete_both.  What ends in _if is done only if another node is there.
 local kinds = { create = 15, delete = 2, exists = 3, get = 4, set = 5, list = 8,
   list_all = 12, sync = 9, create_both = 1401, delete_both = 1402,
   create_if = 141301, delete_if = 141302, set_if = 141305 }
@@ -67,7 +69,5 @@ end
 function Proxy:cut_after_reply(kind)
   virtual.link_cut_after_reply(self.address, kinds[kind])
 end
-
-function Proxy:await_cut() await(self, "last") end
 
 return { start = start }

@@ -1,5 +1,4 @@
--- The wire between client and server: slow, deaf in one direction, dead in a
--- way that only one side knows of, and cut after a reply.
+-- The wire between client and server: slow, and deaf in one direction.
 local kinds = require "integration.family.kinds"
 local new_scheduler = require "support.scheduler".new
 local start_hostile = require "support.hostile".start
@@ -19,10 +18,6 @@ end
 
 local function queue_in(session) -- nil: one of its own
   return kinds.queue_in((session or support.connect()):mutex(path), path)
-end
-
-local function is_back(session)
-  support.until_state(session, "connected")
 end
 
 describe("A slow wire", function()
@@ -57,21 +52,6 @@ describe("A wire on which", function()
       fresh:release()
     end)
   end
-end)
-
-describe("A connection that breaks", function()
-  it("right after the reply to a waiter's read wakes it all the same",
-    function()
-      local session, holder = connect(9), support.hold(path)
-      proxy:cut_after_reply "get"
-      local waiter = queue_in(session)
-      proxy:await_cut()
-      is_back(session)
-      local queue = support.wait_for_queue(path, 2)
-      holder:release()
-      assert.equal(path .. "/" .. queue[2], kinds.await(waiter).node)
-      waiter.guard:release()
-    end)
 end)
 
 describe("A task that is refused just before the session is closed", function()

@@ -1,25 +1,7 @@
 --- Random sequences of requests, generated from a seed (support.conformance).
+local new_chance = require "explore.chance".new
+
 local sequences = {}
-
--- ---- Chance ---------------------------------------------------------------
-
-local Chance = {}
-Chance.__index = Chance
-
-function Chance:below(n)
-  self.state = self.state * 48271 % 2147483647
-  return self.state % n
-end
-function Chance:one_in(n) return self:below(n) == 0 end
-function Chance:pick(list) return list[self:below(#list) + 1] end
-
-local function chance(seed)
-  local self = setmetatable({ state = seed % 2147483646 + 1 }, Chance)
-  for _ = 1, 5 do self:below(2) end
-  return self
-end
-
--- ---- Sequences ------------------------------------------------------------
 
 local SESSIONS = 3
 sequences.SESSIONS = SESSIONS
@@ -197,7 +179,7 @@ end
 -- One in four has quotas.  (Servers compare a quota with what they counted, and
 -- requests that travel together may not have been counted yet.)
 function sequences.make(seed, length)
-  local c, made = chance(seed), {}
+  local c, made = new_chance(seed), {}
   local has_quotas = seed % 4 == 0
   local steps = { together = has_quotas and 1 or 8 }
   while #steps < length do

@@ -745,7 +745,8 @@ end, true)
 
 local handle_methods = { "fd", "next", "noted", "wait", "state", "id",
   "timeout", "error", "stats", "lease", "verify", "ask", "ask", "nudge",
-  "open_socket", "accept_socket", "request", "requests", "next", "noted" }
+  "open_socket", "accept_socket", "request", "requests", "stand", "next",
+  "noted" }
 
 local function call_handle(handle, name)
   local given = random(4) == 1 and values(random(0, 4)) or {}
@@ -755,6 +756,9 @@ local function call_handle(handle, name)
     given = { any "share" }
   elseif name == "ask" and random(4) > 1 then
     given = { requests(), pick { 0, 100, value(0) }, pick { 0, 100, value(0) } }
+  elseif name == "stand" then
+    given = { core.hold(), short() }
+    keep("share", given[1])
   end
   call_method(false, handle, name, unpack(given, 1, 4))
 end
@@ -770,7 +774,8 @@ end, true)
 
 local share_methods = { "again", "release", "cancel", "is_held", "lease",
   "state", "token", "token_number", "node", "watch", "turn", "reason",
-  "find_loss", "take", "waited", "held" }
+  "find_loss", "take", "waited", "held", "has_ended", "is_behind",
+  "is_overdue", "mark", "root" }
 
 local function other_than(one, names)
   local others = {}

@@ -311,7 +311,8 @@ $(BUILD)/crowded/sim: $(BUILD)/sim
 
 .PHONY: mutants
 mutants:  ## does a test find a protocol that is broken on purpose?  MUTANTS=
-	@BUILD=$(BUILD) PURE='$(PURE)' bash spec/sim/mutants/run $(MUTANTS)
+	@BUILD=$(BUILD) PURE='$(PURE)' OPENSSL_LIBS='$(OPENSSL_LIBS)' \
+	  bash spec/sim/mutants/run $(MUTANTS)
 
 SIM_SOURCES := $(sort $(wildcard spec/sim/*.c))
 $(BUILD)/sim: $(SIM_SOURCES) $(wildcard spec/sim/*.h) $(PURE) $(HEADERS)

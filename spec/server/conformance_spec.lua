@@ -2,14 +2,14 @@
 -- of requests by several sessions, and the same answers, Stats, events and
 -- orders.
 --
---     SPEC_SEQUENCES=20    so many sequences of 200 steps
+--     SPEC_SEQUENCES=100   so many sequences of 200 steps
 --     SPEC_SEED=1          the seed of the first one, which a failure names
 local conformance = require "support.conformance"
 local model = require "support.model"
 local support = require "support"
 local transport = require "support.transport"
 
-local SEQUENCES = tonumber(os.getenv "SPEC_SEQUENCES") or 20
+local SEQUENCES = tonumber(os.getenv "SPEC_SEQUENCES") or 100
 local FIRST = tonumber(os.getenv "SPEC_SEED") or 1
 local STEPS = 200
 

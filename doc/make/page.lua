@@ -217,7 +217,9 @@ local function contents(self)
     if entry.kind == "heading" and entry.level == 1 then
       flush()
       head, line = ("* **[%s](#%s)**"):format(entry.title, entry.anchor), {}
-    elseif entry.kind == "function" then
+    -- (Methods of a simulated server are listed where it is.)
+    elseif entry.kind == "function" and entry.variable ~= "server"
+        and entry.variable ~= "hold" then
       variable = variable or entry.variable
       -- (What is another object's has its whole name.)
       local is_own = entry.variable and entry.variable == variable

@@ -54,12 +54,14 @@ struct guardian {
   int64_t lease_end, margin, hold_end, kill_at, next_kill;
 };
 
-static int chimney = -1; /* write end of the wake-up pipe, for the handler */
+static int wakeup_write_end =
+    -1; /* write end of the wake-up pipe, for the handler */
 
 static void on_child(int number) {
   int kept = errno;
   (void)number;
-  if (write(chimney, "", 1) < 0) errno = kept; /* it is full: that is enough */
+  if (write(wakeup_write_end, "", 1) < 0)
+    errno = kept; /* it is full: that is enough */
   errno = kept;
 }
 
@@ -339,7 +341,7 @@ static void set_up(struct guardian *guardian) {
   }
   clock_timer_open(&guardian->timer);
   guardian->wakeup = ends[0];
-  chimney = ends[1];
+  wakeup_write_end = ends[1];
   for (size_t i = 0; i < sizeof ignored / sizeof ignored[0]; i++)
     signal(ignored[i], SIG_IGN);
   sigaction(SIGCHLD, &(struct sigaction){.sa_handler = on_child}, NULL);

@@ -51,7 +51,7 @@
 #define SECOND INT64_C(1000000000)
 
 /* A connection that has lasted so long counts as good. */
-#define ACQUIRE_FSM SECOND
+#define STABLE_AFTER SECOND
 #define ATTEMPT_FIRST SECOND
 #define REFUSAL_FIRST SECOND
 #define REFUSAL_MAX (30 * SECOND)
@@ -262,7 +262,7 @@ static void on_event(void *self, enum watch_event event, const char *path) {
 }
 
 static void lost(struct client *client) {
-  bool lived = clock_now() - client->greeted_at >= ACQUIRE_FSM;
+  bool lived = clock_now() - client->greeted_at >= STABLE_AFTER;
   if (lived) client->granted_by = -1;
   if (lived)
     addresses_served(&client->addresses, client->address);

@@ -7,8 +7,8 @@
  *
  * Pure. Messages are identified by their hash. Only the last LOG_THROTTLE_MAX
  * are remembered. */
-#ifndef ZKLOCK_THROTTLED_H
-#define ZKLOCK_THROTTLED_H
+#ifndef ZKLOCK_LOG_THROTTLE_H
+#define ZKLOCK_LOG_THROTTLE_H
 
 #include <stdbool.h>
 #include <stdint.h>

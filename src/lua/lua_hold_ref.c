@@ -11,7 +11,8 @@ static const struct object_type hold_ref_type = {"zklock.hold"};
 
 struct hold_ref *binding_check_hold_ref(lua_State *L, int index) {
   struct hold_ref *hold_ref = binding_check_object(L, index, &hold_ref_type);
-  if (!hold_ref->acquisition) luaL_error(L, "zklock: this share is empty");
+  if (!hold_ref->acquisition)
+    luaL_error(L, "zklock: this hold reference is empty");
   return hold_ref;
 }
 
@@ -281,7 +282,7 @@ static int hold_ref_node(lua_State *L) {
  * acquisition; otherwise raises an error. */
 static struct hold_ref *asking_hold_ref(lua_State *L) {
   struct hold_ref *hold_ref = binding_check_object(L, 1, &hold_ref_type);
-  if (!hold_ref->core) luaL_error(L, "zklock: this share is empty");
+  if (!hold_ref->core) luaL_error(L, "zklock: this hold reference is empty");
   return hold_ref;
 }
 

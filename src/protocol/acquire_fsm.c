@@ -173,7 +173,7 @@ static void take_new_name(struct contender *c) {
   doubts_note(c);
   char name[NAME_MAX_OWN];
   c->node = (struct node){.id = c->queue->all->next_id++};
-  c->undone = c->bereft = false;
+  c->undone = c->own_node_gone = false;
   c->view = (struct view){0};
   c->revocation = REVOCATION_NONE;
   contender_new_name(c, name, sizeof name);

@@ -231,7 +231,7 @@ struct contender {
   enum gate_state gate_state : 8;
   bool watches_children : 1; /* counted in the directory */
   bool undone : 1;           /* LEAVING: delete only the node, not `holder` */
-  bool bereft : 1;           /* LEAVING: node is gone, `holder` unknown */
+  bool own_node_gone : 1;    /* LEAVING: node is gone, `holder` unknown */
   uint8_t attempts;          /* failed deletes */
   int reason;                /* for REFUSED: a server's code, zklock's, or 0 */
   int kept;                  /* LEAVING: code of the refused delete; or 0 */

@@ -34,9 +34,9 @@ void directory_init(struct directory *d, const struct directory_owner *owner,
 /* The directory's own requests. */
 
 /* Returns NULL if there is no memory; the caller tries again. */
-static struct errands *errands_of(struct directory *d) {
-  if (d->errands) return d->errands;
-  struct errands *e = calloc(1, sizeof *e + directory_length(d) + 1);
+static struct directory_requests *requests_of(struct directory *d) {
+  if (d->requests) return d->requests;
+  struct directory_requests *e = calloc(1, sizeof *e + directory_length(d) + 1);
   if (!e) {
     pipeline_retry(d->pipeline);
     return NULL;
@@ -47,11 +47,11 @@ static struct errands *errands_of(struct directory *d) {
   op_init(&e->mkdir, d, OP_MKDIR, on_mkdir, e->mkdir_path);
   op_init(&e->renew, d, OP_READ, on_renew, directory_path(d));
   e->unwatch.watch = true;
-  return d->errands = e;
+  return d->requests = e;
 }
 
 static bool has_errands(const struct directory *d) {
-  const struct errands *e = d->errands;
+  const struct directory_requests *e = d->requests;
   return e &&
          (e->lists[0].in_flight || e->lists[1].in_flight ||
           e->unwatch.in_flight || e->mkdir.in_flight || e->renew.in_flight);
@@ -62,8 +62,8 @@ static bool has_errands(const struct directory *d) {
  * at the end of a batch. */
 static void end_errands(struct directory *d) {
   if (has_errands(d)) return;
-  free(d->errands);
-  d->errands = NULL;
+  free(d->requests);
+  d->requests = NULL;
 }
 
 /* Returns whether a server may still have the unwanted watch. */
@@ -91,8 +91,8 @@ void directory_wake(struct directory *d) {
 
 static const struct op *newest_list(const struct directory *d) {
   const struct op *newest = NULL;
-  for (int i = 0; d->errands && i < 2; i++) {
-    const struct op *list = &d->errands->lists[i];
+  for (int i = 0; d->requests && i < 2; i++) {
+    const struct op *list = &d->requests->lists[i];
     if (list->in_flight && (!newest || list->serial > newest->serial))
       newest = list;
   }
@@ -125,11 +125,11 @@ bool directory_sees_children(const struct directory *d) {
 
 /* Returns whether the reply to this list arms a watch.  It does not if a
  * request to remove the watch was sent behind it. */
-static bool arms(const struct errands *e, const struct op *list) {
+static bool arms(const struct directory_requests *e, const struct op *list) {
   return list->watch && list->serial > e->unwatch.serial;
 }
 
-static bool will_arm(const struct errands *e) {
+static bool will_arm(const struct directory_requests *e) {
   for (int i = 0; e && i < 2; i++)
     if (e->lists[i].in_flight && arms(e, &e->lists[i])) return true;
   return false;
@@ -139,7 +139,7 @@ void directory_watch_children(struct directory *d, bool more) {
   d->children_wanted += more;
   if (directory_sees_children(d)) return;
   /* The known list was not watched, so children may have changed since. */
-  if (!will_arm(d->errands)) directory_list_anew(d);
+  if (!will_arm(d->requests)) directory_list_anew(d);
 }
 
 static void unwatch(struct directory *d) {
@@ -149,7 +149,7 @@ static void unwatch(struct directory *d) {
     d->children_left_in = d->pipeline->connection;
     return;
   }
-  struct errands *e = errands_of(d);
+  struct directory_requests *e = requests_of(d);
   if (e && e->unwatch.in_flight) return;
   d->children_armed_in = d->children_left_in = 0;
   if (e) pipeline_submit(d->pipeline, &e->unwatch);
@@ -176,7 +176,7 @@ static void on_unwatch(struct op *op, const struct reply *reply) {
   pipeline_back_off(d->pipeline, &d->listing, reply->rc);
 }
 
-static void send_list(struct directory *d, struct errands *e) {
+static void send_list(struct directory *d, struct directory_requests *e) {
   struct op *slot = &e->lists[e->lists[0].in_flight];
   if (slot->in_flight) return; /* its reply flushes the directory again */
   if (pipeline_holds_back(d->pipeline, &d->listing) ||
@@ -218,7 +218,7 @@ static void on_list(struct op *op, const struct reply *reply) {
   struct directory *d = op->owner;
   int rc = reply->rc;
   directory_wake(d);
-  if (arms(d->errands, op) && rc == REPLY_OK) {
+  if (arms(d->requests, op) && rc == REPLY_OK) {
     d->children_armed_in = d->pipeline->connection;
     unwatch(d); /* the last watcher may have left */
   }
@@ -272,7 +272,7 @@ void directory_make(struct directory *d) {
   directory_wake(d);
 }
 
-static void send_mkdir(struct directory *d, struct errands *e) {
+static void send_mkdir(struct directory *d, struct directory_requests *e) {
   if (e->mkdir.in_flight || pipeline_holds_back(d->pipeline, &d->making))
     return;
   if (backoff_lasts(&d->backoff, d->pipeline->now)) {
@@ -293,7 +293,7 @@ static void refuse_mkdir(struct directory *d, const char *path, int rc) {
 
 /* Handles a transient failure; `missing` stays true. */
 static void put_off_mkdir(struct directory *d, int rc) {
-  pipeline_trouble(d->pipeline, CANNOT_CREATE, d->errands->mkdir_path, rc);
+  pipeline_trouble(d->pipeline, CANNOT_CREATE, d->requests->mkdir_path, rc);
   pipeline_back_off(d->pipeline, &d->making, rc);
   d->owner->not_made(d, CANNOT_CREATE, rc);
 }
@@ -333,7 +333,7 @@ void directory_renew(struct directory *d) {
   directory_wake(d);
 }
 
-static void send_renewal(struct directory *d, struct errands *e) {
+static void send_renewal(struct directory *d, struct directory_requests *e) {
   if (e->renew.in_flight || pipeline_holds_back(d->pipeline, &d->making))
     return;
   e->renew.kind = d->renewal == RENEWAL_LOOK ? OP_READ : OP_REMOVE;
@@ -390,10 +390,10 @@ void directory_leave(struct directory *d) {
 
 void directory_flush(struct directory *d, bool vacant) {
   bool renews = directory_is_renewing(d) && vacant;
-  struct errands *e = d->errands;
+  struct directory_requests *e = d->requests;
   if (d->orphans) orphans_send(d->orphans);
   unwatch(d);
-  if (renews || d->missing || d->list_wanted) e = errands_of(d);
+  if (renews || d->missing || d->list_wanted) e = requests_of(d);
   if (e && renews) send_renewal(d, e);
   if (e && d->missing) send_mkdir(d, e);
   if (e && d->list_wanted) send_list(d, e);

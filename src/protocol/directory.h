@@ -47,7 +47,7 @@ enum renewal {
 
 /* The directory's own requests.  They are allocated only while needed: of the
  * thousands of locks of a session hardly any needs them at one time. */
-struct errands {
+struct directory_requests {
   /* One list serves every contender whose create was sent before it.  Two may
    * be in flight, so that a newcomer need not wait for a list that was sent
    * before its create. */
@@ -62,8 +62,8 @@ struct directory {
   struct watches
       watches; /* has the path, and calls `flush` when a watch has ended */
 
-  struct orphans *orphans; /* NULL: none yet */
-  struct errands *errands; /* NULL: no request in flight */
+  struct orphans *orphans;             /* NULL: none yet */
+  struct directory_requests *requests; /* NULL: no request in flight */
   int children_wanted; /* contenders and node waits that want every change */
   /* The connection in which the children's watch is armed. */
   unsigned children_armed_in;

@@ -49,14 +49,14 @@ void queue_position_act(struct contender *c) {
 
 /* Returns whether all blocking nodes belong to this session and are being
  * deleted. */
-static bool only_ghosts_ahead(const struct contender *c,
-                              const struct listing *listing,
-                              const struct entry *own) {
+static bool only_leaving_ahead(const struct contender *c,
+                               const struct listing *listing,
+                               const struct entry *own) {
   if (c->options.kind == KIND_PERMIT) return false;
   for (const struct entry *e = own; e-- > listing->entries;) {
     if (!rule_blocks(c->options.kind, own, e)) continue;
-    const struct contender *ghost = queue_find(c->queue, e->name);
-    if (!ghost || ghost->state != CONTENDER_LEAVING) return false;
+    const struct contender *leaving = queue_find(c->queue, e->name);
+    if (!leaving || leaving->state != CONTENDER_LEAVING) return false;
   }
   return true;
 }
@@ -131,7 +131,7 @@ static bool does_not_wait(const struct contender *c,
                           const struct listing *listing,
                           const struct entry *own, const struct ahead *ahead) {
   return ahead->count > 0 && !c->options.patient &&
-         !only_ghosts_ahead(c, listing, own);
+         !only_leaving_ahead(c, listing, own);
 }
 
 static void refuse_as_busy(struct contender *c, const struct ahead *ahead) {

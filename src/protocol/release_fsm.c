@@ -320,7 +320,7 @@ void release_fsm_answered(struct contender *c, enum op_kind asked_for,
   if (asked_for == OP_PING) {
     asked(c, reply);
   } else if (rc == REPLY_NO_NODE && c->op.beside) {
-    c->bereft = true;
+    c->own_node_gone = true;
     acquire_fsm_try_to_leave(c);
   } else if (rc == REPLY_OK || rc == REPLY_NO_NODE) {
     if (rc == REPLY_OK) acquire_fsm_count_down(c);

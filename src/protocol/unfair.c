@@ -72,7 +72,7 @@ static bool is_deleting(const struct contender *c) {
 
 /* `holder` is gone or another client's: deletes only the contender's node. */
 static void lose_holder(struct contender *c) {
-  if (c->bereft)
+  if (c->own_node_gone)
     c->node.known = NODE_NONE;
   else
     c->undone = true;
@@ -85,10 +85,10 @@ static void lose_holder(struct contender *c) {
 }
 
 /* Makes `holder` the contender's node. */
-static void be_alone(struct contender *c) {
+static void keep_holder_only(struct contender *c) {
   contender_set_name(c, NAME_UNFAIR);
   c->undone = true;
-  c->bereft = false;
+  c->own_node_gone = false;
 }
 
 static void ask_for_own_node(struct contender *c, int64_t czxid) {
@@ -107,7 +107,7 @@ static void own_seen(struct contender *c, const struct reply *reply) {
     ask_for_own_node(c, reply->czxid);
   } else if (c->state == CONTENDER_LEAVING) {
     c->view.phase = VIEW_LOOKED;
-    if (c->bereft) be_alone(c);
+    if (c->own_node_gone) keep_holder_only(c);
     acquire_fsm_go_on_leaving(c);
   } else if (c->state != CONTENDER_HELD) {
     mine(c);
@@ -119,7 +119,7 @@ static void own_seen(struct contender *c, const struct reply *reply) {
  * ACL of `holder` was changed, or an operator deleted our `holder` alone. No
  * server reports which, so the node is kept. */
 static void leave_hidden(struct contender *c, const struct reply *reply) {
-  if (c->bereft) {
+  if (c->own_node_gone) {
     lose_holder(c);
   } else if (contender_is_surely_ours(c)) {
     release_fsm_answered(c, OP_PING, reply);
@@ -242,7 +242,7 @@ static bool may_remove(struct contender *c) {
   bool fresh = looked || (c->loss != LOSS_NODE_DELETED &&
                           pipeline_lease_stands(contender_pipeline(c)));
   if (looked) c->view.phase = VIEW_PLAIN;
-  if (contender_watches_own(c) && fresh && !c->bereft) return true;
+  if (contender_watches_own(c) && fresh && !c->own_node_gone) return true;
   if (watch_is_known(&c->own))
     watch_read(&c->own);
   else

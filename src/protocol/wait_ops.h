@@ -1,7 +1,7 @@
 /* A way of waiting: what the lock kinds do differently, beyond the rule.  Each
  * function is called at one moment of a contender's life. */
-#ifndef ZKLOCK_WAY_H
-#define ZKLOCK_WAY_H
+#ifndef ZKLOCK_WAIT_OPS_H
+#define ZKLOCK_WAIT_OPS_H
 
 #include <stdbool.h>
 

@@ -46,12 +46,12 @@ int watch_data(const struct watches *watches, const char *name,
 static op_handler on_reply;
 
 static bool is_asking(const struct watch *w) {
-  return w->enquiry && w->enquiry->op.in_flight;
+  return w->request && w->request->op.in_flight;
 }
 
-static struct enquiry *new_enquiry(struct watch *w) {
+static struct watch_request *new_request(struct watch *w) {
   size_t directory = w->of->length, name = strlen(w->name) + 1;
-  struct enquiry *e = calloc(1, sizeof *e + directory + 1 + name);
+  struct watch_request *e = calloc(1, sizeof *e + directory + 1 + name);
   if (!e) return NULL;
   memcpy(e->path, w->of->path, directory);
   e->path[directory] = '/';
@@ -62,21 +62,21 @@ static struct enquiry *new_enquiry(struct watch *w) {
 
 static void end_enquiry(struct watch *w) {
   if (is_asking(w)) return;
-  free(w->enquiry);
-  w->enquiry = NULL;
+  free(w->request);
+  w->request = NULL;
 }
 
 /* Returns false if there is no connection, or if the caller must try again. */
 static bool ask(struct watch *w, enum op_kind kind) {
   struct pipeline *pipeline = w->of->pipeline;
   if (!pipeline->connected) return false;
-  if (!w->enquiry) w->enquiry = new_enquiry(w);
-  if (!w->enquiry) {
+  if (!w->request) w->request = new_request(w);
+  if (!w->request) {
     pipeline_retry(pipeline);
     return false;
   }
-  w->enquiry->op.kind = kind;
-  if (pipeline_submit(pipeline, &w->enquiry->op)) return true;
+  w->request->op.kind = kind;
+  if (pipeline_submit(pipeline, &w->request->op)) return true;
   end_enquiry(w);
   return false;
 }
@@ -118,7 +118,7 @@ static void destroy(struct deferred_call *call) {
   *link = w->next;
   counter_add(&of->pipeline->counters.watches, -1);
   deferred_call_add(&of->pipeline->batch, of->wake);
-  free(w->enquiry);
+  free(w->request);
   free(w->data);
   free(w);
 }
@@ -303,7 +303,7 @@ static void was_read(struct watch *w, const struct reply *reply) {
     tell(w, WATCH_ARMED, reply);
   } else if (reply->rc == REPLY_NO_NODE) {
     /* `exists` arms a watch on a missing node: remove it later. */
-    if (w->enquiry->op.kind == OP_EXISTS) w->armed_in = connection;
+    if (w->request->op.kind == OP_EXISTS) w->armed_in = connection;
     w->czxid = 0;
     tell(w, WATCH_GONE, reply);
   } else if (reply->rc == REPLY_NO_AUTH) {

@@ -47,7 +47,7 @@ struct watcher {
 
 /* A request about a node.  It is allocated while in flight only: of the
  * thousands of watched nodes hardly one is being read at a time. */
-struct enquiry {
+struct watch_request {
   struct op op;
   char path[];
 };
@@ -56,7 +56,7 @@ struct watch {
   struct watches *of;
   struct watch *next; /* of the same directory */
   struct watcher *watchers, **watchers_end;
-  struct enquiry *enquiry; /* NULL: no request */
+  struct watch_request *request; /* NULL: no request */
   struct deferred_call end;
   int64_t czxid;      /* of the node that was read */
   int wanted;         /* the number of watchers */

@@ -1,24 +1,25 @@
---- Adapters: a session's adapters, one for each loop that it was used in. They
--- decide whether a loop must watch the session's descriptor.
+--- Adapters: the connections between a session and the event loops that it was
+-- used in, one adapter for each loop.
 --
--- A loop must watch it as long as a task waits, a callback is expected, or a
--- hold has listeners: then the loop's adapter is armed. The adapter stays armed
--- until the errors of callbacks are raised, because each step() raises one.
+-- An adapter is *armed* while its loop watches the session's descriptor: as
+-- long as a task waits, a callback is expected, or a hold has listeners.  An
+-- armed adapter stays armed until all errors of callbacks are raised, because
+-- each step() raises only one.
 local loops = require "zklock.loop"
 
 local Adapters = {}
 Adapters.__index = Adapters
 
---- `loop`: the session's option `loop`.
+--- Makes a session's adapters, none at first.  `loop`: its option `loop`.
 function Adapters.new(engine, loop)
   return setmetatable({
     engine = engine,
     loop = loop,
     by_maker = setmetatable({}, { __mode = "k" }),
-    -- By adapter: `{ waiting =, holds =, armed = }`.
+    -- By adapter: the waiting things and the holds that need it, and `armed`.
     served = setmetatable({}, { __mode = "k" }),
-    host_reads = false, -- a loop itself reads the bytes of the wake-up
-    may_leave = false, -- an adapter has is_leaving()
+    host_reads = false, -- a loop itself reads the wake-up bytes
+    may_leave = false, -- some adapter has is_leaving()
   }, Adapters)
 end
 
@@ -34,12 +35,12 @@ function Adapters:of_maker(maker)
   }
   self.host_reads = self.host_reads or adapter.reads_fd
   self.may_leave = self.may_leave or adapter.is_leaving ~= nil
-  self.by_maker[maker] = adapter -- last: a known adapter is served
+  self.by_maker[maker] = adapter -- last, after `served` has the adapter
   return adapter
 end
 
---- Returns the adapter for a call that must wait. The running code determines
--- the loop.
+--- Returns the adapter of the loop that the running code is in, for a call that
+-- must wait.
 function Adapters:for_waiting()
   local adapter = self:of_maker(loops.find(self.loop))
   loops.check_fence(adapter)
@@ -50,33 +51,37 @@ local function known(self)
   return self.by_maker[loops.peek(self.loop)]
 end
 
---- Returns the owner of the holds that the running task acquires.
+--- Returns the owner of the holds that the running task acquires: the owner
+-- that the adapter names, or the task itself.
 function Adapters:owner(adapter)
   adapter = adapter or known(self)
   if adapter and adapter.owner then return adapter.owner() end
   return loops.task()
 end
 
---- Returns the scope of the caller's request, if the loop has requests (nginx).
+--- Returns the scope of the caller's request, an object that ends what the
+-- request has begun; nil if the loop has no requests (only nginx has).
 function Adapters:scope(adapter)
   adapter = adapter or known(self)
   return adapter and adapter.scope and adapter.scope() or nil
 end
 
---- Returns whether the process is about to end (a worker of nginx).
+--- Returns whether the process is about to end, as far as its loop knows (only
+-- nginx tells its workers).
 function Adapters:is_leaving()
   local adapter = self.may_leave and known(self)
   return adapter and adapter.is_leaving and adapter.is_leaving() or false
 end
 
---- Returns the time limit of a wait without a timeout, in seconds.  There is
--- one only if the process is about to end and no client can end the wait.
+--- Returns the time limit of a wait without a timeout, in seconds; nil: none.
+-- There is a limit only if the process is about to end and the wait belongs to
+-- no client's request, whose end would end the wait.
 function Adapters:limit(scope)
   if scope and scope.client or not self:is_leaving() then return nil end
   return self.engine:patience()
 end
 
--- Arms or disarms an adapter as needed.
+-- Arms the adapter if something needs it, and disarms it if nothing does.
 local function review(self, adapter)
   local served = self.served[adapter]
   local needed = next(served.waiting) ~= nil or next(served.holds) ~= nil
@@ -91,24 +96,24 @@ local function review(self, adapter)
   end
 end
 
---- Notes whether a task waits for `thing`: true from now on, nil if no longer.
--- Arms or disarms the adapter as needed.
+--- Records whether `thing`, a wait or a callback, needs the adapter: true from
+-- now on, nil no longer.  Arms or disarms the adapter accordingly.
 function Adapters:attend(adapter, thing, waiting)
   if not (adapter.arm or adapter.disarm) then return end
   self.served[adapter].waiting[thing] = waiting
   review(self, adapter)
 end
 
---- Arms or disarms each adapter as needed.  Must be called when all errors of
--- callbacks have been raised.
+--- Arms or disarms each adapter as needed.  Called when the last error of a
+-- callback was raised: adapters that stayed armed only for errors are disarmed.
 function Adapters:review()
   for adapter in pairs(self.served) do
     if adapter.arm or adapter.disarm then review(self, adapter) end
   end
 end
 
---- Expects a callback for `thing`: returns the adapter that will run it, or nil
--- if the user calls step().
+--- Arms the adapter that will run a callback for `thing`, and returns it; or
+-- nil if the user must call step().
 function Adapters:expect(thing)
   local adapter = self:of_maker(loops.peek(self.loop))
   if adapter.blocks then return nil end
@@ -116,7 +121,8 @@ function Adapters:expect(thing)
   return adapter
 end
 
---- Keeps the loop watching for a hold's listeners, as long as the hold lasts.
+--- Keeps the loop's adapter armed for a hold that has listeners, as long as the
+-- hold lasts.
 function Adapters:listen(hold)
   if hold.adapter then return end
   local adapter = self:of_maker(loops.peek(self.loop))
@@ -134,14 +140,15 @@ function Adapters:unlisten(hold)
   hold.adapter = false
 end
 
---- Closes all adapters; always before the descriptor is closed.
+--- Closes all adapters.  The descriptor must still be open, because loops then
+-- stop watching it.
 function Adapters:close()
   for _, adapter in pairs(self.by_maker) do
     if adapter.close then adapter.close() end
   end
 end
 
---- Ends the scopes of a request whose end nginx does not report.
+--- Ends the scopes of requests that have ended without a report by nginx.
 function Adapters:cleanup()
   for _, adapter in pairs(self.by_maker) do
     if adapter.cleanup then adapter.cleanup() end

@@ -1,6 +1,6 @@
---- Attempt: an acquisition of one lock in progress, with the fields `hold_ref`,
--- `guard` and `wait`. Unless the caller gets the guard, the attempt releases
--- what it has acquired.
+--- Attempt: one acquisition of one lock.  It is the closing (protect.lua) of
+-- the call that acquires: unless the caller gets the guard, the attempt
+-- releases what it has acquired (`hold_ref`, `guard`, `wait`).
 --
 -- Its inputs are the `terms` of a lock object (lock.lua) and a `request`
 -- (options.read_request).
@@ -27,7 +27,7 @@ function Attempt:finish()
     guards.give_back(self.guard)
     guards.tell_end(self.guard)
   end
-  -- An event then continues the line of local turns.
+  -- When the node is deleted, an event continues the line of local turns.
   if self.hold_ref then self.hold_ref:release(true) end
   if wait then wait.terms.waiters[wait] = nil end
 end
@@ -46,9 +46,10 @@ local function make_guard(attempt, terms, wait)
   return guard
 end
 
--- Handles an owner that holds the other side of the rwlock.  A reader that
--- asks for `write` would wait for itself.  A writer that asks for `read`
--- downgrades its hold reference.
+-- Returns the result for an owner that holds the other side of the rwlock;
+-- nothing if it does not.  A reader that asks for `write` would wait for
+-- itself, which is an error.  For a writer that asks for `read`, returns nil
+-- and the writer's hold reference, from which the reader downgrades.
 local function cross(terms, owner)
   local kind, owners = terms.kind, terms.owners
   local other = kind == "read" and owners:top("write", owner)
@@ -64,10 +65,10 @@ local function cross(terms, owner)
   return nil, guards.hold_ref(other)
 end
 
--- Returns the result for an owner that already holds the lock; nothing if it
--- does not. If a reader downgrades a writer's hold, the second result is the
--- writer's hold reference. After "lost", the second result is the guard of the
--- lost hold, whose loss may not be reported yet.
+-- Returns the result for an owner that already holds the lock: true and the
+-- results of acquire; or "lost" and the guard of the lost hold, whose listeners
+-- may not have been called yet.  If the owner does not hold the lock, returns
+-- nil; and the writer's hold reference, if a writer downgrades to a reader.
 local function reenter(attempt, terms, owner, scope)
   local kind = terms.kind
   if kind == "permit" then return nil end -- each acquisition takes a permit
@@ -122,9 +123,9 @@ local function begin(attempt, terms, request, writer)
   return wait
 end
 
--- Calls the trace callback.  The callback may call step(), close the session
--- or wait.  So events and the end of the nginx request must be able to find
--- the wait before it runs.
+-- Calls the trace callback for the beginning of a wait.  The callback may call
+-- step(), close the session or wait.  So events and the end of the nginx
+-- request must be able to find the wait before the callback runs.
 local function announce(terms, request, wait, adapter)
   local meters = terms.engine.meters
   if not meters.trace then return end
@@ -133,8 +134,8 @@ local function announce(terms, request, wait, adapter)
   meters:begin(terms, wait.hold_ref, request.timeout)
 end
 
--- Refuses a wait, once: the trace callback may call step(), which may call this
--- function again.
+-- Returns the error of a refused wait, and counts the refusal once: the trace
+-- callback may call step(), which may call this function again.
 local function refuse(terms, request, wait)
   local _, message, code = reasons.of_wait(terms.path, request, wait)
   if not wait.counted then
@@ -153,7 +154,8 @@ local function finish(attempt, terms, request, wait)
   return make_guard(attempt, terms, wait)
 end
 
--- Returns the results of a call that reenter() has decided.
+-- Returns the results of acquire for an owner for which reenter() has found the
+-- result.
 local function answer(terms, done, guard, message, code)
   if done == "lost" then
     terms.engine.meters:refuse(terms, nil, "lost")
@@ -163,8 +165,8 @@ local function answer(terms, done, guard, message, code)
   return guard, message, code
 end
 
---- Suspends the caller, which this attempt protects.  Returns a guard, or nil,
--- message, code.
+--- Acquires a lock: suspends the caller, which this attempt protects.  Returns
+-- a guard, or nil, message, code.
 function Attempt.acquire(attempt, terms, request)
   local engine = terms.engine
   engine:check_open()
@@ -182,7 +184,8 @@ function Attempt.acquire(attempt, terms, request)
   return finish(attempt, terms, request, wait)
 end
 
--- Runs the callback. If a hook interrupts that, the guard is not made again.
+-- Calls the user's callback with the outcome.  If a hook has interrupted an
+-- earlier call, the guard that it made is used again.
 local function deliver(attempt, terms, request, item)
   local wait, events = attempt.wait, terms.engine.events
   if wait.scope then wait.scope:remove(wait.scope.waits, wait) end
@@ -193,8 +196,8 @@ local function deliver(attempt, terms, request, item)
   end
 end
 
--- Begins the wait of an attempt whose caller is not suspended. If a hook
--- interrupts the last line, events can still end the wait.
+-- Begins the wait of an attempt whose caller is not suspended.  If a hook
+-- interrupts the trace callback, events can still end the wait.
 local function begin_alone(attempt, terms, request, callback, writer)
   local wait = begin(attempt, terms, request, writer)
   local scope, item = request.scope, { fn = callback, scope = false }
@@ -206,9 +209,9 @@ local function begin_alone(attempt, terms, request, callback, writer)
   return wait
 end
 
---- Begins an acquisition and returns at once: the wait, or false if there is
--- none.  `callback` gets the outcome, within the nginx request
--- `request.scope`.
+--- Begins an acquisition, and returns its wait at once; false if the result is
+-- known without a wait.  `callback` gets the outcome, within the nginx request
+-- `request.scope`, if any.
 function Attempt.begin(terms, request, callback)
   local attempt = Attempt.new()
   if request.owner == nil then

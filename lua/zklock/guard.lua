@@ -1,6 +1,6 @@
---- Guard: the user's object for one hold reference of a hold.  The reference
--- is a userdata (`_hold_ref`); on every Lua, it is released when the collector
--- takes the guard.
+--- Guard: the user's object for one hold reference of a hold.  The hold
+-- reference (`_hold_ref`) is a userdata, so the collector releases it together
+-- with the guard, in every Lua version.
 local check = require "zklock.check"
 local errors = require "zklock.errors"
 local options = require "zklock.options"
@@ -31,17 +31,19 @@ Guard._scope = false -- the nginx request whose end releases the guard
 -- Functions for the library, not for users.
 local guards = {}
 
--- Has four fields, for the reason given at Hold.new.
+-- Makes a guard.  It has only four fields, because a session may have thousands
+-- of guards: see Hold.new.
 function guards.new(hold, hold_ref)
   return setmetatable({
     _hold = hold,
     _hold_ref = hold_ref,
-    _outcome = false, -- "released" or "lost" when it is over
-    _stack = false, -- the stack of the owner that has it: Owners:push
+    _outcome = false, -- "released" or "lost" when the guard is over
+    _stack = false, -- the stack of its owner's guards: Owners:push
   }, Guard)
 end
 
---- Makes one more guard of the same hold, from an empty hold reference.
+--- Makes a further guard of the hold of `guard`, for a re-entry.  Fills
+-- `hold_ref`, an empty hold reference.
 function guards.again(guard, hold_ref)
   return guards.new(guard._hold, guard._hold_ref:again(hold_ref))
 end
@@ -60,13 +62,13 @@ end
 --- Returns whether the guard was released, even after a loss.
 function guards.is_over(guard) return guard._outcome ~= false end
 
---- Returns why the hold is lost, if it is: see Hold:find_loss.
+--- Returns why the hold is lost, or false: see Hold:find_loss.
 function guards.find_loss(self)
   return self._hold:find_loss(self._hold_ref)
 end
 
---- Returns `nil, message, code` for a call on a lost hold, after it has called
--- the listeners.
+--- If the hold is lost, calls its listeners, and returns true and `nil,
+-- message, "lost"`; otherwise returns false.
 function guards.refuse(self)
   local hold = self._hold
   local reason = hold:find_loss(self._hold_ref)
@@ -90,7 +92,8 @@ local function expect_removal(self)
   return wait
 end
 
--- Removes the guard from its hold, which goes on or ends with it.
+-- Removes the guard from its owner and its hold.  If it was the `last` guard,
+-- the hold ends.  `reason`: why the hold is lost, if it is.
 local function leave(self, last, reason)
   local hold, stack = self._hold, Owners.forget(self)
   local owners = hold.owners
@@ -105,8 +108,9 @@ local function leave(self, last, reason)
   hold:forget_listeners(self)
 end
 
---- Releases the guard: returns the results of release(); or, with `confirm`, a
--- wait that the caller must await. Does not report a loss that it finds.
+--- Releases the guard.  Returns the results of release(); or, with `confirm`, a
+-- wait that the caller must await.  If the hold was lost, its listeners are not
+-- called yet: see tell_end.
 function guards.give_back(self, confirm)
   local hold = self._hold
   local engine = hold.owners.engine
@@ -116,7 +120,7 @@ function guards.give_back(self, confirm)
     self._outcome = hold.lost and "lost" or "released"
     return answer(self)
   end
-  -- A hold past its lease is lost, even if no event has reported it yet.
+  -- A hold past its lease is lost, even if no event has reported the loss yet.
   local hold_ref, line = self._hold_ref, hold.owners.line
   local kept, last, passed
   if line then
@@ -127,17 +131,18 @@ function guards.give_back(self, confirm)
   local reason = hold.lost or not kept and hold_ref:reason()
   leave(self, last, reason)
   if line and last then line:released(hold_ref, passed) end
-  -- Last, so that a call after an interruption starts again.
+  -- Set last, so that after an interruption the next call releases again.
   self._outcome = reason and "lost" or "released"
-  -- The callback that the lock was passed to may have closed the session.
+  -- A callback of the lock's next holder may have closed the session.
   if confirm and last and not reason and not engine.state.is.closed then
     return expect_removal(self)
   end
   return answer(self)
 end
 
---- Reports the outcome of a release to the listeners, when the release is
--- complete and needs no protection any more.
+--- After a release, delivers its trace events, and calls the listeners if the
+-- hold was lost.  Listeners may wait, so they run outside of the release, when
+-- nothing is left that needs protection.
 function guards.tell_end(self)
   local engine = self._hold.owners.engine
   if engine.meters.untold[1] then engine.meters:tell() end
@@ -146,22 +151,23 @@ function guards.tell_end(self)
   end
 end
 
---- Waits for a confirmation that give_back() has requested.
+--- Waits until a server confirms a release: the wait that give_back returned.
+-- Returns true, or `nil, message, code`.
 function guards.await_removal(self, wait)
   if not wait.done then
     local adapters = wait.engine.adapters
     local adapter = adapters:for_waiting()
     waits.limit(wait, adapters:limit(adapters:scope(adapter)))
     waits.suspend(wait, adapter)
-    wait.code = wait.code or not wait.done and "closed" -- it soon is closed
+    wait.code = wait.code or not wait.done and "closed" -- or closes soon
   end
   if wait.code then return reasons.of_removal(wait, self.path) end
   return true
 end
 
---- Releases the lock.  Returns as soon as the release is guaranteed; with `{
--- wait = true }` when a server has confirmed it.  Returns `true`, or `nil,
--- message, "lost"` if the hold was lost before.
+--- Releases the lock.  Returns `true` as soon as the release is guaranteed;
+-- with `{ wait = true }`, when a server has confirmed it.  If the hold was lost
+-- before, returns `nil, message, "lost"`.
 function Guard:release(how)
   local confirm = options.read_release(how)
   local done, message, code = guards.give_back(self, confirm)
@@ -172,9 +178,9 @@ end
 
 local refuse_is_held = check.refusal(Guard, "guard:is_held()")
 
---- Returns whether this process provably holds the lock, by its own clock.  No
--- I/O. Loops call it often, so it checks its own arguments and has no wrapper
--- function.
+--- Returns whether this process provably holds the lock, by its own clock,
+-- without I/O.  Programs call it often, so it checks its own arguments: a
+-- wrapper function would be slower.
 function Guard:is_held(surplus)
   if surplus ~= nil or getmetatable(self) ~= Guard then
     refuse_is_held(self, surplus)
@@ -182,14 +188,14 @@ function Guard:is_held(surplus)
   return not self._outcome and self._hold_ref:is_held()
 end
 
---- Returns how many seconds is_held() stays true if no server replies.
+--- Returns for how many seconds is_held() stays true if no server replies.
 function Guard:lease()
   if not self:is_held() then return 0 end
   return self._hold_ref:lease()
 end
 
--- Asks a server whether the hold's node exists. Returns the code, or nil if the
--- node exists, and the wait.
+-- Asks a server whether the hold's node exists.  Returns the error code, nil if
+-- the node exists; and the wait, which has the details of an error.
 local function ask(self)
   local engine = self._hold.owners.engine
   if self._hold.lost or self._hold_ref:state() == "lost" then return nil end
@@ -225,7 +231,8 @@ function Guard:verify()
   return true
 end
 
---- Returns the fencing token: 19 digits that grow with every new hold.
+--- Returns the fencing token: 19 digits, a number that grows with every new
+-- hold.
 function Guard:token()
   return self._hold_ref:token()
 end
@@ -242,14 +249,15 @@ function Guard:state()
   return self._hold_ref:state()
 end
 
---- Returns why the hold was lost: a key of errors.losses; nil if it was not.
+--- Returns why the hold was lost: a key of errors.losses; nil if it is not
+-- lost.
 function Guard:reason()
   if self:state() ~= "lost" then return nil end
   return self._hold.lost or self._hold_ref:reason()
 end
 
---- Calls `fn(guard, reason, message)` once when the hold is lost: in step(), or
--- in the call that finds the loss; at once if it is already lost.
+--- Calls `fn(guard, reason, message)` once when the hold is lost, in step() or
+-- in the call that finds the loss.  If it is already lost, calls fn at once.
 function Guard:on_lost(fn)
   check.callback(fn, "argument 1 of on_lost")
   if self:state() == "lost" then
@@ -261,7 +269,7 @@ function Guard:on_lost(fn)
   return self
 end
 
---- Calls `fn(guard)` once, in step(), when a client asks for the lock.
+--- Calls `fn(guard)` once, in step(), when a client asks the holder to release.
 function Guard:on_revoke(fn)
   check.callback(fn, "argument 1 of on_revoke")
   local hold = self._hold
@@ -273,7 +281,8 @@ function Guard:on_revoke(fn)
   return self
 end
 
---- Returns how many local turns (option `local_turns`) the node has had before.
+--- Returns the number of this hold's turn (option `local_turns`): how many
+-- holds have used the same node before.
 function Guard:turn()
   return self._hold_ref:turn()
 end

@@ -1,4 +1,5 @@
---- Locks: the user's objects for mutexes, semaphores and the sides of rwlocks.
+--- Locks: the user's objects for mutexes, semaphores, and the two sides of
+-- readers-writer locks.
 local Attempt = require "zklock.attempt"
 local check = require "zklock.check"
 local errors = require "zklock.errors"
@@ -16,15 +17,16 @@ Lock.__index = Lock
 -- Functions for the library, not for users.
 local locks = {}
 
--- The names inside a lock's path, beside the contenders of a queue.
+-- The names that a lock uses below its path, beside the contenders of its
+-- queue.
 local insides = {
   unfair = check.set "holder",
   semaphore = check.set "locks leases",
   ["double barrier"] = check.set "ready",
 }
 
--- The units of locks with a count. All users of such a path in one session must
--- give the same count.
+-- What the locks with a count are counted in.  Within one session, all locks at
+-- such a path must have the same count.
 local counted = { semaphore = "permit", ["double barrier"] = "member" }
 
 local function signature_of(family, lock_options)
@@ -38,9 +40,9 @@ end
 
 local function new_waiters() return setmetatable({}, { __mode = "k" }) end
 
---- Returns the terms of a lock: the inputs of each acquisition.  `family`:
--- "mutex", "rwlock", "semaphore", "election" or "double barrier"; `kind`: its
--- side.
+--- Returns the terms of a lock: what all its acquisitions have in common.
+-- `family`: "mutex", "rwlock", "semaphore", "election" or "double barrier".
+-- `kind`: the mode of its contenders, such as "read" or "write".
 function locks.terms(engine, path, family, kind, given, permits)
   local terms = options.read_lock(given, family, kind, permits, engine.data)
   terms.engine, terms.path = engine, path
@@ -49,7 +51,7 @@ function locks.terms(engine, path, family, kind, given, permits)
   terms.owners = Owners.of(engine, path,
     signature_of(family, terms.lock_options),
     insides[terms.lock_options.kind] or insides[family])
-  terms.waiters = new_waiters() -- begun through this lock object
+  terms.waiters = new_waiters() -- waits begun through this lock object
   return terms
 end
 
@@ -61,8 +63,9 @@ function locks.new(engine, path, ...)
   }, Lock)
 end
 
---- Copies the terms of a lock, with separate waiters, for a multi to begin and
--- cancel.  Returns nil if it is not a lock.
+--- Returns a copy of a lock's terms, for a multi.  The copy has waiters of its
+-- own, so that the multi cancels only its own waits.  Returns nil if `lock` is
+-- not a lock.
 function locks.copy_terms(lock)
   if getmetatable(lock) ~= Lock then return nil end
   local terms = {}
@@ -75,14 +78,16 @@ local function loop_of(self) return self._terms.engine.adapters.loop end
 
 local function method(fn) return protect.method(Attempt, loop_of, fn) end
 
---- Waits until the lock is granted: returns a guard, or `nil, message, code`.
--- `how`: nil (for ever), seconds, or `{ timeout=, data=, max_hold=, owner= }`.
+--- Waits until the lock is granted; returns a guard, or `nil, message, code`.
+-- `how`: nil (no time limit), seconds, or `{ timeout=, data=, max_hold=, owner=
+-- }`.
 Lock.acquire = method(function(attempt, self, how)
   local terms = self._terms
   return Attempt.acquire(attempt, terms, options.read_request(terms, how))
 end)
 
---- Takes the lock if it is free; never waits for another holder ("busy").
+--- Acquires the lock if it is free, and returns a guard; otherwise returns
+-- `nil, message, "busy"` and does not wait for its holder.
 Lock.try_acquire = method(function(attempt, self, how)
   local terms = self._terms
   local request = options.read_request(terms, options.check_try(how))
@@ -90,10 +95,10 @@ Lock.try_acquire = method(function(attempt, self, how)
   return Attempt.acquire(attempt, terms, request)
 end)
 
---- Runs `fn(guard)` under the lock and releases it in every case.  Returns
--- `true, …results`; `nil, message, code` if the lock was not granted and fn
--- did not run; `nil, message, "lost", …results` if the hold was lost while fn
--- ran.  If fn raises, it raises the same error.
+--- Calls `fn(guard)` while the lock is held, and releases the lock however fn
+-- ends.  Returns `true, …results`; `nil, message, code` if the lock was not
+-- granted and fn not called; `nil, message, "lost", …results` if the hold was
+-- lost while fn ran.  Raises the error that fn raises.
 Lock.with_lock = method(function(attempt, self, how, fn)
   how, fn = check.function_last(how, fn, "with_lock([options,] fn)")
   local terms = self._terms
@@ -116,7 +121,8 @@ end
 
 local new_ticket = ticket_of(waits.cancel)
 
---- Begins an acquisition and returns a ticket at once.
+--- Begins an acquisition, and returns a ticket at once; `callback` gets the
+-- outcome.
 function locks.begin(terms, request, callback)
   terms.engine:check_open()
   local scope = terms.engine.adapters:scope()
@@ -126,8 +132,8 @@ function locks.begin(terms, request, callback)
   return ticket
 end
 
---- Begins to wait and returns at once; `callback(guard, message, code)` runs in
--- step().  Returns a ticket with `cancel()`.
+--- Begins an acquisition, and returns at once a ticket, which has `cancel()`.
+-- step() calls `callback(guard, message, code)` with the outcome.
 function Lock:acquire_async(how, callback)
   how, callback = check.function_last(how, callback,
     "acquire_async([options,] fn)")
@@ -135,7 +141,8 @@ function Lock:acquire_async(how, callback)
   return locks.begin(terms, options.read_request(terms, how), callback)
 end
 
--- By layout and family: the modes of the nodes, as the core names them.
+-- By layout and family: the modes of a lock's nodes, by their names in the
+-- core.
 local modes_of = {
   curator = {
     mutex = check.set "mutex",
@@ -161,25 +168,25 @@ function locks.modes(terms)
     or modes_of[lock_options.layout][terms.family]
 end
 
---- Returns the nodes at `terms.path` that hold the lock.
+--- Returns the contenders at `terms.path` that hold the lock.
 function locks.holders(terms)
   terms.engine:check_open()
   return surveys.holders(terms.engine, terms.path, locks.modes(terms))
 end
 
---- Asks a server for the holders: rows as those of contenders, none if it is
--- free.
+--- Asks a server for the holders.  Returns rows as those of contenders; an
+-- empty list if the lock is free.
 function Lock:holders()
   return locks.holders(self._terms)
 end
 
---- Ends every wait that was begun on these terms.
+--- Cancels every acquisition in progress that was begun with these terms.
 function locks.cancel(terms)
   terms.engine:check_open()
   waits.cancel_all(terms.waiters)
 end
 
---- Ends every wait that was begun through this lock object.
+--- Ends with "cancelled" every wait that was begun through this lock object.
 function Lock:cancel()
   locks.cancel(self._terms)
 end

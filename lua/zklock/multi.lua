@@ -1,6 +1,7 @@
---- Multi: one lock over several, all or nothing.  Parts are acquired in the
--- order of their paths' bytes, whatever order the user has given and whatever
--- the locale is.  So two multis never wait for each other.
+--- Multi: one lock over several locks, which are held all together or not at
+-- all.  Every multi acquires its parts in the order of the bytes of their
+-- paths, in whatever order the user has given them and in any locale.  So two
+-- multis never wait for each other.
 local Attempt = require "zklock.attempt"
 local bytes = require "zklock.bytes"
 local check = require "zklock.check"
@@ -38,7 +39,8 @@ end
 
 local function name_of(part) return part.path .. " " .. part.kind end
 
--- Returns the terms of the locks, in order, without duplicates.
+-- Returns the terms of the locks in `list` (lock.lua), sorted, without
+-- duplicates.
 local function read_parts(engine, list)
   check_keys(list)
   local parts, seen = {}, {}
@@ -57,14 +59,15 @@ local function read_parts(engine, list)
   end
   table.sort(parts, function(a, b)
     if a.path ~= b.path then return bytes.less(a.path, b.path) end
-    -- The write side first: the read side downgrades.
+    -- The write side comes first; its owner can then acquire the read side,
+    -- too.
     return bytes.less(b.kind, a.kind)
   end)
   return parts
 end
 
--- Returns the owners of a multi. Two multis of one session with the same locks
--- are the same lock and share them.
+-- Returns the owners of a multi.  Two multis of one session with the same locks
+-- are the same lock, so they have the same owners.
 local function owners_of(engine, parts)
   local names = {}
   for i, part in ipairs(parts) do names[i] = name_of(part) end
@@ -86,7 +89,8 @@ local function new(engine, list)
   }, Multi)
 end
 
--- Returns a taking, an acquisition in progress, from the user's options.
+-- Returns a taking: the state of one acquisition of a multi, made from the
+-- user's options.
 local function read_taking(how)
   local given, timeout = options.read_acquire(how)
   return {
@@ -94,10 +98,10 @@ local function read_taking(how)
     deadline = timeout and timeout > 0 and core.now() + timeout,
     given = { data = given.data, max_hold = given.max_hold,
       owner = given.owner },
-    busy = false, -- true: try_acquire
+    busy = false, -- true for try_acquire
     guard = false,
     scope = false,
-    wait = false, -- for the current part
+    wait = false, -- the wait for the current part
     cancelled = false,
   }
 end
@@ -107,14 +111,15 @@ local function start(self, taking)
   self._takings[taking] = true
 end
 
--- Cancels a taking: it ends with "cancelled" unless the last part was granted
--- before.
+-- Cancels an acquisition: it ends with "cancelled", unless the last part was
+-- already granted.
 local function cancel(taking)
   taking.cancelled = true
   if taking.wait then waits.cancel(taking.wait) end
 end
 
--- Returns the error if a taking cannot go on after a grant: nil, message, code.
+-- Returns the error if, after a grant, the acquisition must not go on: nil,
+-- message, code.
 local function obstacle(self, taking, is_complete)
   if self._engine.state.is.closed then return reasons.closed(self.path) end
   local lost_path = multi_guards.lost_path(taking.guard)
@@ -126,8 +131,9 @@ local function obstacle(self, taking, is_complete)
   end
 end
 
--- Notes the result of a part. Returns nothing if the next part must be
--- acquired; otherwise true and the result of the whole acquisition.
+-- Adds the granted `part`, or undoes the acquisition if there is an error.
+-- Returns nothing if the next part must be acquired; otherwise true and the
+-- result of the whole acquisition.
 local function note(self, taking, part, message, code)
   local guard = taking.guard
   taking.wait = false
@@ -158,8 +164,9 @@ local function request_of(taking, part)
   return request
 end
 
--- Ending: the attempts of a call that waits. It releases what the attempts have
--- acquired if the call is killed or an error is raised.
+-- Ending: the closing (protect.lua) of a call that waits.  If the call is
+-- killed or an error is raised, it releases what the call's attempts have
+-- acquired.
 local Ending = protect.class()
 
 function Ending:finish()
@@ -176,7 +183,7 @@ local function acquire(ending, self, taking)
   engine:check_open()
   local adapter = engine.adapters:for_waiting()
   if given.owner == nil then given.owner = engine.adapters:owner(adapter) end
-  -- A lost hold returns "lost" until its guard is released.
+  -- While an owner's hold is lost but not released, acquire returns "lost".
   local top = self._owners:top("multi", given.owner)
   if top and multi_guards.find_loss(top) then
     return multi_guards.refuse(top)
@@ -223,7 +230,8 @@ end
 
 local new_ticket = ticket_of(cancel)
 
--- Acquires the parts one after the other, in callbacks.
+-- Acquires the part `index`, and in its callback the next part.  `callback`
+-- gets the result of the whole acquisition.
 local function ask(self, taking, index, callback)
   local part = self._parts[index]
   Attempt.begin(part, request_of(taking, part), function(...)
@@ -251,7 +259,7 @@ function Multi:acquire_async(how, callback)
   return new_ticket(taking)
 end
 
---- Asks for the holders of all parts; each row also has the `path` of its part.
+--- Returns the holders of all parts; each row also has the `path` of its part.
 function Multi:holders()
   local all = {}
   for _, part in ipairs(self._parts) do

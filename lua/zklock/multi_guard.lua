@@ -1,4 +1,5 @@
---- The guard of a multi: the user's object for several holds, all or nothing.
+--- The guard of a multi, a lock over several locks: either all of its parts are
+-- held, or the whole is lost.
 local check = require "zklock.check"
 local errors = require "zklock.errors"
 local guards = require "zklock.guard"
@@ -12,27 +13,28 @@ MultiGuard.__index = MultiGuard
 -- Functions for the library, not for users.
 local multi_guards = {}
 
---- Makes the guard before its parts are granted, so that no end of a part is
--- missed.  Until then only the acquisition, `taking`, has the guard.
+--- Makes the guard before its parts are granted, because a part can be lost
+-- while the next parts are acquired.  Until all are granted, only the
+-- acquisition, `taking`, has the guard.
 function multi_guards.new(engine, path, taking)
   return setmetatable({
     path = path,
     node = "",
     _engine = engine,
-    _parts = {}, -- their guards
+    _parts = {}, -- the guards of the parts
     _listeners = {},
-    _outcome = false, -- "released" or "lost" when it is over
-    _reason = nil, -- of the loss
-    _taking = taking, -- during the acquisition
-    _stack = false, -- its stack of the owner's guards: Owners:push
+    _outcome = false, -- "released" or "lost" when the guard is over
+    _reason = nil, -- why the multi was lost
+    _taking = taking, -- the acquisition in progress
+    _stack = false, -- the stack of its owner's guards: Owners:push
     _scope = false,
-    _owners = false, -- kept as long as the guard lives
+    _owners = false, -- set when complete: keeps the owners alive
   }, MultiGuard)
 end
 
--- Releases all parts before any listener is called or any confirmation
--- awaited, because that code may never return.  Returns the confirmations to
--- await, and a part that was lost.
+-- Releases all parts before any listener is called or any confirmation is
+-- awaited: either could suspend the task for ever, with parts still held.
+-- Returns the confirmations to await, and a part that was lost, if any.
 local function give_all(self, confirm)
   local removals, lost_part = {}, nil
   for i = #self._parts, 1, -1 do
@@ -46,7 +48,7 @@ local function give_all(self, confirm)
   return removals, lost_part
 end
 
--- Reports each part that was lost.
+-- Calls the listeners of each part that was lost.
 local function tell_parts(self)
   for i = #self._parts, 1, -1 do guards.tell_end(self._parts[i]) end
 end
@@ -60,24 +62,26 @@ local function tell(events, self)
   self._listeners = {}
 end
 
--- Reports a loss of the multi to its listeners, once.
+-- If the multi was lost, calls its listeners; a repeated call does not call
+-- them again.  Also delivers trace events of the releases.
 local function tell_end(self)
   self._engine.meters:tell()
   if self._outcome == "lost" then self._engine.events:do_now(tell, self) end
 end
 
--- Loses the whole because one part is lost, and releases the other parts.
+-- Marks the multi as lost because one part is lost, releases the other parts,
+-- and calls the listeners.
 local function lose(self, path, reason)
   if self._outcome then return end
   self._outcome, self._reason, self._lost_path = "lost", reason, path
   give_all(self)
   tell_parts(self)
   local wait = self._taking and self._taking.wait
-  if wait then waits.cancel(wait) end -- the other parts are useless
+  if wait then waits.cancel(wait) end -- no more parts are needed
   tell_end(self)
 end
 
---- Adds a granted part.
+--- Adds the guard of a granted part; its loss will end the multi.
 function multi_guards.add(self, part)
   table.insert(self._parts, part)
   -- Weak, because a part's hold must not keep its multi alive.
@@ -89,7 +93,7 @@ end
 
 function multi_guards.count(self) return #self._parts end
 
---- Returns the path of a part that is lost or not provably held, if any.
+--- Returns the path of a part that is lost or whose lease is over, if any.
 function multi_guards.lost_path(self)
   if self._outcome then return self._lost_path end
   for _, part in ipairs(self._parts) do
@@ -97,19 +101,19 @@ function multi_guards.lost_path(self)
   end
 end
 
---- Hands the guard to its owner when all parts are granted.
+--- Adds the complete guard to its owner's guards, when all parts are granted.
 function multi_guards.complete(self, owners, owner)
   local nodes = {}
   for i, part in ipairs(self._parts) do nodes[i] = part.node end
   self.node = table.concat(nodes, ",")
   self._taking = false
-  -- As long as the guard lives, a new call of its owner returns its loss.
+  -- Keeps the owners alive, so that the owner's next call returns this loss.
   self._owners = owners
   owners:push("multi", owner, self)
 end
 
---- Returns whether the multi is lost, by events or by the clock. A loss that
--- this call finds is final.
+--- Returns whether the multi is lost.  Checks the clock, too: if a part's lease
+-- is over, the multi is lost for good.
 function multi_guards.find_loss(self)
   for _, part in ipairs(self._outcome and {} or self._parts) do
     local reason = guards.find_loss(part)
@@ -118,18 +122,19 @@ function multi_guards.find_loss(self)
   return self._outcome == "lost"
 end
 
---- Returns the error of a lost multi.
+--- Returns `nil, message, "lost"` for a lost multi.
 function multi_guards.refuse(self)
   return errors.lost(self.path, self:reason())
 end
 
 local lost = multi_guards.refuse
 
--- Ends the guard, and reports a loss. Returns the confirmations to await. A
--- part may have been granted after a loss ended the guard. After an
--- interruption, another call releases the rest.
+-- Releases all parts, sets the outcome, and calls the listeners if the multi
+-- was lost.  Returns the confirmations to await.  Always releases the parts,
+-- because one may have been granted after a loss, or an interrupt have left
+-- some held.
 local function finish(self, confirm)
-  -- The next acquisition must not return a loss that is already reported.
+  -- The owner's next acquisition must not return this loss, already reported.
   Owners.forget(self)
   local removals, lost_part = give_all(self, confirm)
   if lost_part and not self._outcome then
@@ -141,7 +146,8 @@ local function finish(self, confirm)
   return removals
 end
 
---- Ends a guard that does not reach its user.
+--- Releases what was acquired, when the acquisition fails and its user gets no
+-- guard.
 function multi_guards.undo(self)
   self._taking = false
   finish(self)
@@ -220,7 +226,7 @@ function MultiGuard:on_lost(fn)
   return self
 end
 
---- Calls `fn(guard)` once, when a client asks for any of the parts.
+--- Calls `fn(guard)` once, when a client first asks for any of the parts.
 function MultiGuard:on_revoke(fn)
   check.callback(fn, "argument 1 of on_revoke")
   local told = false

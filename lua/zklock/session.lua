@@ -29,7 +29,7 @@ Session.__index = Session
 
 local events = check.set "connected suspended reconnected expired closed"
 
--- Returns the engine, for methods that must not be called after close.
+-- Returns the session's engine; raises if the session is closed.
 local function open_engine(self)
   local engine = self._engine
   engine:check_open()
@@ -45,8 +45,8 @@ function Session:mutex(path, given)
   return locks.new(engine, path, "mutex", "mutex", given)
 end
 
---- Returns `{ read = lock, write = lock }`: many readers or one writer, in
--- order.
+--- Returns `{ read = lock, write = lock }`, the two sides of a readers-writer
+-- lock: many readers or one writer hold it, in the order of their arrival.
 function Session:rwlock(path, given)
   local engine = open_engine(self)
   check.lock_path(path, engine.chroot, "path")
@@ -64,7 +64,8 @@ function Session:semaphore(path, permits, given)
   return locks.new(engine, path, "semaphore", "permit", given, permits)
 end
 
---- Returns one lock over several of this session: all or nothing.
+--- Returns one lock over several locks of this session, which are held all
+-- together or not at all.
 function Session:multi(parts, given)
   local engine = open_engine(self)
   if given ~= nil then
@@ -88,7 +89,8 @@ function Session:double_barrier(path, n, given)
   return double_barriers.new(engine, path, n, given)
 end
 
---- Runs `session:mutex(path):with_lock(options, fn)`.
+--- Calls `fn(guard)` while the mutex of `path` is held, as
+-- `session:mutex(path):with_lock(options, fn)` does.
 function Session:with_lock(path, given, fn)
   local engine = open_engine(self)
   check.lock_path(path, engine.chroot, "path")
@@ -107,9 +109,9 @@ function Session:election(path, given)
   return elections.new(engine, path, given)
 end
 
---- Runs `fn(guard)` under the mutex of a path, if the last success is a period
--- ago.  Returns `true, ...results`; or `false, seconds`; or `nil, message,
--- code`.
+--- Calls `fn(guard)` under the mutex of a path, unless fn has succeeded within
+-- the last period.  Returns `true, ...results`; `false, seconds` (since that
+-- success) if fn was not called; or `nil, message, code`.
 Session.once = once.method
 
 -- Queries and repairs.
@@ -122,16 +124,16 @@ function Session:contenders(path)
   return surveys.contenders(engine, path)
 end
 
---- Asks every holder of a path to release; returns how many were asked.
+--- Asks every holder of a path to release; returns how many holders it asked.
 function Session:revoke(path)
   local engine = open_engine(self)
   check.path(path, "path")
   return contenders.revoke(engine, path)
 end
 
---- Returns the node at a path: `{ kind=, session=, created=, modified=,
+--- Reads the node at a path.  Returns `{ kind=, session=, created=, modified=,
 -- children=, size=, version= }`, with `with_data` also `data`; false if there
--- is none.
+-- is no node.
 function Session:stat(path, with_data)
   local engine = open_engine(self)
   check.place(path, "path")
@@ -139,15 +141,17 @@ function Session:stat(path, with_data)
   return questions.stat(engine, path, with_data)
 end
 
---- Returns the sorted names of all nodes below a path, and whether it exists.
+--- Returns the sorted names of all nodes below a path, and whether the path
+-- exists.
 function Session:children(path)
   local engine = open_engine(self)
   check.place(path, "path")
   return questions.children(engine, path)
 end
 
---- Creates the persistent node `path`, or overwrites it, so that its `modified`
--- is the servers' time of this.  `node`: only while that node exists.
+--- Creates the persistent node `path`, or overwrites it.  Its `modified`
+-- becomes the current time of the servers' clock.  `node`: writes only while
+-- the node of this path exists.
 function Session:touch(path, data, node)
   local engine = open_engine(self)
   check.lock_path(path, engine.chroot, "path")
@@ -156,9 +160,9 @@ function Session:touch(path, data, node)
   return questions.touch(engine, path, check.data(data, "data"), node)
 end
 
---- Deletes the node of a contender for `path`, by its name in `contenders`.
--- Returns whether the node existed. `token`: deletes it only if it has this
--- token.
+--- Deletes the node of a contender for `path`; `node` is its name as in
+-- `contenders`.  Returns whether the node existed.  With `token`, deletes the
+-- node only if it has this token.
 function Session:evict(path, node, token)
   local engine = open_engine(self)
   check.path(path, "path")
@@ -169,8 +173,8 @@ end
 
 -- State.
 
---- Adds a callback `fn(event, session)`, called by step(), for one event:
--- connected, suspended, reconnected, expired, closed.
+--- Adds a callback for one event (connected, suspended, reconnected, expired,
+-- closed): step() then calls `fn(event, session)`.
 function Session:on(event, fn)
   local engine = open_engine(self)
   check.type(event, "string", "argument 1 of on")
@@ -190,7 +194,7 @@ function Session:state()
   return engine.state.is.closed and "closed" or engine.core:state()
 end
 
---- Returns ZooKeeper's session id in hexadecimal; also after close.
+--- Returns ZooKeeper's id of the session, in hexadecimal; also after close.
 function Session:id()
   local engine = self._engine
   engine:check_process()
@@ -202,16 +206,17 @@ function Session:timeout()
   return open_engine(self).core:timeout()
 end
 
---- Returns the counters; `wait_histogram[i]` counts grants after less than
--- 2^(i-1) µs.  After close: their last values.
+--- Returns the session's counters; after close, their last values.
+-- `wait_histogram[i]` is the number of grants after a wait of less than 2^(i-1)
+-- µs.
 function Session:stats()
   local engine = self._engine
   engine:check_process()
   return engine.state.last and engine.state.last.stats or engine.core:stats()
 end
 
---- Returns the metrics in Prometheus' text format (doc/metrics.md).  `labels`:
--- added to each sample.
+--- Returns the metrics in Prometheus' text format (doc/metrics.md).  `labels`
+-- are added to each sample.
 function Session:metrics(labels)
   local engine = self._engine
   engine:check_process()
@@ -219,8 +224,8 @@ function Session:metrics(labels)
   return metrics.text { { labels = labels, snapshot = census.read(engine) } }
 end
 
---- Calls `fn(event)` at the beginning and end of each wait and hold; nil ends
--- it.
+--- Calls `fn(event)` at the beginning and end of each wait and hold; with nil,
+-- stops the calls.
 function Session:on_trace(fn)
   open_engine(self).meters:listen(fn)
   return self
@@ -228,15 +233,16 @@ end
 
 -- For loops.
 
---- Runs what is due; never blocks.  Call it when fd() is readable.
+--- Processes events and calls the callbacks that are due; never blocks.  Call
+-- it when fd() is readable.
 function Session:step()
   local engine = self._engine
   engine:check_process()
   engine.events:step()
   local problem, are_more = engine.callbacks:take_problem()
   if problem then
-    -- One error in each call; the nudge makes the loop call again for the
-    -- next.
+    -- Each call raises one error; the nudge makes the loop call step() again
+    -- for the next error.
     if not are_more then
       engine.adapters:review()
     elseif not engine.state.is.left then
@@ -251,7 +257,7 @@ function Session:fd()
   return open_engine(self).core:fd()
 end
 
---- Releases everything, ends the ZooKeeper session, and ends every wait with
+--- Releases all locks, ends the ZooKeeper session, and ends every wait with
 -- "closed".  Calling it again does nothing.
 function Session:close()
   self._engine:close()
@@ -296,7 +302,7 @@ end
 
 -- Opening.
 
--- Closes the session of a connect that raises.
+-- Closes the new session if connect or open raises an error.
 local Connecting = protect.class()
 
 function Connecting:finish()
@@ -311,8 +317,8 @@ end
 
 local lacking = "this ZooKeeper client library was built without it"
 
--- Refuses what the client library does not support. doc/operations.md has the
--- alternatives.
+-- Returns an error if an option needs what the client library does not have.
+-- doc/operations.md has the alternatives.
 local function refuse_unsupported(given)
   for _, entry in ipairs(given.auth) do
     if entry.scheme == "sasl" then
@@ -324,8 +330,8 @@ local function refuse_unsupported(given)
   return true
 end
 
--- Adds the module to the files of `tls`. A file that cannot be used is found
--- here, before there is a session.
+-- Loads the module for TLS and adds it to `tls`.  Checks the files of `tls`
+-- now, so that a wrong file is an error before the session begins.
 local function prepare_tls(tls)
   if not tls then return true end
   local module, problem = secure.load()
@@ -338,13 +344,13 @@ local function prepare_tls(tls)
   return true
 end
 
--- Opens a session, which connects by itself, from the checked settings.
+-- Opens a session from the checked settings; it connects in the background.
 local function open(connecting, hosts, given)
   local supported, why, code = refuse_unsupported(given)
   if not supported then return nil, why, code end
   supported, why, code = prepare_tls(given.tls)
   if not supported then return nil, why, code end
-  loops.find(given.loop) -- raises if nothing can wait, before a thread runs
+  loops.find(given.loop) -- raises early if no loop can wait
   connecting.handle = core.session()
   local handle, problem = core.open({
     hosts = hosts,
@@ -385,14 +391,14 @@ end
 local function loop_of(_, given)
   local loop = type(given) == "table" and given.loop or nil
   return (loop == nil or loop == "auto") and "auto" or loop == "poll" and loop
-    or {} -- any other loop does not block
+    or {} -- all other loops do not block
 end
 
 return {
   --- Opens a session and waits until it is connected.
   connect = protect.method(Connecting, loop_of, connect),
-  --- Opens a session and does not wait.  It connects in the background; calls
-  -- that need the connection wait for it.
+  --- Opens a session and returns it at once.  It connects in the background;
+  -- calls that need the connection wait for it.
   open = protect.method(Connecting, loop_of,
     function(connecting, hosts, given)
       return open(connecting, hosts, settings.read(hosts, given))

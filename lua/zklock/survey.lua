@@ -1,10 +1,9 @@
 --- Surveys: queries for the contenders of a path and its holders.
 --
--- A query first asks for the number of children, then lists them.  It then
--- asks for each contender's Stat, and last for data, as far as there is room.
--- So untrusted nodes cannot make it expensive.  For an election it asks only
--- about the head of the queue, because many clients may ask at the same
--- moment.
+-- A query reads the number of children, then their names, then each contender's
+-- Stat, and last the data, up to a limit of bytes.  So untrusted nodes cannot
+-- make a query expensive.  A query for an election's leader reads only the head
+-- of the queue, because many clients may ask at the same moment.
 local core = require "zklock.core"
 local questions = require "zklock.questions"
 
@@ -15,16 +14,17 @@ local surveys = { UNFAIR = "holder" }
 
 local MIB = 1024 * 1024
 
--- Data up to the first size is small.  Small data is read first, up to the
--- second size in total; larger data only up to the third.  Data beyond the
--- size of any lock's data is not read.
+-- The limits of data that a query reads.  Data of up to SMALL bytes is read
+-- first, up to ALL_SMALL bytes in total; then larger data, until all data has
+-- ALL_LARGE bytes.  Data that no lock would have (questions.LARGEST) is
+-- skipped.
 local SMALL, ALL_SMALL, ALL_LARGE = 64 * 1024, 16 * MIB, 4 * MIB
 
 local UNFAIR = surveys.UNFAIR
 local MISSING, HIDDEN = { missing = true }, { missing = true, hidden = true }
 
--- Rows: contenders, as `{ node=, mode=, sequence= }` and their known fields.
--- If a node cannot be read, its row has only what its name tells.
+-- Rows are contenders: `{ node=, mode=, sequence= }`, with the fields of their
+-- Stat.  If a node cannot be read, its row has only these three, from its name.
 
 local function learn(row, seen)
   row.token, row.session, row.created = seen.token, seen.session, seen.created
@@ -32,8 +32,9 @@ local function learn(row, seen)
   row.data = seen.data or seen.size == 0 and "" or nil
 end
 
--- The directories of a lock.  In a semaphore, "leases/" has the permits and
--- "locks/" the mutexes of its gate; other nodes there do not matter.
+-- The directories of a lock, below its path.  In a semaphore, "leases/" has the
+-- permits, and "locks/" the mutexes of its gate, one of which a client holds
+-- while it takes a permit; other nodes in them are no contenders.
 local PLACES = { "", "locks/", "leases/" }
 
 local function belongs(mode, place)
@@ -42,7 +43,7 @@ local function belongs(mode, place)
   return mode ~= "permit" and mode ~= "hold"
 end
 
--- Adds the names that are contenders and belong to this directory.
+-- Adds a row for each name that is a contender's and belongs in this directory.
 local function add_rows(rows, names, place)
   for _, name in ipairs(names or {}) do
     local mode, sequence = core.mode(name)
@@ -53,9 +54,9 @@ local function add_rows(rows, names, place)
   end
 end
 
--- Sends `request(row)` for each row, if it is not nil, and stores the answers.
--- Returns the rows that still exist; or nil, code and reason. A contender whose
--- node or data is hidden still counts.
+-- Sends `request(row)` for each row for which it is not nil, and stores the
+-- answers in the rows.  Returns the rows whose nodes still exist; or nil, code
+-- and reason.  A node that the session may not read counts as existing.
 local function ask_of_each(ask, rows, request, ...)
   local requests, asked = {}, {}
   for _, row in ipairs(rows) do
@@ -86,7 +87,8 @@ local function look_at(ask, path, rows)
   end)
 end
 
--- Reads data of more than `least` bytes, `each` at most, and `all` in total.
+-- Reads the data of nodes with more than `least` and at most `each` bytes,
+-- until `all` bytes are read.
 local function read_some(ask, path, rows, least, each, all)
   local sum = 0
   return ask_of_each(ask, rows, function(row)
@@ -107,7 +109,8 @@ local function read_data(ask, path, rows)
     ALL_LARGE - kept)
 end
 
--- Returns the contenders in order, as the core has read them.
+-- Returns the contenders in their order in the queue, as the core sorts them.
+-- The mutexes of a semaphore's gate are shown as waiting permits.
 local function in_order(rows)
   local contenders = core.survey(rows)
   for _, contender in ipairs(contenders) do
@@ -120,9 +123,9 @@ local function path_of(path, node)
   return (path .. "/" .. node):match "^(.-)/?$"
 end
 
--- Lists the directories, and looks at an unfair lock's node. Returns rows and
--- whether the path exists. Only the row of an unfair lock's node has all
--- fields.
+-- Lists the lock's directories, and reads the Stat of an unfair lock's node.
+-- Returns the rows, and whether the path exists.  Only the row of an unfair
+-- lock's node has the fields of a Stat yet.
 local function list_rows(ask, path)
   local looks, lists, listed, rows = {}, {}, {}, {}
   for i, place in ipairs(PLACES) do
@@ -157,7 +160,8 @@ local function list_rows(ask, path)
   return rows, listed[1] == ""
 end
 
--- Returns the contenders for a path, in order, and whether the path exists.
+-- Returns the contenders for a path, in order, and whether the path exists; or
+-- nil, code and reason.
 local function survey(ask, path, with_data)
   local rows, exists, reason = list_rows(ask, path)
   if not rows then return nil, exists, reason end
@@ -168,8 +172,9 @@ local function survey(ask, path, with_data)
   return in_order(rows), exists
 end
 
--- Returns the first row whose node still exists, in a list.  A node that no
--- session owns does not lead, but no contender behind it can lead either.
+-- Returns a list with the first row whose node still exists; an empty list if
+-- none does.  If no session owns that node, it does not lead, but no contender
+-- behind it can lead either.
 local function find_first(ask, path, rows)
   for _, row in ipairs(rows) do
     local there, code, reason = look_at(ask, path, { row })
@@ -179,9 +184,9 @@ local function find_first(ask, path, rows)
   return {}
 end
 
--- Returns a list with the first contender of a mode, or all if the numbers do
--- not tell which is first.  Also returns the number of contenders of any mode;
--- false if the path does not exist.
+-- Returns a list with the first contender of a mode; with all of them if their
+-- sequence numbers do not tell which is first.  Also returns the number of
+-- contenders of all modes; false if the path does not exist.
 local function head(ask, path, mode)
   local found, code, reason = ask_now(ask, path, { { "exists", path } })
   if not found then return nil, code, reason end
@@ -210,11 +215,12 @@ end
 
 -- Contenders as users see them.
 
--- The core's names of modes that users see under another name.
+-- The modes whose name in the core differs from the name that users see.
 local public_modes = { ["kazoo-lock"] = "mutex", ["kazoo-read"] = "read",
   latch = "mutex" }
 
--- Hides internal fields.  `size` stays only if the data was not read.
+-- Turns a row of the core into a row for users, without internal fields.
+-- `size` stays only if the data was not read.
 local function show(contender)
   contender.mode = public_modes[contender.mode] or contender.mode
   if contender.data then
@@ -261,8 +267,9 @@ function surveys.holders(engine, path, modes)
   return holders
 end
 
---- Returns the leader among contenders in order, as users see it, and its node;
--- false if there is none.  A leader holds in one of these modes.
+--- Finds the leader: the first of the `contenders` that holds in one of these
+-- modes.  Returns it as users see it, and its node's name; false if there is
+-- none.
 function surveys.leader_of(contenders, modes)
   for _, contender in ipairs(contenders) do
     if contender.holds and modes[contender.mode] then
@@ -276,8 +283,9 @@ function surveys.leader_of(contenders, modes)
   return false
 end
 
---- Asks for the leader: returns `{ data=, token=, session=, since= }`, or nil
--- if there is none. `modes`: a set with the one mode that leaders' nodes have.
+--- Asks a server for the leader: returns `{ data=, token=, session=, since= }`,
+-- or nil if there is none.  `modes`: a set with one mode, that of the nodes of
+-- the election's candidates.
 function surveys.leader(engine, path, modes)
   local contenders, code, reason = run(engine, head, path, (next(modes)))
   if not contenders then
@@ -286,9 +294,9 @@ function surveys.leader(engine, path, modes)
   return surveys.leader_of(contenders, modes) or nil
 end
 
---- Asks for the leader without a wait: `callback` gets contenders for
--- `leader_of` and the number of contenders of any kind at the path, false if
--- the path does not exist; or nil, code and reason.
+--- Asks a server for the leader, without suspending the caller.  `callback`
+-- gets the contenders for `leader_of`, and the number of contenders of all
+-- modes at the path, false if the path does not exist; or nil, code and reason.
 function surveys.begin_leader(engine, scope, path, modes, callback)
   return questions.begin(engine, scope, callback, head, path, (next(modes)))
 end

@@ -1,55 +1,57 @@
---- Turns: how the tasks of a session share a node (option `local_turns`).
+--- Local turns: how the tasks of a session share one lock node, which saves
+-- requests (option `local_turns`).
 --
--- The acquisitions of one path form a line.  The first one, the *root*, is sent
--- to the core as any acquisition is.  Acquisitions that come while the root
--- waits or holds stand behind it, and the core does not know them.  A release
--- passes the root's hold to the first of them, without a request.  If the core
--- does not allow that (hold_ref:release), the first of them becomes the next
--- root.
+-- The acquisitions of one path form a line, a local queue.  Only the first one,
+-- the *root*, is sent to the servers, as any acquisition is.  Acquisitions that
+-- come while the root waits or holds wait in the line, without requests.  A
+-- release passes the root's hold to the first wait of the line, also without a
+-- request; each hold that was passed on so is a *turn*.  If the core does not
+-- allow this (hold_ref:release), the first wait becomes the next root.
 --
---   stands ──► has its turn ──► …                    (hold_ref:release)
---     │  └───► is sent as the next root              (the last root is over)
---     └──────► is sent, and refused by the core      (timeout, cancel)
+--   in line ──► gets the hold as a turn              (hold_ref:release)
+--     │  └────► is sent as the next root             (the root has ended)
+--     └───────► is sent, and refused by the core     (timeout, cancel)
 --
--- No acquisition is forgotten: as long as any stands in the line, there is a
--- root.  If no release ends the root, an event reports its end.
+-- No acquisition is forgotten: while any wait is in the line, there is a root.
+-- If the root ends without a release, an event continues the line (turns.left).
 local turns = {}
 
 local Line = {}
 Line.__index = Line
 
---- Returns the line of these owners' locks.
+--- Returns the line of the locks that have these owners; makes it if needed.
 function turns.line(owners)
   local line = owners.line
   if not line then
     line = setmetatable({
       engine = owners.engine,
-      root = false, -- the root's number
+      root = false, -- the number of the root's acquisition
       first = false, last = false, -- waiting acquisitions, by arrival
-      untold = false, -- the wait that has its turn, but does not know it yet
+      untold = false, -- a wait that has got the hold, but was not ended yet
     }, Line)
     owners.line = line
   end
   return line
 end
 
---- Returns whether new acquisitions must stand in the line.
+--- Returns whether there is a root, so that new acquisitions join the line.
 function Line:is_taken() return self.root ~= false end
 
---- Makes the acquisition of this number the root.
+--- Makes the acquisition of this number the root of the line.
 function Line:lead(number)
   self.engine.lines[number] = self
   self.root = number
 end
 
---- Adds `wait` to the line; the core has marked its hold reference as standing.
+--- Adds `wait` at the end of the line.  core:stand() has prepared its hold
+-- reference.
 function Line:join(wait)
   wait.line = self
   if self.first then self.last.after = wait else self.first = wait end
   self.last = wait
 end
 
---- Removes a wait from the line.  Repeating it is harmless.
+--- Removes a wait from the line.  If it is not in the line, nothing happens.
 function Line:drop(wait)
   local before, at = false, self.first
   while at and at ~= wait do before, at = at, at.after end
@@ -62,7 +64,8 @@ function Line:drop(wait)
   wait.line, wait.after = false, false
 end
 
--- Sends a wait as an acquisition, unless an interrupted call has sent it.
+-- Sends the acquisition of `wait` to the core, unless an interrupted call has
+-- sent it before.
 local function send(wait)
   local request, terms = wait.request, wait.terms
   if wait.hold_ref:root() then return end
@@ -70,17 +73,18 @@ local function send(wait)
     request.max_hold, terms.lock_options.prepared, wait.hold_ref)
 end
 
---- Sends a wait as an acquisition of its own, and drops it from the line.  It
--- becomes the next root; or its wait is over, and the core reports why.
+--- Sends the acquisition of `wait` to the core, and removes the wait from the
+-- line.  The acquisition becomes the next root, or the core ends it with the
+-- reason (timeout, cancel).
 function Line:send(wait)
   send(wait)
   self:drop(wait)
 end
 
--- Makes the first wait the next root when the root is over.  An interrupted
--- call can be repeated, because `root` keeps its value until the next root is
--- set.  A first wait that was already sent and dropped continues as an
--- acquisition of its own.
+-- Replaces a root that is over: sends the first wait of the line and makes it
+-- the root; an empty line has no root.  An interrupted call can be repeated,
+-- because `root` keeps its value until the next root is set.  A first wait that
+-- was already sent and removed continues as an acquisition of its own.
 local function go_on(self, root)
   local engine, wait = self.engine, self.first
   if engine.state.is.closed then return end
@@ -93,14 +97,15 @@ local function go_on(self, root)
   engine.lines[root] = nil
 end
 
--- Returns whether only its release or the loss of the node can end its turn.
+-- Returns whether `wait` can get its hold as a turn.  No option must end that
+-- hold before its release or the loss of the node.
 local function is_plain(wait)
   return not wait.request.max_hold
     and wait.terms.lock_options.lose_on_suspend == 0
 end
 
---- Releases a guard's hold reference; returns the results of
--- hold_ref:release().
+--- Releases a guard's hold reference; passes the hold to the first wait of the
+-- line if possible.  Returns the results of hold_ref:release().
 function Line:release(hold_ref, confirm)
   local first = self.first
   if not first or hold_ref:root() ~= self.root then
@@ -117,9 +122,9 @@ local function tell(self)
   if self.untold == wait then self.untold = false end
 end
 
---- Continues the line after a hold's last hold reference was released.
--- `passed`: the hold went to another hold reference.  An interrupted call can
--- be repeated.
+--- Continues the line after a hold's last hold reference was released.  If the
+-- hold was `passed` to the first wait, ends that wait; otherwise makes the
+-- first wait the root.  An interrupted call can be repeated.
 function Line:released(hold_ref, passed)
   local first = self.first
   if hold_ref:root() ~= self.root then return end
@@ -131,7 +136,8 @@ function Line:released(hold_ref, passed)
   tell(self)
 end
 
---- Continues the line when the root's hold is over, or no wait needs the root.
+--- Sends the first wait of the line as the next root, because the acquisition
+-- `root` is over or its wait was dropped.
 function turns.left(engine, root)
   local line = engine.lines[root]
   if not line then return end
@@ -139,7 +145,8 @@ function turns.left(engine, root)
   engine.lines[root] = nil
 end
 
---- Sends every wait that is past its deadline.
+--- Sends to the core every wait in a line whose deadline has passed; the core
+-- then refuses it with "timeout".
 function turns.give_up(engine)
   if engine.state.is.closed then return end
   for _, line in pairs(engine.lines) do

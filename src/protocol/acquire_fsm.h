@@ -1,6 +1,7 @@
-/* The state machine of a contender, for every way of waiting. release_fsm.h has
- * its last states. No function here frees a contender or removes it from its
- * queue, except acquire_fsm_settle at the end of the step. */
+/* The state machine of a contender, for every way of waiting (wait_ops.h). Its
+ * last states, from the decision to the end, are in release_fsm.h. No function
+ * here frees a contender or removes it from its queue, except
+ * acquire_fsm_settle at the end of the step. */
 #ifndef ZKLOCK_ACQUIRE_FSM_H
 #define ZKLOCK_ACQUIRE_FSM_H
 
@@ -8,39 +9,50 @@
 
 #pragma GCC visibility push(hidden)
 
+/* Appends `c` to the queue as PARKED, and sets its timer to the deadline. */
 void acquire_fsm_begin(struct contender *c, struct queue *queue,
                        const struct wait_ops *wait_ops);
-/* Creates the node of a PARKED contender that was admitted. */
+/* Sends the create for the node of `c`, which is PARKED and was admitted by its
+ * queue. */
 void acquire_fsm_enter(struct contender *c);
-/* Submits the request that the state of `c` needs; idempotent. */
+/* Sends the request that `c` needs in its state, unless that request is in
+ * flight or there is no connection. Can be called at any time. */
 void acquire_fsm_drive(struct contender *c);
 
-/* Grants the lock to `c`, because no node is ahead of it, or waits for a
- * lasting lease. */
+/* Grants the lock to `c`, because no node is ahead of it. If the lease would
+ * end too soon (lease_lasts), `c` waits until the lease is renewed. */
 void acquire_fsm_be_first(struct contender *c);
-/* Continues an acquisition: the lease is valid again. */
+/* Makes `c` check its position again if it waited only for the lease, which was
+ * renewed. */
 void acquire_fsm_proved(struct contender *c);
 
-/* Makes `c` begin again at the end of the queue: its node does not exist. */
+/* Makes `c` create another node, at the end of the queue, because its node does
+ * not exist. */
 void acquire_fsm_start_over(struct contender *c);
-/* Makes `c` begin again: a list does not show its node, which may exist
- * anyway. */
+/* Makes `c` create another node, because a list does not show its node. The old
+ * node can exist anyway. So if a server has named it, it is deleted. */
 void acquire_fsm_miss_node(struct contender *c);
-/* Looks for another node that may belong to `c`: the node with its name
- * (NODE_MADE) is gone, or belongs to another session. */
+/* Makes `c` search lists for another node with its id. The node that a list
+ * showed by that id (NODE_MADE) is gone or belongs to another session. */
 void acquire_fsm_refute(struct contender *c);
 
-/* Ends `c` if it is GONE. Returns its memory to the owner once no reply can
- * arrive for it and its gate has ended. Called at the end of a step. */
+/* Returns the memory of `c` to its owner (NEWS_FORGOTTEN) if `c` is GONE, no
+ * reply can arrive for it, and its gate has ended. Called at the end of a
+ * step. */
 void acquire_fsm_settle(struct contender *c);
 
-/* Notes that the data of the node ask the holder to release the lock. */
+/* If the data of the node ask the holder to release the lock, reports that to
+ * the owner as soon as the lock is held. */
 void acquire_fsm_hear_revocation(struct contender *c);
-/* Watches a holder's own node. Called only after some time, so that a short
- * hold costs no such request. */
+/* Watches the node of a holder, which so learns of its deletion. Called only
+ * after some time, so that a short hold costs no such request. */
 void acquire_fsm_watch_own(struct contender *c);
 
+/* Called when the timer of `c` has fired. Ends the wait or the hold, or repeats
+ * a request. */
 void acquire_fsm_due(struct contender *c);
+/* Refuses `c` if it cannot create its node because the operation `what`, the
+ * creation of the directory, failed with `rc`. */
 void acquire_fsm_directory_failed(struct contender *c, const char *what,
                                   int rc);
 

@@ -12,10 +12,12 @@ struct barrier_leave;
 
 struct barrier_leave_owner {
   void *self;
-  /* Called when the member's node is no longer needed: the hold ends now. */
+  /* Called when the member's node is no longer needed. The owner then ends the
+   * hold, which deletes the node. */
   void (*release)(void *self);
-  /* Called at the end, after `release`. `all`: all members have left. Otherwise
-   * `d->refusal_code` and `d->reason` tell why the wait was given up. */
+  /* Called at the end, after `release`. If `all`, all members have left.
+   * Otherwise the wait was given up, for the reason in `d->refusal_code` and
+   * `d->reason`. */
   void (*ended)(void *self, bool all);
   /* Called last: the memory belongs to the owner again. */
   void (*forgotten)(void *self);
@@ -29,11 +31,11 @@ enum barrier_leave_state {
 };
 
 struct barrier_leave {
-  /* The barrier's path; like `own` it stays valid until `ended` is called. */
+  /* The barrier's path. `path` and `own` stay valid until `ended` is called. */
   const char *path;
   const char *own; /* the name of the member's node */
   int64_t until;
-  bool patient; /* false: does not wait for others */
+  bool patient; /* false: gives up instead of waiting for others */
   struct barrier_leave_owner owner;
   enum refusal_code refusal_code;
   int reason;
@@ -67,11 +69,13 @@ void barrier_leave_begin(struct barrier_leaves *all, struct barrier_leave *d);
 /* Gives up the wait for the other members, unless the barrier leave is over. */
 void barrier_leave_refuse(struct barrier_leave *d, enum refusal_code why,
                           int reason);
-/* Sends what is due.  Called in a new connection, and when a request that
- * failed can be sent again. */
+/* Sends the request that each barrier leave needs, unless it is in flight.
+ * Called in a new connection, and when the pause after a failed request has
+ * ended. */
 void barrier_leaves_drive(struct barrier_leaves *all);
 /* Ends the barrier leaves that are not `patient`: the connection is lost. */
 void barrier_leaves_disconnected(struct barrier_leaves *all);
+/* Gives up all waits (barrier_leave_refuse). */
 void barrier_leaves_refuse(struct barrier_leaves *all, enum refusal_code why,
                            int reason);
 

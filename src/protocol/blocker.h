@@ -1,5 +1,6 @@
-/* The contenders that keep another one waiting, as far as known without a
- * request.  Used for the message of its refusal. */
+/* The blocker: the contender that keeps another one waiting. It is found for
+ * the message of a refusal, without a request, from what this session knows
+ * already. */
 #ifndef ZKLOCK_BLOCKER_H
 #define ZKLOCK_BLOCKER_H
 
@@ -7,16 +8,18 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Chooses the node that a refusal of `c` will report: the one of these two that
- * holds the lock, or else the nearest. Either name may be NULL. */
+/* Stores in `c->blocker` the node that the refusal of `c` will name. That is
+ * the one of these two that holds the lock, or else `nearest`. Either name can
+ * be NULL. */
 void blocker_note(struct contender *c, const char *nearest, const char *before);
-/* Stores this session's holder as the blocker: `c` waits for it, or for its
- * admission to the queue. */
+/* Stores this session's holder, if there is one, as the blocker of `c`. Used
+ * while `c` has no node because its queue has not admitted it. */
 void blocker_note_holder(struct contender *c);
-/* Stores the node ahead on which the contender has a watch. */
+/* Stores a node ahead of `c` that `c` watches as its blocker. */
 void blocker_note_watched(struct contender *c);
 
-/* Logs that no session owns the watched node, if the read says so. */
+/* Logs a message if the read in `reply` shows that no session owns the watched
+ * node. Such a node stays until an operator deletes it. */
 void blocker_note_unowned(const struct watcher *watcher,
                           const struct reply *reply);
 

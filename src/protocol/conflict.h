@@ -8,17 +8,20 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Returns true if `listing` shows no node of another kind. The list was
- * requested after the contender's create, and `own` is its node there.
- * Otherwise reads the owners of the suspect nodes and returns false; the
- * contender waits, QUEUED. */
+/* Returns true if `listing` shows no sign of a lock of another kind. `own` is
+ * the contender's entry in that list, which was requested after its create.
+ * Otherwise returns false, and sends reads of the owners of the suspect nodes:
+ * a node without a live owner is no conflict. The contender waits in QUEUED for
+ * the replies, which refuse it or let it continue. */
 bool conflict_clears(struct contender *c, const struct listing *listing,
                      const struct entry *own);
-/* Does the same check just before a grant, for the kinds whose own lists cannot
- * show nodes of other kinds. */
+/* Does the same check just before a grant, for unfair locks and semaphores.
+ * Their own lists cannot show nodes of other kinds, so this function lists the
+ * path, unless this session has listed it within a session timeout. */
 bool conflict_permits(struct contender *c);
 /* Returns whether a node of another kind was seen, but not yet for long enough
- * to prove a conflict.  Called when the contender's deadline has passed. */
+ * to prove a conflict. Called when the contender's deadline has passed, to
+ * choose the refusal code. */
 bool conflict_is_suspected(const struct contender *c);
 
 #pragma GCC visibility pop

@@ -66,11 +66,11 @@ enum loss {
 /* The events that a contender reports. The first is GRANTED or REFUSED, never
  * both. The others follow a grant, except the last three:
  *   REVOKED    another client asks for the lock; at most once in a hold
- *   ALONE      to a holder that looks around: no other node is queued
- *   COMPANY    after ALONE: other nodes may be queued again
+ *   ALONE      after session_look_around: no other node is in the queue
+ *   COMPANY    after ALONE: other nodes may be in the queue again
  *   LOST       the hold ended without a release; at most once
- *   KEPT       before REMOVED: a server refuses to delete the node (or gate's)
- *   REMOVED    the node is known to be deleted
+ *   KEPT       a server refuses to delete the node (or the gate's) so far
+ *   REMOVED    the node does not exist any more, or never existed
  *   FORGOTTEN  always the last event: the owner has the memory again */
 enum news {
   NEWS_GRANTED,
@@ -106,7 +106,7 @@ struct contender_options {
   bool lose_on_suspend;
   bool shares_path;      /* do not check for locks of other kinds */
   int permits;           /* for KIND_PERMIT */
-  int local_turns;       /* how often the owner may pass on the node */
+  int local_turns;       /* the most local turns (acquisition.c) */
   int64_t poll_interval; /* for WAIT_POLL */
   int64_t deadline;      /* of the whole acquisition */
   int64_t max_hold;      /* NEVER: unlimited */
@@ -120,16 +120,16 @@ struct contender_options {
 
 /* What a server or zklock refused to do, for the error message. */
 struct denial {
-  const char *what; /* static, as "cannot list"; NULL: no details */
-  unsigned length;  /* in the message: as much of the directory's path */
-  bool by_gate;     /* `length` is of the gates' directory */
+  const char *what; /* the operation, as "cannot list"; NULL: none */
+  unsigned length;  /* the message shows so much of the directory's path */
+  bool by_gate;     /* that directory is the one of the gates */
 };
 
-/* A node ahead of a contender, as far as known without a request. */
+/* What this session knows of a node ahead of a contender. */
 struct blocker {
   const void *data; /* first bytes of its node's data */
   int size;         /* size of all the data; 0: unknown */
-  bool holds;       /* it was first in the list that showed it */
+  bool holds;       /* in the last list, no node was ahead of it */
 };
 
 /* REFUSED_CONFLICT: the role and the owner of the node of another kind. */
@@ -149,9 +149,9 @@ enum knowledge {
 
 struct node {
   enum knowledge known : 8;
-  bool refuted;        /* MAYBE: no node up to `name` is ours */
+  bool refuted;        /* MAYBE: no listed node up to `name` is ours */
   bool beside_writer;  /* downgrade: one list has shown both nodes */
-  bool has_left;       /* this session's waiters count it no longer */
+  bool has_left;       /* this session's waiters no longer count it */
   bool in_doubt;       /* create's reply lost, node not shown since */
   bool let_in;         /* double barrier: `ready` is newer than this node */
   bool preceded_ready; /* double barrier: seen while `ready` was missing */
@@ -161,7 +161,7 @@ struct node {
     int64_t since;          /* when the first suspect was seen */
   } suspect;
   uint64_t id;         /* the id in its name */
-  uint64_t serial;     /* of the create: later lists show the node */
+  uint64_t serial;     /* of its create; lists sent later show it */
   unsigned granted_in; /* the connection of the grant */
   unsigned told_in; /* the last connection in which a server named its owner */
   int64_t czxid, owner_session;
@@ -171,10 +171,10 @@ struct node {
 /* A detail of the view.  Each value belongs to one state. */
 enum view_phase {
   VIEW_PLAIN,
-  VIEW_FOLLOWS,      /* ENTERING: has sent no list, watches the tail */
+  VIEW_FOLLOWS,      /* ENTERING: watches the tail (tail.h), sends no list */
   VIEW_AT_LEAST,     /* QUEUED: at least `ahead` nodes are ahead */
   VIEW_AWAITS_LEASE, /* QUEUED: first, but without a lasting lease */
-  VIEW_ALONE,        /* HELD: told its owner that its node is the only one */
+  VIEW_ALONE,        /* HELD: NEWS_ALONE was reported */
   VIEW_LOOKED,       /* LEAVING: the node was just read */
 };
 
@@ -197,7 +197,7 @@ enum decision {
   DECISION_RELEASED,
 };
 
-/* Whether another client has asked the holder to release the lock. */
+/* Was the holder asked to release the lock?  TOLD: its owner knows it. */
 enum revocation { REVOCATION_NONE, REVOCATION_HEARD, REVOCATION_TOLD };
 
 /* The state of a permit's gate.  The gate is a contender for the semaphore's
@@ -229,7 +229,7 @@ struct contender {
   enum loss loss : 8;                 /* for LOST */
   enum revocation revocation : 8;
   enum gate_state gate_state : 8;
-  bool watches_children : 1; /* counted in the directory */
+  bool watches_children : 1; /* counted in `children_wanted` */
   bool undone : 1;           /* LEAVING: delete only the node, not `holder` */
   bool own_node_gone : 1;    /* LEAVING: node is gone, `holder` unknown */
   uint8_t attempts;          /* failed deletes */
@@ -255,7 +255,7 @@ struct contender {
   struct contender *gate; /* KIND_PERMIT: memory given by the owner */
 };
 
-/* Receives each list of a directory, without being a contender. */
+/* A receiver of each list of a directory that is not a contender. */
 struct onlooker {
   struct onlooker *next;
   /* `listed` receives a list, `refused` the code of a list that failed. */
@@ -279,7 +279,7 @@ struct queue {
   int entered;              /* contenders that have a node, or may have */
   int impatient;            /* PARKED contenders that are not `patient` */
   int kept;                 /* LEAVING contenders whose delete was refused */
-  int sharing;              /* contenders that entered one at a time */
+  int sharing;              /* with a node, of those admitted one at a time */
 
   struct tail *tail; /* NULL: never known */
   struct onlooker *onlookers;
@@ -287,8 +287,8 @@ struct queue {
 
   struct queue *next;          /* in its bucket (queues.h) */
   struct queue *older, *newer; /* among the session's queues */
-  bool in_doubt;               /* a server may still apply a create here */
-  bool beside_in_doubt;        /* the same, for an unfair lock's `holder` */
+  bool in_doubt;               /* a server can still apply a create here */
+  bool beside_in_doubt;        /* the same, for the create of `holder` */
   unsigned listed_in; /* in_doubt: the round in which it was listed last */
 
   bool crowded; /* `parked` waits for the quota */
@@ -299,7 +299,7 @@ struct queue {
 struct doubts {
   int queues;     /* queues in doubt */
   unsigned round; /* each queue in doubt is listed once a round */
-  int left;       /* lists that this turn may still send */
+  int left;       /* how many lists this turn can still send */
   int64_t due;    /* the next turn; a round takes one turn or more */
 };
 
@@ -322,11 +322,11 @@ struct contenders {
 
 const char *contender_state_name(enum contender_state state);
 const char *contender_loss_name(enum loss loss); /* NULL for LOSS_NONE */
-/* Returns the refusal code for a server's code or a reason of zklock.
- * REFUSED_TIMEOUT: the refusal is transient, but no time is left. */
+/* Returns the refusal code for a server's code or a reason of zklock. That is
+ * REFUSED_TIMEOUT if `rc` is transient, but no time is left to try again. */
 enum refusal_code refusal_code_of(int rc);
 
-/* Returns the memory of a contender on a path of this length. */
+/* Returns the bytes that a contender on a path of this length needs. */
 size_t contender_size(size_t path_length);
 void contender_init(struct contender *c,
                     const struct contender_options *options, news_handler *tell,
@@ -334,19 +334,20 @@ void contender_init(struct contender *c,
 
 /* Returns the fencing token of the hold of `c`. */
 int64_t contender_token(const struct contender *c);
-/* Returns how many nodes were ahead of `c` at its refusal; -1: at least one. */
+/* Returns how many nodes were ahead of `c` at its refusal; -1: one or more. */
 int contender_ahead(const struct contender *c);
 
 /* For the modules above this one: */
 
 /* Invalidates what the last list showed `c`, and asks for another list. */
 void contender_list_again(struct contender *c);
-/* Asserts the facts of the state.  Called when a call enters from outside. */
+/* Asserts what must hold in the state of `c`. Called before `c` is changed. */
 void contender_check(const struct contender *c);
 /* Appends `c` to the queue as PARKED. */
 void contender_join(struct contender *c, struct queue *queue);
 /* Removes `c` from the list of its queue. */
 void contender_drop(struct contender *c);
+/* Changes the state of `c`, and the counts that follow from it. */
 void contender_enter(struct contender *c, enum contender_state next);
 /* Writes the name of a new node, without the number that the server adds. */
 void contender_new_name(const struct contender *c, char *name, size_t size);
@@ -355,14 +356,14 @@ void contender_decide(struct contender *c, enum decision decision);
 /* Prepares `c->op`, which serves one request at a time: no read of a node while
  * its create is in flight, and no create during a read. */
 void contender_prepare(struct contender *c, enum op_kind kind);
-/* Lists the directory at each of its changes from now on. */
+/* From now on lists the directory again at each change of its children. */
 void contender_watch_children(struct contender *c);
 /* Drops all watches of `c`. The second keeps the watch of its own node. */
 void contender_unwatch(struct contender *c);
 void contender_unwatch_others(struct contender *c);
-/* LEAVING: notes that a server refuses to delete the node of `c`. */
+/* Stores that a server refuses to delete the node of `c`, which is LEAVING. */
 void contender_keep(struct contender *c, int rc);
-/* Calls the way's `settle` for `c` at the end of the step. */
+/* Calls `c->wait_ops->settle` at the end of the step. */
 void contender_settle_later(struct contender *c);
 
 static inline struct pipeline *contender_pipeline(const struct contender *c) {
@@ -379,8 +380,7 @@ static inline bool contender_waits_by_list(const struct contender *c) {
          c->options.strategy != WAIT_PREDECESSOR;
 }
 
-/* Returns whether `c` wants an unfair lock. A session has one such node a
- * path. */
+/* Returns whether `c` wants an unfair lock, whose path has one `holder`. */
 static inline bool contender_is_exclusive(const struct contender *c) {
   return c->options.kind == KIND_UNFAIR;
 }
@@ -398,8 +398,8 @@ void contender_prove(struct contender *c, const struct reply *reply);
 /* Records that the node of this name (NODE_MADE) is gone or belongs to another
  * session. This session may have another node with this id. */
 void contender_refute(struct contender *c);
-/* Returns whether a server has confirmed the owner in this connection. Until
- * then, the node may have been deleted and its name reused. */
+/* Returns whether a server has named this session as the owner of the node, in
+ * this connection. An earlier node may be deleted, and its name reused. */
 bool contender_is_surely_ours(const struct contender *c);
 
 static inline bool contender_has_node(const struct contender *c) {
@@ -428,7 +428,7 @@ static inline const char *contender_watch_name(const struct contender *c) {
   return contender_is_exclusive(c) ? NAME_UNFAIR : c->node.name;
 }
 
-/* Returns whether some watcher watches exactly the node of `c`. */
+/* Returns whether a watch is armed on exactly the node of `c`. */
 static inline bool contender_watches_own(const struct contender *c) {
   return watch_is_of(&c->own, c->node.czxid);
 }
@@ -442,7 +442,7 @@ static inline bool contender_has_entered(const struct contender *c) {
   return c->state != CONTENDER_PARKED && c->state != CONTENDER_GONE;
 }
 
-/* Asks the quota for one more node. */
+/* Returns whether the quota has room for the node of `c`. */
 enum quota_answer contender_quota(const struct contender *c, bool urgent);
 
 #pragma GCC visibility pop

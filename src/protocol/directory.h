@@ -15,23 +15,27 @@ struct directory;
 struct orphans;
 
 struct directory_owner {
-  /* Reports the children after the request numbered `serial`.  A missing
-   * directory has no children. */
+  /* Receives the list that the op numbered `serial` has requested. A missing
+   * directory has an empty list. */
   void (*listed)(struct directory *d, const struct listing *listing,
                  uint64_t serial);
   /* Returns whether the child may be the node of a known contender. */
   bool (*knows)(struct directory *d, const char *name);
-  /* A request for a list brought none. The contenders ask for another list when
-   * they are driven again. */
+  /* Called when a request for a list brought no list. The owner makes each
+   * contender ask again when its next request is due. */
   void (*unlisted)(struct directory *d);
-  /* The server forbids listing the directory. Called before `refused`. */
+  /* Called when a server forbids listing the directory, before `refused`. */
   void (*forbidden)(struct directory *d, int rc);
-  /* No contender can be served here: the operation `what` failed with `rc`. */
+  /* Called when contenders cannot use the directory: the operation `what`
+   * failed with `rc`. */
   void (*refused)(struct directory *d, const char *what, int rc);
+  /* Called when the missing directory was created. */
   void (*made)(struct directory *d);
-  /* Creating failed; it is repeated if `rc` is transient. */
+  /* Called when creating the directory failed. If `rc` is transient, the create
+   * is repeated. */
   void (*not_made)(struct directory *d, const char *what, int rc);
-  /* The directory must be replaced, but other nodes are in it. */
+  /* Called when the directory must be replaced (enum renewal), but is not
+   * empty. */
   void (*occupied)(struct directory *d);
 };
 
@@ -64,7 +68,7 @@ struct directory {
 
   struct orphans *orphans;             /* NULL: none yet */
   struct directory_requests *requests; /* NULL: no request in flight */
-  int children_wanted; /* contenders and node waits that want every change */
+  int children_wanted; /* contenders and node waits that list at each change */
   /* The connection in which the children's watch is armed. */
   unsigned children_armed_in;
   /* The connection in which an unwanted watch may remain. */
@@ -94,33 +98,40 @@ static inline size_t directory_length(const struct directory *d) {
 }
 /* Frees an idle directory. */
 void directory_free(struct directory *d);
-/* Returns whether the directory has no request in flight and no watch. */
+/* Returns whether the directory has no request in flight and no watch, so that
+ * it can be freed. */
 bool directory_is_idle(const struct directory *d);
 
 /* Runs `flush` at the end of the batch. */
 void directory_wake(struct directory *d);
-/* Sends the requests that are due.  `vacant`: no contender of this session has
- * a node here, and one wants a node. */
+/* Sends the requests that were asked for. `vacant`: a contender of this session
+ * wants a node here, but none has one. Only then the directory can be
+ * replaced. */
 void directory_flush(struct directory *d, bool vacant);
 /* Forgets the watches and lists of the last connection. */
 void directory_connected(struct directory *d);
 /* Sends no more requests: the session is closed. */
 void directory_closed(struct directory *d);
 
-/* Asks for a list that is sent after the op numbered `after`. */
+/* Requests a list at the end of the batch, unless one that was requested after
+ * the op numbered `after` is in flight. */
 void directory_list(struct directory *d, uint64_t after);
-/* Asks for a list that is sent after all ops so far. A list that is in flight
- * may be stale. */
+/* Requests a list at the end of the batch, even if one is in flight, which may
+ * show an older state. */
 void directory_list_anew(struct directory *d);
 
-/* Notes that a server has contradicted itself.  Repeated contradictions delay
- * the next requests. */
+/* Delays the next lists and creates if this function is called several times in
+ * a row. Called when a server has contradicted itself, so that repeated
+ * contradictions cause no flood of requests. */
 void directory_doubt(struct directory *d);
 
 /* Lists the children again at each change. `more`: counts one more contender
  * that wants this. */
 void directory_watch_children(struct directory *d, bool more);
+/* Undoes directory_watch_children for one contender. */
 void directory_unwatch_children(struct directory *d);
+/* Called when a server has reported a change of the children. Lists them, if a
+ * contender wants this. */
 void directory_children_changed(struct directory *d);
 /* Returns whether the server would report a change since the last list. */
 bool directory_sees_children(const struct directory *d);
@@ -131,7 +142,8 @@ bool directory_sees_children(const struct directory *d);
 bool directory_takes_orphans(struct directory *d);
 void directory_remove_orphan(struct directory *d, const char *name);
 
-/* Called when the last contender of this session has left the directory. */
+/* Makes the next lists check again the nodes that had other owners. Called when
+ * the last contender of this session has left the directory. */
 void directory_leave(struct directory *d);
 
 /* Creates the missing directory and its parents. */

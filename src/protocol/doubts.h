@@ -28,17 +28,21 @@
 enum { DOUBTS_AT_ONCE = 100 };
 
 void doubts_init(struct doubts *doubts);
-/* Marks the queue if the contender's create is in doubt.  Called before the
- * contender forgets its node. */
+/* Marks the queue as in doubt if the reply to the contender's create was lost:
+ * its directory is listed from time to time. Called before the contender
+ * forgets its node. */
 void doubts_note(struct contender *c);
-/* Ends the doubt: the ZooKeeper session has ended. */
+/* Removes the mark of doubts_note, because the ZooKeeper session has ended. */
 void doubts_end(struct queue *queue);
 
+/* Returns when the next turn is due; NEVER: no turn is needed. */
 int64_t doubts_due(const struct doubts *doubts,
                    const struct pipeline *pipeline);
-/* Begins a turn that is due.  The caller then calls doubts_list for each
- * queue. */
+/* Begins a turn, which lists up to DOUBTS_AT_ONCE directories. The caller then
+ * calls doubts_list for each queue. */
 void doubts_begin_turn(struct doubts *doubts, struct pipeline *pipeline);
+/* Requests a list for a queue in doubt, unless this turn has requested enough
+ * lists. */
 void doubts_list(struct queue *queue);
 
 #pragma GCC visibility pop

@@ -7,16 +7,17 @@
 
 #pragma GCC visibility push(hidden)
 
-/* fast_requeue_begin is called after the create was sent, fast_requeue_go_on
- * after its reply. Both return false if a list is needed to find the node's
- * position. */
+/* Make a returning contender watch the last known node instead of listing. The
+ * first is called after its create was sent, the second after the reply, which
+ * has the number of its node. Both return false if a list is needed to find the
+ * node's position. */
 bool fast_requeue_begin(struct contender *c);
 bool fast_requeue_go_on(struct contender *c);
-/* Called between fast_requeue_begin and fast_requeue_go_on when the tail is
- * gone. */
+/* Makes the contender list after all, because the node that it watches is gone.
+ * Called between fast_requeue_begin and fast_requeue_go_on. */
 void fast_requeue_lose(struct contender *c);
 
-/* Records the last node behind `own` as the tail.  `listing` shows the
+/* Stores the last nodes behind `own` as the tail (tail.h). `listing` shows the
  * contender's node. */
 void fast_requeue_note_tail(const struct contender *c,
                             const struct listing *listing,

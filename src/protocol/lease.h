@@ -151,7 +151,7 @@ struct lease {
   int64_t tick;      /* 0: not known */
   int64_t least;     /* L; 0: no option and no connection yet */
   int64_t timeout;   /* T; 0: no connection yet */
-  int64_t until;     /* believe while now < until */
+  int64_t until;     /* the session is alive while now < until */
   int64_t connected; /* when the connection attempt began */
   int newest, count;
   struct {
@@ -164,22 +164,22 @@ struct lease {
 void lease_init(struct lease *lease, int64_t least, int64_t tick);
 /* Forgets all proofs: a new session begins. */
 void lease_reset(struct lease *lease);
-/* Notes that a connection attempt for this session may be under way from
- * `started` on. */
+/* Shortens the lease: from `started` on, a connection attempt for this session
+ * may be under way, and a server may grant it a shorter timeout. */
 void lease_attempting(struct lease *lease, int64_t started);
 /* Begins a new connection.  Earlier proofs of the session stay valid, for as
  * long as the timeout of this connection permits. */
 void lease_connected(struct lease *lease, int64_t started, int64_t timeout);
-/* Notes that a committed round, sent at `sent`, was answered. */
+/* Extends the lease: a committed round that was sent at `sent` was answered. */
 void lease_confirm(struct lease *lease, int64_t sent, int64_t now);
 /* Returns whether prompt replies from now on renew the lease each time before
  * it ends.  After a silence the lease may be valid now and still be lost.  Its
  * rounds are from before the silence, and new rounds count only after gap +
  * T/24.  T/10 is added for the pace of the rounds.
  *
- * Of the holds that would be lost in this way, the function predicts 98 %.  It
- * delays one in eight of the grants after a silence without need, by at most
- * T/3.  Without a silence it delays no grant. */
+ * Of the holds that would be lost in this way, the function predicts 98 %. It
+ * also delays one in eight of the grants after a silence needlessly, by at most
+ * T/3. Without a silence it delays no grant. */
 bool lease_lasts(const struct lease *lease, int64_t now);
 /* Returns how long after a round the next one is sent while this session holds
  * a lock. */

@@ -34,8 +34,8 @@ static inline bool mkdir_rehearses(const struct pipeline *pipeline) {
  * `part`, which has room for the whole path and serves as the op's path. */
 void mkdir_prepare(struct op *op, const struct pipeline *pipeline, char *part,
                    const char *path, size_t length);
-/* Handles the reply, which is not a transient refusal.  Returns the next step
- * and sets `length` for it. */
+/* Returns the next step after the reply `rc`, which is not a transient refusal.
+ * Sets `length` for the next request. */
 enum mkdir_step mkdir_answered(const struct op *op, struct pipeline *pipeline,
                                int rc, const char *path, size_t *length);
 

@@ -71,7 +71,7 @@ enum role {
   ROLE_KAZOO_READ,
   ROLE_LATCH,  /* of Curator's LeaderLatch */
   ROLE_MEMBER, /* of a double barrier */
-  ROLE_HOLD,   /* an acquisition's own node, beside `holder` */
+  ROLE_HOLD,   /* of an unfair lock: the node beside `holder` */
 };
 
 struct entry {
@@ -106,7 +106,7 @@ struct name_base {
  * than `size`, the data ask the holder to release the lock. */
 size_t data_own_size(const char *data, size_t size);
 
-/* Uses the last five of the random bytes. */
+/* Draws a base from the last five of the random bytes. */
 void name_base_init(struct name_base *base, const unsigned char random[16]);
 
 /* Writes `<base><id>-lock-`, or with the marker of `role`, for the node with
@@ -117,18 +117,20 @@ void name_format(char *out, size_t size, const struct name_base *base,
 /* Parses a child's name; returns ROLE_FOREIGN if it is not a contender's. */
 enum role name_parse(const char *name, int32_t *sequence);
 
-/* Reads the id in a name that a session of this base may have created; false
- * for all others.  Only the node's owner proves it. */
+/* Sets `id` to the id in `name`, and returns true if a session with this base
+ * may have created a node of that name. Only the node's owner proves it. */
 bool name_id(const char *name, const struct name_base *base, uint64_t *id);
 
-/* Copies the contenders from `names` and sorts them; NULL: no memory.
+/* Returns the contenders among `names`, copied and sorted by their numbers;
+ * NULL: no memory.
  *
  * ZooKeeper's counter is an int32 that stays at its largest value or, for
  * creates in one batch, continues at the smallest.  Near that end two nodes may
  * share a number, or a newer node may have a smaller number than an older
  * one. */
 struct listing *listing_new(const char *const *names, int count);
-/* Copies all names and sorts them by name, without parsing them. */
+/* Returns all names, copied and sorted by name, without parsing them; NULL: no
+ * memory. */
 struct listing *listing_new_of_all(const char *const *names, int count);
 /* Returns whether the numbers fail to tell which entries are ahead of `own`. */
 bool listing_is_disordered(const struct listing *listing,

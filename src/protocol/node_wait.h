@@ -1,6 +1,6 @@
-/* A node wait: a wait for a change of a node, without a node of its own.  It is
- * used at a barrier, for the end of a leader, and for the other members of a
- * double barrier to leave.
+/* A node wait: a client waits for a change of a node, and creates no node for
+ * this. Clients wait so at a barrier, until a leader has left, and until the
+ * other members of a double barrier have left.
  *
  * All node waits of a session at one node share one watch (watch.h), with each
  * other and with contenders. */
@@ -25,17 +25,18 @@ struct deadline {
 
 struct node_wait;
 
-/* Called at the end. `met`: the wait has succeeded. Otherwise `v->refusal_code`
- * and `v->reason` tell why it failed. The handler may begin another node wait
- * with the same memory. */
+/* Called at the end of the wait. If `met`, the wait has succeeded. Otherwise it
+ * has failed, for the reason in `v->refusal_code` and `v->reason`. The handler
+ * is allowed to begin another node wait with the same memory. */
 typedef void node_wait_handler(struct node_wait *v, bool met);
 
 struct node_wait {
   const char *path; /* valid until it ends */
   enum node_wait_kind kind;
-  int known;    /* CROWD: the count; it ignores `proves` and `patient` */
-  bool proves;  /* read only after a round that began later than the wait */
-  bool patient; /* false: ends after the first read in any case */
+  int known; /* CROWD: the count; `proves` and `patient` are ignored */
+  /* First sends a round (a committed request): the reads behind it are new. */
+  bool proves;
+  bool patient; /* false: fails if the first read does not meet it */
   int64_t until;
   node_wait_handler *ended;
   void *owner;
@@ -73,13 +74,14 @@ void node_waits_init(struct node_waits *node_waits, struct contenders *all);
 /* Begins a node wait.  The caller has filled the public fields.  False: no
  * memory. */
 bool node_wait_begin(struct node_waits *node_waits, struct node_wait *v);
-/* Ends the node wait, unless it has ended. */
+/* Ends the node wait as failed, unless it has ended. */
 void node_wait_refuse(struct node_wait *v, enum refusal_code why, int reason);
 
 void deadline_set(struct node_waits *node_waits, struct deadline *deadline,
                   int64_t due);
 /* Returns the refusal code for a wait whose deadline has passed. */
 enum refusal_code node_waits_too_late(const struct node_waits *node_waits);
+/* Ends the node waits and barrier leaves whose deadlines have passed. */
 void node_waits_run(struct node_waits *node_waits);
 static inline int64_t node_waits_due(const struct node_waits *node_waits) {
   return timers_due(&node_waits->timers);
@@ -91,6 +93,7 @@ void node_waits_connected(struct node_waits *node_waits);
 void node_waits_disconnected(struct node_waits *node_waits);
 /* Sends again the requests that could not be sent. */
 void node_waits_drive(struct node_waits *node_waits);
+/* Ends all node waits as failed. */
 void node_waits_refuse(struct node_waits *node_waits, enum refusal_code why,
                        int reason);
 

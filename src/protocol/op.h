@@ -68,7 +68,8 @@ enum reply_code {
   REASON_ACL = -1008,
   REASON_CROWDED = -1009,
   /* The other part of a transaction was refused, so the server did neither. For
-   * a delete with `beside`: that node does not exist. */
+   * a delete with `beside`, this means that the node `beside` does not
+   * exist. */
   REPLY_UNDONE = -1011,
 };
 
@@ -117,11 +118,11 @@ struct reply {
   int64_t czxid, owner; /* OP_CREATE, _GET, _EXISTS, _READ, _WRITE, _PING */
   int64_t ctime_ms, mtime_ms; /* OP_READ, _PING, with the version */
   int version;
-  int length, children;    /* OP_PING: bytes of data, nodes below it */
-  const void *data;        /* OP_GET: its first OP_SHOWN bytes */
-  int size;                /* without the mark that asks to release */
-  bool revoked;            /* OP_GET: the data ask for a release of the lock */
-  struct listing *listing; /* OP_LIST, _NAMES; NULL then: no memory */
+  int length, children; /* OP_PING: bytes of data, number of children */
+  const void *data;     /* OP_GET: its first OP_SHOWN bytes */
+  int size;     /* of the data, without the mark that asks for a release */
+  bool revoked; /* OP_GET: the data ask for a release of the lock */
+  struct listing *listing; /* OP_LIST, OP_NAMES; NULL: no memory for the list */
 };
 
 /* The bytes of a watched node's data that are kept, to identify its owner. */
@@ -135,20 +136,22 @@ struct op {
   void *owner;
   const char *path;
   /* OP_CREATE, OP_REMOVE: the name of another node in the same directory. The
-   * same transaction deletes it, or creates it as an ephemeral node with the
-   * data. */
+   * same transaction creates that node as well, ephemeral and with the same
+   * data, or deletes it as well. */
   const char *beside;
   /* OP_MKDIR, OP_REMOVE without `beside`, OP_WRITE: the path of a node that
-   * must exist.  If it does not, nothing is done and the reply is REPLY_UNDONE.
-   * With it, the reply to OP_MKDIR does not describe the new node. */
+   * must exist. If that node is missing, nothing is done and the reply is
+   * REPLY_UNDONE. With `provided`, the reply to OP_MKDIR does not describe the
+   * new node. */
   const char *provided;
-  bool anew; /* with `provided`: delete an existing node of that name first */
+  /* OP_MKDIR with `provided`: replaces the node at `path`, which must exist. */
+  bool anew;
   const void *data; /* OP_CREATE, OP_WRITE, OP_MKDIR (NULL: null) */
   int size;
   int version; /* OP_WRITE */
   /* OP_REMOVE, if `counted`: the required number of children ever created in
-   * the directory (struct listing).  If it differs, nothing is done and the
-   * reply is REPLY_UNDONE. */
+   * the directory (struct listing). If the number differs, nothing is done and
+   * the reply is REPLY_UNDONE. */
   int creates;
   enum op_kind kind : 8;
   bool watch;      /* watch the children */
@@ -157,7 +160,7 @@ struct op {
   bool shared;     /* OP_MKDIR: others may read it and create in it */
   bool insists;    /* resent a few times after transient refusals */
   bool counted;    /* OP_REMOVE: with the condition `creates` */
-  bool joins; /* OP_REMOVE and the next OP_CREATE: may share a transaction */
+  bool joins;      /* OP_REMOVE, then OP_CREATE: one transaction can do both */
 
   /* Private to the pipeline: */
   bool in_flight;  /* or held, to be sent later */
@@ -170,7 +173,7 @@ struct op {
 
 enum watch_event { WATCH_DELETED, WATCH_CHANGED, WATCH_CHILDREN };
 
-/* The world outside the protocol. */
+/* The functions by which the protocol sends requests and opens sessions. */
 struct transport {
   void *self;
   /* Sends a request; the reply comes later as session_reply(serial), in the

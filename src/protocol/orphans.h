@@ -19,24 +19,28 @@ struct orphans_owner {
 
 struct orphans;
 
-/* Returns the orphans of the directory at `path`, which stays the owner's
- * memory.  `flush` runs at the end of the batch and calls orphans_send.  NULL:
- * no memory. */
+/* Returns a new, empty set of orphans of the directory at `path`, which stays
+ * the owner's memory. `flush` runs at the end of the batch and calls
+ * orphans_send. NULL: no memory. */
 struct orphans *orphans_new(const struct orphans_owner *owner,
                             struct pipeline *pipeline,
                             struct deferred_call *flush, const char *path,
                             size_t length);
 /* Frees `s`. Must not be called while orphans_are_known returns true. */
 void orphans_free(struct orphans *s);
+/* Returns whether `s` has orphans, including those of other sessions. */
 bool orphans_are_known(const struct orphans *s);
 
 /* Returns whether more orphans are accepted just now. */
 bool orphans_take_more(struct orphans *s);
-/* Deletes the child if this session owns it.  False: no memory. */
+/* Reads the owner of the child, and deletes the child if this session is the
+ * owner. False: no memory. */
 bool orphans_remove(struct orphans *s, const char *name);
 
+/* Sends the reads of owners that wait, unless too many are in flight. */
 void orphans_send(struct orphans *s);
-/* Allows another check of nodes that had other owners. */
+/* Forgets the nodes that had other owners, so that the next list makes zklock
+ * read their owners again. */
 void orphans_forget_foreign(struct orphans *s);
 /* Sends no more requests: the session is closed. */
 void orphans_closed(struct orphans *s);

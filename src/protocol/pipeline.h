@@ -1,6 +1,6 @@
 /* The pipeline: requests to ZooKeeper and their replies, over successive
- * connections.  Also the lease, which follows from the replies.  It knows
- * nothing of locks. */
+ * connections. It keeps the lease, too, which follows from the replies. The
+ * pipeline knows nothing of locks. */
 #ifndef ZKLOCK_PIPELINE_H
 #define ZKLOCK_PIPELINE_H
 
@@ -50,10 +50,12 @@ struct counters {
 /* The functions that the pipeline calls to report to its owner. */
 struct pipeline_owner {
   void *self;
-  /* A server has confirmed a round, which can renew the lease. */
+  /* Called when a server has confirmed a round (a committed request, lease.h).
+   * The lease may be renewed. */
   void (*proved)(void *self);
-  /* The lease of a hold has run out: no server replies. */
+  /* Called when the lease of a hold has run out, because no server replied. */
   void (*silent)(void *self);
+  /* Logs `message`: the operation failed at `path` with `rc`. */
   void (*trouble)(void *self, const char *message, const char *path, int rc);
 };
 
@@ -97,8 +99,7 @@ struct pipeline {
   bool round_refused; /* a round was refused, and none confirmed since */
   bool proof_wanted;  /* a contender is first without a lasting lease */
   int64_t round_sent, round_before; /* when the last two rounds were sent */
-  int64_t retry_at;                 /* when to send again what could not be
-                                     * sent */
+  int64_t retry_at;                 /* when to repeat failed sends */
 
   uint64_t serial;
   struct op *flight, **flight_end; /* sent and not answered, in order */
@@ -115,31 +116,34 @@ void pipeline_init(struct pipeline *pipeline, const struct transport *transport,
                    const struct pipeline_owner *owner, const char *chroot,
                    const unsigned char random[16]);
 
-/* Accepts an op: it is sent in order, at once or later, and always answered.
- * Returns false if there is no connection, or if it could not be sent.  In the
- * second case pipeline_is_to_retry says when to try again. */
+/* Sends an op, at once or later but in order, and promises a reply to its
+ * handler. Returns false if there is no connection, or if the op could not be
+ * sent; then no reply comes. In the second case the caller can try again when
+ * pipeline_is_to_retry returns true. */
 bool pipeline_submit(struct pipeline *pipeline, struct op *op);
+/* Makes pipeline_is_to_retry return true after a short pause. */
 void pipeline_retry(struct pipeline *pipeline);
+/* Logs `message` (struct pipeline_owner). */
 void pipeline_trouble(struct pipeline *pipeline, const char *message,
                       const char *path, int rc);
 
 /* Returns half of the pause plus a random part of the other half. */
 int64_t pipeline_jitter(struct pipeline *pipeline, int64_t pause);
-/* Begins or extends the pause after a transient refusal `rc`; refusals_end ends
- * the series. */
+/* Begins a pause after the transient refusal `rc`, unless one lasts. Each pause
+ * in a row is longer. refusals_end ends the series. */
 void pipeline_back_off(struct pipeline *pipeline, struct refusals *refusals,
                        int rc);
 static inline void refusals_end(struct refusals *refusals) {
   *refusals = (struct refusals){0};
 }
-/* Returns whether the pause lasts. If so, pipeline_is_to_resume returns true at
- * its end. */
+/* Returns whether the pause lasts. If so, also makes pipeline_is_to_resume
+ * return true at the end of the pause. */
 bool pipeline_holds_back(struct pipeline *pipeline,
                          const struct refusals *refusals);
 /* Does the same for a pause until `at`. */
 bool pipeline_waits_until(struct pipeline *pipeline, int64_t at);
 
-/* Sends the lingering delete by itself: no create has joined it. */
+/* Sends the delete that waits for a create to join it, by itself. */
 void pipeline_flush(struct pipeline *pipeline);
 
 /* Returns whether a node of this owner belongs to this session object: to its
@@ -160,7 +164,7 @@ static inline bool pipeline_lease_lasts(const struct pipeline *pipeline) {
   return pipeline_lease_stands(pipeline) &&
          lease_lasts(&pipeline->lease, pipeline->now);
 }
-/* Renews the lease as soon as possible. */
+/* Makes the session send a round as soon as possible, to renew the lease. */
 void pipeline_prove(struct pipeline *pipeline);
 
 /* Called by the session: */
@@ -171,14 +175,17 @@ void pipeline_connected(struct pipeline *pipeline, int64_t session,
 void pipeline_disconnected(struct pipeline *pipeline);
 /* Called when the ZooKeeper session has expired or was given up. */
 void pipeline_expired(struct pipeline *pipeline);
+/* Ends the last connection, as pipeline_disconnected does, and all pauses. */
 void pipeline_closed(struct pipeline *pipeline);
+/* Calls the handler of the op numbered `serial`, unless its connection is
+ * over. */
 void pipeline_reply(struct pipeline *pipeline, uint64_t serial,
                     const struct reply *reply);
 
 /* Each returns true once, when its pause has ended. */
 bool pipeline_is_to_retry(struct pipeline *pipeline);
 bool pipeline_is_to_resume(struct pipeline *pipeline);
-/* Sends again the ops with `insists`. */
+/* Sends again the refused ops with `insists`, if their pause is over. */
 void pipeline_insist(struct pipeline *pipeline);
 /* Schedules a poll of watches (watch.c) in T/6 or a little less. At that time
  * pipeline_is_to_look returns true, once. */
@@ -186,11 +193,12 @@ void pipeline_look_later(struct pipeline *pipeline);
 bool pipeline_is_to_look(struct pipeline *pipeline);
 /* Returns `due`, or the time of the next retry if that is later. */
 int64_t pipeline_not_before_retry(const struct pipeline *pipeline, int64_t due);
-/* Sends a round if one is due; sends a nudge if an op is unanswered for too
- * long. */
+/* Sends a heartbeat if a round is due. */
 void pipeline_beat(struct pipeline *pipeline, enum need need);
+/* Sends a nudge if an op is unanswered for too long: a small request, at which
+ * a server finds an op that it has lost. */
 void pipeline_nudge(struct pipeline *pipeline);
-/* Returns when the session must call one of these functions. */
+/* Returns when one of the functions above has something to do. */
 int64_t pipeline_due(const struct pipeline *pipeline, enum need need);
 
 static inline void counter_add(_Atomic uint64_t *counter, int n) {

@@ -11,7 +11,9 @@
  * queue_flush. */
 struct queue *queue_new(struct contenders *all, const char *path,
                         void (*flush)(struct deferred_call *deferred_call));
-bool queue_is_idle(const struct queue *queue); /* nothing is left */
+/* Returns whether the queue has no contenders and no requests, so that it can
+ * be freed. */
+bool queue_is_idle(const struct queue *queue);
 void queue_free(struct queue *queue);
 
 /* Admits parked contenders, in order and as far as possible, and sends due
@@ -21,24 +23,32 @@ void queue_flush(struct queue *queue);
 void queue_admit(struct contender *c);
 /* Makes the next flush consider all parked contenders again. */
 void queue_rewind(struct queue *queue);
-/* Drives all contenders that are not parked. */
+/* Sends the request that each contender needs (acquire_fsm_drive), except
+ * PARKED contenders. */
 void queue_drive(struct queue *queue);
+/* Sends in a new connection what the contenders and the directory need. */
 void queue_connected(struct queue *queue);
-/* Reports from now on to this holder whether other nodes are in its queue. */
+/* Reports to this holder from now on, by NEWS_ALONE and NEWS_COMPANY, whether
+ * other nodes are in its queue. */
 void queue_look_around(struct contender *c);
+/* Called when a server has reported a change of the directory's children.
+ * Reports COMPANY, and lists the directory if a contender wants this. */
 void queue_children_changed(struct queue *queue);
+/* Reports COMPANY: without a connection, no server reports new nodes. */
 void queue_disconnected(struct queue *queue);
-/* Removes the unwanted watches, after a disconnection. */
+/* Removes the watches that have no watchers. Called after a disconnection, and
+ * to repeat removals that failed. */
 static inline void queue_sweep(struct queue *queue) {
   watches_sweep(&queue->directory.watches);
 }
-/* Polls the nodes that may not be read. */
+/* Reads the polled nodes again (watches_look_again). */
 static inline void queue_look_again(struct queue *queue) {
   watches_look_again(&queue->directory.watches);
 }
 void queue_closed(struct queue *queue);
 
-/* Wakes a queue that waits for the quota; false: there is none to wake. */
+/* Makes one queue that waits for the quota, and has room now, admit contenders
+ * at the end of the batch. Returns false if there is no such queue. */
 bool queue_wake_crowded(struct contenders *all);
 
 /* Returns this session's holder; NULL: none. */

@@ -1,5 +1,6 @@
-/* A contender's position in the queue: computes it from a list, and acts on
- * it. */
+/* A contender's position in the queue. A list shows the nodes ahead of the
+ * contender. If there are none, the lock is granted, otherwise nodes ahead are
+ * watched. */
 #ifndef ZKLOCK_QUEUE_POSITION_H
 #define ZKLOCK_QUEUE_POSITION_H
 
@@ -7,18 +8,23 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Handles a list that was requested after the contender's create. */
+/* Finds the contender's node in a list, which was requested after its create,
+ * and acts on its position: grants, waits or refuses. */
 void queue_position_listed(struct contender *c, const struct listing *listing);
-/* Acts on what the list has shown: the contender is first, or sets watches. */
+/* Grants the lock if the last list showed no node ahead. Otherwise watches the
+ * contender's own node and the nodes ahead. */
 void queue_position_act(struct contender *c);
-/* Handles a read of the node ahead of a waiter, or its denial. */
+/* If the ACL of the node ahead forbids reading, makes the contender watch the
+ * children of the directory, or list them, instead: a server need not report
+ * the deletion of such a node. Called after each read of the node ahead. */
 void queue_position_predecessor_read(struct contender *c);
 /* Watches the contender's own node from now on. */
 void queue_position_watch_own(struct contender *c);
 
-/* Looks in a list for the node of a contender that waits or leaves.  Calls
- * `found` if it waits and the list has its node.  Otherwise the contender
- * begins again, or is gone. */
+/* Looks in a list for the node of a contender that waits or leaves. Calls
+ * `found` if the contender waits and the list shows its node. If the list does
+ * not show it, the contender creates another. A contender that leaves deletes
+ * the node, or ends if the list does not show it. */
 void queue_position_find(struct contender *c, const struct listing *listing,
                          void (*found)(struct contender *c,
                                        const struct listing *listing,

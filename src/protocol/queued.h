@@ -16,7 +16,9 @@ bool queued_may_remove(struct contender *c);
 watch_handler queued_heard;
 void queued_note_blocker(struct contender *c);
 
-/* Handles the news of the watch of the contender's own node. */
+/* Acts on news of the contender's own node. Stores the owner that a read has
+ * shown. If the node is gone or another session's, ends the hold, or begins the
+ * wait again. */
 void queued_hear_own(struct contender *c, enum watch_news news,
                      const struct reply *reply);
 

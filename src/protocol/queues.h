@@ -15,7 +15,8 @@ struct queues {
   struct queue *buckets[QUEUES_BUCKETS];
 };
 
-/* Registers itself in `all` as the source of queues. */
+/* Initializes an empty set of queues, and makes it the source of
+ * `all->queue_of`. */
 void queues_init(struct queues *queues, struct contenders *all);
 /* Frees all queues; there are no contenders left in them. */
 void queues_free(struct queues *queues);

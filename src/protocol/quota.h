@@ -18,11 +18,11 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Every contender may enter up to the first limit, and only urgent ones up to
- * the second.  Urgent are the first contender of this session on a path, and
- * those that must not wait for the session's contenders ahead of them.  If
- * urgent contenders waited for others to leave, those might wait for them in
- * turn. */
+/* Every contender is allowed to enter up to the first limit, and only urgent
+ * ones up to the second. Urgent are the first contender of this session on a
+ * path, and those that must not wait for the session's contenders ahead of
+ * them. If urgent contenders waited for others to leave, those might wait for
+ * them in turn. */
 #ifndef QUOTA_LIMITS
 #define QUOTA_LIMITS 800000, 1000000
 #endif
@@ -42,15 +42,15 @@ enum quota_answer {
  * length. */
 size_t quota_of_node(size_t directory);
 
-/* Asks for `bytes` more.  `leaving`: some nodes of this session are being
- * deleted. */
+/* Returns whether the quota has room for `bytes` more. `leaving`: some nodes of
+ * this session are being deleted. */
 enum quota_answer quota_ask(const struct quota *quota, size_t bytes,
                             bool urgent, bool leaving);
 
 void quota_take(struct quota *quota, size_t bytes);
 void quota_give(struct quota *quota, size_t bytes);
-/* Lets another contender try, because the one that was woken did not need the
- * quota. */
+/* Makes quota_was_freed return true, so that another contender tries: the one
+ * that was woken did not need the quota. */
 void quota_pass_on(struct quota *quota);
 /* Returns whether quota was returned since the last call, so that a waiter may
  * fit now. */

@@ -9,13 +9,15 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Deletes the node of `c`, if there is one.  A contender without a decision
- * begins again afterwards. */
+/* Deletes the node of `c`, if there is one, and then ends `c`. But a contender
+ * that was neither granted the lock nor refused begins again instead. */
 void acquire_fsm_leave(struct contender *c);
-/* LEAVING: continues once it is known whether there is a node. */
+/* Deletes the node of `c`, which is LEAVING, or ends `c` if it has no node.
+ * Called when a reply or a list has shown whether it has one. */
 void acquire_fsm_go_on_leaving(struct contender *c);
 
-/* Each of these does nothing if it comes too late. */
+/* Refuses `c`. This function and those below do nothing if they come too late:
+ * the contender was decided before, or the hold has ended. */
 void acquire_fsm_refuse(struct contender *c, enum refusal_code why, int reason);
 /* Refuses `c` because of `rc`: `what` failed for the first `length` bytes of
  * its directory's path (struct denial). */
@@ -30,14 +32,16 @@ void acquire_fsm_fail(struct contender *c, const char *what, size_t length,
                       int rc);
 /* Refuses `c` because its deadline has passed. */
 void acquire_fsm_time_out(struct contender *c);
+/* Ends a hold, and deletes its node. */
 void acquire_fsm_release(struct contender *c);
+/* Ends a hold as lost, reports NEWS_LOST, and deletes its node. */
 void acquire_fsm_lose(struct contender *c, enum loss why);
 /* Ends a hold whose lease has run out. */
 void acquire_fsm_lose_overdue(struct contender *c);
 /* Ends a hold whose node is known to be gone. */
 void acquire_fsm_lose_node(struct contender *c);
-/* Decrements the counts of this session's waiters behind a node of `c` that was
- * just deleted. */
+/* Decrements the number of nodes ahead in the views of this session's waiters
+ * behind `c`, whose node was just deleted. */
 void acquire_fsm_count_down(struct contender *c);
 
 /* Called for each contender: after a lost connection, at the end of the
@@ -48,15 +52,18 @@ void acquire_fsm_close(struct contender *c);
 
 /* Called only by acquire_fsm.c: */
 
-/* Submits the request that LEAVING needs; idempotent. */
+/* Sends the request that `c` needs in LEAVING: to find its node, to check its
+ * owner, or to delete it. Sends nothing if that request is in flight. */
 void acquire_fsm_try_to_leave(struct contender *c);
-/* LEAVING: handles the reply to OP_PING or OP_REMOVE. */
+/* Continues LEAVING after the reply to OP_PING (which reads the owner) or
+ * OP_REMOVE: deletes the node, tries again later, or ends `c`. */
 void release_fsm_answered(struct contender *c, enum op_kind asked_for,
                           const struct reply *reply);
 /* Sets the timer of `c` to `pause` from now, or to its deadline if that is
  * earlier. */
 void acquire_fsm_look_in(struct contender *c, int64_t pause);
-/* Ends `c`: its node is gone. */
+/* Ends `c`, whose node is gone. Without a decision, `c` begins again
+ * instead. */
 void acquire_fsm_finish(struct contender *c);
 
 #pragma GCC visibility pop

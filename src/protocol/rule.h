@@ -34,10 +34,11 @@ struct ahead {
   bool before_proves;
 };
 
-/* The client whose names a directory uses.  In the order of lua_acquire.c,
- * too. */
+/* The client library whose node names a directory uses. The order is that of
+ * their names in lua_acquire.c. */
 enum layout { LAYOUT_CURATOR, LAYOUT_KAZOO, LAYOUT_LATCH };
 
+/* Returns the role of the nodes of this kind. */
 enum role rule_role(enum kind kind, enum layout layout);
 /* Returns the role of the writer that downgrades to a reader of this role. */
 enum role rule_writer(enum role reader);
@@ -58,6 +59,7 @@ bool rule_holds(const struct listing *listing, const struct entry *e);
 /* Returns the number of a double barrier's members.  Every child counts that a
  * client may have created as a member, unless its name is another kind's. */
 int rule_members(const struct listing *listing);
+/* Sets `ahead` to the nodes in the list that keep `own` waiting. */
 void rule_apply(enum kind kind, int permits, const struct listing *listing,
                 const struct entry *own, struct ahead *ahead);
 

@@ -29,7 +29,8 @@ enum session_state {
 #undef X
 };
 
-/* Receives what happens to the session. */
+/* The functions that receive changes of the session's state, and failed
+ * operations for the log. */
 struct listener {
   void *self;
   void (*session)(void *self, enum session_state state);
@@ -109,10 +110,10 @@ void session_end_barrier_leave(struct session *s, int64_t now,
 bool session_ask(struct session *s, int64_t now, struct op *op);
 void session_close(struct session *s, int64_t now);
 
-/* Reports from the client:
- *
- * A connection attempt may be under way from now on. Its reply may be lost, and
- * the server may have granted a shorter timeout than zklock knows. */
+/* Reports from the client: */
+
+/* A connection attempt begins, which shortens the lease. Its reply may be lost,
+ * and the server may have granted a shorter timeout than zklock knows. */
 void session_attempting(struct session *s, int64_t now);
 /* A connection is established. `started` is a time before its attempt began. It
  * is later than the sending of every request that was answered in the last
@@ -128,17 +129,18 @@ void session_disconnected(struct session *s, int64_t now);
  * newcomers are refused with this reason. */
 void session_refused(struct session *s, int64_t now, int reason);
 void session_expired(struct session *s, int64_t now);
-/* Returns whether only reconnection attempts may keep the session alive, and
- * with it nodes that must be deleted.  Called when an attempt was not answered.
- * If true, the caller gives up the session and calls session_expired. */
+/* Returns whether the session, and with it nodes that must be deleted, may live
+ * only because of the attempts to reconnect. Called when an attempt was not
+ * answered. If true, the caller gives up the session and calls
+ * session_expired. */
 bool session_is_beyond_help(const struct session *s, int64_t now);
 void session_reply(struct session *s, int64_t now, uint64_t serial,
                    const struct reply *reply);
 void session_event(struct session *s, int64_t now, enum watch_event event,
                    const char *path);
 
-/* Ends each batch of the calls above: runs what is due and sends what
- * waited. */
+/* Ends a batch of the calls above: ends waits and holds whose time is up, and
+ * sends the requests of the batch. */
 void session_run(struct session *s, int64_t now);
 /* Returns whether a delete waits for a create to join it. If so, session_flush
  * sends it and must be called before the thread sleeps. */
@@ -154,7 +156,8 @@ int64_t session_due(const struct session *s);
 static inline bool session_is_connected(const struct session *s) {
   return s->state == SESSION_CONNECTED;
 }
-/* Returns the time until which the session is proved to live. */
+/* Returns the end of the lease: until then no server can have expired the
+ * session. */
 static inline int64_t session_lease(const struct session *s) {
   return s->pipeline.lease.until;
 }

@@ -2,9 +2,9 @@
  * newcomer. A contender that has held the lock and returns can wait for them,
  * and needs no list until they are gone.
  *
- * The tail is only a hint and never grants: a contender that follows it has
- * seen no list, and one must follow. The number of the contender's node shows
- * how many nodes were created in between. */
+ * The tail is only a hint: a contender that follows it has seen no list, and is
+ * not granted the lock before a list. The number of the contender's node shows
+ * how many nodes were created between the tail and that node. */
 #ifndef ZKLOCK_TAIL_H
 #define ZKLOCK_TAIL_H
 
@@ -13,21 +13,22 @@
 #pragma GCC visibility push(hidden)
 
 struct tail {
-  unsigned seen_in; /* the connection of that list; 0: nothing is known */
-  enum kind kind;   /* the kind that these nodes block */
-  enum role role;   /* the role of a node of that kind */
+  unsigned seen_in; /* the connection of that list; 0: no list is known */
+  enum kind kind;   /* the kind of contender that waits for these nodes */
+  enum role role;   /* the role of that contender's node */
   int32_t number;   /* the last number known to be assigned */
   int length;       /* how many nodes block a newcomer */
   char last[NAME_MAX_USUAL];   /* the name of the last blocking node */
   char before[NAME_MAX_USUAL]; /* the name before `last`; "": none */
 };
 
-/* Stores the nodes behind `own`, whose contender holds the lock or is about to.
- * They will be ahead of the next node of its kind.  If there are none, the tail
- * is unknown. */
+/* Stores the nodes behind `own` as the tail. The contender of `own` holds the
+ * lock, or is about to. When it returns, they will be ahead of its next node.
+ * If no node is behind `own`, the tail becomes unknown. */
 void tail_note(struct tail **tail, unsigned connection, enum kind kind,
                const struct listing *listing, const struct entry *own);
-void tail_forget(struct tail *tail); /* may be NULL */
+/* Makes the tail unknown.  `tail` can be NULL. */
+void tail_forget(struct tail *tail);
 /* Returns `tail` if it was stored in this connection and applies to a node of
  * this kind and role; or NULL. */
 const struct tail *tail_for(const struct tail *tail, unsigned connection,
@@ -35,7 +36,8 @@ const struct tail *tail_for(const struct tail *tail, unsigned connection,
 /* Returns how many nodes were created between the tail and `name`, which a
  * server has just created.  -1: unknown. */
 int tail_gap(const struct tail *tail, const char *name);
-/* Makes `name` the new tail if no node was created in between. */
+/* Adds `name` to the tail as its last node, if no node was created in
+ * between. */
 void tail_grow(struct tail *tail, const char *name);
 
 #pragma GCC visibility pop

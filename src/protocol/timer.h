@@ -12,7 +12,7 @@
 
 struct timer {
   int64_t due;         /* NEVER: not armed */
-  struct timer *child; /* the first of those due later */
+  struct timer *child; /* the first child; children are due later */
   struct timer *next;  /* sibling */
   struct timer **link; /* the pointer to this timer; NULL: in no heap */
 };
@@ -26,6 +26,7 @@ void timer_init(struct timer *timer);
 void timer_set(struct timers *timers, struct timer *timer, int64_t due);
 /* Removes and returns the earliest timer if it is due by `now`; or NULL. */
 struct timer *timer_pop(struct timers *timers, int64_t now);
+/* Returns when the earliest timer is due; NEVER: there is none. */
 int64_t timers_due(const struct timers *timers);
 
 #pragma GCC visibility pop

@@ -12,7 +12,8 @@
 struct contender;
 
 struct wait_ops {
-  /* PARKED and admitted: calls acquire_fsm_enter, now or later. */
+  /* Called when a PARKED contender is admitted. Calls acquire_fsm_enter, at
+   * once or later. */
   void (*enter)(struct contender *c);
   /* Called after the create was sent, and after its reply. */
   void (*sent)(struct contender *c);
@@ -20,25 +21,29 @@ struct wait_ops {
   /* Determines whether the contender has a node and is first.  Sends the
    * requests that it needs for this. */
   void (*look)(struct contender *c);
-  /* QUEUED: does the same as `look`, because the lease is valid again or the
-   * timer has fired before the deadline. */
+  /* Does the same as `look`, but asks again for what is known already. Called
+   * in QUEUED when the lease is valid again, or when the timer fires before the
+   * deadline. */
   void (*look_anew)(struct contender *c);
-  /* LEAVING with a node: returns whether it may be deleted by its name.  If
-   * not, sends the requests to find out. */
+  /* Returns whether the node of a LEAVING contender can be deleted by its name.
+   * If this is not known, sends the requests to find out. */
   bool (*may_remove)(struct contender *c);
-  /* Handles a list that was requested after the create. */
+  /* Receives each list that was requested after the create. */
   void (*listed)(struct contender *c, const struct listing *listing);
+  /* Receives the news of the watches of the contender. */
   watch_handler *heard;
-  /* Stores in c->blocker which node keeps it waiting, for its refusal. */
+  /* Stores in `c->blocker` the node that keeps the contender waiting, for the
+   * message of its refusal. */
   void (*note_blocker)(struct contender *c);
-  /* Runs at the end of each step that concerns the contender.  Does its own
-   * work, then calls acquire_fsm_settle. */
+  /* Called at the end of a step, after contender_settle_later. Does what only
+   * this way of waiting needs, then calls acquire_fsm_settle. */
   void (*settle)(struct contender *c);
 };
 
-/* queued: nodes in the order of their numbers.  semaphore: permits behind a
- * gate, which needs memory for a second contender (`gate`).  unfair: one node
- * of one name.  barrier enter: the members of a double barrier. */
+/* The ways of waiting. queued: nodes in the order of their numbers. semaphore:
+ * permits behind a gate, which needs memory for a second contender (`gate`).
+ * unfair: one node of one name. barrier enter: the members of a double
+ * barrier. */
 extern const struct wait_ops queued_wait_ops, semaphore_wait_ops,
     unfair_wait_ops, barrier_enter_wait_ops;
 

@@ -3,7 +3,7 @@
  * waiter waits for. The watch is removed at the server when its last watcher
  * has left.
  *
- * Each contender has a slot for it, a watcher, with a function that receives
+ * A contender joins a watch by a watcher, which has a function that receives
  * the news. The contender that created the node is called first. It must know
  * that it has lost its node before the next contender learns that it is
  * first. */
@@ -27,8 +27,8 @@ enum watch_news {
 };
 
 struct watcher;
-/* Receives news. `reply` is that of the read which found the news; NULL: an
- * event. */
+/* Receives news of the node. `reply` is the reply to the read that brought the
+ * news, or NULL if an event of the server brought it. */
 typedef void watch_handler(struct watcher *watcher, enum watch_news news,
                            const struct reply *reply);
 
@@ -63,11 +63,11 @@ struct watch {
   unsigned armed_in;  /* the connection in which the server confirmed the
                        * watch */
   unsigned hidden_in; /* the connection in which the node was hidden */
-  unsigned left_in;   /* the connection whose server may have it, unwanted */
+  unsigned left_in;   /* the connection that may still have an unwanted watch */
   uint32_t hash;
   char *data;   /* the first bytes of the node's data, as read last */
-  int size;     /* of all the data; 0: none, or this session's node */
-  bool awaited; /* the node may be missing: `exists` keeps the watch armed */
+  int size;     /* of all its data; 0: none, or this session's node */
+  bool awaited; /* the node can be missing: `exists` keeps the watch armed */
   bool revoked; /* the data asked the holder to release the lock */
   char name[];
 };
@@ -94,10 +94,11 @@ static inline void *watcher_owner(struct watcher *watcher) {
  * none.  Sends no request yet.  False: no memory. */
 bool watch_want(struct watcher *watcher, struct watches *watches,
                 const char *name);
+/* Ends the watching of `watcher`. The last watcher to leave ends the watch. */
 void watch_drop(struct watcher *watcher);
 
-/* Asks the server for the watch, unless the server has it or the request is in
- * flight. Does nothing if the watcher has no watch. */
+/* Reads the node, which arms its watch, unless watch_is_known returns true or a
+ * read is in flight. Does nothing if the watcher has no watch. */
 void watch_arm(const struct watcher *watcher);
 /* Reads the node, even if its watch is armed. */
 void watch_read(const struct watcher *watcher);
@@ -133,23 +134,26 @@ bool watch_is_for(const struct watcher *watcher, const char *name);
  * that joins an armed watch later receives no news of that request. */
 bool watch_is_revoked(const struct watcher *watcher);
 
-/* Reports `message` for the child, as pipeline_trouble does, because of
- * `rc`. */
+/* Logs `message` with the child's path and `rc` (pipeline_trouble). */
 void watch_say(const struct watcher *watcher, const char *message, int rc);
 
 /* Returns the child's name; NULL: no watch. */
 const char *watch_name(const struct watcher *watcher);
-/* Stores the first bytes of a child's data, as the last read found them.
- * Returns the size of all the data; 0: not read. */
+/* Sets `*data` to the first bytes of a child's data, as the last read found
+ * them. Returns the size of all the data; 0: not read. */
 int watch_data(const struct watches *watches, const char *name,
                const void **data);
 
-/* Handles a server's event. */
+/* Reports a server's event to the watchers of a child. The event has ended the
+ * watch at the server. */
 void watches_fired(struct watches *watches, const char *name,
                    enum watch_event event);
-/* Polls the nodes that may not be read (watch.c). */
+/* Reads each polled node again. These are the nodes that the session has no
+ * permission to read, and those that can be missing: a server may send no event
+ * for them. */
 void watches_look_again(struct watches *watches);
-/* Removes the unwanted watches after a disconnection. */
+/* Removes the watches that have no watchers. Called after a disconnection, and
+ * to repeat removals that failed. */
 void watches_sweep(struct watches *watches);
 
 #pragma GCC visibility pop

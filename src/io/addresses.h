@@ -1,8 +1,9 @@
-/* The servers' addresses, and when each may be tried. Pure.
+/* The servers' addresses, and the time from which each can be tried again.
+ * Pure.
  *
- * If the connections to a server do not last, it gets a pause that doubles with
+ * An address whose connections do not last gets a pause. The pause doubles with
  * each such connection, whatever the server replied before. During the pause,
- * the other servers are tried. */
+ * the other addresses are tried. */
 #ifndef ZKLOCK_ADDRESSES_H
 #define ZKLOCK_ADDRESSES_H
 
@@ -13,16 +14,16 @@
 #pragma GCC visibility push(hidden)
 
 struct address {
-  const char *text;  /* ip:port, in `texts` */
-  const char *names; /* its host names, in `texts`, separated by ' ' */
-  int failures;      /* in a row */
-  bool is_refused;   /* a TLS certificate was refused at the last attempt */
+  const char *text;  /* ip:port, a part of `texts` */
+  const char *names; /* its host names, separated by ' '; in `texts` */
+  int failures;      /* number of failures in a row */
+  bool is_refused;   /* the last attempt refused a TLS certificate */
   int64_t not_before;
 };
 
 struct addresses {
   int count;
-  int next; /* the index to try first */
+  int next; /* the index of the address to try first */
   struct address *list;
   char *texts;
   uint64_t jitter; /* state of a random generator */
@@ -31,28 +32,32 @@ struct addresses {
 void addresses_init(struct addresses *addresses, uint64_t seed);
 void addresses_free(struct addresses *addresses);
 
-/* Replaces the addresses by those in `ip:port name…,…`, in random order, so
- * that clients spread over the servers. Addresses that stay keep their state.
- * Returns false if there is no memory; then nothing has changed. */
+/* Replaces the addresses by those in `list`: `ip:port name…,…`. Puts them into
+ * random order, so that clients spread over the servers. Addresses that stay
+ * keep their failures and pauses. Returns false and changes nothing if there is
+ * no memory. */
 bool addresses_set(struct addresses *addresses, const char *list);
-/* Returns whether these are the same addresses with the same names, in any
+/* Returns whether `list` has the same addresses with the same names, in any
  * order. */
 bool addresses_are(const struct addresses *addresses, const char *list);
-/* Returns the index of an address, or -1. */
+/* Returns the index of the address with this text, or -1. */
 int addresses_find(const struct addresses *addresses, const char *text);
 
-/* Returns the next address that may be tried now, or -1. */
+/* Returns the index of the next address that is not in a pause, or -1. */
 int addresses_take(struct addresses *addresses, int64_t now);
-/* Returns when an address may be tried again; INT64_MAX: there is no address. */
+/* Returns when the first pause of an address ends; INT64_MAX: there is no
+ * address. */
 int64_t addresses_due(const struct addresses *addresses);
 
-/* Records a failed attempt, or a connection that ended early. The longest pause
- * is a tenth of the session timeout, between 0.1 and 2 seconds. */
+/* Begins a pause of the address, after a failed attempt or a connection that
+ * ended early. The longest pause is a tenth of the session timeout, between 0.1
+ * and 2 seconds. */
 void addresses_failed(struct addresses *addresses, int which, int64_t now,
                       int64_t timeout);
-/* Records whether TLS was refused. Returns whether all servers refuse it. */
+/* Records whether TLS was refused at this address. Returns whether the last
+ * attempts at all addresses were refused. */
 bool addresses_refused(struct addresses *addresses, int which, bool is_refused);
-/* Records a connection that lasted. */
+/* Ends the pauses of an address, because its connection has lasted. */
 void addresses_served(struct addresses *addresses, int which);
 
 #pragma GCC visibility pop

@@ -1,15 +1,16 @@
-/* A session's requests about nodes, apart from its locks. Lua decides what to
- * ask.
+/* Asks: a session's requests about nodes, apart from its locks. An ask is a
+ * list of requests that are sent for the Lua layer.
  *
- * The requests of one ask do not wait for each other. They are sent in order,
- * as the in-flight limit has room, and one event carries all replies. A read
- * after a sync is at least as new as that sync. Other reads may be out of date:
- * a server answers them from its own state, which may lag behind the leader.
+ * The requests of one ask do not wait for each other's replies. They are sent
+ * in order, as the in-flight limit has room, and one event carries all replies.
+ * A read after a sync is at least as new as that sync. Other reads can be out
+ * of date: a server answers them from its own state, which can lag behind the
+ * leader.
  *
  * Other clients decide how many children a directory has and how large their
  * data are. So zklock does not list a directory with more than ASK_CHILDREN
- * children. An ask limits the data that it keeps: for larger data, only the
- * Stat is returned. */
+ * children. An ask also limits the data that it keeps: of a node with larger
+ * data, it returns only the Stat. */
 #ifndef ZKLOCK_ASK_H
 #define ZKLOCK_ASK_H
 
@@ -20,17 +21,17 @@
 
 enum {
   ASK_CHILDREN = 50000,
-  /* The approximate size of a child's name and its share of the list,
-   * on the pipeline. */
+  /* The approximate size of a child's name in a reply. It counts towards the
+   * in-flight limit. */
   ASK_CHILD_BYTES = 64,
-  /* The least share of the in-flight limit for a read. The data may have grown
-   * since their size was read, up to the size of a packet. So at most sixteen
-   * reads are in flight, and they return at most 16 MiB. */
+  /* The least share of the in-flight limit for a read. It is large because the
+   * data can have grown since their size was read, up to the size of a packet.
+   * So at most sixteen reads are in flight, and they return at most 16 MiB. */
   ASK_READ_BYTES = IN_FLIGHT_BYTES / 16,
-  ASK_PACKET = 1024 * 1024, /* servers close the connection at more */
+  ASK_PACKET = 1024 * 1024, /* for larger packets, servers close connections */
 };
 
-/* A text without a NUL at its end; `text` is NULL: none. */
+/* A text without a NUL at its end. If there is none, `text` is NULL. */
 struct text {
   const char *text;
   size_t size;
@@ -41,12 +42,13 @@ struct asked {
   struct text operation;
   struct text path; /* without the chroot; "/" is the chroot itself */
   struct text data;
-  struct text provided; /* the path of a node that must exist */
-  int number; /* "set": the version, -1 any; "get", "list": the known number of
-                 bytes or children */
+  struct text provided; /* the path of a node that must exist, or none */
+  /* "set": the version that the node must have; -1: any. "get", "list": the
+   * known number of bytes or children. */
+  int number;
 };
 
-/* What a server has replied about a node. */
+/* The Stat of a node, as a server has replied it. */
 struct known {
   int64_t czxid, owner, ctime_ms, mtime_ms;
   int version, length, children;
@@ -57,63 +59,67 @@ struct ask;
 struct request {
   struct op op; /* its owner is this request */
   struct ask *ask;
-  struct nonce *nonce; /* may exist for this transaction; or NULL */
-  char *text;          /* its path, and what else `op` refers to */
+  struct nonce *nonce; /* the nonce (nonce.h) that it checks; or NULL */
+  char *text;          /* its path, and the other data of `op` */
   int number;
-  int cost;          /* its share of the in-flight limit; or OUTSIDE */
-  const char *whole; /* "mkdir": the path to create, */
-  size_t length;     /* ... of which this part is in progress, */
-  int tries;         /* ... and the number of parts tried so far */
+  int cost;          /* its share of the in-flight limit, or OUTSIDE */
+  const char *whole; /* "mkdir": the path to create */
+  size_t length;     /* length of the part of it that is created now */
+  int tries;         /* number of creates tried so far */
 
   /* The reply. */
   int rc;
   struct known known;
-  char *data; /* "get": the data; "list": the names in order, each with its NUL;
-                 NULL: none, or not kept */
+  /* "get": the data. "list": the names in order, each with its NUL. NULL: there
+   * are none, or they were too large. */
+  char *data;
   size_t size;
 };
 
-/* (c) constant after core_ask, (i) owned by the I/O thread until it posts the
- * replies, then by the Lua thread, which frees the ask */
+/* Access to the fields: (c) constant after core_ask, (i) used by the I/O thread
+ * until it posts the replies, then by the Lua thread, which frees the ask. */
 struct ask {
   struct subject subject;
   struct message begin, answered;
-  uint64_t number; /* (c) identifies it in the event */
-  struct acquisition
-      *acquisition;  /* (c) the hold to check: see ask_to_verify */
-  int64_t each, all; /* (c) most data kept, in bytes: per node; in total */
+  uint64_t number; /* (c) identifies the ask in its event */
+  /* (c) The hold to check (ask_to_verify), or NULL. */
+  struct acquisition *acquisition;
+  int64_t each, all; /* (c) limits of kept data, in bytes: per node; in total */
 
   struct session *session;                   /* (i) */
   struct in_flight_limit *limit;             /* (i) */
   void (*done)(void *self, struct ask *ask); /* (i) */
   void *self;                                /* (i) */
   struct sender sender;                      /* (i) */
-  int64_t kept;                              /* (i) bytes of data */
-  int cursor, pending;                       /* (i) sent; unanswered */
-  bool in_line; /* (i) the in-flight limit will call `send` */
+  int64_t kept;        /* (i) number of bytes of data kept so far */
+  int cursor, pending; /* (i) number of sent; of unanswered requests */
+  bool in_line;        /* (i) `sender` is in the queue of the in-flight limit */
 
-  int rc;    /* (i) REPLY_OK, or why requests have no reply */
-  bool gone; /* (i) no node of `acquisition`, or another session owns it */
+  int rc; /* (i) REPLY_OK, or why the ask failed as a whole */
+  /* (i) The hold of `acquisition` has ended, or its node is missing or another
+   * hold's. */
+  bool gone;
   int count;
   struct request requests[];
 };
 
-/* Creates an ask with room for `count` requests. Returns NULL if there is no
- * memory. */
+/* Creates an empty ask with room for `count` requests. `each` and `all` limit
+ * the data that it keeps. Returns NULL if there is no memory. */
 struct ask *ask_new(int count, int64_t each, int64_t all);
 void ask_free(struct ask *ask);
 
 enum ask_fault { ASK_FINE, ASK_NO_MEMORY, ASK_WRONG };
 
-/* Adds a request. All operations but the last three are a single request:
+/* Adds a request to the ask. "mkdir" and the two after it take several
+ * requests; each other operation is a single one:
  *
- *   "sync"
+ *   "sync"         makes the server catch up with the leader
  *   "exists"       returns the Stat
  *   "list"         returns the names of all children
  *   "get"          returns the data and the Stat
- *   "set"
+ *   "set"          writes the data
  *   "create"       creates a persistent node
- *   "delete"
+ *   "delete"       deletes the node
  *   "delete-both"  deletes an unfair lock's node, whose path is given, and the
  *                  node beside it, in one transaction
  *   "mkdir"        creates a directory and its parents
@@ -121,11 +127,12 @@ enum ask_fault { ASK_FINE, ASK_NO_MEMORY, ASK_WRONG };
  *   "delete-once"  never late: see nonce.h */
 enum ask_fault ask_add(struct ask *ask, const char *chroot,
                        const struct asked *asked);
-/* Creates an ask that checks whether the hold's node exists and is its own.
- * Returns NULL if there is no memory. */
+/* Creates an ask that checks whether the hold's node still exists and was
+ * created by this hold. Returns NULL if there is no memory. */
 struct ask *ask_to_verify(struct acquisition *acquisition);
 
-/* Runs on the I/O thread. Calls `done` once, perhaps before it returns. */
+/* Starts to send the requests. Calls `done` once all are answered or the ask
+ * has failed, perhaps before it returns. Runs on the I/O thread. */
 void ask_begin(struct ask *ask, struct session *session,
                struct in_flight_limit *limit,
                void (*done)(void *self, struct ask *ask), void *self);

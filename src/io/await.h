@@ -1,10 +1,10 @@
-/* A wait that acquires no lock, as both threads see it. It is either a node
- * wait (node_wait.h) or the barrier leave of a member from a double barrier
- * (barrier_leave.h).
+/* An await: a wait that acquires no lock. Both threads share this record. It is
+ * either a node wait, which waits for a change of a node (node_wait.h), or a
+ * barrier leave, by which a member leaves a double barrier (barrier_leave.h).
  *
- * Access to the fields: (c) constant once sent, (i) the I/O thread only, (p)
- * published: written by the I/O thread until it posts the event, constant
- * afterwards. */
+ * Access to the fields: (c) constant once the await was sent, (i) the I/O
+ * thread only, (p) published: written by the I/O thread until it posts the
+ * event, and constant afterwards. */
 #ifndef ZKLOCK_AWAIT_H
 #define ZKLOCK_AWAIT_H
 
@@ -15,7 +15,8 @@
 
 struct await;
 
-/* Receives the results, on the I/O thread. */
+/* The functions that an await calls on the I/O thread: `over` reports its end,
+ * `release` releases the member's hold. */
 struct await_port {
   void *self;
   void (*over)(void *self, struct await *await);
@@ -24,40 +25,42 @@ struct await_port {
 
 struct await {
   struct subject subject;
-  _Atomic int references; /* of the Lua handle, each queued message, and the
-                           * session until it has forgotten the await */
-  struct core *core;      /* (c) */
-  uint64_t number;        /* (c) identifies it in the event */
-  struct acquisition
-      *acquisition;          /* (c) the departing member; NULL: a node wait */
-  struct message begin, end; /* commands: start and cancel */
-  struct message over;       /* the event */
+  /* One each for the Lua object, for each queued message, and for the session
+   * until it forgets the await. */
+  _Atomic int references;
+  struct core *core; /* (c) its session */
+  uint64_t number;   /* (c) identifies the await in its event */
+  /* (c) The member that leaves; NULL: this is a node wait. */
+  struct acquisition *acquisition;
+  struct message begin, end;      /* commands: start and cancel */
+  struct message over;            /* the event */
   const struct await_port *port;  /* (i) */
-  bool known;                     /* (i) the session refers to it */
-  bool met;                       /* (p) false: see refusal code and reason */
+  bool known;                     /* (i) the session refers to the await */
+  bool met;                       /* (p) the wait succeeded; else see below */
   enum refusal_code refusal_code; /* (p) */
   int reason;                     /* (p) */
-  union { /* (i), except (c) for what the constructor fills in */
+  union {                         /* (i), except the constructor's fields (c) */
     struct node_wait node_wait;
     struct barrier_leave barrier_leave;
   };
-  char path[]; /* (c) with the chroot */
+  char path[]; /* (c) the node's path, with the chroot */
 };
 
-/* Returns NULL if there is no memory. The deadline is `until`. Unless
- * `patient`, it waits for replies of a server only, not for the node to
- * change. */
+/* Creates a node wait with the deadline `until`. If `patient` is false, it
+ * waits for a server's replies only, not for the node to change. Returns NULL
+ * if there is no memory. */
 struct await *await_new(const char *chroot, const char *path,
                         enum node_wait_kind kind, int known, bool patient,
                         int64_t until);
-/* Returns a barrier leave of `member`, an acquisition whose lock was
- * granted. */
+/* Creates a barrier leave of `member`, an acquisition whose lock was granted.
+ * Returns NULL if there is no memory. */
 struct await *await_barrier_leave(struct acquisition *member, bool patient,
                                   int64_t until);
 void await_keep(struct await *await);
 void await_drop(struct await *await);
 
-/* Both run on the I/O thread. `session` is NULL if the session is closing. */
+/* Start and cancel the wait. Both run on the I/O thread. `session` is NULL if
+ * the session is closing; then the wait fails at once. */
 void await_begin(struct await *await, struct session *session, int64_t now,
                  const struct await_port *port);
 void await_end(struct await *await, struct session *session, int64_t now);

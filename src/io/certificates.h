@@ -1,5 +1,6 @@
-/* The files of the option `tls`. They are read again for each connection, so
- * that certificates can be renewed while the session lives. */
+/* The certificates and the key in the files of the option `tls`. The files are
+ * read again for each connection, so that certificates can be renewed while the
+ * session lives. */
 #ifndef ZKLOCK_CERTIFICATES_H
 #define ZKLOCK_CERTIFICATES_H
 
@@ -9,17 +10,17 @@
 #pragma GCC visibility push(hidden)
 
 struct certificates {
-  const struct tls_settings *settings; /* without a module: no TLS */
-  struct tls_context *context;         /* what was read last; NULL: nothing */
+  const struct tls_settings *settings; /* its `module` is NULL: no TLS */
+  struct tls_context *context; /* contents of the files, if read; or NULL */
 };
 
 void certificates_init(struct certificates *certificates,
                        const struct tls_settings *settings);
 void certificates_free(struct certificates *certificates);
 
-/* Returns a link to a server of one of these names, from what the files have
- * now. Returns NULL if that fails. If the files cannot be used any more, uses
- * what was read last. `problem`: what is wrong with the files, or "". */
+/* Reads the files, and returns a TLS link to a server that has one of these
+ * names. If the files cannot be used any more, uses the contents that were read
+ * last. Returns NULL on failure. Sets `problem` to what is wrong, or to "". */
 struct tls_link *certificates_link(struct certificates *certificates,
                                    const char *names, char problem[TLS_TEXT]);
 

@@ -1,8 +1,8 @@
-/* The clock for leases and deadlines. It counts the time during which the
- * machine sleeps, because servers count that time, too.
+/* The clock for leases and deadlines. It also counts the time while the machine
+ * is suspended, because servers count that time, too.
  *
  * poll(2) and similar calls do not count it. After a suspend, a thread in poll
- * goes on sleeping although its deadline has passed. So threads wait with
+ * would go on sleeping although its deadline has passed. So threads wait with
  * clock_poll, which a timer of this clock wakes (Linux: timerfd). Without such
  * a timer, clock_poll checks the clock once a second. */
 #ifndef ZKLOCK_CLOCK_H
@@ -13,19 +13,20 @@
 
 #pragma GCC visibility push(hidden)
 
-int64_t clock_now(void); /* nanoseconds; any thread, a signal handler too */
+int64_t clock_now(void); /* in nanoseconds; any thread or signal handler */
 
 /* A timer of one thread. Child programs do not inherit its descriptor. */
 struct clock_timer {
-  int fd;     /* -1: no usable timer */
-  int64_t at; /* when it expires; INT64_MAX: not set */
+  int fd;     /* -1: there is no usable timer */
+  int64_t at; /* when it expires; INT64_MAX: it is not set */
 };
 
-void clock_timer_open(struct clock_timer *timer); /* failure is tolerated */
+void clock_timer_open(
+    struct clock_timer *timer); /* on failure, there is no timer */
 void clock_timer_close(struct clock_timer *timer);
 /* Works like poll(2), until the time `until` of clock_now; INT64_MAX: without a
  * limit. Returns 0 only when that time has come. `fds` must have room for one
- * more entry, for the timer. `timer` may be NULL. */
+ * more entry, for the timer. `timer` is allowed to be NULL. */
 int clock_poll(struct clock_timer *timer, struct pollfd *fds, nfds_t count,
                int64_t until);
 

@@ -1,5 +1,5 @@
-/* A session: the state that both of its threads see, and what its I/O thread
- * reports.
+/* A session: the state that its two threads share, and the functions by which
+ * its I/O thread reports to the Lua thread.
  *
  * Only the I/O thread uses the protocol, its contenders and the client
  * (io_thread.c). The functions for the Lua thread are in lua_thread.h. */
@@ -22,9 +22,9 @@
 /* Access: (c) constant after core_open, (i) the I/O thread only, (l) the Lua
  * thread only, (a) atomic. Members without a mark document their own access. */
 struct core {
-  _Atomic int references;    /* (a) both threads, and each hold in Lua */
-  _Atomic int users;         /* (a) threads that may use the channel */
-  pid_t owner;               /* (c) the process that may use the session */
+  _Atomic int references; /* (a) both threads, and each hold reference */
+  _Atomic int users;      /* (a) number of threads that still use the channel */
+  pid_t owner;            /* (c) the process that is allowed to use it */
   struct settings *settings; /* (c) */
   struct channel channel;
   struct log log;
@@ -34,53 +34,54 @@ struct core {
   struct proof proof;
   _Atomic int64_t session_id; /* (a) */
   _Atomic int64_t timeout;    /* (a) negotiated, nanoseconds; 0: none yet */
-  _Atomic uint64_t states;    /* (a) not reported yet: 4 bits each, newest
-                               * lowest */
-  _Atomic int failure;        /* (a) enum client_failure */
-  _Atomic uint64_t waits[WAIT_BUCKETS]; /* (a) grants by wait: < 2^n us */
-  _Atomic bool ending;      /* (a) the process ends: see end in io_thread.c */
-  _Atomic int64_t alarm_at; /* (a) when EVENT_ALARM is wanted; NEVER */
+  /* (a) States that Lua has not read yet, 4 bits each; the newest is lowest. */
+  _Atomic uint64_t states;
+  _Atomic int failure;                  /* (a) enum client_failure */
+  _Atomic uint64_t waits[WAIT_BUCKETS]; /* (a) grants, by wait_bucket */
+  _Atomic bool ending;      /* (a) a signal ends the process (io_thread.c) */
+  _Atomic int64_t alarm_at; /* (a) when to post EVENT_ALARM; or NEVER */
 
   struct session session;                 /* (i), except its counters */
   struct client *client;                  /* (i) */
-  struct in_flight_limit in_flight_limit; /* (i) limits asks in flight */
+  struct in_flight_limit in_flight_limit; /* (i) limits the asks in flight */
   struct await_port port;                 /* (i) */
   struct clock_timer timer;               /* (i) */
   bool closing;                           /* (i) */
   struct message state_event, failed_event, closed_event; /* (i) sends them */
   struct message alarm_event;                             /* (i) sends it */
 
-  pthread_t thread;                  /* (l) */
-  struct message close;              /* (l) sends it, or an exit handler */
-  struct message nudge_event;        /* (l) sends it */
-  struct message alarm;              /* (l) sends it */
-  uint64_t turns, standing;          /* (l) local turns; waits for them */
-  uint64_t turn_waits[WAIT_BUCKETS]; /* (l) turns by wait: < 2^n us */
-  uint64_t numbers;                 /* (l) of acquisitions, asks and requests */
-  bool closed;                      /* (l) core_close was called */
-  bool left;                        /* (l) core_leave was called */
-  int requests;                     /* (l) unfinished nginx requests */
-  bool want_ends;                   /* (l) each of them posts EVENT_ENDED */
+  pthread_t thread;           /* (l) */
+  struct message close;       /* (l) sends it, or an exit handler does */
+  struct message nudge_event; /* (l) sends it */
+  struct message alarm;       /* (l) sends it */
+  uint64_t turns, standing;   /* (l) number of local turns; waiters for one */
+  uint64_t turn_waits[WAIT_BUCKETS]; /* (l) local turns, by wait_bucket */
+  uint64_t numbers; /* (l) last number given out: see struct turn */
+  bool closed;      /* (l) core_close was called */
+  bool left;        /* (l) core_leave was called */
+  int requests;     /* (l) number of unfinished nginx requests */
+  bool want_ends;   /* (l) each of these posts EVENT_ENDED */
   struct nginx_socket nginx_socket; /* (l) */
 };
 
 /* ---- The I/O thread ------------------------------------------------------ */
 
-/* Makes the calling thread the session's I/O thread. */
+/* Makes the calling thread the session's I/O thread, for assertions. */
 void core_runs_here(const struct core *core);
 
-/* Return the listeners for reports of the client, the session, and an
+/* Return the callbacks that receive reports of the client and the session. They
+ * publish the state and post events. core_hear receives the reports of an
  * acquisition's contender. */
 struct client_listener core_client_listener(struct core *core);
 struct listener core_session_listener(struct core *core);
 news_handler core_hear;
 
-/* Posts an event; Lua's loop is woken at the end of the I/O thread's turn. */
+/* Posts an event. Lua's loop is woken at the end of the I/O thread's pass. */
 void core_post(struct core *core, struct message *message, int kind);
 void core_publish_lease(struct core *core);
 void core_refuse(struct core *core, struct acquisition *acquisition,
                  enum refusal_code why, int reason);
-/* Posts EVENT_GONE if it is requested, once the acquisition's node is known to
+/* Posts EVENT_GONE if that is requested, and the acquisition's node is known to
  * be gone or cannot be deleted. */
 void core_tell_gone(struct core *core, struct acquisition *acquisition);
 
@@ -90,9 +91,11 @@ bool io_thread_start(struct core *core);
 
 /* ---- Both threads -------------------------------------------------------- */
 
-/* Each of the two threads leaves once; the second one closes the channel. */
+/* Ends the calling thread's use of the channel. Each of the two threads calls
+ * it once; the second call closes the channel. */
 void core_leave_channel(struct core *core);
-/* Count references to the memory, because proofs can outlive the session. */
+/* Add and remove a reference to the memory. The last removal frees it. Holds
+ * keep references, because their proofs can outlive the session. */
 void core_keep(struct core *core);
 void core_forget(struct core *core);
 

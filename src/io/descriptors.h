@@ -1,4 +1,4 @@
-/* File descriptors that child programs do not inherit. Where the system
+/* Creates file descriptors that child programs do not inherit. Where the system
  * supports it, this includes a program that another thread starts at the same
  * moment. */
 #ifndef ZKLOCK_DESCRIPTORS_H
@@ -8,11 +8,12 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Create descriptors that are also non-blocking. On failure, errno is set. */
+/* Create non-blocking descriptors. On failure, errno is set. */
 bool descriptors_pipe(int fds[2]);
 int descriptors_unix_socket(void);
 int descriptors_accept(int listener);
-/* Makes `to` a copy of `from`, which stays open. */
+/* Closes `to` and makes it a copy of `from`, which stays open. Returns false
+ * and sets errno on failure. */
 bool descriptors_replace(int to, int from);
 
 #pragma GCC visibility pop

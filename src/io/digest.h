@@ -1,4 +1,4 @@
-/* SHA-256, by the system's own implementation.  Pure. */
+/* SHA-256 by the system's own implementation. Pure. */
 #ifndef ZKLOCK_DIGEST_H
 #define ZKLOCK_DIGEST_H
 
@@ -8,7 +8,7 @@
 
 enum { DIGEST_DIGITS = 64 };
 
-/* Writes the digest of the text in hexadecimal digits, and a NUL. */
+/* Writes the SHA-256 of the text to `digits`, in hexadecimal, with a NUL. */
 void digest_sha256(char digits[DIGEST_DIGITS + 1], const char *text,
                    size_t size);
 

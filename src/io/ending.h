@@ -1,7 +1,7 @@
-/* Releases the locks of a process that a signal ends.
+/* Releases the locks of a process when a signal ends the process.
  *
- * Before the first call of ending_watch there are no handlers: they belong to
- * the process. */
+ * zklock installs no signal handler before the first call of ending_watch,
+ * because handlers belong to the program. */
 #ifndef ZKLOCK_ENDING_H
 #define ZKLOCK_ENDING_H
 
@@ -9,9 +9,9 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Makes `signal` stop the calling thread, then end the process's sessions, then
- * the process. An ignored signal stays ignored. Returns false and sets errno on
- * failure. */
+/* Installs a handler: `signal` stops the thread that has called this, ends the
+ * process's sessions, and then ends the process. An ignored signal stays
+ * ignored. Returns false and sets errno on failure. */
 bool ending_watch(int signal);
 
 #pragma GCC visibility pop

@@ -1,4 +1,5 @@
-/* Random bytes from the system. */
+/* Fills the memory with random bytes from the system. Returns false on
+ * failure. */
 #ifndef ZKLOCK_ENTROPY_H
 #define ZKLOCK_ENTROPY_H
 

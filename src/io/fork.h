@@ -1,11 +1,13 @@
-/* Prepares a fork, so that the child can connect.
+/* Delays each fork until it is safe, so that the child can open sessions
+ * itself.
  *
- * The child has our memory but none of our threads. A lock that another thread
- * held at the fork is held for ever in the child. So a fork waits until every
- * I/O thread sleeps, where it holds no lock of zklock or the C library. That
- * takes microseconds, or until the threads get a processor, and 2 s at most. A
- * lookup of a host name can take long: a fork waits 100 ms for it, once per
- * lookup. If it is still running then, the child cannot look up names. */
+ * The child of a fork has a copy of the memory but only the forking thread. If
+ * another thread holds a lock at the fork, that lock stays locked for ever in
+ * the child. So a fork waits until every I/O thread sleeps: then none of them
+ * holds a lock of zklock or the C library. That takes microseconds, or until
+ * the threads get a processor, and 2 s at most. A lookup of a host name can
+ * take long: a fork waits for it 100 ms, once per lookup. If it is still
+ * running then, the child cannot look up names. */
 #ifndef ZKLOCK_FORK_H
 #define ZKLOCK_FORK_H
 
@@ -14,29 +16,33 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Must be called before the first thread starts and before the functions below.
- * `in_child` runs in each child before fork returns there. Each function is
- * registered once; at most 4. */
+/* Makes each child call `in_child` before fork returns there. Installs zklock's
+ * fork handlers at its first call, so it must be called before the first thread
+ * starts and before the functions below. Each function is registered once; at
+ * most 4 are. */
 void fork_watch(void (*in_child)(void));
 
-/* Take and release the process-wide lock for the list of sessions. It is held
- * for a few instructions. */
+/* Take and release the lock of the process's list of sessions. A thread holds
+ * it for a few instructions. */
 void fork_lock(void);
 void fork_unlock(void);
-/* Returns false if the lock was not free before the deadline. */
+/* Takes that lock if it becomes free before the deadline; otherwise returns
+ * false. */
 bool fork_lock_before(int64_t deadline);
 
-/* Called by an I/O thread. It counts as awake from its start to its end, except
- * while it waits for something. fork_awake blocks while a fork is in
- * progress. */
+/* Count the I/O threads that are awake, for which a fork waits. An I/O thread
+ * calls fork_awake when it starts and after each wait, and fork_asleep before
+ * each wait and at its end. fork_awake blocks while a fork is in progress. */
 void fork_awake(void);
 void fork_asleep(void);
 
-/* Enclose all of a lookup. */
+/* Must be called before and after a lookup of host names: a fork waits for
+ * it. */
 void fork_lookup_begin(void);
 void fork_lookup_end(void);
-/* Returns whether a lookup was running when this process or one of its
- * ancestors was forked. Then a lock of the resolver may be held for ever. */
+/* Returns whether a lookup was running when this process, or one of its
+ * ancestors, was forked. Then a lock of the resolver can be locked for ever,
+ * and this process must not look up names. */
 bool fork_bars_lookups(void);
 
 #pragma GCC visibility pop

@@ -1,6 +1,7 @@
-/* Checks the first bytes that a server sends. A ZooKeeper server answers a
- * connect request with a packet of 36 or 37 bytes, after its length. The client
- * library does not check that length, and would take a web page for a session.
+/* Checks that the first bytes from a server are ZooKeeper's. A ZooKeeper server
+ * answers a connect request with a packet of 36 or 37 bytes, after its length.
+ * The client library does not check that length, and would take a web page for
+ * a session.
  *
  * The state is per thread: it belongs to the thread that created the socket. */
 #ifndef ZKLOCK_HANDSHAKE_H
@@ -11,25 +12,28 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Starts the check for a new socket that the library will read from. */
+/* Starts the check for a new socket of the client library. */
 void handshake_expect(int fd);
-/* Checks the server's first bytes. Must be called before each read. Returns -1
- * if the server is not ZooKeeper, and 0 when the check is done. Returns n > 0
- * if it needs more bytes: read at most n bytes, then call it again. */
+/* Checks the server's first bytes, without reading them. Must be called before
+ * each read. Returns -1 if the server is not ZooKeeper, and 0 when the check is
+ * done. Returns n > 0 if the check needs more bytes: read at most n bytes, then
+ * call it again. */
 int handshake_look(int fd);
-/* Does the same for bytes that were decrypted and not yet passed on, while
- * handshake_is_expected. */
+/* Does the same for bytes that were decrypted but not yet returned to the
+ * library. Only while handshake_is_expected. */
 int handshake_check(const char *data, size_t size);
 bool handshake_is_expected(int fd);
 
-/* Returns whether a server that sends this first may speak TLS: it is an alert
- * or a handshake. */
+/* Returns whether the server's first bytes can be TLS: an alert or a
+ * handshake. */
 bool handshake_is_tls(const char *data, size_t size);
 
-/* Returns a description of what is wrong, for a message. */
+/* Returns this thread's last description of a failure, for a message. The
+ * functions above and below set it. */
 const char *handshake_words(void);
 void handshake_say(const char *text);
-/* Describes the bytes of a server that should have spoken TLS. */
+/* Sets the description to: the server speaks no TLS. `data`: its first
+ * bytes. */
 void handshake_say_plain(const char *data, size_t size);
 
 #pragma GCC visibility pop

@@ -1,5 +1,6 @@
-/* Looks up the addresses of the servers. While there is no connection, it
- * repeats that every few seconds, because the servers may have moved. */
+/* Looks up the addresses of the servers' host names. While there is no
+ * connection, repeats the lookup every few seconds, because the servers may
+ * have moved. */
 #ifndef ZKLOCK_HOST_LOOKUP_H
 #define ZKLOCK_HOST_LOOKUP_H
 
@@ -15,33 +16,34 @@
 struct host_lookup {
   const struct hosts *hosts;   /* (c) */
   const struct wakeup *wakeup; /* (c) */
-  struct resolver *resolver;   /* running, or NULL */
-  int64_t due;                 /* when to look up; NEVER */
-  int64_t pause;               /* before the lookup after that */
+  struct resolver *resolver;   /* a lookup not yet done, or NULL */
+  int64_t due;                 /* when to start the next lookup; or NEVER */
+  int64_t pause;               /* the pause before the lookup after it */
 };
 
-/* An answer signals `wakeup`. */
+/* Initializes the lookup. `wakeup` is signalled when there is an answer. */
 void host_lookup_init(struct host_lookup *w, const struct hosts *hosts,
                       const struct wakeup *wakeup);
 
-/* Starts a lookup unless one is running. */
+/* Start a lookup unless one is running: now, or after a pause. */
 void host_lookup_ask(struct host_lookup *w);
 void host_lookup_ask_in(struct host_lookup *w, int64_t pause);
-/* Schedules another lookup. The pause grows with each answer. Does nothing if
- * all hosts are numeric addresses. */
+/* Schedules another lookup after a pause that grows with each answer. Does
+ * nothing if all hosts are numeric addresses. */
 void host_lookup_ask_again(struct host_lookup *w);
-/* Called when a connection was lost. Schedules a lookup, in case the servers
- * have moved. */
+/* Schedules a lookup after the loss of a connection, in case the servers have
+ * moved. */
 void host_lookup_expect_moves(struct host_lookup *w);
-/* Called when there is a connection. Cancels the scheduled lookup. */
+/* Cancels the scheduled lookup, because there is a connection. */
 void host_lookup_rest(struct host_lookup *w);
 
-/* Returns `ip:port name…,…`, valid until host_lookup_done, or NULL if there is
- * no answer yet. If it is empty, `*error` says why, and `*temporary` whether
- * that may change soon. */
+/* Returns the addresses, as `ip:port name…,…`, or NULL if there is no answer
+ * yet. They are valid until host_lookup_done. If none were found, returns "".
+ * Then `*error` is the reason, and `*temporary` is true if that can change
+ * soon. */
 const char *host_lookup_answer(struct host_lookup *w, const char **error,
                                bool *temporary);
-/* Drops the answer or the running lookup. */
+/* Frees the answer, or abandons the running lookup. */
 void host_lookup_done(struct host_lookup *w);
 
 #pragma GCC visibility pop

@@ -1,4 +1,5 @@
-/* Parses the list of servers: `host[:port],…[/chroot]`. Pure. */
+/* Parses the option `hosts`, the list of servers: `host[:port],…[/chroot]`.
+ * Pure. */
 #ifndef ZKLOCK_HOSTS_H
 #define ZKLOCK_HOSTS_H
 
@@ -18,17 +19,18 @@ struct host {
 
 struct hosts {
   int count;
-  struct host *list;               /* the caller of hosts_parse frees it */
-  char chroot[PATH_MAX_BYTES + 1]; /* "" or absolute */
+  struct host *list;               /* the caller of hosts_parse must free it */
+  char chroot[PATH_MAX_BYTES + 1]; /* "" or an absolute path */
 };
 
-/* Returns false on failure. `error` is then the end of a sentence that says
- * what is wrong, or empty if there is no memory. */
+/* Parses the list in `text`. Returns false on failure. Then `error` is the end
+ * of a sentence, such as "has an empty host name", or "" if there is no
+ * memory. */
 bool hosts_parse(struct hosts *hosts, const char *text, char *error,
                  size_t error_size);
 
-/* Returns what is wrong with a chroot, as the end of a sentence, or NULL. `/`
- * is valid and means no chroot. */
+/* Returns what is wrong with a chroot, as the end of a sentence such as "must
+ * not end with '/'", or NULL. `/` is valid and means no chroot. */
 const char *hosts_chroot_fault(const char *text, size_t length);
 
 #pragma GCC visibility pop

@@ -1,6 +1,6 @@
-/* Shared libraries in memory, and the addresses in their tables of imports. A
- * shared library calls imported functions through a table that the dynamic
- * linker has filled in. These functions rewrite it.
+/* Rewrites the import tables of shared libraries in memory. A shared library
+ * calls imported functions through a table of addresses that the dynamic linker
+ * has filled in. After a rewrite, it calls other functions.
  *
  * IMAGES is defined on systems where that is possible. */
 #ifndef ZKLOCK_IMAGES_H
@@ -21,22 +21,24 @@
 struct image {
   uintptr_t base, from, to;
   const ElfW(Dyn) * dynamic;
-  uintptr_t relro, relro_end; /* made read-only by the linker */
+  uintptr_t relro, relro_end; /* the part that the linker made read-only */
   const char *strings;
   const ElfW(Sym) * symbols;
 };
 
-/* Finds the library that contains this address. Returns false for the program
- * itself, whose imports stay unchanged. */
+/* Finds the shared library that contains this address. Returns false if there
+ * is none, or if it is the program itself, whose imports stay unchanged. */
 bool image_find(struct image *image, const void *inside);
 bool image_has(const struct image *image, const void *address);
 
-/* Returns the new address for a name that the library uses; NULL: unchanged.
- * `own`: the library's own definition of it; NULL: it imports it. */
+/* Chooses the new address for a name that the library uses; NULL: unchanged.
+ * `own`: the library's own definition of the name; NULL: it imports the
+ * name. */
 typedef const void *image_chooser(void *self, const char *name,
                                   const void *own);
 
-/* Rewrites the tables of the library. Returns false if that is impossible. */
+/* Rewrites the library's tables with the addresses that `choose` returns.
+ * Returns false if that is impossible. */
 bool image_bind(struct image *image, image_chooser *choose, void *self);
 
 #pragma GCC visibility pop

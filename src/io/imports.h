@@ -1,7 +1,8 @@
-/* Rewrites the imports of ZooKeeper's library, and our imports from it: see
- * imports.c. The library gets replacements for some functions of the C library.
- * They create descriptors that child programs do not inherit, resolve addresses
- * without a lock, and use the streams of stream.h. */
+/* Rewrites the imports of ZooKeeper's client library, and zklock's imports from
+ * it: see imports.c. The client library then calls replacements for some
+ * functions of the C library. They create descriptors that child programs do
+ * not inherit, resolve addresses without a lock, and use the streams of
+ * stream.h. */
 #ifndef ZKLOCK_IMPORTS_H
 #define ZKLOCK_IMPORTS_H
 
@@ -9,11 +10,11 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Runs once per process. Applies to the shared library that exports `function`,
- * among those that `module` (from dlopen) is linked to. On systems that link in
- * another way, nothing changes. */
+/* Rewrites the imports, once per process. The client library is the one that
+ * exports `function`, among those that `module` (from dlopen) is linked to. On
+ * systems whose linker works in another way, nothing changes. */
 void imports_replace(void *module, const char *function);
-/* Returns whether the library's sockets have streams. */
+/* Returns whether the client library's sockets use streams (stream.h). */
 bool imports_have_streams(void);
 
 #pragma GCC visibility pop

@@ -1,11 +1,11 @@
-/* The in-flight limit: how many of a session's asks may be unanswered at a
- * time, and how large their replies may be.
+/* The in-flight limit: how many of a session's asks can be unanswered at a
+ * time, and how large their replies can be.
  *
  * A server replies to a session in order. So a heartbeat or a lock's request
  * waits for the replies to all earlier asks. Other clients decide how many
  * children a directory has and how large their data are. So there is a limit,
- * however much there is to ask. Senders queue, and each sends one request per
- * turn.
+ * however much there is to ask. Senders queue, and each sends one request
+ * before the next sender's turn.
  *
  * Pure. */
 #ifndef ZKLOCK_IN_FLIGHT_LIMIT_H
@@ -20,25 +20,27 @@ enum { IN_FLIGHT_REQUESTS = 64, IN_FLIGHT_BYTES = 4 * 1024 * 1024 };
 /* A sender in the queue. */
 struct sender {
   struct sender *next;
-  int cost; /* approximate size of the reply to its next request */
-  /* Sends the next request. Returns true if there is another one; its cost was
-   * set. Returns false if the sender leaves the queue; its memory may be
-   * freed. */
+  int cost; /* approximate size of the next request's reply */
+  /* Sends the next request. Returns true if the sender has another one, whose
+   * cost it has set. Returns false if the sender leaves the queue; then its
+   * memory can already be freed. */
   bool (*send)(struct sender *sender);
   void *owner;
 };
 
 struct in_flight_limit {
-  int requests, bytes; /* in flight */
+  int requests, bytes; /* number in flight; sum of their costs */
   struct sender *first, **end;
   bool runs;
 };
 
 void in_flight_limit_init(struct in_flight_limit *in_flight_limit);
-/* Appends a sender to the queue. It may send before this returns. */
+/* Appends a sender to the queue. Its `send` can be called before this
+ * returns. */
 void in_flight_limit_join(struct in_flight_limit *in_flight_limit,
                           struct sender *sender);
-/* Records that a request of this cost was answered or never sent. */
+/* Frees the share of a request of this cost, which was answered or never sent.
+ * Then calls the senders that have room now. */
 void in_flight_limit_leave(struct in_flight_limit *in_flight_limit, int cost);
 
 #pragma GCC visibility pop

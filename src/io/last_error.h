@@ -1,5 +1,5 @@
 /* The last reason why there is no connection. The I/O thread records it; any
- * thread may read it. */
+ * thread is allowed to read it. */
 #ifndef ZKLOCK_LAST_ERROR_H
 #define ZKLOCK_LAST_ERROR_H
 
@@ -16,17 +16,17 @@ struct last_error {
   pthread_mutex_t lock;
   char text[LAST_ERROR_MAX];    /* (m) "": none yet */
   char refusal[LAST_ERROR_MAX]; /* (m) the last error that was a refusal */
-  bool is_fresh;                /* (m) since the last connection */
+  bool is_fresh; /* (m) `text` is newer than the last connection */
 };
 
 void last_error_init(struct last_error *last);
 void last_error_free(struct last_error *last);
 void last_error_note(struct last_error *last, const char *text);
-/* Records that the error was a server's refusal, or ours of a server. Later
- * errors do not hide it. */
+/* Keeps the last error: later errors do not hide it. Called if a server has
+ * refused this client, or this client a server. */
 void last_error_keep(struct last_error *last);
-/* Records that there is a connection again. Returns whether there was an error
- * before it. */
+/* Records that there is a connection again, and drops the kept error. Returns
+ * whether there was an error since the connection before. */
 bool last_error_is_over(struct last_error *last);
 void last_error_read(struct last_error *last, char *text, size_t size);
 

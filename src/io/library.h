@@ -1,10 +1,11 @@
-/* Wraps libzookeeper_st, ZooKeeper's single-threaded client, which the I/O
- * thread runs. There is one handle at a time. It has one address and makes one
- * attempt. client.c decides what follows the loss of a connection. This module
- * only works around the client library's defects.
+/* Wraps libzookeeper_st, ZooKeeper's single-threaded client library. The I/O
+ * thread runs it. One connection is open at a time, by one handle of the
+ * library. A handle has one address and makes one attempt. client.c decides
+ * what follows the loss of a connection. This module only works around the
+ * client library's defects.
  *
  *   library               creates handles, and reports their results
- *   library_connection    runs a handle: its attempt, its socket, its end
+ *   library_connection    the socket of a handle: connects, polls, closes
  *   library_requests      sends requests; callbacks put replies into the inbox
  *   library_transactions  does the same for requests of several parts
  *   library_answers       rejects replies that cannot be true
@@ -13,8 +14,8 @@
  *   library_listener.h    the callbacks for reports
  *
  * Only library*.[ch] include <zookeeper.h>. The I/O thread calls all functions
- * except library_bind and library_new. It also calls library_free, unless it
- * does not start. */
+ * except library_bind and library_new. It also calls library_free, unless the
+ * thread could not be started. */
 #ifndef ZKLOCK_LIBRARY_H
 #define ZKLOCK_LIBRARY_H
 
@@ -25,42 +26,42 @@
 
 struct library;
 
-/* Must be called first. Binds our calls, and the client library's own, to the
- * libzookeeper_st that `module` (from dlopen) is linked to. Other libraries of
- * the process may export functions of the same names. Returns false if the
- * calls are still bound to one of them. */
+/* Binds zklock's calls, and the client library's own, to the libzookeeper_st
+ * that `module` (from dlopen) is linked to. Other libraries of the process can
+ * export functions of the same names. Returns false if calls are still bound to
+ * one of these. Must be called before the other functions. */
 bool library_bind(void *module);
 
-/* Returns NULL if there is no memory. */
+/* Creates the wrapper, without a handle. Returns NULL if there is no memory. */
 struct library *library_new(const struct settings *settings,
                             const struct library_listener *listener);
 void library_free(struct library *library); /* after library_close */
 
-/* Creates a handle that begins to connect to `address`, ip:port. `names`: the
- * names of that host, for TLS. Returns false if that fails; the error was
- * reported. */
+/* Creates a handle, which begins to connect to `address`, ip:port. `names`: the
+ * names of that host, for TLS. Returns false on failure, after a report of the
+ * error. */
 bool library_open(struct library *library, const char *address,
                   const char *names, const struct identity *identity);
-/* Returns whether the attempt waits for the server's part of the TLS
- * handshake. */
+/* Returns whether the attempt is in its TLS handshake. */
 bool library_is_shaking(const struct library *library);
 bool library_is_open(const struct library *library);
-/* Returns when the current attempt began. No older attempt can still
- * succeed. */
+/* Returns when the current attempt began. Every older attempt has ended, and
+ * cannot succeed any more. */
 int64_t library_began(const struct library *library);
-/* Sends a request, as a transport does (op.h). */
+/* Sends a request, as described for `submit` in op.h. */
 bool library_submit(struct library *library, const struct op *op,
                     const struct op *before);
-/* Closes the handle but keeps its ZooKeeper session; calls `over`. */
+/* Closes the handle, and calls `over`. The ZooKeeper session lives on. */
 void library_part(struct library *library);
-/* Closes the handle and its ZooKeeper session, and tells the server if there is
- * a connection. `wait`: waits until the server has received that, for 1.5 s at
- * most. */
+/* Closes the handle and its ZooKeeper session. If there is a connection, sends
+ * the server a request to close the session. `wait`: waits until the server has
+ * received it, for 1.5 s at most. */
 void library_close(struct library *library, bool wait);
 
-/* One turn of the I/O thread's loop: library_prepare, poll(2) until the time
- * that it returned, library_process, library_deliver. `*fd` < 0: there is
- * nothing to poll. */
+/* The parts of one pass of the I/O thread's loop, in this order:
+ * library_prepare, then poll(2) until the time that it returned,
+ * library_process, library_deliver. If `*fd` < 0, there is no descriptor to
+ * poll. */
 int64_t library_prepare(struct library *library, int *fd, short *events);
 void library_process(struct library *library, short events);
 void library_deliver(struct library *library);

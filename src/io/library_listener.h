@@ -5,24 +5,25 @@
 
 #include "protocol/op.h"
 
-/* What a server requires to let a client resume a session. */
+/* The session's id and password, with which a client can resume the session. */
 struct identity {
-  int64_t session; /* 0: none yet */
+  int64_t session; /* 0: there is no session yet */
   char password[16];
 };
 
-/* How a handle has ended. In each case the ZooKeeper session may still
+/* How a handle has ended. After each of them, the ZooKeeper session can still
  * exist. */
 enum library_end {
   LIBRARY_LOST,      /* the connection broke, or the attempt failed */
-  LIBRARY_EXPIRED,   /* a server does not know the session any more */
-  LIBRARY_REFUSED,   /* the ensemble rejects our credentials */
-  LIBRARY_UNKNOWN,   /* the ensemble requires other credentials */
-  LIBRARY_UNTRUSTED, /* a certificate was refused, the server's or ours */
+  LIBRARY_EXPIRED,   /* a server does not know the session */
+  LIBRARY_REFUSED,   /* the servers reject this client's credentials */
+  LIBRARY_UNKNOWN,   /* the servers require other credentials */
+  LIBRARY_UNTRUSTED, /* the server's or this client's certificate was refused */
 };
 
-/* In this order: `connected`; `accepted` if there are credentials; `reply` and
- * `event`; `over`. After that, another handle may be opened. */
+/* The callbacks of a handle. They are called in this order: `connected`;
+ * `accepted` if there are credentials; `reply` and `event`, any number of
+ * times; `over`. After that, another handle can be opened. */
 struct library_listener {
   void *self;
   void (*connected)(void *self, const struct identity *identity,
@@ -31,7 +32,7 @@ struct library_listener {
   void (*reply)(void *self, uint64_t serial, const struct reply *reply);
   void (*event)(void *self, enum watch_event event, const char *path);
   void (*over)(void *self, enum library_end end);
-  /* Reports why there is no connection to `server`. */
+  /* Called with the reason why there is no connection to `server`. */
   void (*error)(void *self, const char *server, const char *text);
   void (*warning)(void *self, const char *text);
 };

@@ -1,5 +1,5 @@
-/* The user's log. Lines go to the Lua thread as events. Repeated messages are
- * limited to one a minute (log_throttle.h). */
+/* The user's log (option `log`). Lines go to the Lua thread as events. Repeated
+ * messages are limited to one a minute (log_throttle.h). */
 #ifndef ZKLOCK_LOG_H
 #define ZKLOCK_LOG_H
 
@@ -10,31 +10,32 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Any thread may log. (c) constant after log_init, (a) atomic, (m) guarded by
- * lock */
+/* Used by any thread. (c) constant after log_init, (a) atomic, (m) guarded by
+ * `lock` */
 struct log {
   bool wanted;             /* (c) the user has set a log function */
   struct channel *channel; /* (c) */
-  _Atomic int lines;       /* (a) queued; limited, because Lua's loop may
-                              sleep */
+  /* (a) Number of queued lines. It is limited, because Lua's loop does not
+   * always run. */
+  _Atomic int lines;
   pthread_mutex_t lock;
   struct log_throttle log_throttle; /* (m) */
 };
 
-/* A queued line. One thread at a time uses it; constant while queued. */
+/* A line of the log, on its way to the Lua thread. Constant while queued. */
 struct log_line {
   struct subject subject;
   struct message message;
   struct log *log;
-  const char *level; /* static */
+  const char *level; /* a static string */
   char text[];
 };
 
 void log_init(struct log *log, struct channel *channel, bool wanted);
 void log_free(struct log *log);
 void log_say(struct log *log, const char *level, const char *text);
-/* Logs a message unless it was logged within the last minute. After that, logs
- * it with the number of times that it was skipped. */
+/* Logs a message unless the same one was logged within the last minute. After
+ * that, logs it with the number of times that it was skipped. */
 void log_throttled(struct log *log, const char *level, const char *sentence);
 
 #pragma GCC visibility pop

@@ -1,9 +1,9 @@
 /* Limits repeated log messages to one a minute.
  *
  * Without a connection, each attempt logs the same message. The first is
- * logged. After a minute, the next one is logged with the number of those
- * skipped. A message names its server, so a message about another server is
- * logged at once.
+ * logged, and those of the next minute are skipped. The next one after that is
+ * logged with the number of skipped ones. A message names its server, so a
+ * message about another server is logged at once.
  *
  * Pure. Messages are identified by their hash. Only the last LOG_THROTTLE_MAX
  * are remembered. */
@@ -18,17 +18,17 @@
 enum { LOG_THROTTLE_MAX = 32 };
 
 struct throttled {
-  uint64_t hash; /* 0: none */
+  uint64_t hash; /* 0: the entry is unused */
   int64_t told;  /* when the message was logged last */
-  int since;     /* number skipped since then */
+  int since;     /* number of skipped messages since then */
 };
 
 struct log_throttle {
   struct throttled list[LOG_THROTTLE_MAX];
 };
 
-/* Returns whether to log a message now. Then `*since` is the number of times
- * that it was skipped. */
+/* Returns whether to log a message now. If so, sets `*since` to how often it
+ * was skipped. */
 bool log_throttle_due(struct log_throttle *log_throttle, const char *text,
                       int64_t now, int *since);
 

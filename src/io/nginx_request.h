@@ -1,6 +1,7 @@
-/* A request of nginx, as one session sees it. Waits and holds of the request
- * end when it ends, for whatever reason. nginx reports the end by calling a
- * cleanup handler in the Lua thread. An event then tells the Lua layer. */
+/* A request of nginx, for one session. The session's waits and holds for the
+ * request end when it ends, for whatever reason. nginx reports the end by
+ * calling a cleanup handler in the Lua thread. The handler posts an event for
+ * the Lua layer. */
 #ifndef ZKLOCK_NGINX_REQUEST_H
 #define ZKLOCK_NGINX_REQUEST_H
 
@@ -13,19 +14,21 @@
 
 struct nginx_request {
   struct subject subject;
-  /* (c) constant after nginx_request_new  (l) the Lua thread  (a) atomic */
-  _Atomic int references; /* (a) the cleanup, the userdata, the message */
-  struct core *core;      /* (c) keeps its memory */
-  uint64_t number;        /* (c) identifies it in the event */
-  bool wanted;            /* (l) a wait or hold ends with it */
-  bool ended;             /* (l) */
+  /* (c) constant after nginx_request_new, (l) the Lua thread only, (a)
+   * atomic */
+  _Atomic int references; /* (a) by the handler, userdata, message */
+  struct core *core;      /* (c) the session, by a reference */
+  uint64_t number;        /* (c) identifies the request in events */
+  bool wanted;            /* (l) a wait or hold must end with it */
+  bool ended;             /* (l) nginx has ended the request */
   struct message message;
 };
 
-/* Returns NULL if there is no memory. The reference belongs to the cleanup
- * handler. */
+/* Creates the record. Its one reference belongs to the cleanup handler. Returns
+ * NULL if there is no memory. */
 struct nginx_request *nginx_request_new(struct core *core);
-/* The cleanup handler. */
+/* The cleanup handler: records the end, and posts EVENT_ENDED if that is
+ * wanted. */
 void nginx_request_end(void *request);
 void nginx_request_drop(struct nginx_request *request);
 

@@ -1,7 +1,8 @@
-/* Connects a wake-up to nginx, which reads only sockets that it has connected
- * itself. zklock listens on a private Unix socket, and nginx connects to it.
- * zklock's end of that connection replaces the wake-up's pipe. The socket has a
- * name only between nginx_socket_open and nginx_socket_accept. */
+/* Connects a wake-up (wakeup.h) to nginx, which reads only sockets that it has
+ * connected itself. So zklock listens on a private Unix socket, and nginx
+ * connects to it. zklock's end of that connection replaces the wake-up's pipe.
+ * The socket has a name in the file system only between nginx_socket_open and
+ * nginx_socket_accept. */
 #ifndef ZKLOCK_NGINX_SOCKET_H
 #define ZKLOCK_NGINX_SOCKET_H
 
@@ -16,9 +17,10 @@ struct nginx_socket {
   char directory[32], path[40];
 };
 
-bool nginx_socket_open(struct nginx_socket *s); /* false: errno is set */
-/* Returns zklock's end of the connection that this process has made, or -1 and
- * sets errno. Closes the listener in any case. */
+bool nginx_socket_open(struct nginx_socket *s); /* on false, errno is set */
+/* Accepts the connection, and closes the listener in any case. Returns zklock's
+ * end if this process has made the connection; otherwise returns -1 and sets
+ * errno. */
 int nginx_socket_accept(struct nginx_socket *s);
 void nginx_socket_close(struct nginx_socket *s);
 

@@ -1,4 +1,4 @@
-/* Checks whether ZooKeeper accepts a path. Pure. */
+/* Checks paths by ZooKeeper's rules and names of contenders' nodes. Pure. */
 #ifndef ZKLOCK_PATH_H
 #define ZKLOCK_PATH_H
 
@@ -8,17 +8,18 @@
 
 enum { PATH_MAX_BYTES = 1000 };
 
-/* Returns why ZooKeeper would refuse a path, as the end of a sentence, or
- * NULL. */
+/* Returns why ZooKeeper would refuse a path, as the end of a sentence such as
+ * "must not be the root", or NULL. */
 const char *path_fault(const char *path, size_t length);
 
-/* Returns the first component that reads as a contender's node, of any kind of
- * lock and layout, or NULL. */
+/* Returns the first component of the path that has the name of a contender's
+ * node, of any kind of lock and layout, or NULL. `*length` is the component's
+ * length. */
 const char *path_contender(const char *path, size_t path_length,
                            size_t *length);
 
-/* Returns what is wrong with a contender's node, or NULL. `node` is its path
- * below the lock's path: its name, or a path in one of a semaphore's
+/* Returns why `node` cannot be a contender's node, or NULL if it can. `node` is
+ * a path below the lock's path: a name, or a path in one of a semaphore's
  * directories. */
 const char *path_node_fault(const char *node, size_t length);
 

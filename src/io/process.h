@@ -1,6 +1,6 @@
-/* The id of this process, as getpid returns it, but without a system call. Each
- * entry into a session checks it: a child of fork must not use its parent's
- * session. */
+/* The id of this process, as getpid returns it but without a system call. Each
+ * call that enters a session checks it: a child of fork must not use its
+ * parent's session. */
 #ifndef ZKLOCK_PROCESS_H
 #define ZKLOCK_PROCESS_H
 
@@ -8,9 +8,9 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Returns the id of this process; any thread. In a child of vfork, which shares
- * our memory, this may return the parent's id. Such a child may only start a
- * program. */
+/* Returns the id of this process. Any thread. In a child of vfork, which shares
+ * its parent's memory, this can return the parent's id. Such a child is only
+ * allowed to start a program. */
 pid_t process_id(void);
 
 #pragma GCC visibility pop

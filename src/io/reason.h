@@ -8,13 +8,14 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Room for a chroot, a path and a node's name. */
+/* The size of a message with a chroot, a path and a node's name. */
 enum { REASON_MAX = 2 * PATH_MAX_BYTES + 400 };
 
 const char *reason_words(int rc);
-/* Writes a message such as "cannot list (/app/locks): not authenticated".
- * `what` says what failed. `length` is the number of bytes of `path` to show;
- * it begins with the chroot. */
+/* Writes a message to `text`, such as "cannot list (/app/locks): not
+ * authenticated". `what` is the part before the path, `words` the part after
+ * it. `length` is the number of bytes of `path` to show; it begins with the
+ * chroot. */
 void reason_say(char *text, size_t size, const char *what, const char *path,
                 size_t length, const char *words);
 

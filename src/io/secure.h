@@ -1,5 +1,6 @@
-/* TLS between a stream and its socket: encrypts what the stream sends, and
- * decrypts what the server sends. tls.h has the functions that do it.
+/* TLS between a stream (stream.h) and its socket: encrypts what the stream
+ * sends, and decrypts what the server sends. tls.h has the functions that do
+ * it.
  *
  * Failures are errno values, as of send and recv. EPROTO stands for a failure
  * of TLS, and handshake_words() describes it. */
@@ -15,36 +16,38 @@
 struct secure {
   const struct tls_module *module; /* NULL: no TLS */
   struct tls_link *link;
-  bool is_begun;  /* the handshake: the socket is connected */
-  bool is_shaken; /* it is done */
+  bool is_begun;  /* the handshake has begun: the socket is connected */
+  bool is_shaken; /* the handshake is done */
   bool is_heard;  /* the server has sent something */
   bool is_dry;    /* nothing can be decrypted before the next poll */
   bool is_over;   /* the server has closed the connection */
-  int problem;    /* errno of a failure; 0: none */
+  int problem;    /* errno of a failure; 0: there is none */
 };
 
-/* Takes ownership of the link. */
+/* Prepares TLS for a new socket. Takes ownership of the link. */
 void secure_begin(struct secure *secure, const struct tls_module *module,
                   struct tls_link *link);
 void secure_end(struct secure *secure);
 
-/* Continues the handshake. TLS_WAITS: call it again when the socket is
- * readable, or writable if secure_is_waiting. TLS_FAILED: handshake_words()
- * says why. */
+/* Continues the handshake. After TLS_WAITS, call it again when the socket is
+ * readable, or writable if secure_is_waiting. After TLS_FAILED,
+ * handshake_words() describes the failure. */
 enum tls_state secure_shake(struct secure *secure, int fd);
 /* Returns whether one side has refused the other's certificate. */
 bool secure_is_refused(const struct secure *secure);
 
-/* Like send and recv on a non-blocking socket. */
+/* Work like send and recv on a non-blocking socket, for the unencrypted
+ * data. */
 ssize_t secure_send(struct secure *secure, int fd, const void *data,
                     size_t size);
 ssize_t secure_recv(struct secure *secure, int fd, void *data, size_t size);
-/* Sends what was encrypted. Returns false on failure, and sets errno. */
+/* Sends encrypted bytes that are still unsent, as many as is possible now.
+ * Returns false and sets errno on failure. */
 bool secure_flush(struct secure *secure, int fd);
-/* Returns whether encrypted bytes, or the handshake, wait until the socket is
- * writable. */
+/* Returns whether encrypted bytes, or the start of the handshake, must wait
+ * until the socket is writable. */
 bool secure_is_waiting(const struct secure *secure);
-/* Tells the server that no more follows. */
+/* Sends a closure alert: no more data will follow. */
 void secure_farewell(struct secure *secure, int fd);
 
 #pragma GCC visibility pop

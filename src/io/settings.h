@@ -1,6 +1,6 @@
-/* The options of a session. Constant after it was opened, except the
- * credentials: each connection needs them, and they are wiped after the last
- * one. */
+/* The options of a session. They are constant after the session was opened,
+ * except the credentials. Each connection needs these, and they are wiped after
+ * the last connection. */
 #ifndef ZKLOCK_SETTINGS_H
 #define ZKLOCK_SETTINGS_H
 
@@ -10,8 +10,9 @@
 
 struct tls_module;
 
-/* The most bytes of data in a node that zklock creates for a contender. The
- * data identify the contender. A mark (REVOKE_MARK) can make them longer. */
+/* The greatest size of the data in a contender's node. The data identify the
+ * contender. A mark (REVOKE_MARK) that asks for a release can make them
+ * longer. */
 enum { DATA_MAX_BYTES = 1024 };
 
 struct credential {
@@ -27,27 +28,28 @@ struct acl_entry {
 
 struct tls_settings {
   const struct tls_module *module; /* NULL: no TLS */
-  char *ca, *cert, *key;           /* files; cert and key: NULL for none */
-  char *name; /* the name in the servers' certificates; NULL: the name in
-               * `hosts` */
+  char *ca, *cert, *key;           /* paths of files; cert, key: or NULL */
+  /* The name in the servers' certificates; NULL: the server's name in
+   * `hosts`. */
+  char *name;
 };
 
 struct settings {
   struct hosts hosts;
   int session_timeout_ms;
-  int min_session_timeout_ms; /* minimum over all servers; 0: not known */
-  int tick_time_ms;           /* maximum over all servers; 0: not known */
+  int min_session_timeout_ms; /* the servers' smallest minimum; 0: unknown */
+  int tick_time_ms;           /* the servers' greatest tickTime; 0: unknown */
   struct credential *credentials;
   int credential_count;
   struct acl_entry *acl;
-  int acl_count;   /* 0: open to all */
-  bool doubts_acl; /* the ACL may deny this session itself */
+  int acl_count;   /* 0: nodes are open to all clients */
+  bool doubts_acl; /* the ACL could exclude this session itself */
   bool want_log;
   struct tls_settings tls;
 };
 
 void settings_free(struct settings *settings);
-/* Wipes the credentials, so that zklock has no copy left. */
+/* Wipes and frees the credentials, so that zklock keeps no copy. */
 void settings_forget_credentials(struct settings *settings);
 
 #pragma GCC visibility pop

@@ -1,10 +1,10 @@
 /* The interface between the core and the module zklock.tls, which is linked to
- * OpenSSL. The core is not: it gets this table of functions from Lua. So a
- * program that uses no TLS loads no OpenSSL.
+ * OpenSSL. The core is not linked to it: it gets this table of functions from
+ * Lua. So a program that uses no TLS loads no OpenSSL.
  *
- * A tls_link is the client's end of one TLS connection. It does no input and
- * no output: the caller feeds it what the server has sent, and sends what is
- * pending. */
+ * A tls_link is the client's end of one TLS connection. It does no input and no
+ * output: the caller passes received bytes to `feed`, and sends the bytes that
+ * `pending` returns. */
 #ifndef ZKLOCK_TLS_H
 #define ZKLOCK_TLS_H
 
@@ -21,9 +21,9 @@
 
 enum tls_state {
   TLS_DONE,   /* the call is complete */
-  TLS_WAITS,  /* it needs more from the server */
+  TLS_WAITS,  /* the call needs more bytes from the server */
   TLS_ENDED,  /* the server has closed the connection */
-  TLS_FAILED, /* see `failure` */
+  TLS_FAILED, /* the call has failed: see `failure` */
 };
 
 struct tls_files {
@@ -42,30 +42,35 @@ struct tls_module {
                               char error[TLS_TEXT]);
   void (*release)(struct tls_context *context);
 
-  /* `names`: the server's certificate must be for one of these names and
-   * addresses, which spaces separate. The link keeps what it needs of the
-   * context. Returns NULL if there is no memory. */
+  /* Creates a link. The server's certificate must be for one of these `names`
+   * or addresses, which spaces separate. The link keeps its own reference to
+   * what it needs of the context. Returns NULL if there is no memory. */
   struct tls_link *(*open)(struct tls_context *context, const char *names);
   void (*close)(struct tls_link *link);
 
-  /* Takes what the server has sent. Returns false if there is no memory. */
+  /* Takes bytes that the server has sent. Returns false if there is no
+   * memory. */
   bool (*feed)(struct tls_link *link, const void *data, size_t size);
-  /* Returns what must be sent to the server; valid until the next call. */
+  /* Returns the bytes that must be sent to the server. They are valid until the
+   * next call. */
   const char *(*pending)(struct tls_link *link, size_t *size);
-  void (*sent)(struct tls_link *link, size_t size); /* the first bytes of it */
+  /* Removes the first `size` bytes of `pending`, because they were sent. */
+  void (*sent)(struct tls_link *link, size_t size);
 
   enum tls_state (*handshake)(struct tls_link *link);
-  /* `*got`: the bytes read, also if the result is not TLS_DONE. */
+  /* Decrypts received data. `*got` is the number of bytes, also if the result
+   * is not TLS_DONE. */
   enum tls_state (*receive)(struct tls_link *link, void *data, size_t size,
                             size_t *got);
   /* Encrypts at most TLS_RECORD bytes. */
   enum tls_state (*send)(struct tls_link *link, const void *data, size_t size);
-  /* Looks for an alert of the server behind the data that it has sent. */
+  /* Reads on for an alert of the server, behind its data. */
   enum tls_state (*look)(struct tls_link *link);
-  void (*farewell)(struct tls_link *link); /* adds a closure alert */
+  /* Adds a closure alert to `pending`. */
+  void (*farewell)(struct tls_link *link);
 
-  /* Returns why TLS_FAILED was returned. `*refused`: one side does not accept
-   * the other's certificate. */
+  /* Returns a text that says why a call returned TLS_FAILED. Sets `*refused` if
+   * one side does not accept the other's certificate. */
   const char *(*failure)(const struct tls_link *link, bool *refused);
 };
 

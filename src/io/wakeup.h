@@ -7,16 +7,18 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Constant while open; any thread may signal. */
+/* Constant while open. Any thread is allowed to signal. */
 struct wakeup {
   int read_fd, write_fd;
 };
 
-bool wakeup_open(struct wakeup *wakeup); /* false: errno is set */
+bool wakeup_open(struct wakeup *wakeup); /* on false, errno is set */
 void wakeup_close(struct wakeup *wakeup);
 void wakeup_signal(const struct wakeup *wakeup); /* never blocks */
-bool wakeup_clear(const struct wakeup *wakeup);  /* was a byte read? */
-/* Makes the wake-up write to `fd`, under its old number; closes `fd`. */
+bool wakeup_clear(
+    const struct wakeup *wakeup); /* returns whether bytes were read */
+/* Makes the wake-up write to the file of `fd`, by its old descriptor, and
+ * closes `fd`. Returns false and sets errno on failure. */
 bool wakeup_redirect(const struct wakeup *wakeup, int fd);
 
 #pragma GCC visibility pop

@@ -1,12 +1,11 @@
 --- Bytes: an order of texts that is the same in every process.  PUC Lua's `<`
 -- compares texts by strcoll, in the locale of the process.  So two processes
--- may order texts differently, and some locales treat different texts as
--- equal.
+-- can order texts differently, and some locales treat different texts as equal.
 local byte = string.byte
 
 local bytes = {}
 
---- Returns whether `a` comes before `b`.
+--- Returns whether `a` comes before `b` in the order of their bytes.
 function bytes.less(a, b)
   for i = 1, math.min(#a, #b) do
     local x, y = byte(a, i), byte(b, i)
@@ -15,7 +14,7 @@ function bytes.less(a, b)
   return #a < #b
 end
 
---- Sorts a list of texts in place.
+--- Sorts a list of texts in place, by their bytes.
 function bytes.sort(list) table.sort(list, bytes.less) end
 
 return bytes

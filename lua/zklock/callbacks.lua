@@ -1,12 +1,13 @@
---- Callbacks: calls the user's functions.
+--- Callbacks: calls the user's functions, and keeps or logs their errors.
 --
--- A callback is `{ fn =, scope = }` and is called once, because the call
--- removes `fn` first.  `scope`: the nginx request that has registered it, if
--- any.
+-- A callback is `{ fn =, scope = }`.  It is called at most once, because the
+-- call removes `fn` first.  `scope`: the nginx request that has registered it,
+-- if any.
 local plain = require "zklock.plain"
 
--- Matches the error that the hook of `lua` and `luajit` raises upon Ctrl-C.
--- It ends the call in which the callback runs.
+-- Returns whether an error is the one that the hook of `lua` and `luajit`
+-- raises upon Ctrl-C.  Such an error is not kept: the call that runs the
+-- callback raises it.
 local function is_interrupt(problem)
   return type(problem) == "string" and problem:find "interrupted!$" ~= nil
 end
@@ -45,25 +46,26 @@ end
 local Callbacks = {}
 Callbacks.__index = Callbacks
 
--- The most errors that are kept for step(). Further errors are only counted.
+-- The most errors that are kept for step() to raise; further ones are counted.
 local MOST = 100
 
---- Calls `item.fn(...)` and returns as `call` does.
+--- Calls `item.fn(...)`.  Returns true; or false, the error, and whether it is
+-- an interrupt.
 Callbacks.try = call
 
---- Makes the callbacks of one session.  `log`: its option.  `want_step()` asks
--- for a step(), which raises an error of a callback.
+--- Makes the callbacks of one session.  `log`: the option of connect.
+-- `want_step()` makes the loop call step(), which raises a callback's error.
 function Callbacks.new(log, want_step)
   return setmetatable({
     log = log or false,
     want_step = want_step,
-    problems = {}, -- errors of callbacks, without a log
-    beyond = 0, -- how many errors were not kept
-    spawn = false, -- a function that starts a task for a callback
+    problems = {}, -- errors of callbacks, kept if there is no log
+    beyond = 0, -- how many further errors were not kept
+    spawn = false, -- starts a task for a callback, if it is a function
   }, Callbacks)
 end
 
---- Logs one line.
+--- Passes one line to the user's log.
 function Callbacks:report(level, message)
   if not self.log then return end
   local _, problem, interrupted =
@@ -71,8 +73,8 @@ function Callbacks:report(level, message)
   if interrupted then error(problem, 0) end
 end
 
--- Runs a callback.  Its error must not stop other callbacks: it is logged, or,
--- without a log, the next step() raises it.
+-- Calls a callback, and logs its error; without a log, the next step() raises
+-- the error.  So an error does not stop other callbacks.
 local function run(self, item, ...)
   local ok, problem, interrupted = call(item, ...)
   if ok then return end
@@ -89,7 +91,7 @@ local function run(self, item, ...)
   end
 end
 
---- Calls a callback, unless its scope has ended.
+--- Calls a callback, unless the nginx request of its scope has ended.
 function Callbacks:call(item, ...)
   if not item.fn or item.scope and item.scope:has_ended() then return end
   local spawn = self.spawn
@@ -100,7 +102,8 @@ function Callbacks:has_problems()
   return self.problems[1] ~= nil or self.beyond > 0
 end
 
---- Returns the next error, as `{ problem }`, and whether there are more.
+--- Removes and returns the next error, as `{ problem }`, and whether there are
+-- more errors.
 function Callbacks:take_problem()
   local problem = table.remove(self.problems, 1)
   if not problem and self.beyond > 0 then

@@ -1,8 +1,9 @@
 --- Revocation and eviction: asks holders to release, and deletes the nodes of
 -- contenders.
 --
--- An unfair lock's node always has the same name. The node beside it has a name
--- of its own, and one transaction has created both (src/protocol/unfair.c).
+-- An unfair lock's node always has the same name, so each acquisition also
+-- creates a second node with a name of its own, in the same transaction
+-- (src/protocol/unfair.c).  This second node is called the node *beside* it.
 local core = require "zklock.core"
 local questions = require "zklock.questions"
 local quote = require "zklock.quote"
@@ -20,8 +21,9 @@ local MIB = 1024 * 1024
 
 local HIDDEN = { missing = true, hidden = true }
 
--- Returns the names of all nodes that may be beside one; nil, code and reason
--- if the request fails.  Finds none if the session may not list the directory.
+-- Returns the names of all nodes that may be the node beside an unfair lock's
+-- node; none if the session may not list the directory.  If the request fails,
+-- returns nil, code and reason.
 local function list_beside(ask, path)
   local found, code, reason = ask_now(ask, path, { { "list", path } })
   if not found then return nil, code, reason end
@@ -33,8 +35,8 @@ local function list_beside(ask, path)
   return names
 end
 
--- Looks at `node` and at the nodes with these names. Returns the answer about
--- `node`, and the path of the node beside it, if there is one.
+-- Reads the Stat of `node` and of the nodes with these names.  Returns the
+-- answer about `node`, and the path of the node beside it, if there is one.
 local function look_beside(ask, path, node, names)
   local looks = { { "exists", path .. "/" .. node } }
   for i, name in ipairs(names) do
@@ -53,20 +55,21 @@ local function look_beside(ask, path, node, names)
   return seen, beside
 end
 
--- Returns whether this is the node to delete. A node that this session may not
--- read is deleted only if no token is given.
+-- Returns whether the node that was read is the one to delete: it exists and
+-- has the given token, if any.  So a node that this session may not read is
+-- deleted only if no token is given.
 local function is_meant(seen, token)
   if seen.is == "missing" then return false end
   return not token or seen.token and seen.token:match "^0*(.+)$" == token
 end
 
--- Deletes a node. Of an unfair lock, first lists the directory to find the node
--- beside it. Looks at the node, and deletes it if it is the right one.
+-- Deletes a node if it is the right one.  For an unfair lock's node, first
+-- lists the directory to find the node beside it, and deletes both.
 --
--- Names are used again: an unfair lock's always, other locks' if a directory is
--- created again. A delete does not check the token, so another node can take
--- the name between the look and the delete. An unfair lock's two nodes are
--- deleted together or not at all, so this cannot happen there.
+-- A name can be used again: an unfair lock's always, other locks' names if a
+-- directory is created again.  A delete does not check the token, so another
+-- node can take the name after the check.  An unfair lock's two nodes are
+-- deleted together or not at all, so this cannot happen to them.
 local function evict(ask, path, node, token)
   local names, code, reason = {}, nil, nil
   if node == UNFAIR then names, code, reason = list_beside(ask, path) end
@@ -87,8 +90,8 @@ local function evict(ask, path, node, token)
   return true
 end
 
---- Deletes a contender's node. With a token, deletes it only if it has that
--- token. Returns whether the node existed.
+--- Deletes a contender's node; with a token, only if the node has this token.
+-- Returns whether the node existed.
 function contenders.evict(engine, path, node, token)
   token = token and (token:match "^0*(%d+)$")
   local gone, code, reason = run(engine, evict, path, node, token)
@@ -98,23 +101,25 @@ function contenders.evict(engine, path, node, token)
 end
 
 -- Revocation: writes a mark into the holders' nodes, which asks their owners to
--- release. The node keeps its data, with the mark behind it. A node is read,
--- then written if no client has written to it since; otherwise it is read
+-- release.  The mark follows the data of the node.  A node is read, then
+-- written only if no client has written to it since; otherwise it is read
 -- again.
 --
--- Each new node has the same version, so an unfair lock's node is written only
--- if the node beside it exists. Each node is handled by itself: if one is gone
--- or refuses the write, the others are still asked.
+-- Each new node has the same version, so the version cannot tell an unfair
+-- lock's node from its successor.  So that node is written only if the node
+-- beside it exists.  If one node is gone or refuses the write, the holders of
+-- the other nodes are still asked.
 
--- How often to retry when other clients write in between.
+-- How often to try if other clients write in between.
 local TRIES = 5
 
--- The most bytes of path and data of a node that is marked.  A server closes
--- the connection if a request is larger than its jute.maxbuffer, at least 16
--- KiB.  No lock of zklock comes near.
+-- The most bytes that the path and the data of a marked node can have.  A
+-- server closes the connection if a request is larger than its jute.maxbuffer,
+-- at least 16 KiB.  No lock of zklock comes near this limit.
 local LARGEST = 12 * 1024
 
--- The bytes that are read together; each node counts as LEAST at least.
+-- A wave is the nodes whose data is read together, with about WAVE bytes.  A
+-- node counts as LEAST bytes at least.
 local WAVE, LEAST = 4 * MIB, MIB / 4
 
 local NO_MARK = { code = "invalid",
@@ -127,13 +132,14 @@ local function note_refusal(result, row, answer)
     reason = answer.reason }
 end
 
--- Returns the request that marks a node; or nil, after it has noted in `result`
--- why there is none.
+-- Returns the request that writes the mark into a node.  If there is none,
+-- returns nil; a node that was already marked, or that cannot be marked, is
+-- recorded in `result`.
 local function mark(result, row, path, read)
   local data = read.data
   if read.is == "missing" then return nil end
   if read.code then return note_refusal(result, row, read) end
-  if data and #core.own_data(data) < #data then -- by another client, or earlier
+  if data and #core.own_data(data) < #data then -- already marked
     result.marked = result.marked + 1
     return nil
   end
@@ -144,8 +150,8 @@ local function mark(result, row, path, read)
     row.node == UNFAIR and result.beside or nil }
 end
 
--- Marks a wave of nodes.  Returns the rows to which other clients have written
--- since; or nil, code and reason.
+-- Marks a wave of nodes.  Returns the rows of nodes to which other clients have
+-- written meanwhile; or nil, code and reason.
 local function mark_rows(ask, path, rows, result)
   local gets, sets, of_sets, again = {}, {}, {}, {}
   for i, row in ipairs(rows) do
@@ -177,8 +183,8 @@ local function mark_rows(ask, path, rows, result)
   return again
 end
 
--- Returns the next wave from the i-th row on, and the index of the row after
--- it.
+-- Returns the wave that begins with the i-th row, and the index of the first
+-- row after the wave.
 local function take_wave(rows, i)
   local wave, bytes = {}, 0
   while rows[i] do
@@ -217,7 +223,7 @@ local function mark_all(ask, path, rows, chroot)
   return result
 end
 
--- Returns the error of a revoke that could not ask every holder to release.
+-- Returns the error of a revoke that could not ask every holder.
 local function of_revocation(engine, path, result, holders)
   local refused = result.refused
   return refusal(refused.code, "%d of %d holders of %s%s %s asked to release "
@@ -226,7 +232,7 @@ local function of_revocation(engine, path, result, holders)
     refused.reason)
 end
 
---- Asks every holder of a path to release; returns how many were asked.
+--- Asks every holder of a path to release; returns how many holders it asked.
 function contenders.revoke(engine, path)
   local holders, code, reason = surveys.all_holders(engine, path)
   if not holders then

@@ -1,4 +1,5 @@
---- Double barrier: its members enter together and leave together.
+--- Double barrier: blocks its members until all have entered, and again until
+-- all leave.
 local Attempt = require "zklock.attempt"
 local check = require "zklock.check"
 local core = require "zklock.core"
@@ -35,14 +36,15 @@ local function read_enter(self, how)
   return request
 end
 
---- Waits until all members have come: returns a guard, or `nil, message, code`.
+--- Waits until all members have entered; returns a guard, or `nil, message,
+-- code`.
 DoubleBarrier.enter = protect.method(Attempt, loop_of,
   function(attempt, self, how)
     return Attempt.acquire(attempt, self._terms, read_enter(self, how))
   end)
 
---- Begins to enter and returns a ticket at once; `callback(guard, message,
--- code)` runs in step().
+--- Begins to enter, and returns a ticket at once; step() calls `callback(guard,
+-- message, code)` with the outcome.
 function DoubleBarrier:enter_async(how, callback)
   how, callback = check.function_last(how, callback,
     "enter_async([options,] fn)")
@@ -51,8 +53,8 @@ end
 
 -- Leaving.
 
--- Completes a leave: a task that is killed while it leaves is no longer
--- inside.
+-- The closing of leave().  A task that is killed while it waits in leave() must
+-- not stay a member, so its guard is released.
 local Leaving = protect.class()
 
 function Leaving:finish()
@@ -82,7 +84,8 @@ local function begin(self, scope, guard, timeout)
   return wait
 end
 
--- Returns the result of leave(). If the hold was lost, that is the result.
+-- Releases the guard and returns the result of leave().  If the hold was lost,
+-- the result is that loss.
 local function outcome(self, guard, timeout, all, code, reason)
   local kept, message, word = guards.give_back(guard)
   guards.tell_end(guard)
@@ -92,8 +95,8 @@ local function outcome(self, guard, timeout, all, code, reason)
     ("the other members of %s to leave"):format(self.path), timeout)
 end
 
---- Waits until all members leave: returns true, or `nil, message, code`.
--- Whatever it returns, the caller is no longer inside.
+--- Waits until all members leave.  Returns true, or `nil, message, code`.  In
+-- either case, the caller is no longer a member.
 DoubleBarrier.leave = protect.method(Leaving, loop_of,
   function(leaving, self, how)
     local guard, timeout = find(self, how)
@@ -105,10 +108,10 @@ DoubleBarrier.leave = protect.method(Leaving, loop_of,
       node_waits.suspend(begin(self, scope, guard, timeout), adapter))
   end)
 
-local new_ticket = ticket_of(waits.cancel) -- ends the wait for others
+local new_ticket = ticket_of(waits.cancel) -- ends the wait, not the leave
 
---- Begins to leave and returns a ticket at once.  `callback(true)`, or
--- `callback(nil, message, code)`, runs in step().
+--- Begins to leave, and returns a ticket at once.  step() calls
+-- `callback(true)` or `callback(nil, message, code)`.
 function DoubleBarrier:leave_async(how, callback)
   how, callback = check.function_last(how, callback,
     "leave_async([options,] fn)")

@@ -1,5 +1,5 @@
---- Election: the user's object.  The leader holds the mutex of the election's
--- path, with the same nodes and the same guarantees.
+--- Election: the user's object.  The leader is the holder of the mutex at the
+-- election's path, with the same nodes and the same guarantees.
 local Attempt = require "zklock.attempt"
 local check = require "zklock.check"
 local errors = require "zklock.errors"
@@ -24,9 +24,9 @@ function elections.new(engine, path, given)
     path = path,
     _session = engine.session,
     _terms = locks.terms(engine, path, "election", "mutex", given),
-    -- Weak, so that a killed task does not keep its guard or run alive.
-    _guards = setmetatable({}, weak), -- of campaigns of this object
-    _runs = setmetatable({}, weak), -- the run in progress
+    -- Weak, so that the guard or run of a killed task can be collected.
+    _guards = setmetatable({}, weak), -- guards of campaigns of this object
+    _runs = setmetatable({}, weak), -- the run() call in progress, as a key
   }, Election)
 end
 
@@ -34,7 +34,7 @@ local function loop_of(self) return self._terms.engine.adapters.loop end
 
 local function method(class, fn) return protect.method(class, loop_of, fn) end
 
--- Notes the guard of a campaign for resign().
+-- Stores the guard of a campaign, so that resign() can find it.
 local function note(self, guard, ...)
   if guard then self._guards[guard] = true end
   return guard, ...
@@ -44,15 +44,15 @@ local function read_campaign(self, how)
   return options.read_request(self._terms, how, "campaign options")
 end
 
---- Waits until the calling task leads: returns a guard, or `nil, message,
--- code`. `how`: the options, as for acquire.
+--- Waits until the calling task leads; returns a guard, or `nil, message,
+-- code`.  `how`: the options, as those of acquire.
 Election.campaign = method(Attempt, function(attempt, self, how)
   local request = read_campaign(self, how)
   return note(self, Attempt.acquire(attempt, self._terms, request))
 end)
 
---- Begins to campaign and returns a ticket at once; `callback(guard, message,
--- code)` runs in step().
+--- Begins a campaign, and returns a ticket at once; step() calls
+-- `callback(guard, message, code)` with the outcome.
 function Election:campaign_async(how, callback)
   how, callback = check.function_last(how, callback,
     "campaign_async([options,] fn)")
@@ -61,13 +61,14 @@ function Election:campaign_async(how, callback)
   end)
 end
 
---- Ends every campaign that was begun through this object.
+--- Ends with "cancelled" every campaign that was begun through this object.
 function Election:cancel()
   locks.cancel(self._terms)
 end
 
---- Campaigns, calls fn(guard) while it leads, releases the leadership, and
--- campaigns again. Returns after stop(), or when a campaign fails.
+--- Campaigns, calls fn(guard) when it leads, then releases the leadership and
+-- campaigns again. Returns true after stop(); or nil, message, code when a
+-- campaign fails.
 Election.run = method(Running, function(running, self, how, fn)
   how, fn = check.function_last(how, fn, "run([options,] fn)")
   local given, of_campaign = options.read_run(how)
@@ -78,7 +79,7 @@ Election.run = method(Running, function(running, self, how, fn)
     errors.misuse("run is under way for %s already: it calls one function at "
       .. "a time", self.path)
   end
-  engine.adapters:for_waiting() -- raises where nothing can wait
+  engine.adapters:for_waiting() -- raises if no loop can wait
   running.terms, running.runs, running.given = self._terms, self._runs, given
   self._runs[running], engine.runs[running] = true, true
   running.stopping = engine.adapters:is_leaving()
@@ -89,21 +90,22 @@ Election.run = method(Running, function(running, self, how, fn)
   end)
 end)
 
---- Ends run: at once if it campaigns or pauses. A running fn is not
--- interrupted; run returns when fn has returned.
+--- Makes run() return: at once if it campaigns or pauses; otherwise when fn has
+-- returned, because a running fn is not interrupted.
 function Election:stop()
   self._terms.engine:check_process()
   local running = next(self._runs)
   if running then running:stop() end
 end
 
---- Returns whether run must end.
+--- Returns whether stop() was called and run() has not returned yet.
 function Election:is_stopping()
   local running = next(self._runs)
   return running ~= nil and running.stopping
 end
 
--- Returns the leading guard, or a guard whose loss is not reported yet.
+-- Returns the guard that leads; otherwise a lost guard that is not released
+-- yet, or nil.
 local function find(self)
   local lost
   for guard in pairs(self._guards) do
@@ -119,8 +121,8 @@ local function find(self)
   return lost
 end
 
---- Releases the leadership that is held through this object, in whichever task.
--- Returns true; false if there is none; `nil, message, "lost"`.
+--- Releases the leadership that any task holds through this object.  Returns
+-- true; false if there is none; `nil, message, "lost"` if it was lost before.
 function Election:resign(how)
   self._terms.engine:check_process()
   options.read_release(how)
@@ -137,8 +139,8 @@ function Election:leader()
   return surveys.leader(terms.engine, self.path, locks.modes(terms))
 end
 
---- Calls `fn(leader, message, code)` from step() with the leader, and again at
--- each change.  Returns a ticket at once.
+--- Calls `fn(leader, message, code)` in step(), now and whenever the leader
+-- changes.  Returns a ticket at once.
 function Election:observe(fn)
   local terms = self._terms
   terms.engine:check_open()

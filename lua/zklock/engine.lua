@@ -1,5 +1,5 @@
 --- Engine: the inside of a session, to which all its locks and guards refer.
--- Each part has its own file, and only that file writes the part's fields.
+-- Each of its parts has a file; only that file writes the fields of the part.
 local Adapters = require "zklock.adapters"
 local Callbacks = require "zklock.callbacks"
 local core = require "zklock.core"
@@ -14,17 +14,18 @@ local waits = require "zklock.wait"
 local Engine = {}
 Engine.__index = Engine
 
-local PATIENCE = 2 -- seconds
+local PATIENCE = 2 -- seconds that close() waits for the I/O thread
 
--- Returns a list such as "digest, x509"; "" without credentials.
+-- Returns the schemes of the credentials, such as "digest, x509"; "" without
+-- credentials.
 local function schemes_of(auth)
   local schemes = {}
   for i, entry in ipairs(auth) do schemes[i] = entry.scheme end
   return table.concat(schemes, ", ")
 end
 
---- Makes the engine of a session. `session`: the user's object; `handle`: the
--- core's; `given`: checked settings.
+--- Makes the engine of a session.  `session`: the user's object; `handle`: the
+-- core's session; `given`: the checked settings.
 function Engine.new(session, handle, hosts, given)
   local pid = core.pid()
   local engine = setmetatable({
@@ -35,15 +36,15 @@ function Engine.new(session, handle, hosts, given)
     chroot = given.chroot,
     connect_timeout = given.connect_timeout,
     schemes = schemes_of(given.auth), -- for messages
-    data = ("%s:%d"):format(core.hostname(), pid), -- the data of nodes
+    data = ("%s:%d"):format(core.hostname(), pid), -- the nodes' default data
     state = State.new(),
     waits = waits.tables(),
-    scopes = {}, -- requests of nginx that own waits or holds
-    runs = setmetatable({}, { __mode = "k" }), -- running runs of elections
+    scopes = {}, -- nginx requests that own waits or holds
+    runs = setmetatable({}, { __mode = "k" }), -- run() calls of elections
     retired = false,
-    -- The collector removes what the program can no longer reach.
+    -- Weak, so that the collector can take what the program no longer reaches.
     holds = setmetatable({}, { __mode = "v" }),
-    -- The first hold reference of each hold.
+    -- The first unreleased hold reference of each hold, by number.
     hold_refs = setmetatable({}, { __mode = "v" }),
     owners = setmetatable({}, { __mode = "v" }), -- by path
     lines = {}, -- lines of local turns, by the number of their root
@@ -72,17 +73,17 @@ function Engine:check_open()
   if self.state.is.closed then misuse("the session is closed") end
 end
 
---- Returns how many seconds a call waits for a server's reply, if it does not
--- wait for a holder. This is the session timeout; before the first connection
--- it is the connect timeout. Without a connection, the core refuses such a call
--- at once.
+--- Returns the longest time, in seconds, that a call waits for a server's reply
+-- if it does not wait for a holder: the session timeout, or before the first
+-- connection the connect timeout.  Without a connection, the core refuses such
+-- a call at once.
 function Engine:patience()
   local timeout = self.core:timeout()
   return timeout > 0 and timeout or self.connect_timeout
 end
 
---- Prepares the end of the process: ends runs, and waits without a deadline.
--- Later waits get a deadline from Adapters:limit.
+--- Prepares for the end of the process: stops elections' run() calls, and ends
+-- waits without a deadline.  Later waits get a deadline: Adapters:limit.
 function Engine:retire()
   if self.retired then return end
   self.retired = true
@@ -119,12 +120,13 @@ end
 
 local function close(self)
   self.events:tell_losses()
-  if self.state.is.closed then return end -- by a callback
+  if self.state.is.closed then return end -- a callback has closed it
   enter_closed(self)
   if loops.may_block(self.adapters.loop) then await_end(self) end
 end
 
--- Completes a close. After an interruption it does not wait any more.
+-- The closing of close(): closes the session even if close() is interrupted,
+-- and then does not wait for the servers.
 local Closing = protect.class()
 
 function Closing:finish()
@@ -133,7 +135,7 @@ function Closing:finish()
   leave(engine)
 end
 
---- Releases everything, ends the ZooKeeper session, and ends all waits.
+--- Releases all locks, ends the ZooKeeper session, and ends all waits.
 function Engine:close()
   self:check_process()
   if self.state.is.closed then return end

@@ -1,35 +1,36 @@
---- Escape: any text, including untrusted input, as one component of a path.
+--- Escape: turns any text, including untrusted input, into one component of a
+-- path.
 --
 --     "ann@example.com" → "=ann@example.com="       "" → "=="
 --     "a/b-1"           → "=a%2Fb%2D1="       65 bytes → "=sha256=9f86…="
 --
 -- **Different texts have different components.** The component of a short text
--- is `=` E `=`. E keeps the text's letters, digits, dots and ats, and has `%`
--- and two digits for each other byte. Reading E from the left, each step
--- determines one byte of the text. The component of a long text has a third
--- `=`, which no E contains, so no short text has the same one. Two long texts
--- have the same component only if SHA-256 collides.
+-- is `=` E `=`, where E is the text with each byte other than letters, digits,
+-- dots and ats replaced by `%` and two digits. Read from the left, each step in
+-- E determines one byte of the text. The component of a long text has a third
+-- `=`, which no E contains, so no short text has the same component. Two long
+-- texts have the same component only if SHA-256 collides.
 --
 -- **A component is never part of the marker and number of a contender's name**,
--- whatever the program puts before and behind it. Such a name ends with a
--- marker and a number (name.c). A marker begins and ends with `-` or `_`; a
--- component has neither, so no marker begins or ends inside it. A marker has no
--- `=`, so none spans a component. The last `=` cannot be part of a number, so
--- it separates the number from the text before it. Only text that the program
--- puts behind the component can end like a contender.
+-- whatever the program puts before and after it. Such a name ends with a marker
+-- and a number (name.c). A marker begins and ends with `-` or `_`; a component
+-- has neither, so no marker begins or ends inside it. A marker has no `=`, so
+-- none spans a component. The last `=` cannot be part of a number, so it
+-- separates the number from the text before it. Only text that the program puts
+-- after the component can end like a contender's name.
 --
--- Other clients search for a marker anywhere in a name. Or, like Curator, they
--- take every child for a contender and sort by the text behind the marker, or
--- by the whole name. Such a client meets the first `=` of the component. That
--- `=` sorts after all digits, so the name sorts behind real numbers.
+-- **Components sort after real numbers.** Other clients search for a marker
+-- anywhere in a name. Or, like Curator, they take every child for a contender
+-- and sort by the text after the marker, or by the whole name. Such a client
+-- compares the first `=` of the component, which sorts after all digits.
 --
--- **A component is never** empty, `.`, `..`, `holder`, `locks`, `leases`,
+-- **A component is never** empty, `.`, `..`, `holder`, `locks`, `leases` or
 -- `zookeeper`.
 local check = require "zklock.check"
 local core = require "zklock.core"
 
--- The component of a text of this length has at most 3 * 64 + 2 bytes.  So
--- several fit into a path, which has at most 1000 bytes.
+-- The longest text, in bytes, that is escaped byte by byte.  Its component has
+-- at most 3 * 64 + 2 bytes, so several fit into a path of at most 1000 bytes.
 local LONGEST = 64
 
 local escapes = {}
@@ -37,13 +38,12 @@ for byte = 0, 255 do
   escapes[string.char(byte)] = ("%%%02X"):format(byte)
 end
 
--- The bytes that are escaped. Not %w, because the locale decides what a letter
--- is.
+-- The bytes that are escaped. Not %w, because its letters depend on the locale.
 local UNSAFE = "[^A-Za-z0-9.@]"
 
 local escaping = {}
 
---- Returns the component of a text.
+--- Returns the component for a text.
 function escaping.escape(text, ...)
   check.arguments("zklock.escape(text)", text, ...)
   check.type(text, "string", "argument 1 of escape")
@@ -51,7 +51,8 @@ function escaping.escape(text, ...)
   return "=" .. text:gsub(UNSAFE, escapes) .. "="
 end
 
---- Returns the text of a component; or nil, a message, and "invalid".
+--- Returns the text that escape() has turned into this component; or nil, a
+-- message, and "invalid".
 function escaping.unescape(escaped, ...)
   check.arguments("zklock.unescape(escaped)", escaped, ...)
   check.type(escaped, "string", "argument 1 of unescape")
@@ -59,7 +60,7 @@ function escaping.unescape(escaped, ...)
   local text = inside and inside:gsub("%%(%x%x)", function(digits)
     return string.char(tonumber(digits, 16))
   end)
-  -- escape() has one spelling for each text.
+  -- Only one component of a text is valid: the one that escape() returns.
   if text and #text <= LONGEST and escaping.escape(text) == escaped then
     return text
   end

@@ -1,38 +1,38 @@
 --- Hold: a session's possession of a lock, from the grant until release or
 -- loss.
 --
--- Each guard has a hold reference of the hold, a userdata.  Each re-entry adds
--- a hold reference, and the hold ends with its last hold reference.  The
--- collector releases references that the program can no longer reach, so a hold
--- does not keep its hold references alive.
+-- Each guard has a hold reference of the hold, a userdata.  A re-entry adds
+-- one, and the hold ends when its last hold reference is released.  The
+-- collector releases references that the program can no longer reach; so that
+-- it can, the hold itself does not refer to them.
 local Hold = {}
 Hold.__index = Hold
 
-Hold.adapter = false -- the loop that runs its callbacks
+Hold.adapter = false -- the adapter of the loop that calls its callbacks
 
-local NOBODY = {} -- no listeners
+local NOBODY = {} -- an empty list of listeners
 
---- Makes the hold of a granted wait; from now on events find it.  `owners`:
--- those of its path.  A session may hold thousands, and four fields are the
--- most that a table has room for before it doubles.
+--- Makes the hold of a granted wait, and enters it where events find it.
+-- `owners`: the owners of its path.  A session may have thousands of holds, so
+-- a hold has four fields, the most that a table has room for before it doubles.
 function Hold.new(wait, owners)
   local engine, number = owners.engine, wait.number
   local hold = setmetatable({
-    owners = owners, -- have its path and its engine
-    -- Callbacks, each with its guard.  False: all callbacks and the log have
-    -- reported the loss, or are about to.
+    owners = owners, -- these have its path and its engine
+    -- Callbacks for the loss, each with its guard.  False: the loss was
+    -- reported to all callbacks and the log, or soon will be.
     listeners = NOBODY,
-    revocation = NOBODY, -- false: a client has asked for the lock
-    lost = false, -- the reason of a loss; preset, so a loss needs no memory
+    revocation = NOBODY, -- callbacks; false: a client has asked to release
+    lost = false, -- why it was lost; preset, so a loss needs no memory
   }, Hold)
   engine.holds[number] = hold
   engine.hold_refs[number] = wait.hold_ref
   return hold
 end
 
---- Returns why the hold is lost, if it is.  The check includes the clock, and a
--- loss that it finds is final.  A hold past its lease that is not checked may
--- still be renewed.
+--- Returns why the hold is lost, or false.  A hold whose lease is over by the
+-- clock is lost, and stays so even if a later heartbeat would have renewed the
+-- lease; without this call, the heartbeat would still renew it.
 function Hold:find_loss(hold_ref)
   if not self.lost and not self.owners.engine.state.is.closed then
     self.lost = hold_ref:find_loss() or false
@@ -43,7 +43,7 @@ end
 local function by_number(a, b) return a.number < b.number end
 
 --- Returns the lost holds of a session that are not released yet, in the order
--- of their acquisitions: `{ hold =, hold_ref = }`.
+-- of their acquisitions: `{ hold =, hold_ref =, number = }`.
 function Hold.find_losses(engine)
   local lost = {}
   for number, hold in pairs(engine.holds) do
@@ -59,8 +59,9 @@ function Hold.find_losses(engine)
   return lost
 end
 
---- Takes all holds that are not lost, when the session is closed. This ends
--- them, and events no longer find them.
+--- Removes and returns all holds that are not lost, in the order of their
+-- acquisitions.  The session is closed: this ends the holds, and events no
+-- longer find them.
 function Hold.take_all(engine)
   local taken = {}
   for number, hold in pairs(engine.holds) do
@@ -74,8 +75,8 @@ function Hold.take_all(engine)
   return taken
 end
 
---- Makes the first guard that is left in the owner's stack represent the hold,
--- after a guard was released before later guards of the hold.
+--- Makes the first guard of the hold in the owner's stack represent the hold.
+-- Called when a guard was released before later guards of the same hold.
 function Hold:stand_on(stack)
   for _, guard in ipairs(stack) do
     if guard._hold == self then
@@ -85,8 +86,8 @@ function Hold:stand_on(stack)
   end
 end
 
---- Ends the hold after the release of its last hold reference, `hold_ref`;
--- events no longer find it. Returns whether events could find it before.
+--- Ends the hold, whose last hold reference `hold_ref` was released: events no
+-- longer find the hold.  Returns whether they could find it before.
 function Hold:finish(hold_ref)
   local holds, number = self.owners.engine.holds, hold_ref:number()
   local was_known = holds[number] ~= nil
@@ -94,7 +95,8 @@ function Hold:finish(hold_ref)
   return was_known
 end
 
--- Removes the callbacks of `guard`; returns whether no other is left.
+-- Removes the callbacks of `guard` from a list; returns whether the list is now
+-- empty.
 local function drop(listeners, guard)
   if not listeners then return true end
   for i = #listeners, 1, -1 do
@@ -103,14 +105,16 @@ local function drop(listeners, guard)
   return not listeners[1]
 end
 
---- Removes the callbacks of a released guard, even if the hold goes on.
+--- Removes the callbacks of a released guard, even if the hold goes on for
+-- other guards.
 function Hold:forget_listeners(guard)
   local unheard = drop(self.listeners, guard)
   local silent = drop(self.revocation, guard) and unheard
   if silent and self.adapter then self.owners.engine.adapters:unlisten(self) end
 end
 
--- Adds a callback to the list `which`.
+-- Adds a callback to a list, and arms the adapter.  `which`: the field of the
+-- list, "listeners" or "revocation".
 local function listen(self, which, guard, fn)
   local adapters = self.owners.engine.adapters
   if self[which] == NOBODY then self[which] = {} end
@@ -119,12 +123,13 @@ local function listen(self, which, guard, fn)
   adapters:listen(self)
 end
 
---- Calls `fn(guard, code, reason)` when the hold is lost.
+--- Calls `fn(guard, reason, message)` when the hold is lost.
 function Hold:on_lost(guard, fn)
   listen(self, "listeners", guard, fn)
 end
 
---- Calls `fn(guard)` when a client asks for the lock.
+--- Calls `fn(guard)` when a client asks for the lock; in the next step() if a
+-- client already has.
 function Hold:on_revoke(guard, fn)
   if not self.revocation then
     return self.owners.engine.events:later(function() fn(guard) end)

@@ -7,7 +7,8 @@ local version = require "zklock.version"
 
 local signals = { HUP = true, INT = true, QUIT = true, TERM = true }
 
--- Makes signals release everything that the process holds before they end it.
+-- Installs handlers for signals: each releases everything that the process
+-- holds before the signal ends the process.
 local function release_on_signal(...)
   local names = { ... }
   if select("#", ...) == 0 then names = { "TERM", "HUP" } end
@@ -35,17 +36,19 @@ end
 local zklock = {
   --- Opens a session: `zklock.connect(hosts [, options])`.
   connect = sessions.connect,
-  --- `release_on_signal("TERM", "HUP")`: signals release everything first.
+  --- `release_on_signal("TERM", "HUP")`: makes these signals release all holds
+  -- before they end the process.
   release_on_signal = release_on_signal,
   --- Returns a safe path component for any text, including untrusted input.
   escape = escaping.escape,
-  --- Returns the text of such a component; or nil, a message and a code.
+  --- Returns the text from which escape() has made a component; or nil, a
+  -- message and a code.
   unescape = escaping.unescape,
-  --- Seconds on the clock that leases are measured with.
+  --- Returns the seconds on the clock that measures leases.
   now = core.now,
   --- The error codes: `zklock.errors.timeout == "timeout"`.
   errors = errors.codes,
-  --- The ZooKeeper client library in use: "st".
+  --- The name of the ZooKeeper client library in use: "st" (single-threaded).
   backend = core.backend,
   --- The version, such as "1.2.3".
   version = version,

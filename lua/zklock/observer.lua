@@ -2,14 +2,15 @@
 --
 --     asking ──► telling ──► watching ──► asking …
 --
---   asking    requests the leader
---   telling   the leader has changed: calls fn, and continues when it returns
---   watching  the leader's node; without a leader, the number of contenders, or
---             the creation of the path
+--   asking    requests the leader from a server
+--   telling   calls fn after a change of the leader; goes on when fn returns
+--   watching  waits until the leader's node is deleted; without a leader, until
+--             the number of contenders changes, or the path is created
 --
--- A turn is one step.  `self.turn` is the current turn, or false when the
--- observer has ended.  If a debug hook raises an error, the result of a turn
--- may be delivered again.  So each turn sets `self.turn` to the next one last.
+-- A *turn* is one question or one wait, with the work that its result causes.
+-- `self.turn` is the current turn, or false when the observer has ended.  If a
+-- debug hook raises an error, the result of a turn can be delivered again.  So
+-- each turn sets `self.turn` to the next one as its last act.
 local protect = require "zklock.protect"
 local reasons = require "zklock.reasons"
 local surveys = require "zklock.survey"
@@ -17,7 +18,8 @@ local ticket_of = require "zklock.ticket"
 local node_waits = require "zklock.node_waits"
 local waits = require "zklock.wait"
 
--- A count that no directory has, so a server's first answer always differs.
+-- A number of contenders that no directory has, so that a wait for another
+-- number ends with a server's first answer.
 local ANY = -1
 
 local asked, watched
@@ -30,7 +32,7 @@ local function ask(self)
   self.turn = turn
 end
 
--- Ends the observer with an error.
+-- Ends the observer, and calls fn with the error.
 local function fail(self, turn, code, reason)
   local _, message, word = reasons.of_question({ engine = self.engine,
     code = code, reason = reason }, "who leads", self.path)
@@ -39,7 +41,7 @@ local function fail(self, turn, code, reason)
   self.turn = false
 end
 
--- Makes the wait for a change of what the turn has seen.
+-- Makes the wait that ends when what the turn has found changes.
 local function node_wait_of(self, turn)
   local engine, scope, path = self.engine, self.scope, self.path
   if turn.node then
@@ -66,8 +68,8 @@ function watched(self, turn, wait)
   fail(self, turn, wait.code, wait.reason)
 end
 
--- Marks that fn is running: while fn waits, another step() may deliver the turn
--- again.
+-- Marks that fn is running, until it ends: while fn waits, another step() can
+-- deliver the turn again, and fn must not be called twice.
 local Telling = protect.class()
 
 function Telling:finish() self.turn.telling = false end
@@ -77,7 +79,8 @@ local function call(self, turn)
   self.engine.callbacks:call(turn.call, turn.leader or nil)
 end
 
--- Identifies a leader: by its token, or by its node's name if that is hidden.
+-- Returns what identifies a leader: the token, or the node's name if the
+-- session may not read the token.
 local function mark_of(leader, node)
   return leader and (leader.token or node)
 end
@@ -89,7 +92,8 @@ local function tell(self, turn)
   watch(self, turn)
 end
 
--- Handles the servers' answer.
+-- Stores the servers' answer in the turn; if the leader is another one, also
+-- the call of fn.
 local function see(self, turn, contenders, count)
   local leader, node = surveys.leader_of(contenders, self.modes)
   turn.leader, turn.node = leader, leader and node
@@ -99,8 +103,8 @@ local function see(self, turn, contenders, count)
   turn.item = { fn = function() tell(self, turn) end, scope = self.scope }
 end
 
--- Handles the servers' answer. If `contenders` is nil, `count` is the code of
--- the error.
+-- Continues the turn with the servers' answer: calls fn if the leader has
+-- changed, then watches.  If `contenders` is nil, `count` is the error's code.
 function asked(self, turn, contenders, count, reason)
   if self.turn ~= turn then return end
   if not contenders and count == "disconnected" then
@@ -112,19 +116,20 @@ function asked(self, turn, contenders, count, reason)
   if not turn.item then see(self, turn, contenders, count) end
   if not turn.item then return watch(self, turn) end
   if turn.item.fn then return self.engine.events:call(turn.item) end
-  tell(self, turn) -- the rest, after an interruption
+  tell(self, turn) -- continues after an interruption
 end
 
--- Ends the observer; fn is not called again.
+-- Makes tickets whose cancel() ends the observer: fn is not called again.
 local new_ticket = ticket_of(function(self)
   self.turn = false
   if self.wait then waits.cancel(self.wait) end
 end)
 
 return {
-  --- Begins to observe and returns a ticket at once.  Calls `fn(leader)`, with
-  -- nil without a leader; at the end `fn(nil, message, code)` unless
-  -- cancelled.  `modes`: the modes in which a holder leads.
+  --- Begins to observe, and returns a ticket at once.  Calls `fn(leader)` now
+  -- and at each change, with nil if there is no leader.  An error ends the
+  -- observer with `fn(nil, message, code)`; cancel() ends it without a call.
+  -- `modes`: the modes in which a holder leads.
   begin = function(engine, path, modes, fn)
     local self = {
       engine = engine,
@@ -132,9 +137,9 @@ return {
       modes = modes,
       fn = fn,
       scope = engine.adapters:scope(),
-      mark = nil, -- of the last reported leader (mark_of)
+      mark = nil, -- identifies the leader last reported (mark_of)
       turn = false,
-      wait = false, -- for a change
+      wait = false, -- the current wait for a change
     }
     local ticket = new_ticket(self)
     ask(self)

@@ -1,8 +1,9 @@
 --- Once: runs a function in one of many processes, once in each period.
 --
--- Each success overwrites PATH.once, a persistent node beside the lock.  Its
--- mtime and the ctime of this lock's own node both come from the servers'
--- clock.  The command's `--once-per` uses the same node.
+-- Each success overwrites PATH.once, a persistent node beside the lock, so that
+-- its mtime is the time of the last success.  The age of the success is
+-- measured from that mtime to the ctime of the lock's own node; both come from
+-- the servers' clock.  The command's `--once-per` uses the same node.
 local Attempt = require "zklock.attempt"
 local check = require "zklock.check"
 local errors = require "zklock.errors"
@@ -20,10 +21,10 @@ function once.book_of(path) return path .. ".once" end
 
 local book_of = once.book_of
 
-local AGAIN = 0.1 -- seconds
+local AGAIN = 0.1 -- seconds until the next try
 
--- Returns the result of a session's `method`.  It repeats the call while there
--- is no connection, as long as the lock is held.
+-- Calls a session's `method` and returns its results.  Without a connection,
+-- repeats the call as long as the lock is held.
 local function ask(session, guard, method, ...)
   while true do
     local is = session._engine.state.is
@@ -36,17 +37,17 @@ local function ask(session, guard, method, ...)
   end
 end
 
--- Clocks run at nearly the same rate, and servers' times are milliseconds.
+-- How much more the servers' clock can count than ours in the same time: the
+-- rates differ a little, and the servers' times are whole milliseconds.
 local RATE, TICK = 1.05, 0.001
 
---- Returns whether fn is due: there was no success yet, or the last one is at
--- least a period ago.
+--- Returns whether fn is due: there was no success yet, or the last success is
+-- at least a period ago.  If the request fails, returns nil, message, code.
 --
--- Also returns the age of the last success at the beginning of this wait, in
--- seconds by the servers' clock. The age is 0 if the success came during the
--- wait. It is negative if that clock is or was wrong; a success more than a
--- period in the future is ignored. If the request fails, returns nil, message,
--- code.
+-- Also returns the age of the last success when this process began to wait, in
+-- seconds of the servers' clock.  The age is 0 if the success came during the
+-- wait.  It is negative if the servers' clock is wrong now or was then; a
+-- success more than a period in the future is ignored.
 function once.is_due(session, guard, period)
   local last, message, code = ask(session, guard, "stat", book_of(guard.path))
   if last == nil then return nil, message, code end
@@ -62,8 +63,8 @@ function once.is_due(session, guard, period)
   return ahead > period, 0 - ahead
 end
 
---- Records a success, while the lock's node exists, so that a request that a
--- server applies late changes nothing.
+--- Records a success.  The write checks that the lock's node exists, so if a
+-- server applies it late, it changes nothing.
 function once.note(session, guard, data)
   return ask(session, guard, "touch", book_of(guard.path), data, guard.node)
 end
@@ -74,9 +75,9 @@ local function is_success(...)
   return select("#", ...) == 0 or not not (...)
 end
 
--- Ends the run after fn has returned. A record that a server has written
--- counts, even if the lock is lost before the reply is read: the lock's node
--- existed when the server wrote it.
+-- Records a success, releases the lock, and returns the result of once.  If a
+-- server has written the record, the success counts even if the lock is lost
+-- before the reply is read: the lock's node existed when the server wrote.
 local function conclude(session, guard, data, ...)
   local noted, message, code
   local succeeded = is_success(...) and guard:is_held()
@@ -93,9 +94,10 @@ end
 
 local function loop_of(self) return self._engine.adapters.loop end
 
---- session:once(path, options, fn): runs fn(guard) under the mutex of the path,
--- if the last success is a period ago.  Returns `true, ...results`; `false,
--- seconds` if it is not due; `nil, message, code`.
+--- session:once(path, options, fn): calls fn(guard) under the mutex of the
+-- path, unless the last success is less than a period ago.  Returns `true,
+-- ...results`; `false, seconds` (since that success) if fn was not called; or
+-- `nil, message, code`.
 once.method = protect.method(Attempt, loop_of,
   function(attempt, self, path, given, fn)
     local engine = self._engine

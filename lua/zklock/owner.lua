@@ -1,10 +1,10 @@
 --- Owners: which task or value may release a hold.
 --
--- One object serves all lock objects of a session for one path.  By kind and
--- owner it has the stack of the owner's unreleased guards.  Owners are weak
--- keys, and only lock objects and guards refer to this object.  So the
--- collector takes a hold that no code can release any more, and thereby
--- releases it.
+-- One object serves all lock objects of a session for one path.  For each kind
+-- and owner, it has the stack of the owner's unreleased guards.  Owners are
+-- weak keys, and only lock objects and guards refer to this object.  So if no
+-- code can release a hold any more, the collector takes it, which releases the
+-- hold.
 local errors = require "zklock.errors"
 
 local misuse, with_article = errors.misuse, errors.with_article
@@ -16,10 +16,10 @@ Owners.line = false -- the line of local turns (turns.lua)
 
 local NOTHING = {}
 
--- All stacks of one kind at one path.
+-- The metatable of the stacks of one kind, by owner.
 local by_owner = { __mode = "k" }
 
--- Paths with the same signature and the same inner names share a shape.
+-- By signature: the fields that paths with the same signature share.
 local shapes = setmetatable({}, { __mode = "v" })
 
 local function shape_of(signature, insides)
@@ -36,8 +36,8 @@ local function refuse_inside(path, name, signature)
     .. "be there", path, name, signature, path)
 end
 
--- Refuses a path that another lock uses inside its own path, whichever of the
--- two locks is made first.
+-- Raises if the path is inside another lock's path, at a name that this other
+-- lock uses.  Finds this whichever of the two locks is made first.
 local function check_insides(engine, path, signature, insides)
   local parent, name = path:match "^(.*)/(.*)$"
   local outer = engine.owners[parent]
@@ -51,9 +51,9 @@ local function check_insides(engine, path, signature, insides)
   end
 end
 
---- Returns the owners of a path. `signature`: a description that all users of
--- the path in the session must agree on. `insides`: the names that a lock
--- itself uses below the path.
+--- Returns the owners of a path; makes them if needed.  `signature`: describes
+-- the locks; all locks at the path in this session must have the same.
+-- `insides`: the names that a lock itself uses below the path.
 function Owners.of(engine, path, signature, insides)
   local owners = engine.owners[path]
   if not owners then
@@ -72,14 +72,15 @@ end
 --- Returns the description of the path's locks.
 function Owners:signature() return self.shape.signature end
 
---- Returns the innermost guard.
+--- Returns the innermost unreleased guard of this owner, or nil.
 function Owners:top(kind, owner)
   local stacks = rawget(self, kind)
   local stack = stacks and stacks[owner]
   return stack and stack[#stack]
 end
 
---- Adds a guard.  `scope`: the nginx request with which it ends, if any.
+--- Adds a guard to its owner's stack.  `scope`: the nginx request whose end
+-- releases the guard, if any.
 function Owners:push(kind, owner, guard, scope)
   local stacks = rawget(self, kind)
   if not stacks then
@@ -99,8 +100,8 @@ function Owners:push(kind, owner, guard, scope)
   end
 end
 
---- Removes a released guard.  Repeating it is harmless.  Returns the guard's
--- stack if it was not the innermost guard.
+--- Removes a released guard from its stack.  Repeating it is harmless.  Returns
+-- the stack if the guard was not the innermost one.
 function Owners.forget(guard)
   local scope, stack = guard._scope, guard._stack
   if scope then scope:remove(scope.guards, guard) end

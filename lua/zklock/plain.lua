@@ -1,21 +1,20 @@
---- Plain text: escapes foreign text, so that a message stays one line of UTF-8
--- and reads in the order in which it was written.  All output passes through
--- it: messages (errors.lua), the log (callbacks.lua) and the results of
--- tostring().
+--- Plain text: escapes foreign text.  So a message stays one line of UTF-8, and
+-- is shown in the order in which it was written.  All output passes through it:
+-- messages (errors.lua), the log (callbacks.lua) and the results of tostring().
 local plain = {}
 
 local hidden = {}
 for byte = 0, 0x1f do hidden[string.char(byte)] = true end
 hidden["\127"] = true
 for byte = 0x80, 0x9f do hidden["\194" .. string.char(byte)] = true end
--- Marks of text direction, and separators of lines and paragraphs.
+-- Characters that change the direction of text or end a line or paragraph.
 hidden["\216\156"] = true
 for byte = 0x8e, 0x8f do hidden["\226\128" .. string.char(byte)] = true end
 for byte = 0xa8, 0xae do hidden["\226\128" .. string.char(byte)] = true end
 for byte = 0xa6, 0xa9 do hidden["\226\129" .. string.char(byte)] = true end
 
--- Returns for a character's first byte its length, and the range of its second
--- byte.
+-- Returns, for the first byte of a character, the character's length in bytes
+-- and the range of its second byte; nil if no character begins with this byte.
 local function shape(first)
   if first < 0x80 then return 1 end
   if first < 0xc2 or first > 0xf4 then return nil end
@@ -25,7 +24,7 @@ local function shape(first)
 end
 
 -- Returns the character at `i` and true.  If it is invalid, returns its first
--- byte and false; if the text ends within the character, also true.
+-- byte and false; and a second true if the text ends within the character.
 local function character(text, i)
   local length, least, most = shape(text:byte(i))
   if not length then return text:sub(i, i), false end
@@ -44,8 +43,9 @@ local function escape(bytes)
   end))
 end
 
---- Escapes a text.  `marks`: characters that get a backslash.  `cut`: the text
--- was cut, and may end within a character.
+--- Returns a text with invalid bytes and hidden characters escaped.  `marks`:
+-- characters that get a backslash.  `cut`: the text was cut, so a last
+-- character that is incomplete is dropped.
 function plain.show(text, marks, cut)
   local parts, i = {}, 1
   while i <= #text do
@@ -64,13 +64,14 @@ end
 
 local none = {}
 
---- Escapes a text of zklock itself; only hidden characters in it change.
+--- Escapes a message of zklock; only hidden or invalid characters in it change.
 function plain.text(text)
   if not text:find "[%c\127-\255]" then return text end
   return plain.show(text, none)
 end
 
---- Puts a raised error, whose traceback has many lines, on one line.
+--- Returns a raised error on one line; an error with a traceback has many
+-- lines.
 function plain.problem(problem)
   return plain.text((tostring(problem):gsub("\n%s*", " | ")))
 end

@@ -3,12 +3,12 @@
 --
 -- The core sends requests about nodes (`core:ask`: src/io/ask.h has the
 -- operations).  This file and survey.lua decide which request follows, in
--- functions `body(ask, ...)`.  `ask(requests, each, all)` sends requests, which
--- do not wait for each other, and returns their answers in order.  If it fails,
--- it returns nil, code and reason, and the body returns these, too.  An answer
--- has the fields of a Stat, `names` or `data`; or `code` and `reason`, and
--- `is`.  `is` is "missing", "exists", "changed", "undone" or "hidden" if a body
--- may expect it.
+-- functions `body(ask, ...)`.  `ask(requests, each, all)` sends requests, none
+-- of which waits for another, and returns their answers in order.  If this
+-- fails, `ask` returns nil, code and reason, and so does the body.  An answer
+-- has the fields of a Stat, `names` or `data`; or, after an error, `code` and
+-- `reason`.  If a body may expect the error, the answer also has `is`:
+-- "missing", "exists", "changed", "undone" or "hidden".
 local reasons = require "zklock.reasons"
 local refusal = require "zklock.errors".refusal
 local waits = require "zklock.wait"
@@ -17,9 +17,9 @@ local questions = {
   LARGEST = 1000000, -- larger data is not read
 }
 
---- Waits for the first connection, for `seconds` at most.  Returns a wait that
--- is done if the session is connected and the listeners have been called.  It
--- is done with a `code` if there will be no connection for some time.
+--- Waits for the first connection, for `seconds` at most.  Returns a wait.  The
+-- wait is done without a `code` if the session is connected and the listeners
+-- have been called; with a `code` if a connection is not to be expected soon.
 function questions.await_opening(engine, seconds)
   local opening = waits.new(engine, engine.waits.openings)
   waits.limit(opening, seconds)
@@ -30,7 +30,8 @@ function questions.await_opening(engine, seconds)
   return opening
 end
 
---- Waits for the answer; returns a wait that is done.  `ask`: a core method.
+--- Sends a request and waits for its answer; returns a wait that is done.
+-- `ask`: the core's method that sends the request.
 function questions.ask(engine, ask, ...)
   local adapter = engine.adapters:for_waiting()
   local opening = questions.await_opening(engine, engine.connect_timeout)
@@ -51,7 +52,7 @@ function questions.ask(engine, ask, ...)
   return wait
 end
 
---- Returns whether an answer is a refusal that is not among the `expected`.
+--- Returns whether an answer is an error that the caller does not expect.
 function questions.is_refused(answer, expected)
   return answer.code and not (expected and expected[answer.is])
 end
@@ -59,8 +60,8 @@ end
 local is_refused = questions.is_refused
 local MISSING = { missing = true }
 
---- Sends requests behind a sync, so that each answer shows what was committed
--- before the call.
+--- Sends requests after a sync, so that their answers show all that was
+-- committed before this call.  Returns the answers; or nil, code and reason.
 function questions.ask_now(ask, path, requests)
   local all = { { "sync", path } }
   for i, request in ipairs(requests) do all[i + 1] = request end
@@ -71,7 +72,8 @@ function questions.ask_now(ask, path, requests)
   return found
 end
 
---- Calls a body; its requests suspend the caller.
+--- Calls `body(ask, ...)` and returns its results.  Each `ask` suspends the
+-- caller.
 function questions.run(engine, body, ...)
   return body(function(...)
     local wait = questions.ask(engine, "ask", ...)
@@ -82,12 +84,13 @@ end
 
 local run = questions.run
 
---- Runs a body without suspending the caller: step() calls `callback` with its
--- results. Without a connection the result is soon "disconnected". `scope`: the
--- nginx request with which the query ends, if any. The body runs in a
--- coroutine; if a hook raises in it, a new coroutine starts it again.
+--- Runs a body without suspending the caller.  step() calls `callback` with the
+-- body's results; without a connection, soon with "disconnected".  `scope`: the
+-- nginx request whose end ends the query, if any.  The body runs in a
+-- coroutine; if a hook raises in it, the body is started again in a new
+-- coroutine.
 function questions.begin(engine, scope, callback, body, path, mode)
-  local asked = false -- the coroutine, and its wait
+  local asked = false -- the suspended coroutine, and its wait
   local resume
 
   local function go_on(wait)
@@ -113,12 +116,12 @@ function questions.begin(engine, scope, callback, body, path, mode)
   resume(coroutine.create(body), coroutine.yield, path, mode)
 end
 
--- Collects what a message needs.
+-- Returns what reasons.lua needs for a message.
 local function failure(engine, code, reason)
   return { engine = engine, code = code, reason = reason }
 end
 
---- Returns the error of a failed query or write: see reasons.lua.
+--- Returns the error of a failed query: see reasons.of_question.
 function questions.refuse(engine, code, reason, what, path)
   return reasons.of_question(failure(engine, code, reason), what, path)
 end
@@ -129,7 +132,8 @@ end
 
 -- Single nodes.
 
--- Returns the answer to one request; or the code and reason of its failure.
+-- Sends one request, and returns its answer; an error becomes an answer with
+-- `code` and `reason`.
 local function one(ask, request, each)
   local found, code, reason = ask({ request }, each)
   return found and found[1] or { code = code, reason = reason }
@@ -141,16 +145,16 @@ local function look(ask, path)
   return found and found[1] or { code = code, reason = reason }
 end
 
--- Returns a node as users see it. A node without an owner is shown as
--- persistent, because servers do not tell containers and TTL nodes apart from
--- persistent nodes.
+-- Returns a node as users see it.  A node without an owner is shown as
+-- persistent, because servers do not say whether it is a container, a TTL node
+-- or a persistent node.
 local function show(seen)
   return { kind = seen.session == "0x0" and "persistent" or "ephemeral",
     session = seen.session, created = seen.created, modified = seen.modified,
     children = seen.children, size = seen.size, version = seen.version }
 end
 
--- Returns a node; false if there is none.
+-- Reads a node; returns false if it does not exist.
 local function stat(ask, path, with_data)
   local seen = look(ask, path)
   if seen.is == "missing" then return false end
@@ -162,21 +166,22 @@ local function stat(ask, path, with_data)
   if read.is == "missing" then return false end
   if read.is == "hidden" then return node end
   if read.code then return nil, read.code, read.reason end
-  -- All fields of an answer belong to the same moment.
+  -- The data replaced what the Stat said: all fields must be of the same
+  -- moment.
   node.data, node.size = read.data, read.size
   node.modified, node.version = read.modified, read.version
   return node
 end
 
---- Returns the node at a path, with its data if requested; false if there is
--- none.
+--- Reads the node at a path, with its data if requested.  Returns false if the
+-- node does not exist.
 function questions.stat(engine, path, with_data)
   local node, code, reason = run(engine, stat, path, with_data)
   if node ~= nil then return node end
   return questions.refuse(engine, code, reason, "what is at", path)
 end
 
---- Returns whether there is a node, even if this session may not read it.
+--- Returns whether the node exists, even if this session may not read it.
 function questions.exists(engine, path)
   local seen = run(engine, look, path)
   if seen.is == "hidden" or not is_refused(seen, MISSING) then
@@ -202,22 +207,22 @@ function questions.children(engine, path)
   return questions.refuse(engine, exists, reason, "what is below", path)
 end
 
--- Writing.  A server may apply a request late.  A write that must not be
--- applied late is a transaction, which the core makes.
+-- Writing.  A server may apply a request late, after the call has failed.  A
+-- write that must not be applied late is sent as a transaction by the core.
 
 local ANY_VERSION = -1
 local OWNED = "a session owns that node, and its end deletes it"
 local NO_PARENT = "there is no node above it"
 
--- How many times to retry if other clients create and delete the node.
+-- How often to try if other clients create or delete the node in between.
 local TRIES, WRITE_TRIES = 20, 5
 
 local AGAIN = { missing = true, undone = true }
 
--- Creates a barrier's node.  Returns true; false if it was there.  If a
--- session owns the node, the barrier would be lifted at the session's end, so
--- that is an error.  A node that cannot be read counts as set, because waiters
--- wait for it.
+-- Creates a barrier's node.  Returns true; false if the node exists.  If a
+-- session owns the existing node, that is an error, because the session's end
+-- would lift the barrier.  A node that cannot be read counts as a set barrier,
+-- because waiters wait for its deletion.
 local function set(ask, path, data)
   for _ = 1, TRIES do
     local answer = one(ask, { "create-once", path, data })
@@ -263,10 +268,10 @@ function questions.lift(engine, path)
 end
 
 -- Writes the node; creates it if it is missing; writes again if another client
--- was faster.  Usually the node exists, and one request is enough.  With the
--- path of a lock's node, both are transactions that check that node.  So a
--- request that a server applies late, when another client holds the lock,
--- changes nothing.
+-- was faster.  Usually the node exists, and one request is enough.  With
+-- `node`, the path of a lock's node, each write is a transaction that checks
+-- that node.  So if a server applies a write late, when another client holds
+-- the lock, the write changes nothing.
 local function touch(ask, path, data, node)
   local answer
   for _ = 1, WRITE_TRIES do

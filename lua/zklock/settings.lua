@@ -20,8 +20,9 @@ local function positive(value, default, name)
   return value
 end
 
---- The shortest session timeout to request.  No server grants less, and a
--- shorter one could not be kept alive, however near the servers are.
+--- The shortest session timeout that can be requested, in seconds.  No server
+-- grants a shorter one, and heartbeats could not keep it alive, however near
+-- the servers are.
 local SHORTEST = 0.1
 
 local function read_timeout(value)
@@ -43,8 +44,8 @@ local function read_minimum(minimum, session_timeout)
   return minimum
 end
 
---- Checks `tick_time`: a server grants no timeout below two ticks.  The check
--- also catches milliseconds.
+--- Checks `tick_time`, in seconds.  Servers grant no session timeout below two
+-- ticks, so a larger tick is an error, such as a value in milliseconds.
 local function read_tick(tick, session_timeout)
   tick = positive(tick, nil, "option 'tick_time'")
   if tick and 2 * tick > session_timeout then
@@ -57,7 +58,7 @@ end
 
 local of_tls = check.set "ca cert key name"
 
---- Returns a copy of `tls`.
+--- Checks option `tls` and returns a copy of it.
 local function read_tls(tls)
   if tls == nil then return nil end
   check.type(tls, "table", "option 'tls'")

@@ -1,21 +1,22 @@
---- Tally: totals of a snapshot (census.lua) for metrics and the page of nginx,
--- with zeros.
+--- Tally: totals of a snapshot (census.lua), for metrics and the page of nginx.
+-- Adds zeros for counters that have no event yet.
 --
--- A counter that first appears with its first event begins at 1, and
+-- Why zeros: a counter that first appears with its first event begins at 1, and
 -- Prometheus' increase and rate never see that event.  So the counters of
--- alerts exist from the beginning.  A session has all codes and reasons; a path
--- has all reasons of losses and `timeout` as soon as there is a waiter.  All
--- codes for each path would add a sixth to the text, and are seldom needed by
--- path.
+-- alerts exist from the beginning.  A session has all codes and reasons.  A
+-- path has all reasons of losses, and `timeout` as soon as there is a waiter;
+-- all codes for each path would make the text a sixth longer, and are seldom
+-- needed.
 --
--- Zeros are added when the text is made, so that snapshots between processes
--- stay small.
+-- Zeros are added when the text is made, so that the snapshots that processes
+-- send to each other stay small.
 local errors = require "zklock.errors"
 local Meters = require "zklock.meters"
 
 local tally = {}
 
---- The codes of acquisitions without the lock, and the reasons of losses.
+--- The codes of acquisitions that ended without the lock, and the reasons of
+-- losses.
 tally.codes = { "timeout", "busy", "cancelled", "closed", "lost",
   "disconnected", "auth", "denied", "invalid", "conflict", "deadlock" }
 tally.reasons = {}
@@ -23,9 +24,10 @@ for reason in pairs(errors.losses) do table.insert(tally.reasons, reason) end
 
 local states = { "connecting", "connected", "suspended", "expired", "closed" }
 
---- Counts rows by path and mode: `{ path =, mode =, n =, oldest = }`; `oldest`:
--- the longest time of a row. Paths with a meter and no row count 0. Beyond a
--- number of paths, all further paths of a mode share one count.
+--- Counts rows (holds or waits) by path and mode: `{ path =, mode =, n =,
+-- oldest = }`, with the longest time of a row as `oldest`.  A path with a meter
+-- in `locks` and no row counts 0.  Beyond Meters.most counts, all further paths
+-- of a mode share one count.
 function tally.rows(rows, locks)
   local counts, found = {}, {}
   local function at(path, mode)
@@ -55,7 +57,7 @@ local function zeros(words)
 end
 
 --- Adds all numbers of `from` to those of `to`, also in nested tables; copies
--- texts.
+-- texts.  Returns `to`.
 function tally.add(to, from)
   for key, value in pairs(from) do
     if type(value) == "table" then
@@ -74,9 +76,11 @@ local function new_row(path, mode)
   return row
 end
 
---- Returns `rows`, one for each path and mode: the counts of a lock with
--- `waiting`, `oldest_wait`, `holding` and `oldest_hold`; and the session's
--- `grants`, `refusals` and `losses`, summed over them, and its `states`.
+--- Returns the totals of a snapshot: `rows`, one for each path and mode, with
+-- the counts of a lock and `waiting`, `oldest_wait`, `holding` and
+-- `oldest_hold`.  The sums of all rows are the session's `grants`, `refusals`
+-- and `losses`.  `states` has 1 for the session's state.  All other fields are
+-- the snapshot's.
 function tally.fill(snapshot)
   local rows, known = {}, {}
   local full = { rows = rows, grants = 0, refusals = zeros(tally.codes),
@@ -95,8 +99,8 @@ function tally.fill(snapshot)
     tally.add(full.refusals, lock.refusals)
     tally.add(full.losses, lock.losses)
   end
-  -- A path gets a meter with its first outcome.  For a path that has only
-  -- waiters, `at` adds a row.
+  -- A path gets a meter with its first outcome.  If a path has only waiters, it
+  -- has no meter, and `at` adds its row here.
   for _, count in ipairs(snapshot.waiting) do
     tally.add(at(count), { waiting = count.n, oldest_wait = count.oldest })
   end

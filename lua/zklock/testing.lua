@@ -1,15 +1,14 @@
---- zklock.testing: tests code that takes locks, without ZooKeeper and without
--- real waiting.  The servers run in this process, and the test moves the
--- clock.
+--- zklock.testing: runs code that uses locks without ZooKeeper and without real
+-- waiting.  The servers run in this process, and the test moves the clock.
 --
---   testing/core     puts the core for virtual time in place
+--   testing/core     loads the core for virtual time
 --   testing/clock    time, timers, and waits by this clock
---   testing/loops    which event loops can wait by this clock
+--   testing/loops    allows only loops that can wait by this clock
 --   testing/socket   LuaSocket and copas by this clock
 --   testing/hosts    names and addresses of the servers
 --   testing/server   the servers, and their failures
 --   testing/hold     holds of other clients
-require "zklock.testing.core" -- first
+require "zklock.testing.core" -- before all modules that use the core
 
 local check = require "zklock.check"
 local clock = require "zklock.testing.clock"
@@ -22,15 +21,16 @@ require "zklock" -- its connect is replaced
 local testing = {
   --- Starts a server, or an ensemble: `testing.server { servers = 3 }`.
   server = servers.new,
-  --- Seconds on the clock that measures leases; the test moves it.
+  --- Returns the seconds on the clock that measures leases; the test moves it.
   now = clock.now,
-  --- The servers' time of day, in seconds since 1970.
+  --- Returns the servers' time of day, in seconds since 1970.
   time = clock.time,
-  --- Closes all that the test has opened: `after_each(testing.reset)`.
+  --- Closes all sessions and servers that the test has opened:
+  -- `after_each(testing.reset)`.
   reset = servers.reset,
-  --- LuaSocket by this clock.
+  --- The module LuaSocket, whose waits take this clock's time.
   socket = socket.module,
-  --- copas by this clock.
+  --- The module copas, whose waits take this clock's time.
   copas = socket.copas,
 }
 
@@ -43,28 +43,28 @@ local function check_seconds(seconds, method)
   end
 end
 
---- Moves the clock by so many seconds, and calls the callbacks that are due.
+--- Moves the clock by so many seconds, and calls the callbacks that become due.
 function testing.advance(seconds)
   check_seconds(seconds, "advance")
   loops.check_outside "testing.advance"
   clock.advance(seconds)
 end
 
---- Moves the clock by so many seconds, in which the program does nothing.
+--- Moves the clock by so many seconds, as if the process had been paused.
 function testing.sleep(seconds)
   check_seconds(seconds, "sleep")
   loops.check_outside "testing.sleep"
   clock.sleep(seconds)
 end
 
---- Calls `fn()` when the clock has moved by so many seconds.
+--- Calls `fn()` when the clock has moved on by so many seconds.
 function testing.after(seconds, fn)
   check_seconds(seconds, "after")
   check.callback(fn, "argument 2 of testing.after")
   clock.after(seconds, fn)
 end
 
---- Restarts the random generator from this seed.
+--- Restarts the random generator of the servers with this seed.
 function testing.seed(number)
   check.type(number, "number", "argument 1 of testing.seed")
   if number < 0 or number > 2 ^ 31 or number ~= math.floor(number) then

@@ -1,12 +1,14 @@
 --- Waits: how a task is suspended until an event ends its wait.
 --
--- `engine.waits` has tables of waits by number, in which events find them.
--- `answers`: to acquisitions and questions; `removals`: of the nodes of
--- released holds; `openings`: of the first connection; `pauses`: of time.
+-- `engine.waits` has tables of waits by number, in which events find them:
+-- `answers`, for acquisitions and questions; `removals`, for the deletion of
+-- released holds' nodes; `openings`, for the first connection; `pauses`, for
+-- the end of a time.
 --
--- Answers are many, and come and go in the order of their numbers.  So they
--- are spread over PLACES tables, by number.  Lua reuses the slots of removed
--- entries only when it rehashes a table.  A single full table (64 tasks, say)
+-- Waits for answers are many; they come and go in the order of their numbers.
+-- So they are spread over PLACES tables, by number.  Lua reuses the slots of
+-- removed entries only when it rehashes a table.  A single full table (64
+-- tasks, say) would be rehashed for each new wait.
 -- would be rehashed for each new wait.
 local core = require "zklock.core"
 local protect = require "zklock.protect"
@@ -15,15 +17,15 @@ local waits = {}
 
 local PLACES = 64
 
+-- The longest time, in seconds, until a wait with a timeout checks the clock.
 -- The timers of a loop do not count the time in which the machine sleeps, but
--- the clock of `timeout` does.  So a wait with a timeout checks the clock at
--- least after so many seconds.  Such waits are few, because the I/O thread
+-- the clock of `timeout` does.  Such waits are few, because the I/O thread
 -- keeps the deadlines of acquisitions, with a timer that counts sleep.
 local LONGEST = 1
 
--- A wait is a closing (protect.lua): it protects the call that it suspends. It
--- is also the item in `due` that ends it (events.lua). Most waits never set the
--- following fields.
+-- A wait is the closing (protect.lua) of the call that it suspends.  It can
+-- also be put into `due`, and then ends itself (events.lua).  The following
+-- defaults are fields that most waits never set.
 local Wait = protect.class()
 
 Wait.callback = false -- called instead of waking a task
@@ -32,21 +34,21 @@ Wait.timeout = false -- a function: returns how many seconds are left
 -- For acquisitions:
 Wait.hold_ref = false -- the hold reference that a grant fills
 Wait.terms = false -- the terms of the lock
-Wait.taken = false -- a guard has the hold reference
+Wait.taken = false -- the reference has passed to a guard
 Wait.counted = false -- the meters have counted its refusal
-Wait.line = false -- its line of local turns, `after` follows it: turns.lua
+Wait.line = false -- its line (turns.lua), in which `after` follows it
 Wait.after = false
--- The outcome, which handlers note; an event is repeated if they raise.
+-- The outcome.  An event sets these fields, and again if a handler raises.
 Wait.reason = false
 Wait.ahead = false
 Wait.blocker = false
 Wait.blocker_holds = false
 Wait.blocker_cut = false
-Wait.blocker_session = false -- with "conflict": its owner
+Wait.blocker_session = false -- with "conflict": the session of the blocker
 Wait.found = false -- the result of a question
 Wait.detail = false -- a detail of the result
 
---- Returns the tables of a new session.
+--- Returns empty tables of waits, for a new session.
 function waits.tables()
   local answers = {}
   for i = 1, PLACES do answers[i] = {} end
@@ -58,7 +60,7 @@ function waits.place(answers, number)
   return answers[number % PLACES + 1]
 end
 
---- Returns any wait for an answer, or nil.
+--- Returns some wait for an answer, or nil if there is none.
 function waits.any(answers)
   for i = 1, PLACES do
     local _, wait = next(answers[i])
@@ -73,17 +75,18 @@ function waits.exist(tables)
     or next(tables.removals) or next(tables.pauses)
 end
 
---- Makes a wait.  It has the fields of its outcome from the beginning, so that
--- its end needs no memory.  Without a number it is its own number.  A table
--- has room for eight fields before it doubles.
+--- Makes a wait.  Without a number, the wait itself is its number.  The wait
+-- has the fields of its outcome from the beginning, so that its end needs no
+-- memory.  It has eight fields, the most that a table has room for before it
+-- doubles.
 function waits.new(engine, among, number)
   local wait = setmetatable({
     engine = engine,
-    among = among, -- the table of the wait
+    among = among, -- the table in which events find it
     number = number or false,
     adapter = false, -- suspends the task, or runs its callback
-    endless = false, -- it has no time limit
-    fine = false, -- no error has ended it
+    endless = false, -- true if it has no time limit
+    fine = false, -- true if no error has ended it
     done = false,
     code = false,
   }, Wait)
@@ -91,8 +94,8 @@ function waits.new(engine, among, number)
   return wait
 end
 
---- Makes the wait of an acquisition.  The fields of a refusal, or of a line,
--- fit into the table's sixteen.
+--- Makes the wait of an acquisition.  Its table has room for sixteen fields,
+-- and so also for those that a refusal or a line sets later.
 function waits.of_acquisition(terms, request, hold_ref, number)
   local engine = terms.engine
   return setmetatable({
@@ -111,15 +114,15 @@ function waits.of_acquisition(terms, request, hold_ref, number)
   }, Wait)
 end
 
---- Lets events find the wait.  The collector ends waits that events do not
--- find.
+--- Adds the wait to its table, in which events find it.  If the wait is nowhere
+-- else, the collector takes it, and thereby ends it.
 function waits.enter(wait)
   wait.among[wait.number] = wait
 end
 
---- Enters a wait whose caller is not suspended: step() runs `callback(wait)` at
--- its end, and again if a hook has raised meanwhile.  `scope`: the nginx
--- request with which it ends, if any.
+--- Adds a wait whose caller is not suspended to its table.  When the wait ends,
+-- step() calls `callback(wait)`, and again if a hook has raised meanwhile.
+-- `scope`: the nginx request whose end ends the wait, if any.
 function waits.listen(wait, scope, callback)
   if scope then
     wait.scope = scope
@@ -140,7 +143,7 @@ local function leave(wait)
 end
 waits.leave = leave
 
---- Ends the wait: wakes its task or runs its callback.  Repeating it is
+--- Ends the wait: wakes its task or calls its callback.  Repeating it is
 -- harmless.
 function waits.finish(wait)
   wait.among[wait.number] = nil
@@ -156,7 +159,8 @@ end
 
 Wait[1] = function(_, _, _, _, wait) waits.finish(wait) end
 
---- Cancels a wait for a grant: it ends with "cancelled" unless granted before.
+--- Cancels the wait of an acquisition: it ends with "cancelled", unless it was
+-- already granted.
 function waits.cancel(wait)
   if wait.done or wait.engine.state.is.closed then return end
   if wait.line then wait.line:send(wait) end
@@ -173,7 +177,7 @@ function waits.cancel_all(set)
   for _, wait in ipairs(list) do waits.cancel(wait) end
 end
 
---- Limits the wait to so many seconds from now; nil: no limit.
+--- Sets the time limit of a wait: so many seconds from now; nil for no limit.
 function waits.limit(wait, seconds)
   local deadline = seconds and core.now() + seconds
   wait.endless = not seconds
@@ -186,8 +190,9 @@ local function is_endless(wait)
   return wait.endless and not (scope and scope.client)
 end
 
---- Ends the waits that neither a time limit nor a client's request would end:
--- acquisitions at once; waits for a server's confirmation within `seconds`.
+--- Ends all waits that have no time limit and belong to no client's request:
+-- cancels acquisitions at once, and lets waits for a server's confirmation end
+-- within `seconds`.
 function waits.end_endless(tables, seconds)
   for _, place in ipairs(tables.answers) do
     for _, wait in pairs(place) do
@@ -202,72 +207,76 @@ function waits.end_endless(tables, seconds)
   end
 end
 
--- Drops a wait whose outcome no caller will see.
+-- Ends a wait whose outcome no caller will get: releases its hold reference,
+-- and counts the acquisition as cancelled.
 local function abandon(wait)
   leave(wait)
   if not wait.hold_ref or wait.taken then return end
-  wait.done = true -- too late for a cancel
-  wait.hold_ref:release(true) -- an event continues its line
+  wait.done = true -- a later cancel has no effect
+  wait.hold_ref:release(true) -- an event continues its line of turns
   local engine, terms = wait.engine, wait.terms
   if not terms or wait.counted or engine.state.is.left then return end
   wait.counted = true
-  -- The caller may be in the middle of an operation, so step() reports it.
+  -- The caller may be in the middle of an operation, so step() calls the trace
+  -- callback later.
   engine.meters:abandon(terms, wait.hold_ref)
   if engine.meters.trace then engine.core:nudge() end
 end
 
--- Ends the suspension. The task then continues, or never will.
+-- Removes the wait when its suspension is over.  Without `fine`, the task will
+-- not continue, and the wait is abandoned.
 function Wait:finish()
   if self.scope then self.scope:remove(self.scope.waits, self) end
   self.engine.adapters:attend(self.adapter, self, nil)
   if self.fine then leave(self) else abandon(self) end
 end
 
--- Returns how long an adapter may wait; nil: without end.  The process may
--- have paused meanwhile, and timers do not accept negative times.
+-- Returns how long an adapter may wait; nil: without end.  Not negative, which
+-- timers do not accept: the process may have paused past the deadline.
 local function time_for(wait)
   return wait.timeout
     and math.max(0, math.min(wait.timeout(), LONGEST)) or nil
 end
 
--- Enters the wait and lets the adapter suspend the task. No other function
--- enters a suspending wait: see waits.enter.
+-- Adds the wait to its table (waits.enter), and lets the adapter suspend the
+-- task until the wait ends.
 local function turn(wait, adapter)
   waits.enter(wait)
   wait.engine.adapters:attend(adapter, wait, true)
-  -- A waiting callback may wait for an event that came together with its own.
+  -- Without this step(), a callback that waits for an event of the same batch
+  -- as its own could wait for ever.
   if wait.line and wait.engine.core:is_behind() then
     wait.engine.events:step()
   end
   while not wait.done do
     adapter.wait(wait, time_for(wait))
-    -- The adapter may return early if it does not watch the descriptor itself.
+    -- An adapter that does not watch the descriptor itself can return early.
     if not wait.done then wait.engine.events:step() end
     if wait.timeout and wait.timeout() <= 0 then break end
   end
 end
 
---- Makes `wait` the wait of the running task, and of its nginx request. For
--- callers that run user code before they suspend.
+--- Makes `wait` belong to the running task and its nginx request.  For callers
+-- that call user code before they suspend the task.
 function waits.prepare(wait, adapter)
   local scope = wait.scope or wait.engine.adapters:scope(adapter)
   if scope then wait.scope = scope end
-  wait.adapter = adapter -- from now on wait:finish() must run
+  wait.adapter = adapter -- from now on wait:finish() must be called
   if scope then scope:add(scope.waits, wait) end
 end
 
---- Returns whether a task is suspended in this wait, or about to be.
+--- Returns whether a task is suspended in this wait, or soon will be.
 function waits.suspends(wait) return wait.adapter and not wait.callback end
 
---- Suspends the running task until `wait.done`, or until the wait's own
--- timeout.
+--- Suspends the running task until the wait is done or its time is over.
 function waits.suspend(wait, adapter)
   waits.prepare(wait, adapter)
   protect.call(adapter.blocks, wait, turn, wait, adapter)
 end
 
---- Suspends the running task for a caller that is protected already.  If an
--- error or a closed coroutine ends this call, the caller calls wait:finish().
+--- Suspends the running task, for a caller that is protected (protect.lua).  If
+-- an error or a closed coroutine ends this call, the caller calls
+-- wait:finish().
 function waits.suspend_within(wait, adapter)
   if not wait.adapter then waits.prepare(wait, adapter) end
   if not wait.done then turn(wait, adapter) end
@@ -275,7 +284,7 @@ function waits.suspend_within(wait, adapter)
   wait:finish()
 end
 
---- Ends a wait whose task, if any, will never continue.
+--- Ends a wait without a result; its task, if it has one, will never continue.
 function waits.abandon(wait)
   if waits.suspends(wait) then return wait:finish() end
   abandon(wait)

@@ -7,14 +7,14 @@ local misuse = require "zklock.errors".misuse
 
 local access = {}
 
--- A server closes the connection if a request is larger than its
--- jute.maxbuffer. With these limits each request fits in 16 KiB: each
--- connection sends the credentials, and each create sends an ACL, or two with
--- two nodes.
+-- The most bytes of one credential, and of an ACL in a request.  A server
+-- closes the connection if a request is larger than its jute.maxbuffer.  With
+-- these limits each request fits in 16 KiB: each connection sends the
+-- credentials, and each create sends one ACL, or two with two nodes.
 local LARGEST_CREDENTIAL, LARGEST_ACL = 8192, 4096
 
--- Requires text without NUL: the client library would cut the text off at a
--- NUL.
+-- Returns a text that is not empty or too long.  It must not contain NUL,
+-- because the client library would cut the text off there.
 local function read_text(value, name)
   check.type(value, "string", name)
   if value == "" then misuse("%s must not be empty", name) end
@@ -28,7 +28,7 @@ local function read_text(value, name)
   return value
 end
 
--- Returns whether the keys are 1 to n.
+-- Returns whether the keys of a table are 1 to n.
 local function is_list(given)
   local n = 0
   for key in pairs(given) do
@@ -68,7 +68,7 @@ local function read_credential(entry, name)
   return { scheme = scheme, credential = credential }
 end
 
---- Reads option `auth`: returns a list of `{ scheme =, credential = }`.
+--- Checks option `auth`; returns a list of `{ scheme =, credential = }`.
 function access.read_auth(auth)
   if auth == nil then return {} end
   check.type(auth, "table", "option 'auth'")
@@ -111,7 +111,7 @@ local function read_permissions(text, name)
   return sum
 end
 
--- Raises for an id that a server would refuse, or that matches no client.
+-- Raises if a server would refuse the id, or if the id would match no client.
 local function check_id(scheme, id, name, credentials)
   if scheme == "auth" then
     check.type(id, "string", name .. ".id")
@@ -147,7 +147,7 @@ local function read_entry(entry, name, credentials)
   }
 end
 
--- The permissions that a session needs in a directory of locks.
+-- The permissions that a session needs in a directory of its locks.
 local needed = {
   { bit = READ, letter = "r", verb = "list" },
   { bit = CREATE, letter = "c", verb = "create" },
@@ -164,16 +164,16 @@ local function grants(list, applies, bit)
   return false
 end
 
--- Schemes whose entries certainly include this session. Entries of other
--- schemes may include it: an address, a certificate, one of its users. A
+-- Schemes whose entries certainly include this session.  An entry of another
+-- scheme, such as an address, a certificate or a user, includes it perhaps.  A
 -- session without credentials is never a `digest` user.
 local surely = setmetatable({ world = true, auth = true },
   { __index = function() return false end })
 local perhaps, never_a_user = {}, { digest = false }
 
--- Raises if no identity that the session may have can use a lock with this ACL:
--- such a lock would block all clients. Returns whether the session certainly
--- has a sufficient identity. If not, zklock asks a server.
+-- Raises if this ACL cannot let this session use its own locks, whatever its
+-- identity is: such a lock would block all clients.  Returns whether the ACL
+-- certainly lets the session use them.  If not, zklock asks a server.
 local function check_ours(list, credentials)
   local applies = #credentials > 0 and perhaps or never_a_user
   local is_sure = true
@@ -197,8 +197,8 @@ local function read_list(acl, credentials)
   local list, size = {}, 0
   for i, entry in ipairs(acl) do
     list[i] = read_entry(entry, ("option 'acl' [%d]"):format(i), credentials)
-    -- Each entry of an ACL in a request has two lengths, a scheme, an id and
-    -- the permissions.
+    -- In a request, each entry of an ACL has two lengths and the permissions,
+    -- of four bytes each, beside its scheme and its id.
     size = size + 12 + #list[i].scheme + #list[i].id
   end
   if size > LARGEST_ACL then
@@ -208,9 +208,9 @@ local function read_list(acl, credentials)
   return list, check_ours(list, credentials)
 end
 
---- Reads option `acl`.  Returns a list of `{ scheme =, id =, permissions = }`,
--- or nil if it is open to all; and whether the session can certainly use nodes
--- with that ACL.
+--- Checks option `acl`.  Returns a list of `{ scheme =, id =, permissions = }`,
+-- or nil if the nodes are open to all; and whether the session can certainly
+-- use nodes with this ACL.
 function access.read_acl(acl, credentials)
   if acl == nil or acl == "open" then return nil, true end
   local creator = { scheme = "auth", id = "", permissions = ALL }

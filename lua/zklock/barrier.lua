@@ -1,4 +1,4 @@
---- Barrier: a node that blocks waiters until a process lifts it.
+--- Barrier: a node that blocks all waiters until a process lifts the barrier.
 local check = require "zklock.check"
 local errors = require "zklock.errors"
 local options = require "zklock.options"
@@ -19,7 +19,7 @@ function barriers.new(engine, path)
     path = path,
     _engine = engine,
     _owners = Owners.of(engine, path, "barrier"),
-    _waits = setmetatable({}, { __mode = "k" }), -- begun through this object
+    _waits = setmetatable({}, { __mode = "k" }), -- waits of this object
   }, Barrier)
 end
 
@@ -29,17 +29,19 @@ local function open_engine(self)
   return engine
 end
 
---- Closes the barrier: returns true, and whether it was not set before.
+--- Sets the barrier, so that later waits block.  Returns true, and whether the
+-- barrier was not set before.
 function Barrier:set()
   return questions.set(open_engine(self), self.path)
 end
 
---- Lifts the barrier: returns true, and whether it was set.
+--- Lifts the barrier, which ends all waits for it.  Returns true, and whether
+-- the barrier was set.
 function Barrier:lift()
   return questions.lift(open_engine(self), self.path)
 end
 
---- Asks a server: returns true or false.
+--- Asks a server whether the barrier is set; returns true or false.
 function Barrier:is_set()
   return questions.exists(open_engine(self), self.path)
 end
@@ -57,7 +59,7 @@ local function begin(self, scope, timeout)
   return wait
 end
 
---- Waits until the barrier is not set: returns true, or `nil, message, code`.
+--- Waits until the barrier is not set.  Returns true, or `nil, message, code`.
 function Barrier:wait(how)
   local timeout = options.read_timeout(how, "wait options")
   local adapter = open_engine(self).adapters:for_waiting()
@@ -65,11 +67,12 @@ function Barrier:wait(how)
   return outcome(self, timeout, node_waits.suspend(wait, adapter))
 end
 
--- A cancelled wait ends with "cancelled" unless the barrier was lifted before.
+-- Makes tickets whose cancel() ends the wait with "cancelled", unless the
+-- barrier was lifted before.
 local new_ticket = ticket_of(waits.cancel)
 
---- Begins to wait and returns a ticket at once.  `callback(true)`, or
--- `callback(nil, message, code)`, runs in step().
+--- Begins to wait, and returns a ticket at once.  step() calls `callback(true)`
+-- or `callback(nil, message, code)`.
 function Barrier:wait_async(how, callback)
   how, callback = check.function_last(how, callback,
     "wait_async([options,] fn)")

@@ -1,13 +1,13 @@
---- Census: a snapshot of a session: its state, its counts of locks
+--- Census: makes a snapshot of a session: its state, its counts of locks
 -- (meters.lua), its holds and its waits.
 --
--- A snapshot is plain: tables, strings, numbers.  So another process can read
--- it and show it together with its own (zklock.ngx.status).
+-- A snapshot has only tables, strings and numbers.  So another process can
+-- receive it and show it together with its own (zklock.ngx.status).
 local tally = require "zklock.tally"
 
 local census = {}
 
--- Reads the acquisitions in progress: the waits that have terms.
+-- Returns the acquisitions in progress: the waits that have terms.
 local function read_waits(engine)
   local found = {}
   for _, place in ipairs(engine.waits.answers) do
@@ -38,8 +38,8 @@ end
 
 local function by_id(a, b) return a.id < b.id end
 
---- Returns a snapshot of a session; of a closed session, its last values. The
--- table `locks` is the session's own, which goes on counting.
+--- Returns a snapshot of a session; after close, the last values. The table
+-- `locks` is not a copy: the session goes on counting in it.
 function census.read(engine)
   local is_closed, last = engine.state.is.closed, engine.state.last
   local holds = is_closed and {} or read_holds(engine)

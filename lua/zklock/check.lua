@@ -1,4 +1,4 @@
---- Checks of arguments.  Each message names the argument and the rule.
+--- Check: checks arguments.  Each message names the argument and the rule.
 local bytes = require "zklock.bytes"
 local core = require "zklock.core"
 local misuse = require "zklock.errors".misuse
@@ -14,7 +14,7 @@ function check.type(value, expected, name)
   return value
 end
 
--- Quotes untrusted input, cut to what fits into a message.
+-- Returns untrusted input in quotes, cut to the length that a message shows.
 local function shown(text)
   return quote(text:sub(1, 200), #text > 200)
 end
@@ -40,7 +40,7 @@ function check.node(node, name)
   return faultless(node, name, core.check_node)
 end
 
---- Checks a fencing token, as text; leading zeros can be missing.
+--- Checks a fencing token, which is a text; its leading zeros can be missing.
 function check.token(token, name)
   return faultless(token, name, function()
     return not (#token <= 19 and token:find "^%d+$")
@@ -48,9 +48,9 @@ function check.token(token, name)
   end)
 end
 
---- Checks the path of a lock.  No component may be mistaken for a contender of
--- a lock above it, and the path must not be ZooKeeper's own.  `chroot`: the
--- session's, which counts as part of the path.
+--- Checks the path of a lock.  No component may have a name like a contender's
+-- node, because a lock above would take it for its contender.  The path must
+-- not be ZooKeeper's own.  `chroot`: the session's, part of the full path.
 function check.lock_path(path, chroot, name)
   check.path(path, name)
   local full = chroot .. path
@@ -66,7 +66,8 @@ function check.lock_path(path, chroot, name)
   return path
 end
 
---- Checks a time in seconds.  nil and math.huge mean no limit and give nil.
+--- Checks a time in seconds, and returns it; nil for no limit.  nil and
+-- math.huge mean no limit.
 function check.duration(value, name)
   if value == nil then return nil end
   check.type(value, "number", name)
@@ -100,8 +101,9 @@ end
 
 local nothing = {}
 
---- Checks the argument of acquire and similar calls: nil, seconds, or options.
--- Returns the options, which are read-only, and the checked timeout.
+--- Checks the argument of acquire and similar methods: nil, seconds, or
+-- options.  Returns the options, which the caller must not change, and the
+-- timeout.
 function check.acquire_options(options, known, what)
   if options == nil or type(options) == "number" then
     return nothing, check.duration(options, "timeout")
@@ -130,8 +132,8 @@ function check.callback(value, name)
   return value
 end
 
---- Checks the last arguments of a call, `[options,] fn`; `usage`: the call as
--- its user writes it.  Returns the options and the function.
+--- Checks the last arguments of a call, `[options,] fn`; returns the options
+-- and the function.  `usage`: the call as users write it, for messages.
 function check.function_last(how, fn, usage)
   if fn == nil and is_callable(how) then return nil, how end
   if is_callable(fn) then return how, fn end
@@ -152,7 +154,7 @@ function check.data(value, name)
   return value
 end
 
--- Source of a method that first checks how it is called. The method has fixed
+-- The source of a method that first checks its arguments.  It has fixed
 -- parameters, because varargs are slower; a surplus nil counts as no argument.
 local looking = [[
   local fn, class, refuse, getmetatable = ...
@@ -168,8 +170,8 @@ local function refuse_surplus(usage, surplus)
   misuse("%s takes no more arguments, got a %s, too", usage, type(surplus))
 end
 
---- Returns `refuse(self, surplus)`, which raises for a method of the class that
--- was called with a dot or with one argument too many.
+--- Returns `refuse(self, surplus)`.  This function raises the error of a method
+-- that was called with a dot or with one argument too many.
 function check.refusal(class, usage)
   return function(self, surplus)
     if getmetatable(self) ~= class then
@@ -191,8 +193,9 @@ local function look_first(class, usage, name, arguments)
     class, check.refusal(class, usage), getmetatable)
 end
 
---- Lets the public methods of a class refuse a dot for the colon and surplus
--- arguments.  `usages`: the methods as a user writes them, one a line.
+--- Makes the public methods of a class raise an error if they are called with a
+-- dot or with surplus arguments.  `usages`: the methods as users write them,
+-- one a line.
 function check.methods(class, usages)
   for usage, name, arguments in
     usages:gmatch "([%l_]+:([%l_]+)%(([^)]*)%))" do
@@ -200,7 +203,8 @@ function check.methods(class, usages)
   end
 end
 
---- Does the same for the methods that locks of every kind have.
+--- Does the same as check.methods, for the methods that all kinds of locks
+-- have.
 function check.lock_methods(class)
   check.methods(class, [[
     lock:acquire(timeout or options)
@@ -213,7 +217,7 @@ function check.lock_methods(class)
   ]])
 end
 
---- Checks a call of a function of the module: not with a colon, and with no
+--- Raises an error if a function of the module is called with a colon or with a
 -- surplus argument.
 function check.arguments(usage, first, ...)
   if type(first) == "table" and first.connect then
@@ -223,7 +227,7 @@ function check.arguments(usage, first, ...)
   end
 end
 
---- Returns a set of words: `check.set "a b c"`.
+--- Returns a set of words: `check.set "a b"` is `{ a = true, b = true }`.
 function check.set(words)
   local set = {}
   for word in words:gmatch("%S+") do set[word] = true end

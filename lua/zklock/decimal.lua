@@ -1,11 +1,11 @@
---- Decimal: formats numbers for programs to read.  PUC Lua's string.format
--- obeys the process's locale.  After os.setlocale "de_DE" a half is 0,5; in
--- other locales the decimal mark is not even ASCII.
+--- Decimal: formats numbers for programs to read, with a decimal point.  PUC
+-- Lua's string.format uses the decimal mark of the process's locale.  After
+-- os.setlocale "de_DE" a half is 0,5; in some locales the mark is not ASCII.
 local decimal = {}
 
 --- Formats one number as string.format does, but always with a point.
--- Everything else in the result must be digits, signs, letters (`1e+20`,
--- `inf`, `nan`, a unit) or spaces.
+-- Everything else in the result must be digits, signs, lower-case letters
+-- (`1e+20`, `inf`, `nan`, a unit) or spaces.
 function decimal.format(format, value)
   return (format:format(value):gsub("[^-+0-9a-z .]+", "."))
 end

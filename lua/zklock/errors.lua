@@ -1,14 +1,14 @@
---- Makes all errors.  Misuse raises at the user's line; other failures return
--- `nil, message, code`.
+--- Errors: makes all errors.  Misuse of the API raises an error at the user's
+-- line; other failures return `nil, message, code`.
 local plain = require "zklock.plain"
 local quote = require "zklock.quote"
 
 local errors = {}
 
--- Without a debug library, as in a sandbox, errors name no line.
+-- Without a debug library, as in a sandbox, messages name no line.
 local getinfo = debug and debug.getinfo or function() end
 
--- The directory of this library, and the prefix of chunks that it loads.
+-- The directory of this library, with which the names of its chunks begin.
 local here = (getinfo(1, "S") or { source = "" }).source
   :match("^(.*)errors%.lua$") or "@?"
 
@@ -16,7 +16,7 @@ local function is_ours(source)
   return source:sub(1, #here) == here or source:sub(1, 7) == "=zklock"
 end
 
--- Returns the level of the innermost function of user code in Lua.
+-- Returns the level, for error(), of the innermost Lua function of the user.
 local function level_of_caller()
   local level = 3
   while true do
@@ -31,7 +31,8 @@ local function level_of_caller()
 end
 
 --- The error codes: `errors.codes.timeout == "timeout"`.  A misspelt code
--- raises, because comparing with nil would only yield false.
+-- raises an error: its value nil would differ from each code, so the
+-- misspelling would go unnoticed.
 errors.codes = setmetatable({}, {
   __index = function(_, word)
     errors.misuse("there is no error code %q", tostring(word))
@@ -45,7 +46,7 @@ end
 -- The most bytes of untrusted text that a message shows.
 local SHOWN = 200
 
--- Formats like string.format, but quotes the text of each `%q` by quote.lua,
+-- Formats like string.format, but quotes the text of each `%q` with quote.lua,
 -- because Lua's `%q` keeps newlines.
 local function quote_each(format, ...)
   local given, n = { ... }, 0
@@ -63,12 +64,13 @@ local function fill(format, ...)
   return "zklock: " .. plain.text(fitting(format, ...))
 end
 
---- Raises misuse, at the line of the user code that called the library.
+--- Raises an error for misuse of the API, at the user's line that called
+-- zklock.
 function errors.misuse(format, ...)
   error(fill(format, ...), level_of_caller())
 end
 
---- Returns `nil, message, code`.
+--- Returns `nil, message, code`, with the message formatted.
 function errors.refusal(code, format, ...)
   return nil, fill(format, ...), errors.codes[code]
 end
@@ -78,8 +80,8 @@ function errors.describe(format, ...)
   return plain.text(format:format(...))
 end
 
---- The values of `guard:reason()`, each with its text: why a hold ended that
--- its owner had not released.
+--- The values of `guard:reason()`, each with its text: why a hold ended before
+-- its owner released it.
 errors.losses = {
   max_hold_reached = "it was held for as long as max_hold allows",
   node_deleted = "its node was deleted",
@@ -89,7 +91,8 @@ errors.losses = {
   session_closed = "another client closed the ZooKeeper session",
 }
 
---- Returns ": " and the reason, to follow "was lost"; "" if it is unknown.
+--- Returns ": " and the text of the reason, to follow "was lost"; "" if the
+-- reason is unknown.
 function errors.because(reason)
   return reason and ": " .. errors.losses[reason] or ""
 end

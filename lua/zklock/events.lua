@@ -1,10 +1,11 @@
 --- Events: passes the I/O thread's decisions on to waits and listeners.
 -- Callbacks run only in step(), in the thread that owns the Lua state.
 --
--- An event is noted first. The core then drops it, and `due` keeps its work
--- until that is done: `{ fn, ... }`, or a wait that must end. A hook may raise
--- anywhere in between, and a callback may call step(). So noting an event twice
--- or doing its work twice must be harmless.
+-- Each event is first *noted*: its work is put into `due`, and only then does
+-- the core drop the event.  The work is `{ fn, ... }`, or a wait that must end,
+-- and stays in `due` until it is done.  A hook can raise anywhere in between,
+-- and a callback can call step().  So it must be harmless to note an event
+-- twice, or to do its work twice.
 local errors = require "zklock.errors"
 local Hold = require "zklock.hold"
 local loops = require "zklock.loop"
@@ -14,7 +15,7 @@ local waits = require "zklock.wait"
 local Events = {}
 Events.__index = Events
 
---- `on_event`: the option of connect.
+--- Makes the events of a session.  `on_event`: the option of connect.
 function Events.new(engine, on_event)
   return setmetatable({
     engine = engine,
@@ -23,7 +24,7 @@ function Events.new(engine, on_event)
     due = {},
     turns = {}, -- waits with callbacks whose turn has come
     untold = {}, -- holds whose loss the next step() reports
-    farewell = false, -- listeners of the close
+    farewell = false, -- listeners of "closed", once they are called
   }, Events)
 end
 
@@ -50,8 +51,8 @@ local function forget(due, item)
   end
 end
 
--- Does an event's work at once. If a hook interrupts it, the next step() does
--- the remaining work.
+-- Does the work `item` at once.  If a hook interrupts it, the next step()
+-- completes it.
 local function do_now(self, item)
   local due = self.due
   table.insert(due, item)
@@ -59,7 +60,8 @@ local function do_now(self, item)
   forget(due, item)
 end
 
---- Calls `fn(self, ...)`; the next step() repeats it if it is interrupted.
+--- Calls `fn(self, ...)` at once.  If the call is interrupted, the next step()
+-- calls fn again.
 function Events:do_now(fn, ...)
   do_now(self, { fn, ... })
 end
@@ -69,8 +71,8 @@ local function call_later(self, item)
   if item.adapter then self.engine.adapters:attend(item.adapter, item, nil) end
 end
 
---- Defers a callback to the next step().  `scope`: nil for the caller's, false
--- for none.
+--- Defers a callback to the next step().  `scope`: nil for the caller's scope,
+-- false for none.
 function Events:later(fn, scope)
   local adapters = self.engine.adapters
   if scope == nil then scope = adapters:scope() end
@@ -84,7 +86,8 @@ local function may_call(self)
   return loops.allows_callbacks(self.engine.adapters.loop)
 end
 
---- Runs a callback at once; if no callback may run now, in the next step().
+--- Calls a callback at once; if no callback is allowed to run now, the next
+-- step() calls it.
 function Events:call(item, ...)
   if may_call(self) then return self.engine.callbacks:call(item, ...) end
   local n, given, fn = select("#", ...), { ... }, item.fn
@@ -109,7 +112,7 @@ local function fail(self, code, wants)
   end_openings(self, code)
 end
 
--- Calls each listener of a lost hold once.
+-- Reports a lost hold once: logs and counts the loss, and calls each listener.
 local function tell_loss(self, hold, listeners, hold_ref)
   local callbacks = self.engine.callbacks
   local untold = hold.listeners
@@ -165,8 +168,9 @@ end
 
 local function finish_scope(_, scope) scope:finish() end
 
--- By kind: returns the work of an event, if any. The core keeps an event until
--- it is noted, so a handler may raise if memory is short.
+-- By kind of event: each handler returns the work of an event, if any. The core
+-- keeps the event until its work is noted, so a handler may raise an error if
+-- memory is short.
 local handlers = {}
 
 local function answer_to(engine, number)
@@ -198,8 +202,8 @@ function handlers.answered(engine, number, code, reason, found, detail)
   return wait
 end
 
--- Handles the end of a release. `code`, `reason`: why the node still exists and
--- stays for now.
+-- Ends the wait for a confirmed release, because the node is deleted.  With
+-- `code` and `reason`, it still exists, for this reason, and stays for now.
 function handlers.gone(engine, number, root, code, reason)
   turns.left(engine, root)
   local wait = engine.waits.removals[number]
@@ -208,8 +212,8 @@ function handlers.gone(engine, number, root, code, reason)
   return wait
 end
 
--- Returns the hold of this number, if its listeners may be called. After a
--- close no callback about a hold is called.
+-- Returns the hold of this number, if its listeners may be called. After close,
+-- no listener of a hold is called any more.
 local function listening_hold(engine, number)
   local hold = engine.holds[number]
   return hold and not engine.state.is.closed and hold
@@ -246,7 +250,7 @@ function handlers.state(engine, name)
   return state_item(engine, name)
 end
 
--- Handles a failed first connection. `code`: why it failed; `wants`: what the
+-- The first connection has failed. `code`: why it failed; `wants`: what the
 -- servers require.
 function handlers.failed(engine, code, wants)
   return engine.state:may_enter "failed" and { fail, code, wants }
@@ -256,7 +260,7 @@ function handlers.log(_, level, message)
   return { report, level, message }
 end
 
--- A request of nginx has ended.
+-- An nginx request has ended: ends its scope.
 function handlers.ended(engine, number)
   local scope = engine.scopes[number]
   return scope and { finish_scope, scope }
@@ -264,8 +268,9 @@ end
 
 local function give_up(self) turns.give_up(self.engine) end
 
--- Gives up waits only after the event was noted: until then the core can post
--- no other alarm, and later deadlines need one.
+-- Some waits in lines may be past their deadlines.  Sends them only after this
+-- event was noted: until then the core can post no other alarm, and later
+-- deadlines need one.
 function handlers.alarm() return { give_up } end
 
 function handlers.closed(engine)
@@ -279,11 +284,12 @@ local function dispatch(self, kind, ...)
   return kind
 end
 
--- The turns that one step() delivers at most, because callbacks may pass a
--- lock to each other without end.
+-- The most turns that one step() delivers: callbacks can pass a lock to each
+-- other without end.
 local TURNS = 64
 
--- Makes the next turn due.
+-- Moves the next wait that has got its turn to `due`; returns whether there was
+-- one.
 local function take_turn(self)
   local wait = self.turns[1]
   if not wait then return false end
@@ -292,10 +298,11 @@ local function take_turn(self)
   return true
 end
 
---- Runs what is due; raises only what a hook has raised.
+--- Processes all events and calls the callbacks that are due.  Raises only what
+-- a hook has raised.
 function Events:step()
   local engine, left = self.engine, TURNS
-  engine.meters:tell() -- left by an interrupted release
+  engine.meters:tell() -- events left by an interrupted release
   run_due(self)
   local state, handle = engine.state, engine.core
   while not state.is.left do
@@ -309,7 +316,7 @@ function Events:step()
   if self.turns[1] and not state.is.left then handle:nudge() end
 end
 
---- Delivers the turn of a wait.  A task is woken at once by its loop; a
+--- Ends a wait that has got its turn.  A task is woken at once by its loop; a
 -- callback runs in the next step().
 function Events:tell_turn(wait)
   if not wait.callback then return waits.finish(wait) end
@@ -317,9 +324,10 @@ function Events:tell_turn(wait)
   self.engine.core:nudge()
 end
 
---- Reports a loss that a call has found, before that call returns. If callbacks
--- must not run now, leaves the report to the event that is under way. A known
--- suspension is reported first. `hold_ref`: any hold reference of the hold.
+--- Calls the listeners of a hold whose loss a call has found, before that call
+-- returns. If callbacks must not run now, the core's event of the loss, which
+-- will come, calls them. If the session is suspended and this was not reported
+-- yet, it is reported first. `hold_ref`: any hold reference of the hold.
 function Events:lose(hold, hold_ref, reason)
   local engine, listeners = self.engine, hold.listeners
   hold.lost = hold.lost or reason
@@ -335,7 +343,7 @@ function Events:lose(hold, hold_ref, reason)
   do_now(self, { tell_loss, hold, listeners, hold_ref })
 end
 
---- Reports all losses.
+--- Finds all lost holds, and calls their listeners.
 function Events:tell_losses()
   for _, lost in ipairs(Hold.find_losses(self.engine)) do
     self:lose(lost.hold, lost.hold_ref)
@@ -349,8 +357,8 @@ local function end_all(self, among)
   end
 end
 
---- Reports the close: ends all waits, then calls the listeners for the last
--- time.  Calling it again does nothing.
+--- Ends all waits and calls the listeners of "closed", after the session was
+-- closed.  Calling it again does nothing.
 function Events:tell_closed()
   self:tell_losses() -- losses until the core was closed
   self.engine.meters:release_all(Hold.take_all(self.engine))

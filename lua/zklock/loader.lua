@@ -1,10 +1,10 @@
--- Loads the C module.  If that fails, the dynamic loader reports symbols and
--- files.  The user then gets an instruction first, and the loader's text after
--- it.
+-- Loads the C module.  If that fails, the error begins with an instruction for
+-- the user; the dynamic loader's text, which names only symbols and files,
+-- follows.
 local lua = rawget(_G, "jit") and "LuaJIT" or _VERSION
 local version = _VERSION:match "%d.*"
 
--- Returns a message for the loader's text; nil if the text is not known.
+-- Returns an instruction for a known text of the dynamic loader; otherwise nil.
 local function explain(text)
   local file = text:match "from file '([^']+)'"
     or package.searchpath and package.searchpath("zklock.core", package.cpath)

@@ -1,38 +1,38 @@
---- Meters: a session's counts of its locks, by path and mode, and the callback
--- of session:on_trace.
+--- Meters: a session's counts of its locks, by path and mode, and the events
+-- for the callback of session:on_trace.
 --
--- An acquisition counts once, when its outcome reaches its user, or when it is
--- certain that none will.  A hold counts once, when it is released, its loss is
--- reported, or the session is closed.  A re-entry belongs to the same hold.  A
--- hold that is collected without a release does not count.  An interrupt by a
--- hook may lose a count; no lock depends on it.
+-- An acquisition counts once: when its outcome reaches its user, or when it is
+-- certain that none will.  A hold counts once: when it is released, when its
+-- loss is reported, or when the session is closed.  A re-entry belongs to the
+-- same hold.  A hold that is collected without a release does not count.  If a
+-- hook interrupts a call, a count can be lost; no lock depends on it.
 local check = require "zklock.check"
 local core = require "zklock.core"
 
 local Meters = {}
 Meters.__index = Meters
 
---- The number of paths and modes with their own meter.  All further ones share
--- one meter for each mode, under this path.
+--- How many pairs of path and mode have a meter of their own.  All further
+-- paths share one meter for each mode, under the path `others`.
 Meters.most, Meters.others = 100, "others"
 
---- Upper bounds of the histograms' buckets, in seconds; one more bucket has all
--- longer times.
+--- Upper bounds of the histograms' buckets, in seconds; one more bucket counts
+-- all longer times.
 Meters.bounds = { 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1,
   2.5, 5, 10, 30, 60, 300 }
 
 local limits = { math.huge }
 for i, bound in ipairs(Meters.bounds) do table.insert(limits, i, bound) end
 
--- Returns an empty histogram. A table constructor allocates the table at once,
--- in its final size.
+-- Returns an empty histogram. The constructor lists all buckets, so that the
+-- table is allocated once, in its final size.
 local function new_histogram()
   return { count = 0, sum = 0,
     buckets = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 } }
 end
 
--- Called by each grant and each release, so it compares with at most six of
--- the seventeen limits.
+-- Counts a time in its bucket.  Each grant and each release calls this
+-- function, so it compares the time with at most six of the seventeen limits.
 local function observe(histogram, seconds)
   local i = seconds > limits[8] and 9 or 1
   if seconds > limits[i + 3] then i = i + 4 end
@@ -42,7 +42,7 @@ local function observe(histogram, seconds)
   histogram.sum = histogram.sum + seconds
 end
 
---- Returns the counts of a path and a mode, all zero.
+--- Returns a meter, the counts of a path and a mode, all zero.
 function Meters.meter(path, mode)
   return { path = path, mode = mode, waits = new_histogram(),
     holds = new_histogram(), refusals = {}, losses = {} }
@@ -54,7 +54,7 @@ function Meters.new(callbacks)
     by_mode = {}, -- meters by mode, then by path
     list = {}, -- in order of creation
     trace = false, -- the function of on_trace
-    untold = {}, -- events that the trace callback has not received yet
+    untold = {}, -- events not yet passed to the trace callback
   }, Meters)
 end
 
@@ -74,21 +74,23 @@ local function add(self, path, mode)
   return meter
 end
 
--- Returns the meter of a path and a mode, which is one of `contenders`.
+-- Returns the meter of a path and a mode; makes it if needed.  `mode`: a mode
+-- of contenders.
 local function meter_of(self, path, mode)
   local of_mode = self.by_mode[mode]
   return of_mode and of_mode[path] or add(self, path, mode)
 end
 
---- Calls `fn(event)` at each event from now on; nil removes it.
+--- Calls `fn(event)` at each event from now on; with nil, stops the calls.
 function Meters:listen(fn)
   if fn ~= nil then check.callback(fn, "argument 1 of on_trace") end
   self.trace = fn or false
 end
 
--- Notes an event when it happens.  It is delivered outside of the protection
--- of a release, in which nothing can wait.  Events are delivered once, in
--- order.  The callback may wait, call step(), or close the session.
+-- Keeps an event for the trace callback.  tell() passes it on later, after the
+-- protected part of a release, in which nothing can wait: the callback may
+-- wait, call step(), or close the session.  Each event is passed on once, in
+-- order.
 local function note(self, what, path, mode, hold_ref, event)
   event.what, event.path, event.mode = what, path, mode
   event.id, event.time = hold_ref and hold_ref:number(), core.now()
@@ -96,7 +98,8 @@ local function note(self, what, path, mode, hold_ref, event)
   untold[#untold + 1] = event
 end
 
---- Delivers the noted events.  Errors go where the errors of callbacks go.
+--- Passes the kept events to the trace callback.  Its errors are treated as
+-- those of other callbacks.
 function Meters:tell()
   local untold = self.untold
   local event = untold[1]
@@ -111,13 +114,13 @@ local function count(counters, word)
   counters[word] = (counters[word] or 0) + 1
 end
 
---- Traces the beginning of a wait.
+--- Makes the trace event of the beginning of a wait.
 function Meters:begin(terms, hold_ref, timeout)
   note(self, "wait", terms.path, terms.mode, hold_ref, { timeout = timeout })
   self:tell()
 end
 
---- Counts a grant that has reached its user.
+--- Counts a grant when its user gets the guard.
 function Meters:grant(terms, hold_ref)
   local waited = hold_ref:take()
   observe(meter_of(self, terms.path, terms.mode).waits, waited)
@@ -135,18 +138,20 @@ local function refuse(self, terms, hold_ref, code)
 end
 
 --- Counts an acquisition that ended without the lock. `hold_ref`: nil if the
--- session has refused the acquisition before it began.
+-- acquisition was refused before the core began it.
 function Meters:refuse(terms, hold_ref, code)
   refuse(self, terms, hold_ref, code)
   self:tell()
 end
 
---- Counts an acquisition that no longer has a user.  Call tell() later.
+--- Counts an acquisition whose user will not get the outcome.  The caller must
+-- call tell() later.
 function Meters:abandon(terms, hold_ref)
   refuse(self, terms, hold_ref, "cancelled")
 end
 
---- Counts a hold whose last guard was released.  Call tell() later.
+--- Counts a hold whose last guard was released.  The caller must call tell()
+-- later.
 function Meters:release(path, hold_ref)
   local held, mode = hold_ref:held()
   observe(meter_of(self, path, mode).holds, held)
@@ -155,7 +160,8 @@ function Meters:release(path, hold_ref)
     { held = held, token = hold_ref:token() })
 end
 
---- Counts the holds of a closed session, as Hold.take_all returns them.
+--- Counts the holds that Hold.take_all has returned, when the session is
+-- closed.
 function Meters:release_all(taken)
   for _, one in ipairs(taken) do
     self:release(one.hold.owners.path, one.hold_ref)

@@ -23,14 +23,15 @@ end
 
 local marks = { ["\\"] = "\\\\", ['"'] = '\\"', ["\n"] = "\\n" }
 
--- plain.text writes a hidden byte as `\xNN`. Text that already looks like that
--- is escaped first: otherwise two paths could become the same sample.
+-- Returns `name="value"`.  plain.text writes a hidden byte as `\xNN`.  So a
+-- text that already has `\xNN` is escaped first: otherwise two paths could
+-- become the same sample.
 local function write_label(name, value)
   value = plain.text((value:gsub("\\(x%x%x)", "\\x5c%1")))
   return ('%s="%s"'):format(name, (value:gsub('[\\"\n]', marks)))
 end
 
--- Writes `{ name = value, … }` as `name="value",…`, in order.
+-- Returns `{ name = value, … }` as `name="value",…`, in the order of the bytes.
 local function write_labels(labels)
   local parts = {}
   for name, value in pairs(labels) do
@@ -40,26 +41,27 @@ local function write_labels(labels)
   return table.concat(parts, ",")
 end
 
--- Families, one after the other.  The format requires all samples of a family
--- together; their order is fixed, so that two texts can be compared.
+-- A writer writes families of samples, one after the other.  The format
+-- requires that all samples of a family are together.  Their order is fixed, so
+-- that two texts can be compared.
 local Writer = {}
 Writer.__index = Writer
 
 local function new_writer(pause)
   return setmetatable({
-    name = false, -- of the current family
-    parts = {}, -- of the current piece
+    name = false, -- the name of the current family
+    parts = {}, -- strings of the current piece
     n = 0, -- the number of parts
     pieces = {},
     pause = pause,
   }, Writer)
 end
 
--- The lines that are written without a pause, in about a millisecond.
+-- The lines that are written between two pauses, in about a millisecond.
 local PIECE = 2000
 
--- Lines are not strings of their own, because there may be hundreds of
--- thousands.
+-- Adds a line, in three parts.  The parts are joined only with the whole piece,
+-- because there may be hundreds of thousands of lines.
 function Writer:write(head, middle, tail)
   local n, parts = self.n, self.parts
   parts[n + 1], parts[n + 2], parts[n + 3], parts[n + 4] = head, middle, tail,
@@ -80,7 +82,7 @@ function Writer:add(words, value, suffix)
     words == "" and " " or "{" .. words .. "} ", write_number(value))
 end
 
-local ends = {} -- endings of a bucket's labels
+local ends = {} -- the ends of the labels of each bucket
 for i, bound in ipairs(Meters.bounds) do
   ends[i] = write_label("le", write_number(bound)) .. "} "
 end
@@ -96,7 +98,7 @@ function Writer:add_histogram(words, histogram)
   self:add(words, sum, "_count")
 end
 
--- Adds a number for each word: `{ timeout = 2, busy = 1 }`.
+-- Adds a sample for each word of `counts`, such as `{ timeout = 2, busy = 1 }`.
 function Writer:add_counts(words, label, counts)
   local list = {}
   for word in pairs(counts) do list[#list + 1] = word end
@@ -107,8 +109,9 @@ function Writer:add_counts(words, label, counts)
   end
 end
 
--- Name, type, help text; the field of the session, of its counters or of each
--- path's row (tally.fill); the label if the field has a number for each word.
+-- The families: name, type and help text; where the value is (the session, its
+-- counters, or the row of each path: tally.fill) and in which field; and the
+-- name of the label if the field has a number for each word.
 local families = {
   { "zklock_session_up", "gauge",
     "1 if the session has a connection and can prove its holds, otherwise 0.",
@@ -170,8 +173,9 @@ local families = {
     "rows", "oldest_hold" },
 }
 
--- Returns a source with its labels as text. The labels of a source and of each
--- path are written once, because each path has some fifty samples.
+-- Returns the values of one session, with its labels as text.  The labels of
+-- the session and of each path are written once here, because each path has
+-- some fifty samples.
 local function new_source(given)
   local full, own = tally.fill(given.snapshot), write_labels(given.labels)
   for _, row in ipairs(full.rows) do
@@ -182,8 +186,9 @@ local function new_source(given)
     rows = full.rows }
 end
 
---- Returns the text of many sessions, `{ labels =, snapshot = }` each, in
--- pieces.  Calls `pause()` now and then, because the text may be long.
+--- Returns the text for many sessions, in pieces.  `given`: a list of `{ labels
+-- =, snapshot = }`.  Calls `pause()` now and then, because the text may be
+-- long.
 function metrics.pieces(given, pause)
   local sources, writer = {}, new_writer(pause)
   for i, one in ipairs(given) do
@@ -212,7 +217,7 @@ function metrics.pieces(given, pause)
   return writer.pieces
 end
 
---- Returns the text in one piece.
+--- Returns the text for many sessions in one piece.
 function metrics.text(given)
   return table.concat(metrics.pieces(given, function() end))
 end

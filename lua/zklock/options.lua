@@ -1,4 +1,5 @@
---- Options of locks and their methods, checked; settings.lua has connect's.
+--- Options: checks the options of locks and of their methods; settings.lua
+-- checks those of connect.
 local check = require "zklock.check"
 local core = require "zklock.core"
 local errors = require "zklock.errors"
@@ -21,7 +22,7 @@ local of_family = {
 local families = { "mutex", "rwlock", "semaphore", "election",
   "double barrier" }
 
--- 'a b c' → '"a", "b" or "c"'
+-- Returns the choices as a list in words: 'a b c' → '"a", "b" or "c"'.
 local function alternatives(choices)
   local text = choices:gsub("%S+", '"%0"'):gsub(" ", ", ")
   return (text:gsub(", ([^,]*)$", " or %1"))
@@ -44,8 +45,8 @@ local function whole(value, least, name)
   return value
 end
 
--- Checks the keys.  If an option belongs to another family, the message says
--- so.
+-- Checks the keys of a lock's options.  If only locks of other families have an
+-- option, the message names these families.
 local function check_family(given, family)
   for key in pairs(type(given) == "table" and given or {}) do
     if not of_family[family][key] then
@@ -64,7 +65,8 @@ local function check_family(given, family)
   return check.options(given, of_family[family], family .. " options")
 end
 
--- Checks `layout`; only elections have "latch", the layout of LeaderLatch.
+-- Checks option `layout`; only elections have "latch", the layout of Curator's
+-- LeaderLatch.
 local function read_layout(value, family)
   if value == "latch" and family ~= "election" then
     misuse("option 'layout' = \"latch\" goes with an election only, not with "
@@ -74,12 +76,12 @@ local function read_layout(value, family)
     or "curator kazoo", "option 'layout'")
 end
 
--- Reads a flag that is off by default, as a number for the core.
+-- Checks a flag that is off by default; returns 1 or 0, as the core needs it.
 local function as_number(value, name)
   return check.flag(value, false, name) and 1 or 0
 end
 
--- Returns how the core shall contend.
+-- Returns the options for the core: how it contends for the lock.
 local function make_lock_options(given, family, kind, permits)
   local fair = check.flag(given.fair, true, "option 'fair'")
   local lock_options = {
@@ -107,13 +109,13 @@ local function make_lock_options(given, family, kind, permits)
       and lock_options.wait ~= "predecessor" then
     misuse("option 'local_turns' needs option 'wait' = \"predecessor\"")
   end
-  -- Read once, not again for each acquisition.
+  -- Converted here, so that acquisitions need not convert them again.
   lock_options.prepared = core.lock_options(lock_options)
   return lock_options
 end
 
--- The core's options of locks without user options, by kind and permits. They
--- are shared, because a session may have thousands of such locks.
+-- The core's options of locks for which the user has given none, by kind and
+-- permits. They are shared, because a session may have thousands of such locks.
 local plain_options = setmetatable({}, { __mode = "v" })
 
 local function read_lock_options(given, family, kind, permits)
@@ -134,8 +136,9 @@ local function read_data(value, default)
   return check.data(value, "option 'data'")
 end
 
---- Reads the options of a lock.  `family`: "mutex", "rwlock", "semaphore" or
--- "election"; `kind`: its side; `data`: the default data of its nodes.
+--- Checks the options of a lock.  `family`: "mutex", "rwlock", "semaphore",
+-- "election" or "double barrier"; `kind`: the mode of its contenders; `data`:
+-- the default data of its nodes.
 function options.read_lock(given, family, kind, permits, data)
   given = check_family(given, family)
   return {
@@ -147,32 +150,34 @@ function options.read_lock(given, family, kind, permits, data)
   }
 end
 
---- Checks the permits of a semaphore, or the members of a double barrier.
+--- Checks the number of permits of a semaphore, or of members of a double
+-- barrier.
 function options.check_count(count, name)
   whole(count, 1, name)
 end
 
 local of_acquire = check.set "timeout data max_hold owner"
 
---- Reads the argument of acquire: nil, seconds, or options.  Returns options
--- and the checked timeout.  `what`: the options' name in messages.
+--- Checks the argument of acquire: nil, seconds, or options.  Returns the
+-- options and the timeout.  `what`: what messages call the options.
 function options.read_acquire(given, what)
   return check.acquire_options(given, of_acquire, what or "acquire options")
 end
 
--- A request, with defaults of the fields that most requests do not set,
--- because a table has room for four fields before it doubles.  A request may
--- also have `max_hold`, and `asked`: the user's timeout for all parts of a
--- multi.
+-- Requests: the inputs of one acquisition.  The fields that most requests do
+-- not set have their defaults here, because a table has room for four fields
+-- before it doubles.  A request can also have `max_hold`, and `asked`: the
+-- user's timeout for all parts of a multi.
 local Request = {
   refusal = "timeout",
   taking = false, -- the multi's acquisition of which this is a part
   scope = false,
-  gathers = false, -- at a double barrier
+  gathers = false, -- true if it enters a double barrier
 }
 Request.__index = Request
 
---- Returns a request for acquire; `terms`: see lock.lua.
+--- Checks the options of acquire, and returns a request.  `terms`: see
+-- lock.lua.
 function options.read_request(terms, given, what)
   local timeout
   given, timeout = options.read_acquire(given, what)
@@ -194,7 +199,8 @@ end
 
 local timeout_only = check.set "timeout"
 
---- Reads options that have only a timeout, which may be given alone.
+--- Checks an argument that is a timeout or options with only a timeout; returns
+-- the timeout.
 function options.read_timeout(given, what)
   local _, timeout = check.acquire_options(given, timeout_only, what)
   return timeout
@@ -202,7 +208,7 @@ end
 
 local of_leave = check.set "timeout guard"
 
---- Reads the options of a double barrier's leave: returns the timeout and the
+--- Checks the options of a double barrier's leave; returns the timeout and the
 -- guard. `is_of(guard, owners)` returns whether the guard belongs to the double
 -- barrier.
 function options.read_leave(given, is_of, owners)
@@ -214,7 +220,7 @@ function options.read_leave(given, is_of, owners)
   return timeout, given.guard
 end
 
---- Checks the options of try_acquire.
+--- Checks the options of try_acquire, and returns them.
 function options.check_try(given)
   if given == nil then return {} end
   check.type(given, "table", "argument 1 of try_acquire")
@@ -226,7 +232,7 @@ end
 
 local of_release = check.set "wait"
 
---- Returns whether release waits for a confirmation.
+--- Checks the options of release; returns whether it waits for a confirmation.
 function options.read_release(given)
   if given == nil then return false end
   check.options(given, of_release, "release options")
@@ -247,7 +253,8 @@ local function read_pause(value, name)
   return value
 end
 
---- Reads the options of an election's run: its own, and those of its campaigns.
+--- Checks the options of an election's run; returns those of the run, and those
+-- of its campaigns.
 function options.read_run(given)
   given = check.options(given, of_run, "run options")
   local backoff = read_pause(given.backoff, "option 'backoff'") or BACKOFF
@@ -268,8 +275,8 @@ end
 
 local of_once = check.set "per timeout data"
 
---- Reads the options of session:once: the period, which may be infinite, and
--- those of acquire.
+--- Checks the options of session:once; returns the period, which may be
+-- infinite, and the options of acquire.
 function options.read_once(given)
   given = check.options(given, of_once, "once options")
   check.type(given.per, "number", "option 'per'")
@@ -280,7 +287,8 @@ end
 local of_with_lock = check.set [[timeout owner reentrant data max_hold
   lose_on_suspend share_path fair wait poll_interval local_turns layout]]
 
---- Reads the options of session:with_lock: the lock's, and those of acquire.
+--- Checks the options of session:with_lock; returns those of the lock, and
+-- those of acquire.
 function options.read_with_lock(given)
   local timeout
   given, timeout = check.acquire_options(given, of_with_lock,

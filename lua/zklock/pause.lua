@@ -1,17 +1,18 @@
---- Pause: suspends a task for some time, in any loop.  Close ends a pause with
--- the code "closed".
+--- Pause: suspends a task for some time, in any loop.  Closing the session ends
+-- a pause early, with the code "closed".
 local waits = require "zklock.wait"
 
 local pauses = {}
 
---- Makes a pause of so many seconds from now.
+--- Makes a pause that ends after so many seconds from now.
 function pauses.new(engine, seconds)
   local pause = waits.new(engine, engine.waits.pauses)
   waits.limit(pause, seconds)
   return pause
 end
 
---- Suspends the running task until the pause is over.  Events run meanwhile.
+--- Suspends the running task until the pause is over.  step() still processes
+-- events meanwhile.
 function pauses.take(pause)
   if pause.done then return end
   waits.suspend(pause, pause.engine.adapters:for_waiting())

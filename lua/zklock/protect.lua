@@ -1,15 +1,16 @@
---- Protection: cleans up if an error is raised or the task is killed.
+--- Protection: cleans up after a call that raises an error or whose task is
+-- killed.
 --
--- The cleanup is put into a `closing` before the operation begins.  However the
--- call ends, `closing:finish()` is called once.  If `closing.fine` is true,
--- there is nothing to undo.  A hook that raises (Ctrl-C) counts as any other
--- error.  If it raises while finish() runs, the collector, lock:release() and
--- close release the rest.
+-- The call first makes a *closing*, an object that undoes what the call has
+-- begun.  However the call ends, `closing:finish()` is called once.  If
+-- `closing.fine` is true, there is nothing to undo.  A hook that raises
+-- (Ctrl-C) counts as any other error.  If it raises while finish() runs, the
+-- collector, lock:release() and close release the rest.
 local loops = require "zklock.loop"
 
 local protect = {}
 
---- Makes a class of closings; each needs a method finish().
+--- Makes a class of closings; each class needs a method finish().
 function protect.class()
   local class = { __close = function(closing) closing:finish() end }
   class.__index = class
@@ -32,7 +33,8 @@ local function answer(ok, ...)
   return ...
 end
 
--- Calls fn, and then closing:finish(), even if fn raises.
+-- Calls fn, then closing:finish(), even if fn raises.  Returns fn's results, or
+-- raises its error.
 local function call(closing, fn, ...)
   return answer(finish(closing, note(closing, pcall(fn, ...))))
 end
@@ -44,10 +46,10 @@ end
 
 if not jit and _VERSION > "Lua 5.3" then
   -- In these versions a coroutine may be closed while fn waits. So `closing` is
-  -- a variable that Lua closes. In the main chunk an error always reaches a
-  -- pcall, which closes the variables that it passes. So there the error keeps
-  -- its traceback. In a coroutine an uncaught error closes nothing, so a pcall
-  -- catches it.
+  -- in a variable that Lua closes, with finish(). In the main chunk an error
+  -- always reaches a pcall, which closes the variables on its way; so fn is
+  -- called directly, and the error keeps its traceback. In a coroutine an
+  -- uncaught error closes nothing, so fn is called in a pcall.
   call = load([[
     local running, fine, note, answer = ...
     local function through(closing, fn, ...)
@@ -68,17 +70,17 @@ end
 
 local yields_across_pcall = jit ~= nil or _VERSION ~= "Lua 5.1"
 
---- Calls `fn(...)`, and then `closing:finish()`, even if fn raises or the
--- running task is killed.  `blocks`: fn never yields.
+--- Calls `fn(...)`, then `closing:finish()`, even if fn raises or the running
+-- task is killed.  `blocks`: true if fn never yields.
 function protect.call(blocks, closing, fn, ...)
   if blocks or yields_across_pcall then return call(closing, fn, ...) end
-  closing.bare = true -- only calls that block can be protected
+  closing.bare = true -- in Lua 5.1, only calls that block are protected
   return finish(closing, fine(closing, fn(...)))
 end
 
 --- Returns the method `fn(closing, self, ...)`, protected as a whole, with a
--- new closing of `class` for each call.  `loop_of(self, ...)` returns its
--- loop.
+-- new closing of `class` for each call.  `loop_of(self, ...)` returns the
+-- option `loop` of the call's session.
 function protect.method(class, loop_of, fn)
   local new = class.new
   if yields_across_pcall then

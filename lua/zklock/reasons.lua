@@ -1,4 +1,4 @@
---- Reasons: the results `nil, message, code` of calls that have failed.
+--- Reasons: makes the results `nil, message, code` of calls that have failed.
 local errors = require "zklock.errors"
 local quote = require "zklock.quote"
 
@@ -6,15 +6,15 @@ local refusal = errors.refusal
 
 local reasons = {}
 
--- Returns " (last error: …)", or "" if there was none.  A caller may ask for
--- it only after a close.
+-- Returns " (last error: …)", the core's last error; "" if there was none, or
+-- after a close, when the core must not be asked any more.
 local function last_error(engine)
   local text = engine.state.is.closed and "" or engine.core:error()
   return text ~= "" and (" (last error: %s)"):format(text) or ""
 end
 
--- Returns, for the code `auth`, which credentials the user has given, or why
--- TLS fails.
+-- Returns, for the code `auth`, the schemes of the user's credentials, or why
+-- TLS fails; "" for other codes.
 local function given_schemes(engine, code, reason)
   if code ~= "auth" then return "" end
   if reason and reason:find("TLS fails", 1, true) then
@@ -25,7 +25,8 @@ local function given_schemes(engine, code, reason)
     or " (there is no option 'auth')"
 end
 
--- Returns ' (2 ahead; held by "web1:4711")', without unknown parts.
+-- Returns what is known about the queue: ' (2 ahead; held by "web1:4711")'; ""
+-- if nothing is.
 local function describe_queue(ahead, wait)
   local parts = {}
   if ahead > 0 then parts[1] = ("%d ahead"):format(ahead) end
@@ -37,20 +38,22 @@ local function describe_queue(ahead, wait)
   return parts[1] and (" (%s)"):format(table.concat(parts, "; ")) or ""
 end
 
--- Returns " (2 members are missing)", for a double barrier.
+-- Returns " (2 members are missing)" for a double barrier; "" if none is.
 local function describe_missing(missing)
   return missing > 0 and (" (%d member%s missing)"):format(missing,
     missing == 1 and " is" or "s are") or ""
 end
 
--- Returns ": " and a server's temporary error, which more time might have
--- resolved.
+-- Returns ": " and the last temporary error of a server, because of which the
+-- wait has timed out; "" if there was none.
 local function so_far(reason) return reason and ": " .. reason or "" end
 
--- By code: the errors of a wait that ended without the lock.
+-- By code: functions that return the error of a wait that ended without the
+-- lock.
 local of_wait = {}
 
--- Returns the error of a wait with a timeout of 0, which asks the servers once.
+-- Returns the error of a wait with a timeout of 0, which asks the servers only
+-- once.
 local function of_look(path, request, wait)
   local ahead = wait.ahead or 0
   if request.gathers then
@@ -140,8 +143,8 @@ end
 reasons.cancelled, reasons.closed = of_wait.cancelled, of_wait.closed
 reasons.last_error = last_error
 
---- Returns the error of a wait for a node.  `what`: what the call waited for,
--- including its path.
+--- Returns the error of a wait for a node.  `what` names the condition in the
+-- message, with the path.
 function reasons.of_node_wait(engine, code, reason, what, timeout)
   timeout = timeout or 0
   if code == "timeout" then
@@ -172,8 +175,9 @@ function reasons.of_removal(wait, path)
     wait.reason)
 end
 
---- Returns the error of a query: `what` was asked about `path`.  If a server
--- refused it, the message has the full path, as servers know it.
+--- Returns the error of a query.  `what`, such as "who holds", says what was
+-- asked about `path`.  If a server refused the query, the message has the full
+-- path, with the chroot.
 function reasons.of_question(wait, what, path)
   if wait.code == "disconnected" then
     return refusal("disconnected", "no server could be asked %s %s%s", what,
@@ -187,7 +191,7 @@ function reasons.of_question(wait, what, path)
     given_schemes(wait.engine, wait.code, wait.reason))
 end
 
---- Returns the error of a request to the holders of `path` to release it.
+--- Returns the error of a call that asks the holders of `path` to release.
 function reasons.of_request(wait, path)
   if wait.code == "closed" then
     return refusal("closed", "the session was closed while it asked the "
@@ -200,8 +204,8 @@ function reasons.of_request(wait, path)
     .. "to release it: %s", wait.engine.chroot, path, wait.reason or wait.code)
 end
 
---- Returns the error of a write: `what`, such as "the write to", to `path`.  If
--- no server has answered, the write may have happened.
+--- Returns the error of a write to `path`; `what` names the write, such as "the
+-- write to".  If no server has answered, the write may have happened.
 function reasons.of_order(wait, what, path)
   if wait.code == "closed" then
     return refusal("closed", "the session was closed before a server "
@@ -214,8 +218,8 @@ function reasons.of_order(wait, what, path)
     wait.engine.chroot, path, wait.reason or wait.code)
 end
 
---- Returns a function that returns the error of a failed first connection.  The
--- last error is read now, because a closed session no longer has it.
+--- Returns a function that returns the error of a failed first connection.
+-- Reads the last error now, because the core no longer has it after close.
 function reasons.of_opening(engine, code, timeout)
   local last, hosts = last_error(engine), engine.hosts
   local wants = engine.state.wants

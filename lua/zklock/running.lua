@@ -1,7 +1,8 @@
---- Running: a running `run` of an election, and the closing of that method.
+--- Running: a `run` call of an election in progress, and the closing
+-- (protect.lua) of this call.
 --
 -- A run campaigns, calls the user's function while it leads, and campaigns
--- again. After an error of the function it first pauses, without campaigning.
+-- again.  If the function raises an error, the run first pauses.
 local Attempt = require "zklock.attempt"
 local callbacks = require "zklock.callbacks"
 local core = require "zklock.core"
@@ -14,9 +15,9 @@ local waits = require "zklock.wait"
 local Running = protect.class()
 
 Running.terms = false -- the terms of the election
-Running.runs = false -- the election's runs, this one among them
-Running.given = false -- options
-Running.stopping = false -- by stop()
+Running.runs = false -- the runs of the election's object, with this one
+Running.given = false -- the user's options
+Running.stopping = false -- true after stop()
 -- The current operation:
 Running.attempt = false
 Running.wait = false
@@ -34,8 +35,9 @@ function Running:stop()
   if self.pause then pauses.finish(self.pause) end
 end
 
--- Calls fn: returns true; or false, the error, and whether it is an interrupt.
--- Raises the error again if neither a callback nor the log would get it.
+-- Calls fn.  Returns true; or false, the error, and whether it is an interrupt.
+-- Without option `on_error` and without a log, raises the error again, because
+-- nothing else would show it.
 local function call(self, guard, fn)
   if self.given.on_error or self.terms.engine.callbacks.log then
     return callbacks.try({ fn = fn }, guard)
@@ -58,8 +60,8 @@ local function tell(self, problem)
     .. "%s"):format(self.terms.path, plain.problem(problem)))
 end
 
--- Runs one campaign and, if it leads, fn.  Returns true; false if fn has
--- raised; or nil, message, code.
+-- Campaigns once and, if it leads, calls fn and releases the lock.  Returns
+-- true; false if fn has raised; or nil, message, code if the campaign failed.
 local function lead(self, fn, campaign)
   if self.terms.engine.state.is.closed then
     return reasons.closed(self.terms.path)
@@ -76,9 +78,9 @@ local function lead(self, fn, campaign)
   return ok
 end
 
--- Returns a random part of a pause, so that processes that fail together do not
--- campaign together again. On some Luas math.random yields the same numbers in
--- each process; the clock's microseconds differ.
+-- Returns a random fraction for the length of a pause, so that processes that
+-- fail together do not campaign together again.  On some Luas math.random
+-- returns the same numbers in each process; the clock's microseconds differ.
 local function jitter()
   return core.now() * 1e6 % 1
 end
@@ -92,8 +94,8 @@ local function rest(self, failures)
   self.pause = false
 end
 
---- Runs until it is stopped, and returns true; or until a campaign fails, and
--- returns nil, message, code.
+--- Campaigns and leads again and again.  Returns true after stop(); or nil,
+-- message, code when a campaign fails.
 function Running:go(fn, campaign)
   local failures = 0
   while not self.stopping do

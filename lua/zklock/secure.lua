@@ -1,9 +1,9 @@
---- Secure: loads the module for TLS, and checks the files of the option `tls`.
+--- Secure: loads the module for TLS, zklock.tls.
 local core = require "zklock.core"
 
 local secure = {}
 
--- Returns a message for the loader's text.
+-- Returns a message for users from the text of the module loader's error.
 local function explain(text)
   if text:find "module 'zklock.tls' not found" then
     return "the module zklock.tls is not installed: install the rock "
@@ -17,7 +17,7 @@ local function explain(text)
   return (text:gsub("\n.*", ""))
 end
 
---- Returns the module; or nil and why TLS is not supported here.
+--- Returns the module; or nil and why this installation does not support TLS.
 function secure.load()
   if not core.has_streams() then
     return nil, "zklock cannot take the client library's socket here"

@@ -6,12 +6,12 @@
 --
 --     from each of these ──► closed ──► ended ──► left
 --
---   opening    no server was reached yet: calls that need one wait
---   failed     nor will one be soon: calls that need one return `code`
+--   opening    no server was reached yet: calls that need a server wait
+--   failed     no server can be reached for some time: such calls return `code`
 --   connected  there is a connection
 --   suspended  there is no connection, or no server answers
---   expired    the ZooKeeper session is over; another one will begin
---   closed     by its user: no new calls, no more events
+--   expired    the ZooKeeper session is over; a new one will begin
+--   closed     the user has closed it: no new calls, no more events
 --   ended      the I/O thread has ended
 --   left       the descriptor is closed; `last` has the last values
 local check = require "zklock.check"
@@ -19,7 +19,8 @@ local check = require "zklock.check"
 local State = {}
 State.__index = State
 
--- Events may skip states if there were too many at once.
+-- The states that may follow each state.  A state can be skipped if too many
+-- events came at once.
 local legal = {
   opening = check.set "failed connected suspended expired closed",
   failed = check.set "failed connected suspended expired closed",
@@ -44,25 +45,28 @@ end
 function State.new()
   return setmetatable({
     is = facts.opening,
-    code = false, -- of "failed": the code,
+    code = false, -- with "failed": the error code,
     wants = false, -- and what the servers require
-    last = false, -- of "left": `{ id =, stats = }`
+    last = false, -- with "left": `{ id =, stats = }`
   }, State)
 end
 
---- Returns whether the state may change to `name`.  An event may be outdated.
+--- Returns whether the state may change to `name`.  If not, the event that
+-- names this state is outdated.
 function State:may_enter(name)
   return legal[self.is.name][name] or false
 end
 
---- Changes the state, as its only writer.  Returns whether it was changed.
+--- Changes the state, if it may change; nothing else writes it.  Returns
+-- whether it was changed.
 function State:enter(name, code)
   if not self:may_enter(name) then return false end
   self.is, self.code = facts[name], code or false
   return true
 end
 
---- Returns whether the next connection would continue the ZooKeeper session.
+--- Returns whether the next connection will continue the same ZooKeeper
+-- session.
 function State:is_same_session()
   return self.is.name == "connected" or self.is.name == "suspended"
 end

@@ -1,9 +1,10 @@
---- Ticket: the result of a call that does not wait; cancel() ends what the call
--- has begun.
+--- Ticket: the result of a call that does not wait; its cancel() ends what the
+-- call has begun.
 local check = require "zklock.check"
 
---- Returns new(it), which makes tickets; `cancel(it)` ends what a ticket stands
--- for.  `ticket._it` is false while there is nothing to end.
+--- Returns `new(it)`, which makes tickets for something in progress, `it`.  A
+-- ticket's cancel() calls `cancel(it)`; while `ticket._it` is false, there is
+-- nothing to cancel.
 return function(cancel)
   local Ticket = {}
   Ticket.__index = Ticket

@@ -1,19 +1,19 @@
---- Under: how `with_lock` and similar calls, of any kind of lock, run the
--- user's function.
+--- Under: calls the user's function under a lock, for `with_lock` and similar
+-- methods of all kinds of locks.
 local errors = require "zklock.errors"
 local protect = require "zklock.protect"
 
 local under = {}
 
---- Calls fn(guard). If fn does not return, the closing of the caller's method
--- releases the lock.
+--- Calls fn(guard).  If fn does not return, the `closing` of the caller's
+-- method (protect.lua) releases the lock.
 function under.call(closing, guard, fn)
   if closing.bare then return protect.call(true, closing, fn, guard) end
   return fn(guard)
 end
 
---- Returns the result after the guard was released: `true, ...results`; or
--- `nil, message, "lost", ...results`.
+--- Returns the result of with_lock after the guard was released: `true,
+-- ...results`; or `nil, message, "lost", ...results` if the hold was lost.
 function under.report(guard, ...)
   if guard:state() == "lost" then
     local _, message, code = errors.refusal("lost",
@@ -29,7 +29,7 @@ local function released(guard, ...)
   return ...
 end
 
---- Calls fn(guard), releases the lock, and returns the result.
+--- Calls fn(guard), releases the lock, and returns the result of with_lock.
 function under.run(closing, guard, fn)
   return under.report(guard, released(guard, under.call(closing, guard, fn)))
 end

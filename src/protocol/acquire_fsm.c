@@ -74,7 +74,7 @@ static void tell_revocation(struct contender *c) {
   c->tell(c, NEWS_REVOKED);
 }
 
-/* Notes a request to release, and reports it as soon as the lock is held. */
+/* Stores a request to release, and reports it as soon as the lock is held. */
 void acquire_fsm_hear_revocation(struct contender *c) {
   if (watch_is_revoked(&c->own) && c->revocation == REVOCATION_NONE)
     c->revocation = REVOCATION_HEARD;
@@ -110,8 +110,6 @@ void acquire_fsm_begin(struct contender *c, struct queue *queue,
   timer_set(&queue->all->timers, &c->timer, c->options.deadline);
 }
 
-/* Watching the own node. */
-
 void acquire_fsm_watch_own(struct contender *c) {
   if (c->state != CONTENDER_HELD) return;
   contender_check(c);
@@ -142,8 +140,9 @@ static void grant(struct contender *c) {
   tell_revocation(c);
 }
 
-/* Without a valid lease the news may be old: looks again behind a committed
- * round. A hold whose lease is nearly over would soon be lost. */
+/* Grants the lock if the lease lasts. Otherwise waits for a committed round and
+ * then looks again: without a valid lease the news may be old, and a hold whose
+ * lease is nearly over would soon be lost. */
 void acquire_fsm_be_first(struct contender *c) {
   struct pipeline *pipeline = contender_pipeline(c);
   contender_check(c);
@@ -180,8 +179,8 @@ static void take_new_name(struct contender *c) {
   contender_set_name(c, name);
 }
 
-/* Delays the next create: a server may never show the node, or may refuse each
- * create wrongly. */
+/* Delays the next create if several were of no use: a server may never show the
+ * node, or may refuse each create wrongly. */
 static void rest(struct contender *c) {
   struct contenders *all = c->queue->all;
   int64_t now = all->pipeline->now, due = c->options.deadline;
@@ -219,8 +218,8 @@ void acquire_fsm_start_over(struct contender *c) {
   acquire_fsm_drive(c);
 }
 
-/* Handles a list that lacks the node. If a server has named the node, deletes
- * it by its name, provided that this session owns it. */
+/* Begins again, because a list lacks the node. If a server has named that node,
+ * deletes it by its name, provided that this session owns it. */
 void acquire_fsm_miss_node(struct contender *c) {
   char name[NAME_MAX_OWN];
   bool told = contender_has_node(c);
@@ -306,7 +305,7 @@ void acquire_fsm_drive(struct contender *c) {
   }
 }
 
-/* Resets the timer to the deadline, which stays in force. */
+/* Sends again what `c` needs, and sets the timer back to the deadline. */
 static void look_again(struct contender *c) {
   timer_set(&c->queue->all->timers, &c->timer,
             c->decision != DECISION_NONE ? NEVER : c->options.deadline);
@@ -379,7 +378,8 @@ static void may_be_made(struct contender *c) {
   acquire_fsm_drive(c);
 }
 
-/* Waits behind the holder of `holder`, or refuses an impatient contender. */
+/* Makes `c` wait until `holder` is deleted, or refuses it if it is
+ * impatient. */
 static void be_second(struct contender *c) {
   if (!c->options.patient) {
     acquire_fsm_refuse(c, REFUSED_BUSY, 0);
@@ -416,9 +416,9 @@ static void create_answered(struct contender *c, const struct reply *reply) {
   if (leaving) acquire_fsm_go_on_leaving(c);
 }
 
-/* Handles a read of an unfair lock's node, outside LEAVING.  The node is ours
- * if its czxid is that of `holder`.  Ignores the reply if the contender has
- * begun again since. */
+/* Decides by a read of an unfair lock's node, outside LEAVING, whether the node
+ * is ours: its czxid must be that of `holder`. Ignores the reply if the
+ * contender has begun again since. */
 static void shown(struct contender *c, const struct reply *reply) {
   bool ours = reply->rc == REPLY_OK && reply->czxid == c->node.czxid &&
               contender_owns(c, reply);

@@ -2,22 +2,21 @@
  * DistributedDoubleBarrier.  Each member creates a node.  A member that finds
  * `permits` of them creates `ready`, which lets all others in.
  *
- * Only a list that was sent after a member's own create shows how many there
- * are.  So of the last `permits` to come at least one sees them all, and
- * creates `ready`.
+ * A member counts only a list that was requested after its own create. So at
+ * least one of the last `permits` members sees all nodes, and creates `ready`.
  *
  * A `ready` that is older than a member's node proves nothing: it let others
- * in, which may have died inside.  So a member that finds enough nodes replaces
- * it.  Then `ready` is newer than the nodes of all that it lets in.  It stays
- * while more than one of them is left (barrier_leave.c).  A member without a
- * connection finds it after it has reconnected.
+ * in, which may have died inside. So a member that finds enough nodes replaces
+ * such a `ready`. Then `ready` is newer than the nodes of all members that it
+ * lets in, and stays while more than one of these members is left
+ * (barrier_leave.c). So a member that was disconnected finds it later.
  *
  * A server may create `ready` late, when the connection of that request is gone
- * and others have left (doubts.h).  So the transaction that creates it checks
- * that its maker's node exists.  If the reply is lost and `ready` is missing in
- * the next connection, the maker deletes its node and creates another.  Then
- * the late transaction is refused.  Members have no order, so this costs
- * nothing. */
+ * and the members have left (doubts.h). So the transaction that creates `ready`
+ * checks that the node of the requesting member exists. If the reply is lost
+ * and `ready` is missing in the next connection, that member deletes its node
+ * and creates another. Then the late transaction is refused. Members have no
+ * order, so this costs nothing. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,7 +43,8 @@ static struct opening *known_opening(const struct queue *queue) {
   return (struct opening *)queue->opening;
 }
 
-/* Returns NULL if there is no memory; the caller tries again. */
+/* Returns the record of the creation of `ready`, which it makes if needed.
+ * Returns NULL if there is no memory, and schedules a retry. */
 static struct opening *opening_of(struct queue *queue) {
   struct opening *o = known_opening(queue);
   const struct directory *d = &queue->directory;
@@ -101,14 +101,15 @@ static void open_for(struct contender *c) {
   pipeline_submit(pipeline, &o->make);
 }
 
-/* Returns whether this contender's request for `ready` may still be applied. */
+/* Returns whether a server may still apply this contender's create of
+ * `ready`. */
 static bool may_open_late(const struct contender *c) {
   const struct opening *o = known_opening(c->queue);
   return o && o->in_doubt && strcmp(o->own, c->path) == 0;
 }
 
-/* Repeats the request after a pause, for impatient members as well: all members
- * have come, so no member waits for another. */
+/* Repeats the create of `ready` after a pause, for impatient members as well:
+ * all members have come, so no member waits for another. */
 static void put_off(struct queue *queue, int rc) {
   pipeline_back_off(queue->directory.pipeline, making(queue), rc);
 }
@@ -127,8 +128,10 @@ static void refuse(struct queue *queue, const char *what, int rc) {
       acquire_fsm_deny(c, what, directory_length(d), rc);
 }
 
-/* Acts on what the list has shown.  A member that is let in has its own node
- * watched, so an earlier deletion of that node would have been reported. */
+/* Grants the lock to a member that `ready` lets in. Otherwise watches `ready`,
+ * creates it if enough members have come, or refuses an impatient member. A
+ * grant needs a watch of the member's own node: it would have reported an
+ * earlier deletion of that node. */
 static void act(struct contender *c) {
   bool ours = contender_is_surely_ours(c);
   if (ours && seen(c) > c->node.czxid) c->node.let_in = true;
@@ -148,10 +151,11 @@ static void act(struct contender *c) {
   }
 }
 
-/* Handles the reply to the create of `ready`.  The member's node was there
- * before the request, so a `ready` from that request is newer.  If another
- * client has created `ready`, the watch reports it, unless it may not be read.
- * If a node is missing, a list shows which. */
+/* Continues a waiting member after the reply to the create of `ready`. The
+ * member's node existed before the request, so a `ready` from that request is
+ * newer and lets the member in. If another client has created `ready`, its
+ * watch reports this; but if the ACL of `ready` forbids reading, only a read
+ * shows it. If a node is missing, a list shows which. */
 static void opened(struct contender *c, const struct reply *reply) {
   if (reply->rc == REPLY_NO_NODE || reply->rc == REPLY_UNDONE) {
     if (watch_is_hidden(&c->predecessor)) watch_read(&c->predecessor);
@@ -226,17 +230,19 @@ static void listed(struct contender *c, const struct listing *listing) {
 }
 
 /* Lets the member in: `ready` was created. A server sends the events of a
- * connection in the order of the changes. It has confirmed the member's node
- * before, so that node is older. `ready` may be deleted again already: members
- * of other libraries do so as soon as they leave. */
+ * connection in the order of the changes. The server has confirmed the member's
+ * node before this event, so that node is older than `ready`. `ready` may be
+ * deleted again already: members of other libraries do so as soon as they
+ * leave. */
 static void note_ready(struct contender *c) {
   if (contender_is_waiting(c) && contender_is_surely_ours(c))
     c->node.let_in = true;
 }
 
-/* Notes that `ready` was missing while the node existed. Then an unreadable
- * `ready` is newer than the node. A read that is answered behind the create was
- * sent behind it, and events come in the order of the changes. */
+/* Stores that `ready` was missing while the member's node existed. So a `ready`
+ * that appears later is newer than the node, even if its ACL hides its czxid. A
+ * read that is answered behind the create was sent behind it, and events come
+ * in the order of the changes. */
 static void note_absence(struct contender *c) {
   if (contender_is_surely_ours(c)) c->node.preceded_ready = true;
 }
@@ -265,7 +271,7 @@ static void heard(struct watcher *watcher, enum watch_news news,
     watch_arm(watcher);
 }
 
-/* Notes nothing: a member waits for absent members, and no node blocks it. */
+/* Stores nothing: a member waits for absent members, and no node blocks it. */
 static void note_blocker(struct contender *c) { (void)c; }
 
 const struct wait_ops barrier_enter_wait_ops = {.enter = acquire_fsm_enter,

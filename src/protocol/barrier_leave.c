@@ -75,8 +75,8 @@ void barrier_leave_refuse(struct barrier_leave *d, enum refusal_code why,
   if (state == BARRIER_LEAVE_OVER) return;
   d->refusal_code = why;
   d->reason = reason;
-  d->state =
-      BARRIER_LEAVE_OVER; /* the end of the node wait must not end it again */
+  /* So the end of the node wait does not end the barrier leave again. */
+  d->state = BARRIER_LEAVE_OVER;
   if (state == BARRIER_LEAVE_WAITS)
     node_wait_refuse(&d->node_wait, why, reason);
   finish(d, false);
@@ -91,7 +91,8 @@ static void too_late(struct deadline *deadline) {
 
 /* Requests. */
 
-/* Sends the op; barrier_leaves_drive repeats it if that fails. */
+/* Sends `op`, unless one is in flight. If the send fails, barrier_leaves_drive
+ * repeats it. */
 static void submit(struct barrier_leave *d, struct op op) {
   if (d->op.in_flight) return;
   op.handler = on_answer;
@@ -100,9 +101,9 @@ static void submit(struct barrier_leave *d, struct op op) {
   pipeline_submit(pipeline_of(d), &d->op);
 }
 
-/* Lists the members.  Those missing from the first list are not waited for.  So
- * that list must not be older than the barrier leave, whichever server answers
- * it. */
+/* Requests a list of the members. Members that the first list lacks are never
+ * waited for. So that list must not be older than the barrier leave: a
+ * committed no-op is sent before it. */
 static void list(struct barrier_leave *d) {
   d->state = BARRIER_LEAVE_LISTS;
   if (pipeline_holds_back(pipeline_of(d), &d->backoff)) return;
@@ -112,7 +113,8 @@ static void list(struct barrier_leave *d) {
   submit(d, (struct op){.kind = OP_NAMES, .path = d->path});
 }
 
-/* Returns false if there is no memory; the caller tries again. */
+/* Sets `d->spot` to the path of the child `name`. Returns false if there is no
+ * memory, and schedules a retry. */
 static bool aim(struct barrier_leave *d, const char *name) {
   size_t length = strlen(d->path);
   free(d->spot);
@@ -127,7 +129,7 @@ static bool aim(struct barrier_leave *d, const char *name) {
   return true;
 }
 
-/* Deletes `ready`, and the member's own node behind it. */
+/* Sends the delete of `ready`, and then releases the member's own node. */
 static void shut(struct barrier_leave *d, int creates) {
   if (!aim(d, NAME_READY)) return;
   d->state = BARRIER_LEAVE_SHUTS;
@@ -177,8 +179,9 @@ static bool is_other(const struct barrier_leave *d, const char *name) {
   return strcmp(name, d->own) != 0 && strcmp(name, NAME_READY) != 0;
 }
 
-/* Updates the members to wait for.  Both lists are in order of names.  False:
- * no memory. */
+/* Drops the members that `listing` lacks from those to wait for. The first list
+ * sets the members to wait for. Both lists are sorted by name. False: no
+ * memory. */
 static bool note_others(struct barrier_leave *d,
                         const struct listing *listing) {
   const struct listing *known = d->others;
@@ -202,8 +205,8 @@ static bool note_others(struct barrier_leave *d,
   return true;
 }
 
-/* Handles a list that shows none of the awaited members. Members of the next
- * run may have come. */
+/* Ends the barrier leave, because the list shows none of the awaited members.
+ * First deletes `ready`, unless the list shows members of the next run. */
 static void be_last(struct barrier_leave *d, const struct listing *listing) {
   bool alone = listing->count == 1 + is_in(listing, d->own);
   if (alone && is_in(listing, NAME_READY))

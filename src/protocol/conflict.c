@@ -1,22 +1,23 @@
 /* Is a lock of another kind in use on the same path?
  *
  * A mutex and a readers-writer lock have nodes of different names in one
- * directory.  Neither waits for the other's, so both would be granted.  So each
- * contender looks once, after its node was created, for *live* nodes of another
- * kind: nodes that another session owns.  If it finds one, it is refused, and
- * its node is deleted.
+ * directory. Neither waits for the other's, so both would be granted. So each
+ * contender makes one check, called a look, after its node was created. It
+ * looks for *live* nodes of another kind: nodes that another session owns. If
+ * it finds such a node, it is refused, and its own node is deleted.
  *
- * Two kinds are not granted side by side, because each creates its node before
- * it looks.  ZooKeeper orders the two creates, and a server that has answered a
- * create shows everything older.  So the later contender sees the earlier one's
- * node, unless that is deleted.  If a node is missing when its owner is read,
- * the contender lists again, because a downgrading writer leaves a reader in
- * its place.  All kinds in one directory share its counter, so the numbers tell
- * which contender is later.  Only that one is refused.
+ * Two kinds are not granted side by side, because each contender creates its
+ * node before it looks. ZooKeeper orders the two creates, and a server that has
+ * answered a create shows everything older. So the later contender sees the
+ * earlier contender's node, unless that node is deleted. If a node is missing
+ * when its owner is read, the contender lists again, because a downgrading
+ * writer leaves a reader in its place. All kinds in one directory share its
+ * counter, so the numbers tell which contender is later. Only the later
+ * contender is refused.
  *
- * A live node may belong to a contender that is about to be refused itself.  It
- * exists for two or three round trips.  So a contender is refused only if the
- * node stays for longer (`stays`), or if its own deadline passes.
+ * A live node may belong to a contender that is about to be refused itself.
+ * Such a node exists for two or three round trips. So a contender is refused
+ * only if the node stays for longer (`stays`), or if its own deadline passes.
  *
  * A name is only a hint: a node may be left over from a test, or a directory
  * `leases` may be empty.  So the owner is read before a contender is refused.
@@ -29,10 +30,10 @@
  *   a semaphore's             path before its grant, if this session has not
  *                             done so for a session timeout
  *
- * Three cases remain (doc/guarantees.md).  Within that session timeout a lock
- * of another kind may come while neither a permit nor an unfair lock's node
- * exists, and the next of these does not see it.  A node whose ACL hides its
- * owner counts as left over.  Other libraries do not look.
+ * Three cases remain (doc/guarantees.md). Within that session timeout a lock of
+ * another kind may come while neither a permit nor an unfair lock's node
+ * exists. The next permit or unfair lock then does not see it. A node whose ACL
+ * hides its owner counts as left over. Other libraries make no such check.
  *
  * The check never ends a hold or a wait that has begun. */
 #include "conflict.h"
@@ -72,13 +73,14 @@ static bool is_of_semaphore(const struct contender *c) {
   return c->options.kind == KIND_PERMIT;
 }
 
-/* Returns whether the contender lists no directory that other kinds use. */
+/* Returns whether the lists of `c` cannot show nodes of other kinds. A permit
+ * lists a directory of its own, and an unfair lock lists none. */
 static bool lists_nothing(const struct contender *c) {
   return is_of_semaphore(c) || c->options.kind == KIND_UNFAIR;
 }
 
-/* Returns whether no check is needed.  A gate is not a lock of its own, and a
- * downgrade holds the lock already. */
+/* Returns whether no check is needed. A gate is only a part of a semaphore, and
+ * a contender that downgrades holds the lock already. */
 static bool is_cleared(const struct contender *c) {
   return c->node.cleared || c->options.shares_path || c->options.downgrade ||
          c->options.kind == KIND_GATE;
@@ -238,10 +240,10 @@ static void refuse(struct contender *c, const struct reply *reply) {
   acquire_fsm_refuse(c, REFUSED_CONFLICT, 0);
 }
 
-/* Returns whether the suspect node stays. If its contender is about to be
- * refused because of our kind, it exists for two or three round trips. So the
- * suspect must still exist at a later look, or there must be suspects at each
- * look for a second. */
+/* Returns whether the suspect node has existed for long enough to prove a
+ * conflict. A node of a contender that is about to be refused, because of our
+ * kind, exists for two or three round trips. So the suspect must still exist at
+ * a later look, or there must be suspects at each look for a second. */
 static bool stays(const struct look *look, int64_t czxid) {
   struct node *node = &look->c->node;
   int64_t now = contender_pipeline(look->c)->now,
@@ -269,14 +271,15 @@ static void find(struct look *look, const struct question *q,
 
 /* Handling replies. */
 
-/* Nodes of this session do not count. It uses a path for one kind only, so it
- * is deleting its nodes of another kind. */
+/* Returns whether another session owns the node. Nodes of this session do not
+ * count: it uses a path for one kind only, so it is deleting its nodes of
+ * another kind. */
 static bool is_live(const struct look *look, const struct reply *reply) {
   return reply->owner != 0 &&
          !pipeline_owns(contender_pipeline(look->c), reply->owner);
 }
 
-/* Returns false if there is no memory. */
+/* Adds a question for each suspect in the list. False: no memory. */
 static bool note_list(struct look *look, enum role role,
                       const struct listing *listing) {
   if (!listing) return false;
@@ -301,8 +304,9 @@ static void listed(struct look *look, const struct reply *reply) {
     give_up(look);
 }
 
-/* Handles the answer to a question. A node that does not exist, or hides its
- * owner, does not count as live. */
+/* Continues a look after a reply. A live node ends the look as a conflict;
+ * otherwise the next question is sent. A node that does not exist, or hides its
+ * owner, is not live. */
 static void on_answer(struct op *op, const struct reply *reply) {
   struct look *look = op->owner;
   struct question *q = look->first;

@@ -161,9 +161,9 @@ static bool has_entered(enum contender_state state) {
   return state != CONTENDER_PARKED && state != CONTENDER_GONE;
 }
 
-/* Returns whether a contender in this state keeps out others, if its queue
- * admits one at a time. A node that is being deleted keeps out none, except an
- * unfair lock's: all of these have the same name. */
+/* Returns whether `c` would keep out others in this state, if its queue admits
+ * one contender at a time. A contender that deletes its node keeps out none,
+ * except for an unfair lock: the next contender needs the name `holder`. */
 static bool occupies(const struct contender *c, enum contender_state state) {
   return has_entered(state) &&
          (state != CONTENDER_LEAVING || contender_is_exclusive(c));
@@ -238,7 +238,8 @@ void contender_join(struct contender *c, struct queue *queue) {
   directory_wake(&queue->directory);
 }
 
-/* Prints the values that a failed assertion does not show. */
+/* Returns whether `c` is allowed to enter the state `next`. If not, prints the
+ * values that the failed assertion does not show. */
 static bool is_legal(const struct contender *c, enum contender_state next) {
   static const char *const kinds[] = {
       [KIND_MUTEX] = "mutex",  [KIND_READ] = "reader",
@@ -256,7 +257,7 @@ void contender_enter(struct contender *c, enum contender_state next) {
   enum contender_state last = c->state;
   assert(is_legal(c, next));
   move(c, next);
-  /* Another parked contender may enter now, or this contender again. */
+  /* Now another parked contender can enter, or this one again. */
   if (has_entered(next) || !has_entered(last)) return;
   if (next == CONTENDER_PARKED) c->queue->parked = c->queue->first;
   directory_wake(&c->queue->directory);
@@ -358,7 +359,8 @@ void contender_settle_later(struct contender *c) {
   deferred_call_add(&contender_pipeline(c)->step, &c->deferred_call);
 }
 
-/* Returns whether nodes are being deleted whose deletion no server refuses. */
+/* Returns whether a node of this session is being deleted, and no server
+ * refuses this delete. */
 static bool are_leaving(const struct contenders *all) {
   const struct counters *counters = &all->pipeline->counters;
   return counters->pending_releases > counters->refused_releases;

@@ -33,7 +33,8 @@ void directory_init(struct directory *d, const struct directory_owner *owner,
 
 /* The directory's own requests. */
 
-/* Returns NULL if there is no memory; the caller tries again. */
+/* Returns the directory's requests, which it allocates if needed. Returns NULL
+ * if there is no memory, and schedules a retry. */
 static struct directory_requests *requests_of(struct directory *d) {
   if (d->requests) return d->requests;
   struct directory_requests *e = calloc(1, sizeof *e + directory_length(d) + 1);
@@ -66,7 +67,8 @@ static void end_errands(struct directory *d) {
   d->requests = NULL;
 }
 
-/* Returns whether a server may still have the unwanted watch. */
+/* Returns whether a server may still have a watch of the children that no
+ * contender wants. */
 static bool is_left(const struct directory *d) {
   return d->pipeline->connected &&
          d->children_left_in == d->pipeline->connection;
@@ -123,8 +125,8 @@ bool directory_sees_children(const struct directory *d) {
          d->children_armed_in == d->pipeline->connection;
 }
 
-/* Returns whether the reply to this list arms a watch.  It does not if a
- * request to remove the watch was sent behind it. */
+/* Returns whether the reply to this list arms the watch of the children. It
+ * does not if a request to remove the watch was sent behind it. */
 static bool arms(const struct directory_requests *e, const struct op *list) {
   return list->watch && list->serial > e->unwatch.serial;
 }
@@ -165,9 +167,9 @@ void directory_children_changed(struct directory *d) {
   if (d->children_wanted > 0) directory_list(d, 0);
 }
 
-/* Handles the end of a request to remove the watch. If a server refuses it for
- * now, it may still have the watch. The watch counts as left, not as armed,
- * because it may have fired meanwhile. */
+/* If a server refuses for now to remove the watch, schedules another attempt,
+ * because the server may still have the watch. The watch counts as left, not as
+ * armed: it may have fired meanwhile. */
 static void on_unwatch(struct op *op, const struct reply *reply) {
   struct directory *d = op->owner;
   directory_wake(d);
@@ -193,8 +195,8 @@ static void list_later(struct directory *d) {
   d->owner->unlisted(d);
 }
 
-/* Lists again after a pause.  Sets list_wanted for looking holders and for
- * onlookers, because they do not ask again. */
+/* Lists again after a pause. Sets `list_wanted` because onlookers, and holders
+ * that look around (queue.c), do not ask for the list again. */
 static void put_off_list(struct directory *d, int rc) {
   pipeline_back_off(d->pipeline, &d->listing, rc);
   d->list_wanted = true;
@@ -244,7 +246,7 @@ static bool knows(void *self, const char *name) {
 
 static void list_again(void *self) { directory_list(self, 0); }
 
-/* Returns NULL without memory. */
+/* Returns the set of orphans, which it makes if needed; NULL: no memory. */
 static struct orphans *orphans_of(struct directory *d) {
   const struct orphans_owner owner = {d, knows, list_again};
   if (!d->orphans)
@@ -284,14 +286,15 @@ static void send_mkdir(struct directory *d, struct directory_requests *e) {
   pipeline_submit(d->pipeline, &e->mkdir);
 }
 
-/* Handles a permanent failure. */
+/* Gives up creating the directory, because the failure is permanent. */
 static void refuse_mkdir(struct directory *d, const char *path, int rc) {
   pipeline_trouble(d->pipeline, CANNOT_CREATE, path, rc);
   d->missing = false;
   d->owner->not_made(d, CANNOT_CREATE, rc);
 }
 
-/* Handles a transient failure; `missing` stays true. */
+/* Repeats the create after a pause, because the failure is transient. So
+ * `missing` stays true. */
 static void put_off_mkdir(struct directory *d, int rc) {
   pipeline_trouble(d->pipeline, CANNOT_CREATE, d->requests->mkdir_path, rc);
   pipeline_back_off(d->pipeline, &d->making, rc);
@@ -314,7 +317,8 @@ static void on_mkdir(struct op *op, const struct reply *reply) {
       d->missing = false;
       d->owner->made(d);
       break;
-    case MKDIR_GOES_ON: /* a create below had reported it missing */
+    case MKDIR_GOES_ON:
+      /* A create below this directory was refused because it was missing. */
       if (rc == REPLY_NODE_EXISTS) directory_doubt(d);
       break;
     case MKDIR_REFUSED:
@@ -346,9 +350,10 @@ static void refuse_renewal(struct directory *d, const char *message, int rc) {
   d->owner->refused(d, message, rc);
 }
 
-/* Handles a directory that is not empty.  After a session timeout the
- * contenders enter again and see whether the counter is really exhausted.  The
- * high number may have been in a forged name. */
+/* Schedules another delete, because the directory is not empty. But a session
+ * timeout after the beginning it gives up, and the contenders enter again. They
+ * see whether the counter is really exhausted: the high number may have been in
+ * a forged name. */
 static void is_occupied(struct directory *d) {
   bool long_ago = d->pipeline->now >= d->renewal_begun + d->pipeline->timeout;
   d->renewal = long_ago ? RENEWAL_NONE : RENEWAL_OCCUPIED;
@@ -356,10 +361,11 @@ static void is_occupied(struct directory *d) {
   if (!long_ago) pipeline_retry(d->pipeline);
 }
 
-/* Handles a reply during the renewal. Only a server can check that a directory
- * is empty and delete it in one step. So no node is in it when the numbers
- * begin again. A directory with data belongs to the application and stays.
- * Servers do not report which nodes are containers. */
+/* Continues the renewal after a reply: deletes a directory that has no data, or
+ * ends the renewal. Only a server can check that a directory is empty and
+ * delete it in one step. So no node is in it when the numbers begin again. A
+ * directory with data belongs to the application and stays. Servers do not
+ * report which nodes are containers. */
 static void on_renew(struct op *op, const struct reply *reply) {
   struct directory *d = op->owner;
   int rc = reply->rc;

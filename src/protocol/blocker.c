@@ -3,8 +3,8 @@
 
 #include "queue.h"
 
-/* Returns what this session knows of the node with this name: all if the node
- * is its own, or else what one of its watchers has read. */
+/* Returns what this session knows of the node with this name: everything if one
+ * of its contenders has the node, or else what a watcher has read. */
 static struct blocker know(const struct contender *c, const char *name) {
   struct blocker blocker = {.holds = true};
   const struct contender *ours = queue_find(c->queue, name);

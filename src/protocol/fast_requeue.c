@@ -13,8 +13,8 @@
  * showed such orphans, too, and they were deleted (acquire_fsm_start_over
  * forgets the tail).
  *
- * A follower has *seen* no list (`listed_in`). So any news of X makes it ask
- * for a list, and only that list can lead to a grant.
+ * A contender that follows the tail has *seen* no list (`listed_in`). So any
+ * news of X makes it ask for a list, and only that list can lead to a grant.
  *
  * The list comes in time if it is sent when the last node ahead is about to
  * hold the lock. Then the contender watches that node's deletion as every
@@ -23,7 +23,7 @@
  * returned as well. If none was created, X is about to hold the lock when the
  * node before X is deleted. So the contender watches that node, too. */
 
-enum { FEW = 2 }; /* nodes created in between; if more, lists at once */
+enum { FEW = 2 }; /* follow a tail with at most so many newer nodes */
 
 /* Stores the tail only for a contender that is first or second. For others the
  * search costs as much, but the tail would soon be outdated. */
@@ -43,15 +43,17 @@ static const struct tail *tail_of(const struct contender *c) {
 
 bool fast_requeue_knows_tail(const struct contender *c) { return tail_of(c); }
 
-/* Returns true if a node was behind the contender's last one: then its next
- * node will not be first. So there is time to read the owner while it waits. */
+/* Returns false if the next node of `c` may be first. The reply to a create in
+ * a shared transaction does not name the node's owner, so the owner must be
+ * read before a grant. If a node was behind the last node of `c`, the next one
+ * must wait anyway, and the read delays nothing. */
 bool fast_requeue_joins(const struct contender *c) {
   return c->options.patient && !c->options.downgrade && tail_of(c);
 }
 
-/* Returns whether the contender may follow the tail. With only one node ahead
- * it lists at once instead: that costs no more, and the deletion of that node
- * grants. */
+/* Returns whether the contender waits for the tail and requests no list. With
+ * only one node ahead it lists at once instead: this costs no more, and the
+ * deletion of that node grants. */
 static bool may_follow(const struct contender *c) {
   const struct tail *tail = tail_of(c);
   return tail && c->options.patient && !c->options.downgrade &&
@@ -64,8 +66,8 @@ static void ask_ahead(struct contender *c) {
     watch_arm(&c->predecessor);
 }
 
-/* Watches the node that it follows.  `gap`: the number of nodes created in
- * between. */
+/* Makes `c` watch the last node of the tail, and the node before that if no
+ * node was created in between (`gap` is 0). False: no memory. */
 static bool choose(struct contender *c, const struct tail *tail, int gap) {
   struct watches *watches = &contender_directory(c)->watches;
   bool early = gap == 0 && tail->before[0];
@@ -73,7 +75,8 @@ static bool choose(struct contender *c, const struct tail *tail, int gap) {
   return watch_want(&c->predecessor, watches, tail->last);
 }
 
-/* Enters QUEUED after its create, if it knows which node to wait for. */
+/* Makes `c` QUEUED behind the tail, after its create. Returns false if it is
+ * unknown which node is ahead, or if many nodes were created in between. */
 static bool follow(struct contender *c) {
   const struct tail *tail = tail_of(c);
   int gap = tail ? tail_gap(tail, c->node.name) : -1;

@@ -20,7 +20,7 @@ void lease_reset(struct lease *lease) {
   lease_init(lease, lease->least, lease->tick);
 }
 
-/* Lowers `*least` to a timeout that may apply from now on; 0: none. */
+/* Lowers `*least` to `timeout`, which may apply from now on. 0: unknown. */
 static void lower(int64_t *least, int64_t timeout) {
   if (timeout > 0 && (*least == 0 || timeout < *least)) *least = timeout;
 }
@@ -48,7 +48,7 @@ void lease_connected(struct lease *lease, int64_t started, int64_t timeout) {
 static void remember(struct lease *lease, int64_t sent, int64_t answered) {
   if (lease->count > 0) {
     int64_t last = lease->rounds[lease->newest].answered;
-    /* Coarse samples suffice: the ring must span settling and gap. */
+    /* Skips rounds close together: the ring must span settling and gap. */
     if (answered - last < lease->timeout / 32) return;
     lease->newest = (lease->newest + 1) % LEASE_ROUNDS;
   }
@@ -79,15 +79,16 @@ static int64_t prompt(int64_t timeout) { return timeout / 10; }
 
 static int64_t later(int64_t a, int64_t b) { return a > b ? a : b; }
 
-/* Returns when a round answered at `answered` has become a Q.  Its P is sent
- * from now on, at least a gap after that reply, and S behind P. */
+/* Returns when a round answered at `answered` extends the lease as a Q
+ * (lease.h). Its P is sent from now on, at least a gap after that reply, and S
+ * behind P. */
 static int64_t counts_at(const struct lease *lease, int64_t now,
                          int64_t answered) {
   return later(answered + gap(lease), now) + settling(lease->timeout) +
          prompt(lease->timeout);
 }
 
-/* Extends a lease that is still valid at `at`. */
+/* Extends `*until` to `renewed` if the lease is still valid at `at`. */
 static void renew(int64_t *until, int64_t at, int64_t renewed) {
   if (at < *until) *until = later(*until, renewed);
 }

@@ -17,7 +17,8 @@ static const struct {
 
 enum { MARKERS = sizeof markers / sizeof *markers };
 
-/* No letter begins or ends a marker, or is special to another client. */
+/* None of these letters begins or ends a marker, or is special to another
+ * client. */
 static const char letters[] =
     "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
@@ -33,7 +34,8 @@ size_t data_own_size(const char *data, size_t size) {
   return size;
 }
 
-/* Returns the number of letters written, at least `least`. */
+/* Writes `value` as a number of base 62, with at least `least` letters. Returns
+ * the number of letters. */
 static size_t put_letters(char *out, uint64_t value, size_t least) {
   size_t count = 1;
   for (uint64_t rest = value; rest >= LETTERS; rest /= LETTERS) count++;
@@ -43,8 +45,8 @@ static size_t put_letters(char *out, uint64_t value, size_t least) {
   return count;
 }
 
-/* Returns false for any other character, for a form that put_letters does not
- * write, and for a number that is too large. */
+/* Reads a number that put_letters has written. Returns false for other
+ * characters, for another form of the number, and if it is too large. */
 static bool read_letters(const char *text, size_t count, uint64_t *value) {
   *value = 0;
   if (count == 0 || count > NAME_ID_MAX || (count > 1 && text[0] == '0'))
@@ -77,7 +79,7 @@ void name_format(char *out, size_t size, const struct name_base *base,
   strcpy(out + NAME_BASE + put_letters(out + NAME_BASE, id, 1), marker);
 }
 
-/* Returns -1 if a character is not a digit. */
+/* Returns the decimal number in `text`; -1: a character is not a digit. */
 static int64_t number_of(const char *text, size_t digits) {
   int64_t value = 0;
   for (size_t i = 0; i < digits; i++) {
@@ -148,7 +150,8 @@ static void note_other(struct listing *listing, const char *name) {
   listing->has_permits |= strcmp(name, &PERMITS[1]) == 0;
 }
 
-/* Copies the names for which `read` fills in an entry; false leaves one out. */
+/* Returns a sorted list of the names for which `read` returns true. `read`
+ * fills in the entry. */
 static struct listing *copy_names(const char *const *names, int count,
                                   bool (*read)(struct entry *e,
                                                const char *name)) {

@@ -89,8 +89,9 @@ static void look_later(struct node_wait *v) {
   deferred_call_add(&pipeline_of(v->of)->batch, &v->of->flush);
 }
 
-/* Handles the reply to the round. If it was not committed, the reads behind it
- * do not count. */
+/* Continues after the reply to the round. If the round was committed, the node
+ * waits that began meanwhile can send the next one. If not, the reads behind it
+ * do not count, and are repeated after a pause. */
 static void on_proof(struct op *op, const struct reply *reply) {
   struct node_waits *node_waits = op->owner;
   if (reply_proves(op->kind, reply->rc)) {
@@ -111,8 +112,8 @@ static bool is_held_back(struct node_wait *v) {
                              &directory_of(v)->watches.backoff);
 }
 
-/* Sends a round for all node waits of a batch.  A node wait that begins while
- * one is in flight waits for the next.  Returns whether one was sent. */
+/* Sends one round for all node waits of a batch. Returns whether it was sent. A
+ * node wait that begins while a round is in flight waits for the next round. */
 static bool prove(struct node_waits *node_waits) {
   bool wanted = false;
   for (struct node_wait *v = node_waits->first; v; v = v->next)
@@ -122,7 +123,7 @@ static bool prove(struct node_waits *node_waits) {
          pipeline_submit(pipeline_of(node_waits), &node_waits->proof);
 }
 
-/* Reads the node; node_waits_drive repeats it if that fails. */
+/* Sends a read of the node. If the send fails, node_waits_drive repeats it. */
 static void look(struct node_wait *v) {
   watch_read(&v->watcher);
   v->looks = !watch_is_asking(&v->watcher);
@@ -151,8 +152,9 @@ static void see(struct node_wait *v, const struct reply *reply) {
   if (!v->patient) node_wait_refuse(v, REFUSED_TIMEOUT, 0);
 }
 
-/* Handles a node that exists, though no server reports which node it is. A node
- * that is created again before the next poll counts as the same. */
+/* Acts on a node that exists, but whose ACL forbids reading. A wait until the
+ * node exists is met, and an impatient wait fails. Any other wait continues: it
+ * does not notice if the node is replaced before the next poll. */
 static void see_hidden(struct node_wait *v) {
   if (v->kind == NODE_WAIT_THERE)
     meet(v);
@@ -167,8 +169,8 @@ static void miss(struct node_wait *v) {
     node_wait_refuse(v, REFUSED_TIMEOUT, 0);
 }
 
-/* Handles news of the directory, which was missing: it may have been
- * created. */
+/* Requests a list if the news says that the directory, which was missing, may
+ * have been created. */
 static void hear_directory(struct node_wait *v, enum watch_news news,
                            const struct reply *reply) {
   if (news == WATCH_GONE && reply) return;
@@ -178,7 +180,8 @@ static void hear_directory(struct node_wait *v, enum watch_news news,
   directory_list_anew(directory_of(v));
 }
 
-/* Handles the reply to a read, or an event if `reply` is NULL. */
+/* Decides by news of the node whether the wait is met. If the news proves
+ * nothing, reads the node again. `reply` is NULL for an event. */
 static void hear(struct watcher *watcher, enum watch_news news,
                  const struct reply *reply) {
   struct node_wait *v = watcher_owner(watcher);
@@ -217,8 +220,9 @@ static void await_directory(struct node_wait *v) {
     pipeline_retry(pipeline_of(v->of));
 }
 
-/* Handles a list of the directory. If it armed no watch, the directory is
- * missing, or another caller asked for the list. */
+/* Ends the wait if the list shows another number of contenders. If not, and the
+ * list armed no watch, waits for the directory to be created: it is missing, or
+ * another caller requested the list. */
 static void listed(struct onlooker *onlooker, const struct listing *listing,
                    uint64_t serial) {
   struct node_wait *v = of_onlooker(onlooker);
@@ -321,8 +325,8 @@ void node_waits_connected(struct node_waits *node_waits) {
   }
 }
 
-/* Ends the impatient node waits. The handler of a node wait's end may begin
- * another one, which comes first in the list. */
+/* Ends the impatient node waits. The handler of a node wait's end can begin
+ * another one, which is put before `next` in the list. */
 void node_waits_disconnected(struct node_waits *node_waits) {
   struct node_wait *next;
   for (struct node_wait *v = node_waits->first; v; v = next) {

@@ -106,7 +106,9 @@ static void keep_foreign(struct orphans *s, struct orphan *orphan) {
   s->foreign_known++;
 }
 
-/* Called when all known orphans are handled. */
+/* Asks for another list if the last one had more orphans. But if an orphan
+ * could not be deleted, accepts none for a while. Called when no orphan is left
+ * to read or delete. */
 static void done(struct orphans *s) {
   bool more = s->more;
   s->more = false;
@@ -170,15 +172,16 @@ static void set_question(struct orphan *orphan, const char *path,
   orphan->op.handler = handler;
 }
 
-/* Handles a read of `holder`.  If both nodes have one czxid, one transaction
- * created them. */
+/* Deletes an orphan of an unfair lock after a read of `holder`. If both nodes
+ * have the same czxid, one transaction created them, and one deletes them. */
 static void on_beside(struct op *op, const struct reply *reply) {
   struct orphan *orphan = op->owner;
   struct orphans *s = orphan->all;
   bool both = reply->rc == REPLY_OK && reply->czxid == orphan->czxid;
   set_question(orphan, orphan->path, on_orphan);
   orphan->op.beside = both ? NAME_UNFAIR : NULL;
-  /* The node beside `holder` may be gone. */
+  /* This `holder` may be another orphan, without a node beside it. Only a list
+   * shows that. */
   if (!both && reply->rc == REPLY_OK) s->owner.list_again(s->owner.self);
   if (!reply_is_unknown(reply->rc) && remove_one(s, orphan)) return;
   s->flying--;
@@ -194,17 +197,19 @@ static bool ask_beside(struct orphans *s, struct orphan *orphan,
   return false;
 }
 
-/* Deletes an orphan of this session.  False: no memory. */
+/* Sends the delete of an orphan of this session. If it belongs to an unfair
+ * lock, first reads `holder`. False: the request was not sent. */
 static bool go_on(struct orphans *s, struct orphan *orphan, int64_t czxid) {
   int32_t sequence;
   bool hold = name_parse(orphan->path + s->length + 1, &sequence) == ROLE_HOLD;
   return hold ? ask_beside(s, orphan, czxid) : remove_one(s, orphan);
 }
 
-/* Handles the reply to a read or a delete.  Before the delete it checks again
- * that no contender has the name.  Another session's orphan may be gone since
- * the list, and a node of ours may have its name now.  That takes a session
- * with our base, or a forged name, and numbers that were assigned again. */
+/* Continues after the reply to a read or a delete: deletes a node of ours,
+ * tries again, or forgets the orphan. The delete is sent only if still no
+ * contender has the name. Another session's orphan may be gone since the list,
+ * and a node of ours may have its name now. That takes a session with our base,
+ * or a forged name, and numbers that were assigned again. */
 static void on_orphan(struct op *op, const struct reply *reply) {
   struct orphan *orphan = op->owner;
   struct orphans *s = orphan->all;
@@ -217,8 +222,8 @@ static void on_orphan(struct op *op, const struct reply *reply) {
     ask_again(s, orphan);
     return;
   }
-  /* An orphan that may not be read is another session's: zklock never creates a
-   * node whose ACL forbids its own session to read it. */
+  /* An orphan whose ACL forbids reading is another session's: zklock never
+   * creates a node whose ACL forbids its own session to read it. */
   bool hidden = op->kind == OP_PING && reply->rc == REPLY_NO_AUTH;
   orphan->foreign =
       hidden || (shown && !pipeline_owns(s->pipeline, reply->owner));

@@ -7,20 +7,19 @@
 
 #define MILLISECOND INT64_C(1000000)
 
-/* After this time a nudge follows an unanswered op: a server's commit processor
- * can lose a request (ZOOKEEPER-4537), and finds it when another arrives. */
+/* A nudge (a small request) follows an op that is unanswered for so long: a
+ * server can lose a request (ZOOKEEPER-4537), and finds it at the next one. */
 #define NUDGE_AFTER (250 * MILLISECOND)
 #define RETRY_AFTER (100 * MILLISECOND)
 #define BACKOFF_FIRST (100 * MILLISECOND)
 #define BACKOFF_MAX (2000 * MILLISECOND)
 
-/* This node exists on every server. */
-#define ROOT "/"
+#define ROOT "/" /* this node exists on every server */
 
 /* How often an op with `insists` is sent again: for about four seconds. */
 enum { TRIES_MAX = 6 };
 
-/* Does nothing: `finish` has noted what the reply proves. */
+/* Does nothing: `finish` has stored what the reply proves. */
 static void on_answer(struct op *op, const struct reply *reply) {
   (void)op;
   (void)reply;
@@ -162,13 +161,13 @@ static void send_held(struct pipeline *w) {
   }
 }
 
-/* Begins each connection but the session's first with a round. A server answers
- * the requests of a session in order. So every later read is at least as new as
- * that round, and as all replies in earlier connections. It cannot show the old
- * view of a server that lags, or of a former leader. The library ensures this
- * by itself, but only for the life of its handle. All other ops are held until
- * the round is confirmed, because a server that refuses it by itself may show
- * old data. */
+/* Sends the round with which each connection begins, except the session's
+ * first. A server answers the requests of a session in order. So every later
+ * read is at least as new as that round, and as all replies in earlier
+ * connections. It cannot show the old view of a server that lags, or of a
+ * former leader. The library ensures this by itself, but only for the life of
+ * its handle. All other ops are held until the round is confirmed, because a
+ * server that refuses it by itself may show old data. */
 static bool begin_connection(struct pipeline *w) {
   return is_begun(w) || w->heartbeat.in_flight || w->retry_at != NEVER ||
          pipeline_submit(w, &w->heartbeat);
@@ -291,7 +290,8 @@ static void finish(struct pipeline *w, struct op *op,
   if (!put_off(w, op, reply->rc)) op->handler(op, reply);
 }
 
-/* Answers each op in flight: it may have been applied or not. */
+/* Calls the handlers of all ops in flight, which may have been applied or
+ * not. */
 static void lose_flight(struct pipeline *w) {
   static const struct reply lost = {.rc = REPLY_LOST};
   w->counters.in_flight = 0;

@@ -66,7 +66,7 @@ enum admission {
   ADMIT_NEVER, /* only the user can free quota, by a release */
 };
 
-/* Returns whether contenders of this session that stay keep `c` out. */
+/* Returns whether `c` must wait for contenders of this session that stay. */
 static bool is_kept_out(const struct contender *c) {
   bool by_all = directory_is_renewing(&c->queue->directory);
   if (!by_all && !contender_is_sharing(c)) return false;
@@ -176,7 +176,8 @@ void queue_drive(struct queue *queue) {
     if (c->state != CONTENDER_PARKED) acquire_fsm_drive(c);
 }
 
-/* Waiters that the last list showed behind a holder probably still wait. */
+/* Watches the children for a holder, to learn of other nodes. Not needed if the
+ * last list showed waiters behind the holder, who probably still wait. */
 static void look_around(struct contender *c) {
   if (!fast_requeue_knows_tail(c)) contender_watch_children(c);
 }
@@ -193,8 +194,6 @@ void queue_connected(struct queue *queue) {
   directory_wake(&queue->directory);
 }
 
-/* Looking around: are there other contenders? */
-
 void queue_look_around(struct contender *c) {
   if (c->state == CONTENDER_HELD && contender_pipeline(c)->connected &&
       c->options.local_turns > 0 && !c->watches_children)
@@ -206,7 +205,9 @@ void queue_look_around(struct contender *c) {
  * shows anything later.  When others come, it stops looking, because they stay
  * for a while. */
 
-/* Reports ALONE. An empty list lacks the holder's node; its watch tells. */
+/* Reports ALONE if the list shows only the node of the holder `c`. If it shows
+ * other nodes, `c` stops looking. An empty list lacks the holder's node; the
+ * watch of that node reports the loss. */
 static void see_around(struct contender *c, const struct listing *listing) {
   if (!c->watches_children || c->view.phase == VIEW_ALONE) return;
   if (listing->count == 1 && listing_find(listing, c->node.name)) {
@@ -240,13 +241,11 @@ void queue_closed(struct queue *queue) {
   directory_closed(&queue->directory);
 }
 
-/* Finding contenders. */
-
 static bool has_made(const struct contender *c, uint64_t id) {
   return c->node.id == id && contender_has_entered(c);
 }
 
-/* Stops behind the last entered contender: thousands may be parked there. */
+/* Searches only as far as contenders have nodes: thousands may be parked. */
 static struct contender *maker_of(const struct queue *queue, uint64_t id) {
   int left = queue->entered;
   for (struct contender *c = queue->first; c && left > 0; c = c->next) {
@@ -309,7 +308,7 @@ static bool is_orphan(const struct queue *queue, const struct entry *e,
          (c->node.known == NODE_OURS && !has_node(c, e->name));
 }
 
-/* Returns whether an unfair lock's contender may have `holder`. */
+/* Returns whether a contender of this session may have created `holder`. */
 static bool knows_beside(const struct queue *queue) {
   for (const struct contender *c = queue->first; c; c = c->next)
     if (contender_is_exclusive(c) && c->node.known != NODE_NONE) return true;
@@ -323,8 +322,9 @@ static bool knows(struct directory *d, const char *name) {
   return !is_orphan(of(d), &e, &last);
 }
 
-/* Returns whether `holder` may be left without the node beside it.  If that
- * node exists, both are deleted together. */
+/* Returns whether `holder` may be an orphan alone: its create was in doubt, no
+ * contender has it, and the list lacks the node beside it. An orphan of that
+ * node is deleted together with `holder`. */
 static bool may_be_bereft(const struct queue *queue,
                           const struct listing *listing) {
   return queue->beside_in_doubt && !knows_beside(queue) &&
@@ -355,7 +355,7 @@ void queue_leave_onlooker(struct queue *queue, struct onlooker *onlooker) {
   directory_wake(&queue->directory); /* the queue may be idle now */
 }
 
-/* A listener may remove itself. */
+/* Calls all onlookers. A call can remove its onlooker from the list. */
 static void tell_onlookers(const struct queue *queue,
                            const struct listing *listing, uint64_t serial) {
   struct onlooker *next;

@@ -1,4 +1,4 @@
-/* A contender's position, as a list shows it, and the nodes to watch.
+/* Computes a contender's position from a list, and which nodes it must watch.
  * acquire_fsm.c argues why these facts are enough. */
 #include "queue_position.h"
 
@@ -7,12 +7,12 @@
 #include "fast_requeue.h"
 #include "queue.h"
 
-/* A server need not report the deletion of a node that the waiter may not read
- * (watch.c). But it reports changes of the directory, which the waiter may
- * list. Only the first few waiters watch the directory, or each change would
- * make all of them list. A waiter further back polls the node before its
- * predecessor. When that node is gone, the waiter lists (queued.c), and may be
- * near by then. */
+/* A server need not report the deletion of a node that the waiter is not
+ * allowed to read (watch.c). But it reports changes of the directory, which the
+ * waiter is allowed to list. Only the first few waiters watch the directory, or
+ * each change would make all of them list. A waiter further back polls the node
+ * before its predecessor. When that node is gone, the waiter lists (queued.c),
+ * and may be near by then. */
 enum { NEAR = 3 };
 
 static bool must_watch_children(const struct contender *c) {
@@ -69,8 +69,9 @@ static bool writer_is_there(const struct contender *c) {
   return writer && contender_watches_own(writer);
 }
 
-/* Returns true if the writer's node is not watched yet, for lack of memory or
- * permission.  A list sent behind its watch must follow. */
+/* Returns whether a downgrade must wait, because the writer's node is not
+ * watched for lack of memory or permission. Then schedules a retry or refuses
+ * `c`. After the watch another list must follow. */
 static bool asks_for_writer(struct contender *c) {
   const struct contender *writer = queue_writer(c);
   if (!writer || writer->state != CONTENDER_HELD ||
@@ -83,9 +84,9 @@ static bool asks_for_writer(struct contender *c) {
   return true;
 }
 
-/* Returns whether a downgrade keeps its place: the writer's node was there
- * after the reader's. Otherwise the next writer may have been granted in
- * between. */
+/* Returns whether a downgrade keeps its place in the queue: the writer's node
+ * still existed when the reader's had been created. Otherwise the next writer
+ * may have been granted in between. */
 static bool has_its_place(struct contender *c, const struct listing *listing) {
   if (!c->options.downgrade || c->node.beside_writer) return true;
   c->node.beside_writer =
@@ -109,7 +110,7 @@ static const char *name_of(const struct entry *entry) {
   return entry ? entry->name : NULL;
 }
 
-/* Watches the nodes that it must wait for. */
+/* Makes `c` QUEUED, and watches its own node and the nodes ahead. */
 static void aim(struct contender *c, const struct entry *own,
                 const struct ahead *ahead) {
   struct watches *watches = &contender_directory(c)->watches;
@@ -139,7 +140,8 @@ static void refuse_as_busy(struct contender *c, const struct ahead *ahead) {
   acquire_fsm_refuse(c, REFUSED_BUSY, 0);
 }
 
-/* Handles a list whose numbers tell the order. */
+/* Computes the position of `c` from a list whose numbers tell the order. Then
+ * grants the lock, waits, or refuses an impatient contender. */
 static void queue_position_in_order(struct contender *c,
                                     const struct listing *listing,
                                     const struct entry *own) {
@@ -155,13 +157,16 @@ static void queue_position_in_order(struct contender *c,
     queue_position_act(c);
 }
 
-/* Handles a list whose numbers do not tell the order. */
+/* Deletes the node of `c` and has the directory replaced, because the numbers
+ * in its list do not tell the order. */
 static void leave_disorder(struct contender *c) {
   acquire_fsm_leave(c); /* begins again afterwards */
   directory_renew(contender_directory(c));
 }
 
-/* Handles a list that shows the contender's node. */
+/* Acts on a list that shows the node of `c`. Makes `c` leave if the numbers do
+ * not tell the order, or refuses it if a downgrade has lost its place.
+ * Otherwise checks for conflicts, and computes the position. */
 static void place(struct contender *c, const struct listing *listing,
                   const struct entry *own) {
   bool disorder =
@@ -188,6 +193,8 @@ static const struct entry *seek(const struct contender *c,
                          node->refuted ? node->name : "");
 }
 
+/* Returns the entry of the contender's node; NULL: the list lacks it. If its
+ * name is unknown or wrong, seeks it by its id. */
 static const struct entry *find_own(struct contender *c,
                                     const struct listing *listing) {
   struct node *node = &c->node;

@@ -11,8 +11,9 @@
 #include "queue_position.h"
 #include "wait_ops.h"
 
-/* Watches the writer's node for a downgrade, which checks by a list that it
- * still exists. */
+/* If `c` is the reader of a downgrade, watches the node of its writer. A later
+ * list shows both nodes, and this watch proves that the listed node is still
+ * the writer's. */
 static void watch_writer(const struct contender *c) {
   struct contender *writer = queue_writer(c);
   if (writer) acquire_fsm_watch_own(writer);
@@ -32,10 +33,10 @@ void queued_note_blocker(struct contender *c) {
 
 /* News of watches. */
 
-/* Handles the deletion of the node ahead. If it was the only one, the contender
- * is first (facts 2 and 3 in acquire_fsm.c). Otherwise it needs a list. A list
- * that is in flight will do: its reply comes after this news, so it is not
- * older. */
+/* Grants the lock if the predecessor, which was deleted, was the only node
+ * ahead (facts 2 and 3 in acquire_fsm.c). Otherwise requests a list. A list
+ * that is in flight will do: its reply comes after this news, so the list is
+ * not older. */
 static void predecessor_gone(struct contender *c) {
   bool only_one =
       contender_sees(c) && c->view.ahead == 1 && c->view.nearest_proves;
@@ -53,10 +54,9 @@ static void predecessor_gone(struct contender *c) {
   acquire_fsm_be_first(c);
 }
 
-/* Handles the deletion of the node before the predecessor: the predecessor is
- * about to hold the lock. The contender finds out now whether the predecessor
- * is the only one ahead. Then the predecessor's deletion will need no
- * request. */
+/* Checks whether the predecessor is now the only node ahead, because the node
+ * before it was deleted. The predecessor is about to hold the lock. After this
+ * check its deletion can lead to the grant without another request. */
 static void before_gone(struct contender *c) {
   watch_drop(&c->before);
   if (contender_sees(c) && c->view.ahead == 2 && c->view.before_proves) {
@@ -69,9 +69,10 @@ static void before_gone(struct contender *c) {
   }
 }
 
-/* Handles the deletion of the own node. With `reply` a read did not find it: it
- * was deleted at an unknown time. Otherwise it was deleted just now, after
- * every list that is known. */
+/* Stores that the node of a leaving contender was deleted. Without `reply` it
+ * was deleted just now, after every known list, so the waiters behind count one
+ * node less. With `reply`, a read did not find the node: it was deleted at an
+ * unknown time. */
 static void own_left(struct contender *c, const struct reply *reply) {
   if (!reply && watch_was_of(&c->own, c->node.czxid)) acquire_fsm_count_down(c);
   c->node.has_left = true;
@@ -97,11 +98,11 @@ static void own_read(struct contender *c, const struct reply *reply) {
   if (c->state == CONTENDER_QUEUED && contender_sees(c)) c->wait_ops->look(c);
 }
 
-/* Handles an own node that may not be read. Every ACL of zklock lets its
- * session read its own nodes (doc/api.md). So an unreadable node that is known
- * by name only is another session's. If it was ours, its ACL was changed, and
- * no server reports whether it still is ours. A holder's node is polled
- * instead. */
+/* Makes a waiter seek another node, or refuses it, because the ACL of its node
+ * forbids reading. Every ACL of zklock lets its session read its own nodes
+ * (doc/api.md). So an unreadable node that is known only by its name is another
+ * session's. If the node was ours, its ACL was changed, and no server reports
+ * whether it is still ours. A holder's node is polled instead. */
 static void own_hidden(struct contender *c) {
   if (c->state != CONTENDER_QUEUED || contender_is_surely_ours(c)) return;
   if (c->node.known == NODE_MADE)
@@ -124,22 +125,24 @@ void queued_hear_own(struct contender *c, enum watch_news news,
     own_gone(c);
 }
 
-/* Handles a read of one of the two nodes ahead, or its denial. */
+/* Acts on a read of one of the two nodes ahead, or on an ACL that forbids it.
+ * Logs a node without owner, and may watch the children instead. */
 static void blocker_known(struct contender *c, const struct watcher *watcher,
                           const struct reply *reply) {
   blocker_note_unowned(watcher, reply);
   if (watcher == &c->predecessor) queue_position_predecessor_read(c);
 }
 
-/* Handles a write to a node ahead: only a deletion grants. */
+/* Arms the watch again and requests a list, because a node ahead was written:
+ * only a deletion grants the lock. */
 static void look_again(struct contender *c, struct watcher *watcher) {
   watch_arm(watcher);
   contender_list_again(c);
 }
 
-/* Notes a node that a list showed and a read does not find. Mostly it was
- * deleted in between. But if the next list shows it again, the server
- * contradicts itself. */
+/* Stores that a read did not find a node that a list had shown. Mostly the node
+ * was deleted in between. But if the next list shows it again, the server
+ * contradicts itself, and lists are delayed. */
 static void note_missed(struct contender *c, const struct watcher *watcher) {
   uint32_t *missed =
       watcher == &c->predecessor ? &c->missed_predecessor : &c->missed_before;

@@ -15,8 +15,8 @@
  * (name.h): a node found by name may be another session's. If the owner was
  * named in an earlier connection, the name may have passed to another node
  * since: a delete whose reply was lost may have been applied, and the directory
- * deleted and created again. orphans.c argues what a delete behind that read
- * may hit. */
+ * deleted and created again. orphans.c argues which nodes a delete behind that
+ * read can hit. */
 static bool is_to_be_asked(const struct contender *c) {
   return !contender_is_surely_ours(c);
 }
@@ -147,8 +147,8 @@ void acquire_fsm_fail(struct contender *c, const char *what, size_t length,
   acquire_fsm_deny(c, what, length, rc);
 }
 
-/* Adds the last transient refusal as the reason: it may have kept the contender
- * out of the queue. */
+/* Gives the last transient refusal as the reason, because it may have kept the
+ * contender out of the queue. */
 void acquire_fsm_time_out(struct contender *c) {
   bool by_gate = c->gate_state == GATE_WAITS;
   const struct directory *d = &(by_gate ? c->gate : c)->queue->directory;
@@ -225,7 +225,7 @@ void acquire_fsm_disconnected(struct contender *c) {
     acquire_fsm_lose(c, LOSS_CONNECTION_LOST);
 }
 
-/* Ends the node of `c`, which is gone with its session. */
+/* Ends `c`, or makes it begin again: its node is gone with its session. */
 void acquire_fsm_session_ended(struct contender *c) {
   const struct pipeline *pipeline = contender_pipeline(c);
   contender_check(c);
@@ -256,9 +256,9 @@ void acquire_fsm_close(struct contender *c) {
 
 /* Replies to requests. */
 
-/* Handles an ACL that forbids the delete.  The node blocks all contenders
- * behind it.  So this contender cannot begin again, and no other of this
- * session may enter. */
+/* Refuses `c` and reports NEWS_KEPT, because an ACL forbids the delete. The
+ * node blocks all contenders behind it. So `c` cannot begin again, and this
+ * session admits no other contender. */
 static void stay(struct contender *c, int rc) {
   bool known = c->kept;
   acquire_fsm_deny(c, CANNOT_DELETE, directory_length(&c->queue->directory),
@@ -290,9 +290,10 @@ static void not_removed(struct contender *c, int rc) {
                                          SECOND / 10 << c->attempts));
 }
 
-/* Handles a read of the node's owner while LEAVING. A node that is known by
- * name only and may not be read is another session's: every ACL of zklock lets
- * its session read its own nodes. */
+/* Continues LEAVING after a read of the node's owner. Deletes the node if it is
+ * ours. Otherwise ends `c`, or seeks another node with its id. A node that is
+ * known only by its name, and whose ACL forbids reading, is another session's:
+ * every ACL of zklock lets its session read its own nodes. */
 static void asked(struct contender *c, const struct reply *reply) {
   bool hidden = reply->rc == REPLY_NO_AUTH && c->node.known == NODE_MADE;
   bool known = hidden || reply->rc == REPLY_OK || reply->rc == REPLY_NO_NODE;

@@ -84,7 +84,8 @@ bool rule_holds(const struct listing *listing, const struct entry *own) {
   return true;
 }
 
-/* Permits have no order: only their number counts. */
+/* Returns how many permits exceed the limit. Permits have no order: only their
+ * number counts. */
 static int too_many(const struct listing *listing, int permits) {
   int taken = 0;
   for (int i = 0; i < listing->count; i++)

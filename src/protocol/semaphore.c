@@ -1,13 +1,14 @@
-/* The semaphore, by the protocol of Curator's InterProcessSemaphoreV2.  An
- * inner mutex lets in one contender at a time.  That one creates a permit's
- * node and waits until there are at most `permits` of them.  Only the contender
+/* The semaphore, by the protocol of Curator's InterProcessSemaphoreV2. An inner
+ * mutex lets in one contender at a time. That contender creates a permit's node
+ * and waits until there are at most `permits` of them. Only the contender
  * inside adds a permit, so the count can only fall meanwhile.
  *
- * So a permit has two contenders.  One is in the queue of its path, as any
- * other; the other, its gate, is in the queue of inner mutexes.  The permit
- * enters when its gate is held, and the gate ends when the permit is decided.
- * Events of the gate are only stored.  At the end of the step `settle` looks at
- * both contenders, and does what their states call for. */
+ * So a permit has two contenders. One is in the queue of its path, as any
+ * other; the other, its gate, is in the queue of inner mutexes. The permit
+ * creates its node when its gate holds the inner mutex. The gate ends when the
+ * permit is granted or refused. Events of the gate are only stored. At the end
+ * of the step `settle` looks at both contenders, and does what their states
+ * call for. */
 #include <assert.h>
 #include <string.h>
 
@@ -38,6 +39,7 @@ static void hear_gate(struct contender *gate, enum news news) {
   contender_settle_later(c);
 }
 
+/* Returns whether the session does not use the memory of the gate. */
 static bool gate_is_ours(const struct contender *c) {
   return c->gate_state == GATE_UNUSED || c->gate_state == GATE_FREE;
 }
@@ -71,7 +73,8 @@ static void begin_gate(struct contender *c) {
   acquire_fsm_begin(c->gate, queue, &queued_wait_ops);
 }
 
-/* Enters the permit if the gate is held, and otherwise begins the gate. */
+/* Creates the permit's node if the gate holds the inner mutex. Otherwise begins
+ * the gate. */
 static void enter(struct contender *c) {
   if (c->gate_state == GATE_INSIDE)
     acquire_fsm_enter(c);
@@ -99,6 +102,7 @@ static void refuse_as_gate(struct contender *c) {
   acquire_fsm_refuse(c, c->gate->refusal_code, c->gate->reason);
 }
 
+/* Does what the states of the permit and its gate call for. */
 static void settle(struct contender *c) {
   bool inside = c->gate_state == GATE_INSIDE;
   if (c->decision != DECISION_NONE)

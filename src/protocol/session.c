@@ -83,7 +83,8 @@ static void hear_again(struct session *s) {
 
 /* Creating and freeing a session. */
 
-/* Called when a round was answered. */
+/* Called when a round was committed. If the lease lasts now, continues the
+ * acquisitions that waited for it. */
 static void proved(void *self) {
   struct session *s = self;
   s->expirations_in_row = 0;

@@ -16,8 +16,8 @@ static void begin(struct tail *tail, unsigned connection, enum kind kind,
   *tail = (struct tail){.seen_in = connection, .kind = kind, .role = role};
 }
 
-/* Adds an entry; the last entry of the list is added first. A name of another
- * client may be too long to be kept here. */
+/* Adds an entry to the tail; the last entry of the list is added first. Returns
+ * false if the name, of another client, is too long to be stored. */
 static bool add(struct tail *tail, const struct entry *e) {
   char *name = tail->length == 0 ? tail->last : tail->before;
   tail->length++;

@@ -14,23 +14,23 @@
  * lock.
  *
  * ZooKeeper's delete compares only the version of the data, which is 0 for each
- * new node.  But a transaction fails as a whole.  The contender's node has a
- * unique name, and it was deleted before `holder` was created again.  So the
- * late transaction is refused.  A late create is refused while `holder` exists.
- * Otherwise both nodes appear, and the list that shows ours has both deleted
- * (orphans.c).
+ * new node. But a transaction fails as a whole. The contender's node has a
+ * unique name, and it was deleted before `holder` was created again. So the
+ * late transaction is refused. A late create is refused while `holder` exists.
+ * Otherwise it creates both nodes. A list then shows the contender's node as an
+ * orphan, and both are deleted (orphans.c).
  *
- * A transaction has one zxid, so both nodes have the same czxid.  By that and
- * its owner `holder` is known as ours.  The reply to the transaction has
- * neither.  So `holder` is read right behind the create, and the read leaves
- * the watch that reports its deletion.
+ * A transaction has one zxid, so both nodes have the same czxid. If `holder`
+ * has that czxid and this session as its owner, it is ours. The reply to the
+ * transaction has neither. So `holder` is read right behind the create, and the
+ * read leaves the watch that reports its deletion.
  *
- * A waiter that may not read `holder` polls it (watch.c), and tries again only
- * after NO_NODE.
+ * A waiter that is not allowed to read `holder` polls it (watch.c), and tries
+ * to create it only after NO_NODE.
  *
  * If an operator deletes `holder` alone, the contender deletes its own node,
- * and begins again or has lost.  If an operator deletes the contender's node
- * alone, `holder` is deleted by its name after a read. */
+ * and begins again or has lost. If an operator deletes the contender's node
+ * alone, the contender deletes `holder` by its name after a read. */
 #include "acquire_fsm.h"
 #include "blocker.h"
 #include "queue_position.h"
@@ -56,7 +56,8 @@ static void look_by(struct contender *c, struct watcher *watcher) {
     watch_read(watcher);
 }
 
-/* Reads `holder`, unless it is known in this connection to be ours. */
+/* Continues to the grant if `holder` is known in this connection to be ours.
+ * Otherwise reads `holder`. */
 static void look_at_own(struct contender *c) {
   if (contender_is_surely_ours(c) && contender_watches_own(c))
     mine(c);
@@ -70,7 +71,8 @@ static bool is_deleting(const struct contender *c) {
   return c->op.in_flight && c->op.kind == OP_REMOVE;
 }
 
-/* `holder` is gone or another client's: deletes only the contender's node. */
+/* Deletes only the contender's node, because `holder` is gone or another
+ * client's. A hold is lost. */
 static void lose_holder(struct contender *c) {
   if (c->own_node_gone)
     c->node.known = NODE_NONE;
@@ -84,13 +86,15 @@ static void lose_holder(struct contender *c) {
     acquire_fsm_leave(c); /* begins again afterwards */
 }
 
-/* Makes `holder` the contender's node. */
+/* Makes `holder` the node to delete: the contender's own node is gone. */
 static void keep_holder_only(struct contender *c) {
   contender_set_name(c, NAME_UNFAIR);
   c->undone = true;
   c->own_node_gone = false;
 }
 
+/* Reads the contender's own node, to compare its czxid with that of
+ * `holder`. */
 static void ask_for_own_node(struct contender *c, int64_t czxid) {
   c->node.czxid = czxid;
   if (c->op.in_flight) return;
@@ -98,7 +102,8 @@ static void ask_for_own_node(struct contender *c, int64_t czxid) {
   pipeline_submit(contender_pipeline(c), &c->op);
 }
 
-/* Handles a read that shows `holder` as ours. */
+/* Continues after a read that shows `holder` as ours: to the grant, or with the
+ * delete. */
 static void own_seen(struct contender *c, const struct reply *reply) {
   bool doubt = contender_is_known_by_name(c);
   if (!doubt) contender_prove(c, reply);
@@ -114,10 +119,11 @@ static void own_seen(struct contender *c, const struct reply *reply) {
   }
 }
 
-/* Reads whether the contender's node still exists. Both nodes come and go
- * together, so if it is gone, `holder` is another client's. If it exists, the
- * ACL of `holder` was changed, or an operator deleted our `holder` alone. No
- * server reports which, so the node is kept. */
+/* Reads whether the contender's own node still exists, because the ACL of
+ * `holder` forbids reading. Both nodes come and go together. So if the own node
+ * is gone, `holder` is another client's. If it exists, the ACL of `holder` was
+ * changed, or an operator deleted our `holder` alone. No server reports which
+ * of these, so nothing is deleted. */
 static void leave_hidden(struct contender *c, const struct reply *reply) {
   if (c->own_node_gone) {
     lose_holder(c);
@@ -129,11 +135,12 @@ static void leave_hidden(struct contender *c, const struct reply *reply) {
   }
 }
 
-/* Handles a `holder` that may not be read. Every ACL of zklock lets its session
- * read its own nodes (doc/api.md). So it is another client's, unless a server
- * has named us as its owner before. Then its ACL may have been changed, and no
- * server reports whether it still is ours. A holder polls it, and learns when
- * it is gone. */
+/* Acts on a `holder` whose ACL forbids reading. Every ACL of zklock lets its
+ * session read its own nodes (doc/api.md). So `holder` is another client's,
+ * unless a server has named this session as its owner before. In that case the
+ * ACL may have been changed, and no server reports whether `holder` is still
+ * ours. A contender that holds the lock polls `holder`, and learns when it is
+ * gone. */
 static void own_hidden(struct contender *c, const struct reply *reply) {
   if (c->state == CONTENDER_HELD || c->undone) return;
   if (c->state == CONTENDER_LEAVING)
@@ -144,8 +151,9 @@ static void own_hidden(struct contender *c, const struct reply *reply) {
     lose_holder(c);
 }
 
-/* Ignores news from before the create was answered.  Also ignores a deletion
- * while our delete is in flight, because that will be answered. */
+/* Acts on news of `holder`. Ignores news from before the create was answered.
+ * Also ignores a deletion while our delete is in flight, because the reply to
+ * the delete will show it. */
 static void own_heard(struct contender *c, enum watch_news news,
                       const struct reply *reply) {
   if (!contender_has_node(c) || is_deleting(c)) return;
@@ -159,9 +167,10 @@ static void own_heard(struct contender *c, enum watch_news news,
     lose_holder(c);
 }
 
-/* Handles a read of `holder` by a waiter. If it is ours, from a past
- * acquisition, then its create came late or an operator has deleted the node
- * beside it. A list shows which, and what remains is deleted. */
+/* If a waiter has read a `holder` that is ours, from a past acquisition,
+ * requests a list. Either the create of that `holder` came late, or an operator
+ * has deleted the node beside it. The list shows which, and the remaining nodes
+ * are deleted. */
 static void other_seen(struct contender *c, const struct reply *reply) {
   blocker_note_unowned(&c->predecessor, reply);
   if (reply->owner != contender_pipeline(c)->session) {
@@ -191,8 +200,8 @@ static void heard(struct watcher *watcher, enum watch_news news,
 
 /* The other functions of unfair_wait_ops. */
 
-/* Reads `holder` behind the create. An impatient client does not: it is refused
- * without another request. */
+/* Reads `holder` behind the create. An impatient contender does not: if the
+ * create fails, it is refused without another request. */
 static void sent(struct contender *c) {
   watch_drop(&c->predecessor);
   if (c->options.patient) look_by(c, &c->own);
@@ -211,7 +220,8 @@ static void found(struct contender *c, const struct listing *listing,
   look_at_own(c);
 }
 
-/* Handles a list behind the create: does it show the contender's node? */
+/* Seeks the contender's node in a list that was requested behind its create, if
+ * the reply to the create was lost. */
 static void listed(struct contender *c, const struct listing *listing) {
   if (c->node.known == NODE_MAYBE && !contender_is_creating(c))
     queue_position_find(c, listing, found);
@@ -232,10 +242,10 @@ static void look_anew(struct contender *c) {
   if (contender_has_node(c)) look_at_own(c);
 }
 
-/* Returns whether `holder` was read for this delete: one read permits one
- * delete. A read is needed without a valid lease: news of `holder` may be late,
- * and an operator may have deleted it. It is also needed if the user has asked
- * a server, which named another owner. */
+/* Returns whether the delete can be sent. If not, reads `holder` first; one
+ * read permits one delete. A read is needed without a valid lease: news of
+ * `holder` may be late, and an operator may have deleted it. It is also needed
+ * if the user has asked a server, which named another owner. */
 static bool may_remove(struct contender *c) {
   if (c->undone) return true;
   bool looked = c->view.phase == VIEW_LOOKED;

@@ -66,7 +66,8 @@ static void end_enquiry(struct watch *w) {
   w->request = NULL;
 }
 
-/* Returns false if there is no connection, or if the caller must try again. */
+/* Sends a request about the node. Returns false if it was not sent: there is no
+ * connection, or the caller must try again. */
 static bool ask(struct watch *w, enum op_kind kind) {
   struct pipeline *pipeline = w->of->pipeline;
   if (!pipeline->connected) return false;
@@ -232,10 +233,10 @@ void watch_drop(struct watcher *watcher) {
   dispose(w);
 }
 
-/* Calls all watchers.  A watcher may make others leave, or new ones join, which
- * must not be called.  So each is moved to the end of another list before its
- * call.  New watchers join that list, too.  `wanted` is raised by one
- * meanwhile, so that the watch is not freed. */
+/* Calls all watchers. During its call, a watcher can make others leave, or new
+ * ones join; new ones must not be called. So each watcher is moved to the end
+ * of another list before its call. New watchers join that list, too. `wanted`
+ * is raised by one meanwhile, so that the watch is not freed. */
 static void tell(struct watch *w, enum watch_news news,
                  const struct reply *reply) {
   struct watcher *left = w->watchers;
@@ -273,8 +274,8 @@ static void note_data(struct watch *w, const struct reply *reply) {
   if (w->data) memcpy(w->data, reply->data, shown);
 }
 
-/* Handles a refused watch. The server or the client library may still have
- * it. */
+/* Logs that a server has refused the watch, and begins a pause. The server or
+ * the client library may still have the watch. */
 static void refused(struct watch *w, int rc) {
   say(w, "cannot watch", rc);
   pipeline_back_off(w->of->pipeline, &w->of->backoff, rc);
@@ -282,8 +283,8 @@ static void refused(struct watch *w, int rc) {
   dispose(w);
 }
 
-/* Handles a node whose ACL forbids reading. The node exists: a server looks for
- * the node before it checks the ACL. */
+/* Reports a node whose ACL forbids reading, and schedules a poll. The node
+ * exists: a server looks for the node before it checks the ACL. */
 static void hidden(struct watch *w, const struct reply *reply) {
   pipeline_look_later(w->of->pipeline);
   w->hidden_in = w->of->pipeline->connection;
@@ -322,15 +323,15 @@ static void was_read(struct watch *w, const struct reply *reply) {
  *   with CVE-2024-23944 fixed       NO_AUTH   OK, and arms it  is not sent
  *   3.8.4, 3.9.2 and later          NO_AUTH   NO_AUTH          is not sent
  *
- * All of them look for the node first.  If it is missing, the reply is NO_NODE,
- * and `exists` arms a watch of its creation.  The event of that is not sent
- * either if the new node may not be read.  A watch whose event is not sent is
- * gone, and a waiter would wait forever.
+ * All of them look for the node first. If it is missing, the reply is NO_NODE,
+ * and `exists` arms a watch of its creation. The event of that is not sent
+ * either if the ACL of the new node forbids reading. A watch whose event is not
+ * sent is gone, and a waiter would wait forever.
  *
- * So a node that may not be read is polled, at least each T/6, and so is one
- * that may be missing.  NO_AUTH says that there is a node, NO_NODE that there
- * is none.  Nothing else is believed of it, because by the next poll another
- * node may have its name.
+ * So a node that the session is not allowed to read is polled, at least each
+ * T/6, and so is a node that can be missing. NO_AUTH says that there is a node,
+ * NO_NODE that there is none. Nothing else is concluded, because by the next
+ * poll another node may have the same name.
  *
  * A poll of one node costs the same however long the queue is.  A list of the
  * directory would send all names to each waiter. */
@@ -353,8 +354,8 @@ void watches_look_again(struct watches *watches) {
   }
 }
 
-/* Handles a refused removal. The server still has the watch, unless it has
- * fired meanwhile. */
+/* Schedules another removal of the watch, because a server refused this one.
+ * The server still has the watch, unless it has fired meanwhile. */
 static void was_not_taken(struct watch *w, int rc) {
   w->left_in = w->of->pipeline->connection;
   pipeline_back_off(w->of->pipeline, &w->of->backoff, rc);
@@ -374,8 +375,9 @@ static void on_reply(struct op *op, const struct reply *reply) {
   end_enquiry(w);
 }
 
-/* Not 0, the czxid of a missing node.  Events may come from a watch that was
- * left at a server because there was no memory to remove it. */
+/* The czxid before the first read. It is not 0, which is that of a missing
+ * node: an event can come before the first read, from a watch that was left at
+ * a server because there was no memory to remove it. */
 enum { NEVER_READ = -1 };
 
 static struct watch *make(struct watches *watches, const char *name) {

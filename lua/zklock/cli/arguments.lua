@@ -1,12 +1,12 @@
---- Reads the arguments.
+--- Reads the arguments of the command line.
 local exit = require "zklock.cli.exit"
 local new_parser = require "zklock.cli.parser"
 local texts = require "zklock.cli.texts"
 
 local arguments = {}
 
--- Splits the arguments at the first `--`. The words after it are the command to
--- run.
+-- Splits the arguments at the first `--`. Returns those before it, and the
+-- words after it, which are the command to run; nil if there is no `--`.
 local function split(given)
   local ours, words = {}, nil
   for _, word in ipairs(given) do
@@ -19,8 +19,8 @@ local function split(given)
   return ours, words
 end
 
--- Returns the parser's message with advice. `name` is the command whose
--- arguments these are, if it is known.
+-- Returns the parser's message, with advice or as one line. `name`: the command
+-- to which these arguments belong, if it is known.
 local function advise(fault, commands, name)
   local help = ("zklock%s --help"):format(name and " " .. name or "")
   local option = fault:match "^unknown option '([^']+)'"
@@ -42,7 +42,7 @@ local function advise(fault, commands, name)
   return (fault:gsub("\nDid", ": did"))
 end
 
--- Checks rules that the parser cannot express.
+-- Checks the rules that the parser cannot express.
 local function check_request(request)
   local words = request.words
   if request.command == "run" and not (words and words[1]) then
@@ -55,10 +55,10 @@ local function check_request(request)
   end
 end
 
---- Returns a table with `command`, `path` and so on, and each option by its
--- long name, with `_` for `-`. `words` is the command to run.
+--- Returns a request: a table with `command`, `path` and so on, and each option
+-- by its long name, with `_` for `-`. `words`: the command to run after `--`.
 function arguments.read(given)
-  if given[1] == "complete" then -- a script of zklock.cli.completion asks
+  if given[1] == "complete" then -- from a script of zklock.cli.completion
     return { command = "complete", words = given }
   end
   local parser, commands = new_parser()

@@ -1,13 +1,13 @@
---- Lets a task of luv's loop wait for things that no session provides.
+--- Lets a task of luv's loop wait for things that belong to no session.
 local uv = require "luv"
 
 local await = {}
 
--- Lua 5.1 has unpack as a global only.
+-- In Lua 5.1, unpack is only a global.
 local unpack = table.unpack or unpack -- luacheck: ignore unpack
 
---- Suspends the task until the function that is passed to `begin` is called.
--- Returns the arguments of its first call.
+--- Calls `begin(done)`, and suspends the task until `done` is called. Returns
+-- the arguments of its first call.
 function await.call(begin)
   local task, count, results = coroutine.running(), nil, nil
   begin(function(...)
@@ -21,7 +21,7 @@ function await.call(begin)
   return unpack(results, 1, count)
 end
 
---- Calls `fn` after so many seconds. Returns a function that cancels this.
+--- Calls `fn` after so many seconds. Returns a function that cancels the call.
 function await.after(seconds, fn)
   local timer = uv.new_timer()
   local function stop()

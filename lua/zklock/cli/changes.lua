@@ -1,13 +1,13 @@
---- Returns the changes of a queue since it was last read.
+--- Returns how a queue has changed since it was last read.
 local rows = require "zklock.cli.rows"
 
 local words = { holds = "granted", waits = "waits", present = "present",
   unowned = "unowned" }
 
 --- Returns a list of `{ change =, row = }`, and the state for the next
--- comparison. `before` is the state from the last comparison. In the first
--- comparison it is nil, and all rows are reported. Contenders that have left
--- come first, because they made room for others.
+-- comparison. `before`: the state from the last comparison. In the first
+-- comparison it is nil, and all rows count as changed. Contenders that have
+-- left come first, because they made room for others.
 return function(contenders, before)
   local list, after, order = {}, {}, {}
   for i, row in ipairs(contenders) do
@@ -15,7 +15,7 @@ return function(contenders, before)
   end
   after[0] = order
   for _, node in ipairs(before and before[0] or {}) do
-    -- A name can return for another node, with another token.
+    -- Another node, with another token, can have the same name by now.
     local now, then_ = after[node], before[node]
     if not now or now.token ~= then_.token then
       list[#list + 1] = { change = "left", row = then_ }

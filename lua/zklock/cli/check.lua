@@ -1,4 +1,5 @@
---- `zklock check`: the state of the servers, and what locks can expect of them.
+--- `zklock check`: shows the state of the servers, and what locks can expect of
+-- them.
 local config = require "zklock.cli.config"
 local core = require "zklock.core"
 local exit = require "zklock.cli.exit"
@@ -14,7 +15,8 @@ local visit = require "zklock.cli.visit"
 
 local DEFAULT = "/zklock-check"
 
--- Returns the schemes by which the user authenticates, without credentials.
+-- Returns the schemes of the user's credentials, but no credentials; and the
+-- ACL.
 local function access(options)
   local schemes, seen = {}, {}
   for _, entry in ipairs(options.auth or {}) do

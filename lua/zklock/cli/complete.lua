@@ -2,8 +2,8 @@
 -- paths of locks, and nodes for `evict`. The scripts of zklock.cli.completion
 -- call it.
 --
--- A user who presses a key waits for the answer. So zklock omits what the
--- servers do not answer within a second, and reports no errors.
+-- A user who presses a key waits for the answer. So after a second zklock ends
+-- without completions, and it prints no errors.
 local config = require "zklock.cli.config"
 local core = require "zklock.core"
 local exit = require "zklock.cli.exit"
@@ -14,7 +14,8 @@ local zklock = require "zklock"
 
 local LIMIT = 1000 -- milliseconds
 
--- Opens a session above the chroot, so that completing does not create it.
+-- Opens a session without the chroot, because opening one with it would create
+-- the chroot's node.
 local function connect(request)
   local hosts, options = config.read {
     hosts = request.hosts, chroot = request.chroot,
@@ -31,7 +32,7 @@ local function connect(request)
 end
 
 -- Returns whether a name is offered. Other clients choose names of nodes, and a
--- shell or a terminal could take some names for more than text.
+-- shell or a terminal could take some names for commands.
 local function is_offered(name)
   return not name:find "[^%w_./:=@%%+,\128-\255-]" and plain.text(name) == name
 end
@@ -43,7 +44,7 @@ function find.paths(request, session, chroot)
   local directory, prefix = word:match "^(.*)/([^/]*)$"
   local list, full = {}, chroot .. directory
   for _, name in ipairs(assert(session:children(full == "" and "/" or full))) do
-    -- Contenders and the notes of --once-per are not locks.
+    -- Contenders and the nodes of --once-per are not locks.
     if name:sub(1, #prefix) == prefix and is_offered(name)
       and not core.contender_in(full .. "/" .. name)
       and not name:find "%.once$"

@@ -1,14 +1,13 @@
---- `zklock completion SHELL`: argparse's script, extended by what argparse
--- cannot know. `zklock complete` asks the servers for paths of locks. After
--- `--` the shell completes another command. The tabulator key runs the zklock
+--- `zklock completion SHELL`: prints argparse's script, with additions. For
+-- paths of locks, the script calls `zklock complete`, which asks the servers.
+-- After `--`, the shell completes another command. The script runs the zklock
 -- of the PATH, never ./zklock.
 local exit = require "zklock.cli.exit"
 local new_parser = require "zklock.cli.parser"
 
 local completion = {}
 
--- Bash splits words at `:` and `=`, so the script takes the words from the
--- line.
+-- Bash splits words at `:` and `=`, so the script splits the line itself.
 local BASH = [=[
 
 _zklock_words() {
@@ -82,7 +81,7 @@ end
 
 function scripts.fish(parser) return parser:get_fish_complete() .. FISH end
 
---- Returns the script for bash, zsh or fish.
+--- Returns the completion script for bash, zsh or fish.
 function completion.script(shell) return scripts[shell](new_parser(true)) end
 
 return setmetatable(completion, { __call = function(_, request)

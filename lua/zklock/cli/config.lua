@@ -1,5 +1,5 @@
---- Finds the servers, the credentials and the other settings. Each setting
--- comes from the first source that has it: an option, the environment,
+--- Finds the hosts, the credentials and the other settings. Each setting comes
+-- from the first of these sources that has it: an option, the environment,
 -- ~/.config/zklock, /etc/zklock.conf.
 local credentials = require "zklock.cli.credentials"
 local exit = require "zklock.cli.exit"
@@ -9,7 +9,7 @@ local config = {}
 
 config.system_file = "/etc/zklock.conf"
 
---- The source of a setting that no option, variable or file has.
+--- Names the source of a setting that no option, variable or file has.
 config.BY_DEFAULT = "by default"
 
 config.defaults = {
@@ -18,7 +18,7 @@ config.defaults = {
   connect_timeout = 10,
 }
 
---- The environment variables of settings.
+--- The environment variable of each setting.
 config.variables = {
   hosts = "ZKLOCK_HOSTS",
   chroot = "ZKLOCK_CHROOT",
@@ -30,16 +30,17 @@ config.variables = {
   tls_name = "ZKLOCK_TLS_NAME",
 }
 
--- Settings that are names of files.
+-- The settings that are names of files.
 local names_of_files = { "auth_file", "tls_ca", "tls_cert", "tls_key" }
 
--- Returns a variable's value, or nil if it is empty or missing.
+-- Returns the value of an environment variable; nil if it is empty or missing.
 local function variable(name)
   local value = os.getenv(name)
   return value ~= "" and value or nil
 end
 
--- As its standard requires, this ignores a relative $XDG_CONFIG_HOME.
+-- Returns the name of the user's settings file, or nil. Ignores a relative
+-- $XDG_CONFIG_HOME, as the XDG standard requires.
 local function user_file()
   local home = variable "HOME"
   local directory = variable "XDG_CONFIG_HOME"
@@ -73,8 +74,8 @@ local function of_environment()
   return found
 end
 
--- Reads a settings file.  Relative file names in it are relative to its
--- directory.
+-- Reads a settings file. Makes relative names of files in it relative to its
+-- own directory.
 local function of_file(name)
   local found, hidden = settings_file.read(name)
   for _, key in ipairs(names_of_files) do
@@ -86,8 +87,8 @@ local function of_file(name)
   return found, hidden
 end
 
---- Returns key → { value =, where =, code = }. `code` is the exit code if the
--- value is wrong.
+--- Returns all settings: key → `{ value =, where =, code = }`. `where`: the
+-- source; `code`: the exit code if the value is wrong.
 function config.find(request)
   local sources = { of_options(request), of_environment() }
   local own, hidden = user_file(), nil
@@ -114,7 +115,7 @@ local function blame(setting, message, ...)
     ...)
 end
 
--- Appends the chroot to the hosts.
+-- Returns the hosts with the chroot appended. Fails if both have a chroot.
 local function join(hosts, chroot)
   if not chroot or chroot.value == "/" then return hosts.value end
   if hosts.value:find("/", 1, true) then
@@ -126,7 +127,7 @@ local function join(hosts, chroot)
   return hosts.value .. chroot.value
 end
 
--- Returns the option `tls` of zklock.connect, or nil.
+-- Returns the option `tls` of zklock.connect; nil if TLS is not used.
 local function read_tls(found)
   local tls = {}
   for _, name in ipairs { "ca", "cert", "key", "name" } do
@@ -144,8 +145,8 @@ local function read_tls(found)
   return tls.ca and tls
 end
 
--- Checks settings whose errors the library would report under the names of its
--- own options.
+-- Fails if settings do not fit together. The library would name its own options
+-- in the message, which users of the command do not know.
 local function check(found)
   local acl, tick = found.acl, found.tick_time
   if acl and acl.value ~= "open" and not found.auth_file then
@@ -157,8 +158,8 @@ local function check(found)
   end
 end
 
---- Returns `hosts`, with the chroot, and the options of zklock.connect. Also
--- returns all settings and their sources.
+--- Returns three values: the hosts with the chroot, the options of
+-- zklock.connect, and all settings with their sources.
 function config.read(request)
   local found = config.find(request)
   check(found)

@@ -1,4 +1,4 @@
---- Opens a session by the settings. If it cannot, the command ends.
+--- Opens a session with the user's settings. If that fails, the command ends.
 local bytes = require "zklock.bytes"
 local config = require "zklock.cli.config"
 local exit = require "zklock.cli.exit"
@@ -6,7 +6,8 @@ local settings_file = require "zklock.cli.settings_file"
 local talk = require "zklock.cli.talk"
 local zklock = require "zklock"
 
--- Shows only the source of credentials, never the credentials.
+-- Prints all settings and their sources. For credentials, that is the name of
+-- their file, never their text.
 local function tell_settings(found)
   local keys = {}
   for key in pairs(settings_file.keys) do
@@ -18,8 +19,8 @@ local function tell_settings(found)
   end
 end
 
---- Opens a session. `limit`: a connection is useless after so many seconds,
--- more than 0. `more`: further options of zklock.connect.
+--- Opens a session. `limit`: how many seconds to wait for a connection at most,
+-- if given. `more`: further options of zklock.connect.
 return function(request, limit, more)
   local hosts, options, found = config.read(request)
   options.connect_timeout = math.min(options.connect_timeout,

@@ -1,5 +1,5 @@
---- Reads the values of options and settings. Each function returns a value, or
--- nil and what is wrong.
+--- Reads the values of options and settings, which are texts. Each function
+-- returns a value, or nil and what is wrong with the text.
 local core = require "zklock.core"
 local quote = require "zklock.quote"
 
@@ -7,7 +7,8 @@ local convert = {}
 
 local units = { [""] = 1, s = 1, m = 60, h = 3600, d = 86400 }
 
--- A hundred years, because luv's timers take 64-bit milliseconds.
+-- The longest time that an option can set: a hundred years. luv's timers count
+-- milliseconds in 64 bits.
 local LONGEST = 36500 * units.d
 
 function convert.text(text) return text end
@@ -18,7 +19,7 @@ function convert.seconds(text)
   if not number then
     return nil, quote(text) .. " is no time, such as 30, 1.5, 10m, 1h or 2d"
   end
-  -- Limit the number before the product, too, because integers wrap.
+  -- The number is limited before the product, too, because integers wrap.
   return math.min(math.min(number, LONGEST) * units[unit], LONGEST)
 end
 
@@ -30,8 +31,8 @@ function convert.count(text)
   return number
 end
 
---- Reads a fencing token and pads it to all its digits: strings of one length
--- compare as their numbers do.
+--- Reads a fencing token, and pads it with zeros to 19 digits, so that tokens
+-- can be compared as strings.
 function convert.token(text)
   local digits = text:match "^0*(%d+)$"
   if not digits or #digits > 19 then
@@ -40,7 +41,8 @@ function convert.token(text)
   return ("0"):rep(19 - #digits) .. digits
 end
 
---- Reads a session timeout or a connect timeout, within the library's limits.
+--- Reads a session timeout or a connect timeout, and checks the library's
+-- limits.
 function convert.timeout(text)
   local seconds, fault = convert.seconds(text)
   if fault then return nil, fault end
@@ -56,7 +58,7 @@ function convert.hosts(text)
   return text
 end
 
---- Reads a chroot; `/` means none.
+--- Reads a chroot; `/` means that there is none.
 function convert.chroot(text)
   local fault = core.check_chroot(text)
   if fault then return nil, quote(text) .. " " .. fault end

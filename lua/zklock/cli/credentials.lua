@@ -1,6 +1,6 @@
---- Reads credentials from a file that only its owner can read. On a command
--- line, all processes of the machine would see them. No message shows the
--- content of a line.
+--- Reads credentials from a file that other users must not read. They are no
+-- option, because all processes of the machine can see a command line. No
+-- message shows the text of a line.
 local exit = require "zklock.cli.exit"
 local owned_file = require "zklock.cli.owned_file"
 
@@ -11,8 +11,8 @@ local function refuse(name, message, ...)
 end
 
 --- Returns the library's option `auth`: a list of { scheme =, credential = },
--- one for each line SCHEME:CREDENTIAL. Empty lines and lines that begin with
--- `#` are ignored.
+-- one for each line SCHEME:CREDENTIAL. Ignores empty lines and lines that begin
+-- with `#`.
 function credentials.read(name)
   local text, fault = owned_file.read(name, owned_file.secret)
   if not text then refuse(name, "%s", fault) end

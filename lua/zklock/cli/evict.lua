@@ -7,7 +7,7 @@ local talk = require "zklock.cli.talk"
 local terminal = require "zklock.cli.terminal"
 local visit = require "zklock.cli.visit"
 
-local GONE = 1 -- the node is gone, or the user said no
+local GONE = 1 -- the exit code if the node is gone or the user said no
 
 local function find(contenders, node)
   for _, row in ipairs(contenders) do
@@ -19,7 +19,8 @@ local words = { holds = "it holds the lock", waits = "it waits for the lock",
   present = "it is a member of the double barrier",
   unowned = "no session owns it: it blocks the lock until it is deleted" }
 
--- For the longest possible lease see "The lease" in doc/dev/protocol.md.
+-- What the user must know before evicting a holder. "The lease" in
+-- doc/dev/protocol.md explains how long a lease can last.
 local holders_view = [[
 its holder loses the lock (reason: node_deleted), and notices that within a
   sixth of its session timeout.  Until then it may believe that it holds the

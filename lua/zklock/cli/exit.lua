@@ -1,5 +1,5 @@
---- Exit codes, and how a command ends with one. The codes are those of
--- sysexits.h, unless shells have their own.
+--- Exit: the exit codes, and how a command ends with one of them. The codes are
+-- those of sysexits.h, or those of shells for the same event.
 local talk = require "zklock.cli.talk"
 
 local exit = {}
@@ -18,7 +18,7 @@ exit.codes = {
   not_found = 127,
 }
 
---- Returns the code for a process that a signal has ended: 128 and its number.
+--- Returns the exit code for a process that a signal has ended: 128 + number.
 function exit.of_signal(number) return 128 + number end
 
 local Failure = {}
@@ -30,14 +30,15 @@ local function failure(code, message)
     Failure)
 end
 
---- Ends the command: its task unwinds to `main`, which writes the message and
--- exits with the code of this name or number.
+--- Ends the command by an error. zklock then prints the message, and exits with
+-- `code`, a name in `exit.codes` or a number.
 function exit.fail(code, message, ...)
   if select("#", ...) > 0 then message = message:format(...) end
   error(failure(code, message), 0)
 end
 
---- Ends the process with text on standard output, before a task exists.
+--- Prints text on standard output and ends the process. Only for use before the
+-- command's task exists.
 function exit.answer(text)
   local ok, problem = io.stdout:write(text, "\n")
   if ok then ok, problem = io.stdout:flush() end
@@ -48,20 +49,21 @@ function exit.answer(text)
   os.exit(exit.codes.ok)
 end
 
---- Handles an error of a task, for xpcall. Returns a failure with a code and
--- perhaps a message.
+--- Turns an error of the command into a failure, with a code and perhaps a
+-- message. A handler for xpcall.
 function exit.explain(problem)
   if getmetatable(problem) == Failure then return problem end
   local text = tostring(problem)
-  -- The interpreter's SIGINT handler raises this until zklock sets its own.
+  -- Until zklock sets its own handler, the interpreter's handler of SIGINT
+  -- raises this error.
   if text:find "interrupted!$" then return failure(exit.of_signal(2)) end
-  -- The library raises misuse; its cause is an argument of the command.
+  -- The library raises misuse. Here its cause is an argument of the command.
   local misuse = text:match "^[^\n]-:%d+: zklock: ([^\n]*)$"
   if misuse then return failure("usage", misuse) end
   return failure("internal", debug.traceback("internal error: " .. text, 2))
 end
 
--- The exit codes for the library's codes.
+-- The exit code for each code of the library.
 local of_refusal = {
   timeout = "not_granted", busy = "not_granted",
   conflict = "not_granted",
@@ -69,7 +71,7 @@ local of_refusal = {
   deadlock = "usage",
 }
 
---- Ends the command with what the library returned as `nil, message, code`.
+--- Ends the command with an error of the library, `nil, message, code`.
 function exit.refuse(message, code)
   exit.fail(of_refusal[code] or "unavailable", "%s", talk.bare(message))
 end

@@ -1,4 +1,5 @@
---- `zklock forget`: lets a --once-per job run again in its period.
+--- `zklock forget`: deletes the record of a --once-per job's last run, so that
+-- the job can run again in its period.
 local books = require "zklock.once"
 local once = require "zklock.cli.once"
 local output = require "zklock.cli.output"
@@ -9,8 +10,8 @@ return function(request)
   return visit.servers(request, function(session)
     local path = request.path
     local last = once.last(session, path)
-    -- Delete the node as a barrier is deleted: no late request can then delete
-    -- another node.
+    -- The node is deleted as a barrier's is: if a server applies the request
+    -- late, it cannot delete a new node.
     local node = session:barrier(books.book_of(path))
     local _, was_there = visit.answer(node:lift())
     if not was_there then

@@ -1,5 +1,6 @@
---- The guardian of `zklock run` (src/guardian/guardian.h): a process that
--- starts the command, and does not let it outlive the lock.
+--- The client of `zklock run`'s guardian (src/guardian/guardian.h). The
+-- guardian is a process that starts the command, and ends it before the lock
+-- can pass on.
 local guardian = require "zklock.guardian"
 local load = require "zklock.cli.load"
 
@@ -8,10 +9,10 @@ local uv = load "luv"
 local GuardianClient = {}
 GuardianClient.__index = GuardianClient
 
---- Forks the guardian, or returns nil and a message. `plan` has words, path,
--- holder, grace and max_hold. `on` has a function for each message of the
--- guardian, such as "started" and "stopped". `on.gone` is called when the
--- guardian ends.
+--- Forks the guardian and returns its client; or nil and a message. `plan`: `{
+-- words =, path =, holder =, grace =, max_hold = }`. `on`: a function for each
+-- message of the guardian, such as "started" and "stopped". `on.gone` is called
+-- when the guardian has ended.
 function GuardianClient.start(plan, on)
   local descriptor, problem = guardian.start(plan)
   if not descriptor then return nil, problem end
@@ -43,12 +44,13 @@ function GuardianClient:say(format, ...)
   end
 end
 
---- Tells the guardian to start the command: the guard with this token is held.
+--- Tells the guardian to start the command, because the lock is held with this
+-- token.
 function GuardianClient:run(token) self:say("run %s", token) end
 
---- Extends the lease to this time of zklock's clock. Without a further
--- extension the guardian begins to end the command `margin` seconds earlier. If
--- the guardian has not read the last extension, a new one is not sent.
+--- Extends the lease of the command to `moment`, by zklock's clock. Unless the
+-- lease is extended again, the guardian begins to end the command `margin`
+-- seconds before. Sends nothing if the guardian has not read the last message.
 function GuardianClient:lease(moment, margin)
   if not self.pipe:is_closing() and self.pipe:get_write_queue_size() == 0 then
     self:say("lease %.0f %.0f", moment * 1e9, margin * 1e9)
@@ -57,18 +59,19 @@ end
 
 function GuardianClient:signal(number) self:say("signal %d", number) end
 
---- Ends the command with SIGTERM, and with SIGKILL after the grace.
+--- Tells the guardian to end the command: with SIGTERM, and after the grace
+-- period with SIGKILL.
 function GuardianClient:finish() self:say "end" end
 
---- Stops this process as Ctrl-Z does, until it is continued.
+--- Stops this process, as Ctrl-Z does; returns when it is continued.
 function GuardianClient:stop()
   guardian.stop()
   self:go_on()
 end
 
---- Kills what is left of the command when the guardian is gone. The argument is
--- the command's process group. Returns whether a process is left, and whether
--- one is left that may not be signalled.
+--- Kills the remaining processes of the command when the guardian is gone. The
+-- argument is the command's process group. Returns whether a process is left,
+-- and whether this user is not allowed to send a signal to one of them.
 GuardianClient.kill_rest = guardian.kill_rest
 
 function GuardianClient:go_on() self:say "continue" end

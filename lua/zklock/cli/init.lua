@@ -1,22 +1,22 @@
---- The command `zklock`: reads the arguments, runs a command in a task of luv's
--- loop, and exits with its code.
+--- The command `zklock`: reads the arguments, runs the subcommand in a task of
+-- luv's loop, and exits with its code.
 --
--- It runs on Lua 5.3 and later, and on LuaJIT. A task must catch its own
--- errors, because luv ends the process at an error in a callback. Lua 5.1
--- cannot yield inside pcall.
+-- It runs on Lua 5.3 and later, and on LuaJIT, but not on Lua 5.1. The task
+-- must catch its errors, because luv ends the process at an error in a
+-- callback, and Lua 5.1 cannot yield inside pcall.
 local exit = require "zklock.cli.exit"
 local load = require "zklock.cli.load"
 local talk = require "zklock.cli.talk"
 
 local cli = {}
 
--- Writes why the command has failed, and returns the exit code.
+-- Prints why the command has failed, and returns the exit code.
 local function give_up(failure)
   if failure.message then talk.say(failure.message) end
   return failure.code
 end
 
--- Runs `command(request)` in a task, and returns its exit code.
+-- Runs `command(request)` in a task of luv's loop; returns its exit code.
 local function run(command, request)
   local uv = load "luv"
   local code
@@ -35,8 +35,8 @@ local function run(command, request)
   return code
 end
 
--- Fails on Lua 5.1. The command of a rock runs on the Lua for which the rock
--- was installed.
+-- Fails on Lua 5.1: a rock's command runs on the Lua for which the rock was
+-- installed, which can be 5.1.
 local function check_lua()
   if _VERSION == "Lua 5.1" and not rawget(_G, "jit") then
     exit.fail("unavailable", "Lua 5.1 cannot run this command, for it cannot "
@@ -44,7 +44,7 @@ local function check_lua()
   end
 end
 
---- Ends the process.
+--- Runs the command and ends the process with its exit code.
 function cli.main(arguments)
   local ok, outcome = xpcall(function()
     check_lua()

@@ -1,4 +1,4 @@
---- Ends a command early, after it has undone what must be undone.
+--- Leaving: ends a command early, and first undoes what must not remain.
 local exit = require "zklock.cli.exit"
 local signals = require "zklock.cli.signals"
 local talk = require "zklock.cli.talk"
@@ -7,15 +7,16 @@ local leaving = {}
 
 local undoing = {}
 
---- Calls `fn` before `leave` ends the process, in reverse order of the calls of
--- `before`. Returns a function that cancels this.
+--- Registers `fn`, which `leave` calls before it ends the process; the last one
+-- that was registered is called first. Returns a function that unregisters fn.
 function leaving.before(fn)
   local entry = { fn = fn }
   undoing[#undoing + 1] = entry
   return function() entry.fn = nil end
 end
 
---- Ends the process from anywhere, because its task can wait for ever.
+--- Calls the registered functions, and ends the process. Can be called
+-- anywhere; the command's task need not run, which may wait for ever.
 function leaving.leave(code)
   for i = #undoing, 1, -1 do
     local fn = undoing[i].fn
@@ -28,9 +29,9 @@ end
 
 local is_heeding = false
 
---- Makes signals end the command from now on, with exit code 128 plus their
--- number. If the reader of the command's output is gone, a write fails and ends
--- the command.
+--- From now on, HUP, INT and TERM end the command, with exit code 128 + number.
+-- SIGPIPE does not: a write whose reader is gone fails instead, and this
+-- failure ends the command.
 function leaving.heed()
   if is_heeding then return end
   is_heeding = true

@@ -1,5 +1,5 @@
---- Loads a library that the command needs and the locks do not. If it is
--- missing, a message says what to install.
+--- Returns a library that only the command needs. If the library is missing,
+-- the command ends with a message that says what to install.
 local exit = require "zklock.cli.exit"
 
 local packages = {

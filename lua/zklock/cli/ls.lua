@@ -1,4 +1,4 @@
---- `zklock ls`: the holders and the waiters of locks.
+--- `zklock ls`: shows the holders and the waiters of locks.
 local await = require "zklock.cli.await"
 local exit = require "zklock.cli.exit"
 local once = require "zklock.cli.once"
@@ -11,7 +11,7 @@ local walk = require "zklock.cli.walk"
 local window = require "zklock.cli.window"
 local plain = require "zklock.plain"
 
--- Number of lines that are written at once.
+-- How many lines are written at once.
 local BATCH = 256
 
 local function write(lines)
@@ -32,7 +32,7 @@ local function show_table(contenders)
   write(table_of(contenders, now, (window.size(1))))
 end
 
--- Reports a path without contenders. It may be a directory of locks.
+-- Prints that a path has no contenders, and what it has instead.
 local function say_empty(session, path, is_there)
   local below = is_there and session:children(path)
   if not is_there then
@@ -60,7 +60,7 @@ local function list(session, request)
   if is_idle and not request.json then say_empty(session, path, is_there) end
 end
 
--- These errors concern one directory only.
+-- The errors that concern only one directory, so that others are still listed.
 local passed_over = { denied = true, invalid = true }
 
 local function list_all(session, request)

@@ -1,6 +1,7 @@
---- Runs the command, whichever file starts it: bin/zklock, or the file that
--- `make install` writes. Modules come from this file's directory and from
--- absolute paths, because the current directory can be another user's.
+--- Runs the command. bin/zklock runs this file, and so does the script that
+-- `make install` writes. Modules are loaded only from this file's directory and
+-- from absolute paths, because the current directory can belong to another
+-- user.
 local here = debug.getinfo(1, "S").source:match "^@(/.*)/zklock/cli/main%.lua$"
 if not here or here:find "[;?]" then
   io.stderr:write("zklock: start it as bin/zklock, from a directory whose path "
@@ -26,7 +27,7 @@ if not checkout then
   package.cpath = here:gsub("/share/lua/([^/]*)$", "/lib/lua/%1") .. "/?.so;"
     .. package.cpath
 else
-  -- LUA_CPATH names the build that `make command` or a test has chosen.
+  -- If LUA_CPATH is set, it names the build that `make command` or a test uses.
   local built = ("%s/build/st/%s/?.so"):format(checkout, version)
   local is_chosen = os.getenv "LUA_CPATH"
   local search = package.searchpath

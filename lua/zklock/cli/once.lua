@@ -1,5 +1,6 @@
---- `--once-per`: of many hosts, one runs the command in each period.
--- zklock/once.lua keeps the notes of the runs.
+--- `--once-per`: in each period, only one of many hosts runs the command.
+-- zklock/once.lua has the node that records the last successful run, the
+-- *note*.
 local books = require "zklock.once"
 local core = require "zklock.core"
 local exit = require "zklock.cli.exit"
@@ -7,7 +8,7 @@ local talk = require "zklock.cli.talk"
 
 local once = {}
 
--- Warns of a note whose time lies in the future: a server's clock was wrong.
+-- Warns that a note's time is in the future: a server's clock is or was wrong.
 local function warn(path, seconds, is_due)
   talk.say("%s lies %.0f s in the future: a server's clock is or was wrong. %s",
     books.book_of(path), seconds, is_due and "The command is run"
@@ -15,8 +16,9 @@ local function warn(path, seconds, is_due)
       .. "it earlier: zklock forget " .. path)
 end
 
---- Returns true if there was no successful run within a period. Also returns
--- how many seconds ago the last successful run was, by the servers' clock.
+--- Returns whether the command is due: there was no successful run within the
+-- last period. Also returns how many seconds ago the last successful run was,
+-- by the servers' clock. Ends the command if the request fails.
 function once.is_due(session, guard, period)
   local is_due, age, code = books.is_due(session, guard, period)
   if is_due ~= nil then
@@ -29,7 +31,7 @@ function once.is_due(session, guard, period)
   exit.refuse(age, code)
 end
 
---- Notes a successful run.
+--- Records a successful run; prints a message if that fails.
 function once.note(session, guard, data)
   local ok, message = books.note(session, guard, data)
   if not ok then
@@ -38,8 +40,8 @@ function once.note(session, guard, data)
   end
 end
 
---- Returns the last successful run as a row of `ls`, or nil if there is no note
--- or it cannot be read. `path` is the lock's.
+--- Returns the last successful run as a row of `ls`; nil if there is no note or
+-- it cannot be read. `path`: the path of the lock.
 function once.last(session, path)
   local node = books.book_of(path)
   if core.check_path(node) then return nil end

@@ -1,6 +1,6 @@
---- Standard output. A thread writes it, so that a slow or unresponsive reader
--- or terminal does not keep the loop from handling signals. If the reader is
--- gone, the command ends quietly.
+--- Standard output. A thread writes it, because a slow or unresponsive reader
+-- or terminal must not keep the loop from processing signals. If the reader is
+-- gone, the command ends without a message.
 local await = require "zklock.cli.await"
 local exit = require "zklock.cli.exit"
 local guardian = require "zklock.guardian"
@@ -11,17 +11,17 @@ local output = {}
 
 local SIGPIPE = 13
 local PACE = 0.005      -- seconds between two checks for room
-local PATIENCE = 1000   -- milliseconds for the last writes of the process
+local PATIENCE = 1000   -- milliseconds to wait for the last writes
 
-local writer -- false if no thread could be started
+local writer -- false if its thread could not be started
 local sentinel
 
 local function leave() leaving.leave(exit.of_signal(SIGPIPE)) end
 
--- Notices when the reader of a pipe is gone: then the pipe's write end becomes
--- readable. luv reads from a write end only if it opens it as a socket; its
--- polls write to stderr. A separate file description is used, because only this
--- one must be non-blocking.
+-- Ends the command when the reader of a pipe is gone: then the pipe's write end
+-- becomes readable. luv reads from a write end only if it opens it as a socket;
+-- its polls write to stderr. The pipe is opened again for this, because only
+-- this file description must be non-blocking.
 local function watch_reader()
   local flags = uv.constants.O_WRONLY + uv.constants.O_NONBLOCK
   local fd = uv.fs_open("/dev/stdout", flags, 0)
@@ -31,8 +31,8 @@ local function watch_reader()
   end
 end
 
---- Makes the command end when its reader is gone, even if it has nothing to
--- write for a long time.
+--- Starts the thread that writes. From now on the command ends when the reader
+-- of its output is gone, even if there is nothing to write for a long time.
 function output.heed()
   if writer ~= nil then return end
   writer = guardian.writer(1) or false
@@ -54,7 +54,7 @@ local function write_here(text)
   end
 end
 
---- Returns true if everything is written. Fails if a write has failed.
+--- Returns whether everything is written. Fails if a write has failed.
 function output.is_idle()
   if not writer then return true end
   local is_idle, problem = guardian.is_idle(writer)
@@ -62,7 +62,7 @@ function output.is_idle()
   return is_idle
 end
 
---- Writes the text, and waits while there is no room for it.
+--- Writes the text; waits as long as there is no room for it.
 function output.write(text)
   output.heed()
   if not writer then return write_here(text) end
@@ -76,7 +76,7 @@ end
 
 function output.line(text) output.write(text .. "\n") end
 
---- Writes the text if there is room for it, without waiting.
+--- Writes the text if there is room for it; otherwise drops the text.
 function output.put(text)
   output.heed()
   if not writer then return write_here(text) end
@@ -88,7 +88,7 @@ function output.finish()
   while not output.is_idle() do await.seconds(PACE) end
 end
 
---- Waits until everything is written, but not for long, and without the loop.
+--- Waits until everything is written, for PATIENCE at most. Blocks the loop.
 function output.flush()
   if writer then guardian.finish(writer, PATIENCE) end
 end

@@ -1,18 +1,18 @@
---- Reads files that the user or root owns and that other users cannot write.
+--- Reads files that the user or root owns, and that no other user can write.
 local load = require "zklock.cli.load"
 
 local owned_file = {}
 
--- Larger files are refused.
+-- The largest file that is read, in bytes.
 local LARGEST = 65536
 
---- The rule for files that other users must not read or write.
+--- The rule for files that other users must neither read nor write.
 owned_file.secret = {
   forbids = function(mode) return mode % 64 ~= 0 end,
   says = "may be used by others (mode %03o): chmod 600 '%s'",
 }
 
---- The rule for files that other users may read, but not write.
+--- The rule for files that other users are allowed to read, but not to write.
 owned_file.public = {
   forbids = function(mode)
     return math.floor(mode / 16) % 2 == 1 or math.floor(mode / 2) % 2 == 1
@@ -20,7 +20,8 @@ owned_file.public = {
   says = "may be written by others (mode %03o): chmod go-w '%s'",
 }
 
--- Checks the open file, because its name can refer to another one by now.
+-- Returns what is wrong with the open file; nil if nothing is.  Checks `stat`,
+-- the data of the open file, because its name can refer to another file by now.
 local function find_fault(uv, name, stat, access)
   local user = uv.getuid()
   if stat.type ~= "file" then
@@ -36,8 +37,8 @@ local function find_fault(uv, name, stat, access)
   end
 end
 
--- Returns true if this user owns the file, or, if permissions hide the file,
--- its directory.
+-- Returns whether this user owns the file.  If permissions hide the file,
+-- returns whether this user owns the innermost directory that is visible.
 local function is_ours(uv, name)
   local stat, _, code
   repeat
@@ -47,8 +48,8 @@ local function is_ours(uv, name)
   return stat and stat.uid == uv.getuid()
 end
 
---- Returns the file's text; or nil, what is wrong, and "none" if there is no
--- such file, or "hidden" if another user's permissions hide it.
+--- Returns the file's text; or nil, what is wrong, and a kind of error: "none"
+-- if there is no such file, "hidden" if another user's permissions hide it.
 function owned_file.read(name, access)
   local uv = load "luv"
   -- Without O_NONBLOCK, opening a pipe would wait for its other end.

@@ -1,12 +1,13 @@
---- The commands and options, each described once. From them argparse reads the
--- arguments, and makes --help, the text of the manual pages and the shells'
--- completion.
+--- Parser: describes the commands and options, each once. From this argparse
+-- reads the arguments, and makes --help, the text of the manual pages and the
+-- completion scripts for shells.
 local exit = require "zklock.cli.exit"
 local load = require "zklock.cli.load"
 local texts = require "zklock.cli.texts"
 
--- Adds an option with a value. If the value is wrong, the message has the
--- option's long name.
+-- Adds an option with a value; `kind` names the function of convert.lua that
+-- reads the value. If the value is wrong, the message has the option's long
+-- name.
 local function option(of, names, argument, kind, help)
   local name = names:match "%-%-%S+"
   return of:option(names, help):argname(argument):convert(function(text)
@@ -15,8 +16,8 @@ local function option(of, names, argument, kind, help)
   end)
 end
 
--- Adds the options of all commands to the parser itself, so that they can also
--- precede the command.
+-- Adds the options that all commands have. They belong to the parser itself, so
+-- that users can also write them before the command.
 local function add_common(parser)
   option(parser, "-H --hosts", "HOSTS", "hosts", "ZooKeeper servers, "
     .. "HOST[:PORT],...[/CHROOT] (default 127.0.0.1:2181)")
@@ -47,7 +48,7 @@ local function add_common(parser)
     "print each step and its duration on standard error")
 end
 
-local add = {} -- the options of each command
+local add = {} -- by command: adds its options
 
 function add.run(run)
   run:mutex(
@@ -108,7 +109,7 @@ function add.completion(completion)
     :choices { "bash", "zsh", "fish" }
 end
 
--- In the order of --help: name, summary, description of PATH.
+-- The commands in the order of --help: name, summary, description of PATH.
 local commands = {
   { "run", "run a command under a lock", "the lock's path" },
   { "ls", "show the holders and the waiters of a lock", "the lock's path" },
@@ -123,10 +124,10 @@ local commands = {
 
 local more = "Options of every command, such as --hosts: 'zklock --help'."
 
---- Returns the parser. `partial` is for arguments that a user is still typing:
--- any argument can be missing, COMMAND counts as an argument, and --help prints
--- nothing. Also returns a list of the commands: `name`, `summary`, and
--- argparse's `parser`.
+--- Returns the parser, and a list of the commands: `name`, `summary`, and
+-- argparse's `parser`. `partial`: true for arguments that a user is still
+-- typing. Then any argument can be missing, COMMAND counts as an argument, and
+-- --help prints nothing.
 return function(partial)
   local answer = partial and function() end or exit.answer
   local parser = load "argparse" ("zklock", texts.description, texts.epilog)

@@ -1,4 +1,4 @@
---- Shows the results of `zklock check` as text or as JSON.
+--- Report: formats the results of `zklock check` as text or as JSON.
 local load = require "zklock.cli.load"
 
 local report = {}
@@ -85,7 +85,7 @@ local function list(title, messages)
   return "\n" .. title .. "\n  " .. table.concat(messages, "\n  ")
 end
 
---- Returns the last part of the report.
+--- Returns the last part of the text: access, warnings and problems.
 function report.rest(found)
   return security(found) .. list("warnings", found.warnings)
     .. (#found.problems == 0 and "\nno problems"
@@ -101,12 +101,14 @@ local order = { "code", "servers", "containers", "session", "lock", "access",
   "open_to_anyone", "clock_offset", "reconnects", "unowned", "message", "min",
   "median", "max", "schemes", "acl", "used", "supported" }
 
--- Marks a list, so that an empty one becomes a JSON array.
+-- Marks a table as a list, so that JSON shows it as an array even if it is
+-- empty.
 local function as_list(json, items)
   return setmetatable(items, { __jsontype = json and "array" })
 end
 
---- Returns the report as one JSON object in one line, with times in seconds.
+--- Returns the report as one JSON object on one line, with all times in
+-- seconds.
 function report.json(found, code)
   local json, object = load "dkjson", {}
   for key, value in pairs(found) do object[key] = value end

@@ -1,11 +1,11 @@
---- The contenders of a path, in forms for people and for programs.
+--- Rows: formats the contenders of a path, for people and for programs.
 local load = require "zklock.cli.load"
 local plain = require "zklock.plain"
 local quote = require "zklock.quote"
 
 local rows = {}
 
---- Numbers the contenders: 1 is the head of the queue.
+--- Adds `path` and `place` to the contenders; place 1 is the head of the queue.
 function rows.number(path, contenders)
   for place, row in ipairs(contenders) do
     row.path, row.place = path, place
@@ -13,10 +13,13 @@ function rows.number(path, contenders)
   return contenders
 end
 
---- Returns a row's state. `unowned`: a node that no session owns, which blocks
--- the lock until it is deleted. `present`: a member of a double barrier, which
--- holds nothing that other sessions wait for. `done`: no contender, but the
--- note of the last run under --once-per.
+--- Returns the state of a row:
+--   "holds", "waits"  a contender of a lock
+--   "present"         a member of a double barrier, for which no session waits
+--   "unowned"         a node that no session owns, which blocks the lock until
+--                     it is deleted
+--   "done"            no contender, but the record of the last run under
+--                     --once-per
 function rows.state(row)
   if row.done then return "done" end
   if row.session == "0x0" then return "unowned" end
@@ -24,13 +27,14 @@ function rows.state(row)
   return row.holds and "holds" or "waits"
 end
 
---- Estimates the servers' time, in seconds since 1970.
+--- Estimates the servers' time of day, in seconds since 1970.
 --
--- `created` is the leader's time of day. Reads do not return the leader's
--- current time. So this machine's time replaces it, unless a node was created
--- later: no node was created in the future. The estimate only gives ages for
--- people, as "seconds" or "days". It is wrong by the difference of the clocks,
--- which is the same for all rows. No lock depends on it.
+-- `created` is a time of the leader's clock, but reads do not return the
+-- leader's current time. So this returns this machine's time, or the time at
+-- which the newest node was created, if that is later: no node was created in
+-- the future. The estimate is only for ages that people read, such as "seconds"
+-- or "days". It is wrong by the difference of the clocks, which is the same for
+-- all rows. No lock depends on it.
 function rows.servers_time(contenders, now)
   for _, row in ipairs(contenders) do
     if row.created and row.created > now then now = row.created end
@@ -40,7 +44,7 @@ end
 
 local units = { { "d", 86400 }, { "h", 3600 }, { "m", 60 }, { "s", 1 } }
 
---- `4d03h`, `2h05m`, `12m40s`, `9s`
+--- Formats seconds with two units at most: `4d03h`, `2h05m`, `12m40s`, `9s`.
 function rows.duration(seconds)
   seconds = math.floor(math.max(seconds, 0))
   for i, unit in ipairs(units) do
@@ -53,10 +57,10 @@ function rows.duration(seconds)
   end
 end
 
---- Replaces what a server hides of a node that the session may not read: its
--- session, token, age and data.
+--- Shown if the session may not read the node, in place of its session, token,
+-- age and data.
 rows.UNKNOWN = "?"
--- Replaces a field that a note does not have.
+-- Shown if the row of a last run does not have this field.
 local NONE = "-"
 
 local function field(row, name)
@@ -80,11 +84,11 @@ local none = {}
 
 function rows.node(row) return plain.show(row.node, none) end
 
--- The most bytes of data that are shown to people.
+-- The most bytes of data that people are shown.
 local MOST = 1000
 
---- Returns the data in quotation marks, because they are untrusted and must not
--- look like zklock's own output.
+--- Returns the data in quotation marks: they are untrusted, and must not look
+-- like zklock's own output.
 function rows.data(row)
   if row.data then return quote(row.data:sub(1, MOST), #row.data > MOST) end
   return row.size and ("(%d bytes)"):format(row.size) or rows.UNKNOWN
@@ -109,8 +113,9 @@ end
 
 local is_mark = { ["\\"] = true }
 
--- Returns true if the data can be shown as JSON text. plain.show escapes
--- invalid UTF-8 and marks of direction, which base64 represents as well.
+-- Returns whether the data can be shown as JSON text. If plain.show escapes
+-- something in them, such as invalid UTF-8 or marks of text direction, they
+-- cannot.
 local function is_text(data)
   local printable = data:gsub("[%c\127\\]", "")
   return plain.show(printable, is_mark) == printable
@@ -120,8 +125,8 @@ local order = { "time", "change", "path", "place", "node", "mode", "sequence",
   "token", "holds", "session", "created", "done", "data", "data_base64",
   "size" }
 
---- Returns one JSON object with the row's fields, always in the same order.
--- Data that are not text (is_text) are in `data_base64` instead of `data`.
+--- Returns one JSON object with the row's fields, always in the same order. If
+-- the data are not text (is_text), they are in `data_base64`, not in `data`.
 function rows.json(row, more)
   local json, object = load "dkjson", {}
   for key, value in pairs(row) do object[key] = value end

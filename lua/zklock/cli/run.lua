@@ -1,8 +1,8 @@
---- `zklock run`: a command under a lock.
+--- `zklock run`: runs a command under a lock.
 --
--- Three processes take part. This one has the session and the lock. Its
--- guardian is forked before anything else. The guardian starts the third
--- process, the command, when the lock is granted.
+-- Three processes take part. This process has the session and the lock. It
+-- first forks its guardian. When the lock is granted, the guardian starts the
+-- third process, the command.
 local exit = require "zklock.cli.exit"
 local load = require "zklock.cli.load"
 local connect = require "zklock.cli.connect"
@@ -19,26 +19,27 @@ local uv = load "luv"
 
 local GRACE = 5
 
--- Used after the guardian's death: how often SIGKILL is sent to the remaining
--- processes, and how often processes that cannot be signalled are checked.
+-- How often this process acts after the guardian's death: sends SIGKILL to the
+-- remaining processes, or checks those that it is not allowed to signal.
 local LOOK_AGAIN, LOOK_SELDOM = 20, 1000 -- milliseconds
 
--- How often the guardian's lease is extended, and how long before the lease's
--- end the guardian begins to end the command, as parts of the session timeout.
--- The first is less than the interval of heartbeats, a twelfth. The second
--- leaves more than half of the shortest lease.
+-- TELLING: the period in which the guardian's lease is extended. MARGIN: how
+-- long before the end of this lease the guardian begins to end the command.
+-- Both are parts of the session timeout. TELLING is less than the period of
+-- heartbeats, a twelfth. MARGIN leaves more than half of the shortest lease.
 local TELLING, MARGIN = 1 / 40, 1 / 6
 
 local Run = {}
 Run.__index = Run
 
--- Returns the data of the node, for other clients: host, process and command.
+-- Returns the data of the lock's node, for other clients: host, process and
+-- command.
 local function describe(request)
   return request.data or ("%s:%d %s"):format(uv.os_gethostname(),
     uv.os_getpid(), request.words[1]:match "[^/]*$")
 end
 
--- Suspends the task until the outcome of the command is known.
+-- Suspends the task until the outcome of the command is known: Run:conclude.
 function Run:await()
   if self.outcome then return end
   self.task = coroutine.running()
@@ -103,9 +104,9 @@ function on.signaled(self, number)
   self:conclude { code = exit.of_signal(number), signal = number }
 end
 
--- Handles the death of the guardian, which was killed. Its death kills the
--- command's first process, too, unless that process runs as another user.
--- zklock keeps the lock while a process of the command is left.
+-- Called when the guardian was killed. The command's first process dies with
+-- it, unless that process runs as another user. Kills the other processes of
+-- the command, and keeps the lock as long as one of them is left.
 function on.gone(self)
   if self.outcome then return end
   if not self.granted then
@@ -125,8 +126,8 @@ function on.gone(self)
           or "its guardian was killed, and so was the command, except "
             .. "processes that have left its group" }
     end
-    -- Two checks must agree, because at the first the process may already have
-    -- ended.
+    -- Reports this only if two checks agree: at the first, the process may
+    -- already have ended.
     if is_refused and was_refused and not self.is_refused then
       talk.say "the guardian was killed"
       on.refused(self, signals.number_of "KILL")
@@ -139,7 +140,8 @@ end
 
 -- Signals.
 
--- Handles a signal: ends zklock, or passes the signal on once the command runs.
+-- Before the command runs, ends zklock with the code of the signal; later,
+-- passes the signal on to the command.
 function Run:on_signal(number)
   if self.granted then
     self.guardian_client:signal(number)
@@ -148,15 +150,15 @@ function Run:on_signal(number)
   end
 end
 
--- Ends zklock before the command runs.
+-- Ends zklock, which has not started the command yet.
 function Run:abandon(code, number)
   waiting.erase()
   if self.session then self.session:close() end
   self:leave(code, number)
 end
 
--- Exits. After Ctrl-C in a terminal, ends zklock by SIGINT, so that shells and
--- scripts see that it was Ctrl-C.
+-- Ends the process. After Ctrl-C in a terminal it ends by SIGINT, not by exit,
+-- so that shells and scripts notice the Ctrl-C.
 function Run:leave(code, number)
   talk.finish()
   if number == signals.number_of "INT" and uv.guess_handle(0) == "tty" then
@@ -203,7 +205,8 @@ function Run:acquire()
   if request.try then
     guard, message, code = lock:try_acquire(data)
   else
-    -- Connecting counts as part of the timeout, in tenths of a second.
+    -- The time of connecting, in whole tenths of a second, counts as part of
+    -- the timeout.
     local gone = math.floor(self.times:elapsed() * 10) / 10
     data.timeout = request.timeout and math.max(0, request.timeout - gone)
     local stop = waiting.begin(self.session, request.path, self.times)
@@ -215,12 +218,14 @@ function Run:acquire()
   return guard
 end
 
--- Tells the guardian until when the hold is proven, and when it is lost.
+-- Keeps extending the guardian's lease while the lock is held. After a loss,
+-- lets the guardian end the command; if a client asks for the lock, sends
+-- SIGTERM.
 function Run:tell_lease(guard)
   local timeout = self.session:timeout()
   local margin = math.min(self.grace, timeout * MARGIN)
-  -- Read the clock first. If this process is stopped between the two calls, the
-  -- lease becomes shorter, never longer.
+  -- The clock is read first. If this process is stopped between the two calls,
+  -- the lease becomes shorter, never longer.
   local function tell()
     local moment = zklock.now()
     if guard:is_held() then
@@ -245,8 +250,8 @@ function Run:tell_lease(guard)
   end)
 end
 
--- Returns true if the command is due. Without --once-per it always is. If it is
--- not due, the outcome is success.
+-- Returns whether the command is due; without --once-per it always is. If it is
+-- not due, sets the outcome to success.
 function Run:is_due(guard)
   local period = self.request.once_per
   if not period then return true end
@@ -267,7 +272,7 @@ function Run:note_success(guard)
   end
 end
 
--- Runs the command under the lock.
+-- Runs the command under the lock, and waits until it has ended.
 function Run:execute(guard)
   self.granted = true
   self:tell_lease(guard)
@@ -277,7 +282,8 @@ function Run:execute(guard)
   self.timer:close()
 end
 
--- Releases the lock and reports what was wrong. Returns the exit code.
+-- Releases the lock and closes the session. Returns the exit code, or fails
+-- with a message if the command failed to run or the lock was lost.
 function Run:close(guard)
   local outcome = self.outcome
   local kept, message = guard:release()
@@ -292,12 +298,14 @@ function Run:close(guard)
   return outcome.code
 end
 
--- Runs everything from the connection to the end. Returns the exit code.
+-- Connects, acquires the lock, runs the command and releases the lock. Returns
+-- the exit code.
 function Run:proceed()
   if self.request.verbose then
     talk.say("loaded in %.1f ms", os.clock() * 1000)
   end
-  -- --timeout 0 does not wait for the lock, but it does wait for a connection.
+  -- A timeout of 0 limits only the wait for the lock, not that for a
+  -- connection.
   local limit = self.request.timeout
   self.session = connect(self.request, limit ~= 0 and limit or nil)
   self.times:mark()
@@ -331,8 +339,8 @@ return function(request)
   talk.begin()
   self:watch_signals()
   local ok, code = xpcall(self.proceed, exit.explain, self)
-  -- While the command runs, do not release the lock here: the guardian notices
-  -- that this process ends.
+  -- If the command still runs, the lock is not released here: when this process
+  -- ends, the guardian notices it and ends the command first.
   if self.session and (self.outcome or not self.granted) then
     self.session:close()
   end

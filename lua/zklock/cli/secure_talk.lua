@@ -1,12 +1,12 @@
---- A conversation in TLS over a connection of luv, for `zklock check`.
+--- Speaks TLS over a TCP connection of luv, for `zklock check`.
 local secure = require "zklock.secure"
 
 local Talk = {}
 Talk.__index = Talk
 
---- Begins TLS on the connection `tcp`, to a server of this name. `say`: the
--- text to send once the handshake is done. Returns the conversation; or nil and
--- what is wrong.
+--- Begins TLS on the connection `tcp` to the server `host`. `say`: the text to
+-- send when the handshake is done. Returns the TLS connection; or nil and what
+-- is wrong.
 function Talk.begin(tcp, tls, host, say)
   local module, problem = secure.load()
   if not module then return nil, problem end
@@ -21,7 +21,8 @@ function Talk:send_pending()
   if data ~= "" then self.tcp:write(data) end
 end
 
--- Continues the handshake. Returns nil and a message if it fails.
+-- Continues the handshake, and sends what it has to send. Returns "done" when
+-- the handshake is complete; nil and a message if it fails.
 function Talk:go_on()
   local state, problem = self.link:handshake()
   if state == "done" then
@@ -33,8 +34,8 @@ function Talk:go_on()
   return state, problem
 end
 
---- Takes what the server has sent. Returns the text in it; or nil and what is
--- wrong.
+--- Decrypts bytes that the server has sent. Returns the text in them, "" if
+-- there is none yet; or nil and what is wrong.
 function Talk:hear(chunk)
   if not self.has_heard and not chunk:find "^[\21\22]" then
     return nil, "speaks no TLS on this port"

@@ -1,5 +1,5 @@
---- Asks each server of a list of hosts for its state, with the four-letter word
--- `srvr`. All servers answer it by default.
+--- Servers: asks each server of a list of hosts for its state. The question is
+-- the four-letter word `srvr`, which all servers answer by default.
 local await = require "zklock.cli.await"
 local core = require "zklock.core"
 local plain = require "zklock.plain"
@@ -8,20 +8,21 @@ local uv = require "luv"
 
 local servers = {}
 
--- How many seconds to wait for an answer, and how many bytes of it to read.
+-- PATIENCE: how many seconds to wait for an answer; MOST: how many bytes of it
+-- are read.
 local PATIENCE = 2
 local MOST = 8192
 
---- Returns true for 3.5 and later versions, which have containers.
+--- Returns whether this version of ZooKeeper has containers: 3.5 or later.
 function servers.is_new_enough(version)
   local major, minor = version:match "^(%d+)%.(%d+)"
   major, minor = tonumber(major) or 0, tonumber(minor) or 0
   return major > 3 or major == 3 and minor >= 5
 end
 
---- Returns whether all servers whose version is known delete empty directories.
--- Only the version says so, because servers show a container as a persistent
--- node. Returns nil if no version is known.
+--- Returns whether all servers delete empty directories (containers), as far as
+-- their versions are known; nil if none is. Only the version shows it, because
+-- servers describe a container as a persistent node.
 function servers.have_containers(list)
   local known, all = false, true
   for _, server in ipairs(list) do
@@ -32,7 +33,7 @@ function servers.have_containers(list)
   if known then return all end
 end
 
--- Shows untrusted text from a server in one line of limited length.
+-- Returns untrusted text from a server, escaped, on one line and cut.
 local function shown(text) return plain.text((text:sub(1, 100))) end
 
 local function read_answer(server, text)
@@ -60,8 +61,8 @@ local function read_certificate(server, talk)
     days = talk.days }
 end
 
--- Asks one address, in TLS if `tls` is given. Calls `done(server)` when the
--- server has answered, or has not answered in time.
+-- Asks one address for its state, over TLS if `tls` is given. Fills `server`,
+-- and calls `done()` after the answer, or when no answer has come in time.
 local function ask(server, tls, done)
   local tcp, text, stop = uv.new_tcp(), "", nil
   local talk
@@ -107,7 +108,7 @@ local function ask(server, tls, done)
     end
     tcp:read_start(read)
     tcp:write "srvr"
-    -- A server of another protocol may wait for the end of a line.
+    -- A server of another protocol may answer only to whole lines.
     await.after(PATIENCE / 2, function()
       if text == "" and not tcp:is_closing() then tcp:write "\r\n\r\n" end
     end)
@@ -134,15 +135,16 @@ local function describe(entry, address)
     reachable = false }
 end
 
--- Parses the hosts in the same way as a session does.
+-- Returns the list of hosts, parsed as a session parses it.
 local function parse(hosts)
   local _, _, list = core.check_hosts(hosts)
   return list
 end
 
---- Returns `{ host=, port=, address=, reachable=, version=, mode=,
--- response_time=, certificate=, problem= }` for each address of each host. It
--- takes two seconds, or a little more for a slow name server.
+--- Asks all addresses of all hosts at once. Returns for each `{ host=, port=,
+-- address=, reachable=, version=, mode=, response_time=, certificate=, problem=
+-- }`. Takes at most two seconds, or half a second more if a name server is
+-- slow.
 function servers.ask(hosts, tls)
   local list, entries = {}, parse(hosts)
   return await.call(function(go_on)
@@ -154,7 +156,7 @@ function servers.ask(hosts, tls)
       stop()
       go_on(list)
     end
-    -- A name server can take longer.
+    -- Ends the call even if a name server takes longer.
     stop = await.after(PATIENCE + 0.5, function() go_on(list) end)
     for at, entry in ipairs(entries) do
       local unknown = describe(entry)

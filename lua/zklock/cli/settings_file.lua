@@ -1,5 +1,5 @@
---- Reads a settings file with lines `key = value`. A `#` begins a comment at
--- the beginning of a line or after white space.
+--- Settings file: reads a file with lines `key = value`. At the beginning of a
+-- line or after white space, `#` begins a comment.
 local bytes = require "zklock.bytes"
 local convert = require "zklock.cli.convert"
 local exit = require "zklock.cli.exit"
@@ -8,7 +8,7 @@ local quote = require "zklock.quote"
 
 local settings_file = {}
 
---- The keys, with the function that reads each value.
+--- The keys of settings, each with the function that reads its value.
 settings_file.keys = {
   hosts = convert.hosts,
   chroot = convert.chroot,
@@ -30,7 +30,7 @@ local function list_keys()
   return table.concat(names, ", ")
 end
 
--- Returns the key and the value of a line, or nil.
+-- Returns the key and the value of a line; nil for a line without a setting.
 local function split(line, where)
   line = (" " .. line):gsub("%s#.*$", ""):match "^%s*(.-)%s*$"
   if line == "" then return nil end
@@ -46,9 +46,9 @@ local function split(line, where)
   return key, value
 end
 
---- Returns key → { value =, where = "FILE:LINE" }, which is empty if there is
--- no such file. If another user's directory hides the file, also returns a
--- message.
+--- Returns the settings of a file: key → `{ value =, where = "FILE:LINE" }`. If
+-- there is no such file, the table is empty. If another user's directory hides
+-- the file, returns an empty table and a message.
 function settings_file.read(name)
   local text, problem, kind = owned_file.read(name, owned_file.public)
   if kind == "hidden" then

@@ -1,4 +1,4 @@
---- Signals, in luv's loop.
+--- Signals: calls functions for signals, in luv's loop.
 local guardian = require "zklock.guardian"
 local load = require "zklock.cli.load"
 
@@ -9,16 +9,16 @@ local function number_of(name) return uv.constants["SIG" .. name] end
 
 signals.number_of = number_of
 
---- Returns "SIGTERM" for 15.
+--- Returns the name of a signal: "SIGTERM" for 15.
 function signals.name_of(number)
   for name, value in pairs(uv.constants) do
     if value == number and name:find "^SIG%u" then return name end
   end
 end
 
---- Calls `fn(number)` for each of these signals ("TERM INT …"). Signals that
--- were ignored when the process started stay ignored. Returns a function that
--- restores what each signal did before.
+--- Calls `fn(number)` at each of these signals ("TERM INT …"), except signals
+-- that were ignored when the process started. Returns a function that stops
+-- this, so that the signals have their former effect.
 function signals.watch(names, fn)
   local handles = {}
   for name in names:gmatch "%S+" do

@@ -1,9 +1,10 @@
---- Formats rows as a table, for people. The data are the last column: whatever
--- untrusted text they contain, the columns before them stay aligned.
+--- Table: formats rows as a table, for people. The data are the last column, so
+-- that the other columns stay aligned, whatever untrusted text the data have.
 local rows = require "zklock.cli.rows"
 local text = require "zklock.cli.text"
 
--- A longer name, which is untrusted, shifts only its own row.
+-- The widest cell that widens its column. A wider one, such as an untrusted
+-- name, shifts only its own row.
 local WIDEST = 60
 
 local columns = {
@@ -45,8 +46,9 @@ local function join(cells, widths)
   return table.concat(parts, "  ")
 end
 
---- Returns lines, the first with the columns' names. Each is cut to `width` if
--- that is given. `now` is the servers' time.
+--- Returns the lines of the table; the first has the names of the columns.
+-- `width`: cuts each line to so many columns, if given. `now`: the servers'
+-- time.
 return function(contenders, now, width)
   local lines = { {} }
   for i, column in ipairs(columns) do lines[1][i] = column[1] end

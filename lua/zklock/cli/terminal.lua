@@ -1,4 +1,4 @@
---- The terminal: its screen, and questions to the user.
+--- Terminal: draws on the terminal's screen, and asks the user.
 local await = require "zklock.cli.await"
 local leaving = require "zklock.cli.leaving"
 local output = require "zklock.cli.output"
@@ -11,7 +11,8 @@ local terminal = {}
 local PACE = 0.02 -- seconds
 
 local HIDE, SHOW = "\27[?25l", "\27[?25h"
--- The terminal's alternate screen, which leaves the main screen as it was.
+-- Switch to the terminal's alternate screen and back. The main screen stays as
+-- it was.
 local ENTER, LEAVE = "\27[?1049h", "\27[?1049l"
 local HOME, TO_END_OF_LINE, TO_END = "\27[H", "\27[K", "\27[J"
 
@@ -19,7 +20,7 @@ function terminal.is_output()
   return uv.guess_handle(1) == "tty"
 end
 
--- Returns the main screen to the shell while this process is stopped.
+-- Shows the main screen, which the shell uses, while this process is stopped.
 local function stop_and_go_on(enter, leave, redraw)
   signals.watch("TSTP", function()
     leave()
@@ -32,9 +33,9 @@ local function stop_and_go_on(enter, leave, redraw)
   end)
 end
 
---- Takes the whole screen until the command ends. Calls `redraw` when the size
--- has changed, or when the process continues after a stop. Returns
--- `show(lines)`, and a function that gives the screen back.
+--- Uses the whole screen until the command ends. Calls `redraw` when the size
+-- of the terminal has changed, or the process continues after a stop. Returns
+-- `show(lines)`, and a function that restores the main screen.
 function terminal.take(redraw)
   local function enter() output.put(ENTER .. HIDE) end
   local function leave() output.put(SHOW .. LEAVE) end
@@ -44,7 +45,8 @@ function terminal.take(redraw)
   stop_and_go_on(enter, leave, redraw)
   local has_shown = false
   local function show(lines)
-    -- A terminal that has not shown the last screen yet is slow or stopped.
+    -- If the last screen is not written yet, the terminal is slow or stopped,
+    -- and this one is skipped.
     if has_shown and not output.is_idle() then return end
     has_shown = true
     output.put(HOME .. table.concat(lines, TO_END_OF_LINE .. "\r\n")
@@ -56,10 +58,11 @@ function terminal.take(redraw)
   end
 end
 
---- Returns true if standard input is a terminal.
+--- Returns whether standard input is a terminal.
 function terminal.can_ask() return uv.guess_handle(0) == "tty" end
 
---- Returns the answer as a line, or nil at the end of the input.
+--- Asks a question, and returns the user's answer, one line; nil at the end of
+-- the input.
 function terminal.ask(question)
   while not talk.write(question) do await.seconds(PACE) end
   while not talk.is_idle() do await.seconds(PACE) end

@@ -1,6 +1,7 @@
---- The text of --help and the manual pages besides the options. Each command
--- has a `usage`, if argparse's is incomplete, a `description` and an `epilog`.
--- doc/make/man.lua converts the same text to pages, by its lines:
+--- Texts: the text of --help and the manual pages, except the options. Each
+-- command has a `description`, an `epilog`, and a `usage` if argparse's is
+-- incomplete. doc/make/man.lua converts the same text to manual pages, and
+-- finds their parts by the form of the lines:
 --
 --     Heading:
 --        entry  what it is
@@ -78,7 +79,7 @@ Files:
       write it. $XDG_CONFIG_HOME replaces ~/.config
    /etc/zklock.conf  the same, for all users]]
 
--- Options of flock(1) and other programs, with the ones to use here.
+-- For unknown options that flock(1) and other programs have: what to use here.
 local TIMEOUT, TRY = "it is -t (--timeout) here", "it is -n (--try) here"
 local SHELL = "put the shell behind --: zklock run PATH -- sh -c COMMAND"
 local CODE = "the exit code of a lock that is not granted is 75"

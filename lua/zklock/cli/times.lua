@@ -1,11 +1,11 @@
---- Measures the time of each step, for `-v`.
+--- Times: measures how long each step takes, for `-v`.
 local now = require "zklock".now
 local talk = require "zklock.cli.talk"
 
 local Times = {}
 Times.__index = Times
 
---- Starts the measurement.
+--- Starts to measure: the first step begins now.
 function Times.new(is_verbose)
   local begun = now()
   return setmetatable({ is_verbose = is_verbose, begun = begun, last = begun },
@@ -15,8 +15,8 @@ end
 --- Returns the seconds since the start.
 function Times:elapsed() return now() - self.begun end
 
---- Ends a step and writes its time since the previous one. `what` is text such
--- as "granted in", or nil to write nothing.
+--- Ends a step, and prints how long it took. `what`: text such as "granted in";
+-- nil prints nothing.
 function Times:mark(what)
   local moment = now()
   if what and self.is_verbose then

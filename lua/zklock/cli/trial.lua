@@ -1,5 +1,5 @@
---- Tries a lock as other clients would use it, and what clients are allowed to
--- do.
+--- Trial: acquires a lock as other clients would, and finds out what clients
+-- are allowed to do.
 local await = require "zklock.cli.await"
 local exit = require "zklock.cli.exit"
 local leaving = require "zklock.cli.leaving"
@@ -9,8 +9,8 @@ local zklock = require "zklock"
 
 local trial = {}
 
--- PATIENCE: seconds to wait for another holder. TIMES: how often the lock is
--- acquired. REQUESTS: how many requests measure the servers.
+-- PATIENCE: how many seconds to wait for another holder. TIMES: how often the
+-- lock is acquired. REQUESTS: how many requests measure the round trip.
 local PATIENCE = 5
 local TIMES = 5
 local REQUESTS = 20
@@ -28,8 +28,8 @@ local function timed(fn, ...)
   return await.now() - begun, result, message, code
 end
 
---- Measures how long servers take to answer a read of the path, whether or not
--- its node exists.
+--- Returns how long the servers take to answer a read of the path, as minimum,
+-- median and maximum. The path need not exist.
 function trial.round_trip(session, path)
   local times = {}
   for i = 1, REQUESTS do
@@ -40,8 +40,9 @@ function trial.round_trip(session, path)
   return summary(times)
 end
 
--- Compares the leader's time of day with this machine's, by the creation time
--- of the lock's own node.
+-- Returns how many seconds the leader's clock is ahead of this machine's;
+-- negative: behind. Compares the creation time of the lock's own node with the
+-- times before and after the acquisition.
 local function clock_ahead(session, path, guard, before, after)
   for _, row in ipairs(visit.answer(session:contenders(path))) do
     if guard.node:sub(-#row.node - 1) == "/" .. row.node then
@@ -57,8 +58,8 @@ local function unowned_node(session, path)
   end
 end
 
--- Returns whether a session without credentials may join the queue. It is
--- called while the lock is held, so that such a contender is never granted it.
+-- Returns whether a session without credentials can join the queue. Must be
+-- called while the lock is held, so that this session is never granted it.
 local function is_open(hosts, options, path)
   local theirs = {}
   for name, value in pairs(options) do theirs[name] = value end
@@ -72,15 +73,16 @@ local function is_open(hosts, options, path)
   return code == "busy"
 end
 
--- Returns the option `tls` for a server that is named by its address.
+-- Returns the option `tls` for a connection to a server by its address; `host`
+-- is then the name that the server's certificate must have.
 local function with_name(tls, host)
   return tls and { ca = tls.ca, cert = tls.cert, key = tls.key,
     name = tls.name or host }
 end
 
--- Returns whether this server has the node of the held lock. It asks by a
--- session that connects to no other server. Returns "unknown" if the session or
--- the request was refused.
+-- Returns whether this server has the node of the held lock. Asks in a session
+-- of its own, which connects to this server only. Returns "unknown" if the
+-- session or the request fails.
 local function has_node(server, session, guard, asked)
   local theirs = {}
   for name, value in pairs(asked.options) do theirs[name] = value end
@@ -98,8 +100,8 @@ local function has_node(server, session, guard, asked)
   return stat and stat.session == session:id()
 end
 
--- Asks each server for the lock's node, except those that do not answer `srvr`
--- or do not serve. verdict.lua reports these.
+-- Asks each server whether it has the lock's node. Omits servers that do not
+-- answer `srvr` or do not serve; verdict.lua reports these.
 local function ask_servers(session, guard, asked)
   for _, server in ipairs(asked.servers) do
     if server.version or server.is_mute then
@@ -113,7 +115,7 @@ local function has_credentials(options)
     and (options.acl or "open") ~= "open"
 end
 
--- Examines what needs the held lock.
+-- Adds to the report what can be found out only while the lock is held.
 local function look_around(report, session, guard, asked)
   local path, hosts, options = report.path, asked.hosts, asked.options
   report.token = guard:token()
@@ -125,10 +127,11 @@ local function look_around(report, session, guard, asked)
   end
 end
 
---- Returns `{ path=, granted=, acquire=, release=, may_create=, may_delete=,
--- token=, open_to_anyone=, clock_offset=, reconnects=, message=
--- }`. `unowned` is a node that no session owns, which blocks the lock.
--- Each server gets a field `shares_data`: whether it has the lock's node.
+--- Acquires and releases the lock some times. Returns `{ path=, granted=,
+-- acquire=, release=, may_create=, may_delete=, token=, open_to_anyone=,
+-- clock_offset=, reconnects=, message=, unowned= }`. `unowned`: a node that no
+-- session owns, and that blocks the lock. Also sets `shares_data` of each
+-- server: whether it has the lock's node.
 function trial.lock(session, path, hosts, options, servers)
   local lock = session:mutex(path)
   local report = { path = path, granted = false, reconnects = 0 }
@@ -156,7 +159,8 @@ function trial.lock(session, path, hosts, options, servers)
       report.message, report.code = talk.bare(why), kind
       return report
     end
-    -- The first acquisition may have to create the directory.
+    -- The first acquisition is not counted, because it may create the
+    -- directory.
     if i > 1 then
       acquiring[#acquiring + 1], releasing[#releasing + 1] = seconds, release
     end

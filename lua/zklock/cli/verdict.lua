@@ -1,5 +1,5 @@
---- Divides what `zklock check` has found into problems, from which a lock would
--- suffer, and warnings.
+--- Verdict: divides the findings of `zklock check` into problems, which would
+-- disturb a lock, and warnings.
 local bytes = require "zklock.bytes"
 local exit = require "zklock.cli.exit"
 local quote = require "zklock.quote"
@@ -7,10 +7,10 @@ local servers_of = require "zklock.cli.servers"
 
 local WRONG = 1
 
--- Clocks may differ by so many seconds without a warning.
+-- The difference of the clocks, in seconds, above which there is a warning.
 local CLOCKS = 1
 
--- In days.
+-- How many days before its end there is a warning about a certificate.
 local EXPIRES_SOON = 30
 
 local serving = { leader = true, follower = true, observer = true,
@@ -29,7 +29,9 @@ local function judge_server(server, answers, problem, warning)
   if server.is_mute then
     warning("%s does not answer the word srvr: its version is not known", name)
   elseif server.problem then
-    -- A name can have addresses without a server, such as ::1 for localhost.
+    -- A name can have an address at which no server listens, such as ::1 for
+    -- localhost. If another address of the name answers, that is only a
+    -- warning.
     (answers[server.at] and warning or problem)("%s %s", name, server.problem)
   elseif not servers_of.is_new_enough(server.version) then
     problem("%s is ZooKeeper %s: 3.5 or later is needed", name, server.version)
@@ -38,7 +40,7 @@ local function judge_server(server, answers, problem, warning)
   end
 end
 
--- Warns early, because people renew certificates, and need some time.
+-- Warns of a certificate that expires soon: people renew it, and need time.
 local function judge_certificate(server, warning)
   local certificate = server.certificate
   if certificate and certificate.days < EXPIRES_SOON then
@@ -47,8 +49,9 @@ local function judge_certificate(server, warning)
   end
 end
 
--- Reports the servers that do not have the node of the trial lock. Returns
--- false if this is not known for each server.
+-- Adds a problem for servers that do not have the node of the trial lock, and a
+-- warning for those of which this is not known. Returns whether this has shown
+-- if the servers are one ensemble.
 local function judge_data(servers, problem, warning)
   local lists = { [true] = {}, [false] = {}, unknown = {} }
   for _, server in ipairs(servers) do
@@ -144,8 +147,8 @@ local function judge_lock(lock, problem, warning)
   end
 end
 
---- Fills in `problems` and `warnings`. Returns the exit code. `above` is a
--- token or nil.
+--- Adds `problems` and `warnings` to the report, and returns the exit code.
+-- `above`: the token that the lock's token must exceed, or nil.
 return function(report, above)
   local function into(list)
     return function(message, ...) list[#list + 1] = message:format(...) end

@@ -1,5 +1,5 @@
---- What all commands of an operator share: a session, which is closed whenever
--- the command ends, also by a signal.
+--- Visit: what all commands for operators have in common. They use a session
+-- that is closed when the command ends, even if a signal ends it.
 local check = require "zklock.check"
 local connect = require "zklock.cli.connect"
 local exit = require "zklock.cli.exit"
@@ -9,7 +9,7 @@ local talk = require "zklock.cli.talk"
 
 local visit = {}
 
---- Fails if this is not a path. `may_be_root` allows "/".
+--- Fails if `path` is not a valid path. `may_be_root`: "/" is allowed.
 function visit.check_path(path, may_be_root)
   if path == "/" and not may_be_root then
     exit.fail("usage", "/ is not the path of a lock: 'zklock ls -R /' shows "
@@ -19,7 +19,8 @@ function visit.check_path(path, may_be_root)
   of(path, "PATH")
 end
 
---- Returns what `work(session)` returns.
+--- Connects, calls `work(session)`, closes the session, and returns the result
+-- of `work`.
 function visit.servers(request, work)
   if request.path then visit.check_path(request.path, request.recursive) end
   leaving.heed()
@@ -33,7 +34,8 @@ function visit.servers(request, work)
   return outcome
 end
 
---- Returns the answer, or ends the command if it is nil.
+--- Returns its arguments. If the first is nil, ends the command with the error
+-- that follows it, a message and a code.
 function visit.answer(answer, ...)
   if answer == nil then exit.refuse(...) end
   return answer, ...

@@ -1,5 +1,6 @@
---- Shows a line on the terminal while zklock waits for a lock, and then erases
--- it. The line has the queue position, the holder, and the time of the wait.
+--- Waiting: shows a line on the terminal while zklock waits for a lock, and
+-- erases it afterwards. The line has the number of contenders ahead, the
+-- holder, and the time of the wait.
 local load = require "zklock.cli.load"
 local plain = require "zklock.plain"
 local quote = require "zklock.quote"
@@ -10,7 +11,8 @@ local window = require "zklock.cli.window"
 local uv = load "luv"
 local waiting = {}
 
--- A wait shorter than FIRST ends before a user could read the line.
+-- When the line is first shown, and how often it is renewed. A wait shorter
+-- than FIRST would end before a user could read the line.
 local FIRST, AGAIN = 300, 2000 -- milliseconds
 
 local is_drawn = false
@@ -30,7 +32,7 @@ local function describe(contenders, id)
   return ahead, holder and holder.data
 end
 
--- Reasons why the queue is not shown.
+-- By error code: why the queue cannot be shown.
 local reasons = { denied = "an ACL hides the queue",
   disconnected = "no connection to a server",
   auth = "the servers refuse the credentials" }
@@ -46,15 +48,15 @@ local function draw(session, path, times)
     times:elapsed())
 end
 
---- Begins to show the line if standard error is a terminal. Returns a function
--- that ends this.
+--- Shows the line from now on, if standard error is a terminal. Returns a
+-- function that erases it and stops this.
 function waiting.begin(session, path, times)
   if uv.guess_handle(2) ~= "tty" then return function() end end
   local timer, is_over = uv.new_timer(), false
   local function show()
     local line = draw(session, path, times)
     if is_over then return end
-    if talk.is_idle() then -- false if the terminal is stopped
+    if talk.is_idle() then -- not if the terminal is stopped
       -- A terminal that has hung up has no size.
       local columns = window.size(2) or 80
       talk.write("\r" .. text.cut(line, columns - 1) .. "\27[K")

@@ -1,4 +1,4 @@
---- Visits all locks at a path and below.
+--- Walk: visits all locks at a path and below it.
 local core = require "zklock.core"
 local once = require "zklock.cli.once"
 local plain = require "zklock.plain"
@@ -6,14 +6,14 @@ local rows = require "zklock.cli.rows"
 
 local none = {}
 
--- A semaphore keeps its contenders in two directories of its own, each of which
--- is deleted when it is empty. A lock's path may end with the same name. A
--- permit in `leases` belongs to a semaphore, but a node in `locks` may belong
--- to a mutex.
+-- A semaphore keeps its contenders in two directories below its path, `leases`
+-- and `locks`. Each is deleted when it is empty. But the path of another lock
+-- can end with the same name. A permit in `leases` always belongs to a
+-- semaphore; a node in `locks` can belong to a mutex at that path.
 local parts = { ["locks/"] = "locks", ["leases/"] = "leases" }
 
--- Returns the contenders of the path itself, and the set of its children that
--- are no paths of their own. `names` is the set of all its children.
+-- Returns the contenders of the path itself, and the set of those children that
+-- are not the paths of other locks. `names`: the set of all its children.
 local function sort(contenders, names)
   local own, taken = {}, {}
   taken.locks = names.leases
@@ -30,7 +30,7 @@ local function join(path, name)
   return (path == "/" and "" or path) .. "/" .. name
 end
 
--- The most bytes shown of a path that is too long.
+-- How many bytes of a path that is too long are shown.
 local MOST = 200
 
 local function shown(path)
@@ -38,17 +38,18 @@ local function shown(path)
   return plain.show(path:sub(1, MOST), none, is_cut) .. (is_cut and "..." or "")
 end
 
--- Returns the children of a path. Returns nil, message, code if they cannot be
--- listed or if the path is invalid.
+-- Returns the names of the nodes below a path; nil, message, code if they
+-- cannot be listed or the path is invalid.
 local function children_of(session, path)
   local fault = path ~= "/" and core.check_path(path)
   if fault then return nil, "its path " .. fault, "invalid" end
   return session:children(path)
 end
 
---- Calls `each(path, contenders)` for each lock, parents first and in the order
--- of the names. Calls `refused(path, message, code)` for each path that cannot
--- be read. The nodes below such a path are visited if they can be listed.
+--- Calls `each(path, contenders)` for each lock; parents come before their
+-- children, and children in the order of their names. Calls `refused(path,
+-- message, code)` for each path that cannot be read; the nodes below it are
+-- still visited if they can be listed.
 return function(session, top, each, refused)
   local function visit(path)
     local children, message, code = children_of(session, path)

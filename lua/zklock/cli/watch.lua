@@ -1,8 +1,8 @@
 --- `zklock watch`: shows the queue of a lock as it changes.
 --
--- It reads the queue repeatedly, and misses changes between two reads. A
--- ZooKeeper watch would cost the servers an event for each contender at every
--- handoff, and would show no more holders.
+-- It reads the queue again and again, and misses changes between two reads.
+-- With ZooKeeper watches, the servers would send an event for each contender at
+-- every handoff, and the result would show no more holders.
 local await = require "zklock.cli.await"
 local changes = require "zklock.cli.changes"
 local exit = require "zklock.cli.exit"
@@ -16,13 +16,13 @@ local visit = require "zklock.cli.visit"
 local window = require "zklock.cli.window"
 
 local INTERVAL = 1
--- The pause after a slow read of a long queue is SHARE times as long as the
--- read took.
+-- If a long queue is slow to read, the pause after a read is SHARE times as
+-- long as the read took.
 local SHARE = 5
 
 local function time_of_day() return os.date "!%Y-%m-%dT%H:%M:%SZ" end
 
--- Output to pipes and files: a line for each change.
+-- Output to pipes and files: prints a line for each change.
 
 local Lines = {}
 Lines.__index = Lines
@@ -57,7 +57,7 @@ end
 
 function Lines:close() end
 
--- Output to a terminal: the whole screen.
+-- Output to a terminal: draws the whole screen.
 
 local Screen = {}
 Screen.__index = Screen
@@ -111,7 +111,7 @@ end
 
 -- Reading.
 
--- Reports when the connection is lost and when it returns.
+-- Tells `view` when the connection is lost and when it is back.
 local function follow_connection(session, view, path)
   local lost = false
   local function tell(is_there)
@@ -127,8 +127,8 @@ local function follow_connection(session, view, path)
   end
 end
 
--- Errors of a read that are not reported, because follow_connection reports
--- them.
+-- Errors of a read for which nothing is printed, because follow_connection
+-- already reports the lost connection.
 local passes = { disconnected = true, expired = true }
 
 local function look(session, path, view)

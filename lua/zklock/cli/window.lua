@@ -1,14 +1,14 @@
---- The size of a terminal.
+--- Window: finds the size of a terminal.
 local load = require "zklock.cli.load"
 
 local uv = load "luv"
 
 local window = {}
 
---- Returns the columns and lines of the terminal at this descriptor, or nil if
--- it is not a terminal. Opens a file description of its own, because luv can
--- make the given one non-blocking, which would affect all processes that share
--- it.
+--- Returns the columns and lines of the terminal at this descriptor; nil if it
+-- is not a terminal. Opens the terminal again, because luv can make a file
+-- description non-blocking; for the given one, this would affect all processes
+-- that share it.
 function window.size(descriptor)
   if uv.guess_handle(descriptor) ~= "tty" then return nil end
   local flags = uv.constants.O_WRONLY + uv.constants.O_NOCTTY

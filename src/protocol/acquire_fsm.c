@@ -29,15 +29,15 @@
  *
  *   1. The contender's node exists and belongs to the current session
  *      (NODE_OURS).  A session ends its holds when it expires.
- *   2. A server has shown that no node is ahead.  Either a list showed it,
- *      sent after the create and in this connection.  Each connection but
- *      the first begins with a round (pipeline.c).  Or each node that such a
- *      list showed ahead was deleted since.  The set of nodes ahead only
- *      shrinks, because numbers grow with every create.
+ *   2. A server has shown that no node is ahead.  Either a list showed none,
+ *      requested after the create and in this connection.  (Each connection
+ *      but the first begins with a committed request, a round: pipeline.c.)
+ *      Or such a list showed nodes ahead, and all were deleted since.  The set
+ *      of nodes ahead only shrinks, because numbers grow with every create.
  *   3. If deletions have shown it, the contender's own node still exists.  The
  *      watch of exactly that node was confirmed in this connection and has not
  *      fired.  A server reports changes in their order.  So it would have
- *      reported an earlier deletion of the own node before.
+ *      reported an earlier deletion of the own node first.
  *   4. The lease is valid at the moment of the grant.  While replies waited in
  *      a buffer, the process may have been stopped for any time.
  *
@@ -45,10 +45,10 @@
  * `armed_in`): a server may report missed deletions in any order. Only a
  * deletion grants; any other event of the predecessor leads to another list.
  *
- * This file ensures 4 for every way of waiting, and asserts 1. The ways ensure
- * 1, 2 and 3: queued.c and queue_position.c; unfair.c with one node for all;
- * semaphore.c with a count. A local turn (acquisition.c) changes no condition
- * of the grant. */
+ * This file ensures 4 for every way of waiting, and asserts 1. Each way ensures
+ * 1, 2 and 3: queued.c and queue_position.c by the order of nodes, unfair.c by
+ * one node for all, semaphore.c by a count. A local turn (acquisition.c)
+ * changes no condition of the grant. */
 #include "acquire_fsm.h"
 
 #include <assert.h>
@@ -209,7 +209,7 @@ void acquire_fsm_start_over(struct contender *c) {
   tail_forget(c->queue->tail);
   if (!contender_is_exclusive(c) && contender_quota(c, true) != QUOTA_YES) {
     doubts_note(c);
-    c->node.known = NODE_NONE; /* many begin again at once */
+    c->node.known = NODE_NONE; /* the quota is used up */
     contender_enter(c, CONTENDER_PARKED);
     return;
   }
@@ -275,7 +275,7 @@ static void try_create(struct contender *c) {
   c->wait_ops->sent(c);
 }
 
-/* Driving. */
+/* The request that a state needs. */
 
 void acquire_fsm_drive(struct contender *c) {
   const struct pipeline *pipeline = contender_pipeline(c);

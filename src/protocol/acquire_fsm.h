@@ -44,8 +44,8 @@ void acquire_fsm_settle(struct contender *c);
 /* If the data of the node ask the holder to release the lock, reports that to
  * the owner as soon as the lock is held. */
 void acquire_fsm_hear_revocation(struct contender *c);
-/* Watches the node of a holder, which so learns of its deletion. Called only
- * after some time, so that a short hold costs no such request. */
+/* Watches the node of the holder `c`, to learn when the node is deleted. Called
+ * only after some time, so that a short hold costs no such request. */
 void acquire_fsm_watch_own(struct contender *c);
 
 /* Called when the timer of `c` has fired. Ends the wait or the hold, or repeats

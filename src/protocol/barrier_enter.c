@@ -70,7 +70,8 @@ static struct opening *opening_of(struct queue *queue) {
   return o;
 }
 
-/* Returns the czxid of `ready`; 0: it is missing or may not be read. */
+/* Returns the czxid of `ready`; 0: it is missing, or its ACL forbids
+ * reading. */
 static int64_t seen(const struct contender *c) {
   return watch_seen(&c->predecessor);
 }

@@ -15,7 +15,7 @@ void blocker_note(struct contender *c, const char *nearest, const char *before);
 /* Stores this session's holder, if there is one, as the blocker of `c`. Used
  * while `c` has no node because its queue has not admitted it. */
 void blocker_note_holder(struct contender *c);
-/* Stores a node ahead of `c` that `c` watches as its blocker. */
+/* Stores as the blocker of `c` a node ahead that `c` watches. */
 void blocker_note_watched(struct contender *c);
 
 /* Logs a message if the read in `reply` shows that no session owns the watched

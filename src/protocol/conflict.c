@@ -1,4 +1,4 @@
-/* Is a lock of another kind in use on the same path?
+/* Checks whether a lock of another kind is in use on the same path.
  *
  * A mutex and a readers-writer lock have nodes of different names in one
  * directory. Neither waits for the other's, so both would be granted. So each
@@ -61,7 +61,7 @@ struct look {
   struct question *first, **end;
   uint64_t id;            /* of the contender's node */
   char own[NAME_MAX_OWN]; /* the name of that node */
-  bool gone;              /* a suspect was missing; its successor may block */
+  bool gone;              /* a suspect node was missing: list again */
   int64_t begun;
 };
 

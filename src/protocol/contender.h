@@ -358,7 +358,7 @@ void contender_decide(struct contender *c, enum decision decision);
 void contender_prepare(struct contender *c, enum op_kind kind);
 /* From now on lists the directory again at each change of its children. */
 void contender_watch_children(struct contender *c);
-/* Drops all watches of `c`. The second keeps the watch of its own node. */
+/* Drops all watches of `c`. The second function keeps that of its own node. */
 void contender_unwatch(struct contender *c);
 void contender_unwatch_others(struct contender *c);
 /* Stores that a server refuses to delete the node of `c`, which is LEAVING. */

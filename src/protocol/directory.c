@@ -351,9 +351,9 @@ static void refuse_renewal(struct directory *d, const char *message, int rc) {
 }
 
 /* Schedules another delete, because the directory is not empty. But a session
- * timeout after the beginning it gives up, and the contenders enter again. They
- * see whether the counter is really exhausted: the high number may have been in
- * a forged name. */
+ * timeout after the renewal began, gives it up, and the contenders enter again.
+ * They see whether the counter is really exhausted: the high number may have
+ * been in a forged name. */
 static void is_occupied(struct directory *d) {
   bool long_ago = d->pipeline->now >= d->renewal_begun + d->pipeline->timeout;
   d->renewal = long_ago ? RENEWAL_NONE : RENEWAL_OCCUPIED;

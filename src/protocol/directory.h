@@ -104,9 +104,9 @@ bool directory_is_idle(const struct directory *d);
 
 /* Runs `flush` at the end of the batch. */
 void directory_wake(struct directory *d);
-/* Sends the requests that were asked for. `vacant`: a contender of this session
- * wants a node here, but none has one. Only then the directory can be
- * replaced. */
+/* Sends the requests that calls of the functions below have asked for.
+ * `vacant`: a contender of this session wants a node here, but none has one.
+ * Only then the directory can be replaced. */
 void directory_flush(struct directory *d, bool vacant);
 /* Forgets the watches and lists of the last connection. */
 void directory_connected(struct directory *d);

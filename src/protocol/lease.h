@@ -1,25 +1,27 @@
-/* The lease: how long this process may believe that its ZooKeeper session is
- * alive, by its own clock alone.  Pure arithmetic on times in nanoseconds.
+/* The lease: how long this process is allowed to believe that its ZooKeeper
+ * session is alive, by its own clock alone. Pure arithmetic on times in
+ * nanoseconds.
  *
- * The leader expires a session T after the last sign of life that it has heard
- * of.  So if a sign of life was sent at `touch` and the leader has heard of it,
- * the process may believe until
+ * The leader expires a session T (its timeout) after the last sign of life that
+ * has reached the leader. So if a sign of life was sent at `touch` and has
+ * reached the leader, the process believes until
  *
  *     touch + T - margin                      margin = T/20
  *
- * The margin covers clocks of different rates.  The question is what the leader
- * has heard.  Only a request that a quorum has committed proves anything, so
- * the lease is renewed by *rounds*: committed requests, one in flight at a
- * time.  After a refusal a heartbeat may be in flight beside another request.
+ * The margin covers clocks of different rates. The question is which signs of
+ * life have reached the leader. Only requests that a quorum has committed can
+ * prove this, so the lease is renewed by *rounds*: committed requests, one in
+ * flight at a time. After a refusal a heartbeat may be in flight beside another
+ * request.
  *
- * A committed round alone does not prove that the leader has heard of the
- * session.  The leader hears of a follower's sessions only in the follower's
- * reports.  It asks for a report every half tick while it runs.  So when a
- * round that was sent at S is confirmed, `touch` is found in two steps:
+ * A committed round alone does not prove this. The leader learns which sessions
+ * of a follower are alive only from the follower's reports. It asks for a
+ * report every half tick while it runs. So when a round that was sent at S is
+ * confirmed, `touch` is found in two steps:
  *
  *   P is an earlier round, answered settling = T/24 or more before S.  The
  *   leader ran when it committed P.  Before it committed the round of S it
- *   had that long to look for overdue sessions and to hear its followers.
+ *   had that long to look for overdue sessions and to receive reports.
  *   Had it been stopped until this session was overdue, the session would
  *   have expired and the round of S would have been refused.
  *   Q is a still earlier round, answered gap = half a tick or more before P
@@ -65,9 +67,10 @@
  * client library has no plain check, and the leader does not check the session
  * of an empty multi.
  *
- * A check needs permission to read.  If "/" may not be read, the leader refuses
- * the first part, which is a refusal inside a multi.  library_transactions.c
- * distinguishes it from a refusal of the whole, and reports success.
+ * A check needs permission to read. If the session has none for "/", the leader
+ * refuses the first part, which is a refusal inside a multi.
+ * library_transactions.c distinguishes it from a refusal of the whole, and
+ * reports success.
  *
  * The user may set the tick (option `tick_time`).  Without it gap = T/4,
  * because a server grants no timeout below two ticks.
@@ -118,12 +121,12 @@
  * Assumptions.  If one is broken, two clients may believe that they hold the
  * lock, for as long as the lease exceeds what the leader knows.
  *
- *   If "/" may not be read: a leader proposes a multi that it refuses.
+ *   If the session cannot read "/": a leader proposes a multi that it refuses.
  *   Every server does; one of two patches for ZOOKEEPER-3594 would end it.
  *   minSessionTimeout is at least two ticks, as by default, or the tick is
  *   as short as the user says.
  *   A leader that continues after a stop has looked for overdue sessions,
- *   and heard its followers, T/24 after its first commit.
+ *   and received its followers' reports, T/24 after its first commit.
  *   Clock rates differ by less than the margin, and the local clock counts
  *   while the process is stopped.  CLOCK_BOOTTIME does.  But it does not
  *   count the time for which a hypervisor has frozen the machine; no clock

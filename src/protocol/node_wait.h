@@ -31,10 +31,11 @@ struct node_wait;
 typedef void node_wait_handler(struct node_wait *v, bool met);
 
 struct node_wait {
-  const char *path; /* valid until it ends */
+  const char *path; /* valid until the wait ends */
   enum node_wait_kind kind;
   int known; /* CROWD: the count; `proves` and `patient` are ignored */
-  /* First sends a round (a committed request): the reads behind it are new. */
+  /* The first read follows a round (a committed request) that is sent after the
+   * wait has begun. So the read cannot show an older state. */
   bool proves;
   bool patient; /* false: fails if the first read does not meet it */
   int64_t until;

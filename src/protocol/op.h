@@ -119,7 +119,7 @@ struct reply {
   int64_t ctime_ms, mtime_ms; /* OP_READ, _PING, with the version */
   int version;
   int length, children; /* OP_PING: bytes of data, number of children */
-  const void *data;     /* OP_GET: its first OP_SHOWN bytes */
+  const void *data;     /* OP_GET: the first OP_SHOWN bytes of the data */
   int size;     /* of the data, without the mark that asks for a release */
   bool revoked; /* OP_GET: the data ask for a release of the lock */
   struct listing *listing; /* OP_LIST, OP_NAMES; NULL: no memory for the list */
@@ -157,13 +157,13 @@ struct op {
   bool watch;      /* watch the children */
   bool exact;      /* OP_CREATE: the server adds no number */
   bool persistent; /* OP_MKDIR: not a container */
-  bool shared;     /* OP_MKDIR: others may read it and create in it */
+  bool shared;     /* OP_MKDIR: the ACL lets others read and create */
   bool insists;    /* resent a few times after transient refusals */
   bool counted;    /* OP_REMOVE: with the condition `creates` */
   bool joins;      /* OP_REMOVE, then OP_CREATE: one transaction can do both */
 
   /* Private to the pipeline: */
-  bool in_flight;  /* or held, to be sent later */
+  bool in_flight;  /* sent and not answered, or waiting to be sent */
   bool round;      /* its confirmation renews the lease */
   uint8_t tries;   /* how often it was resent */
   uint64_t serial; /* increases with every op of the session */

@@ -47,7 +47,7 @@ struct orphans {
   int known, flying;
   struct orphan *foreign; /* orphans of other sessions */
   int foreign_known;
-  int64_t foreign_until; /* when `foreign` may be read again */
+  int64_t foreign_until; /* when to read the owners of `foreign` again */
   bool more;             /* the list had more orphans */
   bool refused;          /* an orphan could not be deleted */
   int64_t not_before;    /* accept no orphans before this time */

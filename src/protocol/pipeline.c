@@ -167,7 +167,7 @@ static void send_held(struct pipeline *w) {
  * connections. It cannot show the old view of a server that lags, or of a
  * former leader. The library ensures this by itself, but only for the life of
  * its handle. All other ops are held until the round is confirmed, because a
- * server that refuses it by itself may show old data. */
+ * server that refuses the round by itself may show old data. */
 static bool begin_connection(struct pipeline *w) {
   return is_begun(w) || w->heartbeat.in_flight || w->retry_at != NEVER ||
          pipeline_submit(w, &w->heartbeat);

@@ -116,10 +116,10 @@ void pipeline_init(struct pipeline *pipeline, const struct transport *transport,
                    const struct pipeline_owner *owner, const char *chroot,
                    const unsigned char random[16]);
 
-/* Sends an op, at once or later but in order, and promises a reply to its
- * handler. Returns false if there is no connection, or if the op could not be
- * sent; then no reply comes. In the second case the caller can try again when
- * pipeline_is_to_retry returns true. */
+/* Sends an op, at once or later, but in order. Later its handler is called once
+ * with a reply. Returns false if there is no connection, or if the op could not
+ * be sent; then the handler is not called. In the second case the caller can
+ * try again when pipeline_is_to_retry returns true. */
 bool pipeline_submit(struct pipeline *pipeline, struct op *op);
 /* Makes pipeline_is_to_retry return true after a short pause. */
 void pipeline_retry(struct pipeline *pipeline);
@@ -173,7 +173,8 @@ void pipeline_connected(struct pipeline *pipeline, int64_t session,
                         int64_t timeout, int64_t started, bool needed);
 /* Answers all ops in flight with REPLY_LOST. */
 void pipeline_disconnected(struct pipeline *pipeline);
-/* Called when the ZooKeeper session has expired or was given up. */
+/* Forgets the ZooKeeper session, which has expired or was given up. Keeps its
+ * id as `former`. */
 void pipeline_expired(struct pipeline *pipeline);
 /* Ends the last connection, as pipeline_disconnected does, and all pauses. */
 void pipeline_closed(struct pipeline *pipeline);
@@ -182,7 +183,8 @@ void pipeline_closed(struct pipeline *pipeline);
 void pipeline_reply(struct pipeline *pipeline, uint64_t serial,
                     const struct reply *reply);
 
-/* Each returns true once, when its pause has ended. */
+/* Each returns true once after its pause. The first is the pause that
+ * pipeline_retry began, the second the earliest pause after a refusal. */
 bool pipeline_is_to_retry(struct pipeline *pipeline);
 bool pipeline_is_to_resume(struct pipeline *pipeline);
 /* Sends again the refused ops with `insists`, if their pause is over. */

@@ -52,7 +52,7 @@ bool queue_wake_crowded(struct contenders *all) {
   for (struct queue *q = all->crowded_first; q; q = q->crowded_next) {
     if (ask_quota(q->parked) == QUOTA_LATER) continue;
     directory_wake(&q->directory);
-    return true; /* it passes on quota that it does not need */
+    return true; /* the queue passes on quota that it does not need */
   }
   return false;
 }
@@ -176,8 +176,8 @@ void queue_drive(struct queue *queue) {
     if (c->state != CONTENDER_PARKED) acquire_fsm_drive(c);
 }
 
-/* Watches the children for a holder, to learn of other nodes. Not needed if the
- * last list showed waiters behind the holder, who probably still wait. */
+/* Makes a holder watch the children, to learn of other nodes. If the last list
+ * showed waiters behind it, they probably still wait, and it need not watch. */
 static void look_around(struct contender *c) {
   if (!fast_requeue_knows_tail(c)) contender_watch_children(c);
 }
@@ -200,9 +200,9 @@ void queue_look_around(struct contender *c) {
     look_around(c);
 }
 
-/* A looking holder whose node is the only one stays alone until the children
- * change: its list armed their watch, and a server reports a change before it
- * shows anything later.  When others come, it stops looking, because they stay
+/* A holder that looks around counts as alone until the children change: its
+ * list armed their watch, and a server reports a change before it shows
+ * anything later. When other nodes come, it stops looking, because they stay
  * for a while. */
 
 /* Reports ALONE if the list shows only the node of the holder `c`. If it shows
@@ -308,7 +308,7 @@ static bool is_orphan(const struct queue *queue, const struct entry *e,
          (c->node.known == NODE_OURS && !has_node(c, e->name));
 }
 
-/* Returns whether a contender of this session may have created `holder`. */
+/* Returns whether a contender in the queue may have created `holder`. */
 static bool knows_beside(const struct queue *queue) {
   for (const struct contender *c = queue->first; c; c = c->next)
     if (contender_is_exclusive(c) && c->node.known != NODE_NONE) return true;
@@ -322,9 +322,9 @@ static bool knows(struct directory *d, const char *name) {
   return !is_orphan(of(d), &e, &last);
 }
 
-/* Returns whether `holder` may be an orphan alone: its create was in doubt, no
- * contender has it, and the list lacks the node beside it. An orphan of that
- * node is deleted together with `holder`. */
+/* Returns whether `holder` may be an orphan on its own: its create was in
+ * doubt, no contender has it, and the list lacks the node beside it. An orphan
+ * of that node is deleted together with `holder`. */
 static bool may_be_bereft(const struct queue *queue,
                           const struct listing *listing) {
   return queue->beside_in_doubt && !knows_beside(queue) &&

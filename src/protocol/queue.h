@@ -26,7 +26,8 @@ void queue_rewind(struct queue *queue);
 /* Sends the request that each contender needs (acquire_fsm_drive), except
  * PARKED contenders. */
 void queue_drive(struct queue *queue);
-/* Sends in a new connection what the contenders and the directory need. */
+/* Sends in a new connection the requests that the contenders and the directory
+ * need. */
 void queue_connected(struct queue *queue);
 /* Reports to this holder from now on, by NEWS_ALONE and NEWS_COMPANY, whether
  * other nodes are in its queue. */

@@ -61,7 +61,8 @@ static void before_gone(struct contender *c) {
   watch_drop(&c->before);
   if (contender_sees(c) && c->view.ahead == 2 && c->view.before_proves) {
     c->view.ahead = 1;
-    /* Between two writers there may be readers. */
+    /* For a reader, both nodes were writers: readers between them may hold
+     * now. */
     if (c->options.kind != KIND_READ) c->view.nearest_holds = true;
   } else {
     queue_position_watch_own(c);

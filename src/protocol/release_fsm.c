@@ -147,8 +147,8 @@ void acquire_fsm_fail(struct contender *c, const char *what, size_t length,
   acquire_fsm_deny(c, what, length, rc);
 }
 
-/* Gives the last transient refusal as the reason, because it may have kept the
- * contender out of the queue. */
+/* Refuses `c` with the last transient refusal as the reason, because that
+ * refusal may have kept `c` out of the queue. */
 void acquire_fsm_time_out(struct contender *c) {
   bool by_gate = c->gate_state == GATE_WAITS;
   const struct directory *d = &(by_gate ? c->gate : c)->queue->directory;

@@ -1,7 +1,7 @@
 /* The semaphore, by the protocol of Curator's InterProcessSemaphoreV2. An inner
  * mutex lets in one contender at a time. That contender creates a permit's node
- * and waits until there are at most `permits` of them. Only the contender
- * inside adds a permit, so the count can only fall meanwhile.
+ * and waits until there are at most `permits` of them. Only the holder of the
+ * inner mutex adds a permit, so the count can only fall meanwhile.
  *
  * So a permit has two contenders. One is in the queue of its path, as any
  * other; the other, its gate, is in the queue of inner mutexes. The permit
@@ -39,7 +39,8 @@ static void hear_gate(struct contender *gate, enum news news) {
   contender_settle_later(c);
 }
 
-/* Returns whether the session does not use the memory of the gate. */
+/* Returns whether the gate's memory can be used: no gate has begun, or the last
+ * one is over. */
 static bool gate_is_ours(const struct contender *c) {
   return c->gate_state == GATE_UNUSED || c->gate_state == GATE_FREE;
 }
@@ -83,7 +84,7 @@ static void enter(struct contender *c) {
 }
 
 /* Ends the gate of a permit that was granted or refused, so that the next
- * contender may enter. */
+ * contender can enter. */
 static void leave_gate(struct contender *c) {
   if (gate_is_ours(c)) return;
   if (c->gate->state == CONTENDER_HELD)

@@ -42,10 +42,9 @@ static void mine(struct contender *c) {
   acquire_fsm_be_first(c);
 }
 
-/* Reads and watches `holder` to find its owner.  If its watch is armed already,
+/* Reads and watches `holder` to find its owner. If its watch is armed already,
  * it may have been armed for another watcher of this session, such as a
- * barrier's waiter.  Then this contender has not seen the node, so it reads
- * it. */
+ * barrier's waiter. Then this contender has not seen the node, and reads it. */
 static void look_by(struct contender *c, struct watcher *watcher) {
   bool has_asked = watcher->watch;
   if (!watch_want(watcher, &contender_directory(c)->watches, NAME_UNFAIR))
@@ -72,7 +71,7 @@ static bool is_deleting(const struct contender *c) {
 }
 
 /* Deletes only the contender's node, because `holder` is gone or another
- * client's. A hold is lost. */
+ * client's. If the lock was held, the hold is lost. */
 static void lose_holder(struct contender *c) {
   if (c->own_node_gone)
     c->node.known = NODE_NONE;

@@ -233,10 +233,10 @@ void watch_drop(struct watcher *watcher) {
   dispose(w);
 }
 
-/* Calls all watchers. During its call, a watcher can make others leave, or new
- * ones join; new ones must not be called. So each watcher is moved to the end
- * of another list before its call. New watchers join that list, too. `wanted`
- * is raised by one meanwhile, so that the watch is not freed. */
+/* Calls all watchers. The call of a watcher can make others leave or new ones
+ * join; the new ones must not be called. So each watcher is moved to the end of
+ * another list before its call. New watchers join that list, too. `wanted` is
+ * raised by one meanwhile, so that the watch is not freed. */
 static void tell(struct watch *w, enum watch_news news,
                  const struct reply *reply) {
   struct watcher *left = w->watchers;

@@ -1,5 +1,5 @@
---- nginx and OpenResty: one session for each worker.
-require "zklock" -- first: it explains errors of loading
+--- nginx and OpenResty: gives each worker one session for all its requests.
+require "zklock" -- first, because it explains errors of loading
 local Board = require "zklock.ngx.board"
 local bytes = require "zklock.bytes"
 local check = require "zklock.check"
@@ -11,14 +11,14 @@ local settings = require "zklock.settings"
 local sessions = require "zklock.session"
 local status = require "zklock.ngx.status"
 
--- The most sessions of a worker, because each has a thread and a connection.
--- More than this means that requests pass different options by mistake.
+-- The most sessions of a worker: each has a thread and a connection.  If there
+-- are more, requests probably pass different options by mistake.
 local MOST = 32
 
--- The sessions, by hosts and options: `{ session =, hosts =, options =, index
--- = }`.
+-- The worker's sessions, by hosts and options, as text: `{ session =, hosts =,
+-- options =, index = }`.
 local known = {}
-local last -- the last opened one
+local last -- the one that was opened last
 
 local function by_index(a, b) return a.index < b.index end
 
@@ -39,7 +39,7 @@ local function log(level, message)
   ngx.log(ngx[levels[level]] or ngx.NOTICE, "zklock: ", message)
 end
 
--- An object that can be called is compared by identity.
+-- The numbers of callable objects, which are compared by identity.
 local objects, count = setmetatable({}, { __mode = "k" }), 0
 
 local function number_of(object)
@@ -50,9 +50,10 @@ local function number_of(object)
   return "object " .. objects[object]
 end
 
--- Returns the same text for equal values.  A function is identified by where
--- it was written, because a handler creates a new one each time.  Options are
--- not deeply nested.
+-- Returns a text of a value that is the same for equal values.  For a function,
+-- it is the place where the function was written, because a handler creates a
+-- new function each time.  Options are not deeply nested, so it stops at a
+-- depth of 4.
 local function describe(value, depth)
   local meta = getmetatable(value)
   if type(value) == "function" then
@@ -88,7 +89,8 @@ end
 ---@type zklock.ngx.Module
 local M = { escape = escaping.escape, unescape = escaping.unescape }
 
--- Returns the names of differing options; not values, which may be secrets.
+-- Returns the names of the options that differ, for a message.  Omits their
+-- values, which can be secrets.
 local function differences(a, b)
   local names, seen = {}, {}
   for _, options in ipairs { a.options, b.options } do
@@ -105,7 +107,8 @@ local function differences(a, b)
   return table.concat(names, ", ")
 end
 
--- Drops closed sessions, and raises if there are too many open ones.
+-- Drops closed sessions; raises an error if the worker has no room for one
+-- more.
 local function check_room(hosts, options)
   local open = 0
   for key, one in pairs(known) do
@@ -122,8 +125,8 @@ local function check_room(hosts, options)
     differences(last, { hosts = hosts, options = options }))
 end
 
--- Returns the smallest free index.  It stays the same after a reload if
--- handlers open their sessions in the same order.
+-- Returns the smallest free index.  If handlers open their sessions in the same
+-- order after a reload, each session gets the same index again.
 local function new_index()
   local taken, index = {}, 1
   for _, one in pairs(known) do taken[one.index] = true end
@@ -146,13 +149,13 @@ local function open(key, hosts, options)
   for name, value in pairs(options or {}) do last.options[name] = value end
   known[key] = last
   local adapter = session._engine.adapters:for_waiting()
-  adapter.arm() -- so that log lines reach nginx without any waiter
+  adapter.arm() -- so that log lines reach nginx even if no task waits
   return session
 end
 
---- Returns this worker's session with these hosts and options, as of
--- zklock.connect.  The first call opens it and does not wait.  Calls that need
--- the connection wait for it within their own timeout.
+--- Returns this worker's session with these hosts and options, which are those
+-- of zklock.connect.  The first call opens the session, and does not wait.
+-- Calls that need the connection wait for it within their own timeout.
 function M.session(hosts, options, ...)
   check.arguments("zklock.ngx.session(hosts, options)", nil, ...)
   local key = options == nil and hosts
@@ -163,13 +166,13 @@ function M.session(hosts, options, ...)
   return open(key, hosts, options)
 end
 
---- Serves the operators' page (doc/metrics.md).
+--- Answers the running request with the operators' page (doc/metrics.md).
 function M.status(options)
   return status.answer(board, options)
 end
 
---- Ends the waits and holds of the running request.  For log_by_lua, where
--- nginx does not report the end of a request (doc/nginx.md).
+--- Ends the waits and holds of the running request.  Handlers call it in
+-- log_by_lua if nginx does not report the end of their requests (doc/nginx.md).
 function M.cleanup()
   for _, one in pairs(known) do one.session._engine.adapters:cleanup() end
 end

@@ -1,23 +1,23 @@
---- copas, 2.0 and later: suspends its threads.  The reader is a thread that
--- lives while it is needed.
+--- The adapter for copas 2.0 and later: suspends copas threads.  Its reader,
+-- which calls step(), is a thread that runs while the adapter is armed.
 local copas = require "copas"
 assert(copas.wakeup, "copas 2.0 or later is needed")
 
 local pause = copas.pause or copas.sleep
 local pauseforever = copas.pauseforever or function() copas.sleep(-1) end
 
--- Passes a thread's error to copas's error handler.
+-- Passes the error of a callback to copas's error handler.
 local function raise(problem) copas.addthread(error, problem, 0) end
 
 return { new = function(session)
   local A, fd = {}, session:fd()
-  local armed, source -- the reader's source, which copas takes for a socket
+  local armed, source -- the reader as a source, like a socket for copas
 
   local function read()
     local mine = { reader = coroutine.running() }
     local function is_over() return not armed or source ~= mine end
     function mine.getfd() return fd end
-    mine.dirty = is_over -- then select() at once reports it readable
+    mine.dirty = is_over -- true: select() at once takes it for readable
     function mine.settimeout() return 1 end
     function mine.close() return 1 end
     function mine.receive()

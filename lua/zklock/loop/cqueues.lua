@@ -1,9 +1,10 @@
---- cqueues: suspends tasks (cq:wrap) of any controller.  The reader is a task
--- that lives while it is needed.
+--- The adapter for cqueues: suspends the tasks (cq:wrap) of any controller.
+-- Its reader, which calls step(), is a task that runs while the adapter is
+-- armed.
 local cqueues = require "cqueues"
 local condition = require "cqueues.condition"
 
--- Raises a task's error from the controller's step or loop.
+-- Makes the controller's step or loop raise the error of a callback.
 local function raise(problem) cqueues.running():wrap(error, problem, 0) end
 
 local function new(session)
@@ -49,7 +50,8 @@ local function new(session)
   return A
 end
 
--- Each controller has its own reader, which the collector takes with it.
+-- By controller: each has an adapter and a reader of its own, which the
+-- collector takes together with the controller.
 local makers = setmetatable({}, { __mode = "k" })
 
 return { here = function()

@@ -1,11 +1,10 @@
---- Here: finds which of the known loops runs the calling code now.  Each
--- function returns:
+--- Here: finds which of the known loops runs the calling code now. Checks only
+-- what the program has loaded, and loads nothing. Each function returns:
 --   "task"      its adapter can suspend the caller
---   "nested"    the caller is a coroutine inside a task: the loop cannot see
---               it, unless its resumer passes the loop's yields on
---   "callback"  the loop runs, and the caller cannot be suspended
+--   "nested"    the caller is a coroutine inside a task: it can be suspended
+--               only if the code that resumes it passes on the loop's yields
+--   "callback"  the loop runs, but the caller cannot be suspended
 --   nil         the loop does not run
--- They check what the program has loaded, and load nothing.
 local here = {}
 
 local function in_coroutine()
@@ -44,8 +43,8 @@ function here.copas()
   return in_coroutine() and "task" or "callback"
 end
 
--- Checks for luv, which does not know coroutines. Any coroutine may wait for
--- its loop, even before the loop runs. Its callbacks run outside of coroutines.
+-- Any coroutine can wait for luv's loop, even before the loop runs, because luv
+-- does not know coroutines. Callbacks of luv run outside of coroutines.
 function here.luv()
   local uv = package.loaded.luv or package.loaded.uv
   if not uv then return nil end
@@ -53,7 +52,8 @@ function here.luv()
   return uv.loop_mode and uv.loop_mode() and "callback" or nil
 end
 
---- The names in the order of the checks: the most specific loop first.
+--- The names of the loops in the order of the checks: from the most specific
+-- loop to luv, which takes any coroutine for its task.
 here.names = { "ngx", "skynet", "cqueues", "copas", "luv" }
 
 return here

@@ -5,15 +5,15 @@
 --                       session:step().  Makers of this directory also get the
 --                       session's engine
 --   here()              optional, in this directory: returns the maker for the
---                       running code; nil: this loop does not run it
+--                       running code; nil if this loop does not run it
 -- The parts of A.  `w` is a wait.  A can store its own fields in it, and reads
 -- w.done, which is true when the wait is over.
 --   A.wait(w, timeout)  suspends the caller until A.wake(w), or the timeout;
---                       may return early
---   A.wake(w)           never yields, blocks or raises
---   A.arm(), A.disarm() optional: the loop must watch the fd from now on,
---                       because a task waits or a callback is expected; or it
---                       need not any more
+--                       can return early
+--   A.wake(w)           ends A.wait(w); never yields, blocks or raises
+--   A.arm()             optional: makes the loop watch the fd from now on,
+--                       because a task waits or a callback is expected
+--   A.disarm()          optional: lets the loop stop watching the fd
 --   A.owner()           optional: returns what owns the running task's holds
 --   A.scope()           optional: returns the scope of the running request, if
 --                       there is one (ngx/scope.lua): `waits` and `guards`,
@@ -23,13 +23,13 @@
 --   A.is_leaving()      optional: returns whether the process is about to end
 --   A.cleanup()         optional: ends the scope of a request whose end A
 --                       cannot detect
---   A.reads_fd          optional: the host reads the wake-up's bytes itself
+--   A.reads_fd          optional: the loop reads the wake-up's bytes itself
 --   A.blocks            optional: A.wait blocks the thread and never yields
 --   A.close()           optional: called before the fd is closed, maybe again
 --
--- The adapters of this directory have the same parts in the same order: the
--- report of an otherwise unseen error, the reader, wait, wake, arm, disarm,
--- close.
+-- The adapters of this directory have these parts in the same order: a function
+-- that reports errors which nothing else would show, the reader, wait, wake,
+-- arm, disarm, close.
 local here = require "zklock.loop.here"
 local misuse = require "zklock.errors".misuse
 
@@ -41,18 +41,18 @@ for i, name in ipairs(known) do
   names[name], askers[i] = true, here[name]
 end
 
--- On 5.1 and LuaJIT the main chunk is not a coroutine; one name stands for it.
+-- Stands for the main chunk, which is not a coroutine in Lua 5.1 and LuaJIT.
 local MAIN = "main"
 
---- Returns the running task: the coroutine, or the name of the main chunk.
+--- Returns the running task: the coroutine, or MAIN in the main chunk.
 function loops.task()
   local running, is_main = coroutine.running()
   if running == nil or is_main then return MAIN end
   return running
 end
 
--- PUC 5.1 cannot yield across pcall, so code inside one cannot wait in a
--- coroutine.
+-- Functions inside which a coroutine cannot wait in PUC Lua 5.1, because it
+-- cannot yield across them.
 local fences = { [pcall] = true, [xpcall] = true }
 
 local function is_fenced()
@@ -67,7 +67,7 @@ local function is_fenced()
   return info ~= nil
 end
 
---- Raises if the running task cannot be suspended.
+--- Raises an error if the running task cannot be suspended.
 function loops.check_fence(adapter)
   if adapter.blocks or not is_fenced() then return end
   misuse("on Lua 5.1 nothing can wait inside with_lock, a callback or pcall "
@@ -75,25 +75,26 @@ function loops.check_fence(adapter)
     .. "release, or loop = \"poll\"")
 end
 
---- Returns whether the calling code runs in the main chunk.
+--- Returns whether the calling code runs in the main chunk, not in a coroutine.
 function loops.in_main()
   return loops.task() == MAIN
 end
 
--- Modules of adapters, by name, loaded on demand.
+-- The modules of adapters, by name; loaded when they are first used.
 local modules = setmetatable({}, { __index = function(self, name)
   self[name] = require("zklock.loop." .. name)
   return self[name]
 end })
 
--- Returns a maker `{ new = }`: one for all, or the result of `here()`.
+-- Returns a maker, `{ new = }`, of the loop's adapters: its module, or the
+-- result of the module's `here()`.
 local function adapter_of(name)
   local adapter = modules[name]
   if adapter.here then return adapter.here() end
   return adapter
 end
 
---- Checks the option `loop`.
+--- Checks the option `loop`, and returns it; "auto" if it is nil.
 function loops.check(loop)
   if loop == nil then return "auto" end
   if type(loop) == "table" then
@@ -130,7 +131,8 @@ local UNKNOWN = "this coroutine belongs to a scheduler that is not known "
 local kinds_of_task = { ngx = "timer (ngx.timer.at)", luv = "coroutine",
   cqueues = "task (cq:wrap)", copas = "thread (copas.addthread)" }
 
--- Returns which of the possible loops runs here, and how: see here.lua.
+-- Returns which of the possible loops runs the calling code, and in which way:
+-- see here.lua.
 local function running(loop)
   if loop ~= "auto" then return loop, here[loop] and here[loop]() end
   for i = 1, #askers do
@@ -139,12 +141,13 @@ local function running(loop)
   end
 end
 
--- Returns the maker of the adapter that suspends the caller; or nil and a
+-- Returns the maker of the adapter that can suspend the caller; or nil and a
 -- message.
 local function choose(loop)
   if type(loop) == "table" then return loop end
   local name, place = running(loop)
-  -- A user who names the loop may know that its yields are passed on.
+  -- With "nested": a user who names the loop may know that the yields are
+  -- passed on.
   if place == "callback" or place == "nested" and loop == "auto" then
     local where = name == "ngx" and "nginx's phase " .. ngx.get_phase() or name
     return nil, IN_CALLBACK:format(where, kinds_of_task[name])
@@ -158,30 +161,32 @@ local function choose(loop)
   return adapter_of(loop), loop .. " does not run here"
 end
 
---- Returns the maker of the adapter for a call that must wait now.
+--- Returns the maker of the adapter that suspends the caller; raises an error
+-- if none can.
 function loops.find(loop)
   local maker, complaint = choose(loop)
   if not maker then misuse("%s", complaint) end
   return maker
 end
 
---- Returns the maker for the running loop, for calls that do not wait.
+--- Returns the maker of the running loop's adapter, for calls that do not wait.
 function loops.peek(loop)
   local name, place
   if type(loop) == "string" then name, place = running(loop) end
   return place and adapter_of(name) or choose(loop) or adapter_of "poll"
 end
 
--- Returns whether a C function keeps the running task from being suspended.
--- On PUC 5.1 this is not known.
+-- Returns whether the running coroutine cannot be suspended, because a C
+-- function has called it.  In PUC Lua 5.1 this is not known, and it returns a
+-- false value.
 local isyieldable = coroutine.isyieldable
 
 local function is_stuck()
   return isyieldable and not isyieldable() and not loops.in_main()
 end
 
---- Returns whether a callback may run in a call that does not wait.  It may not
--- run in some phases of nginx, or if the callback itself could not wait there.
+--- Returns whether a callback is allowed to run inside a call that does not
+-- wait.  It is not in some phases of nginx, and not if it could not wait there.
 -- A task then runs it later.
 function loops.allows_callbacks(loop)
   if is_stuck() and not loops.may_block(loop) then return false end
@@ -190,7 +195,7 @@ function loops.allows_callbacks(loop)
   return name ~= "ngx" or place ~= "callback"
 end
 
---- Returns whether a call may block this thread for a moment.
+--- Returns whether a call is allowed to block this thread for a moment.
 function loops.may_block(loop)
   return type(loop) ~= "table" and choose(loop) == adapter_of "poll"
 end

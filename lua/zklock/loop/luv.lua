@@ -1,11 +1,11 @@
---- luv: suspends any coroutine, under libuv's loop.  In the main chunk, outside
--- of uv.run, a wait runs the loop.
+--- The adapter for luv: suspends any coroutine, under libuv's loop.  In the
+-- main chunk, outside of uv.run, a wait runs the loop itself.
 local loops = require "zklock.loop"
 local uv = require "luv"
 
--- Closes a handle.  At the program's end luv 1.44 crashes if a handle is not
--- fully closed, which takes an iteration of the loop.  If the loop is not
--- running, this function runs one, so its callers must expect callbacks.
+-- Closes a handle.  luv 1.44 crashes at the program's end if a handle is not
+-- fully closed, which takes an iteration of the loop.  If the loop does not
+-- run, this function runs an iteration, so callbacks can run in it.
 local function close(handle)
   handle:close()
   if not uv.loop_mode() then uv.run "nowait" end
@@ -19,7 +19,8 @@ local function after(seconds, fn)
   return timer
 end
 
--- Resumes a task.  Its error is raised in a callback of luv.
+-- Resumes a task.  If the task raises an error, a callback of luv raises it
+-- again.
 local function resume(task, ...)
   local ok, problem = coroutine.resume(task, ...)
   if ok then return end
@@ -27,12 +28,12 @@ local function resume(task, ...)
   after(0, function() error(problem, 0) end)
 end
 
--- Resumes a woken task from the loop, because a direct resume could run it in
--- the middle of another task.
+-- Makes the loop resume a woken task.  A direct resume could run the task in
+-- the middle of another one.
 local function resume_later(w)
   after(0, function()
     local task = w.task
-    w.task, w = nil, nil -- only the task may keep its future guard alive
+    w.task, w = nil, nil -- only the task may keep its guard alive
     if task and coroutine.status(task) == "suspended" then resume(task) end
   end)
 end
@@ -40,8 +41,8 @@ end
 return { new = function(session)
   local A, poll, armed = {}, nil, nil
 
-  -- Steps the session in a coroutine, so that a callback may wait. A stopped
-  -- handle keeps this function, so the function must not keep the session.
+  -- Calls step() in a coroutine, so that a callback can wait.  luv keeps this
+  -- function even when the handle is stopped, so it must not keep the session.
   local function read() resume(coroutine.create(armed.step), armed) end
 
   function A.wait(w, timeout)
@@ -65,7 +66,8 @@ return { new = function(session)
     poll:start("r", read)
   end
 
-  -- Called in the middle of a release, so it must not run the loop.
+  -- Called in the middle of a release, where callbacks must not run: so it does
+  -- not run the loop.
   function A.disarm()
     if not poll then return end
     poll:stop()

@@ -1,4 +1,5 @@
---- nginx and OpenResty: suspends handlers, timers and light threads.
+--- The adapter for nginx and OpenResty: suspends handlers, timers and light
+-- threads.
 local reader = require "zklock.ngx.reader"
 local scopes = require "zklock.ngx.scope"
 local semaphore = require "ngx.semaphore"
@@ -11,9 +12,9 @@ return { new = function(_, engine)
   A.scope, A.owner, A.cleanup = scopes.finder(engine)
   A.is_leaving = ngx.worker.exiting
 
-  -- Suspends the thread. nginx may drop the timer of a reader
-  -- (lua_max_running_timers); then a wait starts another reader. If nginx
-  -- starts no timer, the waits check for events themselves.
+  -- Suspends the thread. nginx can drop the timer in which a reader should
+  -- begin (lua_max_running_timers); then a wait starts another reader. If nginx
+  -- starts no timer at all, the waits check for events themselves.
   function A.wait(w, timeout)
     A.arm()
     w.semaphore = w.semaphore or semaphore.new()
@@ -30,8 +31,8 @@ return { new = function(_, engine)
     end
   end
 
-  -- Wakes a thread that still waits. A killed thread has left the semaphore,
-  -- and no other code notices that.
+  -- Wakes the thread if it still waits. A killed thread no longer waits at the
+  -- semaphore. Only this call finds that out, and abandons its wait.
   function A.wake(w)
     if w.parked and w.semaphore:count() < 0 then
       w.semaphore:post(1)
@@ -48,7 +49,7 @@ return { new = function(_, engine)
     if not engine.state.is.left then engine.core:nudge() end
   end
 
-  A.close = A.nudge -- the reader ends by itself
+  A.close = A.nudge -- wakes the reader, which then ends by itself
 
   scopes.at_exit(A)
   return A

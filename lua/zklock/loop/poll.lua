@@ -1,4 +1,4 @@
---- The loop of plain scripts: a wait blocks the thread in poll(2).
+--- The adapter of plain scripts: a wait blocks the thread in poll(2).
 return {
   new = function(_, engine)
     local A = { blocks = true }

@@ -1,9 +1,10 @@
---- skynet: suspends the tasks of a service.  skynet's socket thread reads the
--- fd; the reader is a task that lives as long as the session.
+--- The adapter for skynet: suspends the tasks of a service.  skynet's socket
+-- thread reads the fd.  The reader, which calls step(), is a task that lives as
+-- long as the session.
 local skynet = require "skynet"
 local socket = require "skynet.socket"
 
--- Passes a task's error to the service's error log.
+-- Passes the error of a callback to the service's error log.
 local function raise(problem) skynet.fork(error, problem, 0) end
 
 return { new = function(session)
@@ -22,7 +23,7 @@ return { new = function(session)
   end
 
   function A.wait(w, timeout)
-    -- A callback waits, so another task must read.
+    -- If a callback waits in the reader, another task must read.
     if coroutine.running() == reader then skynet.fork(read) end
     w.token = w
     if timeout then
@@ -34,8 +35,8 @@ return { new = function(session)
 
   function A.wake(w) if w.token then skynet.wakeup(w) end end
 
-  -- Returns a new owner for each acquisition. skynet reuses its coroutines, so
-  -- a coroutine cannot own a hold.
+  -- Returns a new owner for each acquisition.  A coroutine cannot be the owner,
+  -- because skynet uses it again for other tasks.
   function A.owner() return {} end
 
   function A.close()

@@ -1,10 +1,10 @@
 --- Board: shares the reports of all workers of an nginx, so that the worker
--- that serves the page can show all of them.
+-- that serves the operators' page can show all of them.
 --
--- Each worker with a session writes a report into a shared dictionary, each
--- second, under its process id; an old report expires after LIFE. The threads
--- that read the sessions' events (reader.lua) call Board:turn, which writes it.
--- A report is plain: `{ worker =, pid =, time =, leaving =, too_large =,
+-- Every second, each worker with a session writes a report into a shared
+-- dictionary, under its process id; a report expires after LIFE. The report is
+-- written by Board:turn, which the readers of the sessions (reader.lua) call. A
+-- report has only data: `{ worker =, pid =, time =, leaving =, too_large =,
 -- sessions = }`; each session is a snapshot of census.read with its `index`.
 local census = require "zklock.census"
 local core = require "zklock.core"
@@ -17,22 +17,22 @@ Board.__index = Board
 
 local DICTIONARY, PREFIX = "zklock", "worker "
 local PERIOD, LIFE = 1, 4 -- seconds
--- The holds and waits of a session that are listed: the oldest ones.
+-- How many holds, and how many waits, of a session a report lists: the oldest.
 local ROWS = 50
 
---- `list()`: returns this worker's open sessions, `{ index =, session = }`
--- each.
+--- Makes this worker's board. `list()` returns the worker's open sessions, as
+-- `{ index =, session = }`.
 function Board.new(list)
   return setmetatable({
     list = list,
-    due = 0, -- when the next report is to be written
-    leaving = false, -- as of the last report
+    due = 0, -- when the next report must be written
+    leaving = false, -- whether the last report said so
     complained = false,
   }, Board)
 end
 
---- Returns how often turn() must be called, in seconds; nil if there is no
--- dictionary.
+--- Returns the seconds within which turn() must be called again; nil if there
+-- is no dictionary.
 function Board.period() return ngx.shared[DICTIONARY] and PERIOD end
 
 local function first_of(rows)
@@ -44,12 +44,12 @@ local function read_session(one)
   snapshot.index = one.index
   snapshot.holds = first_of(snapshot.holds)
   snapshot.waits = first_of(snapshot.waits)
-  snapshot.counters.wait_histogram = nil -- the locks have their own
+  snapshot.counters.wait_histogram = nil -- it is already in the locks' meters
   return snapshot
 end
 
--- Returns this worker's report. Without `list`, the report says only that there
--- was no room for its sessions.
+-- Returns this worker's report. Without `list`, the report has no sessions, and
+-- says that they were too large for the dictionary.
 local function report_of(list)
   local sessions = {}
   for i, one in ipairs(list or {}) do sessions[i] = read_session(one) end
@@ -58,8 +58,9 @@ local function report_of(list)
     sessions = sessions }
 end
 
--- Writes this worker's report, and returns its text.  A report for which there
--- is no room evicts no other report.
+-- Writes this worker's report into the dictionary, and returns its text. If
+-- there is no room, writes a report without sessions; never evicts another
+-- report.
 local function put(self, dict, mine)
   local key, text = PREFIX .. mine.pid, json.write(mine)
   local ok, problem = dict:safe_set(key, text, LIFE)
@@ -76,8 +77,8 @@ local function put(self, dict, mine)
   return text
 end
 
---- Lets other workers see this worker's report, if there is a dictionary and
--- the last report is old. Must be called at each turn of a session's reader.
+--- Writes this worker's report, if the last one is old and there is a
+-- dictionary. Each reader calls this after each step of its session.
 function Board:turn()
   local dict, is_leaving = ngx.shared[DICTIONARY], ngx.worker.exiting()
   local is_due = core.now() >= self.due or is_leaving ~= self.leaving
@@ -86,7 +87,8 @@ function Board:turn()
   put(self, dict, report_of(self.list()))
 end
 
---- Must be called when the reader of a session ends.
+--- Called when the reader of a session has ended: writes a report without the
+-- session, or deletes the report if no session is left or the worker exits.
 function Board:leave()
   self.due = 0
   if self.list()[1] and not ngx.worker.exiting() then return self:turn() end
@@ -94,8 +96,8 @@ function Board:leave()
   if dict then dict:delete(PREFIX .. ngx.worker.pid()) end
 end
 
--- Reading.  The fields that the page and the metrics need, with values of their
--- types; `each`: all items are such ones; {}: all are numbers.
+-- Reading. SHAPE has the fields that the page and the metrics need, with values
+-- of the right types. `each`: all items have this shape; {}: all are numbers.
 
 local counts = { each = { path = "", mode = "", n = 0 } }
 
@@ -131,14 +133,15 @@ local function fits(value, shape)
   return #value == #shape
 end
 
--- Returns the report of a text; nil if another program has written it.
+-- Returns the report that the text contains; nil if the text has another shape,
+-- because another program has written it.
 local function read_report(text)
   local ok, one = pcall(json.read, text)
   return ok and fits(one, SHAPE) and one or nil
 end
 
--- Returns the place of a worker among the others, as text. A leaving worker has
--- a place of its own, at the end.
+-- Returns a text that identifies a worker and sorts the workers. A leaving
+-- worker has one of its own, at the end: its number belongs to its successor.
 local function place_of(one)
   return one.leaving and ("leaving %10d"):format(one.pid)
     or ("%5s"):format(one.worker)
@@ -146,17 +149,17 @@ end
 
 local function by_place(a, b) return place_of(a) < place_of(b) end
 
--- Adds a report. Of two reports of one place the newer one counts, because a
--- worker may have replaced another.
+-- Adds a report. If two reports are of one place, the newer one counts, because
+-- a new worker has replaced another.
 local function add(places, one)
   local other = places[place_of(one)]
   if not other or other.time < one.time then places[place_of(one)] = one end
 end
 
---- Returns the reports of all workers, each with its `text`, this worker's as
--- of now, and whether there is a dictionary.  It writes this worker's report
--- before it reads, so the next answer knows at least as much, and no counter
--- ever falls.  Calls `pause()` now and then.
+--- Returns the reports of all workers, each with its `text`; and whether there
+-- is a dictionary. This worker's report is made now. It is written before the
+-- others are read, so a later answer of any worker is never older, and no
+-- counter ever falls. Calls `pause()` now and then.
 function Board:read(pause)
   local mine, dict = report_of(self.list()), ngx.shared[DICTIONARY]
   local places, reports, text = {}, {}, nil

@@ -1,5 +1,5 @@
---- HTML: writes texts, times, tables and histograms of the operators' page.
--- All foreign text passes through html.text.
+--- HTML: formats the texts, times, tables and histograms of the operators'
+-- page.  All foreign text passes through html.text, which escapes it.
 local bytes = require "zklock.bytes"
 local decimal = require "zklock.decimal"
 local Meters = require "zklock.meters"
@@ -10,12 +10,12 @@ local html = {}
 local marks = { ["&"] = "&amp;", ["<"] = "&lt;", [">"] = "&gt;",
   ['"'] = "&quot;", ["'"] = "&#39;" }
 
---- Escapes any text.
+--- Returns any value as text, escaped for HTML.
 function html.text(text)
   return (plain.text(tostring(text)):gsub("[&<>\"']", marks))
 end
 
---- 0.0123 → "12 ms", 75 → "1 min 15 s"
+--- Formats a time: 0.0123 → "12 ms", 75 → "1 min 15 s".
 function html.seconds(seconds)
   if seconds == math.huge then return "no limit" end
   if seconds < 0.9995 then
@@ -30,24 +30,25 @@ function html.seconds(seconds)
     math.floor(whole % 3600 / 60))
 end
 
---- Writes a name on one line; html.wide_code may wrap it.
+--- Formats a name on one line; html.wide_code may break it into several.
 function html.code(value) return "<code>" .. html.text(value) .. "</code>" end
 
 function html.wide_code(value)
   return '<code class="wide">' .. html.text(value) .. "</code>"
 end
 
---- Colours HTML: "good", "warn", "bad", "faint".
+--- Gives HTML a colour; `class`: "good", "warn", "bad" or "faint".
 function html.mark(class, value)
   return ('<span class="%s">%s</span>'):format(class, value)
 end
 
---- Colours a number that should be zero.
+--- Gives a number that should be zero a colour if it is not.
 function html.unless_zero(class, n)
   return n > 0 and html.mark(class, n) or n
 end
 
---- `{ timeout = 2, busy = 1, auth = 0 }` → "busy 1, timeout 2"
+--- Lists the counts that are not 0: `{ timeout = 2, busy = 1, auth = 0 }` →
+-- "busy 1, timeout 2".
 function html.words(counts)
   local parts = {}
   for word, n in pairs(counts) do
@@ -87,7 +88,7 @@ local function name_of(i)
     or "more than " .. html.seconds(Meters.bounds[i - 1])
 end
 
--- Draws a bar; even a small count stays visible.
+-- Draws the bar of a bucket; a small count still gets a visible bar.
 local function bar(i, n, most)
   local high = n > 0 and math.max(2, n / most * HIGH) or 0.7
   return ('<rect class="%s" x="%d" y="%s" width="%d" height="%s"><title>'
@@ -96,7 +97,7 @@ local function bar(i, n, most)
     decimal.format("%.1f", high), name_of(i), n)
 end
 
--- Writes the bound below which this share (0 to 1) of a histogram lies.
+-- Returns the bound below which a share (0 to 1) of a histogram's values lies.
 local function quantile(histogram, share)
   local n = 0
   for i, bound in ipairs(Meters.bounds) do
@@ -108,7 +109,7 @@ local function quantile(histogram, share)
   return "over " .. html.seconds(Meters.bounds[#Meters.bounds])
 end
 
---- Writes a histogram as bars, and in numbers.
+--- Draws a histogram as bars, with its median, mean and 99th percentile.
 function html.histogram(histogram)
   local most, bars = 0, {}
   if histogram.count == 0 then return html.mark("faint", "none yet") end
@@ -120,8 +121,8 @@ function html.histogram(histogram)
     html.seconds(histogram.sum / histogram.count), quantile(histogram, 0.99))
 end
 
---- Writes a table of buckets, to be opened: how many waits and holds are in
--- each.
+--- Returns a table that the user can open: how many waits and holds are in each
+-- bucket.
 function html.buckets(waits, holds)
   local rows = {}
   for i, n in ipairs(waits.buckets) do

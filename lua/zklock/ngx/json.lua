@@ -1,8 +1,8 @@
---- JSON: the text in which a worker reports to the others, and the answer for
--- programs, which is made of these texts.
+--- JSON: writes and reads the text in which a worker reports to the others. The
+-- answer for programs consists of these texts.
 --
--- Strings have one kind of escape, \u00XX, for quotes and backslashes.  Reports
--- keep the texts of paths as they are; json.plain makes them fit to be shown.
+-- The only escape in strings is \u00XX, for quotes and backslashes. All other
+-- bytes of paths stay as they are; json.plain makes them fit to be shown.
 local decimal = require "zklock.decimal"
 local plain = require "zklock.plain"
 
@@ -10,16 +10,16 @@ local json = {}
 
 local escapes = { ['"'] = "\\u0022", ["\\"] = "\\u005c" }
 
--- The tables that are objects even if they are empty.
+-- The keys of tables that are objects, even if they are empty.
 local objects = { refusals = true, losses = true, internal = true }
 
 local function is_finite(value)
   return type(value) ~= "number" or value - value == 0
 end
 
---- Returns the text of a value. Lists have no gaps; keys of objects are names;
--- numbers that are not finite are left out. `key`: the key of the value in the
--- table that contains it.
+--- Returns the text of a value. Lists must have no gaps, and keys of objects
+-- must be names. Omits numbers that are not finite. `key`: the key of the value
+-- in the table that contains it.
 function json.write(value, key)
   if type(value) == "string" then
     return '"' .. value:gsub('["\\]', escapes) .. '"'
@@ -27,7 +27,7 @@ function json.write(value, key)
     return decimal.format("%.14g", value)
   elseif type(value) ~= "table" then
     return tostring(value)
-  elseif key == "buckets" then -- most of a report: whole numbers
+  elseif key == "buckets" then -- much of a report: only whole numbers
     return "[" .. table.concat(value, ",") .. "]"
   end
   local parts = {}
@@ -43,7 +43,7 @@ function json.write(value, key)
   return "{" .. table.concat(parts, ",") .. "}"
 end
 
---- Makes a text of json.write valid JSON of visible characters.
+--- Turns a text of json.write into valid JSON of visible characters.
 function json.plain(text)
   return (text:gsub("[^ -~]+", function(run)
     return (plain.text(run):gsub("\\", escapes))
@@ -55,7 +55,8 @@ local words = { ["true"] = true, ["false"] = false }
 
 local function unescape(digits) return string.char(tonumber(digits, 16)) end
 
--- Returns the value at `i`, and the index after it; nil if there is none.
+-- Returns the value that begins at `i`, and the index after it; nil if there is
+-- none.
 local function read(text, i)
   local string, after = text:match('^"([^"]*)"()', i)
   if string then return string:gsub("\\u00(%x%x)", unescape), after end
@@ -73,7 +74,8 @@ local function read(text, i)
   if i then return value, i + 1 end
 end
 
---- Returns the value of a text of json.write; nil if it is none.
+--- Returns the value from which json.write has made this text; nil if the text
+-- is not valid.
 function json.read(text)
   local value, after = read(text, 1)
   if after == #text + 1 then return value end

@@ -1,7 +1,9 @@
---- Page: the operators' page.  Plain HTML, without scripts or external files.
+--- Page: writes the operators' page, in plain HTML without scripts or external
+-- files.
 --
--- First the problems, in sentences; then connections, holders, and waiters with
--- the contenders ahead of them; then the history, by path.
+-- The page begins with the problems, in sentences.  Then come the connections,
+-- the holders, the waiters with the contenders ahead of them, and the history
+-- by path.
 local bytes = require "zklock.bytes"
 local html = require "zklock.ngx.html"
 local tally = require "zklock.tally"
@@ -11,13 +13,13 @@ local unless_zero, wide = html.unless_zero, html.wide_code
 
 local page = {}
 
--- The paths on the page.  A program with a path for each user has far more.
+-- The most paths on the page.  A program with a path for each user has far
+-- more.
 local PATHS = 100
 
--- The lists and totals that the page shows, from all workers' reports
--- (board.lua).
+-- Lists and totals, which the page makes from all workers' reports (board.lua).
 
--- Adds a session's counts to those of all sessions to the same servers.
+-- Adds a session's counts to those of all sessions that use the same servers.
 local function add_paths(all, known, session)
   local full = tally.fill(session)
   for _, row in ipairs(full.rows) do
@@ -33,7 +35,8 @@ local function add_paths(all, known, session)
   all.up = all.up + full.up
 end
 
--- Sorts rows: those that need attention come first.
+-- Sorts rows by urgency: the paths with the most waiters come first, then those
+-- with the most losses.
 local function by_urgency(a, b)
   for _, field in ipairs { "waiting", "lost", "holding", "granted" } do
     if a[field] ~= b[field] then return a[field] > b[field] end
@@ -54,8 +57,8 @@ local function sort(all)
   table.sort(all.waits, by_age)
 end
 
---- Returns the lists and totals of these reports, and calls `pause()` now and
--- then: `{ sessions =, holds =, waits =, paths =, up =, held =, … }`.
+--- Returns the lists and totals of these reports: `{ sessions =, holds =, waits
+-- =, paths =, up =, held =, … }`.  Calls `pause()` now and then.
 function page.read(reports, pause)
   local all, known = { sessions = {}, holds = {}, waits = {}, paths = {},
     up = 0, held = 0, waiting = 0, losses = 0, expirations = 0,
@@ -82,7 +85,7 @@ function page.read(reports, pause)
   return all
 end
 
--- Whether all is well, and the problems if not.
+-- The verdict: whether all is well, and otherwise the problems.
 
 local function plural(n, one, many)
   return ("%d %s"):format(n, n == 1 and one or many)
@@ -157,7 +160,7 @@ local function tell_facts(all)
   return '<dl class="facts">' .. table.concat(facts, "\n") .. "</dl>"
 end
 
--- Writes which workers the page covers.
+-- Says which workers the page covers.
 local function tell_share(given)
   if not given.is_shared and given.workers > 1 then
     return ("<p>This tells only of the worker that has answered (%s, of %d). "
@@ -189,8 +192,8 @@ local function place(session)
     .. (report.leaving and " " .. mark("warn", "leaving") or "")
 end
 
--- Writes a table of the rows that `make(row, i)` returns for the items.
--- `more`: how many items are left out.
+-- Returns a table with one row for each item, as `make(item, i)` returns it.
+-- `more`: how many further items are not shown.
 local function tabulate(name, nothing, heads, items, make, more)
   local rows = {}
   for i, item in ipairs(items) do rows[i] = make(item, i) end
@@ -237,7 +240,7 @@ local function path_row(row)
     html.histogram(row.holds) .. html.buckets(row.waits, row.holds) }
 end
 
--- Sums all rows beyond PATHS into one.
+-- Replaces all rows beyond PATHS with one row, their sum.
 local function cut(paths, location)
   local n = #paths - PATHS
   if n <= 0 then return end
@@ -258,7 +261,7 @@ local function tell_paths(given, all)
     end)
 end
 
--- The contenders ahead of waiters.
+-- The contenders ahead of this process's waiters.
 
 local function tell_queue(time, queue)
   if queue.problem then

@@ -1,5 +1,5 @@
---- Reader: the light thread of a session in nginx.  It waits at the private
--- Unix socket that announces events, and runs the session's step().
+--- Reader: the light thread that calls step() of a session in nginx.  It waits
+-- for data at a private Unix socket, by which the core announces events.
 local core = require "zklock.core"
 local plain = require "zklock.plain"
 local scopes = require "zklock.ngx.scope"
@@ -9,16 +9,17 @@ local function is_open(weak)
   return weak[1] and not weak[1].state.is.left
 end
 
--- Returns whether the reader may end, so that the worker can exit, or the
--- collector can take a Lua state that serves one request.
+-- Returns whether the reader may end when it has nothing to do.  It may if the
+-- worker must exit, or if this Lua state serves only one request, so that the
+-- collector can take it.
 local function may_leave()
   return not scopes.lasts or ngx.worker.exiting()
 end
 
--- Runs each callback in a thread of its own, because it may wait.  Ended
--- threads must be waited for, because nginx keeps them otherwise.  `running`:
--- how many have not ended.  The reader stays as long as they run, because only
--- it could end what they hold.
+-- Returns `spawn`, which runs each callback in a thread of its own, because a
+-- callback may wait.  Ended threads must be waited for, because nginx keeps
+-- them otherwise.  `running`: how many threads have not ended.  As long as some
+-- run, the reader stays, because nothing else could end what they hold.
 local function spawner(weak)
   local reader, threads, tasks = coroutine.running(), {}, { running = 0 }
 
@@ -44,18 +45,18 @@ local function spawner(weak)
 end
 
 local reader = {
-  board = false, -- the object to which the worker's readers report, if any
+  board = false, -- the worker's Board, if any
 }
 
--- Reports to the other workers; an error must not end the reader.
+-- Calls a method of the board; an error in it must not end the reader.
 local function report(method)
   if not reader.board then return end
   local ok, problem = pcall(reader.board[method], reader.board)
   if not ok then ngx.log(ngx.ERR, plain.problem(problem)) end
 end
 
--- Steps the session; logs errors of callbacks.  Returns false if the reader
--- must end.
+-- Calls the session's step(), and logs errors of callbacks.  Returns false if
+-- the reader must end.
 local function turn(weak, tasks)
   local engine = weak[1]
   if not engine or engine.state.is.left then return false end
@@ -74,7 +75,8 @@ local function turn(weak, tasks)
     or waits.exist(engine.waits)
 end
 
--- Returns the socket; nil if it cannot be opened, or is no longer needed.
+-- Returns the socket; nil if it cannot be opened, or the session has been
+-- closed.
 local function connect(weak)
   if not is_open(weak) then return nil end
   local handle, socket = weak[1].core, ngx.socket.tcp()
@@ -89,10 +91,11 @@ local function connect(weak)
     plain.text(tostring(problem)))
 end
 
--- Waits until the socket has data or the wait times out: returns true; false if
--- the socket is broken. nginx closes it when worker_shutdown_timeout has
--- passed. A timer notices the shutdown only in this way, because it has no
--- connection to a client that nginx could close.
+-- Waits until the socket has data or the wait times out: returns true.  Returns
+-- false if the socket is broken. nginx closes the socket when
+-- worker_shutdown_timeout has passed.  The reader, a timer, notices this only
+-- by the socket, because it has no connection to a client that nginx could
+-- close.
 local function hear(socket)
   local _, problem = socket:receiveany(64)
   if not problem or problem == "timeout" then return true end
@@ -101,12 +104,13 @@ local function hear(socket)
   return false
 end
 
--- Used without a socket: the seconds between two checks for events, and how
--- many checks before the socket is opened again.
+-- Without a socket: LOOK is the number of seconds between two checks for
+-- events, and LOOKS the number of checks before the socket is opened again.
 local LOOK, LOOKS = 0.05, 200
 
--- Reads until the reader must end.  An event that a broken socket has
--- announced is not lost, because the next step and each check find it.
+-- Calls step() whenever there may be events, until the reader must end.  An
+-- event that a broken socket has announced is not lost, because the next step()
+-- finds it.
 local function follow(me, weak)
   local tasks, looks, socket = spawner(weak), 0, connect(weak)
   repeat
@@ -122,11 +126,11 @@ local function follow(me, weak)
   if socket then socket:close() end
 end
 
-local PULSE, QUICK = 10, 1 -- seconds
+local PULSE, QUICK = 10, 1 -- seconds between two nudges
 
--- Nudges the session now and then.  nginx silently drops timers if too many
--- run, even the one that reports the worker's exit; a state that serves one
--- request has no such timer.
+-- Nudges the session now and then, so that the reader checks whether it must
+-- end.  nginx silently drops timers if too many run, even the one that reports
+-- the worker's exit; and a Lua state that serves one request has no such timer.
 local function beat(weak)
   repeat
     local board = reader.board
@@ -141,7 +145,7 @@ local function read(_, me, weak)
   me.began = true
   local address, pulse = core.running() or 0, ngx.thread.spawn(beat, weak)
   scopes.internal[address] = true
-  repeat -- waits rely on a reader
+  repeat -- again after an error: waits rely on a reader
     local ok, problem = pcall(follow, me, weak)
     me.reads = false
     if not ok then
@@ -155,9 +159,9 @@ local function read(_, me, weak)
   ngx.thread.kill(pulse)
 end
 
--- With its first timer a worker gets a connection for its timers.  If the
--- worker has already begun to exit, nginx does not close that connection, and
--- logs an alert.
+-- Whether this worker has started a timer.  With its first timer a worker gets
+-- a connection for timers.  If the worker has begun to exit by then, nginx does
+-- not close that connection, and logs an alert.
 local has_timers = false
 
 local function start_timer(...)
@@ -167,16 +171,18 @@ local function start_timer(...)
   return started
 end
 
--- Starts another reader if nginx has dropped the timer of the reader `me`.
+-- Starts another reader if nginx has dropped the timer in which the reader `me`
+-- should have begun.
 local function check(premature, me, weak)
   if premature or me.began or not weak[2] then return end
   me.replaced = true
   weak[2].arm()
 end
 
---- Begins to read for the engine `weak[1]`, whose adapter is `weak[2]`. Returns
--- `{ began =, reads =, left =, replaced = }`. The reader refers to the session
--- weakly, so that the collector can close an unused session.
+--- Starts a reader for the engine `weak[1]`, whose adapter is `weak[2]`.
+-- Returns its state: `{ began =, reads =, left =, replaced = }`.  The reader
+-- refers to the session only weakly, so that the collector can close an unused
+-- session.
 function reader.start(weak)
   local me = {}
   me.left = not start_timer(read, me, weak)
@@ -184,7 +190,7 @@ function reader.start(weak)
   return me
 end
 
---- Steps the session once, for a session without a reader.
+--- Calls step() once, for a session that has no reader.
 function reader.look(weak) turn(weak, spawner(weak)) end
 
 return reader

@@ -1,25 +1,24 @@
---- Scope: the waits, guards and callbacks of an nginx request, which end with
--- the request, in whatever way it ends.
+--- Scope: the waits and guards of an nginx request.  They end with the request,
+-- in whatever way it ends, and its callbacks are not called any more.
 local core = require "zklock.core"
 local waits = require "zklock.wait"
 
 local Scope = {}
 Scope.__index = Scope
 
--- Makes the scope of a request. `living[number]` keeps it while it has waits or
--- guards.
+-- Makes the scope of a request.  `living[number]` refers to the scope while it
+-- has waits or guards, and so keeps it alive.
 function Scope.new(request, living, number)
   return setmetatable({
-    request = request, -- reports its end
+    request = request, -- knows whether it has ended
     living = living,
     number = number,
-    -- Whether a client can end the request. No client can end a timer's
-    -- request.
+    -- Whether a client can end the request, which it cannot in a timer.
     client = ngx.get_phase() ~= "timer",
     count = 0,
     waits = {},
-    -- Only the scope refers to the guard of a killed handler.  Without it the
-    -- collector would end the hold before finish() does.
+    -- Only this table refers to the guard of a killed handler.  Otherwise the
+    -- collector would take the guard, and end the hold before finish() does.
     guards = {},
   }, Scope)
 end
@@ -29,7 +28,7 @@ function Scope:has_ended()
   return self.request:has_ended()
 end
 
---- Adds a thing to `set`, which is `scope.waits` or `scope.guards`.
+--- Adds a wait or a guard to `set`, which is `scope.waits` or `scope.guards`.
 function Scope:add(set, thing)
   set[thing] = true
   self.count = self.count + 1
@@ -55,8 +54,8 @@ function Scope:finish()
   self.living[self.number] = nil
 end
 
--- Where nginx does not report the end of a request, ngx.ctx keeps the scope,
--- and only zklock.ngx.cleanup() ends it.
+-- The request of a scope whose end nginx does not report.  ngx.ctx keeps such a
+-- scope, and only zklock.ngx.cleanup() ends it.
 local Untold = {}
 Untold.__index = Untold
 function Untold:has_ended() return self.ended end
@@ -64,32 +63,34 @@ function Untold:set_ended() self.ended = true end
 function Untold.mark() end
 
 local scopes = {
-  -- Whether this Lua state serves more than one request.  With lua_code_cache
-  -- off it serves only one.  A thread that runs on would keep the state alive.
+  -- Whether this Lua state serves more than one request.  It serves only one if
+  -- lua_code_cache is off; a thread that went on would then keep the state
+  -- alive.
   lasts = false,
   -- Whether nginx no longer waits for this worker (worker_shutdown_timeout).
   is_over = false,
   FOREVER = 2147483, -- seconds: the longest time for nginx
-  -- The adapters' own requests, by address.
+  -- The requests in which zklock's own threads run, by address.
   internal = {},
 }
 
--- A state that was loaded before the worker's first request serves all
--- requests.  The reference's tests load this without nginx.
+-- The process and the phase in which this file was loaded.  A Lua state that
+-- was loaded before the worker's first request serves all requests.  Tests of
+-- the reference load this file without nginx.
 local loaded_by = core.pid()
 local loaded_in = rawget(_G, "ngx") and ngx.get_phase()
 local first, first_address -- the first request of this state
 local leaving = setmetatable({}, { __mode = "k" })
 
--- Nudges the adapters when a worker begins to exit: then nginx runs its timers
--- at once. Also nudges now and then, because nginx complains of sockets without
--- traffic for weeks.
+-- Nudges the adapters when a worker begins to exit, because nginx then runs all
+-- timers at once.  Also nudges them every twelve days: nginx complains of
+-- sockets that have no traffic for weeks.
 local function watch_exit(premature)
   for adapter in pairs(leaving) do adapter.nudge() end
   return premature or ngx.timer.at(scopes.FOREVER / 2, watch_exit)
 end
 
---- Calls `adapter.nudge` when the worker begins to exit.
+--- Makes scopes call `adapter.nudge` when the worker begins to exit.
 function scopes.at_exit(adapter)
   leaving[adapter] = true
 end
@@ -108,18 +109,20 @@ local function note(request, address)
   end
 end
 
--- Phases of nginx in which there is no request, or the request has ended.
+-- The phases of nginx in which there is no request, or it has already ended.
 local without = { init = true, init_worker = true, exit_worker = true,
   log = true }
 
---- Returns three functions for a session.  The first returns the running
--- request's scope, if any; the second, the owner of its holds; the third ends
--- the scope if nginx cannot.
+--- Returns three functions for a session.  The first returns the scope of the
+-- running request, or nil.  The second returns the owner of the holds that the
+-- running thread acquires.  The third ends the request's scope if nginx does
+-- not report the end of requests.
 function scopes.finder(engine)
   if loaded_in == "init_worker" or loaded_by ~= core.pid() then outlive() end
   local known, made = {}, 0 -- by the address of the request
 
-  -- Forgets ended scopes. nginx reuses addresses of requests, but not at once.
+  -- Forgets the scopes of ended requests. nginx uses the address of an ended
+  -- request again, but not at once.
   local function forget_ended()
     for address, scope in pairs(known) do
       if scope:has_ended() then known[address] = nil end
@@ -153,9 +156,9 @@ function scopes.finder(engine)
     return scope
   end
 
-  -- Returns the owner of the running thread's holds. A thread other than the
-  -- request's first is an owner of its own. In the phase log the request has
-  -- just ended.
+  -- Returns the owner of the running thread's holds.  In the request's first
+  -- thread, this is the scope.  Any other thread is an owner of its own, and so
+  -- is code in the phase log, in which the request has just ended.
   local function owner()
     find()
     local address, is_entry = core.running()

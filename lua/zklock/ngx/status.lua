@@ -1,12 +1,12 @@
 --- Status: the content handler of the operators' page.
 --
---   LOCATION            the page; `?format=json` for programs, `?refresh=5`
---                       reloads it each 5 seconds, `?queues=1` asks the servers
---                       for the contenders ahead of waiters
---   LOCATION/metrics    for Prometheus
+--   LOCATION            the page; with `?format=json` as JSON for programs;
+--                       `?refresh=5` reloads it every 5 seconds; `?queues=1`
+--                       asks the servers for the contenders ahead of waiters
+--   LOCATION/metrics    the metrics, for Prometheus
 --
--- It changes nothing, and only `queues` sends requests.  So it answers at once,
--- whatever the state of the servers.
+-- The handler changes nothing, and only `queues` sends requests.  So it answers
+-- at once, whatever the state of the servers.
 local check = require "zklock.check"
 local core = require "zklock.core"
 local json = require "zklock.ngx.json"
@@ -19,8 +19,8 @@ local status = {}
 
 local known = check.set "location"
 
--- Returns the location of the page.  It is an option, because nginx does not
--- tell a handler its location.
+-- Returns the location of the page, which is an option: nginx does not tell a
+-- handler its location.
 local function read_location(options)
   local location = check.options(options, known, "status options").location
   if location == nil then return "/zklock" end
@@ -40,8 +40,8 @@ local safe = {
 }
 
 -- Lets other requests of the worker run, because the text of many paths is
--- long. A sleep of 0 s would make an nginx without OpenResty's patches log a
--- warning.
+-- long.  Does not sleep for 0 s: an nginx without OpenResty's patches would
+-- then log a warning.
 local function pause() ngx.sleep(0.001) end
 
 local function answer(code, kind, pieces)
@@ -65,7 +65,7 @@ end
 
 local names = check.set "format refresh queues"
 
--- Returns the parts of the query; or nil and a message, which repeats nothing
+-- Returns the parts of the query; or nil and a message, which contains nothing
 -- of the query.
 local function read_query()
   local given = ngx.req.get_uri_args(20)
@@ -89,13 +89,14 @@ local function read_query()
   return { format = format, refresh = seconds or nil, queues = queues == "1" }
 end
 
--- Queues: the contenders of paths with waiters.
+-- Queues: the contenders of the paths that have waiters.
 
 local PATHS, CONTENDERS = 20, 20
-local PATIENCE = 1 -- seconds, for all of them
+local PATIENCE = 1 -- seconds to wait for the answers about all queues
 
--- Returns `{ list =, more = }`: `{ hosts =, path = }` of the queues to read,
--- without duplicates, and the number of those left out.
+-- Returns `{ list =, more = }`: the queues to read, `{ hosts =, path = }`,
+-- without duplicates; and how many queues were left out because there are too
+-- many.
 local function find_queues(waits)
   local queues, seen = { list = {}, more = 0 }, {}
   for _, wait in ipairs(waits) do
@@ -123,7 +124,7 @@ local function ask(session, queue, done)
   done:post(1)
 end
 
--- Asks for all queues at once, within PATIENCE.
+-- Asks for all queues at once, and returns those that are known after PATIENCE.
 local function read_queues(board, waits)
   local queues, sessions, asked = find_queues(waits), {}, 0
   local done = require("ngx.semaphore").new()
@@ -157,7 +158,7 @@ local function tell_metrics(board)
   end
   local sources = {}
   for _, report in ipairs(board:read(pause)) do
-    -- A worker that leaves no longer counts for its place.
+    -- A new worker counts for the place of one that leaves.
     for _, session in ipairs(not report.leaving and report.sessions or {}) do
       sources[#sources + 1] = { snapshot = session, labels = {
         worker = report.worker, session = tostring(session.index),
@@ -194,7 +195,7 @@ local function tell_page(board, location)
   return answer(200, "text/html; charset=utf-8", { page.text(given, all) })
 end
 
---- Answers the running request.
+--- Answers the running request: with the page, JSON, metrics or an error.
 function status.answer(board, options)
   local location = read_location(options)
   local method, uri = ngx.req.get_method(), ngx.var.uri

@@ -1,19 +1,19 @@
---- Clock: virtual time.
+--- Clock: virtual time for tests.
 --
 -- Time passes only in advance, in sleep, and in a call of zklock that waits.
--- Timers run in all three, on this thread.
+-- Timers run in all three, on the calling thread.
 local virtual = require "zklock.testing.core"
 
 local errors = require "zklock.errors"
 
 local clock = { now = virtual.now }
 
--- The open sessions, in the order in which they were opened.
+-- The sessions in the order in which they were opened, as weak references.
 local sessions = {}
 local timers = {} -- `{ at =, fn = }`, the next one first
 
--- Times that differ by less count as equal. For centuries a double is more
--- exact than this.
+-- Times that differ by less count as equal. For centuries, a double has a
+-- smaller error than this.
 local INSTANT = 1e-6
 
 --- Returns the servers' time of day, in seconds since 1970.
@@ -21,7 +21,7 @@ function clock.time() return virtual.epoch + virtual.now() end
 
 -- Timers.
 
---- Calls `fn()` when so many seconds have passed.
+--- Calls `fn()` when so many seconds have passed on the virtual clock.
 function clock.after(seconds, fn)
   local at = virtual.now() + seconds
   local i = #timers + 1
@@ -31,15 +31,15 @@ end
 
 function clock.forget_timers() timers = {} end
 
---- Returns the seconds until the next timer; `otherwise` if that is less, or
--- there is no timer.
+--- Returns the seconds until the next timer; but `otherwise` if that is less,
+-- or if there is no timer.
 function clock.until_timer(otherwise)
   local timer = timers[1]
   local left = timer and math.max(0, timer.at - virtual.now())
   return left and (not otherwise or left < otherwise) and left or otherwise
 end
 
---- Runs the timers that are due; their errors come out of this call.
+--- Calls the functions of the timers that are due; raises their errors.
 function clock.run_timers()
   while timers[1] and timers[1].at <= virtual.now() + INSTANT do
     table.remove(timers, 1).fn()
@@ -53,12 +53,12 @@ local function is_open(session)
   return engine:is_ours() and not engine.state.is.closed
 end
 
---- Lets advance() step this session.
+--- Makes advance() call step() of this session.
 function clock.attend(session)
   sessions[#sessions + 1] = setmetatable({ session }, { __mode = "v" })
 end
 
---- Returns the open sessions.
+--- Returns the open sessions, in the order in which they were opened.
 function clock.sessions()
   local open, kept = {}, {}
   for _, reference in ipairs(sessions) do
@@ -84,7 +84,8 @@ local function let_pass(deadline, fds)
     clock.until_timer(math.max(0, deadline - virtual.now())))
 end
 
---- Lets so many seconds pass, in which this thread does nothing.
+--- Lets so many seconds pass, in which only timers run, but no session's
+-- step().
 function clock.sleep(seconds)
   local deadline = virtual.now() + seconds
   repeat
@@ -94,14 +95,14 @@ function clock.sleep(seconds)
   clock.run_timers()
 end
 
--- Steps the sessions that have events.
+-- Calls step() of the sessions whose descriptors are readable.
 local function step(open, ready)
   for i, session in ipairs(open) do
     if ready[i] and is_open(session) then session:step() end
   end
 end
 
---- Lets so many seconds pass, and calls all callbacks that are due.
+--- Lets so many seconds pass, and calls all callbacks that become due.
 function clock.advance(seconds)
   local deadline = virtual.now() + seconds
   repeat
@@ -114,10 +115,11 @@ end
 
 -- Waits of the library.
 
--- A wait without a limit that has lasted this long will not end.
+-- Seconds after which a wait without a limit counts as endless.
 local LONGEST = 3600
 
---- Waits of a session: an event at the descriptor ends them, or a timer.
+--- Suspends the caller in `wait`, as the adapters of loops do: lets time pass
+-- until an event ends the wait, or until the timeout.
 function clock.wait(engine, wait, timeout)
   local begun = virtual.now()
   local deadline = timeout and begun + timeout

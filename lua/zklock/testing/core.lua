@@ -1,5 +1,5 @@
---- Replaces zklock.core by the core for virtual time.  That core is a separate
--- C module, which also has the model of ZooKeeper's servers.
+--- Replaces zklock.core with the core for virtual time.  That core is a
+-- separate C module, which also has the model of ZooKeeper's servers.
 local lua = rawget(_G, "jit") and "LuaJIT" or _VERSION
 local version = _VERSION:match "%d.*"
 

@@ -1,5 +1,5 @@
---- Hold: a lock that another client holds or waits for.  The client is one of
--- zklock's, with its own session.
+--- Hold: a lock that another client holds or waits for.  That client is a
+-- session of zklock, too, which belongs to the hold.
 local check = require "zklock.check"
 local errors = require "zklock.errors"
 
@@ -13,7 +13,7 @@ local holds = { class = Hold }
 local known = check.set "kind permits seconds data layout fair"
 local kinds = check.set "mutex read write permit"
 
---- Checks the options of `method`.
+--- Checks the options of `method`, hold or contend, and returns them.
 function holds.read(given, method)
   local options = check.options(given, known, "options of " .. method)
   local kind = options.kind or "mutex"
@@ -41,14 +41,15 @@ local function lock_of(session, path, options)
   return session:rwlock(path, of_lock)[options.kind]
 end
 
---- Makes a hold; closing it closes `session`.
+--- Makes another client, which has `session` and does not hold the lock yet.
+-- Closing the hold closes the session.
 function holds.new(session, path, options)
   local lock = lock_of(session, path, options)
   return setmetatable({ path = path, _session = session, _lock = lock,
     _options = options.acquire, _guard = false, _ticket = false }, Hold)
 end
 
---- Acquires the lock at once: returns true; or nil, message, code.
+--- Acquires the lock if it is free: returns true; or nil, message, code.
 function holds.take(self)
   local guard, message, code = self._lock:try_acquire(self._options)
   if not guard then return nil, message, code end
@@ -56,7 +57,7 @@ function holds.take(self)
   return true
 end
 
---- Begins to wait for the lock.
+--- Begins to wait for the lock, without suspending the caller.
 function holds.queue(self)
   self._ticket = self._lock:acquire_async(self._options, function(guard)
     self._guard = guard or false
@@ -69,7 +70,7 @@ function Hold:is_held()
   return self._guard and self._guard:is_held() or false
 end
 
---- Releases the other client's lock, or ends its wait, and closes its session.
+--- Releases the other client's lock or ends its wait, and closes its session.
 function Hold:release()
   if self._session:state() == "closed" then return true end
   if self._guard then self._guard:release { wait = true } end

@@ -1,6 +1,5 @@
---- Hosts: the addresses of the testing servers, by the names that the program
--- uses.  Only the program uses the names; each stands for an address of the
--- model.
+--- Hosts: maps the host names that the program uses to the addresses of the
+-- testing servers.  The model of the servers knows only the addresses.
 local virtual = require "zklock.testing.core"
 
 local core = require "zklock.core"
@@ -11,7 +10,8 @@ local hosts = {}
 local known = {} -- "zk1:2181" → `{ address =, server = }`
 local FIRST_PORT = 2181
 
--- "zk1" → "zk1:2181"; localhost counts as an address.
+-- Completes an entry with the port: "zk1" → "zk1:2181".  Turns localhost into
+-- its address.
 local function complete(entry)
   entry = entry:match "^%s*(.-)%s*$"
   if not entry:find ":%d+$" then entry = entry .. ":" .. FIRST_PORT end
@@ -32,7 +32,8 @@ local function is_numeric(entry)
   return entry:find "^%d+%.%d+%.%d+%.%d+:%d+$" or entry:find "^%["
 end
 
---- Returns the completed entries of a list without a chroot.
+--- Returns the entries of a list of hosts, which has no chroot, with their
+-- ports.
 function hosts.split(text)
   local entries = {}
   for entry in text:gmatch "[^,]+" do
@@ -41,7 +42,7 @@ function hosts.split(text)
   return entries
 end
 
---- Returns so many free addresses, as entries.
+--- Returns so many entries with free addresses of this machine.
 function hosts.choose(count)
   local entries, port = {}, FIRST_PORT
   while #entries < count do
@@ -52,7 +53,7 @@ function hosts.choose(count)
   return entries
 end
 
---- Gives each entry an address; returns the addresses.
+--- Gives each entry of a new server an address, and returns the addresses.
 function hosts.claim(entries, server)
   for _, entry in ipairs(entries) do
     if is_taken(entry) then
@@ -89,8 +90,9 @@ local function refuse(entry, server)
     .. "'hosts' of testing.server gives them names", entry)
 end
 
---- Returns connect's hosts with addresses for names, and the server.  connect
--- itself reports errors of the syntax.
+--- Returns connect's argument `hosts` with the names replaced by addresses; and
+-- the testing server.  Returns an argument with wrong syntax as it is, because
+-- connect raises its error.
 function hosts.translate(text)
   if type(text) ~= "string" or core.check_hosts(text) then return text end
   local list, chroot = text:match "^([^/]*)(.*)$"

@@ -1,16 +1,16 @@
---- Loops in virtual time: "poll" waits by this clock, and so does copas with a
--- LuaSocket that uses it (socket.lua).  Other loops have their own clocks.
-require "zklock.testing.core" -- first
+--- Loops in virtual time: allows only "poll", and copas with a LuaSocket that
+-- uses this clock (socket.lua).  Other loops have their own clocks.
+require "zklock.testing.core" -- before all modules that use the core
 
 local clock = require "zklock.testing.clock"
 local errors = require "zklock.errors"
 local here = require "zklock.loop.here"
 
 local loops = {
-  copas = false, -- the copas that uses virtual time
+  copas = false, -- the copas module that uses virtual time
 }
 
--- By loop: the owner of its clock.
+-- By loop: the owner of its clock, for messages.
 local owners = { luv = "libuv", cqueues = "cqueues", ngx = "nginx",
   skynet = "skynet" }
 
@@ -30,7 +30,8 @@ local function is_ours(name)
     and package.loaded.copas == loops.copas
 end
 
--- The module zklock.loop takes these functions when it is loaded.
+-- Makes each of these functions raise an error if its loop runs with another
+-- clock.  zklock.loop takes the functions when it is loaded.
 for _, name in ipairs(here.names) do
   local look = here[name]
   here[name] = function()
@@ -55,7 +56,7 @@ require "zklock.loop.poll".new = function(_, engine)
   return A
 end
 
---- Raises inside copas.loop, where time passes by itself.
+--- Raises an error inside copas.loop, where time passes by itself.
 function loops.check_outside(method)
   if loops.copas and here.copas() then
     errors.misuse("%s cannot be called inside copas.loop, where time passes by "

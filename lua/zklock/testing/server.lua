@@ -79,8 +79,8 @@ end
 
 -- Sessions.
 
--- By session: `{ server =, client = }`.  A client keeps its number when its
--- ZooKeeper session expires.
+-- By session: `{ server =, client = }`, its testing server and its number in
+-- the model.  The number stays the same when the ZooKeeper session expires.
 local of_session = setmetatable({}, { __mode = "k" })
 
 local function attend(text, server, session, ...)
@@ -101,7 +101,8 @@ function sessions.connect(text, ...)
   return attend(text, server, connect(translated, ...))
 end
 
--- Returns the session and its record.
+-- Returns the session that the user has given, directly or by a hold, and its
+-- record in of_session.
 local function read_session(self, given, method)
   local session = given
   if getmetatable(given) == holds.class then session = given._session end
@@ -121,7 +122,7 @@ local servers = {}
 local all = {} -- the servers that are not closed
 local count, seed = 0, 1
 
---- Restarts the random generator from this seed, also for later servers.
+--- Restarts the random generators, also those of later servers, from this seed.
 function servers.seed(number)
   count, seed = 0, number
   virtual.seed(number)
@@ -129,7 +130,7 @@ end
 
 servers.seed(seed)
 
---- Starts a server or an ensemble; `given`: the options.
+--- Starts a server, or an ensemble of servers.  `given`: the options.
 function servers.new(given)
   local options = read(given)
   count = count + 1
@@ -152,7 +153,8 @@ function servers.new(given)
   return self
 end
 
--- Returns the ensemble, for methods that need an open server.
+-- Returns the ensemble of an open server; raises an error if it is closed, or
+-- belongs to another process.
 local function ensemble_of(self)
   if not self._ensemble then misuse("this testing server is closed") end
   if self.pid ~= core.pid() then
@@ -162,7 +164,7 @@ local function ensemble_of(self)
   return self._ensemble
 end
 
--- Applies `operation` to one server, or to all.
+-- Applies `operation` to the server with number `i`, or to all if `i` is nil.
 local function operate(self, operation, i)
   local ensemble = ensemble_of(self)
   local n = #self._addresses
@@ -182,7 +184,7 @@ function Server:start(i) return operate(self, "start", i) end
 function Server:pause(i) return operate(self, "pause", i) end
 function Server:resume(i) return operate(self, "resume", i) end
 
---- Returns the number of the leader; nil if there is none.
+--- Returns the number of the leader; nil if there is none now.
 function Server:leader() return ensemble_of(self):leader() end
 
 --- Partitions server `i` from the other servers; its clients still reach it.
@@ -197,7 +199,7 @@ function Server:isolate(i)
   return self
 end
 
---- Lets all servers reach each other again.
+--- Ends the effect of isolate: all servers reach each other again.
 function Server:rejoin()
   local ensemble = ensemble_of(self)
   for i = 1, #self._addresses do ensemble:group(i, 0) end
@@ -218,13 +220,14 @@ local function befall(self, fault, method, session)
   return self
 end
 
---- Breaks the connections of a session, or of all sessions, and refuses new
--- ones.
+--- Breaks the connections of a session and refuses new ones; of all sessions,
+-- if none is given.
 function Server:disconnect(session)
   return befall(self, "refuse", "disconnect", session)
 end
 
---- Drops all packets; neither side sees the connection end.
+--- Drops all packets of a session, or of all sessions; neither side notices
+-- that the connection is broken.
 function Server:silence(session)
   return befall(self, "freeze", "silence", session)
 end
@@ -234,15 +237,15 @@ function Server:reconnect(session)
   return befall(self, "heal", "reconnect", session)
 end
 
---- Returns the number of the server that a session is connected to, or nil.
+--- Returns the number of the server to which a session is connected, or nil.
 function Server:server_of(session)
   ensemble_of(self)
   local _, of = read_session(self, session, "server_of")
   return virtual.server_of(self._addresses[1], of.client)
 end
 
---- Expires a ZooKeeper session.  Its connection breaks first, because a client
--- learns of the expiry when it reconnects.
+--- Expires a ZooKeeper session.  Breaks its connection first, because a client
+-- learns of the expiry only when it reconnects.
 function Server:expire(session)
   local ensemble = ensemble_of(self)
   local live, of = read_session(self, session, "expire")
@@ -268,7 +271,8 @@ local function another_client(self, path, given, method)
   return hold
 end
 
---- Lets another client hold the lock of a path from now on.
+--- Makes another client acquire the lock of a path, which must be free; returns
+-- its hold.
 function Server:hold(path, options)
   local hold = another_client(self, path, options, "hold")
   local ok, message = holds.take(hold)
@@ -280,7 +284,8 @@ function Server:hold(path, options)
   return hold
 end
 
---- Lets another client wait for the lock of a path from now on.
+--- Makes another client wait for the lock of a path from now on; returns its
+-- hold.
 function Server:contend(path, options)
   local hold = another_client(self, path, options, "contend")
   holds.queue(hold)
@@ -289,7 +294,7 @@ end
 
 -- The end.
 
-local GONE = 60 -- seconds until all connections have ended
+local GONE = 60 -- the most seconds until all connections have ended
 
 local function close_sessions(self)
   for _, session in ipairs(clock.sessions()) do
@@ -297,8 +302,7 @@ local function close_sessions(self)
   end
 end
 
---- Closes all sessions that are connected to the server, and stops it
--- permanently.
+--- Closes all sessions that belong to the server, and stops it permanently.
 function Server:close()
   if not self._ensemble then return end
   ensemble_of(self)
@@ -315,7 +319,8 @@ function Server:close()
   end
 end
 
---- Closes all servers, and restarts the random generator from the seed.
+--- Closes all servers and their sessions, and restarts the random generators
+-- from the last seed.
 function servers.reset()
   clock.forget_timers()
   while all[1] do all[#all]:close() end

@@ -1,4 +1,4 @@
---- LuaSocket and copas by the virtual clock.
+--- LuaSocket and copas, changed to use the virtual clock.
 local virtual = require "zklock.testing.core"
 
 local clock = require "zklock.testing.clock"
@@ -13,8 +13,8 @@ local function descriptors(objects)
   return fds
 end
 
--- Returns whether the object already has something to read, as its `dirty`
--- says.
+-- Returns whether the object has something to read already, without poll: its
+-- method `dirty` tells.
 local function is_dirty(object)
   return object.dirty ~= nil and object:dirty() == true
 end
@@ -55,9 +55,10 @@ local function select_sockets(readers, writers, timeout)
   return select_until(timeout and virtual.now() + timeout, readers, writers)
 end
 
-local copy -- of the module
+local copy -- of LuaSocket's module
 
---- Returns LuaSocket's module, with gettime, sleep and select by this clock.
+--- Returns a copy of LuaSocket's module whose gettime, sleep and select use
+-- this clock.
 function socket.module()
   if copy then return copy end
   local ok, real = pcall(require, "socket")
@@ -70,7 +71,8 @@ function socket.module()
   return copy
 end
 
---- Returns copas over that module; it must not be loaded before.
+--- Loads copas with that copy of LuaSocket, and returns it.  copas must not
+-- have been loaded before.
 function socket.copas()
   if loops.copas and package.loaded.copas == loops.copas then
     return loops.copas

@@ -52,7 +52,7 @@ struct barrier_leave {
   bool proved;     /* `proof` was committed */
   struct refusals backoff;
   struct node_wait node_wait;
-  struct listing *others; /* the members to wait for; NULL: not listed yet */
+  struct listing *others; /* the members to wait for; NULL: no list yet */
   char *spot;             /* the path of the awaited node, or of `ready` */
 };
 

@@ -50,7 +50,7 @@
 struct question {
   struct question *next;
   enum op_kind kind; /* OP_LIST, OP_READ, or OP_PING if reading is denied */
-  enum role role;    /* of the node; ROLE_FOREIGN: an unfair lock's */
+  enum role role;    /* the role of the node; ROLE_FOREIGN: an unfair lock's */
   char path[];
 };
 
@@ -59,7 +59,7 @@ struct look {
   struct contender *c;
   struct op op;
   struct question *first, **end;
-  uint64_t id;            /* of the contender's node */
+  uint64_t id;            /* the id of the contender's node */
   char own[NAME_MAX_OWN]; /* the name of that node */
   bool gone;              /* a suspect node was missing: list again */
   int64_t begun;
@@ -184,8 +184,8 @@ static bool ask(struct look *look) {
   return pipeline_submit(contender_pipeline(look->c), &look->op);
 }
 
-/* Sends the first question.  If this fails, the contender is driven again and
- * begins another look. */
+/* Sends the first question. If this fails, schedules a retry, at which the
+ * contender begins another look. */
 static void begin(struct contender *c, struct look *look, bool complete) {
   if (look && complete && ask(look)) {
     c->look = look;
@@ -217,7 +217,8 @@ static void end(struct look *look) {
   if (c->decision != DECISION_NONE) contender_settle_later(c);
 }
 
-/* Ends an unfinished look.  The contender begins another when it is driven. */
+/* Ends an unfinished look, and schedules a retry, at which the contender begins
+ * another look. */
 static void give_up(struct look *look) {
   pipeline_retry(contender_pipeline(look->c));
   end(look);

@@ -105,16 +105,16 @@ struct contender_options {
   bool patient; /* false: take a free lock at once, else REFUSED_BUSY */
   bool lose_on_suspend;
   bool shares_path;      /* do not check for locks of other kinds */
-  int permits;           /* for KIND_PERMIT */
+  int permits;           /* PERMIT: the limit; MEMBER: how many must come */
   int local_turns;       /* the most local turns (acquisition.c) */
-  int64_t poll_interval; /* for WAIT_POLL */
-  int64_t deadline;      /* of the whole acquisition */
-  int64_t max_hold;      /* NEVER: unlimited */
+  int64_t poll_interval; /* WAIT_POLL: the time between two lists */
+  int64_t deadline;      /* when the whole acquisition must end */
+  int64_t max_hold;      /* how long the hold is allowed to last; or NEVER */
   /* downgrade: the token of the writer's hold, which the reader inherits. Other
    * writers may have older nodes, but get the lock after the reader. */
   int64_t writer_token;
   int writer_number; /* downgrade: the number of the writer's node */
-  int size;          /* of the node's data */
+  int size;          /* the size of the node's data */
   const void *data;  /* valid until NEWS_FORGOTTEN */
 };
 
@@ -232,19 +232,19 @@ struct contender {
   bool watches_children : 1; /* counted in `children_wanted` */
   bool undone : 1;           /* LEAVING: delete only the node, not `holder` */
   bool own_node_gone : 1;    /* LEAVING: node is gone, `holder` unknown */
-  uint8_t attempts;          /* failed deletes */
+  uint8_t attempts;          /* how many deletes have failed, at most 6 */
   int reason;                /* for REFUSED: a server's code, zklock's, or 0 */
   int kept;                  /* LEAVING: code of the refused delete; or 0 */
   struct denial denial;      /* the operation that failed with `reason` */
 
   struct node node;
-  char *path;   /* of the node, or of its create; behind the struct */
+  char *path;   /* the path of the node or its create; behind the struct */
   struct op op; /* its create, owner check or delete */
 
   struct view view;
-  struct watcher own;         /* of the contender's own node */
-  struct watcher predecessor; /* of the nearest node ahead */
-  struct watcher before;      /* of the node ahead of that */
+  struct watcher own;         /* watches the contender's own node */
+  struct watcher predecessor; /* watches the nearest node ahead */
+  struct watcher before;      /* watches the node ahead of that */
   /* Hashes of the names of the last nodes ahead that a read did not find. */
   uint32_t missed_predecessor, missed_before;
   struct blocker blocker; /* valid while REFUSED is reported */
@@ -281,7 +281,7 @@ struct queue {
   int kept;                 /* LEAVING contenders whose delete was refused */
   int sharing;              /* with a node, of those admitted one at a time */
 
-  struct tail *tail; /* NULL: never known */
+  struct tail *tail; /* the last known end of the queue; NULL: never known */
   struct onlooker *onlookers;
   struct op *opening; /* double barrier: creates `ready` (barrier_enter.c) */
 

@@ -151,15 +151,15 @@
 enum { LEASE_ROUNDS = 24 };
 
 struct lease {
-  int64_t tick;      /* 0: not known */
-  int64_t least;     /* L; 0: no option and no connection yet */
-  int64_t timeout;   /* T; 0: no connection yet */
+  int64_t tick;      /* the servers' tick; 0: unknown */
+  int64_t least;     /* L, the least timeout; 0: no option, no connection yet */
+  int64_t timeout;   /* T, the timeout; 0: no connection yet */
   int64_t until;     /* the session is alive while now < until */
   int64_t connected; /* when the connection attempt began */
   int newest, count;
   struct {
     int64_t sent, answered;
-  } rounds[LEASE_ROUNDS]; /* of this connection */
+  } rounds[LEASE_ROUNDS]; /* the last rounds of this connection */
 };
 
 /* Initializes a lease. `least`: no server grants less. `tick`: no server has a

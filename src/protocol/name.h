@@ -40,7 +40,7 @@
  * its base has no `_`, and base and id are shorter. */
 enum {
   NAME_BASE = 5,
-  NAME_ID_MAX = 11, /* letters of the largest id */
+  NAME_ID_MAX = 11, /* the number of letters of the largest id */
   /* The longest marker, a number of eleven bytes, and NUL included. */
   NAME_MAX_OWN = 40,
   /* The longest usual name of other clients is Curator's; NUL included. */
@@ -70,7 +70,7 @@ enum role {
   ROLE_KAZOO_LOCK, /* of kazoo's Lock and WriteLock */
   ROLE_KAZOO_READ,
   ROLE_LATCH,  /* of Curator's LeaderLatch */
-  ROLE_MEMBER, /* of a double barrier */
+  ROLE_MEMBER, /* a member's node of a double barrier */
   ROLE_HOLD,   /* of an unfair lock: the node beside `holder` */
 };
 
@@ -85,7 +85,7 @@ struct entry {
 struct listing {
   int count;
   int others;       /* children left out, except NAME_READY */
-  int creates;      /* OP_NAMES: children ever created in the directory */
+  int creates;      /* OP_NAMES: how many children were ever created here */
   bool has_holder;  /* NAME_UNFAIR is a child */
   bool has_permits; /* a semaphore's directory of permits is a child */
   bool wrapped;     /* some numbers are negative: see listing_new */

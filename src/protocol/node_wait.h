@@ -63,11 +63,11 @@ struct node_wait {
 /* The node waits of a session. */
 struct node_waits {
   struct contenders *all;
-  struct timers timers; /* of deadlines */
+  struct timers timers; /* the deadlines of node waits and barrier leaves */
   struct node_wait *first;
-  struct deferred_call flush; /* at the end of a batch */
+  struct deferred_call flush; /* sends the reads at the end of a batch */
   struct op proof;            /* a committed no-op before the reads */
-  struct refusals proving;    /* after refusals of `proof` */
+  struct refusals proving;    /* the pause after refusals of `proof` */
 };
 
 void node_waits_init(struct node_waits *node_waits, struct contenders *all);

@@ -39,7 +39,7 @@ struct orphans {
   struct orphans_owner owner;
   struct pipeline *pipeline;
   struct deferred_call *flush;
-  const char *path; /* of the directory */
+  const char *path; /* the path of the directory */
   size_t length;
 
   struct orphan *first, **end;

@@ -67,7 +67,7 @@ struct refusals {
   int64_t until;
   unsigned connection; /* the pause holds in this connection only */
   int16_t times;       /* refusals in a row, with pauses between */
-  int16_t rc;          /* of the last refusal; 0: none */
+  int16_t rc;          /* the code of the last refusal; 0: none */
 };
 
 /* How soon a session needs its next round. */
@@ -79,7 +79,7 @@ struct pipeline {
   struct deferred_calls step,
       batch; /* calls at the end of a step and of a batch */
   struct counters counters;
-  struct name_base base; /* of this session's node names */
+  struct name_base base; /* the prefix of this session's node names */
   size_t chroot_length;
 
   int64_t now;
@@ -88,9 +88,9 @@ struct pipeline {
   unsigned begun;      /* the last connection whose first round was committed */
   int64_t session;     /* ZooKeeper's session id; 0: none */
   int64_t former;      /* the session before, expired or given up */
-  int64_t timeout;     /* the last one negotiated; the lease's may be lower */
-  bool no_containers;  /* the server does not support containers */
-  bool doubts_acl;     /* the ACL might deny this session access */
+  int64_t timeout; /* the last timeout negotiated; the lease's can be lower */
+  bool no_containers;    /* the server does not support containers */
+  bool doubts_acl;       /* the ACL might deny this session access */
   unsigned rehearsed_in; /* the connection of the last successful rehearsal */
 
   struct lease lease;

@@ -170,7 +170,7 @@ void queue_rewind(struct queue *queue) {
   directory_wake(&queue->directory);
 }
 
-/* Drives in order of arrival, so that deletes are sent before creates. */
+/* Goes in order of arrival, so that deletes are sent before creates. */
 void queue_drive(struct queue *queue) {
   for (struct contender *c = queue->first; c; c = c->next)
     if (c->state != CONTENDER_PARKED) acquire_fsm_drive(c);
@@ -376,7 +376,7 @@ static void listed(struct directory *d, const struct listing *listing,
       c->wait_ops->listed(c, listing);
 }
 
-/* Makes the waiters ask for another list when they are driven. */
+/* Makes each waiter request a list when it is driven (acquire_fsm_drive). */
 static void unlisted(struct directory *d) {
   for (struct contender *c = of(d)->first; c; c = c->next)
     c->view.listed_in = 0;

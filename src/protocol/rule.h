@@ -16,8 +16,8 @@ enum kind {
   KIND_PERMIT, /* waits until there are at most `permits` permits */
   /* Holds the lock if it creates the lock's only node; needs no list. */
   KIND_UNFAIR,
-  KIND_MEMBER, /* of a double barrier: waits for others to come */
-  KIND_GATE,   /* of a semaphore's inner mutex */
+  KIND_MEMBER, /* waits until enough members of a double barrier have come */
+  KIND_GATE,   /* contends for a semaphore's inner mutex */
 };
 
 struct ahead {

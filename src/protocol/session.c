@@ -281,7 +281,7 @@ void session_greeted(struct session *s, int64_t now, int64_t timeout,
 }
 
 /* Ends the last connection and session first, as steps of their own. So the
- * deferred calls of these steps run before any contender is driven. */
+ * deferred calls of these steps run before any contender sends a request. */
 void session_connected(struct session *s, int64_t now, int64_t id,
                        int64_t timeout, int64_t started) {
   if (s->state == SESSION_CLOSED) return;

@@ -54,11 +54,11 @@ struct watch_request {
 
 struct watch {
   struct watches *of;
-  struct watch *next; /* of the same directory */
+  struct watch *next; /* the next watch of the same directory */
   struct watcher *watchers, **watchers_end;
   struct watch_request *request; /* NULL: no request */
   struct deferred_call end;
-  int64_t czxid;      /* of the node that was read */
+  int64_t czxid;      /* the czxid of the node that was read */
   int wanted;         /* the number of watchers */
   unsigned armed_in;  /* the connection in which the server confirmed the
                        * watch */
@@ -66,7 +66,7 @@ struct watch {
   unsigned left_in;   /* the connection that may still have an unwanted watch */
   uint32_t hash;
   char *data;   /* the first bytes of the node's data, as read last */
-  int size;     /* of all its data; 0: none, or this session's node */
+  int size;     /* the size of all its data; 0: none, or this session's node */
   bool awaited; /* the node can be missing: `exists` keeps the watch armed */
   bool revoked; /* the data asked the holder to release the lock */
   char name[];
@@ -80,8 +80,8 @@ struct watches {
   /* Returns whether this child is a node of this session. */
   bool (*is_ours)(const struct watches *watches, const char *name);
   struct watch *first;
-  struct refusals backoff; /* after a server refused to add or remove a watch */
-  const char *path;        /* of the directory */
+  struct refusals backoff; /* the pause after a refused watch or removal */
+  const char *path;        /* the path of the directory */
   size_t length;
 };
 

@@ -60,8 +60,8 @@ local function read_credential(entry, name)
   end
   local scheme = read_text(entry.scheme, name .. ".scheme")
   local credential = read_text(entry.credential, name .. ".credential")
-  -- Without a colon, the whole credential would be the user's name, which every
-  -- ACL shows.
+  -- Without a colon, ZooKeeper would take the whole credential for the user's
+  -- name, which every ACL shows.
   if scheme == "digest" and not credential:find "^[^:]+:." then
     misuse("%s.credential of scheme 'digest' must be \"user:password\"", name)
   end
@@ -90,7 +90,7 @@ end
 
 -- ACLs.
 
--- ZooKeeper's permission bits.
+-- The bits of ZooKeeper's permissions.
 local READ, WRITE, CREATE, DELETE, ADMIN = 1, 2, 4, 8, 16
 local bits = { r = READ, w = WRITE, c = CREATE, d = DELETE, a = ADMIN }
 local ALL = READ + WRITE + CREATE + DELETE + ADMIN

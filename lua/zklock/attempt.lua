@@ -71,7 +71,7 @@ end
 -- nil; and the writer's hold reference, if a writer downgrades to a reader.
 local function reenter(attempt, terms, owner, scope)
   local kind = terms.kind
-  if kind == "permit" then return nil end -- each acquisition takes a permit
+  if kind == "permit" then return nil end -- permits have no re-entry
   local top = terms.owners:top(kind, owner)
   if not top then return cross(terms, owner) end
   if guards.find_loss(top) then

@@ -87,7 +87,7 @@ function Barrier:wait_async(how, callback)
   return ticket
 end
 
---- Ends every wait that was begun through this object with "cancelled".
+--- Ends with "cancelled" every wait that was begun through this object.
 function Barrier:cancel()
   open_engine(self)
   waits.cancel_all(self._waits)

@@ -35,7 +35,7 @@ local function outcome(ok, problem)
 end
 
 -- Calls `item.fn(...)`.  Returns true; or false, the error with a traceback,
--- and whether it is an interrupt.
+-- and whether the error is an interrupt.
 local function call(item, ...)
   local fn = item.fn
   item.fn = false

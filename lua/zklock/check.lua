@@ -35,7 +35,7 @@ function check.place(path, name)
   return path == "/" and path or check.path(path, name)
 end
 
---- Checks the name of a contender's node, as the rows of `contenders` have it.
+--- Checks the name of a contender's node, as in the rows of `contenders`.
 function check.node(node, name)
   return faultless(node, name, core.check_node)
 end
@@ -86,7 +86,8 @@ local function names_in(set)
   return table.concat(names, ", ")
 end
 
---- Raises if `options` has a key that is not in `known`, such as a typo.
+--- Checks a table of options: raises an error if it has a key that is not in
+-- `known`, such as a typo.  Returns the table, an empty one for nil.
 function check.options(options, known, what)
   if options == nil then return {} end
   check.type(options, "table", what)

@@ -22,7 +22,7 @@ function double_barriers.new(engine, path, n, given)
   return setmetatable({
     path = path,
     _terms = locks.terms(engine, path, "double barrier", "member", given, n),
-    _leaving = setmetatable({}, { __mode = "k" }), -- begun through this object
+    _leaving = setmetatable({}, { __mode = "k" }), -- waits of leave
   }, DoubleBarrier)
 end
 
@@ -132,7 +132,7 @@ function DoubleBarrier:leave_async(how, callback)
   return ticket
 end
 
---- Ends every wait that was begun through this object with "cancelled".  A
+--- Ends with "cancelled" every wait that was begun through this object.  A
 -- member that was entering does not enter; a member that was leaving has left.
 function DoubleBarrier:cancel()
   locks.cancel(self._terms)

@@ -75,7 +75,7 @@ function errors.refusal(code, format, ...)
   return nil, fill(format, ...), errors.codes[code]
 end
 
---- Formats the text that tostring() returns for an object.
+--- Returns the text that tostring() returns for an object, formatted.
 function errors.describe(format, ...)
   return plain.text(format:format(...))
 end
@@ -97,18 +97,18 @@ function errors.because(reason)
   return reason and ": " .. errors.losses[reason] or ""
 end
 
---- Returns the error for an owner that has lost its hold of `path`.
+--- Returns the error of a call on a hold of `path` that was lost.
 function errors.lost(path, reason)
   return errors.refusal("lost", "the hold of %s was lost%s", path,
     errors.because(reason))
 end
 
---- "mutex" → "a mutex", "election" → "an election"
+--- Adds the article: "mutex" → "a mutex", "election" → "an election".
 function errors.with_article(noun)
   return (noun:find "^[aeiou]" and "an " or "a ") .. noun
 end
 
---- 5 → "5 s", 0.25 → "0.25 s"
+--- Formats a time in seconds: 5 → "5 s", 0.25 → "0.25 s".
 function errors.seconds(number)
   return ("%.4g s"):format(number)
 end

@@ -22,8 +22,8 @@ function Events.new(engine, on_event)
     on_event = on_event,
     listeners = {}, -- by the event's name
     due = {},
-    turns = {}, -- waits with callbacks whose turn has come
-    untold = {}, -- holds whose loss the next step() reports
+    turns = {}, -- waits with callbacks that have got their turn
+    untold = {}, -- lost holds whose listeners wait for the next step()
     farewell = false, -- listeners of "closed", once they are called
   }, Events)
 end
@@ -33,7 +33,7 @@ function Events:on(event, fn)
   table.insert(self.listeners[event], fn)
 end
 
--- What is due.
+-- The list `due`.
 
 local function run_due(self)
   local due = self.due
@@ -360,7 +360,7 @@ end
 --- Ends all waits and calls the listeners of "closed", after the session was
 -- closed.  Calling it again does nothing.
 function Events:tell_closed()
-  self:tell_losses() -- losses until the core was closed
+  self:tell_losses() -- first those that happened before the close
   self.engine.meters:release_all(Hold.take_all(self.engine))
   for _, place in ipairs(self.engine.waits.answers) do end_all(self, place) end
   end_all(self, self.engine.waits.removals)

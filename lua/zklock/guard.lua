@@ -13,7 +13,7 @@ local getmetatable = getmetatable
 
 local Guard = {}
 
--- Fields that are computed on access.
+-- Fields whose values are computed when they are read.
 local known = {
   path = function(self) return self._hold.owners.path end,
   node = function(self) return self._hold_ref:node() end,
@@ -59,7 +59,7 @@ local function lost(self)
   return errors.lost(self.path, self:reason())
 end
 
---- Returns whether the guard was released, even after a loss.
+--- Returns whether release() was called, also after a loss.
 function guards.is_over(guard) return guard._outcome ~= false end
 
 --- Returns why the hold is lost, or false: see Hold:find_loss.
@@ -203,8 +203,8 @@ local function ask(self)
   return wait.code or engine.state.is.closed and "closed", wait
 end
 
---- Asks a server whether the session still holds the lock.  Returns `true`, or
--- `nil, message, code`.
+--- Asks a server whether the session still holds the lock.  Returns `true`
+-- if it does; otherwise `nil, message, code`.
 function Guard:verify()
   if self._hold.owners.engine.state.is.closed then
     return errors.refusal("closed", "the session of the hold of %s is closed",

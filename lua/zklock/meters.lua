@@ -52,7 +52,7 @@ function Meters.new(callbacks)
   return setmetatable({
     callbacks = callbacks,
     by_mode = {}, -- meters by mode, then by path
-    list = {}, -- in order of creation
+    list = {}, -- all meters, in the order of their creation
     trace = false, -- the function of on_trace
     untold = {}, -- events not yet passed to the trace callback
   }, Meters)
@@ -169,7 +169,7 @@ function Meters:release_all(taken)
   self:tell()
 end
 
---- Counts a hold that was lost.
+--- Counts a lost hold, and its reason.
 function Meters:lose(path, hold_ref, reason)
   local held, mode = hold_ref:held()
   local meter = meter_of(self, path, mode)

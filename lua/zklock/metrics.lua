@@ -222,7 +222,7 @@ function metrics.text(given)
   return table.concat(metrics.pieces(given, function() end))
 end
 
---- Checks the labels that are added to each sample, and returns a copy.
+--- Checks the labels that a user adds to each sample; returns a copy of them.
 function metrics.check_labels(labels, what)
   if labels == nil then return {} end
   check.type(labels, "table", what)

@@ -152,8 +152,8 @@ local function note(self, taking, part, message, code)
   end
 end
 
--- Returns the request for one part. Its timeout is the time that is left until
--- the deadline of all parts.
+-- Returns the request (options.lua) for one part. Its timeout is the time until
+-- the deadline of the whole acquisition.
 local function request_of(taking, part)
   taking.given.timeout = taking.deadline
     and math.max(taking.deadline - core.now(), 1e-6) or taking.asked
@@ -273,7 +273,7 @@ function Multi:holders()
   return all
 end
 
---- Ends every wait that was begun through this lock object.
+--- Ends with "cancelled" every wait that was begun through this lock object.
 function Multi:cancel()
   self._engine:check_open()
   for taking in pairs(self._takings) do cancel(taking) end

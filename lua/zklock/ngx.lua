@@ -85,7 +85,7 @@ local function read(hosts, options)
   return copy
 end
 
--- Handlers build paths with these.
+-- The functions with which handlers build paths.
 ---@type zklock.ngx.Module
 local M = { escape = escaping.escape, unescape = escaping.unescape }
 

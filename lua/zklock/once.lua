@@ -69,8 +69,8 @@ function once.note(session, guard, data)
   return ask(session, guard, "touch", book_of(guard.path), data, guard.node)
 end
 
--- Returns whether fn has succeeded: it returned nothing, or its first result is
--- true.
+-- Returns whether fn has succeeded, by its results: there are none, or the
+-- first is true.
 local function is_success(...)
   return select("#", ...) == 0 or not not (...)
 end

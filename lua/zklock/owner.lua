@@ -69,7 +69,7 @@ function Owners.of(engine, path, signature, insides)
   return owners
 end
 
---- Returns the description of the path's locks.
+--- Returns the text that describes the path's locks: see Owners.of.
 function Owners:signature() return self.shape.signature end
 
 --- Returns the innermost unreleased guard of this owner, or nil.
@@ -110,7 +110,7 @@ function Owners.forget(guard)
   for i = n, 1, -1 do
     if stack[i] == guard then
       table.remove(stack, i)
-      guard._stack = false -- so that it does not keep later guards alive
+      guard._stack = false -- the stack would keep later guards alive
       return i < n and stack or nil
     end
   end

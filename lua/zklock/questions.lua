@@ -41,7 +41,7 @@ function questions.ask(engine, ask, ...)
       and (engine.state.wants or "the credentials are not accepted")
     return opening
   end
-  if engine.state.is.closed then -- since the previous request
+  if engine.state.is.closed then -- it was closed since the previous request
     opening.code = "closed"
     return opening
   end
@@ -200,7 +200,8 @@ local function children(ask, path)
   return list.names, true
 end
 
---- Returns the sorted names below a path, and whether the path exists.
+--- Returns the sorted names of the nodes below a path, and whether the path
+-- exists.
 function questions.children(engine, path)
   local names, exists, reason = run(engine, children, path)
   if names then return names, exists end
@@ -242,7 +243,7 @@ local function set(ask, path, data)
   return nil, "invalid", NO_PARENT
 end
 
---- Sets a barrier: returns true, and whether it was not set before.
+--- Sets a barrier.  Returns true, and whether the barrier was not set before.
 function questions.set(engine, path)
   local made, code, reason = run(engine, set, path, engine.data)
   if made ~= nil then return true, made end
@@ -259,7 +260,7 @@ local function lift(ask, path)
   return not answer.code
 end
 
---- Lifts a barrier: returns true, and whether it was set.
+--- Lifts a barrier.  Returns true, and whether the barrier was set.
 function questions.lift(engine, path)
   local gone, code, reason = run(engine, lift, path)
   if gone ~= nil then return true, gone end

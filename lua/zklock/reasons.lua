@@ -117,7 +117,7 @@ function of_wait.invalid(path, _, wait)
     wait.reason or "it gave no reason")
 end
 
--- By mode: the kind of lock that a node of this mode belongs to.
+-- By the mode of a contender: the kind of lock to which it belongs.
 local kinds = {
   mutex = "a mutex", read = "a readers-writer lock",
   write = "a readers-writer lock", permit = "a semaphore",

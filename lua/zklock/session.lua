@@ -38,7 +38,7 @@ end
 
 -- Locks.
 
---- Returns a lock that one task at a time holds.
+--- Returns a lock that only one task at a time can hold.
 function Session:mutex(path, given)
   local engine = open_engine(self)
   check.lock_path(path, engine.chroot, "path")
@@ -56,7 +56,7 @@ function Session:rwlock(path, given)
   }
 end
 
---- Returns a lock that up to `permits` holders share.
+--- Returns a lock that up to `permits` holders can hold at the same time.
 function Session:semaphore(path, permits, given)
   local engine = open_engine(self)
   check.lock_path(path, engine.chroot, "path")
@@ -187,7 +187,8 @@ function Session:on(event, fn)
   return self
 end
 
---- Returns "connecting", "connected", "suspended", "expired" or "closed".
+--- Returns the session's state: "connecting", "connected", "suspended",
+-- "expired" or "closed".
 function Session:state()
   local engine = self._engine
   engine:check_process()
@@ -201,7 +202,7 @@ function Session:id()
   return engine.state.last and engine.state.last.id or engine.core:id()
 end
 
---- Returns the negotiated session timeout in seconds.
+--- Returns the session timeout that the servers have granted, in seconds.
 function Session:timeout()
   return open_engine(self).core:timeout()
 end
@@ -252,7 +253,7 @@ function Session:step()
   end
 end
 
---- Returns the descriptor that is readable when step() has something to do.
+--- Returns a file descriptor, readable when step() has something to do.
 function Session:fd()
   return open_engine(self).core:fd()
 end

@@ -88,7 +88,7 @@ local function callback(value, name)
   return value ~= nil and check.callback(value, name) or nil
 end
 
---- Returns the arguments of connect as a table, with all defaults filled in.
+--- Checks the arguments of connect; returns them as a table, with all defaults.
 function settings.read(hosts, options)
   check.type(hosts, "string", "argument 1 of connect (hosts)")
   local fault, chroot = core.check_hosts(hosts)

@@ -28,10 +28,10 @@ local LONGEST = 1
 -- defaults are fields that most waits never set.
 local Wait = protect.class()
 
-Wait.callback = false -- called instead of waking a task
+Wait.callback = false -- called at the end, instead of waking a task
 Wait.scope = false -- the nginx request whose end cancels the wait
 Wait.timeout = false -- a function: returns how many seconds are left
--- For acquisitions:
+-- Fields of acquisitions:
 Wait.hold_ref = false -- the hold reference that a grant fills
 Wait.terms = false -- the terms of the lock
 Wait.taken = false -- the reference has passed to a guard
@@ -84,7 +84,7 @@ function waits.new(engine, among, number)
     engine = engine,
     among = among, -- the table in which events find it
     number = number or false,
-    adapter = false, -- suspends the task, or runs its callback
+    adapter = false, -- suspends the task, or calls the callback
     endless = false, -- true if it has no time limit
     fine = false, -- true if no error has ended it
     done = false,

@@ -32,7 +32,7 @@ local function advise(fault, commands, name)
     return ("%s; the commands are %s"):format(fault, commands)
   elseif advice then
     return ("unknown option '%s': %s"):format(option, advice)
-  elseif option and #option == 2 then -- the same for each unknown letter
+  elseif option and #option == 2 then -- one message for all unknown letters
     return ("unknown option '%s': '%s' lists the options"):format(option, help)
   elseif name == "run" and fault:find "^too many arg" then
     return "put -- before the command: zklock run PATH -- COMMAND"

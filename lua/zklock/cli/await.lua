@@ -39,7 +39,7 @@ function await.seconds(seconds)
   await.call(function(go_on) await.after(seconds, go_on) end)
 end
 
---- Returns the seconds of a monotonic clock.
+--- Returns the time of a monotonic clock, in seconds.
 function await.now() return uv.hrtime() / 1e9 end
 
 --- Returns the seconds since 1970 by this machine's clock.

@@ -12,7 +12,7 @@ local new_parser = require "zklock.cli.parser"
 local plain = require "zklock.plain"
 local zklock = require "zklock"
 
-local LIMIT = 1000 -- milliseconds
+local LIMIT = 1000 -- milliseconds until zklock gives up
 
 -- Opens a session without the chroot, because opening one with it would create
 -- the chroot's node.

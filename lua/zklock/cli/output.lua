@@ -83,7 +83,7 @@ function output.put(text)
   guardian.take(writer, text, true)
 end
 
---- Waits until everything is written.
+--- Suspends the task until everything is written.
 function output.finish()
   while not output.is_idle() do await.seconds(PACE) end
 end

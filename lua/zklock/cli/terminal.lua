@@ -8,7 +8,7 @@ local uv = require "luv"
 
 local terminal = {}
 
-local PACE = 0.02 -- seconds
+local PACE = 0.02 -- seconds between two checks for room
 
 local HIDE, SHOW = "\27[?25l", "\27[?25h"
 -- Switch to the terminal's alternate screen and back. The main screen stays as

@@ -37,7 +37,7 @@ Examples:
 
 'zklock COMMAND --help' and the manual pages have more.]]
 
---- Exit codes of every command.
+--- The exit codes that all commands have.
 texts.exits = [[
 Exit codes of every command:
        0  success
@@ -51,7 +51,7 @@ Exit codes of every command:
           write it
    128+N  signal N ended it: 130 is Ctrl-C, 143 SIGTERM]]
 
---- Text of zklock(1) that --help omits.
+--- The text of the manual page zklock(1) that --help omits.
 texts.page = [[
 Credentials:
 The file of credentials has one SCHEME:CREDENTIAL in each line, such as

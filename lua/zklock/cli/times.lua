@@ -12,7 +12,7 @@ function Times.new(is_verbose)
     Times)
 end
 
---- Returns the seconds since the start.
+--- Returns the seconds since the measurement began.
 function Times:elapsed() return now() - self.begun end
 
 --- Ends a step, and prints how long it took. `what`: text such as "granted in";

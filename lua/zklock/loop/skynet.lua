@@ -14,7 +14,7 @@ return { new = function(session)
   local function read()
     local me = coroutine.running()
     reader = me
-    id = id or socket.bind(session:fd()) -- skynet never closes this
+    id = id or socket.bind(session:fd()) -- skynet itself never closes it
     while reader == me and socket.read(id) do
       local ok, problem = pcall(session.step, session)
       if not ok then raise(problem) end

@@ -16,7 +16,7 @@ local Board = {}
 Board.__index = Board
 
 local DICTIONARY, PREFIX = "zklock", "worker "
-local PERIOD, LIFE = 1, 4 -- seconds
+local PERIOD, LIFE = 1, 4 -- seconds between two reports, and of a report
 -- How many holds, and how many waits, of a session a report lists: the oldest.
 local ROWS = 50
 
@@ -126,7 +126,7 @@ local function fits(value, shape)
   end
   for key, part in pairs(shape) do
     if not fits(value[key], part)
-        and not (key == "lease" and value.lease == nil) then -- no limit
+        and not (key == "lease" and value.lease == nil) then -- endless lease
       return false
     end
   end

@@ -67,9 +67,9 @@ local scopes = {
   -- lua_code_cache is off; a thread that went on would then keep the state
   -- alive.
   lasts = false,
-  -- Whether nginx no longer waits for this worker (worker_shutdown_timeout).
+  -- Whether worker_shutdown_timeout has passed: this worker must exit now.
   is_over = false,
-  FOREVER = 2147483, -- seconds: the longest time for nginx
+  FOREVER = 2147483, -- seconds: the longest time that nginx can wait
   -- The requests in which zklock's own threads run, by address.
   internal = {},
 }
@@ -119,7 +119,7 @@ local without = { init = true, init_worker = true, exit_worker = true,
 -- not report the end of requests.
 function scopes.finder(engine)
   if loaded_in == "init_worker" or loaded_by ~= core.pid() then outlive() end
-  local known, made = {}, 0 -- by the address of the request
+  local known, made = {}, 0 -- scopes by the address of the request
 
   -- Forgets the scopes of ended requests. nginx uses the address of an ended
   -- request again, but not at once.

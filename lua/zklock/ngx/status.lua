@@ -28,7 +28,7 @@ local function read_location(options)
   return (location:gsub("/+$", ""))
 end
 
--- Answers.
+-- Sending an answer.
 
 local safe = {
   ["Cache-Control"] = "no-store",

@@ -77,7 +77,7 @@ local function descriptors(open)
   return list
 end
 
--- Time passes.
+-- Letting time pass.
 
 local function let_pass(deadline, fds)
   return virtual.poll(fds, {},
@@ -113,7 +113,7 @@ function clock.advance(seconds)
   clock.run_timers()
 end
 
--- Waits of the library.
+-- Waits of zklock.
 
 -- Seconds after which a wait without a limit counts as endless.
 local LONGEST = 3600

@@ -187,7 +187,7 @@ function Server:resume(i) return operate(self, "resume", i) end
 --- Returns the number of the leader; nil if there is none now.
 function Server:leader() return ensemble_of(self):leader() end
 
---- Partitions server `i` from the other servers; its clients still reach it.
+--- Cuts server `i` off from the other servers; its clients still reach it.
 function Server:isolate(i)
   check.type(i, "number", "argument 1 of isolate")
   local ensemble, n = ensemble_of(self), #self._addresses
@@ -292,7 +292,7 @@ function Server:contend(path, options)
   return hold
 end
 
--- The end.
+-- Closing.
 
 local GONE = 60 -- the most seconds until all connections have ended
 

@@ -54,7 +54,7 @@ function election:cancel() end
 --- without `log` it raises the error. Then `run` leaves the election for a pause of `backoff` seconds. The pause doubles with
 --- each consecutive error, up to `max_backoff`; half of it is jitter. `run` always raises the error of a debug hook (Ctrl-C).
 ---
---- `run` waits until `fn` returns, even after a loss or after `election:resign`, when another process may already lead. If `fn`
+--- `run` waits until `fn` returns, even after a loss or after `election:resign`, when another process can already lead. If `fn`
 --- never returns, the process leads for as long as the hold lasts. With `loop = "poll"`, a blocked `fn` blocks all other tasks.
 ---
 --- Codes: cancelled, lost, disconnected, closed, auth, denied, invalid, conflict, deadlock
@@ -77,7 +77,7 @@ function election:cancel() end
 ---@overload fun(self: zklock.Election, fn: fun(guard: zklock.Guard)): true?, string?, zklock.Code?
 function election:run(options, fn) end
 
---- Ends `election:run`. If `run` campaigns or pauses, it ends at once. A running `fn` continues until it returns; it can check
+--- Ends `election:run`: at once if `run` campaigns or pauses, otherwise when its `fn` returns. `fn` can check
 --- `election:is_stopping`.
 function election:stop() end
 
@@ -85,7 +85,8 @@ function election:stop() end
 ---@return boolean stopping
 function election:is_stopping() end
 
---- Releases the leadership of this object, whichever task holds it. Returns `false` if no task of this object leads.
+--- Ends the leadership that a task has acquired through this object. Any task can call `resign`. Returns `false` if no task leads
+--- through this object.
 ---
 --- Codes: lost, closed, auth, denied
 ---
@@ -101,7 +102,7 @@ function election:is_stopping() end
 ---@return zklock.Code? code
 function election:resign(options) end
 
---- Asks a server for the leader. Returns nil if there is none.
+--- Asks a server for the leader. Returns nil if no participant leads.
 ---
 --- Codes: disconnected, closed, auth, denied, invalid
 ---

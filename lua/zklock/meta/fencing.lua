@@ -7,9 +7,9 @@
 ---@class zklock.Guard: zklock.AnyGuard
 local guard = {}
 
---- Returns the fencing token: a string of 19 digits, so that `<` compares tokens correctly in every language. It grows with each
---- new hold of the path, across processes and restarts, as long as the servers keep their data. A re-entry has the token of the
---- hold. After a downgrade the reader keeps the writer's token.
+--- Returns the fencing token: a string of 19 digits, so that `<` compares tokens correctly in every language. The token grows
+--- with each new hold of the path, across processes and restarts, as long as the servers keep their data. A re-entry has the
+--- token of the hold. After a downgrade the reader keeps the writer's token.
 ---
 --- ```lua
 --- local mutex = session:mutex "/locks/orders"
@@ -28,8 +28,8 @@ function guard:token() end
 ---@return integer token
 function guard:token_number() end
 
---- Returns how many local turns (option `local_turns`) on this node came before this hold. Tasks that share a node have the same
---- token. So compare the tokens first, and the turns if the tokens are equal.
+--- Returns how many earlier holds have used this hold's node. With the option `local_turns`, tasks take turns with one node, and
+--- their holds have the same token. To find the newer hold, compare the tokens, and if they are equal, the turns.
 ---
 --- ```lua
 --- local guard = assert(session:mutex("/locks/orders", { local_turns = 3 }):acquire(5))

@@ -24,7 +24,7 @@ local guard = {}
 
 --- Releases the lock. Returns as soon as zklock guarantees the release: if the connection is down, zklock deletes the node when
 --- it reconnects, or the servers delete it when the session expires. With `wait = true`, returns after a server has confirmed the
---- release. Calling it again returns the first result.
+--- release. A second call returns the first result.
 ---
 --- If the lock was already lost, runs the `guard:on_lost` callbacks and returns `lost`. If an ACL forbids the deletion,
 --- `release()` returns `true` and logs an error; with `wait` it returns `denied`.
@@ -42,8 +42,8 @@ local guard = {}
 ---@return zklock.Code? code
 function guard:release(options) end
 
---- Returns whether this process holds the lock. It compares the lease with the local clock and sends no request, so call it in
---- every loop. It returns false before another client can acquire the lock, even if no server can be reached.
+--- Returns whether this process holds the lock. It compares the lease with the local clock and sends no request, so call
+--- `is_held` in every loop. It returns false before another client can acquire the lock, even if no server can be reached.
 ---
 --- ```lua
 --- local guard = assert(session:mutex "/locks/orders":acquire(5))
@@ -57,8 +57,8 @@ function guard:release(options) end
 ---@return boolean held
 function guard:is_held() end
 
---- Returns how many seconds `guard:is_held` stays true without a reply from a server; 0 if the lock is not held. It sends no
---- request.
+--- Returns how many seconds `guard:is_held` stays true without a reply from a server, or 0 if the lock is not held. `lease` sends
+--- no request.
 ---@return zklock.Seconds lease
 function guard:lease() end
 
@@ -75,13 +75,13 @@ function guard:verify() end
 ---@return zklock.GuardState state
 function guard:state() end
 
---- Returns why the hold was lost. Returns nil if the hold was not lost, or if zklock has not detected the loss yet. After
---- `is_held()` has returned false, `guard:release` and `guard:verify` detect the loss.
+--- Returns why the hold was lost, or nil if zklock has detected no loss. After `is_held()` has returned false, the reason can
+--- still be nil: `guard:release` and `guard:verify` detect the loss.
 ---@return zklock.Reason? reason
 function guard:reason() end
 
 --- Calls `fn(guard, reason, message)` once, when the hold is lost. If the hold is already lost, calls `fn` at once. `fn` can also
---- run inside the call that detects the loss (doc/errors.md). `fn` may acquire, release and close.
+--- run inside the call that detects the loss (doc/errors.md). `fn` can acquire, release and close.
 ---
 --- ```lua
 --- local mutex = session:mutex("/locks/orders", { max_hold = 0.05 })

@@ -7,9 +7,6 @@
 --
 -- **The owner of a hold** is the coroutine that acquired it, or the value of the option `owner`. The main chunk counts as a
 -- coroutine. The owner can acquire a reentrant lock again at once, and its `lock:release` ends its innermost hold.
---
--- **A node that no session owns** blocks the lock if it has the name of a contender. The log and `zklock ls` show the node;
--- `zklock evict` deletes it.
 
 --- A lock: a mutex, a side of a rwlock, a semaphore or a multi.
 ---@class zklock.Lock
@@ -36,8 +33,8 @@ local lock = {}
 --- Waits until zklock has acquired the lock. With a timeout of 0, acquires the lock only if it is free
 --- (doc/api.md#a-timeout-of-0).
 ---
---- If the owner already holds the lock, `acquire` returns `deadlock` if the lock is not reentrant or the wait could never end. If
---- the owner's hold was lost, `acquire` returns `lost` until you release its guard.
+--- If the owner already holds the lock, and the lock is not reentrant or the wait could never end, `acquire` returns `deadlock`.
+--- If the owner's hold was lost, `acquire` returns `lost` until you release the guard of this hold.
 ---
 --- Codes: timeout, cancelled, lost, disconnected, closed, auth, denied, invalid, conflict, deadlock
 ---
@@ -96,7 +93,8 @@ function lock:try_acquire(options) end
 ---@overload fun(self: zklock.Lock, fn: fun(guard: zklock.Guard): any): true?, any
 function lock:with_lock(options, fn) end
 
---- Begins to acquire the lock, and calls `fn` with the result. Without the option `owner`, each such acquisition has a new owner.
+--- Begins to acquire the lock, and calls `fn` with the result. Unless you pass `owner`, each call has a new owner, which waits
+--- even if the calling task holds the lock.
 ---
 --- ```lua
 --- local done = false

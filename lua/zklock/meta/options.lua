@@ -43,12 +43,12 @@
 --- requires that loop. A table is an [adapter](#adapter-of-a-loop). Default: `"auto"`
 ---@field loop? "auto"|"poll"|"ngx"|"skynet"|"cqueues"|"copas"|"luv"|zklock.Adapter|zklock.AdapterMaker
 ---
---- zklock calls it at each event of the session. Default: none
+--- zklock calls this function at each event of the session. Default: none
 ---@field on_event? fun(event: zklock.Event, session: zklock.Session)
 ---
---- zklock calls it with each line of the log. zklock logs a repeated message once a minute, with the number of suppressed
---- repetitions. Without this option zklock prints nothing. In `zklock.ngx.session` the default is nginx's error log. Default:
---- none
+--- zklock calls this function with each line of the log. zklock logs a repeated message once a minute, with the number of
+--- suppressed repetitions. Without this option zklock prints nothing. In `zklock.ngx.session` the default is nginx's error log.
+--- Default: none
 ---@field log? fun(level: zklock.LogLevel, message: string)
 ---
 --- The certificates for TLS (doc/operations.md). Without this option, the connection is plain text. Default: none
@@ -153,14 +153,14 @@
 ---@field fair? boolean
 ---
 --- How a waiter learns that it is first. `"predecessor"`: it watches the node ahead of it. `"parent"`: it watches the directory.
---- `"poll"`: it polls. The last two exist for comparison. Default: `"predecessor"`
+--- `"poll"`: it polls. `"parent"` and `"poll"` exist for comparison. Default: `"predecessor"`
 ---@field wait? "predecessor"|"parent"|"poll"
 ---
 --- The pause between two polls with `wait = "poll"`. At least 0.001. Default: 1
 ---@field poll_interval? zklock.Seconds
 ---
---- How many more waiters of *this session* can hold the lock in turn with one node, without a request, before a waiter of another
---- session. While no other session waits, turns are unlimited. Default: 0
+--- After a release, how many more waiters of *this session* hold the lock in turn, before a waiter of another session. These
+--- turns need no request. While no other session waits, turns are unlimited. Default: 0
 ---@field local_turns? integer
 
 -- ## Options of an election
@@ -239,7 +239,7 @@
 --- The longest pause. Default: 30
 ---@field max_backoff? zklock.Seconds
 ---
---- zklock calls it with each error that `fn` has raised. Default: zklock logs the error
+--- zklock calls this function with each error that `fn` has raised. Default: zklock logs the error
 ---@field on_error? fun(problem: any)
 ---
 --- The data of the participant's node. Default: the election's

@@ -2,9 +2,8 @@
 
 -- # Session
 --
--- A session is a client's connection to the servers, with all its locks. `zklock.connect` returns one. The session reconnects by
--- itself. If its ZooKeeper session has expired, it begins a new one. A program needs one session for all its locks. A child of
--- `fork` must open its own.
+-- A session is a client's connection to the servers, with all its locks. `zklock.connect` returns a session. It reconnects by
+-- itself, and begins a new ZooKeeper session if the old one has expired. A program needs one session for all its locks.
 --
 -- A `path` is a string that begins with a slash, and has at most 1 000 bytes with the chroot.
 
@@ -34,8 +33,8 @@ function session:mutex(path, options) end
 
 --- Returns a readers-writer lock: many readers or one writer can hold it. Contenders acquire it in the order of arrival.
 ---
---- The holder of `write` can also acquire `read`. If it then releases `write`, it becomes a reader with the same queue position
---- and token (a *downgrade*). A holder of `read` that asks for `write` gets `deadlock`.
+--- The holder of `write` can also acquire `read`. When the holder then releases `write`, it becomes a reader with the same queue
+--- position and token (a *downgrade*). A holder of `read` that asks for `write` gets `deadlock`.
 ---
 --- ```lua
 --- local documents = session:rwlock "/locks/documents"

@@ -28,8 +28,8 @@ local session = {}
 function session:contenders(path) end
 
 --- Asks every holder of a path to release its lock: zklock calls the holder's `guard:on_revoke` callbacks. If zklock cannot ask
---- one holder, it still asks the others. The message then names this holder. The code is `denied`, or `invalid` if the holder's
---- data leaves no room for the request.
+--- one holder, it still asks the others, and the message names this holder. The code is then `denied`, or `invalid` if the
+--- holder's data leaves no room for the request.
 ---
 --- Codes: disconnected, closed, auth, denied, invalid
 ---
@@ -77,9 +77,9 @@ function session:children(path) end
 --- Creates or overwrites the persistent node `path`. `session:stat(path).modified` is then the servers' time of the write. If the
 --- parent is missing, returns `invalid`. After `disconnected` the write may have happened.
 ---
---- With `node`, such as `guard.node`, writes in a transaction that checks that this node exists; otherwise returns `lost`. So a
---- late request changes nothing if another client holds the lock by then. `node` protects neither an unfair lock, because its
---- holders' nodes all have the same name, nor a multi, because its guard has several nodes.
+--- With `node`, such as `guard.node`, writes in a transaction that checks that this node exists. If the node is gone, returns
+--- `lost`. So a late request changes nothing if another client holds the lock by then. `node` protects neither an unfair lock,
+--- because its holders' nodes all have the same name, nor a multi, because its guard has several nodes.
 ---
 --- Do not write to a directory that a lock has created, because servers delete empty directories with their data. Write to a node
 --- below the directory.

@@ -74,8 +74,8 @@ function session:on_trace(fn) end
 
 -- ## For a loop of your own
 
---- Runs due callbacks, ends due waits, and returns. It never blocks. Call it when the descriptor of `session:fd` is readable. A
---- plain script whose calls wait needs `step` only to run callbacks between them.
+--- Runs due callbacks, ends due waits, and returns without blocking. Call `step` when the descriptor of `session:fd` is readable.
+--- In a plain script, calls that wait also run due callbacks; between such calls, use `step`.
 ---
 --- Raises: the errors of callbacks, one in each call, if the option `log` is not set.
 ---
@@ -87,14 +87,14 @@ function session:on_trace(fn) end
 --- ```
 function session:step() end
 
---- Returns a file descriptor, which becomes readable when your loop should call `session:step`. It never changes during the
---- session's life.
+--- Returns a file descriptor, which becomes readable when your loop should call `session:step`. The descriptor never changes
+--- during the session's life.
 ---@return integer fd
 function session:fd() end
 
---- Releases all locks of the session, ends the ZooKeeper session, and ends every wait with `closed`. In a plain script it waits
---- for the servers' confirmation, for at most 2 s. The garbage collector closes a session that the program can no longer reach.
---- Since Lua 5.4 `local session <close>` closes it at the end of the block.
+--- Releases all locks of the session, ends the ZooKeeper session, and ends every wait with `closed`. In a plain script `close`
+--- waits for the servers' confirmation, for at most 2 s. The garbage collector closes a session that the program can no longer
+--- reach. Since Lua 5.4 `local session <close>` closes the session at the end of the block.
 ---
 --- ```lua
 --- session:close()

@@ -282,7 +282,7 @@ function server:leader() end
 ---@return integer? i nil if the session is not connected
 function server:server_of(session) end
 
---- Closes the sessions that are connected to it, and stops it permanently.
+--- Closes the sessions that are connected to this server, and stops the server permanently.
 ---
 --- ```lua
 --- server:close()

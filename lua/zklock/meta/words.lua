@@ -73,8 +73,8 @@
 ---| "node_deleted" # an operator or another client has deleted the hold's node
 ---| "lease_expired" # no server answered before the lease ended; the session is then `suspended`
 ---| "connection_lost" # the connection was lost, and the option `lose_on_suspend` is true
----| "session_closed" # the ZooKeeper session ended before its timeout: another client closed it, or the servers lost it
----| "session_expired" # the servers have ended the ZooKeeper session, for example because it expired
+---| "session_closed" # the ZooKeeper session ended during its lease: another client closed it, or the servers lost their data
+---| "session_expired" # the ZooKeeper session ended after its lease, usually because it expired
 
 -- ## Session events
 --

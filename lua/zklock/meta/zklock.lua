@@ -2,7 +2,8 @@
 
 -- # The module
 --
--- `local zklock = require "zklock"`. Loading it sets no global variable and starts no thread; `zklock.connect` starts one.
+-- Load the module with `local zklock = require "zklock"`. This sets no global variable and starts no thread. Each session has one
+-- thread of its own.
 
 --- What `require "zklock"` returns.
 ---@class zklock.Module
@@ -45,8 +46,8 @@ local zklock = {}
 ---@return zklock.Code? code
 function zklock.connect(hosts, options) end
 
---- Installs a handler for these signals, which releases all locks of the process and then ends it. Without this call, zklock
---- installs no signal handler. If SIGTERM then ends the process, its locks stay taken until its session expires. See
+--- Installs a handler for these signals, which releases all locks of the process and then ends the process. Without this call,
+--- zklock installs no signal handler. If SIGTERM then ends the process, its locks stay taken until its session expires. See
 --- doc/api.md#sigterm-and-sighup.
 ---
 --- Codes: unsupported

@@ -8,7 +8,8 @@
 #include "clock.h"
 #include "protocol/session.h"
 
-/* Six digits: tokens with their turns must be comparable as text. */
+/* The greatest index of a turn has six digits, because programs compare tokens
+ * with their turns as text. */
 enum { TURNS_MAX = 999999 };
 
 static void drop(void *acquisition) { acquisition_drop(acquisition); }
@@ -69,8 +70,8 @@ void acquisition_drop(struct acquisition *acquisition) {
   free(acquisition);
 }
 
-/* Publishes the decision. The I/O thread calls it after it has written the
- * acquisition's other fields. */
+/* Publishes the grant or refusal. The I/O thread calls this after it has
+ * written the acquisition's other fields. */
 static void decide(struct acquisition *acquisition,
                    enum acquisition_state state) {
   assert(acquisition->word == ACQUISITION_WAITING);
@@ -90,7 +91,7 @@ static void note_blocker(struct acquisition *acquisition,
   int size = blocker->size, shown = size < OP_SHOWN ? size : OP_SHOWN;
   if (!blocker->data || size <= 0) return;
   acquisition->blocker = malloc(sizeof *acquisition->blocker + (size_t)shown);
-  if (!acquisition->blocker) return; /* only the message gets shorter */
+  if (!acquisition->blocker) return; /* the message is only shorter then */
   acquisition->blocker->size = size;
   acquisition->blocker->shown = shown;
   acquisition->blocker->holds = blocker->holds;
@@ -166,13 +167,15 @@ enum loss acquisition_loss(const struct acquisition *acquisition, int turn) {
   return loss_of((int)acquisition_state(acquisition, turn));
 }
 
-/* Returns for how long the hold is proved from now on, or 0. Sets `*overdue` if
- * the clock has ended the hold. Safety depends on the order of these loads.
- * When a session expires, the I/O thread first marks its acquisitions LOST and
- * only then publishes the lease of a new session. So a thread that reads the
- * new lease also reads the mark. All turns share one word, so this holds for
- * each turn. The clock is read last: a time from before a pause could make an
- * expired lease look valid. */
+/* Returns for how many nanoseconds the hold is still proved, or 0. If the clock
+ * has ended the hold, sets `*overdue` to the reason.
+ *
+ * Safety depends on the order of these loads. When a session expires, the I/O
+ * thread first marks its acquisitions LOST and only then publishes the lease of
+ * a new session. So a thread that reads the new lease also reads the mark. All
+ * turns share one word, so this is true of each turn. The clock is read last: a
+ * time from before a pause of the process could make an expired lease look
+ * valid. */
 static int64_t look(const struct acquisition *acquisition, int turn,
                     enum loss *overdue) {
   int64_t until = atomic_load_explicit(&acquisition->proof->lease_until,
@@ -208,10 +211,10 @@ bool acquisition_is_held(const struct acquisition *acquisition, int turn) {
 
 /* Local turns. */
 
-/* Returns whether the hold must not be passed on after this turn. Without
- * another client in the queue the number of turns is not limited. Otherwise a
- * hold has `local_turns` more turns, counted from the turn in which the I/O
- * thread noticed that another node may have joined. */
+/* Returns whether the hold must not be passed on after this turn. If no other
+ * node is in the queue, the number of turns is not limited. Otherwise a hold
+ * has `local_turns` more turns, counted from the last turn in which it was
+ * known to be alone. */
 static bool is_last_turn(const struct acquisition *acquisition, int turn) {
   int until =
       atomic_load_explicit(&acquisition->alone_until, memory_order_acquire);
@@ -219,16 +222,16 @@ static bool is_last_turn(const struct acquisition *acquisition, int turn) {
          turn - until >= acquisition->contender.options.local_turns;
 }
 
-/* Returns whether only a release or the loss of the node can end the hold. With
- * max_hold or lose_on_suspend, one user's option would end the next user's
- * turn. */
+/* Returns whether the hold can be passed on as far as its options allow. It
+ * cannot with max_hold or lose_on_suspend: these options of one user would end
+ * the next user's turn. */
 static bool is_plain(const struct acquisition *acquisition) {
   const struct contender_options *options = &acquisition->contender.options;
   return options->max_hold == NEVER && !options->lose_on_suspend;
 }
 
-/* Begins a turn unless the hold has ended or another client asks for the
- * lock. */
+/* Begins the next turn. Returns false if the hold has ended or another client
+ * asks for the lock. */
 static bool begin_turn(struct acquisition *acquisition) {
   int word = acquisition->word;
   do {
@@ -239,10 +242,10 @@ static bool begin_turn(struct acquisition *acquisition) {
   return true;
 }
 
-/* Passes the hold on to the next turn, which relies on the same facts about the
- * node as the grant did; none of them has changed. If the connection or the
- * lease ends right after the checks, the result is the same as if the turn had
- * begun just before. */
+/* Passes the hold on. The next turn relies on the same facts about the node as
+ * the grant did; none of them has changed. If the connection or the lease ends
+ * right after the checks, the result is the same as if the turn had begun just
+ * before. */
 bool acquisition_pass_on(struct acquisition *acquisition,
                          const struct turn *from, struct turn *to) {
   const struct proof *proof = acquisition->proof;

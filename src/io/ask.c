@@ -10,7 +10,7 @@
 
 enum { OUTSIDE = -1 };
 
-/* How often a directory's parents may vanish while it is created. */
+/* How many creates a "mkdir" tries: other clients can delete its parents. */
 enum { TRIES = 100 };
 
 static op_handler on_answer, on_made, on_nonce, on_done_once, on_verified;
@@ -71,7 +71,7 @@ static const struct operation *find_operation(const struct text *word) {
   return NULL;
 }
 
-/* The client library checks the rest. */
+/* Returns whether the path can be sent. The client library checks the rest. */
 static bool is_path(const struct text *path) {
   return path->size > 0 && path->size < ASK_PACKET && path->text[0] == '/' &&
          !memchr(path->text, '\0', path->size);
@@ -82,7 +82,7 @@ static char *put(char *to, const char *text, size_t size) {
   return to + size;
 }
 
-/* Writes the whole path and its NUL. */
+/* Writes the path with its chroot and a NUL. Returns the end. */
 static char *put_path(char *to, const char *chroot, const struct text *path) {
   bool is_chroot = path->size == 1 && *chroot;
   to = put(to, chroot, strlen(chroot));
@@ -91,7 +91,7 @@ static char *put_path(char *to, const char *chroot, const struct text *path) {
   return to;
 }
 
-/* Copies what `op` refers to. Returns false if there is no memory. */
+/* Copies the data of `op`. Returns false if there is no memory. */
 static bool copy(struct request *r, const char *chroot, const struct asked *a) {
   size_t length = strlen(chroot);
   char *to =
@@ -108,7 +108,7 @@ static bool copy(struct request *r, const char *chroot, const struct asked *a) {
   return true;
 }
 
-/* Returns the request's share of the limit ("get", "list": by known size). */
+/* Returns the request's share of the in-flight limit. */
 static int cost_of(const struct request *r) {
   switch (r->op.kind) {
     case OP_PING:
@@ -153,7 +153,8 @@ enum ask_fault ask_add(struct ask *ask, const char *chroot,
 
 /* Requests and replies. */
 
-/* A sync is not repeated: reads sent behind it would be older than it. */
+/* Sends the request. A sync is sent once: later reads must not be older than
+ * it. */
 static bool submit(struct request *r) {
   r->op.insists = r->op.kind != OP_SYNC;
   r->op.tries = 0;
@@ -169,13 +170,13 @@ static void drop_nonce(struct request *r) {
   r->op.provided = NULL;
 }
 
-/* Returns whether this code ends the whole ask. */
+/* Returns whether this code of one request ends the whole ask. */
 static bool ends(const struct ask *ask, int rc) {
   return reply_is_unknown(rc) || reply_is_unauthenticated(rc) ||
          (ask->acquisition && rc != REPLY_OK && rc != REPLY_NO_NODE);
 }
 
-/* Records a result. If it was the last, the Lua thread owns the ask now. */
+/* Records a result. The last one passes the ask to the Lua thread. */
 static void answered(struct request *r, int rc) {
   struct ask *ask = r->ask;
   struct in_flight_limit *limit = ask->limit;
@@ -188,12 +189,11 @@ static void answered(struct request *r, int rc) {
   if (cost != OUTSIDE) in_flight_limit_leave(limit, cost);
 }
 
-/* Sends the next request in place of an answered one. */
+/* Sends the request. If that fails, records it as lost. */
 static void follow(struct request *r) {
   if (!submit(r)) answered(r, REPLY_LOST);
 }
 
-/* Replies are untrusted: negative numbers count as 0. */
 static int at_least_none(int n) { return n > 0 ? n : 0; }
 
 static void learn(struct known *known, const struct reply *reply) {
@@ -206,7 +206,7 @@ static void learn(struct known *known, const struct reply *reply) {
                           .children = at_least_none(reply->children)};
 }
 
-/* Keeps the data if they fit; they may be larger than the last Stat said. */
+/* Keeps the data if the limits allow it. */
 static int keep_data(struct request *r, const struct reply *reply) {
   struct ask *ask = r->ask;
   int size = r->known.length = at_least_none(reply->size);
@@ -269,9 +269,9 @@ static void on_made(struct op *op, const struct reply *reply) {
   }
 }
 
-/* At most once: creates a nonce, then sends a transaction that checks it. If
- * the session may not create or check a nonce, the request is sent without one.
- * After UNDONE the caller may retry: another client may have deleted the
+/* At most once: creates a nonce (nonce.h), then sends a transaction that checks
+ * it. If the session is not allowed to use a nonce, the request is sent without
+ * one. After UNDONE the caller can retry: another client may have deleted the
  * nonce. */
 
 static void begin_once(struct request *r) {
@@ -297,7 +297,7 @@ static void do_once(struct request *r) {
   follow(r);
 }
 
-/* Handles the reply. If the outcome is unknown, the nonce may exist. */
+/* Sends the transaction, unless it is unknown whether the nonce exists. */
 static void on_nonce(struct op *op, const struct reply *reply) {
   struct request *r = op->owner;
   int rc = reply->rc;
@@ -316,8 +316,8 @@ static void on_nonce(struct op *op, const struct reply *reply) {
     do_once(r);
 }
 
-/* Returns whether the nonce may be the reason. A nonce counts towards a quota,
- * and checking it requires the right to read it. */
+/* Returns whether the nonce can be why a server has refused the request: it
+ * counts towards a quota, and checking it requires the right to read it. */
 static bool is_due_to_nonce(const struct request *r, int rc) {
   return r->nonce && (rc == REPLY_NO_AUTH || rc == REPLY_QUOTA_EXCEEDED);
 }
@@ -346,8 +346,8 @@ struct ask *ask_to_verify(struct acquisition *acquisition) {
   return ask;
 }
 
-/* Returns whether the hold has created this node. Its session may have ended,
- * or created the node for another hold of an unfair lock. */
+/* Returns whether this hold has created the node. If not, another hold of an
+ * unfair lock or another session has. */
 static bool is_node_of(const struct acquisition *acquisition,
                        const struct reply *reply) {
   return reply->owner == acquisition->contender.node.owner_session &&
@@ -381,7 +381,7 @@ static void send_to_verify(struct ask *ask, struct request *r, char *path,
   follow(r);
 }
 
-/* Sends a verification at once: it does not wait for the in-flight limit. */
+/* Sends the requests of a verification. They ignore the in-flight limit. */
 static void verify(struct ask *ask) {
   struct acquisition *acquisition = ask->acquisition;
   char *path = NULL;
@@ -414,7 +414,7 @@ static void send(struct request *r) {
     follow(r);
 }
 
-/* Sends the next request. After a failure of the ask sends no more. */
+/* Sends the next request unless the ask failed. Returns whether more follow. */
 static bool send_next(struct sender *sender) {
   struct ask *ask = sender->owner;
   if (ask->rc != REPLY_OK) {

@@ -29,7 +29,7 @@ void await_drop(struct await *a) {
   free(a);
 }
 
-/* Called when the session drops its reference. */
+/* Drops the session's reference. The session no longer refers to the await. */
 static void forget(void *self) {
   struct await *a = self;
   a->known = false;

@@ -34,7 +34,8 @@ void channel_close(struct channel *channel) {
   pthread_mutex_destroy(&channel->lock);
 }
 
-/* Requires the lock. Returns false if the message is queued already. */
+/* Appends the message to the queue. Returns false if the message is queued
+ * already. Requires the channel's lock. */
 static bool append(struct message_queue *queue, struct message *message,
                    int kind) {
   if (message->queued) return false;
@@ -46,12 +47,13 @@ static bool append(struct message_queue *queue, struct message *message,
   return true;
 }
 
-/* Wake-ups are written after the lock is released: the thread that is woken
- * takes the lock at once. */
+/* Wake-ups are written after the channel's lock is released, because the thread
+ * that is woken takes the lock at once. */
 
-/* Appends the command first, then checks whether the I/O thread sleeps. The I/O
- * thread announces its sleep first, then checks for commands. So at least one
- * of the two threads notices the other. */
+/* Appends the command first, and then checks whether the I/O thread sleeps. The
+ * I/O thread marks itself asleep first, and then checks for commands. So at
+ * least one of the two threads sees what the other has written, and no command
+ * stays unnoticed. */
 bool channel_command(struct channel *channel, struct message *message,
                      int kind) {
   pthread_mutex_lock(&channel->lock);
@@ -62,7 +64,8 @@ bool channel_command(struct channel *channel, struct message *message,
   return fresh;
 }
 
-/* Requires the lock. Returns whether a byte must be written. */
+/* Returns whether a byte must be written to wake Lua's loop, and records that
+ * it will be. Requires the channel's lock. */
 static bool announce(struct channel *channel) {
   if (!channel->events.first || channel->announced) return false;
   return channel->announced = true;
@@ -102,7 +105,8 @@ bool channel_rest(struct channel *channel) {
   return idle;
 }
 
-/* Requires the lock. */
+/* Empties the queue and returns its first message. Requires the channel's
+ * lock. */
 static struct message *take(struct message_queue *queue) {
   struct message *first = queue->first;
   queue->first = NULL;
@@ -119,8 +123,8 @@ struct message *channel_take_commands(struct channel *channel) {
 
 /* Takes the events together with the byte that announces them. So Lua's loop
  * finds a byte to read exactly while announced events are queued, and never
- * wakes without an event. While that byte is still on its way, no events are
- * returned. A host that reads the bytes itself may have consumed the byte
+ * wakes without an event. If the byte is not in the pipe yet, returns no
+ * events. A host that reads the bytes itself may have consumed the byte
  * already. */
 struct message *channel_take_events(struct channel *channel, bool host_read) {
   struct message *first = NULL;

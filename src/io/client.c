@@ -1,6 +1,6 @@
-/* Gets connections and handles their loss:
+/* Connects to the servers, and connects again after a loss:
  *
- *            names have addresses        one may be tried
+ *            names have addresses        an address can be tried
  *   NAMELESS ───────────────────► RESTING ──────────────► TRYING
  *                                  ▲   ▲                    │ greeted
  *                                  │   │ failed             ▼
@@ -22,19 +22,20 @@
  * There is a handle in TRYING, GREETED and CONNECTED, and there are addresses
  * in all states but NAMELESS: see check.
  *
- * A handle of the library stands for one attempt and one connection. When it is
- * lost, the client creates another one for the same ZooKeeper session. The new
- * handle has seen no zxid, so an ensemble that was restored without its newest
- * data does not refuse it. It has no watches, but the protocol trusts nothing
- * older than a connection anyway.
+ * A handle of the library stands for one attempt and one connection. When the
+ * connection is lost, the client creates another handle for the same ZooKeeper
+ * session. The new handle has seen no zxid. So servers that were restored
+ * without their newest data do not refuse it. The new handle has no watches
+ * either, but the protocol reads all state again in each connection anyway.
  *
- * Only this file decides how often a server is tried (addresses.h). What counts
- * is how long its connections last, not what it replies before it closes one.
- * Host names are looked up again when there is no connection for some time
+ * Only this file decides how often a server is tried (addresses.h). It judges a
+ * server by how long its connections last, not by its replies before it closes
+ * one. If there is no connection for some time, host names are looked up again
  * (host_lookup.h).
  *
- * If the ensemble rejects our credentials, waiters get that error at once. The
- * client tries again later, because the servers' configuration may change. */
+ * If the servers reject this client's credentials, waiters get that error at
+ * once. The client tries again later, because the servers' configuration may
+ * change. */
 #include "client.h"
 
 #include <assert.h>
@@ -50,7 +51,7 @@
 #define MILLISECOND INT64_C(1000000)
 #define SECOND INT64_C(1000000000)
 
-/* A connection that has lasted so long counts as good. */
+/* A connection counts as good after this time. */
 #define STABLE_AFTER SECOND
 #define ATTEMPT_FIRST SECOND
 #define REFUSAL_FIRST SECOND
@@ -68,28 +69,30 @@ enum client_state {
 /* Used by the I/O thread only, except (c): constant. */
 struct client {
   const struct settings *settings; /* (c) */
-  struct session *session;         /* (c) the pointer; not the session */
+  struct session *session;         /* (c), except the session itself */
   struct client_listener listener; /* (c) */
 
   enum client_state state;
   struct library *library;
-  struct identity identity; /* of the ZooKeeper session to resume */
+  struct identity identity; /* the ZooKeeper session to resume */
   struct addresses addresses;
-  int address;        /* the address in use; -1: none */
-  int64_t rest_until; /* no attempt before this, at any address */
-  int unanswered;     /* attempts since the last connection */
+  int address;        /* index of the address in use; -1: none */
+  int64_t rest_until; /* no attempt begins before this time */
+  int unanswered;     /* unanswered attempts since the last connection */
   int64_t tried_at;   /* when the last attempt began */
   int64_t give_up_at; /* when to abandon the attempt; or NEVER */
-  int granted_by;     /* the address that granted the session; -1: none, or it
-                         has kept the connection for a while */
+  /* The address whose server has granted the session. -1: there is none, or its
+   * server has kept a connection for a while. */
+  int granted_by;
   int64_t greeted_at;
-  int64_t granted; /* the timeout of the connection */
-  int refusals;    /* of our credentials, in a row */
+  int64_t granted; /* session timeout of this connection */
+  int refusals;    /* of the credentials, in a row */
 
-  struct host_lookup host_lookup; /* the lookup of the servers' names */
+  struct host_lookup host_lookup; /* looks up the servers' names */
 };
 
-/* Asserts the invariants of each state. They hold whatever a server does. */
+/* Asserts the invariants of each state, which are true whatever a server
+ * sends. */
 static void check(const struct client *client) {
   bool open = library_is_open(client->library);
   switch (client->state) {
@@ -115,7 +118,8 @@ static void say_error(struct client *client, const char *text) {
   client->listener.error(client->listener.self, server, text);
 }
 
-/* Returns the timeout granted last, or else the timeout to be requested. */
+/* Returns the session timeout that was granted last, or else the requested
+ * one. */
 static int64_t timeout_of(const struct client *client) {
   int64_t granted = session_negotiated(client->session);
   return granted ? granted : client->settings->session_timeout_ms * MILLISECOND;
@@ -136,8 +140,8 @@ static void use_addresses(struct client *client, const char *list) {
     client->state = CLIENT_RESTING;
 }
 
-/* Handles the answer of a lookup, if there is one. Without a connection,
- * another lookup follows. */
+/* Uses the answer of a lookup, if there is one, unless there is a connection.
+ * Without a connection, schedules another lookup. */
 static void looked_up(struct client *client) {
   const char *error = "";
   bool temporary = false;
@@ -161,9 +165,9 @@ static void looked_up(struct client *client) {
 
 /* Attempts. */
 
-/* Returns how long an attempt may take. A server that does not reply may be
- * broken, or may have lost our request because it is just starting, or may be
- * slow. */
+/* Returns after how long to abandon an attempt. A server that does not reply
+ * may be broken, or may have lost the request because it is just starting, or
+ * may be slow. So the time doubles after each pass through all addresses. */
 static int64_t patience(const struct client *client) {
   int64_t longest = timeout_of(client) / 3 * 2;
   int rounds = client->unanswered / client->addresses.count;
@@ -198,7 +202,8 @@ static void end_session(struct client *client) {
   if (known) session_expired(client->session, clock_now());
 }
 
-/* Abandons the attempt, because another server may reply faster. */
+/* Abandons the attempt or the wait for the credentials, because another server
+ * may reply faster. */
 static void give_up(struct client *client) {
   bool trying = client->state == CLIENT_TRYING;
   client->unanswered += trying;
@@ -272,8 +277,8 @@ static void lost(struct client *client) {
   session_disconnected(client->session, clock_now());
 }
 
-/* Handles the end of the session. The server that reports it may be the one
- * with the newest data, so the next session is requested from it. Exception: a
+/* Ends the session after a server has reported its end. That server may have
+ * the newest data, so the next session is requested from it. Exception: a
  * server that has just granted this session counts as failed. */
 static void expired(struct client *client) {
   if (client->address == client->granted_by)
@@ -295,8 +300,9 @@ static void refused(struct client *client, int reason) {
                                                      : CLIENT_REFUSED_AUTH);
 }
 
-/* Returns whether a server may have received the attempt's session id. A server
- * that refuses a connection does so at once and has read nothing. */
+/* Returns whether a server may have received the attempt's session id, by the
+ * time that the attempt took. A server that refuses a connection does so at
+ * once and has read nothing. */
 static bool may_have_been_heard(const struct client *client) {
   int64_t least = client->settings->session_timeout_ms * MILLISECOND;
   if (timeout_of(client) < least) least = timeout_of(client);
@@ -304,8 +310,8 @@ static bool may_have_been_heard(const struct client *client) {
   return clock_now() >= client->tried_at + at_once;
 }
 
-/* Handles the end of an attempt: one of the certificates was refused, or not.
- * If all servers refuse, waiters get that error at once. */
+/* Records whether an attempt has ended by the refusal of a certificate. If that
+ * is so at all addresses, waiters get that error at once. */
 static void judge(struct client *client, bool is_refused) {
   bool by_all =
       addresses_refused(&client->addresses, client->address, is_refused);
@@ -351,8 +357,9 @@ static bool submit(void *self, const struct op *op, const struct op *before) {
   return library_submit(client->library, op, before);
 }
 
-/* Starts the first name lookup. After the loss of a session, the client already
- * looks for a new one (end_session), and an attempt may be under way. */
+/* Starts the first lookup of the servers' names. Does nothing after the loss of
+ * a session: the client already looks for a new one (end_session), and an
+ * attempt may be under way. */
 static void open_session(void *self) {
   struct client *client = self;
   assert(session_number(client->session) == 0);

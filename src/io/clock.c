@@ -27,8 +27,8 @@ int64_t clock_now(void) {
   return (int64_t)t.tv_sec * SECOND + t.tv_nsec;
 }
 
-/* Opens a timer, if possible. There is none on macOS, before Linux 3.15, and
- * when no descriptor is left. On macOS, the clock counts sleep but poll and
+/* Opens a timer, if possible. There is none on macOS, before Linux 3.15, or
+ * when no descriptor is free. On macOS, clock_now counts sleep but poll and
  * kevent do not. */
 void clock_timer_open(struct clock_timer *timer) {
   *timer = (struct clock_timer){.fd = -1, .at = NEVER};
@@ -42,11 +42,12 @@ void clock_timer_close(struct clock_timer *timer) {
   timer->fd = -1;
 }
 
-/* Sets the timer if needed. While the machine is awake, poll itself ends each
- * wait. So the timer may expire late, by SLACK: it only has to notice suspends
- * longer than that. The timer is not set for a deadline that is due SOON: after
- * a suspend, poll has at most that long to wait. So the timer is set once for
- * each heartbeat, whatever happens between two heartbeats. */
+/* Sets the timer for `until`, if needed. While the machine is awake, poll
+ * itself ends each wait on time, so the timer matters only after a suspend. So
+ * it can expire late, by SLACK. It is not set for a deadline that is due SOON,
+ * because after a suspend poll waits at most that much longer. This saves
+ * system calls: the timer is set once per heartbeat, however often the thread
+ * waits in between. */
 static void set(struct clock_timer *timer, int64_t until, int64_t left) {
   int64_t at = until + SLACK, now = until - left;
   if (timer->at > now + SLACK && timer->at <= at) return;
@@ -59,8 +60,9 @@ static void set(struct clock_timer *timer, int64_t until, int64_t left) {
 #endif
 }
 
-/* Returns whether the timer has expired. Gives it up if its descriptor is bad:
- * a program may have closed a descriptor that it does not own. */
+/* Returns whether poll has reported the timer. Stops using the timer if its
+ * descriptor is bad: a program may have closed a descriptor that it does not
+ * own. */
 static bool has_expired(struct clock_timer *timer, const struct pollfd *entry) {
   uint64_t times;
   if (!entry->revents) return false;
@@ -71,7 +73,8 @@ static bool has_expired(struct clock_timer *timer, const struct pollfd *entry) {
   return true;
 }
 
-/* Rounds up, because poll must not return too early. */
+/* Returns the timeout for poll. Rounds up, because poll must not return too
+ * early. */
 static int milliseconds(bool timed, int64_t left) {
   int64_t longest = timed ? LONGEST : SECOND;
   if (left == NEVER) return -1;

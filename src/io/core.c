@@ -1,5 +1,6 @@
-/* The I/O thread's reports to Lua: it posts the events and publishes the state
- * of the session and its acquisitions. Also frees the session's memory. */
+/* The I/O thread's reports to Lua. This file publishes the state of the session
+ * and its acquisitions, and posts the events. It also frees the session's
+ * memory. */
 #include "core.h"
 
 #include <assert.h>
@@ -10,7 +11,7 @@
 #include "messages.h"
 #include "reason.h"
 
-/* The session that runs on this I/O thread. */
+/* The session whose I/O thread this is, for assertions. */
 static _Thread_local const struct core *runs;
 
 void core_post(struct core *core, struct message *message, int kind) {
@@ -76,8 +77,9 @@ void core_publish_lease(struct core *core) {
 
 static void client_attempts(void *self) { core_publish_lease(self); }
 
-/* Publishes the lease first: a thread that sees the new connection must not see
- * the lease of the old one. The new timeout may have shortened it. */
+/* Publishes the new state of the session and posts EVENT_STATE. Publishes the
+ * lease first: a thread that sees the new connection must not see the lease of
+ * the old one. The new timeout may have shortened it. */
 static void on_state(void *self, enum session_state state) {
   struct core *core = self;
   uint64_t states = core->states;
@@ -101,7 +103,7 @@ static void count_wait(struct core *core, int64_t waited) {
 
 static void granted(struct core *core, struct acquisition *acquisition) {
   count_wait(core, session_now(&core->session) - acquisition->asked);
-  core_publish_lease(core); /* before the acquisition is seen as held */
+  core_publish_lease(core); /* before a thread can see HELD */
   acquisition_grant(acquisition);
   post_acquisition(core, acquisition, &acquisition->decided, EVENT_GRANTED);
 }
@@ -112,7 +114,8 @@ void core_refuse(struct core *core, struct acquisition *acquisition,
   post_acquisition(core, acquisition, &acquisition->decided, EVENT_REFUSED);
 }
 
-/* Posts EVENT_LOST once, whichever thread has found the loss. */
+/* Ends the hold, if it has not ended. Posts EVENT_LOST if it was lost,
+ * whichever thread has found the loss. */
 static void lost(struct core *core, struct acquisition *acquisition,
                  enum refusal_code why) {
   acquisition_end_hold(acquisition, why == REFUSED_CLOSED
@@ -131,9 +134,9 @@ void core_tell_gone(struct core *core, struct acquisition *acquisition) {
   post_acquisition(core, acquisition, &acquisition->ended, EVENT_GONE);
 }
 
-/* Does not log a contender that was refused because of another node in the
- * queue that cannot be deleted: its refusal says so. A contender without `kept`
- * may have no queue any more. */
+/* Logs that the contender's node cannot be deleted, if so (`kept`). Skips a
+ * contender that was refused because of another such node: its refusal says so.
+ * A contender without `kept` may have no queue any more. */
 static void log_kept(struct core *core, const struct contender *c) {
   char text[REASON_MAX + 80];
   if (!c->kept) return;

@@ -2,17 +2,17 @@
 
 #include <stdint.h>
 
-/* Uses libmd: Debian's dpkg depends on it, its symbols have versions, and it
- * does nothing else. libcrypto would not be safe: a program that embeds Lua,
- * such as nginx, may contain another version of it. Then the linker could bind
- * our calls to either version. */
+/* Uses libmd, because Debian's dpkg depends on it, its symbols have versions,
+ * and it does nothing else. libcrypto would not be safe: a program that embeds
+ * Lua, such as nginx, can contain another version of it. Then the linker could
+ * bind zklock's calls to either version. */
 #ifdef __APPLE__
 
 #include <CommonCrypto/CommonDigest.h>
 
 void digest_sha256(char digits[DIGEST_DIGITS + 1], const char *text,
                    size_t size) {
-  const size_t most = 1u << 30; /* per call: sizes have 32 bits */
+  const size_t most = 1u << 30; /* bytes per call: sizes have 32 bits */
   unsigned char bytes[DIGEST_DIGITS / 2];
   CC_SHA256_CTX context;
   CC_SHA256_Init(&context);

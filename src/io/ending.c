@@ -1,12 +1,13 @@
-/* Safety depends on the order. First, the thread that runs Lua stops for ever,
- * inside the signal handler. So its critical section does not run beside the
- * next holder. Then a thread of zklock makes the I/O threads end their
- * sessions. Last, it lets the signal take its default action.
+/* Ends the sessions, and then the process, when a signal arrives. Safety
+ * depends on the order. First, the thread that runs Lua stops for ever, inside
+ * the signal handler. So its critical section does not run beside the next
+ * holder. Then another thread of zklock makes the I/O threads end their
+ * sessions. Last, that thread lets the signal take its default action.
  *
- * The stopped thread may hold any lock, including that of malloc. So the
+ * The stopped thread can hold any lock, including that of malloc. So the
  * handler calls no function that takes a lock, and the I/O threads need none of
  * the Lua thread's locks: see end in io_thread.c. If an I/O thread blocks
- * nevertheless, the process ends without it. */
+ * nevertheless, the process ends without its help after PATIENCE. */
 #include "ending.h"
 
 #include <errno.h>
@@ -19,8 +20,9 @@
 #include "descriptors.h"
 #include "registry.h"
 
-/* State of the process, as signals belong to the process. The Lua thread writes
- * it before it installs a handler. Handlers and the waiting thread read it. */
+/* The state, one for the process, because signals belong to the process. The
+ * Lua thread writes it before it installs a handler. Handlers and the waiting
+ * thread read it. */
 static struct {
   pid_t owner;       /* the process of these threads; 0: not set up */
   pthread_t stopped; /* the thread to stop */
@@ -37,7 +39,7 @@ static void be_default(int signal) {
 static void handle(int signal) {
   int problem = errno;
   if (watched.owner != getpid()) {
-    be_default(signal); /* a child of fork: it has none of our threads */
+    be_default(signal); /* a child of fork: it has no other thread */
     raise(signal);      /* delivered when this returns */
   } else if (!pthread_equal(pthread_self(), watched.stopped)) {
     pthread_kill(watched.stopped, signal);
@@ -61,7 +63,8 @@ static void *end(void *unused) {
   sigaddset(&one, byte);
   pthread_sigmask(SIG_UNBLOCK, &one, NULL);
   raise(byte);
-  /* A signal's default action does not end the first process of a container. */
+  /* Reached only in the first process of a container: a signal's default action
+   * does not end it. */
   _exit(128 + byte);
 }
 

@@ -7,17 +7,18 @@
 
 #include "clock.h"
 
-/* Time limits, from the start of the fork. The wait takes microseconds as soon
- * as the other threads get a processor. The limit is needed because a fork in a
- * signal handler may have interrupted its own thread. */
+/* The longest waits for other threads, from the start of the fork. Usually the
+ * wait takes microseconds, once the other threads get a processor. It needs a
+ * limit because a fork in a signal handler can have interrupted a thread that
+ * it waits for: its own. */
 #define PATIENCE INT64_C(2000000000)
 #define LOOKUP_PATIENCE INT64_C(100000000)
 
 enum { HOOKS = 4 };
 
-/* State of the process. (a) atomic, (m) guarded by the lock above it, (f) used
- * by the forking thread, which holds `forking` from before the fork until after
- * it, (t) per thread. */
+/* The state, one for the process. (a) atomic, (m) guarded by the lock above it,
+ * (f) used by the forking thread while it holds `forking`, from before the fork
+ * until after it, (t) per thread. */
 
 static pthread_mutex_t hooks_lock = PTHREAD_MUTEX_INITIALIZER;
 static void (*hooks[HOOKS])(void); /* (m) append only */
@@ -27,7 +28,7 @@ static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER; /* fork_lock */
 
 static pthread_mutex_t forking = PTHREAD_MUTEX_INITIALIZER;
 static _Thread_local bool is_forking, has_list_lock; /* (t) */
-static _Atomic bool closed, closed_to_lookups;       /* (a) (f) writes */
+static _Atomic bool closed, closed_to_lookups;       /* (a), written by (f) */
 static unsigned waited_for; /* (f) lookups_begun at the last timeout */
 
 static _Atomic int awake, lookups;     /* (a) number of threads */
@@ -51,8 +52,10 @@ void fork_lock(void) { pthread_mutex_lock(&list_lock); }
 void fork_unlock(void) { pthread_mutex_unlock(&list_lock); }
 bool fork_lock_before(int64_t deadline) { return take(&list_lock, deadline); }
 
-/* Counts itself first, then checks the barrier. A fork sets the barrier first,
- * then reads the count. So at least one of the two notices the other. */
+/* Adds the calling thread to `count`, once no fork is in progress. It counts
+ * itself first, then checks the barrier. A fork sets the barrier first, then
+ * reads the count. So at least one of the two sees what the other has
+ * written. */
 static void enter(_Atomic int *count, _Atomic bool *barrier) {
   for (;;) {
     atomic_fetch_add(count, 1);
@@ -80,7 +83,8 @@ static void await(_Atomic int *count, int64_t deadline) {
   while (atomic_load(count) > 0 && wait_a_little(deadline)) continue;
 }
 
-/* Waits for lookups, but only once for the same ones. */
+/* Waits until no lookup is running. Does not wait if an earlier fork has waited
+ * for the same lookups in vain. */
 static void await_lookups(int64_t deadline) {
   unsigned begun = atomic_load(&lookups_begun);
   if (begun != waited_for) await(&lookups, deadline);

@@ -5,8 +5,8 @@
 #include <sys/socket.h>
 #include <sys/types.h>
 
-/* The zero bytes at the start of such a short packet; the bytes quoted in a
- * message. */
+/* ZEROS: a short packet's length begins with so many zero bytes. SHOWN: so many
+ * bytes of a reply are quoted in a message. */
 enum { ZEROS = 3, SHOWN = 40, WORDS = 320 };
 
 static _Thread_local int expected = -1, zeros; /* zero bytes read so far */
@@ -42,8 +42,8 @@ static const char *protocol_of(const char *head) {
   return NULL;
 }
 
-/* Describes the reply, with its first line. That line is untrusted input, so
- * unprintable characters are replaced. `what`: what is wrong with it. */
+/* Sets the description: `what` is wrong, and the first line of the reply. That
+ * line is untrusted input, so unprintable characters are replaced. */
 static void describe(const char *what, char *head) {
   const char *protocol = protocol_of(head);
   head[strcspn(head, "\r\n")] = '\0';
@@ -64,14 +64,14 @@ void handshake_say_plain(const char *data, size_t size) {
   describe("the server speaks no TLS on this port", head);
 }
 
-/* Returns whether it is a reply to `isro`, which another user of the library
- * may send. */
+/* Returns whether the bytes are a reply to the request `isro`, which another
+ * user of the client library can send. */
 static bool is_word(const char *head) {
   return strcmp(head, "rw") == 0 || strcmp(head, "ro") == 0 ||
          strcmp(head, "null") == 0;
 }
 
-/* Returns as handshake_look does. */
+/* Checks the next bytes. Returns as handshake_look does. */
 static int check(char *head, size_t size) {
   size_t missing = (size_t)(ZEROS - zeros);
   size_t looked = size < missing ? size : missing;

@@ -6,10 +6,10 @@
 #include <string.h>
 
 /* If two processes parse the same text differently, they use other servers or
- * another chroot, so they hold two locks. So zklock accepts only texts that it
- * parses like the reference, Java's ConnectStringParser. It rejects a text that
- * Java rejects, that another client parses differently, or that is ambiguous
- * for people. spec/support/spellings.lua has a list. */
+ * another chroot. Then both can hold the lock. So zklock accepts only texts
+ * that it parses like the reference, Java's ConnectStringParser. It rejects a
+ * text that Java rejects, that another client parses differently, or that is
+ * ambiguous for people. spec/support/spellings.lua has a list. */
 
 #define DIGITS "0123456789"
 #define NAME_CHARACTERS \
@@ -48,8 +48,9 @@ static const char *odd_character(const char *from, const char *to,
   return NULL;
 }
 
-/* Reads a port. This is stricter than other clients: Java accepts "+2181", and
- * the C client parses 010 as 8. */
+/* Reads the port between `from` and `to`. Returns false if it is invalid. This
+ * is stricter than other clients: Java accepts "+2181", and the C client parses
+ * 010 as 8. */
 static bool parse_port(struct host *host, const char *from, const char *to) {
   size_t length = (size_t)(to - from);
   if (length == 0 || length >= sizeof host->port || *from == '0') return false;
@@ -64,8 +65,8 @@ static bool is_ipv4(const char *name) {
   return inet_pton(AF_INET, name, &address) == 1;
 }
 
-/* Returns whether the name is an IPv6 address. In a URL, a zone follows "%25":
- * zklock rejects that form. */
+/* Returns whether the name is an IPv6 address, perhaps with a zone after '%'.
+ * zklock rejects the form of URLs, in which a zone follows "%25". */
 static bool is_ipv6(const char *name) {
   char address[HOST_MAX + 1];
   struct in6_addr read;
@@ -87,9 +88,9 @@ static bool is_number(const char *label, size_t length) {
   return prefix + strspn(label + prefix, digits) == length;
 }
 
-/* Returns what is wrong with a name. A name of numbers must be a full IPv4
- * address, because clients differ. C parses 010.0.0.1 as 8.0.0.1 and 127.1 as
- * 127.0.0.1. Java parses the first as 10.0.0.1. Go looks up a name. */
+/* Returns what is wrong with a host name, or NULL. A name of numbers must be a
+ * full IPv4 address, because clients differ. C parses 010.0.0.1 as 8.0.0.1 and
+ * 127.1 as 127.0.0.1. Java parses the first as 10.0.0.1. Go looks up a name. */
 static const char *name_fault(const char *name) {
   bool is_numeric = true;
   for (const char *label = name;;) {
@@ -157,7 +158,8 @@ static const char *parse_host(struct host *host, const char *from,
                       : parse_named(host, from, to);
 }
 
-/* Accepts only ASCII: Java and Python decode other characters by the locale. */
+/* Accepts only ASCII, because Java and Python decode other characters by the
+ * locale. */
 const char *hosts_chroot_fault(const char *text, size_t length) {
   if (length == 1 && *text == '/') return NULL;
   const char *fault = odd_character(text, text + length, CHROOT_CHARACTERS);
@@ -175,8 +177,8 @@ struct shown {
   char text[101];
 };
 
-/* Returns the text for a one-line message, or "***" if it may contain a
- * secret. */
+/* Returns the start of the text for a one-line message, or "***" if the text
+ * may contain a secret. */
 static struct shown show(const char *text) {
   struct shown shown;
   snprintf(shown.text, sizeof shown.text, "%s",

@@ -1,15 +1,16 @@
-/* Rewrites some of the addresses in tables of imports (images.h).
+/* Rewrites some of the addresses in import tables (images.h), for two reasons.
  *
  * Names: the linker binds a name to the first library in the process that
- * exports it. If the process has loaded libzookeeper_mt globally, our calls
- * would reach mt's functions. So would the calls by which libzookeeper_st calls
- * itself, and they would crash. So these names are bound to the libzookeeper_st
- * that our module is linked to. RTLD_DEEPBIND is no alternative: it also binds
- * malloc and free, and with another allocator the library would free memory
- * that it has not allocated.
+ * exports it. If the process has loaded libzookeeper_mt globally, zklock's
+ * calls would reach mt's functions. So would the calls by which libzookeeper_st
+ * calls itself, and they would crash. So these names are bound to the
+ * libzookeeper_st that zklock's module is linked to. RTLD_DEEPBIND is no
+ * alternative: it also binds malloc and free, and with another allocator the
+ * library would free memory that it has not allocated.
  *
- * Functions: six functions of the C library are replaced. For other users of
- * the library in the process, each behaves like the original. */
+ * Functions: libzookeeper_st gets replacements for six functions of the C
+ * library. For other users of libzookeeper_st in the process, each behaves like
+ * the original. */
 #include "imports.h"
 
 #include "images.h"
@@ -25,8 +26,8 @@
 #include "handshake.h"
 #include "stream.h"
 
-/* Constant once replace has run. Set if all the functions that a stream needs
- * are replaced. */
+/* Whether libzookeeper_st calls the replacements for all functions that a
+ * stream needs. Constant once replace() has run. */
 static _Atomic bool has_streams;
 
 static int close_on_exec_socket(int domain, int type, int protocol) {
@@ -38,9 +39,10 @@ static int close_on_exec_socket(int domain, int type, int protocol) {
   return fd;
 }
 
-/* Resolves a numeric address without a lock. The library passes AI_ADDRCONFIG,
- * for which the C library takes a lock that name lookups take, too: see fork.h.
- * For a numeric address, neither the flag nor the lock is needed. */
+/* Resolves an address, a numeric one without a lock. The library passes
+ * AI_ADDRCONFIG, for which the C library takes a lock that name lookups take,
+ * too: see fork.h. For a numeric address, neither the flag nor the lock is
+ * needed. */
 static int lockless_getaddrinfo(const char *name, const char *service,
                                 const struct addrinfo *hints,
                                 struct addrinfo **found) {
@@ -75,8 +77,9 @@ static function *replacement(const char *name) {
   return NULL;
 }
 
-/* Returns whether the library imports all the functions that a stream needs. A
- * compiler may have replaced some of them by others. */
+/* Returns whether all the functions that a stream needs were replaced. A
+ * compiler may have replaced the library's calls of some of them by calls of
+ * others. */
 static bool has_all_of_stream(void) {
   for (int i = 0; i < REPLACEMENTS; i++)
     if (replacements[i].of_stream && !replacements[i].found) return false;
@@ -84,7 +87,7 @@ static bool has_all_of_stream(void) {
 }
 
 static struct image library, own;
-static void *ourselves; /* the handle of our module, for dlsym */
+static void *ourselves; /* zklock's own module, for dlsym */
 
 static const void *for_library(void *self, const char *name, const void *its) {
   (void)self;
@@ -99,8 +102,9 @@ static const void *for_us(void *self, const char *name, const void *its) {
 
 static const char *asked;
 
-/* Replaces the functions. If the library is linked into our module, nothing is
- * replaced: our functions would call themselves. */
+/* Rewrites both libraries' tables. If libzookeeper_st is linked into zklock's
+ * module statically, replaces nothing: the replacements would call
+ * themselves. */
 static void replace(void) {
   bool found = image_find(&library, dlsym(ourselves, asked)) &&
                image_find(&own, (const void *)(uintptr_t)replace) &&

@@ -19,17 +19,17 @@ static struct sender *take_first(struct in_flight_limit *w) {
   return sender;
 }
 
-/* Returns whether a request may be sent now. A request larger than the
- * in-flight limit is sent alone. Smaller requests do not overtake the first one
- * in the queue, which could otherwise wait for ever. */
+/* Returns whether a request of this cost is allowed to be sent now. A request
+ * larger than the in-flight limit is sent alone. The first request in the queue
+ * is never overtaken by smaller ones: it could wait for ever. */
 static bool has_room(const struct in_flight_limit *w, int cost) {
   return w->requests < IN_FLIGHT_REQUESTS &&
          (w->bytes == 0 || cost <= IN_FLIGHT_BYTES - w->bytes);
 }
 
-/* Sends while there is room. Sending may end or begin other requests, which
- * calls this function again. That call returns at once, and the loop goes
- * on. */
+/* Calls senders while there is room. Sending can end or begin other requests,
+ * which calls this function again. That inner call returns at once, and the
+ * outer loop goes on. */
 static void run(struct in_flight_limit *w) {
   if (w->runs) return;
   w->runs = true;

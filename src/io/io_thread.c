@@ -1,5 +1,5 @@
-/* The I/O thread: its loop takes commands, runs the session and the client, and
- * posts events (core.c). */
+/* The I/O thread. Its loop carries out commands, runs the session and the
+ * client, and posts events (core.c). */
 #include "core.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@
 #include "fork.h"
 #include "messages.h"
 
-enum { LINGER = 30 * 1000 }; /* ns */
+enum { LINGER = 30 * 1000 }; /* nanoseconds */
 
 static void await_over(void *self, struct await *await) {
   await_keep(await); /* the message's reference */
@@ -25,7 +25,7 @@ static void await_over(void *self, struct await *await) {
 static void answer(void *self, struct ask *ask) {
   struct core *core = self;
   struct acquisition *acquisition = ask->acquisition;
-  /* The node is gone: end the hold before Lua reads the answer. */
+  /* If the node is gone, the hold must end before Lua reads the answer. */
   if (acquisition && ask->gone && acquisition->joined)
     session_lose(&core->session, clock_now(), &acquisition->contender,
                  LOSS_NODE_DELETED);
@@ -61,10 +61,10 @@ static void release(struct core *core, int64_t now,
     session_release(&core->session, now, &acquisition->contender);
   else
     acquisition->removed = true;
-  core_tell_gone(core, acquisition); /* the hold may have been lost just now */
+  core_tell_gone(core, acquisition); /* the node can be gone already */
 }
 
-/* Cancels the wait. If the grant came first, releases the lock at once. */
+/* Cancels the wait. If the lock was granted before, releases it at once. */
 static void abandon(struct core *core, int64_t now,
                     struct acquisition *acquisition) {
   cancel(core, now, acquisition);
@@ -72,7 +72,8 @@ static void abandon(struct core *core, int64_t now,
     session_release(&core->session, now, &acquisition->contender);
 }
 
-/* Releases the member's hold, on the I/O thread's own decision. */
+/* Releases the hold of a member that leaves a double barrier, without a command
+ * from the Lua thread. */
 static void release_member(void *self, struct acquisition *acquisition) {
   struct core *core = self;
   if (acquisition_end_hold(acquisition, ACQUISITION_RELEASED))
@@ -134,17 +135,18 @@ static void obey(struct core *core, int64_t now, struct message *message,
   if (kind == COMMAND_CLOSE) {
     core->closing = true;
     session_close(&core->session, now);
-  } else if (kind == COMMAND_ASK) { /* its answer frees it */
+  } else if (kind == COMMAND_ASK) { /* EVENT_ANSWERED frees the ask */
     ask_begin(message_subject(message), &core->session, &core->in_flight_limit,
               answer, core);
   } else if (kind == COMMAND_AWAIT || kind == COMMAND_AWAIT_NO_MORE) {
     obey_for_await(core, now, message_subject(message), kind);
-  } else if (kind != COMMAND_ALARM) { /* run calls call() before each wait */
+  } else if (kind != COMMAND_ALARM) { /* run() calls call() anyway */
     obey_for(core, now, message_subject(message), kind);
   }
 }
 
-/* Returns whether there was a command. */
+/* Takes all queued commands and carries them out. Returns whether there was
+ * one. */
 static bool take_commands(struct core *core) {
   struct message *message = channel_take_commands(&core->channel);
   int64_t now = clock_now();
@@ -161,7 +163,8 @@ static bool take_commands(struct core *core) {
 
 /* The thread. */
 
-/* Posts EVENT_ALARM if its time has come. Returns when it is due, or NEVER. */
+/* Posts EVENT_ALARM if its time has come. Returns when the next one is due, or
+ * NEVER. */
 static int64_t call(struct core *core) {
   int64_t at = core->alarm_at;
   if (at == NEVER || at > clock_now()) return at;
@@ -174,8 +177,9 @@ static int64_t earlier(int64_t one, int64_t other) {
   return one < other ? one : other;
 }
 
-/* Waits for a command, the socket or `due`. If `due` passes during a suspend of
- * the machine, returns as soon as the machine resumes. */
+/* Waits for a command, for the socket or until `due`; then lets the client use
+ * the socket. If `due` passes during a suspend of the machine, returns as soon
+ * as the machine resumes. */
 static void wait_until(struct core *core, int64_t due, int fd, short events) {
   struct pollfd fds[3] = {{.fd = core->channel.io.read_fd, .events = POLLIN},
                           {.fd = fd, .events = events}};
@@ -189,9 +193,10 @@ static void wait_until(struct core *core, int64_t due, int fd, short events) {
   client_process(core->client, fds[1].revents);
 }
 
-/* Ends the session, and the thread, because the process is about to end. The
- * Lua thread has been stopped at an arbitrary point. So this neither uses the
- * channel nor touches memory that the Lua thread has allocated. */
+/* Ends the session, and then stops the thread for ever, because a signal ends
+ * the process. The Lua thread was stopped at an arbitrary point. So this
+ * neither uses the channel nor touches memory that the Lua thread has
+ * allocated. */
 static _Noreturn void end(struct core *core) {
   atomic_store(&core->proof.lease_until, 0);
   client_close(core->client);
@@ -200,9 +205,9 @@ static _Noreturn void end(struct core *core) {
   for (;;) pause();
 }
 
-/* Waits up to LINGER for a new command. A user that releases a contended lock
- * often acquires it again at once, and then one transaction can carry both
- * requests. */
+/* Waits up to LINGER for a new command before requests are sent. A user that
+ * releases a contended lock often acquires it again at once. Then one
+ * transaction can carry both requests. */
 static void linger(struct core *core) {
   int64_t end = clock_now() + LINGER;
   while (session_lingers(&core->session) && clock_now() < end) {
@@ -233,12 +238,14 @@ static void *run(void *argument) {
     linger(core);
     core_publish_lease(core);
   }
-  channel_rest(&core->channel); /* what follows may take long */
+  channel_rest(
+      &core->channel); /* signals the events: the close can take long */
   client_close(core->client);
   session_free(s);
   client_free(core->client);
   clock_timer_close(&core->timer);
-  settings_forget_credentials(core->settings); /* holds may keep the rest */
+  settings_forget_credentials(
+      core->settings); /* holds can keep the other settings */
   registry_remove(&core->registered);
   channel_event(&core->channel, &core->closed_event, EVENT_CLOSED);
   core_leave_channel(core);
@@ -251,7 +258,7 @@ static void *run(void *argument) {
 
 static bool start_thread(struct core *core) {
   sigset_t all, old;
-  /* Signal handlers of the process must not run on our threads. */
+  /* Signal handlers of the program must not run on zklock's threads. */
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &old);
   int rc = pthread_create(&core->thread, NULL, run, core);

@@ -1,4 +1,4 @@
-/* Handles of the client library: creates and closes them, and reports their
+/* Creates and closes handles of the client library, and reports their
  * results. */
 #include "library.h"
 
@@ -17,8 +17,9 @@
 /* No server grants a shorter session timeout. */
 #define SHORTEST (10 * MILLISECOND)
 
-/* This is a separate function because the compiler may load the address only
- * once in a function, before it is bound. */
+/* Returns whether zklock's calls are bound to `own`, a function of the right
+ * library, or NULL. This is a separate function because a compiler can load the
+ * address once per function, before it is bound. */
 __attribute__((noinline)) static bool is_bound(const void *own) {
   return !own || own == (const void *)(uintptr_t)zookeeper_init2;
 }
@@ -29,12 +30,12 @@ bool library_bind(void *module) {
   return is_bound(dlsym(module, any));
 }
 
-/* Drops the library's log, which is for its developers: zklock reports errors
- * itself. */
+/* Drops the messages of the library's log, which is for its developers. zklock
+ * reports errors itself. */
 static void on_log(const char *message) { (void)message; }
 
-/* Fixes the order of servers. Otherwise the library would seed the process's
- * random(). */
+/* Switches off the library's random order of servers, for which it would seed
+ * the process's random(). */
 static void prepare(void) { zoo_deterministic_conn_order(1); }
 
 static zhandle_t *make_handle(struct library *l,
@@ -48,10 +49,10 @@ static zhandle_t *make_handle(struct library *l,
                          ZOO_NO_LOG_CLIENTENV, on_log);
 }
 
-/* Adds the credentials. The library sends them at the start of each connection,
- * before any request. So the reply to a later request proves that the server
- * accepted them all. The callbacks of zoo_add_auth prove nothing: the first
- * reply, or a failed attempt, calls them all. */
+/* Adds the credentials to the handle. The library sends them at the start of
+ * each connection, before any request. So the reply to a later request proves
+ * that the server accepted them all. The callbacks of zoo_add_auth prove
+ * nothing: the first reply, or a failed attempt, calls them all. */
 static bool authenticate(struct library *l) {
   const struct settings *settings = l->settings;
   for (int i = 0; i < settings->credential_count; i++) {
@@ -78,8 +79,8 @@ bool library_open(struct library *l, const char *address, const char *names,
     connection_close(l);
     return false;
   }
-  /* By default, the library resolves the host list again in each turn, and a
-   * failing resolver stops its pings (ZOOKEEPER-1998). */
+  /* Switches off that the library resolves the host list again in each call: a
+   * resolver that fails would stop its pings (ZOOKEEPER-1998). */
   zoo_set_servers_resolution_delay(l->handle, -1);
   connection_begin(l);
   return true;
@@ -108,11 +109,11 @@ bool library_submit(struct library *l, const struct op *op,
   return requests_submit(l, op, before);
 }
 
-/* Returns the part of the ACL for other clients, for directories that they use,
- * too, such as those above the chroot. The client that creates one first must
- * not exclude the others: they may read it and create children. Only its
- * creator may delete its contents. All members of a double barrier must be able
- * to read its `ready` node. */
+/* Returns the ACL entry for other clients, of directories that they use, too,
+ * such as those above the chroot. The client that creates such a directory
+ * first must not exclude the others: they are allowed to read it and to create
+ * children. Only its creator is allowed to delete its contents. All members of
+ * a double barrier must be able to read its `ready` node. */
 static struct ACL for_others(void) {
   return (struct ACL){.perms = ZOO_PERM_READ | ZOO_PERM_CREATE,
                       .id = ZOO_ANYONE_ID_UNSAFE};
@@ -173,8 +174,8 @@ static void tell_connected(struct library *l) {
   struct identity identity = {.session = id->client_id};
   int64_t timeout = zoo_recv_timeout(l->handle) * MILLISECOND;
   memcpy(identity.password, id->passwd, sizeof identity.password);
-  if (identity.session == 0 || timeout < SHORTEST) { /* the library does not
-                                                        check */
+  if (identity.session == 0 ||
+      timeout < SHORTEST) { /* the library does not check this */
     handle_tell_error(l, "it grants no session");
     connection_end(l);
     return;
@@ -213,9 +214,9 @@ static void tell_reply(struct library *l, const struct incident *incident) {
   connection_end(l);
 }
 
-/* Handles a change of the connection's state. The library reports the start of
- * a connection, and later its end. Anything else comes from a peer that sends
- * events which only the library may report. */
+/* Reports that a connection begins, or ends it. The library reports the start
+ * of a connection, and later its end. Any other change comes from a peer that
+ * sends events which only the library is allowed to report. */
 static void tell_state(struct library *l, int state) {
   if (state == ZOO_CONNECTED_STATE && l->connected)
     tell_doubt(l, "a session event that only the client library may report");
@@ -227,7 +228,7 @@ static void tell_state(struct library *l, int state) {
 
 static void tell(struct library *l, const struct incident *incident) {
   int code = incident->code;
-  if (!l->handle) return; /* it was closed in the meantime */
+  if (!l->handle) return; /* the handle was closed in the meantime */
   switch (incident->kind) {
     case INCIDENT_REPLY:
       tell_reply(l, incident);
@@ -245,10 +246,10 @@ static void tell(struct library *l, const struct incident *incident) {
   }
 }
 
-/* Takes all incidents at once. A report may close the handle, and incidents
- * that come after that are not needed. If there was no memory for an incident,
- * it is not known what was missed, so the connection is ended. After a
- * reconnection, the protocol trusts no older information. */
+/* Reports all incidents of the inbox. Takes them out first, because a report
+ * can close the handle, and later incidents are not needed then. If an incident
+ * was dropped for lack of memory, it is not known what was missed. So this ends
+ * the connection, and the protocol reads all state again in the next one. */
 void library_deliver(struct library *l) {
   bool overflow;
   struct incident *incident = inbox_take(l, &overflow);

@@ -1,6 +1,6 @@
-/* The connection of a handle. A handle has one address and makes one attempt.
- * It connects in library_open. When its socket is closed, it is not run any
- * more. */
+/* The connection of a handle. A handle has one address and makes one attempt,
+ * which begins in library_open. When its socket is closed, the handle is not
+ * used any more. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -17,10 +17,10 @@
 #include "library_codes.h"
 #include "library_handle.h"
 
-/* How long a server may take to receive the end of the session. */
+/* For so long, wait until a server has received the end of the session. */
 #define FAREWELL (1500 * MILLISECOND)
-/* How many turns may read nothing although bytes have arrived. Bytes that
- * arrive one by one cause fewer. */
+/* After so many passes in a row in which the library reads none of the bytes
+ * that have arrived, it is stuck. Bytes that arrive one by one cause fewer. */
 #define IDLE_MAX 100
 
 void connection_init(struct library *l) {
@@ -32,8 +32,8 @@ void connection_init(struct library *l) {
   stream_secure(&l->stream, NULL, NULL);
 }
 
-/* Returns whether `fd` is still the handle's socket. The library may close it
- * at any time, and another file may then get the same number. */
+/* Returns whether `fd` is still the handle's socket. The library can close it
+ * at any time, and another file can then get the same number. */
 static bool has_socket(const struct library *l) {
   int state = zoo_state(l->handle);
   return state == ZOO_CONNECTING_STATE || state == ZOO_ASSOCIATING_STATE ||
@@ -53,7 +53,9 @@ static void tell_old_certificates(struct library *l, const char *problem) {
   l->listener.warning(l->listener.self, text);
 }
 
-/* Runs the library. It starts the attempt if there is no socket yet. */
+/* Lets the library do what is due without input: it connects if there is no
+ * socket yet, and sends pings. Sets `*events` to the events to poll for, and
+ * `due` to when to call this again. */
 static void turn(struct library *l, short *events) {
   int interest = 0;
   struct timeval tv = {0, 0};
@@ -68,7 +70,7 @@ static void turn(struct library *l, short *events) {
   if (is_new && l->fd >= 0) fcntl(l->fd, F_SETFD, FD_CLOEXEC);
   *events = (short)((interest & ZOOKEEPER_READ ? POLLIN : 0) |
                     (interest & ZOOKEEPER_WRITE ? POLLOUT : 0));
-  stream_flush(&l->stream); /* the library may have sent a ping */
+  stream_flush(&l->stream); /* the library can have sent a ping */
   if (stream_is_shaking(&l->stream)) *events = POLLIN;
   if (stream_is_waiting(&l->stream)) *events |= POLLOUT;
   l->due = now + (int64_t)tv.tv_sec * 1000 * MILLISECOND +
@@ -108,7 +110,7 @@ void connection_greeted(struct library *l) {
 
 /* The end of a connection. */
 
-/* Frees the reports in the inbox: no callback can run any more. */
+/* Frees the reports in the inbox, after the handle was closed. */
 static void discard_inbox(struct library *l) {
   bool overflow;
   struct incident *incident = inbox_take(l, &overflow);
@@ -137,9 +139,10 @@ static enum library_end how_it_ended(const struct library *l) {
   return l->stranger ? LIBRARY_UNKNOWN : LIBRARY_LOST;
 }
 
-/* Closes the socket first: if the library closed a connected handle, it would
- * end the ZooKeeper session. A server that only loses the connection keeps the
- * session. */
+/* Closes the handle and reports how it ended, but keeps the ZooKeeper session.
+ * Shuts the socket down first: if the library closed a connected handle, it
+ * would end the ZooKeeper session. A server that only loses the connection
+ * keeps the session. */
 void connection_end(struct library *l) {
   enum library_end how = how_it_ended(l);
   if (zoo_state(l->handle) == ZOO_CONNECTED_STATE) {
@@ -150,9 +153,9 @@ void connection_end(struct library *l) {
   l->listener.over(l->listener.self, how);
 }
 
-/* Checks the handle's state. If a request finds the connection broken, the
- * library closes it without a report. It does not report a failed attempt,
- * either. */
+/* Ends the handle if its connection has ended. This must be checked, because
+ * the library closes a broken connection without a report if a request finds
+ * it. Nor does it report a failed attempt. */
 void connection_look(struct library *l) {
   if (l->parting || l->stranger || !has_socket(l)) {
     connection_end(l);
@@ -162,11 +165,12 @@ void connection_look(struct library *l) {
   l->answered = false;
 }
 
-/* Waits until the server has received the end of the session. Closing a socket
- * with unread replies resets it, and a reset discards what the server has not
- * read yet. That may be our request to close the session, which would then live
- * until its timeout. So a duplicate keeps the socket open until the server
- * closes it, which is its reply to that request. */
+/* Closes the handle and waits until the server has received the end of the
+ * session. Closing a socket with unread replies resets it, and a reset discards
+ * what the server has not read yet. That can be the request to close the
+ * session, which would then live until its timeout. So a duplicate keeps the
+ * socket open until the server closes the connection, which is its reply to
+ * that request. */
 void connection_farewell(struct library *l) {
   char rest[4096];
   int64_t deadline = clock_now() + FAREWELL;
@@ -195,9 +199,9 @@ int64_t connection_prepare(struct library *l, int *fd, short *events) {
   return stream_has_news(&l->stream) ? 0 : l->due;
 }
 
-/* Returns whether the library can make no progress. If a frame has a negative
+/* Returns whether the library can make no progress. If a packet has a negative
  * length, the library never reads another byte. It would then keep the I/O
- * thread busy until it misses the server's replies. */
+ * thread busy until the thread misses the server's replies. */
 static bool is_stuck(struct library *l) {
   int unread = 0;
   if (ioctl(l->fd, FIONREAD, &unread) != 0) unread = 0;
@@ -207,8 +211,8 @@ static bool is_stuck(struct library *l) {
   return l->idle > IDLE_MAX;
 }
 
-/* Continues the TLS handshake. The library is not run before it is done: it
- * would take a writable socket for a connection to a server. */
+/* Continues the TLS handshake. The library must not run before it is done,
+ * because it would take a writable socket for a connection to a server. */
 static void shake(struct library *l) {
   if (stream_shake(&l->stream) != TLS_FAILED) return;
   handle_tell_error(l, handshake_words());
@@ -232,7 +236,7 @@ void connection_process(struct library *l, short events) {
     handle_tell_error(l, "it has sent a malformed packet");
     l->parting = true;
   }
-  /* Each call reads one packet: repeat while there are any. */
+  /* Each call reads one packet, so this repeats it. */
   for (int i = 0; rc == ZOK && (what & ZOOKEEPER_READ) && i < 256; i++)
     rc = zookeeper_process(l->handle, ZOOKEEPER_READ);
   tell_failure(l, rc);

@@ -1,4 +1,4 @@
-/* Sends requests. The callbacks for replies and watches fill the inbox. */
+/* Sends requests. The callbacks for replies and watches append to the inbox. */
 #include <string.h>
 
 #include "library_handle.h"
@@ -37,7 +37,8 @@ static void on_string(int rc, const char *value, const void *data) {
   on_void(rc, data);
 }
 
-/* Reports a reply that contradicts itself: only the doubt, not its values. */
+/* If a successful reply contradicts itself, reports `doubt` without the reply's
+ * values and returns true. */
 static bool is_doubted(const void *data, int rc, const char *doubt) {
   if (rc != ZOK || !doubt) return false;
   struct incident *incident = reply_new(data, rc, NULL, 0, NULL);
@@ -59,8 +60,9 @@ static void on_stat(int rc, const struct Stat *stat, const void *data) {
   report(reply_new(data, rc, NULL, 0, stat));
 }
 
-/* Handles the data of a watched node. Two parts matter: the start, which
- * messages show, and the end, which can ask the holder to release the lock. */
+/* Reports the data of a watched node. Only two parts are needed: the start,
+ * which messages show, and a mark at the end, which asks the holder to release
+ * the lock. */
 static void on_watched(int rc, const char *value, int length,
                        const struct Stat *stat, const void *data) {
   if (is_doubted(data, rc, answers_doubt_data(value, length, stat))) return;
@@ -85,15 +87,16 @@ static void on_data(int rc, const char *value, int length,
   report(incident);
 }
 
-/* Returns how many children were ever created. A server's change counter counts
- * each creation and each deletion (modulo 2^32). */
+/* Returns how many children of a directory were ever created. A server's change
+ * counter counts each creation and each deletion (modulo 2^32). */
 static int creates(const struct Stat *directory) {
   uint32_t changes =
       (uint32_t)directory->cversion + (uint32_t)directory->numChildren;
   return (int)(changes / 2);
 }
 
-/* Reports a list. `directory`: it has all names, not only contenders'. */
+/* Reports a list of children. With `directory`, it has all names, otherwise
+ * only contenders'. */
 static void tell_names(int rc, const struct String_vector *names,
                        const struct Stat *directory, const void *data) {
   if (is_doubted(data, rc, answers_doubt_names(names))) return;
@@ -202,9 +205,9 @@ bool requests_submit(struct library *l, const struct op *op,
       rc = zoo_async(zh, op->path, on_string, data);
       break;
     case OP_UNWATCH:
-      /* The parameter is declared as a pointer to the function pointer but used
-       * as the function itself (3.8). local = 0: the server's watch is removed,
-       * too. */
+      /* The library declares the parameter as a pointer to the function pointer
+       * but uses it as the function itself (3.8). local = 0: removes the
+       * server's watch, too. */
       rc = zoo_aremove_all_watches(zh, op->path,
                                    op->watch ? ZWATCHTYPE_CHILD
                                              : ZWATCHTYPE_DATA,

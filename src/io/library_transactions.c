@@ -1,8 +1,9 @@
-/* Requests of several parts, of which a server carries out all or none. Sends
- * them, and derives the result of the whole from the results of the parts.
+/* Sends requests of several parts, of which a server carries out all or none.
+ * Then derives the result of the whole from the results of the parts.
  *
- * The leader answers each part. The part that it refuses gets the reason, those
- * before it get "ok", and those after it get "runtime inconsistency". */
+ * The leader answers each part. If it refuses one, that part gets the reason,
+ * the parts before it get "ok", and those after it get "runtime
+ * inconsistency". */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,25 +13,25 @@
 #include "path.h"
 
 enum {
-  PARTS = 5,        /* at most */
-  ANY_VERSION = -1, /* of a node */
-  NUMBER = 11,      /* the longest suffix that a server appends */
-  UNTOLD = 1,       /* not answered; no error has this number */
+  PARTS = 5,        /* the most parts of a transaction */
+  ANY_VERSION = -1, /* any version of a node */
+  NUMBER = 11,      /* length of the longest sequence number */
+  UNTOLD = 1,       /* the part has no answer; no error is 1 */
 };
 
-/* A transaction in flight, which the library writes to. If the library has no
- * memory it reports that nothing was sent, but it may still call back. So only
- * the callback, or the end of the handle, frees it. */
+/* A transaction in flight. The library writes its results. If the library has
+ * no memory, it reports that nothing was sent, but it can still call back. So
+ * only the callback, or the end of the handle, frees the transaction. */
 struct transaction {
   struct transaction *next;
   bool is_answered;
   enum op_kind kind;
-  uint64_t serial, other; /* `other`: an exchange's delete */
+  uint64_t serial, other; /* `other`: of an exchange's delete */
   int parts;
-  int condition;    /* part that fails if the condition does */
-  struct Stat stat; /* of the written node */
+  int condition;    /* the part that checks the condition */
+  struct Stat stat; /* Stat of the written node */
   zoo_op_result_t results[PARTS];
-  char path[]; /* of the created node, if the server chooses it */
+  char path[]; /* path of the created node, if the server chooses it */
 };
 
 void transactions_free(struct library *l, bool all) {
@@ -57,8 +58,8 @@ static struct transaction *transaction_new(struct library *l,
   return t;
 }
 
-/* Returns the room for a created path. A longer path is cut off there, and is
- * still above the limit of paths. */
+/* Returns the room for a created node's path. A longer path in a reply is cut
+ * off there, and is still too long to be accepted. */
 static size_t room_for(const struct op *create) {
   return strlen(create->path) + NUMBER + 2;
 }
@@ -85,17 +86,17 @@ static void report(const struct transaction *t, uint64_t serial, int code,
   inbox_append(library_current, incident);
 }
 
-/* A heartbeat consists of two checks. Every other small write is either refused
- * or changes something (lease.h).
+/* A heartbeat is a transaction of two checks. A server would refuse every other
+ * small write, or change something by it (lease.h).
  *
  * The second check shows which server has refused the first: the connected one
  * or the leader. The leader proposes a refused transaction like any other, so
- * its reply comes after the commit. A server that refuses by itself (throttled,
- * read-only) refuses the whole, and the client library then gives the same
- * error to each part. */
+ * its reply comes after the commit. The connected server can also refuse by
+ * itself (throttled, read-only). It refuses the whole, and the client library
+ * then gives the same error to each part. */
 
-/* Returns whether the leader says that we may not read the node or that it is
- * missing. */
+/* Returns whether the leader has refused the first check, because an ACL
+ * forbids it or the node is missing. */
 static bool is_refused_by_leader(const zoo_op_result_t *results) {
   int why = results[0].err;
   return (why == ZNOAUTH || why == ZNONODE) &&
@@ -122,7 +123,7 @@ int transaction_heartbeat(struct library *l, const struct op *op) {
   return send_all(l, t, ops, 2, on_beaten);
 }
 
-/* A rehearsal: see transaction_rehearse. */
+/* A rehearsal, which tests an ACL: see transaction_rehearse. */
 
 enum { MAKE, LOOK, ENTER, LEAVE, UNMAKE, REHEARSED };
 
@@ -131,7 +132,7 @@ static int outcome_of_rehearsal(const struct transaction *t, int told) {
   if (!code_is_answer(rc) || rc == ZOK) return rc;
   while (which < UNMAKE && t->results[which].err == ZOK) which++;
   if (which == MAKE) return rc;
-  if (which == UNMAKE) return ZOK; /* it need not be deletable */
+  if (which == UNMAKE) return ZOK; /* a directory need not be deletable */
   return rc == ZNOAUTH ? REASON_ACL : rc;
 }
 
@@ -155,13 +156,13 @@ int transaction_rehearse(struct library *l, const struct op *op) {
   return send_all(l, t, ops, REHEARSED, on_rehearsed);
 }
 
-/* An exchange: see transaction_exchange. */
+/* An exchange, which deletes and creates: see transaction_exchange. */
 
 enum { DELETE, CREATE };
 
-/* Returns a doubt about an impossible result. The library reports "ok" for a
- * reply that is truncated or refuses both parts without a reason. It may also
- * report that only one part was done. */
+/* Returns why the result is impossible, or NULL. The library reports "ok" for a
+ * reply that is truncated or refuses both parts without a reason. It can also
+ * report that only one part was carried out. */
 static const char *doubt_exchange(const struct transaction *t, int rc) {
   int deleted = t->results[DELETE].err, created = t->results[CREATE].err;
   bool made = t->path[0];
@@ -205,7 +206,8 @@ int transaction_exchange(struct library *l, const struct op *create,
 
 enum { OWN, BESIDE };
 
-/* Detects the results that the library reports for a truncated reply. */
+/* Returns why the result is impossible, or NULL. The library reports such
+ * results for a truncated reply. */
 static const char *doubt_pair(const struct transaction *t, int rc) {
   int own = t->results[OWN].err, beside = t->results[BESIDE].err;
   bool made = t->kind != OP_CREATE || t->path[0];
@@ -217,7 +219,8 @@ static const char *doubt_pair(const struct transaction *t, int rc) {
              : "two creates that neither succeeded nor failed";
 }
 
-/* Returns the result of the part that was refused (op.h). */
+/* Returns the result of the whole: that of the refused part, if there is one
+ * (op.h). */
 static int outcome_of_pair(const struct transaction *t, int rc) {
   int own = t->results[OWN].err, beside = t->results[BESIDE].err;
   if (rc == ZOK || !code_is_answer(rc)) return answers_code(rc);
@@ -241,8 +244,8 @@ static char *path_beside(const struct op *op) {
   return path;
 }
 
-/* Sends a transaction for two nodes. The data go to `holder`, the node that all
- * sessions read. */
+/* Sends a transaction that creates or deletes two nodes. The data are written
+ * to `beside`, the node that all sessions read. */
 static int send_pair(struct library *l, struct transaction *t,
                      const struct op *op, const char *beside) {
   zoo_op_t ops[2];
@@ -270,7 +273,8 @@ int transaction_pair(struct library *l, const struct op *op) {
 
 enum { CONDITIONAL = 3 };
 
-/* Returns the first part that was refused, or `parts` if none was. */
+/* Returns the index of the first part that was refused or not answered, or
+ * `parts` if there is none. */
 static int first_refused(const struct transaction *t) {
   int i = 0;
   while (i < t->parts && (t->results[i].err == ZOK ||
@@ -279,7 +283,8 @@ static int first_refused(const struct transaction *t) {
   return i;
 }
 
-/* Detects the results that the library reports for a truncated reply. */
+/* Returns why the result is impossible, or NULL. The library reports such
+ * results for a truncated reply. */
 static const char *doubt_condition(const struct transaction *t, int rc) {
   int i = first_refused(t);
   bool told = i == t->parts || t->results[i].err != UNTOLD;
@@ -326,10 +331,11 @@ int transaction_conditional(struct library *l, const struct op *op) {
   return send_all(l, t, ops, add_parts(l, t, op, ops), on_condition);
 }
 
-/* Sends a delete that a server refuses if another node was created before. A
- * server numbers a directory's sequential nodes by how many children were
- * created there before. So this creates a node and deletes it by the number
- * that it must have if nothing else was created. No list shows that node. */
+/* Sends a delete that a server refuses if more children were created before
+ * than `op->creates`. A server numbers a directory's sequential nodes by how
+ * many children were created there before. So the transaction creates a node,
+ * and deletes it by the number that it has if no other child was created.
+ * Otherwise that delete fails. No list shows the node. */
 int transaction_counted(struct library *l, const struct op *op) {
   int directory = (int)(strrchr(op->path, '/') - op->path);
   struct transaction *t = transaction_new(l, op, 0);

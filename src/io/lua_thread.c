@@ -21,17 +21,18 @@ static void command_of(struct core *core, struct acquisition *acquisition,
 
 /* Opening and closing. */
 
-/* Closes the session when the process exits. It may run on another thread while
- * the Lua thread is between a command and its wake-up, so it signals in any
- * case. */
+/* Closes the session when the process exits. Signals the wake-up in any case:
+ * this can run on another thread while the Lua thread is between a command and
+ * its wake-up. */
 static void close_at_exit(void *self) {
   struct core *core = self;
   command(core, &core->close, COMMAND_CLOSE);
   wakeup_signal(&core->channel.io);
 }
 
-/* Only sets a flag. The I/O thread checks it where it needs no lock that the
- * stopped Lua thread may hold. */
+/* Requests the end of the session after a signal, by a flag only. The I/O
+ * thread checks the flag where it needs no lock that the stopped Lua thread may
+ * hold. */
 static void end_at_signal(void *self) {
   struct core *core = self;
   core->ending = true;
@@ -47,7 +48,7 @@ static void init(struct core *core, struct settings *settings) {
   core->registered.self = core;
   core->registered.close = close_at_exit;
   core->registered.end = end_at_signal;
-  core->registered.ended = true; /* it has not started yet */
+  core->registered.ended = true; /* the I/O thread has not started yet */
   core->alarm_at = NEVER;
 }
 
@@ -115,7 +116,8 @@ void core_abandon(struct core *core, struct acquisition *acquisition) {
     command_of(core, acquisition, &acquisition->release, COMMAND_ABANDON);
 }
 
-/* Releases a hold. If the session is closed, its end deletes the node. */
+/* Releases a hold. If the session is closed, sends no command: the session's
+ * end deletes the node. */
 bool core_release(struct core *core, struct acquisition *acquisition,
                   bool report) {
   if (!acquisition_end_hold(acquisition, ACQUISITION_RELEASED))
@@ -140,9 +142,9 @@ void core_call_at(struct core *core, int64_t due) {
   command(core, &core->alarm, COMMAND_ALARM);
 }
 
-/* Passes a hold on. A granted acquisition reuses its `cancel` message to start
- * the check for other clients. If the message is queued already, the check is
- * skipped. */
+/* Passes a hold on, and starts the check for other clients when it is due. A
+ * hold reuses its `cancel` message for that command. If the message is queued
+ * already, the check is skipped. */
 bool core_pass_on(struct core *core, struct acquisition *acquisition,
                   const struct turn *from, struct turn *to) {
   if (core->closed || !acquisition_pass_on(acquisition, from, to)) return false;
@@ -153,13 +155,13 @@ bool core_pass_on(struct core *core, struct acquisition *acquisition,
   return true;
 }
 
-/* Returns why the hold is lost, if it is. The local clock may have ended it
- * before the I/O thread has noticed. The I/O thread may even be about to
- * receive a reply that renews the lease. A loss that was reported once must
- * stay a loss, so it is recorded here. The I/O thread then deletes the node and
- * posts EVENT_LOST as for any loss. Until then, the state is set to SUSPENDED
- * here, so that a caller does not read "lost: lease_expired" and "connected" at
- * once. */
+/* Returns why the hold is lost, or LOSS_NONE. The local clock can end it before
+ * the I/O thread has noticed. The I/O thread can even be about to receive a
+ * reply that renews the lease. A loss that was reported once must stay a loss,
+ * so it is recorded here. The I/O thread then deletes the node and posts
+ * EVENT_LOST as for any loss. Until then, this sets the session's state to
+ * SUSPENDED. Otherwise a caller could read "lost: lease_expired" and
+ * "connected" at once. */
 enum loss core_find_loss(struct core *core, struct acquisition *acquisition,
                          int turn) {
   enum loss why =
@@ -180,7 +182,7 @@ void core_watch(struct core *core, struct acquisition *acquisition) {
 
 uint64_t core_ask(struct core *core, struct ask *ask) {
   uint64_t number = ask->number = ++core->numbers;
-  command(core, &ask->begin, COMMAND_ASK); /* now the I/O thread owns it */
+  command(core, &ask->begin, COMMAND_ASK); /* the I/O thread owns the ask now */
   return number;
 }
 

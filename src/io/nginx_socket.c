@@ -10,7 +10,8 @@
 
 #include "descriptors.h"
 
-/* Creates a private directory, so that no other user can connect. */
+/* Creates a private directory for the socket, so that no other user can connect
+ * to it. Returns false and sets errno on failure. */
 static bool make_directory(struct nginx_socket *s) {
   static const char *const places[] = {"/tmp", "/dev/shm", "/var/tmp"};
   for (int i = 0; i < 3; i++) {
@@ -40,8 +41,8 @@ bool nginx_socket_open(struct nginx_socket *s) {
   return false;
 }
 
-/* Returns whether this process has made the connection. Where the system
- * reports only the peer's user, returns whether it is this user. */
+/* Returns whether this process has made the connection. If the system reports
+ * only the peer's user, returns whether that is this process's user. */
 static bool is_ours(int fd) {
 #ifdef SO_PEERCRED
   struct ucred peer;

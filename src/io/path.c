@@ -5,7 +5,7 @@
 
 #include "protocol/name.h"
 
-/* Reads one UTF-8 character. Returns its size, or 0 if it is invalid. */
+/* Decodes one UTF-8 character. Returns its size, or 0 if it is invalid. */
 static size_t utf8_next(const unsigned char *text, size_t left,
                         unsigned *character) {
   static const unsigned smallest[] = {0, 0, 0x80, 0x800, 0x10000};
@@ -24,8 +24,9 @@ static size_t utf8_next(const unsigned char *text, size_t left,
   return size == 1 || *character >= smallest[size] ? size : 0;
 }
 
-/* Returns why servers refuse a character. They check UTF-16 units, so they
- * refuse each character beyond U+FFFF: its two units are surrogates. */
+/* Returns why servers refuse a character, or NULL. They check UTF-16 units. So
+ * they refuse each character beyond U+FFFF, because its two units are
+ * surrogates. */
 static const char *character_fault(unsigned c) {
   if (c == 0) return "must not contain a NUL byte";
   if (c <= 0x1f || (c >= 0x7f && c <= 0x9f))
@@ -48,8 +49,8 @@ static const char *component_fault(const char *text, size_t length) {
   return NULL;
 }
 
-/* Returns whether a name reads as a contender's node. The kind is in the name's
- * end, which is at most NAME_MAX_OWN long. */
+/* Returns whether a name is that of a contender's node. Its end, of at most
+ * NAME_MAX_OWN bytes, shows the kind. */
 static bool is_contender(const char *text, size_t length) {
   char end[NAME_MAX_OWN];
   size_t kept = length < sizeof end ? length : sizeof end - 1;
@@ -83,7 +84,7 @@ static const char *text_fault(const char *text, size_t length) {
   return NULL;
 }
 
-/* Returns the node's name if it is in this directory, or NULL. */
+/* If the node is in this directory, returns its name, otherwise NULL. */
 static const char *name_in(const char *node, const char *directory) {
   size_t length = strlen(directory + 1);
   bool is_in = strncmp(node, directory + 1, length) == 0 && /* NOLINT: prefix */
@@ -91,8 +92,8 @@ static const char *name_in(const char *node, const char *directory) {
   return is_in ? node + length + 1 : NULL;
 }
 
-/* Checks a contender's node. Another client's may be longer than zklock's
- * paths. */
+/* Checks a contender's node. Does not limit the length, because another
+ * client's node can have a longer path than zklock's. */
 const char *path_node_fault(const char *node, size_t length) {
   const char *fault = text_fault(node, length);
   if (fault) return fault;

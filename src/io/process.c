@@ -1,7 +1,7 @@
-/* Caches the process id in a page that the kernel clears in every child with
- * memory of its own, however it was created. A handler of pthread_atfork would
- * not be enough: it does not run for clone(2) or _Fork(3). Where there are no
- * such pages, the kernel is asked each time. */
+/* Caches the process id in a page of memory. The kernel clears the page in
+ * every child with memory of its own, however the child was created. A handler
+ * of pthread_atfork would not be enough: it does not run for clone(2) or
+ * _Fork(3). On systems without such pages, asks the kernel each time. */
 #include "process.h"
 
 #include <pthread.h>
@@ -13,13 +13,14 @@
 
 #ifdef MADV_WIPEONFORK
 
-/* Constant once prepare has run. Its value 0: not known. NULL: no such page. */
+/* Points to the cached id; the id 0: not known. NULL: there is no such page.
+ * The pointer is constant once prepare has run. */
 static _Atomic pid_t *noted;
 
 static void forget(void) { atomic_store(noted, 0); }
 
-/* Prepares the page. Some emulators accept every madvise(), so this also probes
- * with an invalid one. */
+/* Allocates the page. Some emulators accept every madvise(), so this also tries
+ * an invalid one. */
 static void prepare(void) {
   size_t size = (size_t)sysconf(_SC_PAGESIZE);
   void *page = mmap(NULL, size, PROT_READ | PROT_WRITE,

@@ -10,8 +10,9 @@
 
 #define EXIT_PATIENCE INT64_C(2000000000)
 
-/* Guarded by fork_lock. `owner` is the process that the list belongs to: a
- * child that was created without fork's handlers has its parent's list. */
+/* The list; guarded by fork_lock. `owner` is the process that the list belongs
+ * to: a child that was created without fork's handlers has a copy of its
+ * parent's list. */
 static struct registered *first;
 static pid_t owner;
 
@@ -22,7 +23,7 @@ static void nap(void) {
 
 static struct registered *own(void) { return owner == getpid() ? first : NULL; }
 
-/* At exit, unfinished releases and closes get two seconds. */
+/* At exit, unfinished releases and closes get two seconds (EXIT_PATIENCE). */
 
 static void close_all(void) {
   fork_lock();
@@ -43,9 +44,10 @@ static void at_exit(void) {
   while (is_any_left() && clock_now() < deadline) nap();
 }
 
-/* Asks all sessions to end. Returns whether any is left. If a signal has stopped
- * the Lua thread during a fork, that thread holds the process's lock for ever.
- * Then no session can be asked. */
+/* Makes all sessions end. Returns whether one has not ended yet. Returns false
+ * if the process's lock is not free before the deadline: if a signal has
+ * stopped the Lua thread during a fork, that thread holds the lock for ever.
+ * Then no session can be ended. */
 static bool end_living(int64_t deadline) {
   bool any = false;
   if (!fork_lock_before(deadline)) return false;

@@ -14,7 +14,7 @@ enum { ADDRESS_MAX = IP_MAX + 8 };
 
 struct endpoint {
   char address[ADDRESS_MAX];
-  const char *name; /* of the host that has it */
+  const char *name; /* name of a host that has this address */
 };
 
 struct endpoints {
@@ -22,23 +22,23 @@ struct endpoints {
   size_t count, room;
 };
 
-/* (c) constant after resolver_start, (m) guarded by lock, (p) written by the
- * thread before it sets `done`, and constant afterwards */
+/* (c) constant after resolver_start, (m) guarded by `lock`, (p) written by the
+ * resolver's thread before it sets `done`, and constant afterwards */
 struct resolver {
   pthread_mutex_t lock;
-  int references;           /* (m) the thread, the owner */
+  int references;           /* (m) by the thread and the creator */
   bool done;                /* (m) */
-  void (*wake)(void *self); /* (m) NULL: abandoned */
+  void (*wake)(void *self); /* (m) NULL: resolver_abandon was called */
   void *self;               /* (c) */
-  char *result;             /* (p) NULL: see error */
+  char *result;             /* (p) NULL: see `error` */
   char error[200];          /* (p) */
   bool temporary;           /* (p) */
   int count;                /* (c) */
   struct host hosts[];      /* (c) */
 };
 
-/* Looks up a name. Without AI_ADDRCONFIG, getaddrinfo takes no lock for a
- * numeric address. */
+/* Looks up a name. Returns 0 or EAI_…. Does not use AI_ADDRCONFIG: without it,
+ * getaddrinfo takes no lock for a numeric address. */
 static int look_up(const char *name, int flags, struct addrinfo **found) {
   struct addrinfo hints = {.ai_family = AF_UNSPEC,
                            .ai_socktype = SOCK_STREAM,
@@ -86,7 +86,7 @@ static struct endpoint *room_for_one(struct endpoints *all) {
   return &all->list[all->count];
 }
 
-/* Returns 0 or EAI_…. */
+/* Adds an address of the host to the list. Returns 0 or EAI_…. */
 static int add(struct endpoints *all, const struct addrinfo *a,
                const struct host *host) {
   char ip[IP_MAX];
@@ -107,7 +107,8 @@ static void note_error(struct resolver *r, const char *name, int rc,
   if (rc == EAI_AGAIN) r->temporary = true;
 }
 
-/* Returns false if there is no memory. */
+/* Looks up the host and adds its addresses, or records an error. Returns false
+ * if there is no memory. */
 static bool add_host(struct resolver *r, struct endpoints *all,
                      const struct host *host) {
   struct addrinfo *found;
@@ -128,8 +129,8 @@ static bool add_host(struct resolver *r, struct endpoints *all,
   return rc != EAI_MEMORY;
 }
 
-/* Joins the addresses to one text. An address of several hosts comes once, with
- * all their names. */
+/* Returns the addresses as one text, or NULL if there is no memory. An address
+ * of several hosts is there once, with all their names. */
 static char *join(struct endpoints *all) {
   size_t size = 1;
   for (size_t i = 0; i < all->count; i++)
@@ -195,7 +196,7 @@ struct resolver *resolver_start(const struct hosts *hosts,
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
   pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-  /* The caller has blocked all signals, so the new thread has, too. */
+  /* The caller has blocked all signals, so the new thread inherits that. */
   int rc = pthread_create(&thread, &attributes, run, r);
   pthread_attr_destroy(&attributes);
   if (rc == 0) return r;

@@ -11,8 +11,8 @@
 #define MSG_NOSIGNAL 0
 #endif
 
-/* One call reads at most so many pieces from the socket, so that a server which
- * sends without a pause does not keep the thread. */
+/* One call reads at most PIECES pieces from the socket. Otherwise a server that
+ * sends without a pause could keep the thread busy. */
 enum { PIECE = TLS_RECORD, PIECES = 64 };
 
 void secure_begin(struct secure *s, const struct tls_module *module,
@@ -31,11 +31,11 @@ bool secure_is_refused(const struct secure *s) {
   return refused;
 }
 
-/* Failures. The first one counts. */
+/* Failures. Only the first one is recorded. */
 
 static void fail(struct secure *s, int problem) {
   if (!s->problem) s->problem = problem;
-  s->is_dry = false; /* the next read must find it */
+  s->is_dry = false; /* the next read must report the failure */
 }
 
 static void fail_tls(struct secure *s) {
@@ -69,7 +69,8 @@ bool secure_flush(struct secure *s, int fd) {
   }
 }
 
-/* Feeds the link with the next piece that has arrived. */
+/* Reads the next piece from the socket and passes it to the link. Returns false
+ * if nothing can be read now, or on failure. */
 static bool pull(struct secure *s, int fd) {
   char piece[PIECE];
   ssize_t n;
@@ -92,8 +93,8 @@ static bool pull(struct secure *s, int fd) {
   return false;
 }
 
-/* Looks for an alert among the bytes that the server had sent. A failed send
- * may hide why the server has closed the connection. */
+/* Records the failure of a send. Prefers an alert among the server's unread
+ * bytes, which can say why the server has closed the connection. */
 static void find_reason(struct secure *s, int fd) {
   int error = errno;
   for (int i = 0; i < PIECES && pull(s, fd); i++) continue;
@@ -118,7 +119,7 @@ static enum tls_state shake(struct secure *s, int fd) {
   for (int i = 0; i < PIECES; i++) {
     enum tls_state state = s->module->handshake(s->link);
     if (state == TLS_FAILED) fail_tls(s);
-    if (!secure_flush(s, fd)) find_reason(s, fd); /* sends our alert, too */
+    if (!secure_flush(s, fd)) find_reason(s, fd); /* sends an alert, too */
     if (s->problem) return TLS_FAILED;
     if (state == TLS_DONE) return state;
     if (pull(s, fd)) continue;
@@ -164,9 +165,9 @@ ssize_t secure_send(struct secure *s, int fd, const void *data, size_t size) {
   return failed(s);
 }
 
-/* Receives and decrypts. A connection that ends without a closure alert counts
- * as closed: ZooKeeper's packets have a length, so none is taken for a whole
- * one. */
+/* Receives and decrypts data. A connection that ends without a closure alert
+ * counts as closed. That is safe: ZooKeeper's packets have a length, so a
+ * truncated packet is not taken for a whole one. */
 ssize_t secure_recv(struct secure *s, int fd, void *data, size_t size) {
   size_t got = 0;
   bool dry = false;
@@ -184,7 +185,7 @@ ssize_t secure_recv(struct secure *s, int fd, void *data, size_t size) {
       dry = true;
   }
   s->is_dry = dry && !s->is_over && !s->problem;
-  secure_flush(s, fd); /* TLS may have something to reply */
+  secure_flush(s, fd); /* TLS can have a reply to send */
   if (got > 0) return (ssize_t)got;
   if (s->problem) return failed(s);
   if (s->is_over) return 0;

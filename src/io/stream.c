@@ -58,15 +58,15 @@ void stream_bind(int fd) {
 
 /* Sending. */
 
-/* Returns whether output waits for the socket. During the handshake, gathered
- * output cannot be sent yet. */
+/* Returns whether output waits until the socket is writable. During the
+ * handshake, buffered output cannot be sent yet. */
 bool stream_is_waiting(const struct stream *s) {
   return secure_is_waiting(&s->secure) ||
          (s->out_end > 0 && !stream_is_shaking(s));
 }
 
 /* Drops the first `size` bytes of the output, because they were sent or never
- * will be. Wipes them: they may contain credentials. */
+ * will be. Wipes the freed bytes: they can contain credentials. */
 static void let_go(struct stream *s, size_t size) {
   size_t left = s->out_end - size;
   memmove(s->out, s->out + size, left);
@@ -106,7 +106,8 @@ static void push(struct stream *s, int more) {
 
 void stream_flush(struct stream *s) { push(s, 0); }
 
-/* Buffers as much of the data as fits. The library sends the rest again. */
+/* Buffers as much of the data as fits, and returns its size. The library sends
+ * the rest again. */
 static ssize_t gather(struct stream *s, const void *data, size_t size) {
   size_t room = STREAM_SIZE - s->out_end;
   if (size > room) size = room;
@@ -169,15 +170,16 @@ static ssize_t read_ahead(struct stream *s) {
   return n;
 }
 
-/* Works like recv. Reads ahead if the request is small. */
+/* Works like recv. For a small request, reads more than that into the
+ * buffer. */
 static ssize_t read_more(struct stream *s, char *data, size_t size) {
   if (size >= STREAM_SIZE) return recv_now(s, data, size);
   ssize_t n = read_ahead(s);
   return n > 0 ? (ssize_t)take(s, data, size) : n;
 }
 
-/* Returns received data before it reports a failed send: the server may have
- * closed the connection after it sent them. */
+/* Works like recv. Returns received data before it reports a failed send: the
+ * server may have closed the connection after it sent these data. */
 static ssize_t receive(struct stream *s, char *data, size_t size) {
   size_t got = take(s, data, size);
   if (got == size) return (ssize_t)got;
@@ -196,7 +198,8 @@ static ssize_t not_zookeeper(void) {
   return -1;
 }
 
-/* Checks the first bytes before it returns them. */
+/* Works like recv, for the first bytes from a server: checks them before it
+ * returns them. */
 static ssize_t receive_first(struct stream *s, char *data, size_t size) {
   if (stream_unread(s) == 0 && (s->is_empty || read_ahead(s) <= 0))
     return receive(s, data, size);
@@ -213,20 +216,21 @@ ssize_t stream_recv(int fd, void *data, size_t size, int flags) {
                                      : receive(s, data, size);
   int most = handshake_look(fd);
   if (most < 0) return not_zookeeper();
-  if (most > 0) /* nothing was read before */
+  if (most > 0) /* the buffer is still empty */
     return recv(fd, data, size < (size_t)most ? size : (size_t)most, flags);
   return s && !flags ? receive(s, data, size) : recv(fd, data, size, flags);
 }
 
 /* Polling. */
 
-/* Returns which of the events are ready without a wait. */
+/* Returns which of the events need no poll. */
 static short ready(const struct stream *s, short events) {
   return (short)((stream_has_news(s) ? events & POLLIN : 0) |
                  (stream_is_waiting(s) ? 0 : events & POLLOUT));
 }
 
-/* Polls. Whatever the library waits for, buffered output is sent meanwhile. */
+/* Works like poll, and sends buffered output meanwhile, whatever the library
+ * waits for. */
 static int poll_stream(struct stream *s, struct pollfd *asked, int timeout) {
   int64_t deadline =
       timeout < 0 ? INT64_MAX : clock_now() + timeout * INT64_C(1000000);

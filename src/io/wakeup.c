@@ -22,7 +22,8 @@ void wakeup_close(struct wakeup *wakeup) {
 void wakeup_signal(const struct wakeup *wakeup) {
   ssize_t n;
   do n = write(wakeup->write_fd, "!", 1);
-  while (n < 0 && errno == EINTR); /* EAGAIN: the pipe is full */
+  while (n < 0 &&
+         errno == EINTR); /* EAGAIN: the pipe is full, so a byte is unread */
 }
 
 bool wakeup_clear(const struct wakeup *wakeup) {

@@ -24,9 +24,9 @@ void heritage_note(struct heritage *heritage) {
       heritage->actions[i].sa_handler = SIG_DFL;
 }
 
-/* Returns whether the signal was ignored when the process started. For SIGINT,
- * checks SIGQUIT: Lua's interpreter has installed a handler for SIGINT, and a
- * shell that starts a background job ignores both. */
+/* Returns whether the signal was ignored when the process started. Lua's
+ * interpreter has replaced the setting of SIGINT by a handler. So SIGQUIT is
+ * checked in its place: a shell that starts a background job ignores both. */
 bool heritage_ignores(const struct heritage *heritage, int number) {
   if (number == SIGINT) number = SIGQUIT;
   return heritage->actions[number].sa_handler == SIG_IGN;
@@ -41,8 +41,10 @@ static void restore(const struct heritage *heritage) {
   sigprocmask(SIG_SETMASK, &heritage->mask, NULL);
 }
 
-/* Runs in the child and does not return. SIGTTOU is ignored, as in the parent,
- * so the child may set the terminal's foreground group. */
+/* Turns the child into the command; does not return. The child still ignores
+ * SIGTTOU, as its parent does, so it can make its group the terminal's
+ * foreground. If the command cannot be executed, writes the errno to
+ * `report`. */
 static void become(char **words, const struct heritage *heritage,
                    struct terminal *terminal, pid_t parent, int report) {
   setpgid(0, 0);
@@ -74,7 +76,7 @@ pid_t command_start(char **words, const struct heritage *heritage,
   *problem = pid < 0 ? errno : 0;
   close(report[1]);
   if (pid > 0) {
-    setpgid(pid, pid); /* parent and child both do this: either may be first */
+    setpgid(pid, pid); /* parent and child both do this: either can be first */
     ssize_t size;
     do size = read(report[0], problem, sizeof *problem);
     while (size < 0 && errno == EINTR);
@@ -97,8 +99,9 @@ bool command_adopt_orphans(void) {
 #endif
 }
 
-/* Signals the group and the ancestor's descendants. `kill` on a group succeeds
- * if at least one process can be signalled. */
+/* Sends a signal to the group and to the ancestor's descendants. `kill` on a
+ * group succeeds if one process got the signal; descendants_signal finds those
+ * that did not. */
 static enum reached signal_below(pid_t ancestor, pid_t group, int number) {
   bool fails = group > 0 && kill(-group, number) < 0 && errno == EPERM;
   bool refused = descendants_signal(ancestor, group, number);
@@ -114,8 +117,9 @@ enum reached command_signal_all(pid_t group, int number) {
   return signal_below(getpid(), group, number);
 }
 
-/* Returns whether a process is left. waitid does not reap ended children. A
- * process that may not be signalled counts, too. */
+/* Returns whether a process of the group, or a child, is left. Processes of
+ * other users count: for them `kill` fails with EPERM, not ESRCH. WNOWAIT
+ * leaves ended children for waitpid. */
 bool command_is_left(pid_t *group) {
   siginfo_t info;
   if (*group > 0 && kill(-*group, 0) < 0 && errno == ESRCH) *group = 0;

@@ -1,4 +1,4 @@
-/* The command: starts it in a process group of its own, and finds all its
+/* Starts the command in a process group of its own, and signals all its
  * processes. */
 #ifndef ZKLOCK_COMMAND_H
 #define ZKLOCK_COMMAND_H
@@ -11,7 +11,8 @@
 
 #pragma GCC visibility push(hidden)
 
-/* The signal settings at the start of a process, for its child. */
+/* The signal settings that `zklock run` has at its start. The command gets the
+ * same settings. */
 struct heritage {
   sigset_t mask;
   struct sigaction actions[65];
@@ -20,8 +21,8 @@ struct heritage {
 void heritage_note(struct heritage *heritage);
 bool heritage_ignores(const struct heritage *heritage, int number);
 
-/* Starts the command. Returns its process, or 0 and sets `*problem` to an
- * errno. */
+/* Starts the command. Returns its process, or returns 0 and sets `*problem` to
+ * an errno. */
 pid_t command_start(char **words, const struct heritage *heritage,
                     struct terminal *terminal, int *problem);
 
@@ -29,23 +30,23 @@ pid_t command_start(char **words, const struct heritage *heritage,
  * if that is not supported. */
 bool command_adopt_orphans(void);
 
-/* Which processes a signal has reached. */
+/* The processes that a signal has reached. */
 enum reached {
   REACHED,    /* all processes */
-  PARTLY,     /* some run as another user and did not get it */
+  PARTLY,     /* some did not get it: they run as another user */
   NOT_REACHED /* none of the group: all run as another user */
 };
 
-/* Sends a signal to the group. */
+/* Sends a signal to the process group. */
 enum reached command_signal_group(pid_t group, int number);
 
 /* Sends a signal to the group, and to descendants of this process that have
- * left it. */
+ * left the group. */
 enum reached command_signal_all(pid_t group, int number);
 
 /* Returns whether a process of the group, or a child of this process, is left.
- * Sets the number of an empty group to 0, because another group may get it
- * soon. */
+ * Sets `*group` to 0 if the group is empty, because the system can soon give
+ * its number to another group. */
 bool command_is_left(pid_t *group);
 
 #pragma GCC visibility pop

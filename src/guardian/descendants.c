@@ -14,8 +14,9 @@ struct process {
   bool ended; /* its first thread has ended; others may run */
 };
 
-/* Parses "pid (name) state parent group …". The name may contain any
- * character. */
+/* Reads "pid (name) state parent group …" from /proc/PID/stat. The name can
+ * contain any character, so its end is the last parenthesis. Returns false if
+ * this fails. */
 static bool read_process(pid_t pid, struct process *process) {
   char path[40], text[512];
   snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
@@ -46,8 +47,8 @@ static struct process *add(struct process *all, int n, pid_t pid) {
   return all;
 }
 
-/* Returns whether /proc belongs to our PID namespace. Another one has other
- * numbers. */
+/* Returns whether /proc shows the PID namespace of this process. The /proc of
+ * another namespace has other process numbers. */
 static bool is_own_proc(void) {
   char text[32];
   ssize_t size = readlink("/proc/self", text, sizeof text - 1);
@@ -55,7 +56,7 @@ static bool is_own_proc(void) {
   return strtol(text, NULL, 10) == getpid();
 }
 
-/* Reads all processes, as far as there is memory. */
+/* Returns all processes, or fewer if memory runs out. The caller frees them. */
 static struct process *read_all(int *count) {
   struct process *all = NULL;
   DIR *directory = is_own_proc() ? opendir("/proc") : NULL;
@@ -86,8 +87,8 @@ static bool is_below(const struct process *all, int n, pid_t pid) {
   return it && it->below;
 }
 
-/* Marks the descendants. Repeats, because a parent may come after its
- * children. */
+/* Sets `below` for each descendant of the ancestor. Repeats until nothing
+ * changes, because a parent can come after its children. */
 static void mark(struct process *all, int n, pid_t ancestor) {
   for (bool again = true; again;) {
     again = false;

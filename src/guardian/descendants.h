@@ -1,5 +1,5 @@
 /* Finds the descendants of a process that have left a process group by setsid
- * or setpgid. Uses /proc on Linux; elsewhere it finds none. */
+ * or setpgid. Uses /proc on Linux; on other systems it finds none. */
 #ifndef ZKLOCK_DESCENDANTS_H
 #define ZKLOCK_DESCENDANTS_H
 
@@ -8,9 +8,9 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Sends the signal to each descendant outside the group. Returns true if a
- * process, of these or of the group, runs as another user and cannot be
- * signalled. An ended process that was not reaped does not count. */
+/* Sends the signal to each descendant outside the group. Returns true if one of
+ * them, or of the group, cannot be signalled because it runs as another user.
+ * An ended process that was not reaped does not count. */
 bool descendants_signal(pid_t ancestor, pid_t group, int number);
 
 #pragma GCC visibility pop

@@ -25,11 +25,11 @@ enum { LOST = 76, NOT_EXECUTABLE = 126, NOT_FOUND = 127 };
 
 static const int64_t NEVER = INT64_MAX, MILLISECOND = 1000000;
 
-/* How often to look for processes that must end. A process that forks may
- * escape one SIGKILL round, but not the next. No signal reports the end of a
- * process that is not a child. */
+/* The time between two searches for processes that must end. A process that
+ * forks can escape one round of SIGKILL, but not the next. No signal reports
+ * the end of a process that is not a child. */
 static const int64_t LOOK_AGAIN = 20 * MILLISECOND;
-/* How often to look if a process cannot be signalled. */
+/* The same time if no process of the group can be signalled. */
 static const int64_t LOOK_SELDOM = 1000 * MILLISECOND;
 
 enum stage { WAITING, RUNNING, ENDING, KILLING };
@@ -38,7 +38,7 @@ struct guardian {
   struct plan plan;
   struct terminal terminal;
   struct heritage heritage;
-  int channel; /* -1: `zklock run` has ended */
+  int channel; /* -1 if `zklock run` has ended */
   int wakeup;  /* the pipe that SIGCHLD writes to */
   struct clock_timer timer;
   char line[512];
@@ -46,11 +46,11 @@ struct guardian {
 
   enum stage stage;
   pid_t command;
-  pid_t group;  /* its process group; 0: empty */
-  bool is_over; /* its leader has ended, with this status: */
+  pid_t group;  /* the command's process group; 0 if empty */
+  bool is_over; /* the command's leader has ended with `status` */
   int status;
-  bool asked;   /* to end: no process of it may be left */
-  bool refused; /* a process of another user cannot be sent SIGKILL */
+  bool asked;   /* all processes of the command must end */
+  bool refused; /* a process of another user did not get SIGKILL */
   int64_t lease_end, margin, hold_end, kill_at, next_kill;
 };
 
@@ -61,7 +61,7 @@ static void on_child(int number) {
   int kept = errno;
   (void)number;
   if (write(wakeup_write_end, "", 1) < 0)
-    errno = kept; /* it is full: that is enough */
+    errno = kept; /* the pipe is full, which wakes the guardian, too */
   errno = kept;
 }
 
@@ -91,7 +91,7 @@ static void kill_all(struct guardian *guardian, int64_t now) {
   bool seldom = !begins && reached == NOT_REACHED;
   guardian->next_kill = now + (seldom ? LOOK_SELDOM : LOOK_AGAIN);
   if (begins && reached != NOT_REACHED) tell(guardian, "killing\n");
-  /* In the first round the process may have ended already. */
+  /* Does not report the first refusal: the process can have ended meanwhile. */
   if (begins || reached == REACHED || guardian->refused) return;
   guardian->refused = true;
   tell(guardian, "refused %d\n", SIGKILL);
@@ -161,8 +161,10 @@ static void go_on(struct guardian *guardian) {
   kill(-guardian->command, SIGCONT);
 }
 
-/* Handles a stop of the command. If the terminal has stopped it for not being
- * in the foreground, lends it the terminal. Otherwise stops the whole job. */
+/* Called when a signal has stopped the command. If the command used the
+ * terminal from the background, lends it the terminal and continues it. If that
+ * fails, or after Ctrl-Z, takes back the terminal and asks `zklock run` to
+ * stop, too. */
 static void on_stopped(struct guardian *guardian, int number) {
   struct terminal *terminal = &guardian->terminal;
   bool wants = number == SIGTTIN || number == SIGTTOU;
@@ -176,9 +178,9 @@ static void on_stopped(struct guardian *guardian, int number) {
   tell(guardian, "stopped %d\n", number);
 }
 
-/* Handles the end of the command's leader. If the command was asked to end, or
- * a signal has killed the leader, no process of it may be left. Otherwise, its
- * remaining processes may go on. */
+/* Records the end of the command's leader. If the command was asked to end, or
+ * if a signal has killed the leader, ends the remaining processes. Otherwise
+ * they are allowed to go on. */
 static void on_ended(struct guardian *guardian, int status) {
   guardian->is_over = true;
   guardian->status = status;
@@ -234,9 +236,10 @@ static int64_t next_look(const struct guardian *guardian) {
 
 /* ---- Lines from `zklock run` --------------------------------------------- */
 
-/* Handles the loss of the lock, for example because its node was deleted: the
- * command gets the whole grace period. If the lease has ended, it does not:
- * this line may arrive before the guardian has noticed the end of the lease. */
+/* Ends the command because the lock is lost, for example because its node was
+ * deleted. The command gets the whole grace period, unless the lease has ended.
+ * The clock is checked first, because this line can arrive before the guardian
+ * has noticed the end of the lease. */
 static void on_lost(struct guardian *guardian, int64_t now) {
   look_at_clock(guardian, now);
   if (guardian->stage == WAITING) guardian->lease_end = 0;
@@ -262,15 +265,16 @@ static void obey(struct guardian *guardian, const char *line) {
   }
 }
 
-/* Handles the end of `zklock run`. The command may use the rest of the
- * lease. */
+/* Closes the channel and ends the command, because `zklock run` has ended. The
+ * command gets the grace, but at most the rest of the lease. */
 static void on_alone(struct guardian *guardian) {
   close(guardian->channel);
   guardian->channel = -1;
   end(guardian, clock_now(), NULL);
 }
 
-/* Reads lines from the channel. Returns false if there are no more. */
+/* Receives bytes from the channel and obeys the complete lines. Returns false
+ * if no bytes are left or `zklock run` has ended. */
 static bool hear_some(struct guardian *guardian) {
   char *line = guardian->line;
   ssize_t size =
@@ -302,8 +306,8 @@ static void wait_for_news(struct guardian *guardian) {
   clock_poll(&guardian->timer, fds, 2, next_look(guardian));
   while (read(guardian->wakeup, bytes, sizeof bytes) > 0) continue;
   reap(guardian);
-  /* Reads all lines before it checks the clock. If the guardian could not run
-   * for a while, the first lines about the lease may be out of date, but not
+  /* Reads all lines before the clock is checked. If the guardian could not run
+   * for a while, the first lines about the lease can be out of date, but not
    * the last. */
   while (guardian->channel >= 0 && hear_some(guardian)) continue;
 }
@@ -326,9 +330,9 @@ static void watch_over(struct guardian *guardian) {
     tell(guardian, "exited %d\n", WEXITSTATUS(guardian->status));
 }
 
-/* Moves the guardian into a process group of its own, which Ctrl-C and Ctrl-Z
- * do not reach. It ignores signals that go to all processes, such as those for
- * a stopped service: `zklock run` passes them on. */
+/* Prepares the guardian's process. Its own process group keeps Ctrl-C and
+ * Ctrl-Z away from it. It ignores signals that are sent to all processes, such
+ * as those for a stopped service, because `zklock run` passes them on. */
 static void set_up(struct guardian *guardian) {
   static const int ignored[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGTERM,
                                 SIGPIPE, SIGTSTP, SIGTTIN, SIGTTOU,
@@ -358,9 +362,9 @@ static void set_up(struct guardian *guardian) {
   setenv("ZKLOCK_HOLDER", guardian->plan.holder, 1);
 }
 
-/* Set in `zklock run`: the processes of a killed guardian become its only
- * children. A shell that replaces itself by `zklock run` can leave it other
- * children. */
+/* True in `zklock run` if it adopts the processes of a killed guardian and has
+ * no other children. It has others if a shell with children has replaced itself
+ * by `zklock run`. */
 static bool adopts;
 
 struct rest guardian_kill_rest(pid_t group) {
@@ -401,7 +405,7 @@ int guardian_start(const struct plan *plan, int *pid) {
     _exit(EXIT_SUCCESS);
   }
   int problem = errno;
-  signal(SIGPIPE, SIG_IGN); /* the guardian may end first */
+  signal(SIGPIPE, SIG_IGN); /* the guardian can end first */
   adopts = adopts && command_adopt_orphans();
   sigprocmask(SIG_SETMASK, &guardian.heritage.mask, NULL);
   close(ends[1]);

@@ -1,39 +1,42 @@
 /* The guardian of a command that runs under a lock. It is the command's parent,
  * in a process of its own, and ends the command before the lock can pass on. It
- * knows nothing of ZooKeeper: `zklock run` tells it how long the hold is
- * proven.
+ * knows nothing of ZooKeeper: `zklock run` sends it the end of the lease. The
+ * command's first process is the leader of its process group.
  *
- *   waiting ─ run ─► running ─ it exits ─────────────────────────► over
- *                      │ asked to end; the lease, max_hold, the     ▲
- *                      │ channel's end; its leader killed           │ none left
+ *   waiting ─ run ─► running ─ command exits ────────────────────► over
+ *                      │ told to end; lease or max_hold over;       ▲
+ *                      │ channel closed; leader killed              │ none left
  *                      └─► ending: TERM, CONT ─ grace, lease ─► killing: KILL
  *
  * Lines on the channel, to the guardian:
  *
- *   run TOKEN        the lock is held: start (not without a lease)
- *   lease NS MARGIN  held until NS by clock_now(); TERM MARGIN earlier
- *   signal N         pass this on to the command
+ *   run TOKEN        the lock is held: start the command if the lease allows it
+ *   lease NS MARGIN  the lease ends at NS of clock_now(); TERM is sent MARGIN
+ *                    before its end
+ *   signal N         pass signal N on to the command
  *   end              the lock is lost: end the command
- *   continue         `zklock run` continues after it was stopped
+ *   continue         `zklock run` continues after a stop: continue the command
  *
  * and from it:
  *
- *   started PID      the command's process, and its group
- *   failed N TEXT    it was not started: the exit code, and why
- *   stopped N        the terminal has stopped it: `zklock run` stops, too
- *   ending WHY       the guardian ends it: lease, max-hold, killed (its
- *                    leader was killed, and other processes are left)
- *   killing          it did not end within the grace
+ *   started PID      the command runs: PID is its leader and its process group
+ *   failed N TEXT    the command was not started: N is the exit code, TEXT why
+ *   stopped N        signal N of the terminal has stopped the command: stop
+ *                    `zklock run`, too
+ *   ending WHY       the guardian ends the command: lease, max-hold, or killed
+ *                    (the leader was killed, and other processes are left)
+ *   killing          the command did not end in time, and gets KILL
  *   refused N        a process runs as another user and did not get signal N
- *   exited N         it has ended, with all processes that must end
- *   signaled N       the same, but a signal has ended it
+ *   exited N         the leader has exited with code N, and all processes that
+ *                    must end have ended
+ *   signaled N       the same, but signal N has ended the leader
  *
  * Why the command does not run while another client holds the lock: the lease
- * ends before a server can pass the lock on. The lease may not be renewed,
- * because no server replies, or because `zklock run` is stopped or dead. Then
- * TERM is sent a margin before its end and KILL at its end, by the clock that
- * counts sleep. After a suspend they are sent at once: a timer of that clock
- * wakes the guardian, where poll alone would sleep on (io/clock.h).
+ * ends before a server can pass the lock on. If no server replies, or if
+ * `zklock run` is stopped or dead, the lease is not renewed. Then the guardian
+ * sends TERM a margin before the lease ends, and KILL when it ends. Its clock
+ * counts the time of a suspend. After a suspend it sends the signals at once: a
+ * timer of that clock wakes it, where poll alone would sleep on (io/clock.h).
  *
  * If the guardian is killed, the system kills the command's leader (Linux),
  * unless the leader has changed its user. `zklock run` kills the remaining
@@ -50,28 +53,29 @@
 #pragma GCC visibility push(hidden)
 
 struct plan {
-  char **words;       /* the command's, ended by NULL */
+  char **words;       /* of the command, ended by NULL */
   const char *path;   /* for its environment */
   const char *holder; /* for its environment */
   int64_t grace;      /* nanoseconds between TERM and KILL */
   int64_t max_hold;   /* INT64_MAX: no limit */
 };
 
-/* Forks a guardian, and prepares `zklock run` for it. Returns the channel's
- * descriptor, or -1 and sets errno. Must be called before any thread or event
- * loop is started. */
+/* Forks a guardian, and prepares this process, `zklock run`, for the guardian's
+ * end. Returns the channel's descriptor and sets `*pid`, or returns -1 and sets
+ * errno. Must be called before any thread or event loop is started, because a
+ * fork would break them. */
 int guardian_start(const struct plan *plan, int *pid);
 
 /* The remaining processes of a command whose guardian was killed. */
 struct rest {
   bool left;    /* a process is left */
-  bool refused; /* one cannot be signalled: it runs as another user */
-  bool whole;   /* includes processes that have left the group */
-  pid_t group;  /* 0: it is empty */
+  bool refused; /* a process runs as another user: it cannot be killed */
+  bool whole;   /* processes that have left the group are included */
+  pid_t group;  /* 0 if it is empty */
 };
 
-/* Sends SIGKILL to the remaining processes. `zklock run` calls it
- * repeatedly. */
+/* Sends SIGKILL to the remaining processes, and returns what is known about
+ * them. `zklock run` repeats this while processes are left. */
 struct rest guardian_kill_rest(pid_t group);
 
 #pragma GCC visibility pop

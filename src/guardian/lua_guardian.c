@@ -19,7 +19,7 @@ static int64_t nanoseconds(lua_State *L, const char *name) {
   return seconds < 9e9 ? (int64_t)(seconds * 1e9) : INT64_MAX;
 }
 
-/* Returns a string, which the table keeps. */
+/* Returns the string in a field of the argument; the table keeps it alive. */
 static const char *text(lua_State *L, const char *name) {
   lua_getfield(L, 1, name);
   const char *value = luaL_checkstring(L, -1);
@@ -50,8 +50,8 @@ static char **words(lua_State *L) {
   return list;
 }
 
-/* start{ words=, path=, holder=, grace=, max_hold= } → the channel's
- * descriptor, the guardian's pid; or nil, message */
+/* start{ words=, path=, holder=, grace=, max_hold= }: starts a guardian → the
+ * channel's descriptor, the guardian's pid; or nil, message */
 static int start(lua_State *L) {
   luaL_checktype(L, 1, LUA_TTABLE);
   struct plan plan = {
@@ -72,8 +72,8 @@ static int start(lua_State *L) {
   return 2;
 }
 
-/* keep_ignored(number) → whether this signal was ignored at the start. If so,
- * ignores it again, whatever the interpreter has done with it. */
+/* keep_ignored(number): ignores this signal again if it was ignored when the
+ * process started, whatever the interpreter has set → whether it was ignored */
 static int keep_ignored(lua_State *L) {
   struct heritage heritage;
   int number = (int)luaL_checkinteger(L, 1);
@@ -86,9 +86,9 @@ static int keep_ignored(lua_State *L) {
 }
 
 /* fill_standard(): opens the descriptors 0, 1 and 2 if they are closed, so that
- * none of ours takes their place as standard input, output or error. The
- * command still starts without them. Writing to standard output fails, as it
- * does if that is closed. */
+ * no other file of this process takes their place as standard input, output or
+ * error. They are closed again in the command. Descriptor 1 is opened for
+ * reading, so writing to it fails as if it were closed. */
 static int fill_standard(lua_State *L) {
   (void)L;
   for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
@@ -108,8 +108,8 @@ static int stop(lua_State *L) {
   return 0;
 }
 
-/* kill_rest(group): after the guardian has ended, sends SIGKILL to the rest of
- * the command → struct rest: left, refused, whole, group */
+/* kill_rest(group): sends SIGKILL to the processes that the command has left
+ * after its guardian has ended → left, refused, whole, group (struct rest) */
 static int kill_rest(lua_State *L) {
   struct rest rest = guardian_kill_rest((pid_t)luaL_checkinteger(L, 1));
   lua_pushboolean(L, rest.left);
@@ -119,7 +119,8 @@ static int kill_rest(lua_State *L) {
   return 4;
 }
 
-/* writer(fd) → a writer, or nothing (writer.h) */
+/* writer(fd): starts a writer (writer.h) → the writer, or nothing if no thread
+ * can be started */
 static int start_writer(lua_State *L) {
   struct writer *writer = writer_start((int)luaL_checkinteger(L, 1));
   if (!writer) return 0;
@@ -127,7 +128,8 @@ static int start_writer(lua_State *L) {
   return 1;
 }
 
-/* take(writer, text, whole) → number of bytes taken */
+/* take(writer, text, whole): adds text to what the writer writes → number of
+ * bytes added */
 static int take(lua_State *L) {
   size_t size;
   struct writer *writer = lua_touserdata(L, 1);
@@ -137,7 +139,8 @@ static int take(lua_State *L) {
   return 1;
 }
 
-/* is_idle(writer) → boolean, and the message of a failed write */
+/* is_idle(writer) → whether everything is written, the message of a failed
+ * write */
 static int is_idle(lua_State *L) {
   int problem;
   lua_pushboolean(L, writer_is_idle(lua_touserdata(L, 1), &problem));
@@ -146,7 +149,8 @@ static int is_idle(lua_State *L) {
   return 2;
 }
 
-/* finish(writer, milliseconds) */
+/* finish(writer, milliseconds): waits until everything is written, but at most
+ * so long */
 static int finish(lua_State *L) {
   writer_finish(lua_touserdata(L, 1), (int)luaL_checkinteger(L, 2));
   return 0;

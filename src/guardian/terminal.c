@@ -10,8 +10,8 @@ void terminal_open(struct terminal *terminal) {
       terminal->fd >= 0 && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
 }
 
-/* Makes `group` the foreground. A caller in the background must ignore
- * SIGTTOU. */
+/* Makes `group` the foreground. A caller in the background must ignore SIGTTOU,
+ * which would stop it here. */
 bool terminal_lend(struct terminal *terminal, pid_t group) {
   return terminal->fd >= 0 && tcgetpgrp(terminal->fd) == terminal->owner &&
          tcsetpgrp(terminal->fd, group) == 0;

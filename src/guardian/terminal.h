@@ -1,9 +1,9 @@
-/* The terminal, for a command in a process group of its own.
+/* Lends the terminal to a command, which has a process group of its own.
  *
- * If standard input and output are the terminal, the command is its foreground
- * from the start. In a pipeline, another process of our own group, such as a
- * pager, may need the terminal. There the command gets it when the system stops
- * it for using it. */
+ * If standard input and output are the terminal, the command's group is the
+ * foreground from the start. In a pipeline, another process of the group of
+ * `zklock run`, such as a pager, can need the terminal. So the command gets the
+ * terminal only after the system has stopped the command for using it. */
 #ifndef ZKLOCK_TERMINAL_H
 #define ZKLOCK_TERMINAL_H
 
@@ -13,14 +13,16 @@
 #pragma GCC visibility push(hidden)
 
 struct terminal {
-  int fd;      /* -1: there is none */
+  int fd;      /* -1 if there is none */
   pid_t owner; /* the group of `zklock run` */
   bool at_once;
 };
 
-/* Must be called in the process that owns the terminal. */
+/* Opens the terminal. Records the caller's group as its owner, so `zklock run`
+ * must call this, not the guardian. */
 void terminal_open(struct terminal *terminal);
-/* Returns false if `zklock run` does not have the terminal now. */
+/* Makes `group` the foreground. Returns false if `zklock run` is not the
+ * foreground now. */
 bool terminal_lend(struct terminal *terminal, pid_t group);
 void terminal_take_back(struct terminal *terminal, pid_t group);
 

@@ -23,15 +23,15 @@ struct writer {
 
 static size_t least(size_t a, size_t b) { return a < b ? a : b; }
 
-/* Requires the lock, and releases it while it writes: only this function moves
- * `begin`. */
+/* Writes some bytes from the beginning of the buffer. The caller has locked
+ * `lock`; it is unlocked during the write. No other function moves `begin`. */
 static void write_some(struct writer *writer) {
   const char *from = writer->bytes + writer->begin;
   size_t size = least(least(writer->size, AT_ONCE), CAPACITY - writer->begin);
   pthread_mutex_unlock(&writer->lock);
   ssize_t written = write(writer->fd, from, size);
   int problem = written < 0 ? errno : 0;
-  if (problem == EAGAIN) { /* another process has made it non-blocking */
+  if (problem == EAGAIN) { /* another process has set O_NONBLOCK */
     struct pollfd fd = {.fd = writer->fd, .events = POLLOUT};
     poll(&fd, 1, RETRY);
   }
@@ -55,8 +55,9 @@ static void *run(void *argument) {
   return NULL;
 }
 
-/* Blocks all signals in the thread: they go to the caller. A thread that blocks
- * SIGTTOU may also write to a terminal from the background. */
+/* Starts the thread. All signals are blocked in it, so the caller gets them.
+ * Because it blocks SIGTTOU, it is also allowed to write to a terminal from the
+ * background. Returns 0 or an errno. */
 static int start_thread(struct writer *writer) {
   pthread_attr_t attributes;
   pthread_t thread;

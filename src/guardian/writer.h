@@ -1,6 +1,6 @@
-/* A thread that writes to a descriptor which other processes share and which
- * may block, such as a full pipe or a terminal stopped by Ctrl-S. The caller
- * never waits for it. */
+/* A thread that writes to a descriptor which other processes share. A write to
+ * it can block, for example on a full pipe or on a terminal stopped by Ctrl-S.
+ * The caller never waits for the descriptor. */
 #ifndef ZKLOCK_WRITER_H
 #define ZKLOCK_WRITER_H
 
@@ -15,16 +15,17 @@ struct writer;
  * thread can be started. */
 struct writer *writer_start(int fd);
 
-/* Takes as much as there is room for; with `whole`, all or nothing. Returns the
- * size taken. */
+/* Adds text to what the writer writes, as much as there is room for. With
+ * `whole`, adds all or nothing. Returns the number of bytes added. */
 size_t writer_take(struct writer *writer, const char *text, size_t size,
                    bool whole);
 
-/* Returns whether everything is written. Sets `problem` to the errno of a
- * failed write, whose text is lost, or to 0. */
+/* Returns whether everything is written. Sets `*problem` to the errno of a
+ * write that has failed since the last call, or to 0. The text of a failed
+ * write is lost. */
 bool writer_is_idle(struct writer *writer, int *problem);
 
-/* Waits until everything is written, for at most that long. */
+/* Waits until everything is written, but at most `milliseconds`. */
 void writer_finish(struct writer *writer, int milliseconds);
 
 #pragma GCC visibility pop

@@ -1,8 +1,8 @@
-/* A program may export an OpenSSL of its own, as an nginx that is linked to it
- * statically. The dynamic linker then binds our calls to the program's OpenSSL,
- * and also the calls from libssl to libcrypto, although their versions may
- * differ. So these names are bound to the libraries that our module is linked
- * to, as imports.c does it for ZooKeeper's library. */
+/* A program can export an OpenSSL of its own, for example an nginx that is
+ * statically linked to OpenSSL. The dynamic linker then binds our calls to the
+ * program's OpenSSL, and also the calls from libssl to libcrypto, although
+ * their versions can differ. So this file binds the names to the libraries that
+ * our module is linked to, as imports.c does for ZooKeeper's library. */
 #include "bind.h"
 
 #include <dlfcn.h>
@@ -42,8 +42,9 @@ static void rewrite(void *self) { (void)self; }
 
 #endif
 
-/* This is a separate function because the compiler may load an address only
- * once in a function, before it is bound. */
+/* Returns NULL if the calls reach the right OpenSSL, or what is wrong. Must be
+ * a function of its own: the compiler can load a function's address only once
+ * in a function, here before it is bound. */
 __attribute__((noinline)) static const char *check(void *self) {
   if (dlsym(self, "SSL_new") != (void *)(uintptr_t)SSL_new ||
       dlsym(self, "OPENSSL_init_crypto") !=
@@ -55,9 +56,9 @@ __attribute__((noinline)) static const char *check(void *self) {
   return NULL;
 }
 
-/* Binds the names, and keeps OpenSSL from cleaning up at exit, while I/O
- * threads still use it. If another library has initialized OpenSSL before, the
- * latter has no effect: registry.h. */
+/* Binds the names, and initializes OpenSSL without its cleanup at exit, when
+ * I/O threads still use it. If another library has initialized OpenSSL before,
+ * the cleanup stays: see io/registry.h. */
 static void bind(void) {
   Dl_info info;
   void *self =

@@ -10,9 +10,9 @@ enum { NAME_MAX_BYTES = 256, NAMES_SHOWN = 4 };
 
 /* Names. */
 
-/* Copies the next of the names, as certificates have it: without the dot at the
- * end of a full name, and without the interface of an address. Returns the text
- * behind that name, or NULL after the last name. */
+/* Copies the next of the names in the form that certificates have: without the
+ * dot at the end of a full name, and without the interface of an address.
+ * Returns the rest of `names`, or NULL after the last name. */
 static const char *next_name(const char *names, char name[NAME_MAX_BYTES]) {
   names += strspn(names, " ");
   size_t length = strcspn(names, " ");
@@ -42,8 +42,8 @@ bool certificate_is_for(X509 *certificate, const char *names) {
   return false;
 }
 
-/* Text. Certificates are untrusted input: unprintable characters are
- * replaced. */
+/* Text. Unprintable characters are replaced, because certificates are untrusted
+ * input. */
 
 static void append(char *text, size_t size, const char *between,
                    const char *data, size_t length) {

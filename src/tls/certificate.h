@@ -1,5 +1,5 @@
-/* The server's certificate: whether it is for the right name, and what is wrong
- * with it. */
+/* Checks the name in the server's certificate, and describes what is wrong with
+ * the certificate. */
 #ifndef ZKLOCK_TLS_CERTIFICATE_H
 #define ZKLOCK_TLS_CERTIFICATE_H
 
@@ -11,13 +11,13 @@
 
 /* Returns whether the name is an IP address. */
 bool certificate_name_is_address(const char *name);
-/* Returns whether the certificate is for one of these names, which spaces
- * separate. */
+/* Returns whether the certificate is for one of these names, which are
+ * separated by spaces. */
 bool certificate_is_for(X509 *certificate, const char *names);
-/* Describes why the verification has failed. */
+/* Writes to `text` why the verification has failed. */
 void certificate_describe(X509_STORE_CTX *store, const char *names,
                           char text[TLS_TEXT]);
-/* Writes the names that the certificate is for. */
+/* Writes the names that the certificate is for; without names, its subject. */
 void certificate_names(X509 *certificate, char *text, size_t size);
 void certificate_date(const ASN1_TIME *time, char text[11]);
 

@@ -8,10 +8,12 @@
 
 #include "file.h"
 
-/* Each returns NULL, or what is wrong with the file. */
+/* Reads the certificates or the key from a file's text into the context.
+ * Returns NULL, or what is wrong with the file. */
 typedef const char *reader(struct tls_context *context, BIO *bio);
 
-/* zklock asks for no passphrase: this only notes that the file needs one. */
+/* Called by OpenSSL if the file needs a passphrase. Records this, and returns
+ * none, because zklock asks the user for no passphrase. */
 static int no_passphrase(char *text, int size, int writing, void *asked) {
   (void)text;
   (void)size;
@@ -20,8 +22,8 @@ static int no_passphrase(char *text, int size, int writing, void *asked) {
   return -1;
 }
 
-/* Returns the next certificate; NULL if there is none. `*broken`: one cannot be
- * read. */
+/* Returns the next certificate, or NULL if there is none. Sets `*broken` if the
+ * next one cannot be read. */
 static X509 *next_certificate(BIO *bio, bool *broken) {
   X509 *certificate = PEM_read_bio_X509(bio, NULL, NULL, NULL);
   unsigned long error = ERR_peek_last_error();
@@ -46,7 +48,8 @@ static const char *read_trusted(struct tls_context *c, BIO *bio) {
   return broken ? BROKEN : any ? NULL : NONE;
 }
 
-/* Reads the client's certificate, and then those of its authorities. */
+/* Reads the client's certificate, and then the certificates of its
+ * authorities. */
 static const char *read_own(struct tls_context *c, BIO *bio) {
   bool broken, ok = true;
   X509 *certificate = next_certificate(bio, &broken);
@@ -76,7 +79,8 @@ static const char *read_key(struct tls_context *c, BIO *bio) {
              : "it is not the key of the certificate of tls.cert";
 }
 
-/* Returns false and sets `error` if the file cannot be used. */
+/* Reads the file of one option into the context. Returns false and sets `error`
+ * if the file cannot be used. */
 static bool apply(struct tls_context *context, const char *option,
                   const char *name, reader *read, char error[TLS_TEXT]) {
   struct file file;
@@ -98,8 +102,7 @@ static bool configure(SSL_CTX *ssl) {
                                SSL_OP_CLEANSE_PLAINTEXT);
   SSL_CTX_set_session_cache_mode(ssl, SSL_SESS_CACHE_OFF);
   SSL_CTX_set_mode(ssl, SSL_MODE_RELEASE_BUFFERS);
-  /* Each certificate of the file is trusted, also one that is not its own
-   * issuer. */
+  /* Trusts each certificate of tls.ca, even if it is not self-signed. */
   X509_VERIFY_PARAM_set_flags(SSL_CTX_get0_param(ssl),
                               X509_V_FLAG_PARTIAL_CHAIN);
   return SSL_CTX_set_min_proto_version(ssl, TLS1_2_VERSION);
@@ -117,8 +120,8 @@ static bool fill(struct tls_context *c, const struct tls_files *files,
          (!files->key || apply(c, "key", files->key, read_key, error));
 }
 
-/* Reads the files. The thread's queue of OpenSSL's errors stays as the caller
- * had it. */
+/* Reads the files. Returns NULL and sets `error` if this fails. The thread's
+ * queue of OpenSSL errors stays as the caller had it. */
 struct tls_context *context_read(const struct tls_files *files,
                                  char error[TLS_TEXT]) {
   struct tls_context *context = calloc(1, sizeof *context);

@@ -1,4 +1,5 @@
-/* What TLS needs of files: trusted certificates, and the client's own. */
+/* The trusted certificates and the client's own certificate, read from
+ * files. */
 #ifndef ZKLOCK_TLS_CONTEXT_H
 #define ZKLOCK_TLS_CONTEXT_H
 
@@ -10,7 +11,7 @@
 
 struct tls_context {
   SSL_CTX *ssl;
-  bool has_certificate; /* of the client */
+  bool has_certificate; /* the client has a certificate */
 };
 
 struct tls_context *context_read(const struct tls_files *files,

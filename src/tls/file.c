@@ -45,8 +45,9 @@ static const char *read_all(struct file *file, int fd) {
   return NULL;
 }
 
-/* Reads a file. Checks the opened file, because by now its name can refer to
- * another one. Without O_NONBLOCK, opening a pipe would wait for a writer. */
+/* Reads a file. Checks the opened file, not the name, because the name can
+ * refer to another file by then. Without O_NONBLOCK, opening a pipe would wait
+ * for a writer. */
 const char *file_read(struct file *file, const char *name, bool is_secret) {
   struct stat status;
   *file = (struct file){0};

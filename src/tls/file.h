@@ -12,10 +12,11 @@ struct file {
   size_t size;
 };
 
-/* Reads a file; `is_secret`: refuses one that other users may use. Returns NULL
- * if it is read, else what is wrong, valid until the next call. */
+/* Reads a file. With `is_secret`, refuses a file that other users are allowed
+ * to use. Returns NULL, or what is wrong. That text is valid until the next
+ * call. */
 const char *file_read(struct file *file, const char *name, bool is_secret);
-/* Wipes the text. */
+/* Wipes and frees the text. */
 void file_free(struct file *file);
 
 #pragma GCC visibility pop

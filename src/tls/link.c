@@ -14,8 +14,8 @@ struct tls_link {
   BIO *in, *out; /* encrypted bytes; `ssl` owns both */
   bool has_certificate;
   bool is_asked;       /* the server asks for a certificate */
-  bool is_refused;     /* because of a certificate */
-  char text[TLS_TEXT]; /* why it has failed; "": it has not */
+  bool is_refused;     /* the failure is about a certificate */
+  char text[TLS_TEXT]; /* why it has failed; "" if it has not */
   char names[];
 };
 
@@ -23,8 +23,9 @@ struct tls_link {
 
 static struct tls_link *link_of(SSL *ssl) { return SSL_get_app_data(ssl); }
 
-/* Verifies the chain, then the name. OpenSSL's own check of names does not take
- * "this name or that address". */
+/* Verifies the chain of certificates, then the name. OpenSSL's own check of
+ * names cannot accept either a name or an address. Returns whether both are
+ * valid. */
 static int verify(X509_STORE_CTX *store, void *unused) {
   SSL *ssl =
       X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx());
@@ -48,8 +49,8 @@ static int on_request(SSL *ssl, void *unused) {
 
 /* Failures. */
 
-/* Returns whether a server that does not like our certificate, or misses it,
- * may send this alert. */
+/* Returns whether a server can send this alert because it refuses the client's
+ * certificate, or because the client has none. */
 static bool is_about_us(int alert) {
   switch (alert) {
     case SSL_AD_BAD_CERTIFICATE:
@@ -86,7 +87,8 @@ static void describe_alert(struct tls_link *link, int alert) {
     snprintf(link->text, TLS_TEXT, "the server ends TLS (alert: %s)", words);
 }
 
-/* Takes OpenSSL's first error as the cause. */
+/* Records why the link has failed, unless it is recorded already: OpenSSL's
+ * first error is the cause. */
 static enum tls_state fail(struct tls_link *link) {
   unsigned long error = ERR_peek_error();
   int reason = ERR_GET_REASON(error);
@@ -112,7 +114,8 @@ static enum tls_state state_of(struct tls_link *link, int rc) {
   }
 }
 
-/* SSL_get_error needs an empty queue of errors before the call. */
+/* Makes an OpenSSL call and returns its state. SSL_get_error needs an empty
+ * queue of errors before the call. */
 #define RUN(link, call)                            \
   ERR_clear_error();                               \
   enum tls_state state = state_of((link), (call)); \
@@ -181,8 +184,8 @@ static void close_link(struct tls_link *link) {
   free(link);
 }
 
-/* Returns whether the handshake may name this host: Java's servers refuse a
- * handshake that names a host with other characters. */
+/* Returns whether the handshake is allowed to name this host. Java's servers
+ * refuse a handshake that names a host with other characters. */
 static bool is_plain_name(const char *name) {
   return name[strspn(name,
                      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"

@@ -1,5 +1,5 @@
-/* The client's end of a TLS connection, over buffers in memory: the functions
- * of tls.h. */
+/* The client's end of a TLS connection: the functions of io/tls.h. It reads and
+ * writes buffers in memory, not a socket. */
 #ifndef ZKLOCK_TLS_LINK_H
 #define ZKLOCK_TLS_LINK_H
 
@@ -11,7 +11,7 @@
 
 extern const struct tls_module link_module;
 
-/* Returns the server's certificate, or NULL. The caller frees it. */
+/* Returns the server's certificate, which the caller frees, or NULL. */
 X509 *link_certificate_of(const struct tls_link *link);
 
 #pragma GCC visibility pop

@@ -1,5 +1,5 @@
-/* `zklock.tls`: gives the core its functions for TLS, and the command
- * `zklock check` a connection of its own. */
+/* The module zklock.tls. Gives the core the functions of io/tls.h, and the
+ * command `zklock check` a TLS connection of its own. */
 #include <openssl/ssl.h>
 #include <string.h>
 
@@ -21,7 +21,7 @@ static void *new_object(lua_State *L, const char *type, size_t size) {
 
 static const char *opt_field(lua_State *L, int index, const char *name) {
   lua_getfield(L, index, name);
-  return luaL_optstring(L, -1, NULL); /* the table keeps it alive */
+  return luaL_optstring(L, -1, NULL); /* the table keeps the string */
 }
 
 static struct tls_files check_files(lua_State *L, int index) {
@@ -40,7 +40,8 @@ static int push_fault(lua_State *L, const char *fault) {
   return 2;
 }
 
-/* check{ ca =, cert =, key = } → true; or nil and why a file cannot be used */
+/* check{ ca =, cert =, key = }: reads the files → true; or nil and why a file
+ * cannot be used */
 static int check(lua_State *L) {
   char error[TLS_TEXT];
   struct tls_files files = check_files(L, 1);
@@ -59,7 +60,8 @@ static struct tls_link **check_link(lua_State *L) {
   return link;
 }
 
-/* link({ ca =, cert =, key = }, names) → link; or nil and why there is none */
+/* link({ ca =, cert =, key = }, names): opens a link to a server with one of
+ * these names → link; or nil and why there is none */
 static int open_link(lua_State *L) {
   char error[TLS_TEXT];
   const char *names = luaL_checkstring(L, 2);
@@ -83,13 +85,14 @@ static int push_state(lua_State *L, const struct tls_link *link,
   return 1;
 }
 
-/* link:handshake() → "done", "waits"; or nil and why it has failed */
+/* link:handshake(): continues the handshake → "done", or "waits" (for bytes of
+ * the server); or nil and why it has failed */
 static int link_handshake(lua_State *L) {
   struct tls_link *link = *check_link(L);
   return push_state(L, link, link_module.handshake(link));
 }
 
-/* link:feed(text): what the server has sent */
+/* link:feed(text): passes on bytes that the server has sent */
 static int link_feed(lua_State *L) {
   size_t size;
   struct tls_link *link = *check_link(L);
@@ -99,7 +102,7 @@ static int link_feed(lua_State *L) {
   return 0;
 }
 
-/* link:drain() → what is to be sent to the server */
+/* link:drain() → the bytes that must be sent to the server */
 static int link_drain(lua_State *L) {
   size_t size;
   struct tls_link *link = *check_link(L);
@@ -109,7 +112,8 @@ static int link_drain(lua_State *L) {
   return 1;
 }
 
-/* link:send(text) → "done"; or nil and why it has failed */
+/* link:send(text): encrypts a text, for link:drain → "done"; or nil and why
+ * this has failed */
 static int link_send(lua_State *L) {
   size_t size;
   struct tls_link *link = *check_link(L);
@@ -118,8 +122,8 @@ static int link_send(lua_State *L) {
   return push_state(L, link, link_module.send(link, data, size));
 }
 
-/* link:receive() → text; or "", and "waits" or "ended"; or nil and why it has
- * failed */
+/* link:receive() → decrypted text; or "", and "waits" or "ended"; or nil and
+ * why it has failed */
 static int link_receive(lua_State *L) {
   char data[4096];
   size_t got;
@@ -131,7 +135,8 @@ static int link_receive(lua_State *L) {
 }
 
 /* link:certificate() → the names that the server's certificate is for, its last
- * day, and how many days are left; nothing if there is none */
+ * day, and how many days are left; nothing if the server has sent no
+ * certificate */
 static int link_certificate(lua_State *L) {
   char names[200], date[11];
   int days = 0, seconds = 0;
@@ -172,7 +177,7 @@ static void new_link_type(lua_State *L) {
   lua_pop(L, 1);
 }
 
-/* Pushes the userdata by which the core finds the functions: tls.h. */
+/* Pushes the userdata in which the core finds the functions of io/tls.h. */
 static void push_module(lua_State *L) {
   if (luaL_newmetatable(L, TLS_MODULE_TYPE)) {
     lua_pushliteral(L, "zklock");

@@ -23,25 +23,25 @@ struct acl_list *acl_list_open(void);
 
 /* Returns the identities of a new connection from this address. */
 struct acl_list *identities_of(const char *address);
-/* Adds the identity of a ZK_AUTH request. `*identities` becomes a new list if
- * the identity was missing. Returns false, and changes nothing, if no server
- * has this scheme. */
+/* Adds the identity that a ZK_AUTH request proves. Replaces `*identities` by a
+ * new list if the identity is new. Returns false, without any change, if
+ * servers do not know the scheme. */
 bool identities_add(struct acl_list **identities, const char *scheme,
                     const struct zk_data *credential, const char *address);
 
 /* Returns true if the list grants one of these permissions to an identity. */
 bool acl_grants(const struct acl_list *acls, int32_t perms,
                 const struct acl_list *identities);
-/* Returns the list as a server stores it for a request of this session. "auth"
- * is replaced by the session's identities. Returns NULL if the list is
- * invalid. */
+/* Checks the list in a request of this session. Returns the list as a server
+ * stores it: the session's identities replace "auth". Returns NULL if the list
+ * is invalid. */
 struct acl_list *acl_list_checked(const struct zk_acls *acls,
                                   const struct acl_list *identities);
-/* Returns the list as getACL shows it. `hides` hides the hashes of digests, as
- * servers do for clients without ADMIN. */
+/* Returns the list as getACL returns it. With `hides`, the hashes of digests
+ * are hidden, as servers do for clients without the permission ADMIN. */
 struct zk_acls acl_list_shown(const struct acl_list *acls, bool hides,
                               struct arena *arena);
-/* Returns the identities as whoAmI shows them: users without their hashes. */
+/* Returns the identities as whoAmI returns them: users without their hashes. */
 struct zk_acls identities_shown(const struct acl_list *identities,
                                 struct arena *arena);
 

@@ -1,4 +1,4 @@
-/* How a server applies committed transactions. */
+/* Applies committed transactions at a server. */
 #ifndef ZKLOCK_VIRTUAL_APPLY_H
 #define ZKLOCK_VIRTUAL_APPLY_H
 
@@ -6,7 +6,8 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Applies the transactions of the server's log up to this zxid. */
+/* Applies the transactions of the server's log up to this zxid that the server
+ * has not applied yet. */
 void apply_until(struct server *server, int64_t zxid, int64_t now);
 
 #pragma GCC visibility pop

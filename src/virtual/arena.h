@@ -8,21 +8,22 @@
 
 #pragma GCC visibility push(hidden)
 
-void *fresh(size_t size); /* zeroed */
+void *fresh(size_t size); /* returns zeroed memory */
 void *regrown(void *old, size_t size);
-char *fresh_text(const char *text); /* NULL for NULL */
-/* Returns the list with room for one more element after the first `count`. */
+char *fresh_text(const char *text); /* returns NULL for NULL */
+/* Returns the list, moved if needed, with room for one more element after the
+ * first `count` elements. */
 void *with_room(void *list, int count, int *room, size_t element);
 
 struct arena;
 
 struct arena *arena_new(void);
 void arena_free(struct arena *arena);                /* NULL is allowed */
-void *arena_alloc(struct arena *arena, size_t size); /* zeroed */
+void *arena_alloc(struct arena *arena, size_t size); /* returns zeroed memory */
 const char *arena_text(struct arena *arena, const char *text);
 const void *arena_bytes(struct arena *arena, const void *bytes, size_t size);
 
-/* A node's data. A blob is immutable and counts its references. NULL is
+/* A node's data: immutable, with a count of its references. A NULL blob is
  * ZooKeeper's null. */
 struct blob {
   int keepers;
@@ -30,7 +31,7 @@ struct blob {
   char bytes[];
 };
 
-/* Returns NULL if `length` is negative. */
+/* Returns a blob with a copy of the bytes, or NULL if `length` is negative. */
 struct blob *blob_new(const void *bytes, int32_t length);
 struct blob *blob_keep(struct blob *blob);
 void blob_drop(struct blob *blob);

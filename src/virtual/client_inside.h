@@ -4,14 +4,14 @@
  *   client.c           handles: connecting, pings, arrivals, closing
  *   client_line.c      the connection below a handle, and its descriptor
  *   client_requests.c  the functions that send a request
- *   client_send.c      how a request is sent and traced
+ *   client_send.c      sends and traces requests
  *   client_answers.c   completions and watch events
  *   client_watches.c   the paths that a handle watches
  *   client_names.c     constants, and the messages of codes
  *
- * It behaves as the single-threaded library does when src/io uses it. Each
- * handle gets one address, and is closed when its connection has ended. All
- * watches have the handle's own function and context. */
+ * These functions behave as the single-threaded library does for src/io, and do
+ * not cover other uses: each handle gets one address, and is closed when its
+ * connection has ended. All watches have the handle's function and context. */
 #ifndef ZKLOCK_VIRTUAL_CLIENT_INSIDE_H
 #define ZKLOCK_VIRTUAL_CLIENT_INSIDE_H
 
@@ -27,33 +27,33 @@
 /* ---- A connection -------------------------------------------------------- */
 
 /* The connection below a handle. It outlives the handle while a duplicate of
- * its descriptor is open, so that a server can still read the end of the
- * session. */
+ * its descriptor is open, so that the server still receives the request that
+ * closes the session. */
 struct line {
-  struct line *next; /* the next line that has outlived its handle */
+  struct line *next; /* in the list of lines that have outlived their handles */
   struct ensemble *ensemble;
   struct zk_connection *connection; /* NULL if it has ended */
-  int client_fd; /* src/io polls this end; -1 if it is closed */
-  int server_fd; /* the other end; sends a byte if an arrival is unread */
+  int client_fd; /* the end that src/io polls; -1 if it is closed */
+  int server_fd; /* the other end: writing to it wakes src/io */
   struct arrivals arrivals;
-  struct tls_link *link; /* NULL: no TLS, or the descriptor is closed */
-  bool has_head;         /* the server has sent the head of its next record */
-  bool is_greeted;       /* the hello was sent, after the handshake */
+  struct tls_link *link; /* NULL without TLS, or if the descriptor is closed */
+  bool has_head;         /* the first bytes of the next record were sent */
+  bool is_greeted;       /* the hello was sent after the TLS handshake */
   char *unsent;          /* bytes of records for which the socket had no room */
   size_t unsent_size;
-  size_t got; /* bytes of the packet that the client reads */
+  size_t got; /* bytes already read of the current packet */
 };
 
-/* Opens a connection and sends `hello`. If this thread has just opened a link
- * of the fake TLS, sends it after the handshake. Returns NULL, with the reason
- * in errno, if no connection can be opened. */
+/* Opens a connection and sends `hello`, its first message. If this thread has
+ * just opened a link of the fake TLS, line_greet sends `hello`, after the
+ * handshake. Returns NULL and sets errno if no connection can be opened. */
 struct line *line_open(const char *address, const struct zk_hello *hello);
 void line_send(struct line *line, const struct zk_request *request);
 /* Sends the hello if the TLS handshake is done. Returns true if this call has
- * sent it. */
+ * sent the hello. */
 bool line_greet(struct line *line);
-/* Removes the next arrival and returns it; the caller frees it. Returns NULL if
- * there is none; errno is not EAGAIN if TLS has failed. */
+/* Removes and returns the next arrival, which the caller frees. Returns NULL if
+ * there is none; then errno is EAGAIN, or another code if TLS has failed. */
 struct arrival *line_read(struct line *line);
 /* Closes the handle's descriptor. Closes the connection, too, unless a
  * duplicate of the descriptor is open. */
@@ -79,7 +79,7 @@ struct outstanding {
     string_completion_t on_string;
     string_stat_completion_t on_created;
   };
-  int part_count;       /* of a ZK_MULTI */
+  int part_count;       /* for a ZK_MULTI */
   struct zoo_op *parts; /* they point to the caller's buffers */
   zoo_op_result_t *results;
 };
@@ -114,13 +114,13 @@ struct auth {
 };
 
 struct _zhandle {
-  int number; /* in traces */
+  int number; /* names the handle in traces */
   char address[80];
   watcher_fn watcher;
   void *context;
   clientid_t id;
   int state;
-  int recv_timeout; /* milliseconds: requested, then granted */
+  int recv_timeout; /* in milliseconds: requested, later granted */
   int64_t last_sent, last_received;
   int32_t xid;
   struct line *line;                /* NULL if not connected */
@@ -129,7 +129,7 @@ struct _zhandle {
   struct watched_paths watches;
 };
 
-/* Xids that no other request has. */
+/* Xids for pings and credentials. No other request has them. */
 enum { XID_PING = -2, XID_AUTH = -4 };
 
 bool client_is_connected(const zhandle_t *zh);
@@ -140,8 +140,8 @@ void client_send_auth(zhandle_t *zh, const struct auth *auth);
 void client_tell_state(zhandle_t *zh, int state);
 /* Calls the completion of the oldest request, and frees the request. */
 void client_answer(zhandle_t *zh, const struct zk_reply *reply);
-/* Returns the reply that the library receives in place of `reply`. NULL if no
- * test changes replies. */
+/* A test's function that returns the reply which the library receives in place
+ * of `reply`. NULL if no test changes replies. */
 extern const struct zk_reply *(*client_lie)(const struct outstanding *asked,
                                             const struct zk_reply *reply,
                                             struct arena *arena);

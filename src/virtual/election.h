@@ -1,4 +1,4 @@
-/* Which server leads, and how the others join it. */
+/* Elects the leader, and makes the other servers follow it. */
 #ifndef ZKLOCK_VIRTUAL_ELECTION_H
 #define ZKLOCK_VIRTUAL_ELECTION_H
 
@@ -7,10 +7,12 @@
 #pragma GCC visibility push(hidden)
 
 void election_init(struct ensemble *ensemble);
-/* Elects the first leader: at the start all servers have found each other. */
+/* Elects the first leader without delay, as if all servers had already found
+ * each other. */
 void election_is_over(struct ensemble *ensemble, int64_t now);
-/* Schedules the elections and joins that are needed. Called after each change
- * by which servers can lose or find a leader. */
+/* Schedules an election if servers without a leader form a majority, and makes
+ * servers without a leader join one that they reach. Must be called after each
+ * change that can take a leader from servers, or give them one. */
 void election_considers(struct ensemble *ensemble, int64_t now);
 /* Makes a server stop serving, and closes all its connections. */
 void election_steps_down(struct server *server, int64_t now);

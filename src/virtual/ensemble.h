@@ -2,14 +2,14 @@
  * clocks or I/O. The caller passes the time. What happens depends only on the
  * calls, their times and the seed.
  *
- *   messages.h   requests, replies, events: what clients and servers send
- *   ensemble.h   an ensemble, its time, and how a client is connected to it
- *   operator.h   what a test does to links, servers and sessions, and observes
+ *   messages.h   requests, replies, events: the messages of clients and servers
+ *   ensemble.h   an ensemble, its time, and the connections of clients
+ *   operator.h   a test's actions on links, servers and sessions
  *
  * Times are nanoseconds of a clock that never goes back. Only ensemble_run
- * calls a client's functions. These can call ensemble_open, _send and _hang_up
- * and the functions of operator.h, but not ensemble_run or _free. When memory
- * runs out, the process ends with a message. */
+ * calls a client's functions. They are allowed to call ensemble_open, _send,
+ * _hang_up and the functions of operator.h, but not ensemble_run or _free. When
+ * memory runs out, the process ends with a message. */
 #ifndef ZKLOCK_VIRTUAL_ENSEMBLE_H
 #define ZKLOCK_VIRTUAL_ENSEMBLE_H
 
@@ -28,7 +28,7 @@ struct zk_latency {
 
 struct ensemble_settings {
   int servers;
-  int observers;          /* the last of the servers; they do not vote */
+  int observers;          /* how many servers, the last ones, do not vote */
   int64_t epoch_ms;       /* the time of day at time 0 */
   int32_t tick_ms;        /* tickTime */
   int32_t min_timeout_ms; /* of sessions; 0 means two ticks */
@@ -38,9 +38,9 @@ struct ensemble_settings {
   int32_t sync_limit;
   int32_t max_buffer;      /* jute.maxbuffer */
   int32_t max_connections; /* to one server; 0 means any number */
-  /* `hides_events`: a session gets no events of nodes that it may not read, as
-   * since 3.8.4 and 3.9.2, and in Debian 12. `hides_nodes`: servers refuse
-   * exists for such nodes, as since 3.8.4 and 3.9.2. */
+  /* `hides_events`: servers send a session no events of nodes that it is not
+   * allowed to read, as since 3.8.4 and 3.9.2, and in Debian 12. `hides_nodes`:
+   * servers refuse exists for such nodes, as since 3.8.4 and 3.9.2. */
   bool hides_events, hides_nodes;
   bool multi_create2;            /* a multi can contain a create2: since 3.9 */
   bool containers;               /* since 3.5 */
@@ -77,23 +77,26 @@ enum zk_end {
 enum zk_tls_part {
   ZK_TLS_HEAD,    /* the beginning of a record */
   ZK_TLS_SHAKEN,  /* the server's part of the handshake */
-  ZK_TLS_ALERT,   /* the server fails */
-  ZK_TLS_REFUSAL, /* the same, because of a certificate */
+  ZK_TLS_ALERT,   /* an alert: the server fails */
+  ZK_TLS_REFUSAL, /* an alert about a certificate */
 };
 
-/* What a client receives. The ensemble calls these in the order of arrival. */
+/* The functions of a client, which receive its messages. The ensemble calls
+ * them in the order of arrival. */
 struct zk_client {
   void *self;
-  /* A server, given by its number, has accepted the connection. The client's
-   * messages are on their way, and `connected` follows. */
-  void (*accepted)(void *self, int server); /* may be NULL */
-  /* Part of a TLS record has arrived; for connections with `secure` only. The
-   * record's last part is the message itself, or `text`. */
+  /* Called when the server with this number has accepted the connection.
+   * `connected` follows when that server has answered the hello. */
+  void (*accepted)(void *self, int server); /* can be NULL */
+  /* Called when a part of a TLS record has arrived, only for connections with
+   * `secure`. If the record contains a message, the last part is the message:
+   * one of the functions below receives it. `text` is the text of an alert. */
   void (*tls)(void *self, enum zk_tls_part part, const char *text);
   void (*connected)(void *self, const struct zk_session *session);
   void (*reply)(void *self, const struct zk_reply *reply);
   void (*event)(void *self, const struct zk_event *event);
-  /* The last call. The connection is freed when it returns. */
+  /* The last call. When this function returns, the ensemble frees the
+   * connection. */
   void (*ended)(void *self, enum zk_end end);
 };
 
@@ -103,8 +106,8 @@ struct zk_hello {
   char password[16];
   int32_t timeout_ms;
   int64_t seen; /* the newest zxid that the client has seen */
-  int client;   /* a number by which tests know the client; 0 if none */
-  bool secure;  /* the hello follows a TLS handshake: ensemble_greet */
+  int client;   /* the client's number in tests; 0 if it has none */
+  bool secure;  /* ensemble_greet sends the hello, after a TLS handshake */
 };
 
 /* Opens a connection to an address ("127.0.0.1:2181") over the link of that
@@ -113,16 +116,18 @@ struct zk_connection *ensemble_open(struct ensemble *ensemble, int64_t now,
                                     const char *address,
                                     const struct zk_hello *hello,
                                     const struct zk_client *client);
-/* Sends the hello of a connection with `secure`. */
+/* Sends the hello of a connection that was opened with `secure`. The client
+ * calls this after the TLS handshake. */
 void ensemble_greet(struct ensemble *ensemble, int64_t now,
                     struct zk_connection *connection);
-/* Sends a request, which can be done before the session is established. The
- * call never fails: the connection delivers the reply, or ends. */
+/* Sends a request, even before the session is established. The call never
+ * fails: later the client receives the reply, or the end of the connection. */
 void ensemble_send(struct ensemble *ensemble, int64_t now,
                    struct zk_connection *connection,
                    const struct zk_request *request);
-/* Closes a connection. The ensemble no longer calls its client. The server
- * notices the end if the link passes it on. The session continues. */
+/* Closes a connection at the client, whose functions are not called any more.
+ * The server receives the end if the link passes it on. The session
+ * continues. */
 void ensemble_hang_up(struct ensemble *ensemble, int64_t now,
                       struct zk_connection *connection);
 

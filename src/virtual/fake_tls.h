@@ -1,8 +1,8 @@
-/* A fake of the module zklock.tls, behind the interface of io/tls.h. The server's
- * end, in client_line.c, sends records as the link's zk_tls prescribes. A record
- * of data has only one byte, and is decrypted to a packet as large as the buffer
- * of io/stream.h. So undecrypted packets wait in the link while the socket is
- * quiet. */
+/* A fake of the module zklock.tls, behind the interface of io/tls.h. The
+ * server's end, in client_line.c, sends records as the link's zk_tls
+ * prescribes. A record of data has only one byte, and is decrypted to a packet
+ * as large as the buffer of io/stream.h. So the link can hold undecrypted
+ * packets while the socket has no more bytes. */
 #ifndef ZKLOCK_VIRTUAL_FAKE_TLS_H
 #define ZKLOCK_VIRTUAL_FAKE_TLS_H
 
@@ -10,7 +10,7 @@
 
 #pragma GCC visibility push(hidden)
 
-/* The beginning of each record, by which io/handshake.c knows TLS. */
+/* The first bytes of each record, by which io/handshake.c recognizes TLS. */
 #define FAKE_HEAD "\x16\x03"
 enum { FAKE_HEAD_SIZE = 2, FAKE_PACKET = TLS_RECORD };
 
@@ -18,15 +18,15 @@ enum { FAKE_HEAD_SIZE = 2, FAKE_PACKET = TLS_RECORD };
 enum {
   FAKE_SHAKEN = 'h', /* the server's part of the handshake */
   FAKE_DATA = 'd',   /* a packet */
-  FAKE_ALERT = 'a',  /* why the server fails: a text that a NUL ends */
-  FAKE_REFUSAL = 'r' /* the same; it is about a certificate */
+  FAKE_ALERT = 'a',  /* the server fails; a text that a NUL ends says why */
+  FAKE_REFUSAL = 'r' /* the same, because of a certificate */
 };
 
 extern const struct tls_module fake_tls;
-extern bool fake_tls_is_used; /* false: sessions are refused TLS */
+extern bool fake_tls_is_used; /* if false, sessions cannot use TLS */
 
-/* Returns the link that this thread has opened last, if it has not been taken
- * yet; otherwise NULL. */
+/* Returns the link that this thread has opened last, or NULL if that link was
+ * already taken. */
 struct tls_link *fake_tls_take(void);
 bool fake_tls_is_shaken(const struct tls_link *link);
 

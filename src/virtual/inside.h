@@ -1,20 +1,20 @@
 /* The state of an ensemble, for its parts. These are, from the lowest:
  *
  *   log          the transactions of a server
- *   link         what a connection passes through, and its traps
+ *   link         passes or drops the messages of connections, and its traps
  *   connection   a client and a server, and the two lanes between them
- *   faults       what a test does to links
+ *   faults       a test's actions on links
  *   read         the requests that a server answers alone
- *   server       its connections, and their requests in order
- *   apply        how a server applies committed transactions
+ *   server       a server's connections, and their requests in order
+ *   apply        applies committed transactions
  *   peers        the lanes between a leader and its followers
  *   leader       proposals, acknowledgements, sessions that expire
  *   follower     messages to and from the leader
- *   election     which server leads, and how the others join it
+ *   election     elects the leader, and makes the other servers follow it
  *   words        the answers to four-letter words
- *   operate      what a test does to servers, and observes
+ *   operate      a test's actions on servers, and its observations
  *
- * A part calls only the parts below it. Those call the parts above by hooks. */
+ * A part calls lower parts directly, and higher parts only by hooks. */
 #ifndef ZKLOCK_VIRTUAL_INSIDE_H
 #define ZKLOCK_VIRTUAL_INSIDE_H
 
@@ -42,8 +42,8 @@ struct pending {
   uint64_t number;
   struct arena *arena;
   const struct zk_request *request;
-  struct acl_list *identities; /* at the time of reading */
-  bool waits;                  /* for the leader's answer */
+  struct acl_list *identities; /* when the request was read */
+  bool waits;                  /* for the leader's decision */
   bool silent;
 };
 
@@ -68,10 +68,11 @@ struct zk_connection {
   bool severed; /* no message passes in either direction */
   bool broken;  /* a message was dropped */
   bool muted;   /* no further message reaches the client */
-  /* Counts of requests, and of answers of the link's `kind`. */
+  /* The number of requests, and the number of answers of the kind that the
+   * link's manners treat. */
   int requested, treated;
   int records;       /* number of TLS records; -1 if no more are sent */
-  struct alarm fuse; /* when the link's manners end the connection */
+  struct alarm fuse; /* rings when the link's `drop_after` is over */
   struct lane up, down;
   /* The server's side. */
   struct server *server; /* NULL until a server accepts it */
@@ -93,7 +94,7 @@ struct zk_link {
   struct ensemble *ensemble;
   struct zk_link *next;
   char *address;
-  int client; /* the only client that uses it; 0 for all others */
+  int client; /* the link's only client; 0 for clients without own link */
   int *servers, server_count, next_server;
   bool refuses, frozen, drops_requests, drops_replies, mutes_events;
   int64_t delay;
@@ -131,7 +132,8 @@ enum from_leader {
   FROM_LEADER_PING
 };
 
-/* A sync that waits until the leader has committed its earlier proposals. */
+/* A sync that the leader answers when it has committed its earlier
+ * proposals. */
 struct waiting_sync {
   struct waiting_sync *next;
   int64_t zxid;
@@ -176,24 +178,24 @@ struct server {
 
 /* ---- Hooks --------------------------------------------------------------- */
 
-/* The functions by which a part calls the parts above it. */
+/* The functions by which a part calls higher parts. */
 struct hooks {
-  /* A client has connected, has sent a request, or is gone. */
+  /* Called when a client has sent its hello, has sent a request, or is gone. */
   void (*greets)(struct server *server, struct zk_connection *connection,
                  int64_t now);
   void (*reads)(struct server *server, struct zk_connection *connection,
                 struct message *message, int64_t now);
   void (*forgets)(struct server *server, struct zk_connection *connection);
-  /* `forwards` passes a request to the leader, `touches` reports that a session
-   * has sent a request. */
+  /* `forwards` passes a request to the leader. `touches` reports that a session
+   * has sent a request, so that the leader extends the session. */
   void (*forwards)(struct server *server, const struct forward *forward,
                    int64_t now);
   void (*touches)(struct server *server, int64_t session, int32_t timeout_ms,
                   int64_t now);
-  /* Returns ZK_OK if the server may serve the session, or the reason why
-   * not. */
+  /* Returns ZK_OK if the server is allowed to serve the session, or the reason
+   * why not. */
   int (*checks)(struct server *server, int64_t session);
-  /* A leader has lost its majority, or a follower its leader. */
+  /* Called when a leader has lost its majority, or a follower its leader. */
   void (*steps_down)(struct server *server, int64_t now);
 };
 
@@ -214,7 +216,7 @@ struct ensemble {
   int64_t epoch;
   struct alarm election;
   int candidate; /* the server that a test wants to lead; -1 if none */
-  int applied;   /* transactions since the logs were last shortened */
+  int applied;   /* calls of apply_until since the logs were shortened */
 };
 
 static inline int64_t latency_of(struct ensemble *ensemble,

@@ -15,9 +15,9 @@ struct message {
   struct message *next;
   int64_t at;
   int kind; /* its meaning depends on the lane */
-  int trap; /* the kind of the request that it is, or answers */
+  int trap; /* the kind of this request, or of the answered one */
   int64_t number, other;
-  bool silent;         /* no client receives its answer */
+  bool silent;         /* the client does not receive the answer */
   void *content;       /* allocated in the arena */
   struct arena *arena; /* can be NULL */
   void *shared;        /* dropped by `drop` with the message */

@@ -6,12 +6,12 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Tells what the link does with a message. */
+/* The decision of a link on a message. */
 enum passage {
   PASSES,
-  STOPS,    /* it is dropped */
-  CUTS,     /* it is dropped, and its connection breaks */
-  CUTS_ALL, /* it is dropped, and all connections of the link break */
+  STOPS,    /* the message is dropped */
+  CUTS,     /* ... and its connection breaks */
+  CUTS_ALL, /* ... and all connections of the link break */
 };
 
 enum passage link_passes_up(struct zk_link *link,
@@ -20,12 +20,13 @@ enum passage link_passes_up(struct zk_link *link,
 enum passage link_passes_down(struct zk_link *link,
                               struct zk_connection *connection,
                               struct message *message);
-/* Called after the client has received the message. */
+/* Springs the traps for a message that the client has just received. Returns
+ * CUTS if the connection must break now, otherwise PASSES. */
 enum passage link_passed_down(struct zk_link *link,
                               struct zk_connection *connection,
                               const struct message *message, int64_t now);
-/* Counts a connection that has reached the link's address, and applies the
- * link's `asks_ms`. */
+/* Counts a connection that has reached the link's address. Applies the link's
+ * `asks_ms` to the connection's hello. */
 void link_is_visited(struct zk_link *link, struct zk_connection *connection);
 struct server *link_next_server(struct zk_link *link);
 void link_free(struct zk_link *link);

@@ -13,7 +13,8 @@ void log_append(struct server *server, struct txn *txn);
 /* Makes a follower's log the same as its leader's. */
 void log_adopt(struct server *server, const struct server *leader);
 void log_cut(struct server *server, int count);
-void log_forget(struct ensemble *ensemble); /* drops what all have applied */
+/* Drops the transactions that all servers have applied. */
+void log_forget(struct ensemble *ensemble);
 
 #pragma GCC visibility pop
 

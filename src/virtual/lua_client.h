@@ -14,7 +14,8 @@
 /* An ensemble, and the time that its clients use. */
 struct lua_box {
   struct ensemble *ensemble;
-  /* NULL if the object owns the ensemble, whose time is `time` then. */
+  /* Returns the time. NULL if the Lua object owns the ensemble, whose time is
+   * then `time`. */
   int64_t (*now)(void);
   int64_t time;
 };
@@ -25,7 +26,7 @@ static inline int64_t lua_box_now(const struct lua_box *box) {
 
 /* Pushes a client that connects to an address. The table at `options` is
  * { timeout = ms, session =, password =, seen = }. The client keeps a reference
- * to `owner`, the object of the box. */
+ * to `owner`, the Lua object that contains the box. */
 void lua_push_client(lua_State *L, struct lua_box *box, int owner,
                      const char *address, int options);
 /* Pushes the metatable with this name, and creates it if it does not exist. */

@@ -16,11 +16,11 @@
  * { xid =, op = "create", path =, data = (false: null), flags =, version =,
  *   watch =, acl = { { perms =, scheme =, id = }, ... }, ttl =, scheme =,
  *   parts = { ... }, seen =, data_watches =, exist_watches =, child_watches = }
- * Raises if a field is wrong. */
+ * Raises an error if a field is wrong. */
 struct zk_request *lua_to_request(lua_State *L, int index, struct arena *arena);
 
-/* Returns the reply of a table in the form of lua_push_reply, without xid and
- * ACL. */
+/* Returns the reply that this table describes. The table has the fields that
+ * lua_push_reply sets; the reply's xid and ACL stay empty. */
 struct zk_reply *lua_to_reply(lua_State *L, int index, struct arena *arena);
 
 void lua_push_reply(lua_State *L, const struct zk_reply *reply);

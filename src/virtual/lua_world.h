@@ -11,8 +11,8 @@
 
 /* Adds its functions to the table on top of the stack. */
 void lua_world_register(lua_State *L);
-/* Returns the ensemble that has a link with the address at this index, or
- * raises. */
+/* Returns the ensemble that has a link with the address at this index. Raises
+ * an error if there is none. */
 struct ensemble *lua_check_ensemble(lua_State *L, int index);
 
 #pragma GCC visibility pop

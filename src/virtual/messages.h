@@ -1,7 +1,7 @@
 /* The messages between clients and servers of the model. The numbers are
  * ZooKeeper's own. The sender owns what a message points to. The ensemble
- * copies a request when it is sent; a client can use what it receives until its
- * function returns. */
+ * copies a request when it is sent. A client can use a received message until
+ * the function that received it returns. */
 #ifndef ZKLOCK_VIRTUAL_MESSAGES_H
 #define ZKLOCK_VIRTUAL_MESSAGES_H
 
@@ -93,7 +93,7 @@ enum zk_event_type {
 struct zk_stat {
   int64_t czxid, mzxid, ctime, mtime; /* times in milliseconds since 1970 */
   int32_t version, cversion, aversion;
-  int64_t owner; /* the session of an ephemeral node, or the node's kind */
+  int64_t owner; /* the session of an ephemeral node, otherwise 0 */
   int32_t length, children;
   int64_t pzxid;
 };
@@ -120,7 +120,7 @@ struct zk_strings {
 
 /* A server ignores the fields that the operation does not have. */
 struct zk_request {
-  int32_t xid; /* the reply has the same */
+  int32_t xid; /* the reply has the same xid */
   enum zk_op op;
   const char *path;
   struct zk_data data; /* for ZK_AUTH: the credential */
@@ -147,7 +147,7 @@ int zk_request_kind(const struct zk_request *request);
 /* Fields that the operation does not return are zero. */
 struct zk_reply {
   int32_t xid;
-  enum zk_op op; /* also for a failed part of a multi */
+  enum zk_op op; /* set also for a failed part of a multi */
   int64_t zxid;
   int rc;
   const char *path;

@@ -1,5 +1,5 @@
-/* What a test does to an ensemble: it disturbs links, stops servers and ends
- * sessions. The test can also observe what the ensemble has committed. */
+/* A test's actions on an ensemble: it disturbs links, stops servers and ends
+ * sessions. It can also observe what the ensemble has committed. */
 #ifndef ZKLOCK_VIRTUAL_OPERATOR_H
 #define ZKLOCK_VIRTUAL_OPERATOR_H
 
@@ -12,25 +12,26 @@
 /* An address at which clients reach servers. */
 struct zk_link;
 
-/* Adds a link. A new connection goes to the next of `servers`, numbered from 0,
- * that accepts one. Returns NULL if the address is taken. */
+/* Adds a link. Each new connection goes to the next of `servers`, numbered from
+ * 0, that is running. Returns NULL if the address is taken. */
 struct zk_link *link_new(struct ensemble *ensemble, const char *address,
                          const int *servers, int count);
 struct zk_link *link_find(struct ensemble *ensemble, const char *address);
 /* Returns the link that one client (zk_hello.client) uses in place of `link`.
- * If there is none yet, adds one with the servers and the state of `link`. */
+ * If there is none yet, adds one with the servers and the faults of `link`, but
+ * not with its zk_manners and zk_tls. */
 struct zk_link *link_apart(struct zk_link *link, int client);
 /* Applies a fault to all links of an address, including those of single
  * clients. */
 void link_each(struct ensemble *ensemble, const char *address, int64_t now,
                void (*fault)(struct zk_link *link, int64_t now));
 
-/* Breaks the connections; new ones are accepted. */
+/* Breaks the link's connections; new connections are accepted. */
 void link_cut(struct zk_link *link, int64_t now);
-/* Closes the connections for the servers, but not for the clients. */
+/* Closes the link's connections for the servers, but not for the clients. */
 void link_half_open(struct zk_link *link, int64_t now);
 
-/* These faults last until link_heal. link_refuse also breaks the
+/* These faults last until link_heal. link_refuse also breaks the existing
  * connections. */
 void link_refuse(struct zk_link *link, int64_t now);
 void link_freeze(struct zk_link *link, int64_t now); /* no message passes */
@@ -46,49 +47,50 @@ enum {
   LINK_CONNECT = -1, /* the answer to a connection's first message */
   LINK_ANY = -2
 };
-/* What the link does with an answer. */
+/* The treatment of an answer by the link. */
 enum link_treatment {
-  LINK_CUT,    /* it is lost, and its connection breaks */
-  LINK_MUTE,   /* it is lost, with all that follows on its connection */
-  LINK_REFUSE, /* an error replaces it */
+  LINK_CUT,    /* the answer is lost, and its connection breaks */
+  LINK_MUTE,   /* the answer and all later messages are lost */
+  LINK_REFUSE, /* an error replaces the answer */
 };
 
-/* How servers misbehave. A field of 0 changes nothing. */
+/* How the servers of a link misbehave. A field of 0 changes nothing. */
 struct zk_manners {
-  bool silent; /* they accept connections, but answer nothing */
+  bool silent; /* servers accept connections, but answer nothing */
   /* `asks_ms` replaces the timeout that a client requests, `says_ms` the one
    * that a server grants. */
   int32_t asks_ms, says_ms;
-  int forgets;  /* so many returning sessions have expired */
+  int forgets;  /* how many returning sessions are called expired */
   bool expires; /* all sessions have expired, new ones too */
   int drop_at;  /* number of the request that ends its connection */
-  /* A connection ends so long after its session is established; -1: at once. */
+  /* A connection ends so long after its session is established; -1 means at
+   * once. */
   int64_t drop_after;
   int64_t largest; /* a larger request, in bytes, ends its connection */
-  int kind, count; /* treat so many answers of this kind ... */
+  int kind, count; /* `treatment` of so many answers of this kind ... */
   int skip;        /* ... after so many on each connection */
   enum link_treatment treatment;
   int code; /* the error of LINK_REFUSE */
 };
 
-/* How servers speak TLS, on connections with zk_hello.secure. Each message to a
- * client is a record; the first one is the handshake. A field of 0 changes
- * nothing. */
+/* The TLS behaviour of a link's servers, on connections with zk_hello.secure.
+ * Each message to a client is a record; the first record is the handshake. A
+ * field of 0 changes nothing. */
 struct zk_tls {
   int64_t delay; /* of the handshake */
   int64_t split; /* between the two parts of each record */
-  /* The number of the record that breaks off in the middle; -1: not even the
-   * first one begins. The connection is silent from then on. If it has had more
-   * records, its next one breaks off. */
+  /* The number of the record that breaks off in the middle; -1 means that not
+   * even the first record begins. The connection is silent from then on. If a
+   * connection has already had more records, its next record breaks off. */
   int stops_at;
-  int fails_at;    /* in the same way: of the record that is an alert */
+  int fails_at;    /* in the same way: the number of the alert's record */
   bool is_refusal; /* the alert is about a certificate */
   char text[200];  /* why the server fails */
 };
-/* Replaces how a link's servers speak TLS, until link_heal. */
+/* Sets the TLS behaviour of a link's servers, until link_heal. */
 void link_secure(struct zk_link *link, const struct zk_tls *tls);
 
-/* Replaces the behaviour of a link until link_heal. */
+/* Sets the misbehaviour of a link's servers, until link_heal. */
 void link_behave(struct zk_link *link, const struct zk_manners *manners);
 /* Counts of connections so far: of all connections, of those that asked for a
  * new session, and of those that asked for an earlier session. */
@@ -97,13 +99,14 @@ struct zk_visits {
 };
 struct zk_visits link_visits(const struct zk_link *link);
 
-/* Traps. Each stays set until it springs or is disarmed. */
+/* Traps: faults that the next message of some kind causes. A trap stays set
+ * until it springs or is disarmed. */
 
 enum link_sprung {
   LINK_LOST = 1, /* the reply was lost */
   LINK_KEPT = 2,
   LINK_APPLIED = 4, /* the server has applied or refused the kept request */
-  LINK_LAST = 8,    /* the last reply or message has passed */
+  LINK_LAST = 8,    /* a connection was cut after a reply or at a message */
 };
 
 /* Loses the next reply to a request of this kind, and breaks all connections.
@@ -132,20 +135,23 @@ unsigned ensemble_sprung(const struct ensemble *ensemble);
 /* Stops a server as kill -9 does: its connections break, its log stays. */
 void server_stop(struct ensemble *ensemble, int64_t now, int server);
 void server_start(struct ensemble *ensemble, int64_t now, int server);
-/* These act as SIGSTOP and SIGCONT do: what arrives in between waits. */
+/* Pause and resume a server, as SIGSTOP and SIGCONT do. Messages that arrive in
+ * between wait. */
 void server_pause(struct ensemble *ensemble, int64_t now, int server);
 void server_resume(struct ensemble *ensemble, int64_t now, int server);
 /* Moves a server to a group. Servers reach each other only within a group. At
  * first all are in group 0. */
 void server_group(struct ensemble *ensemble, int64_t now, int server,
                   int group);
-/* Delays by `lag` how a follower applies what is committed. */
+/* Makes a follower apply committed transactions later, by `lag`. */
 void server_lag(struct ensemble *ensemble, int64_t now, int server,
                 int64_t lag);
-/* Starts an election that this server wins. Returns false if it cannot lead, if
- * a server that it reaches has a newer log, or if it reaches no majority. */
+/* Starts an election that this server wins, unless it leads already. Returns
+ * false if it cannot lead, if a server that it reaches has a newer log, or if
+ * it reaches no majority. */
 bool server_elect(struct ensemble *ensemble, int64_t now, int server);
-int ensemble_leader(const struct ensemble *ensemble); /* or -1 */
+/* Returns the leader's number, or -1. */
+int ensemble_leader(const struct ensemble *ensemble);
 /* Returns the server's answer to a four-letter word, which the caller frees.
  * The words are cons, wchp, mntr and srvr. Returns NULL if the server does not
  * answer. */
@@ -154,12 +160,12 @@ bool server_is_running(const struct ensemble *ensemble, int server);
 
 /* ---- Sessions ------------------------------------------------------------ */
 
-/* Ends a session, as a client with its password can, or the leader when it
- * expires. Returns false if there is no such session or no leader. */
+/* Ends a session, as its client or its expiry would do. Returns false if there
+ * is no such session or no leader. */
 bool ensemble_end_session(struct ensemble *ensemble, int64_t now,
                           int64_t session);
-/* Returns true if the session is alive by the leader's log. It can end there
- * before any of its connections knows. */
+/* Returns true if the session is alive for the leader. The leader can end a
+ * session before the server of its client knows. */
 bool ensemble_has_session(const struct ensemble *ensemble, int64_t session);
 /* Returns the client (zk_hello.client) that is connected with this session, or
  * 0. */
@@ -171,7 +177,8 @@ bool ensemble_is_left(const struct ensemble *ensemble);
 
 /* ---- Nodes and watches --------------------------------------------------- */
 
-/* Finds a committed node. Returns false if there is none. */
+/* Gets the Stat and the data of a committed node; both pointers can be NULL.
+ * Returns false if the node does not exist. */
 bool ensemble_look(const struct ensemble *ensemble, const char *path,
                    struct zk_stat *stat, struct zk_data *data);
 /* Calls `each` with the name of each child, in the order of their names. */
@@ -184,7 +191,8 @@ int ensemble_crowd(const struct ensemble *ensemble, const char *path);
  * same connection, path and kind count once. */
 int ensemble_watches(const struct ensemble *ensemble, const char *prefix);
 int ensemble_connections(const struct ensemble *ensemble, int server);
-/* Sets the number that the next sequential child of a node gets. */
+/* Sets the number that the next sequential child of a node gets. Returns false
+ * if the node does not exist. */
 bool ensemble_set_counter(struct ensemble *ensemble, const char *path,
                           int32_t next);
 

@@ -1,6 +1,6 @@
-/* How the leader prepares a request. It checks the request against its tree,
- * which includes all its proposals. Then it refuses the request, or applies it
- * to that tree. */
+/* Prepares requests for the leader: checks a request against the leader's tree,
+ * which includes all its proposals. Then refuses the request, or applies it to
+ * that tree. The result is a transaction in both cases. */
 #ifndef ZKLOCK_VIRTUAL_PREPARE_H
 #define ZKLOCK_VIRTUAL_PREPARE_H
 
@@ -20,7 +20,8 @@ struct txn *prepare_request(const struct preparation *p,
 struct txn *prepare_refusal(const struct preparation *p, enum zk_op op, int rc);
 struct txn *prepare_session(const struct preparation *p, int32_t timeout_ms);
 struct txn *prepare_end_of_session(const struct preparation *p);
-/* Returns NULL if the container is in use. */
+/* Deletes an unused container or TTL node. Returns NULL if the node has
+ * children or does not exist. */
 struct txn *prepare_end_of_container(const struct preparation *p,
                                      const char *path);
 

@@ -16,10 +16,10 @@ bool quota_exceeded(const struct tree *tree, const char *path, int64_t bytes,
  * deletions. */
 void quota_count(struct tree *tree, const char *path, int64_t bytes,
                  int64_t nodes);
-/* Initializes the counts of a quota if the node created at this path holds
- * them. */
+/* If the node created at this path holds the counts of a quota, sets them to
+ * the bytes and nodes that exist. */
 void quota_created(struct tree *tree, const char *path);
-/* Adds the deferred changes to the counts. */
+/* Adds the changes to the counts that were deferred during a multi. */
 void quota_settle(struct tree *tree);
 
 #pragma GCC visibility pop

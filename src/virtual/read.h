@@ -6,7 +6,8 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Returns the reply to a pending request, to be filled, and its message. */
+/* Creates the message that answers a pending request. Returns its reply, which
+ * the caller fills. */
 struct zk_reply *reply_new(struct message **message,
                            const struct pending *pending);
 void event_send(struct zk_connection *connection, enum zk_event_type type,

@@ -1,7 +1,8 @@
 /* In a build for virtual time the headers of system/ precede the system's own
- * (-Isrc/virtual/system) and include this header. So each function that waits,
- * waits for the scheduler. These are macros with arguments: a name in
- * parentheses, `(poll)(…)`, is the real function. */
+ * (-Isrc/virtual/system) and include this header. So each function in which a
+ * thread can wait is replaced by a function of the scheduler. The macros have
+ * arguments: a name in parentheses, `(poll)(…)`, still means the real
+ * function. */
 #ifndef ZKLOCK_VIRTUAL_REDIRECT_H
 #define ZKLOCK_VIRTUAL_REDIRECT_H
 
@@ -16,8 +17,8 @@
 #define poll(fds, count, timeout) posix_poll(fds, count, timeout)
 #define nanosleep(time, left) posix_nanosleep(time, left)
 #define sched_yield() posix_yield()
-/* This header does not include unistd.h, because the protocol uses its
- * names. */
+/* This header does not include unistd.h, because the protocol's code uses names
+ * that unistd.h declares. */
 #define pause(...) posix_pause(__VA_ARGS__)
 
 #define pthread_create(thread, attributes, function, argument) \

@@ -12,8 +12,8 @@ struct zk_request *request_copy(struct arena *arena,
 struct zk_reply *reply_copy(struct arena *arena, const struct zk_reply *reply);
 /* Returns the size in bytes, without the length field in front. */
 int64_t request_size(const struct zk_request *request);
-/* Returns true if the operation can change something. Only the leader answers
- * it. */
+/* Returns true if the operation can change something, so that only the leader
+ * decides on the request. */
 bool request_is_write(enum zk_op op);
 
 #pragma GCC visibility pop

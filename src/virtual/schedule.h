@@ -1,17 +1,17 @@
 /* Threads in virtual time: a scheduler that runs the real threads of a process
  * one at a time.
  *
- * A thread hands over in poll, sleep, sched_yield and join, and when it waits
- * for a mutex; in exploring mode also at random in any schedule_point. The
- * scheduler draws the next thread among those that can run. When none can run,
- * the clock jumps to the next deadline of a thread or of a device. What happens
- * depends only on the seed and on what the threads do.
+ * A thread hands over, which ends its turn, in poll, sleep, sched_yield and
+ * join, and when it waits for a mutex; in exploring mode also at random in any
+ * schedule_point. The scheduler draws the next thread among those that can run.
+ * When none can run, the clock jumps to the next deadline of a thread or of a
+ * device. What happens depends only on the seed and on what the threads do.
  *
  * Threads wait only by the functions of posix.h. Only one thread runs, so the
- * state has no lock: a thread passes it on together with its turn. The
+ * state has no lock: a thread passes the state on together with the turn. The
  * scheduler knows the first thread that calls it and those that posix_create
  * makes. When another thread calls, the process ends with a message. The
- * scheduler looks at descriptors without waiting, because its clock cannot wait
+ * scheduler polls descriptors without waiting, because its clock cannot wait
  * for what another process does at their other ends. */
 #ifndef ZKLOCK_VIRTUAL_SCHEDULE_H
 #define ZKLOCK_VIRTUAL_SCHEDULE_H
@@ -29,13 +29,14 @@ int64_t schedule_now(void);  /* in nanoseconds */
 int64_t schedule_tick(void); /* advances by a microsecond */
 /* Advances the clock and runs no thread, as a suspend of the machine does. */
 void schedule_jump(int64_t by);
-/* Ends the process with a message when its clock reaches this time, as when all
+/* Sets the time at which the process ends with a message, as it does when all
  * threads wait for ever. INT64_MAX, the default, means never. */
 void schedule_limit(int64_t moment);
 
-/* A device acts at its own times, on the thread that is about to hand over.
- * `next` returns the next of these times, or INT64_MAX if there is none. `run`
- * performs all that is due. Neither may wait. */
+/* A device acts at its own times. `next` returns the next of these times, or
+ * INT64_MAX if there is none. `run` performs all actions that are due. The
+ * thread that is about to hand over calls both functions, which must not
+ * wait. */
 struct schedule_device {
   int64_t (*next)(void *self);
   void (*run)(void *self, int64_t now);
@@ -58,8 +59,8 @@ struct schedule_exploration {
 };
 void schedule_explore(const struct schedule_exploration *exploration);
 
-/* Returns a number that is the same in two runs only if the same threads had
- * their turns at the same times. */
+/* Returns a hash of all turns so far. Two runs have the same hash only if the
+ * same threads had their turns at the same times. */
 uint64_t schedule_digest(void);
 
 /* ---- For posix.c --------------------------------------------------------- */
@@ -69,8 +70,8 @@ bool schedule_knows_caller(void);
 /* Returns the calling thread. Ends the process if it is not this thread's
  * turn. */
 struct thread *schedule_self(void);
-/* Lets a thread that can run have the next turn. This can be the same
- * thread. */
+/* Ends the turn of `self`, and returns when `self` has its next turn, which can
+ * be at once. `wait` says what `self` waits for; `why` is for the trace. */
 void schedule_hand_over(struct thread *self, enum wait wait, const char *why);
 /* schedule_begin waits for a new thread's first turn; schedule_end ends its
  * last turn. */

@@ -15,11 +15,11 @@
 enum { HELD_MAX = 16 };
 
 enum wait {
-  WAIT_FOR_TURN,   /* it can run */
-  WAIT_FOR_POLL,   /* for `fds` and `deadline` */
-  WAIT_FOR_OBJECT, /* for a mutex, or for the end of a pthread_once */
-  WAIT_FOR_THREAD, /* for the end of a thread */
-  WAIT_IS_OVER,    /* it has ended */
+  WAIT_FOR_TURN,   /* the thread can run */
+  WAIT_FOR_POLL,   /* for `fds` or the `deadline` */
+  WAIT_FOR_OBJECT, /* until the mutex or pthread_once `object` is free */
+  WAIT_FOR_THREAD, /* for the end of the thread `object` */
+  WAIT_IS_OVER,    /* the thread has ended */
 };
 
 struct thread {
@@ -36,11 +36,11 @@ struct thread {
   struct pollfd *fds; /* for WAIT_FOR_POLL */
   nfds_t count;
   int ready;        /* number of ready descriptors */
-  int64_t deadline; /* NEVER if it has none */
+  int64_t deadline; /* NEVER if there is none */
   const void *object;
   int64_t stalled_until;
 
-  const void *held[HELD_MAX]; /* mutexes, and pthread_once in progress */
+  const void *held[HELD_MAX]; /* locked mutexes, and pthread_once in progress */
   int held_count;
 };
 
@@ -50,7 +50,8 @@ struct thread *thread_new(const char *name); /* NULL without memory */
 void thread_free(struct thread *thread);
 /* Initializes the first thread. */
 void thread_init(void);
-/* After a fork: forgets all threads but `kept`. */
+/* Removes all threads but `kept` from the list. Called after a fork, when only
+ * the thread that forked is left. */
 void thread_keep_only(struct thread *kept);
 
 /* Returns the thread with this id, or NULL. A thread that has ended keeps its
@@ -58,11 +59,11 @@ void thread_keep_only(struct thread *kept);
 struct thread *thread_find(pthread_t id);
 /* Returns the thread that has this mutex or runs this pthread_once, or NULL. */
 struct thread *thread_holder(const void *object);
-/* Lets the threads that wait for this object run. */
+/* Makes the threads that wait for this object able to run. */
 void thread_wake(const void *object);
 int thread_count(void); /* counts those that have not ended */
-/* Joins and frees detached threads that have ended, so that the program does
- * not find them when it counts its threads. */
+/* Joins and frees detached threads that have ended. Otherwise the program would
+ * find these threads when it counts its own. */
 void thread_bury(void);
 /* Writes a line for each thread to stderr. */
 void thread_describe_all(void);

@@ -9,8 +9,8 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Appends further lines to this file; NULL ends the trace. Returns false if the
- * file cannot be opened. */
+/* Starts to append the trace to this file; NULL ends the trace. Returns false
+ * if the file cannot be opened. */
 bool trace_to(const char *name);
 bool trace_is_on(void);
 void trace(int64_t now, const char *format, ...)

@@ -11,7 +11,7 @@
 struct tracked {
   int64_t id;
   int32_t timeout_ms;
-  int owner;       /* the server's number; -1 if unknown */
+  int owner;       /* number of the client's server; -1 if unknown */
   int64_t expires; /* always at a tick */
 };
 

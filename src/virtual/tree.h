@@ -1,5 +1,5 @@
 /* The nodes of one server, and the sessions that it knows. Changes to nodes can
- * be undone until the tree is settled. */
+ * be undone until tree_settle is called. */
 #ifndef ZKLOCK_VIRTUAL_TREE_H
 #define ZKLOCK_VIRTUAL_TREE_H
 
@@ -13,7 +13,7 @@
 #define TTL_OWNER ((int64_t)0xff00000000000000)
 
 /* The part of a node that can change. `cversion` counts creations; node_stat
- * derives from it what clients see. */
+ * computes from it the cversion that clients receive. */
 struct node_state {
   struct blob *data;
   struct acl_list *acls;
@@ -82,10 +82,11 @@ struct node *tree_create(struct tree *tree, struct node *parent,
                          const char *name, const struct node_state *state);
 /* Deletes a node that has no children. */
 void tree_delete(struct tree *tree, struct node *node);
-/* Must be called before a change of `node->state`. The undo has its own
- * references, so the caller drops the data or ACL that it replaces. */
+/* Saves `node->state` for tree_undo. Must be called before each change of the
+ * state. The saved state has its own references, so the caller drops the data
+ * or ACL that it replaces. */
 void tree_change(struct tree *tree, struct node *node);
-void tree_undo(struct tree *tree);   /* undoes all since tree_settle */
+void tree_undo(struct tree *tree);   /* undoes all changes since tree_settle */
 void tree_settle(struct tree *tree); /* makes the changes final */
 
 struct session_record *tree_session(const struct tree *tree, int64_t id);

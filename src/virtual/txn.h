@@ -1,6 +1,6 @@
-/* A transaction is what the leader makes of a request that can change
- * something. Each server applies it to its tree. A refused request becomes a
- * transaction, too: it takes a zxid and changes nothing. */
+/* The leader makes a transaction of each request that can change something.
+ * Each server applies the transaction to its tree. A refused request becomes a
+ * transaction, too, which takes a zxid and changes nothing. */
 #ifndef ZKLOCK_VIRTUAL_TXN_H
 #define ZKLOCK_VIRTUAL_TXN_H
 
@@ -44,21 +44,21 @@ bool txn_fails(const struct txn *txn); /* true if it changes no node */
 /* Callbacks for the effects of a transaction. */
 struct txn_observer {
   void *self;
-  /* A node has changed. `acls` is its ACL, or its last one if it was
-   * deleted. */
+  /* Called when a node was created, deleted or changed. `acls` is the node's
+   * ACL, for a deleted node its last ACL. */
   void (*created)(void *self, const char *path, const struct acl_list *acls);
   void (*deleted)(void *self, const char *path, const struct acl_list *acls);
   void (*changed)(void *self, const char *path, const struct acl_list *acls);
   void (*children_changed)(void *self, const char *path,
                            const struct acl_list *acls);
-  /* The node's Stat after the change with this number. */
+  /* Called with the node's Stat after the change with this number. */
   void (*stat)(void *self, int change, const struct zk_stat *stat);
 };
 
 /* Applies a transaction to the tree; `observer` can be NULL. */
 void txn_apply(const struct txn *txn, struct tree *tree,
                const struct txn_observer *observer);
-/* Applies only the change with this number, and does not settle the tree. */
+/* Applies only the change with this number, which can still be undone. */
 void txn_apply_change(const struct txn *txn, int number, struct tree *tree,
                       const struct txn_observer *observer);
 

@@ -28,8 +28,8 @@ bool watches_remove(struct watches *watches, const char *path, bool child,
 /* Removes the watches of one connection. */
 void watches_forget(struct watches *watches, uint64_t order);
 void watches_clear(struct watches *watches);
-/* Removes the watches of a path and a kind and returns them. The caller frees
- * the list. */
+/* Removes and returns the watches of a path and a kind. The caller frees the
+ * list. */
 struct watch_entry *watches_take(struct watches *watches, const char *path,
                                  bool child, int *count);
 int watches_count(const struct watches *watches, const char *prefix);

@@ -16,8 +16,8 @@ struct ensemble *world_add(const struct ensemble_settings *settings,
 bool world_remove(struct ensemble *ensemble);
 /* Returns the ensemble that has a link with this address, or NULL. */
 struct ensemble *world_find(const char *address);
-/* Sets a function that is called whenever the ensembles have performed what was
- * due. */
+/* Sets a function that is called whenever the ensembles have performed their
+ * due actions. */
 void world_call(void (*function)(void));
 
 #pragma GCC visibility pop

@@ -1,4 +1,4 @@
-/* Which strings are valid paths of nodes. */
+/* Checks the paths of nodes. */
 #ifndef ZKLOCK_VIRTUAL_ZNODE_PATH_H
 #define ZKLOCK_VIRTUAL_ZNODE_PATH_H
 

@@ -1,7 +1,7 @@
-/* Replaces the client library's header in a build for virtual time. Its
- * functions are those of client*.c, which stay hidden from other modules. The
- * system headers that it needs are included first, because their functions must
- * not be hidden. */
+/* Replaces the client library's header in a build for virtual time. The
+ * functions that it declares are those of client*.c, which stay hidden from
+ * other modules. The system headers that it needs are included first, because
+ * their functions must not be hidden. */
 #include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>

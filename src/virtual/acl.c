@@ -115,8 +115,8 @@ bool identities_add(struct acl_list **identities, const char *scheme,
 
 /* ---- Schemes ------------------------------------------------------------- */
 
-/* Reads an IPv4 address, and the number of prefix bits after an optional
- * slash. */
+/* Reads an IPv4 address, and the number of prefix bits after an optional slash.
+ * Returns false if the text is invalid. */
 static bool read_address(const char *text, uint32_t *address, int *bits) {
   unsigned parts[4];
   int end = 0;
@@ -145,7 +145,7 @@ static bool ip_matches(const char *id, const char *expression) {
   return bits == 0 || (ours ^ theirs) >> (32 - bits) == 0;
 }
 
-/* Returns whether an id has two parts, as Java's split() counts them: it
+/* Returns whether an id of the scheme digest has two parts. As Java's split(),
  * ignores empty parts at the end. */
 static bool digest_is_valid(const char *id) {
   size_t size = strlen(id);
@@ -190,9 +190,9 @@ bool acl_grants(const struct acl_list *acls, int32_t perms,
   return acls->count == 0;
 }
 
-/* Adds an entry of a request. For "auth" it adds the session's authenticated
- * identities, which are those of the scheme digest. Returns false if the entry
- * is invalid or the session has no such identity. */
+/* Adds an entry of a request to a list. For "auth", adds the session's
+ * authenticated identities, which are those of the scheme digest. Returns false
+ * if the entry is invalid or the session has no such identity. */
 static bool add_checked(struct acl_list *list, const struct zk_acl *entry,
                         const struct acl_list *identities) {
   if (strcmp(entry->scheme, "auth") != 0) {

@@ -7,8 +7,8 @@
 #include "read.h"
 #include "server.h"
 
-/* How a server applies a committed transaction: it changes its tree, sends the
- * watch events, and answers the client that waits for the transaction. So a
+/* Applies a committed transaction at a server: changes the server's tree, sends
+ * the watch events, and answers the client that waits for the transaction. So a
  * client receives an event before any reply that shows the change. */
 
 struct application {

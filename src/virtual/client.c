@@ -1,4 +1,4 @@
-/* Handles: how they connect, send pings, handle arrivals, and close. */
+/* Handles: connecting, pings, arrivals, and closing. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <stdio.h>
@@ -19,8 +19,8 @@ static bool is_beyond_help(const zhandle_t *zh) {
          zh->state == ZOO_AUTH_FAILED_STATE;
 }
 
-/* Reports the end of the connection to the watcher first. Then it completes all
- * outstanding requests with `rc`. */
+/* Closes the connection and calls the watcher. Then completes all outstanding
+ * requests with `rc`. Returns `rc` and sets errno to `problem`. */
 static int fail(zhandle_t *zh, int rc, int problem) {
   bool was_connected = client_is_connected(zh);
   trace(schedule_now(), "client %d gives its connection up: %d", zh->number,
@@ -67,9 +67,9 @@ static struct timeval time_of(int64_t milliseconds) {
                           .tv_usec = milliseconds % 1000 * 1000};
 }
 
-/* Gives up a connection from which nothing has arrived for two thirds of the
- * timeout. Sends a ping if the handle has sent nothing for a third of the
- * timeout and waits for no answer. */
+/* Connects the handle if it has no connection. Gives up a connection from which
+ * nothing has arrived for two thirds of the timeout. Sends a ping if the handle
+ * has sent nothing for a third of the timeout and waits for no answer. */
 int zookeeper_interest(zhandle_t *zh, int *fd, int *interest,
                        struct timeval *tv) {
   *fd = -1;
@@ -117,7 +117,7 @@ static int greet(zhandle_t *zh, const struct zk_session *session) {
 }
 
 /* Calls the completion of a request. A credential has no completion: if a
- * server refuses it, the handle's state changes. */
+ * server refuses the credential, the handle's state changes. */
 static void tell(zhandle_t *zh, const struct zk_reply *reply) {
   if (reply->op != ZK_AUTH)
     client_answer(zh, reply);

@@ -37,10 +37,11 @@ static void put_value(const zoo_op_t *op, zoo_op_result_t *result,
   }
 }
 
-/* Returns the code of the transaction, which is that of the refused part. The
- * parts before it have "ok", though the server has changed nothing. The parts
- * after it have "inconsistency". If a server refuses the whole transaction,
- * each part has its code. */
+/* Sets the results of a transaction's parts and returns its code, which is that
+ * of the refused part. The parts before the refused part have "ok", though the
+ * server has changed nothing. The parts after it have "inconsistency". If a
+ * server refuses the whole transaction, each part has the transaction's
+ * code. */
 static int put_results(const struct outstanding *asked,
                        const struct zk_reply *reply) {
   int rc = reply->part_count > 0 ? ZOK : reply->rc;

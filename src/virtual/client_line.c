@@ -36,7 +36,7 @@ static void flush(struct line *line) {
   memmove(line->unsent, line->unsent + n, line->unsent_size);
 }
 
-/* Adds the head of a record, unless it was sent before. */
+/* Adds the first bytes of a record, unless on_tls has sent them before. */
 static void add_head(struct line *line) {
   if (!line->has_head) add_bytes(line, FAKE_HEAD, FAKE_HEAD_SIZE);
   line->has_head = true;
@@ -53,7 +53,8 @@ static void send_record(struct line *line, char kind, const char *data,
 
 /* ---- Arrivals ------------------------------------------------------------ */
 
-/* Appends an arrival. With TLS, there is a record for each arrival. */
+/* Appends an arrival and makes the client's descriptor readable. With TLS,
+ * sends one record for each arrival, except the end. */
 static void append(struct line *line, struct arrival *arrival) {
   if (line->client_fd < 0) {
     arrival_free(arrival);
@@ -104,8 +105,8 @@ static void on_event(void *self, const struct zk_event *event) {
   append(self, arrival_of_event(event));
 }
 
-/* Closes the server's end. A socket that is closed with unread bytes would reset
- * the connection. */
+/* Closes the server's end. Reads all bytes first, because closing a socket with
+ * unread bytes would reset the connection. */
 static void close_server_end(const struct line *line) {
   char bytes[100];
   while (recv(line->server_fd, bytes, sizeof bytes, MSG_DONTWAIT) > 0) continue;
@@ -171,7 +172,8 @@ bool line_greet(struct line *line) {
   return line->is_greeted = true;
 }
 
-/* Reads a packet. Returns false if there is none, or TLS has failed. */
+/* Reads and decrypts one packet. Returns true when a whole packet was read, or
+ * when the connection's end is the next arrival. Otherwise sets errno. */
 static bool decrypt(struct line *line) {
   char packet[FAKE_PACKET];
   ssize_t n;
@@ -196,7 +198,8 @@ struct arrival *line_read(struct line *line) {
   return arrival;
 }
 
-/* Returns true if the other end is closed or shut down. */
+/* Returns true if the client's end, with all duplicates, is closed or shut
+ * down. */
 static bool hangs(const struct line *line) {
   struct pollfd end = {.fd = line->server_fd};
   return (poll)(&end, 1, 0) > 0 && end.revents & POLLHUP;

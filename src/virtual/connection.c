@@ -27,7 +27,7 @@ static struct message *tls_part(enum zk_tls_part part) {
   return message;
 }
 
-/* Sends a message as a TLS record. Takes ownership of it. */
+/* Sends a message as a TLS record, and takes ownership of the message. */
 static void tell_record(struct zk_connection *c, struct message *message,
                         int64_t at) {
   const struct zk_tls *tls = &c->link->tls;
@@ -82,8 +82,8 @@ static void reach_server(struct zk_connection *c, int64_t now) {
   }
 }
 
-/* Carries out what the link decides. Returns false if the message goes no
- * further. */
+/* Breaks the connections that the link decides to break. Returns false if the
+ * message must not be delivered. */
 static bool obey(struct zk_connection *c, enum passage passage, int64_t now) {
   if (passage == CUTS) connection_cut(c, now, true);
   if (passage == CUTS_ALL)

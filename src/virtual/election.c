@@ -7,9 +7,10 @@
 #include "peers.h"
 #include "server.h"
 
-/* Which server leads, and how the others join it. As in ZooKeeper, the server
- * with the newest transaction is elected, and among equals the one with the
- * highest number. A leader serves once a majority has its whole log. */
+/* Elects the leader, and makes the other servers follow it. As in ZooKeeper,
+ * the server with the newest transaction is elected; among equal servers, the
+ * one with the highest number. A leader serves once a majority has its whole
+ * log. */
 
 static bool takes_part(const struct server *s, int group) {
   return s->running && !s->paused && s->group == group;
@@ -62,7 +63,7 @@ static void join(struct server *server, struct server *leader, int64_t now) {
   leader_commits(leader, now);
 }
 
-/* Lets a leader serve if it does not yet, and a majority has joined it. */
+/* Makes a leader serve clients when a majority has joined it. */
 static void try_begin(struct server *leader, int64_t now) {
   struct ensemble *e = leader->ensemble;
   int joined = 1;

@@ -12,11 +12,11 @@ struct tls_context {
 
 struct tls_link {
   bool is_begun, is_shaken, is_refused;
-  char text[TLS_TEXT]; /* why it has failed; "": it has not */
+  char text[TLS_TEXT]; /* why it has failed; "" if it has not */
   char *in;            /* bytes from the server that are not decrypted yet */
   size_t in_size;
-  size_t decrypted; /* bytes of a packet that were not read yet */
-  size_t out_size;  /* of the unsent output, all from `hello` */
+  size_t decrypted; /* unread bytes of the decrypted packet */
+  size_t out_size;  /* unsent bytes at the end of `hello` */
 };
 
 static const char hello[] = FAKE_HEAD "c";
@@ -79,7 +79,7 @@ static void sent(struct tls_link *link, size_t size) { link->out_size -= size; }
 
 /* ---- Records ------------------------------------------------------------- */
 
-/* Removes bytes that were decrypted. */
+/* Removes decrypted bytes. */
 static void drop(struct tls_link *link, size_t size) {
   link->in_size -= size;
   memmove(link->in, link->in + size, link->in_size);
@@ -92,7 +92,8 @@ static enum tls_state fail(struct tls_link *link, const char *text,
   return TLS_FAILED;
 }
 
-/* Returns TLS_DONE if a whole record of this kind comes next. */
+/* Returns TLS_DONE if the next record is whole and of this kind. Fails if it is
+ * an alert or another record. */
 static enum tls_state find(struct tls_link *link, char kind) {
   const char *body = link->in + FAKE_HEAD_SIZE + 1;
   if (link->text[0]) return TLS_FAILED;
@@ -117,7 +118,7 @@ static enum tls_state handshake(struct tls_link *link) {
   return state;
 }
 
-/* Reads from one record, as OpenSSL does. */
+/* Reads from one record only, as OpenSSL does. */
 static enum tls_state receive(struct tls_link *link, void *data, size_t size,
                               size_t *got) {
   enum tls_state state = link->decrypted > 0 ? TLS_DONE : find(link, FAKE_DATA);
@@ -133,8 +134,8 @@ static enum tls_state receive(struct tls_link *link, void *data, size_t size,
   return state;
 }
 
-/* Does nothing: the client library's requests do not pass through here
- * (client_line.c). */
+/* Does nothing, because the requests of the client library do not pass through
+ * the link (client_line.c). */
 static enum tls_state transmit(struct tls_link *link, const void *data,
                                size_t size) {
   (void)data;

@@ -1,4 +1,4 @@
-/* What a test does to links: the functions of operator.h. */
+/* A test's actions on links: the functions of operator.h. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -35,8 +35,8 @@ static bool is_kept(int64_t owner) {
   return owner == CONTAINER_OWNER || (owner & TTL_OWNER) == TTL_OWNER;
 }
 
-/* Schedules the next check for unused containers and TTL nodes. The checks have
- * fixed distances in time. */
+/* Schedules the next search for unused containers and TTL nodes, unless one is
+ * scheduled. Searches take place at fixed intervals. */
 static void look_at_containers(struct server *leader, int64_t now) {
   int64_t interval =
       leader->ensemble->settings.container_interval_ms * MILLISECOND;
@@ -295,8 +295,8 @@ static void delete_unused(void *self, int64_t now) {
 
 /* ---- Start and end ------------------------------------------------------- */
 
-/* Starts to serve. All transactions of the leader's log are committed now,
- * because a majority has them. */
+/* Starts to serve clients. All transactions of the leader's log are committed
+ * now, because a majority has them. */
 void leader_begins(struct server *leader, int64_t now) {
   struct ensemble *e = leader->ensemble;
   int64_t tick = e->settings.tick_ms * MILLISECOND;
@@ -340,8 +340,8 @@ void leader_init(struct server *server) {
   alarm_init(&server->containers, delete_unused, server);
 }
 
-/* Runs twice in a tick. Steps down if the leader no longer hears from a
- * majority. */
+/* Called twice in a tick. Pings the followers, or steps down if the leader has
+ * had no contact with a majority for `sync_limit` ticks. */
 void leader_ticks(struct server *leader, int64_t now) {
   const struct ensemble_settings *s = &leader->ensemble->settings;
   int64_t patience = s->sync_limit * s->tick_ms * MILLISECOND;

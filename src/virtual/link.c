@@ -42,7 +42,7 @@ static void greet(struct zk_link *link, struct zk_connection *c) {
   bool returns = c->hello.session != 0;
   link->visits.sessions += !returns;
   link->visits.returns += returns;
-  /* With a wrong password, a server answers that the session has expired. */
+  /* To a wrong password a server answers that the session has expired. */
   if (returns && (manners->expires || happens(&manners->forgets)))
     memset(c->hello.password, 0, sizeof c->hello.password);
 }

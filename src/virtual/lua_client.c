@@ -8,7 +8,7 @@
 
 #define CLIENT "zklock.virtual.client"
 
-/* A message that has arrived. */
+/* A received message. */
 struct item {
   struct item *next;
   enum { SESSION, REPLY, EVENT, END } kind;
@@ -27,7 +27,7 @@ struct client {
   struct item *first, *last;
   int32_t xid;
   int64_t session;
-  int owner; /* registry reference to the object of the box */
+  int owner; /* registry reference to the Lua object that has `box` */
 };
 
 void lua_push_metatable(lua_State *L, const char *name, const luaL_Reg *methods,
@@ -86,12 +86,12 @@ static struct client *client_at(lua_State *L, int index) {
   return luaL_checkudata(L, index, CLIENT);
 }
 
-/* client:send(request): sends it and returns its xid, or nil if the connection
- * has ended. */
+/* client:send(request): sends the request. Returns its xid, or nil if the
+ * connection has ended. */
 static int client_send(lua_State *L) {
   struct client *client = client_at(L, 1);
   struct arena **arena = lua_newuserdata(L, sizeof *arena);
-  *arena = arena_new(); /* It leaks if lua_to_request raises. */
+  *arena = arena_new(); /* It leaks if lua_to_request raises an error. */
   struct zk_request *request = lua_to_request(L, 2, *arena);
   if (request->xid == 0) request->xid = ++client->xid;
   int32_t xid = request->xid;

@@ -35,8 +35,8 @@ static int own_next(lua_State *L) {
 }
 
 /* ensemble:step(seconds): performs the next action if it is due within
- * `seconds`, and returns true. Otherwise so much time passes, and it returns
- * false. */
+ * `seconds`, and returns true. Otherwise advances the time by `seconds` and
+ * returns false. */
 static int own_step(lua_State *L) {
   struct lua_box *box = box_at(L, 1);
   luaL_argcheck(L, !box->now, 1, "its time is not its own");
@@ -50,8 +50,8 @@ static int own_step(lua_State *L) {
   return 1;
 }
 
-/* ensemble:advance(seconds): lets so much time pass, and performs its
- * actions. */
+/* ensemble:advance(seconds): advances the time, and performs all actions that
+ * become due. */
 static int own_advance(lua_State *L) {
   struct lua_box *box = box_at(L, 1);
   luaL_argcheck(L, !box->now, 1, "its time is not its own");
@@ -156,7 +156,7 @@ static int own_children(lua_State *L) {
   return 1;
 }
 
-/* ensemble:crowd(path): see ensemble_crowd. */
+/* ensemble:crowd(path): returns the result of ensemble_crowd. */
 static int own_crowd(lua_State *L) {
   lua_pushinteger(L, ensemble_crowd(box_at(L, 1)->ensemble,
                                     luaL_checkstring(L, 2)));
@@ -169,8 +169,8 @@ static int own_watches(lua_State *L) {
   return 1;
 }
 
-/* ensemble:word(server, "cons"): returns the answer, or nil if there is
- * none. */
+/* ensemble:word(server, "cons"): returns the answer to a four-letter word, or
+ * nil if the server does not answer. */
 static int own_word(lua_State *L) {
   char *answer =
       server_word(box_at(L, 1)->ensemble, (int)luaL_checkinteger(L, 2) - 1,
@@ -298,7 +298,8 @@ int lua_ensemble_new(lua_State *L) {
   return 1;
 }
 
-/* The module that has only ensembles: no scheduler, no clock, no library. */
+/* The module with ensembles only, without scheduler, clock and client
+ * library. */
 __attribute__((visibility("default"))) int luaopen_zklock_ensemble(
     lua_State *L) {
   lua_createtable(L, 0, 1);

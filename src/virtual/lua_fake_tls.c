@@ -7,14 +7,14 @@
 #include "lua_world.h"
 #include "operator.h"
 
-/* check(files): no file is read. */
+/* check(files): returns true, and reads no file. */
 static int check(lua_State *L) {
   lua_pushboolean(L, 1);
   return 1;
 }
 
-/* tls(): returns what takes the place of the module zklock.tls. From now on,
- * connections can have TLS. */
+/* tls(): returns a substitute for the module zklock.tls. From now on, sessions
+ * can use TLS. */
 static int tls(lua_State *L) {
   fake_tls_is_used = true;
   lua_newtable(L);

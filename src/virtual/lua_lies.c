@@ -7,8 +7,9 @@
 #include "client_inside.h"
 #include "lua_messages.h"
 
-/* The function runs in a Lua thread of its own, because answers arrive on
- * another system thread, while Lua's own waits in a C function. */
+/* The test's function that changes answers. It runs in a Lua thread of its own:
+ * answers arrive on another system thread, while the test's system thread waits
+ * in a C function. */
 static struct {
   lua_State *L;
   int thread, function; /* registry references */
@@ -41,8 +42,9 @@ static const char *path_of(const struct outstanding *asked) {
   return asked->path;
 }
 
-/* Returns the answer that the library receives. The collector is stopped,
- * because no finalizer may run in this thread. */
+/* Calls the test's function, and returns the answer that the library receives.
+ * Stops the garbage collector, because finalizers must not run in this system
+ * thread. */
 static const struct zk_reply *lie(const struct outstanding *asked,
                                   const struct zk_reply *reply,
                                   struct arena *arena) {
@@ -62,8 +64,8 @@ static const struct zk_reply *lie(const struct outstanding *asked,
   return answer.lie ? answer.lie : reply;
 }
 
-/* lie(function | nil): calls the function with each answer to a request of the
- * library, in the form in which a raw client takes it, and with the requested
+/* lie(function | nil): sets a function that is called with each answer to a
+ * request of the library, as a table of lua_push_reply, and with the requested
  * path. If the function returns a table, the library receives that answer
  * instead. The function must not wait. */
 static int set(lua_State *L) {

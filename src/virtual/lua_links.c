@@ -44,14 +44,15 @@ static int freeze(lua_State *L) { return with_fault(L, link_freeze); }
 static int mute_events(lua_State *L) { return with_fault(L, link_mute_events); }
 static int heal(lua_State *L) { return with_fault(L, link_heal); }
 
-/* link_delay(address, seconds) */
+/* link_delay(address, seconds): delays each message */
 static int delay(lua_State *L) {
   link_delay(check_link(L, 1), schedule_now(),
              (int64_t)(luaL_checknumber(L, 2) * 1e9));
   return 0;
 }
 
-/* link_drop(address, "requests" | "replies") */
+/* link_drop(address, "requests" | "replies"): drops all messages to the
+ * servers, or all messages to the clients */
 static int drop(lua_State *L) {
   bool requests = strcmp(luaL_checkstring(L, 2), "requests") == 0;
   return with_fault(L, requests ? link_drop_requests : link_drop_replies);
@@ -103,13 +104,14 @@ static int visits(lua_State *L) {
 
 /* ---- Traps --------------------------------------------------------------- */
 
-/* link_lose_reply(address, kind): for kinds see zk_request_kind. */
+/* link_lose_reply(address, kind): sets this trap of operator.h. For kinds see
+ * zk_request_kind. */
 static int lose_reply(lua_State *L) {
   link_lose_reply(check_link(L, 1), (int)luaL_checkinteger(L, 2));
   return 0;
 }
 
-/* link_keep_request(address, kind, …) */
+/* link_keep_request(address, kind, …): sets this trap for these kinds */
 static int keep_request(lua_State *L) {
   int kinds[KINDS], count = lua_gettop(L) - 1;
   luaL_argcheck(L, count <= KINDS, 2, "too many kinds");
@@ -128,7 +130,8 @@ static int cut_after_reply(lua_State *L) {
   return 0;
 }
 
-/* link_cut_at(address, n): cuts at the nth message to a client. */
+/* link_cut_at(address, n): breaks a connection at the nth message to a
+ * client. */
 static int cut_at(lua_State *L) {
   link_cut_at(check_link(L, 1), (int)luaL_checkinteger(L, 2));
   return 0;

@@ -39,7 +39,7 @@ static int now(lua_State *L) {
   return 1;
 }
 
-/* sleep(seconds): lets other threads run meanwhile. */
+/* sleep(seconds): waits for so much time; other threads run meanwhile. */
 static int sleep_for(lua_State *L) {
   posix_poll_until(NULL, 0, schedule_now() + check_time(L, 1));
   return 0;
@@ -51,7 +51,8 @@ static int jump(lua_State *L) {
   return 0;
 }
 
-/* limit(seconds | nil): ends the process when so much time has passed. */
+/* limit(seconds | nil): ends the process when so much time has passed; nil
+ * removes the limit. */
 static int limit(lua_State *L) {
   schedule_limit(moment(L, 1));
   return 0;
@@ -102,7 +103,7 @@ static int threads(lua_State *L) {
 
 /* ---- Random choices ------------------------------------------------------ */
 
-/* seed(number): restarts all random choices. */
+/* seed(number): restarts all random choices with this seed. */
 static int seed(lua_State *L) {
   schedule_seed((uint64_t)luaL_checknumber(L, 1));
   return 0;
@@ -126,7 +127,7 @@ static int explore(lua_State *L) {
   return 0;
 }
 
-/* trace(file | nil): appends the trace to this file, or stops it. */
+/* trace(file | nil): appends the trace to this file; nil stops the trace. */
 static int trace_into(lua_State *L) {
   const char *name = luaL_optstring(L, 1, NULL);
   if (!trace_to(name)) return luaL_error(L, "cannot write %s", name);

@@ -78,7 +78,7 @@ static struct ensemble_settings read_settings(lua_State *L) {
 /* ensemble { addresses = { "127.0.0.1:2181", … }, … }: adds an ensemble with a
  * server for each address, and a link from the address to that server. The
  * other fields are those of struct ensemble_settings; a latency is { least,
- * most } in seconds. Returns an object. */
+ * most } in seconds. Returns the ensemble as an object. */
 static int ensemble(lua_State *L) {
   const char *addresses[SERVERS];
   luaL_checktype(L, 1, LUA_TTABLE);
@@ -102,14 +102,15 @@ static int ensemble(lua_State *L) {
   return 1;
 }
 
-/* find(address): returns the ensemble that has this address, or raises. */
+/* find(address): returns the ensemble that has this address, or raises an
+ * error. */
 static int find(lua_State *L) {
   lua_push_ensemble(L, lua_check_ensemble(L, 1), schedule_now);
   return 1;
 }
 
-/* remove(ensemble): frees it, and makes the object unusable. Returns false if
- * clients are connected to it. */
+/* remove(ensemble): frees the ensemble, and makes the object unusable. Returns
+ * false if clients are connected to the ensemble. */
 static int remove_ensemble(lua_State *L) {
   struct lua_box *box = luaL_checkudata(L, 1, LUA_ENSEMBLE);
   bool removed = world_remove(box->ensemble);
@@ -157,7 +158,8 @@ static int resume_in(lua_State *L) {
   return 0;
 }
 
-/* `epoch` is the default time of day at time 0, in seconds. */
+/* Adds the functions, and `epoch`: the default time of day at time 0, in
+ * seconds. */
 void lua_world_register(lua_State *L) {
   lua_pushnumber(L, (lua_Number)ensemble_defaults().epoch_ms / 1000);
   lua_setfield(L, -2, "epoch");

@@ -1,5 +1,5 @@
-/* What a test does to servers and sessions, and observes: the functions of
- * operator.h. */
+/* A test's actions on servers and sessions, and its observations: the functions
+ * of operator.h. */
 #include "operator.h"
 
 #include <stdlib.h>
@@ -73,8 +73,8 @@ void server_pause(struct ensemble *e, int64_t now, int server) {
   alarm_stop(&e->agenda, &s->containers);
 }
 
-/* Resumes a server. It handles what has arrived meanwhile, and soon afterwards
- * its overdue alarms. */
+/* Resumes a server. The messages that have arrived meanwhile are delivered, and
+ * soon afterwards its overdue alarms ring. */
 void server_resume(struct ensemble *e, int64_t now, int server) {
   struct server *s = &e->servers[server];
   if (!s->paused) return;
@@ -125,8 +125,8 @@ bool server_is_running(const struct ensemble *e, int server) {
   return e->servers[server].running;
 }
 
-/* Starts an election. The candidate wins only if none of the servers that it
- * reaches has a newer log. */
+/* Starts an election. The candidate can win only if no server that it reaches
+ * has a newer log. */
 bool server_elect(struct ensemble *e, int64_t now, int server) {
   struct server *candidate = &e->servers[server];
   int old = ensemble_leader(e), reached = 0;

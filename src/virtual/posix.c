@@ -1,4 +1,5 @@
-/* Parentheses around a name keep the macros of redirect.h away. */
+/* Parentheses around a name call the real function, not the macro of
+ * redirect.h. */
 #include "posix.h"
 
 #include <errno.h>
@@ -18,7 +19,7 @@ static void *body(void *argument) {
 }
 
 /* Starts a thread with the requested attributes. The real thread is always
- * joinable (thread.h). */
+ * joinable, so that thread_bury can join it. */
 static int start(struct thread *thread, const pthread_attr_t *asked) {
   pthread_attr_t attributes;
   size_t stack;
@@ -86,7 +87,7 @@ int posix_poll_until(struct pollfd *fds, nfds_t count, int64_t until) {
   self->fds = NULL;
   self->count = 0;
   self->deadline = NEVER;
-  return self->ready; /* which the scheduler has just set */
+  return self->ready; /* the scheduler has just set it */
 }
 
 static int64_t after(int64_t pause) {
@@ -172,7 +173,8 @@ int posix_unlock(pthread_mutex_t *mutex) {
   return rc;
 }
 
-/* Replaces pthread_once, which would wait in the only thread that can run. */
+/* Replaces pthread_once. If another thread is in `function`, pthread_once would
+ * block the only thread that can run. */
 int posix_once(pthread_once_t *once, void (*function)(void)) {
   struct thread *self = schedule_self();
   while (thread_holder(once)) await(self, once);

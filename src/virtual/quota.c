@@ -9,7 +9,8 @@
 #define LIMITS "zookeeper_limits"
 #define STATS "zookeeper_stats"
 
-/* Returns the node with the quota that covers this path: the deepest one. */
+/* Returns the node with the quota that covers this path, or NULL. If there are
+ * several, returns the deepest one. */
 static struct node *quota_of(const struct tree *tree, const char *path) {
   struct node *quota = tree_find(tree, TOP), *deepest = NULL;
   for (const char *at = path; quota && *at == '/';) {
@@ -21,8 +22,8 @@ static struct node *quota_of(const struct tree *tree, const char *path) {
   return deepest;
 }
 
-/* Returns the value of "key=value" in "count=1,bytes=2=;byteHardLimit=3", or
- * -1. */
+/* Returns the value of a key in "count=1,bytes=2=;byteHardLimit=3", or -1 if
+ * the key is missing. */
 static int64_t value_of(const struct node *node, const char *key) {
   const struct blob *data = node->state.data;
   size_t length = strlen(key), size = (size_t)blob_length(data);
@@ -54,7 +55,7 @@ bool quota_exceeded(const struct tree *tree, const char *path, int64_t bytes,
          value_of(stats, "bytes") + bytes > most_bytes;
 }
 
-/* Writes the counts; the node's versions and times stay the same. */
+/* Writes the counts. The node's versions and times stay the same. */
 static void write_stats(struct tree *tree, struct node *stats, int64_t nodes,
                         int64_t bytes) {
   char text[80];

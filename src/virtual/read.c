@@ -26,7 +26,7 @@ void event_send(struct zk_connection *c, enum zk_event_type type,
   connection_tell(c, message, now);
 }
 
-/* The values that are needed to answer a request. */
+/* The arguments and the result of a request's answer. */
 struct answer {
   struct server *server;
   struct zk_connection *connection;
@@ -103,9 +103,8 @@ static int remove_watches(const struct answer *a) {
   return removed ? ZK_OK : ZK_NO_WATCHER;
 }
 
-/* Moves a watch of the client from another server to this one. If the client
- * has missed an event, the server sends it at once. Otherwise it sets the
- * watch. */
+/* Sets a watch that the client had at another server. If the client has missed
+ * the watch's event, sends the event instead. */
 static void set_watch(const struct answer *a, const char *path,
                       enum zk_event_type missed, bool child, int64_t now) {
   if (missed)

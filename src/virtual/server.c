@@ -146,8 +146,8 @@ void server_finishes(struct server *server, struct zk_connection *c,
   progress(server, c, now);
 }
 
-/* Answers a credential as soon as the server reads it, even before earlier
- * requests. */
+/* Answers a credential as soon as the server reads it, even before the answers
+ * to earlier requests. */
 static void authenticate(struct zk_connection *c,
                          const struct zk_request *request, int64_t now) {
   struct message *message;

@@ -1,5 +1,6 @@
-/* Replaces what the rest of src/io takes from the system: random numbers come
- * from the seed, and the imports of the client library stay as they are. */
+/* Replaces the other functions of src/io that use the system: random numbers
+ * come from the seed, and the imports of the client library stay as they
+ * are. */
 #include "fake_tls.h"
 #include "io/entropy.h"
 #include "io/imports.h"

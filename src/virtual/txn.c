@@ -74,7 +74,7 @@ static void create(const struct txn *txn, int number, struct tree *tree,
       .owner = c->owner,
   };
   tree_change(tree, parent);
-  /* At its maximum the counter stays the same, except in the leader's
+  /* A counter that overflows stays at its maximum, except in the leader's
    * `head`. */
   if (c->cversion > parent->state.cversion || tree->is_head) {
     parent->state.cversion = c->cversion;

@@ -106,7 +106,7 @@ char *server_word(struct ensemble *e, int number, const char *word) {
   struct text text = {.bytes = NULL};
   struct server *server = &e->servers[number];
   if (!server->running || server->paused) return NULL;
-  server->received++; /* the word is a packet, too */
+  server->received++; /* the four-letter word is a packet, too */
   if (!server->serving) {
     add(&text, "This ZooKeeper instance is not currently serving requests\n");
   } else if (strcmp(word, "cons") == 0) {

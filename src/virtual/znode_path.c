@@ -3,9 +3,8 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Returns the character at `*at` and moves `*at` behind it. Invalid UTF-8
- * counts as U+FFFD, by which Java replaces it, and which no path may
- * contain. */
+/* Returns the character at `*at` and moves `*at` behind it. Returns U+FFFD for
+ * invalid UTF-8, as Java does. Paths must not contain U+FFFD. */
 static uint32_t next_character(const unsigned char **at) {
   const unsigned char *p = *at;
   int more = *p < 0x80   ? 0
@@ -25,8 +24,8 @@ static uint32_t next_character(const unsigned char **at) {
   return c;
 }
 
-/* Java sees two surrogates in place of a character beyond the first plane, and
- * forbids both. */
+/* Returns true if paths must not contain this character. Java represents a
+ * character above U+FFFF by two surrogates, and forbids both. */
 static bool is_forbidden(uint32_t c) {
   return c <= 0x1f || (c >= 0x7f && c <= 0x9f) ||
          (c >= 0xd800 && c <= 0xf8ff) || c >= 0xfff0;

@@ -26,8 +26,8 @@ void fork_watch(void (*in_child)(void));
  * it for a few instructions. */
 void fork_lock(void);
 void fork_unlock(void);
-/* Takes that lock if it becomes free before the deadline; otherwise returns
- * false. */
+/* Takes the list's lock if it becomes free before the deadline; otherwise
+ * returns false. */
 bool fork_lock_before(int64_t deadline);
 
 /* Count the I/O threads that are awake, for which a fork waits. An I/O thread

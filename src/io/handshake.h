@@ -19,8 +19,8 @@ void handshake_expect(int fd);
  * done. Returns n > 0 if the check needs more bytes: read at most n bytes, then
  * call it again. */
 int handshake_look(int fd);
-/* Does the same for bytes that were decrypted but not yet returned to the
- * library. Only while handshake_is_expected. */
+/* Checks bytes that were decrypted but not yet returned to the library. Returns
+ * as handshake_look does. Only while handshake_is_expected. */
 int handshake_check(const char *data, size_t size);
 bool handshake_is_expected(int fd);
 

@@ -1,5 +1,5 @@
-/* session:acquire reads the request from the Lua layer's table and puts the
- * acquisition into a hold reference. The options of a lock stay the same for
+/* session:acquire begins an acquisition with the options from the Lua layer,
+ * and stores it in a hold reference. The options of a lock stay the same for
  * all its acquisitions, so they can be read once, into a userdata
  * (lock_options). */
 #include <string.h>
@@ -8,9 +8,10 @@
 #include "lua_hold_ref.h"
 #include "lua_session.h"
 
-enum { LOCK = 7 }; /* the argument with the lock's options */
+enum { LOCK = 7 }; /* index of the argument with the lock's options */
 
-/* Returns the number in a field. Raises an error if it is out of range. */
+/* Returns the number in a field, or `missing` if there is none. Raises an error
+ * if it is not between `least` and `most`. */
 static lua_Number number_field(lua_State *L, int lock, const char *name,
                                lua_Number missing, lua_Number least,
                                lua_Number most) {
@@ -24,8 +25,8 @@ static lua_Number number_field(lua_State *L, int lock, const char *name,
   return value;
 }
 
-/* Returns the hold reference of the writer to downgrade, or NULL. Leaves it, or
- * nil, on the stack. */
+/* Reads the field `writer`, the hold reference of a writer to downgrade.
+ * Returns it or NULL, and leaves it or nil on the stack. */
 static const struct hold_ref *read_writer(lua_State *L, int lock,
                                           struct contender_options *options) {
   lua_getfield(L, lock, "writer");
@@ -39,7 +40,7 @@ static const struct hold_ref *read_writer(lua_State *L, int lock,
   return hold_ref;
 }
 
-/* Returns the index of the field's value in `words`; 0 if the field is
+/* Returns the index in `words` of the string in a field; 0 if the field is
  * missing. */
 static int read_word(lua_State *L, int lock, const char *name,
                      const char *const *words) {
@@ -50,7 +51,7 @@ static int read_word(lua_State *L, int lock, const char *name,
   return i;
 }
 
-/* Returns whether the protocol supports these options. */
+/* Returns whether the protocol supports this combination of options. */
 static bool is_possible(const struct contender_options *options) {
   bool ordered = options->kind != KIND_UNFAIR && options->kind != KIND_PERMIT &&
                  options->kind != KIND_MEMBER;
@@ -63,8 +64,8 @@ static bool is_possible(const struct contender_options *options) {
          (options->kind == KIND_READ || !options->downgrade);
 }
 
-/* Reads the options of a lock. Returns the hold reference of the writer to
- * downgrade. */
+/* Reads the options of a lock from the table at index `lock`. Returns the hold
+ * reference of the writer to downgrade, or NULL. */
 static const struct hold_ref *read_lock(lua_State *L, int lock,
                                         struct contender_options *options) {
   /* Each list is in the order of its enum: rule.h, contender.h. */
@@ -89,7 +90,7 @@ static const struct hold_ref *read_lock(lua_State *L, int lock,
   return writer;
 }
 
-/* The options of a lock, read once. */
+/* The options of a lock that were read once: a struct contender_options. */
 static const struct object_type lock_options_type = {"zklock.lock_options"};
 
 int binding_new_lock_options(lua_State *L) {
@@ -103,8 +104,9 @@ int binding_new_lock_options(lua_State *L) {
   return 1;
 }
 
-/* Reads the options of a lock from lock_options or a table. Returns the writer
- * to downgrade and leaves it on the stack, or returns NULL. */
+/* Reads the options of a lock from a lock_options userdata or a table. Returns
+ * the hold reference of the writer to downgrade and leaves it on the stack, or
+ * returns NULL. */
 static const struct hold_ref *read_lock_options(
     lua_State *L, int index, struct contender_options *options) {
   const struct contender_options *lock_options =
@@ -136,10 +138,11 @@ static int64_t deadline_in(lua_State *L, int index) {
 /* session:acquire(path, seconds|nil, patient, data, max_hold|nil, lock
  *   [, hold_ref]) → hold_ref, number
  *
- * `lock` is a userdata from lock_options, or a table with kind, layout,
- * permits, wait, poll_interval, local_turns, lose_on_suspend and writer.
- * `hold_ref` is empty, or waits in a local queue; then its number and deadline
- * are kept. */
+ * Begins an acquisition. Returns its hold reference and the number that its
+ * events carry. `lock` is a userdata from lock_options, or a table with kind,
+ * layout, permits, wait, poll_interval, local_turns, lose_on_suspend and
+ * writer. `hold_ref` is empty, or waits in a local queue; then its number and
+ * deadline are kept. */
 static int acquire(lua_State *L) {
   struct contender_options options = {0};
   size_t size;
@@ -168,8 +171,8 @@ static int acquire(lua_State *L) {
 
 /* session:stand(empty hold reference, seconds|nil) → number
  *
- * Puts the hold reference into a local queue, where it waits for the release of
- * another hold reference. */
+ * Makes the hold reference wait in a local queue until the release of another
+ * hold reference. Returns the number of its first turn in events. */
 static int stand(lua_State *L) {
   lua_settop(L, 3);
   int64_t deadline = deadline_in(L, 3);

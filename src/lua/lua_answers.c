@@ -57,7 +57,7 @@ static void set_integer(lua_State *L, const char *key, lua_Integer value) {
   lua_setfield(L, -2, key);
 }
 
-/* Sets a time in seconds. */
+/* Sets the field to a time, converted to seconds. */
 static void set_time(lua_State *L, const char *key, int64_t ms) {
   lua_pushnumber(L, (lua_Number)ms / 1000);
   lua_setfield(L, -2, key);
@@ -68,7 +68,7 @@ static const char *code_of(int rc) {
                                            : refusal_code_of(rc));
 }
 
-/* Returns a word for the codes that callers handle. */
+/* Returns the Lua layer's word for a code, or NULL if it needs none. */
 static const char *word_of(int rc) {
   switch (rc) {
     case REPLY_NO_NODE:

@@ -1,4 +1,4 @@
-/* Converts the replies to requests about nodes to Lua values. */
+/* Converts the replies to asks (requests about nodes) to Lua values. */
 #ifndef ZKLOCK_LUA_ANSWERS_H
 #define ZKLOCK_LUA_ANSWERS_H
 
@@ -7,18 +7,20 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Returns the API's code for a refusal. */
+/* Returns the API's code for a refusal, such as "timeout". */
 const char *binding_code(enum refusal_code refusal_code);
 
-/* The kinds of contenders as Lua programs know them, by the roles of nodes. */
+/* The API's names for the kinds of contenders, indexed by the roles of
+ * nodes. */
 extern const char *const binding_roles[];
 
-/* mode(name) → kind of contender, number; nothing if the name is not a
- * contender's */
+/* mode(name) → the kind of the contender with this node, and its sequence
+ * number; nothing if the name is not a contender's */
 int binding_mode(lua_State *L);
 
-/* Pushes "answered", the number, the code and the reason, or nil for both, and
- * a list with a table for each reply. Returns how many values it has pushed. */
+/* Pushes "answered", the ask's number, a code and a reason (nil if the ask has
+ * not failed), and a list with a table for each reply. Returns the number of
+ * values. */
 int binding_push_answers(lua_State *L, const struct ask *ask);
 
 #pragma GCC visibility pop

@@ -4,14 +4,15 @@
 #include "lua_hold_ref.h"
 #include "lua_session.h"
 
-/* These functions raise no error, which would leak the ask, and allocate
+/* The next two functions read the fields of a request. They raise no error,
+ * because no Lua object owns the ask yet: it would leak. So they allocate
  * nothing in Lua. */
 static struct text text_at(lua_State *L, int i) {
   struct text text = {NULL, 0};
   lua_rawgeti(L, -1, i);
   if (lua_type(L, -1) == LUA_TSTRING)
     text.text = lua_tolstring(L, -1, &text.size);
-  lua_pop(L, 1); /* the request's table keeps the string */
+  lua_pop(L, 1); /* the request's table still refers to the string */
   return text;
 }
 
@@ -23,7 +24,7 @@ static int number_at(lua_State *L, int i) {
   return number;
 }
 
-/* Adds the i-th request of the list at index 2. */
+/* Adds the i-th request of the list at index 2 to the ask. */
 static enum ask_fault add(lua_State *L, struct ask *ask, const char *chroot,
                           int i) {
   enum ask_fault fault = ASK_WRONG;
@@ -48,7 +49,10 @@ static int begin(lua_State *L, struct core *core, struct ask *ask) {
 }
 
 /* session:ask({ { operation, path, data|nil, number|nil, provided|nil }, … },
- *   each, all) → the number of the event with the replies: see ask.h */
+ *   each, all) → number
+ *
+ * Sends requests about nodes: see ask.h. Returns the number that the event with
+ * the replies carries. */
 static int session_ask_(lua_State *L) {
   luaL_checktype(L, 2, LUA_TTABLE);
   int64_t each = binding_to_int(luaL_optnumber(L, 3, 0));
@@ -68,7 +72,10 @@ static int session_ask_(lua_State *L) {
   return begin(L, core, NULL);
 }
 
-/* session:verify(hold) → number */
+/* session:verify(hold) → number
+ *
+ * Asks a server whether the hold's node still exists. Returns the number that
+ * the event with the reply carries. */
 static int session_verify(lua_State *L) {
   struct core *core = binding_check_open(L);
   const struct hold_ref *hold_ref = binding_check_hold_ref(L, 2);

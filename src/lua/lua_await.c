@@ -1,12 +1,12 @@
-/* The userdata of an await, a wait for a node or a barrier leave. Its
- * collection cancels the wait. */
+/* The userdata of an await: a wait for a node, or a barrier leave. If the
+ * userdata is collected, the wait is cancelled. */
 #include "io/clock.h"
 #include "io/process.h"
 #include "lua_hold_ref.h"
 #include "lua_session.h"
 
 struct awaiting {
-  struct core *core; /* NULL: empty, or collected */
+  struct core *core; /* NULL: empty, or finalized */
   struct await *await;
   bool dead;
 };
@@ -18,8 +18,8 @@ int binding_new_await(lua_State *L) {
   return 1;
 }
 
-/* Returns the empty awaiting at `index`, or a new one. Leaves it on the top of
- * the stack. */
+/* Pushes and returns the awaiting at `index`, which must be empty. If there is
+ * none at `index`, pushes and returns a new one. */
 static struct awaiting *empty(lua_State *L, int index) {
   if (lua_isnoneornil(L, index)) {
     binding_new_await(L);
@@ -31,7 +31,8 @@ static struct awaiting *empty(lua_State *L, int index) {
   return a;
 }
 
-/* Lua allocates nothing in this function: see lua_binding.h. */
+/* Stores the await in the userdata and starts it. Lua allocates nothing here:
+ * see lua_binding.h. */
 static int begin(lua_State *L, struct awaiting *a, struct core *core,
                  struct await *await) {
   if (!await) return luaL_error(L, "not enough memory");
@@ -48,7 +49,11 @@ static int64_t deadline(lua_State *L, int index) {
 }
 
 /* session:await(what, path, seconds|nil, patient, known [, empty])
- *   → awaiting, number;  what: "gone", "there", "crowd" */
+ *   → awaiting, number;  what: "gone", "there", "crowd"
+ *
+ * Begins to wait until the node is missing ("gone"), until it exists ("there"),
+ * or until the number of its contenders is not `known` ("crowd"). Returns the
+ * awaiting and the number that its event carries. */
 static int session_await(lua_State *L) {
   static const char *const words[] = {"gone", "there", "crowd", NULL};
   lua_settop(L, 7);
@@ -65,8 +70,10 @@ static int session_await(lua_State *L) {
                          patient, until));
 }
 
-/* session:depart(hold_ref, seconds|nil, patient [, empty]) → awaiting,
- * number */
+/* session:depart(hold_ref, seconds|nil, patient [, empty]) → awaiting, number
+ *
+ * Starts the barrier leave of a member. Returns the number that its event
+ * carries. */
 static int session_depart_(lua_State *L) {
   lua_settop(L, 5);
   int64_t until = deadline(L, 3);
@@ -89,8 +96,8 @@ static int await_cancel(lua_State *L) {
   return 0;
 }
 
-/* Cancels the wait. In a child of fork the await belongs to the parent, and is
- * not touched. */
+/* Cancels the wait and drops the await. In a child of fork the await belongs to
+ * the parent, and is not touched. */
 static int await_gc(lua_State *L) {
   struct awaiting *a = binding_test_object(L, 1, &await_type);
   if (a) a->dead = true;

@@ -1,5 +1,6 @@
-/* Functions that Lua 5.1 and LuaJIT lack. One binary serves both, so it uses
- * its own copies throughout: LuaJIT exports some of these, 5.1 does not. */
+/* Replaces functions that Lua 5.1 and LuaJIT lack. One binary serves both, so
+ * it never uses theirs: LuaJIT exports some of these functions, 5.1 does
+ * not. */
 #ifndef ZKLOCK_LUA_COMPAT_H
 #define ZKLOCK_LUA_COMPAT_H
 
@@ -21,13 +22,13 @@ static inline void compat_setfuncs(lua_State *L, const luaL_Reg *functions) {
 #define compat_checkversion(L) ((void)(L))
 #else
 #define compat_setfuncs(L, functions) luaL_setfuncs(L, functions, 0)
-/* Raises an error in another Lua than the module was built for. It comes before
- * all other calls: LUA_REGISTRYINDEX of 5.4 is not that of 5.5. */
+/* Raises an error if the module was built for another version of Lua. It must
+ * come before all other calls: LUA_REGISTRYINDEX of 5.4 is not that of 5.5. */
 #define compat_checkversion(L) luaL_checkversion(L)
 #endif
 
-/* Creates a userdata without a user value, for which 5.4 would reserve
- * space. */
+/* Creates a userdata without a user value. (Lua 5.4 would reserve space for
+ * one.) */
 #if LUA_VERSION_NUM >= 504
 #define compat_newuserdata(L, size) lua_newuserdatauv(L, size, 0)
 #else

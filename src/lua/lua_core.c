@@ -1,6 +1,7 @@
-/* `zklock.core`: the table of the module, and its functions without an object.
- * The binding handles userdata and arguments, not locks. Its only caller is the
- * Lua layer, which has checked the arguments of users. */
+/* `zklock.core`: the table of the module, and its functions without a userdata.
+ * The binding converts arguments and results; it contains no logic of locks.
+ * Its only caller is the Lua layer, which has checked the arguments of
+ * users. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <signal.h>
@@ -19,7 +20,8 @@
 #include "lua_session.h"
 #include "lua_settings.h"
 
-/* Checks, for error messages of the Lua layer. */
+/* Checks of arguments. They return texts for error messages of the Lua
+ * layer. */
 
 static int check_path(lua_State *L) {
   size_t length;
@@ -30,8 +32,8 @@ static int check_path(lua_State *L) {
   return 1;
 }
 
-/* check_node(node) → fault, unless it is a contender's node as contenders()
- * returns it */
+/* check_node(node) → what is wrong; nothing if it is the name of a contender's
+ * node as contenders() returns it */
 static int check_node(lua_State *L) {
   size_t length;
   const char *node = luaL_checklstring(L, 1, &length);
@@ -41,8 +43,8 @@ static int check_node(lua_State *L) {
   return 1;
 }
 
-/* contender_in(path) → the first component that reads as a contender's node;
- * nothing if there is none */
+/* contender_in(path) → the first component that has the name of a contender's
+ * node; nothing if there is none */
 static int contender_in(lua_State *L) {
   size_t size, length;
   const char *path = luaL_checklstring(L, 1, &size);
@@ -52,7 +54,7 @@ static int contender_in(lua_State *L) {
   return 1;
 }
 
-/* sha256(text) → 64 digits */
+/* sha256(text) → the SHA-256 in 64 hexadecimal digits */
 static int sha256(lua_State *L) {
   size_t size;
   const char *text = luaL_checklstring(L, 1, &size);
@@ -74,8 +76,8 @@ static void push_list(lua_State *L, const struct hosts *hosts) {
   }
 }
 
-/* Called in protected mode, because the list must be freed if it raises an
- * error. */
+/* Pushes the results of check_hosts. Called in protected mode, because the list
+ * must be freed even if this raises an error. */
 static int push_hosts(lua_State *L) {
   const struct hosts *hosts = lua_touserdata(L, 1);
   lua_pushstring(L, hosts->chroot);
@@ -83,7 +85,8 @@ static int push_hosts(lua_State *L) {
   return 2;
 }
 
-/* check_hosts(text) → fault, or nil, the chroot, { { host =, port = }, … } */
+/* check_hosts(text) → what is wrong; or nil, the chroot, and a list of the
+ * hosts as { host =, port = } */
 static int check_hosts(lua_State *L) {
   size_t length;
   const char *text = luaL_checklstring(L, 1, &length);
@@ -106,7 +109,7 @@ static int check_hosts(lua_State *L) {
   return 1;
 }
 
-/* check_chroot(text) → fault, or nothing if it is valid */
+/* check_chroot(text) → what is wrong; nothing if it is valid */
 static int check_chroot(lua_State *L) {
   size_t length;
   const char *text = luaL_checklstring(L, 1, &length);
@@ -133,16 +136,19 @@ static int pid(lua_State *L) {
   return 1;
 }
 
-/* Opens this library, which is loaded already, again. Returns NULL if it cannot
- * be found. */
+/* Returns another dlopen handle of this library, or NULL if it cannot be
+ * found. */
 static void *open_ourselves(int flags) {
   Dl_info info;
   if (!dladdr((void *)(uintptr_t)open_ourselves, &info)) return NULL;
   return dlopen(info.dli_fname, RTLD_NOW | RTLD_NOLOAD | flags);
 }
 
-/* end_on(name) → true, or nil and a reason; nothing if there is no such
- * signal */
+/* end_on(name) → true, or nil and a reason; nothing if no such signal is
+ * supported
+ *
+ * Makes the signal release all locks before it ends the process: see
+ * ending.h. */
 static int end_on(lua_State *L) {
   static const struct {
     const char *name;
@@ -165,8 +171,9 @@ static int end_on(lua_State *L) {
   return 0;
 }
 
-/* Makes the library stay in memory. lua_close unloads libraries, but our
- * threads may outlive the lua_State. */
+/* Keeps this library in memory, because lua_close unloads libraries but
+ * zklock's threads can outlive the lua_State. Then binds the client library's
+ * functions. */
 static void pin_and_bind(lua_State *L) {
   void *self = open_ourselves(RTLD_NODELETE);
   if (self && !library_bind(self))
@@ -176,8 +183,8 @@ static void pin_and_bind(lua_State *L) {
                "\"zklock\" first");
 }
 
-/* Pushes whether the linked ZooKeeper client library exports a function, which
- * its header does not show. */
+/* Pushes whether the linked ZooKeeper client library exports a function that
+ * its header does not declare. */
 static int client_has(lua_State *L, const char *function) {
   void *self = open_ourselves(0);
   lua_pushboolean(L, self && dlsym(self, function));

@@ -1,6 +1,6 @@
 /* Converts the events of a session to Lua values. They are taken from the core
- * in batches and pushed one at a time. An event is finished when Lua has noted
- * it. */
+ * in batches and pushed one at a time. An event is finished when the Lua layer
+ * has stored it: see session:noted. */
 #include "lua_events.h"
 
 #include <stdio.h>
@@ -23,13 +23,14 @@ static int push_state(lua_State *L, const struct events *events) {
   return 2;
 }
 
-/* Replaces the reason on the stack by a text that also says what has failed. */
+/* Replaces the reason on the top of the stack by a text that also says what has
+ * failed, and at which path. Does nothing if that is not recorded. */
 static void push_denial(lua_State *L, const struct acquisition *acquisition) {
   char text[REASON_MAX], path[REASON_MAX];
   const struct denial *denial = &acquisition->contender.denial;
   if (!denial->what) return;
   snprintf(path, sizeof path, "%s", acquisition->path);
-  if (denial->by_gate) /* LOCKS is not longer than PERMITS */
+  if (denial->by_gate) /* there is room: LOCKS is not longer than PERMITS */
     snprintf(path + acquisition->length, sizeof path - acquisition->length,
              "%s", LOCKS);
   reason_say(text, sizeof text, denial->what, path, denial->length,
@@ -43,8 +44,8 @@ static void push_reason(lua_State *L, const struct acquisition *acquisition) {
   push_denial(L, acquisition);
 }
 
-/* Pushes an event of a hold, with the numbers of its current and its first
- * turn. */
+/* Pushes the name of an event of a hold, and the numbers of the hold's current
+ * turn and of its first one. */
 static int push_of_hold(lua_State *L, const char *what,
                         const struct acquisition *acquisition) {
   push_numbered(L, what, acquisition->speaks_for);
@@ -52,8 +53,8 @@ static int push_of_hold(lua_State *L, const char *what,
   return 3;
 }
 
-/* Pushes "gone" and both numbers. If a server refuses to delete the node,
- * pushes also a code and a reason. */
+/* Pushes "gone" and the numbers of push_of_hold. If a server refuses to delete
+ * the node, also pushes a code and a reason. */
 static int push_gone(lua_State *L, struct acquisition *acquisition) {
   char text[REASON_MAX], path[REASON_MAX];
   push_of_hold(L, "gone", acquisition);
@@ -82,10 +83,11 @@ static void push_session(lua_State *L, int64_t session) {
   lua_pushstring(L, text);
 }
 
-/* Pushes "refused", number, code, contenders ahead (-1: at least one), reason
- * or nil. If one of those ahead is known, pushes also the start of its data,
- * whether it holds the lock, and whether its data are longer. With "conflict",
- * the reason is the other node's mode, and its session is the last value. */
+/* Pushes "refused", the number, a code, the number of contenders ahead (-1: at
+ * least one), and a reason or nil. If one of these contenders is known, also
+ * pushes the start of its data, whether it holds the lock, and whether its data
+ * are longer. With the code "conflict", the reason is the mode of the other
+ * node, and the last value is that node's session. */
 static int push_refused(lua_State *L, const struct acquisition *acquisition) {
   bool conflict = acquisition->refusal_code == REFUSED_CONFLICT;
   lua_pushliteral(L, "refused");
@@ -105,7 +107,7 @@ static int push_refused(lua_State *L, const struct acquisition *acquisition) {
   return 9;
 }
 
-/* Pushes "answered" and the number. If the wait has failed, pushes also a code,
+/* Pushes "answered" and the number. If the wait has failed, also pushes a code,
  * and a reason or nil. */
 static int push_awaited(lua_State *L, const struct await *await) {
   push_numbered(L, "answered", await->number);
@@ -119,7 +121,7 @@ static int push_awaited(lua_State *L, const struct await *await) {
 }
 
 /* Pushes "failed" and a code. If the servers require other credentials, or TLS
- * was refused, pushes also a text. */
+ * was refused, also pushes a reason. */
 static int push_failure(lua_State *L, int failure) {
   lua_pushliteral(L, "failed");
   lua_pushstring(L, failure == CLIENT_NO_ADDRESS ? "disconnected" : "auth");
@@ -172,9 +174,9 @@ static int push_message(lua_State *L, const struct core *core,
   }
 }
 
-/* Finishes the first event. A message with a subject is dropped later if a call
- * is still reading it. Other messages are not read any more, so they can be
- * sent again at once. */
+/* Finishes the first event: removes its message and lets it be sent again. If a
+ * call still pushes an event, a message with a subject is dropped later,
+ * because that call can still read the subject. */
 static void finish_first(struct core *core, struct events *events) {
   struct message *message = events->pending;
   events->pending = message->next;
@@ -186,7 +188,8 @@ static void finish_first(struct core *core, struct events *events) {
   }
 }
 
-/* Drops the finished messages when the outermost call has ended. */
+/* Drops the finished messages, and the core that was left. Called after the
+ * outermost call that pushes an event. */
 static void give_back(struct core *core, struct events *events) {
   struct message *spent = events->spent;
   events->spent = NULL;
@@ -194,7 +197,7 @@ static void give_back(struct core *core, struct events *events) {
     struct message *message = spent;
     spent = message->next;
     if (events->left)
-      message_drop(message); /* its queue is gone */
+      message_drop(message); /* the channel is closed */
     else
       core_event_done(core, message);
   }
@@ -202,7 +205,8 @@ static void give_back(struct core *core, struct events *events) {
   events->left = NULL;
 }
 
-/* Returns whether there is an event. */
+/* Returns whether there is an event to push. Takes more from the core if
+ * needed. */
 static bool find_event(struct core *core, struct events *events,
                        bool host_read) {
   for (;;) {
@@ -228,7 +232,8 @@ struct telling {
   struct events *events;
 };
 
-/* Pushes the first event. Runs in protected mode. */
+/* Pushes the first event. Called in protected mode, because it can raise an
+ * error. */
 static int push_first(lua_State *L) {
   const struct telling *telling = lua_touserdata(L, 1);
   struct events *events = telling->events;
@@ -236,7 +241,7 @@ static int push_first(lua_State *L) {
   return push_message(L, telling->core, events->pending);
 }
 
-/* Pushes the first event. Returns false if there was an error, which is on the
+/* Pushes the first event. Returns false after an error, which it leaves on the
  * top of the stack. */
 static bool tell(lua_State *L, struct core *core, struct events *events) {
   struct telling telling = {core, events};
@@ -256,8 +261,8 @@ int binding_push_event(lua_State *L, struct core *const *core,
     if (!*core || !find_event(*core, events, host_read)) return 0;
     unsigned noted = events->noted;
     if (!tell(L, *core, events)) return lua_error(L);
-    /* A finalizer may have read and noted the event meanwhile: then pushes the
-     * next one. */
+    /* A finalizer may have read and finished the event meanwhile. Then the loop
+     * pushes the next one. */
     if (*core && events->noted == noted) return lua_gettop(L) - base;
   }
 }

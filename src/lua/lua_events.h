@@ -6,32 +6,35 @@
 
 #pragma GCC visibility push(hidden)
 
-/* The events that were taken from the core and are not yet noted by Lua. */
+/* The events that were taken from the core but not finished. The Lua layer
+ * finishes ("notes") an event when it has stored it: see session:noted. */
 struct events {
   struct message *pending;
   enum session_state states[16]; /* recent states of the session */
   int state_count, state_next;
-  bool ended; /* EVENT_CLOSED was noted */
+  bool ended; /* EVENT_CLOSED was finished */
 
-  /* Pushing an event may run a finalizer, which may note that event, take later
-   * events, or leave the session. So nothing that the event refers to is
-   * released before the outermost call has ended. */
-  int telling;           /* nested calls that push an event */
-  unsigned noted;        /* events noted so far */
-  struct message *spent; /* messages to drop then ... */
-  struct core *left;     /* ... and the core to release, unless NULL */
+  /* Pushing an event can run a finalizer, which can finish that event, take
+   * later ones, or leave the session. So memory that the event refers to is
+   * released only after the outermost call that pushes an event. */
+  int telling;           /* depth of nested calls that push an event */
+  unsigned noted;        /* number of events finished so far */
+  struct message *spent; /* messages to drop after these calls */
+  struct core *left;     /* the core to release after them; or NULL */
 };
 
-/* Pushes the next event and returns how many values it has: none if there is no
- * event. It stays the next event until it is noted. `*core` becomes NULL when
- * the session is left. `host_read`: the loop has emptied the pipe. */
+/* Pushes the next event, and returns its number of values: 0 if there is no
+ * event. It stays the next event until binding_note_event. `*core` becomes NULL
+ * when the session is left. `host_read`: the host's loop has read the wake-up's
+ * bytes. */
 int binding_push_event(lua_State *L, struct core *const *core,
                        struct events *events, bool host_read);
 
-/* Finishes the event that was pushed. */
+/* Finishes the event that was pushed, so that the one after it is the next
+ * event. */
 void binding_note_event(struct core *core, struct events *events);
 
-/* Ends the Lua thread's use of the core. Discards the remaining events. */
+/* Ends the Lua thread's use of the core, and discards the remaining events. */
 void binding_leave_events(struct core *core, struct events *events);
 
 #pragma GCC visibility pop

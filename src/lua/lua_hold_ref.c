@@ -1,4 +1,4 @@
-/* The userdata behind a guard: a hold reference of a hold. */
+/* Hold references, the userdata by which guards refer to their hold. */
 #include "lua_hold_ref.h"
 
 #include <math.h>
@@ -71,7 +71,8 @@ void binding_fill_hold_ref(struct hold_ref *hold_ref, struct core *core,
   acquisition->hold_refs++;
 }
 
-/* hold_ref:again([empty]) → another hold reference of the same hold */
+/* hold_ref:again([empty]) → another hold reference of the same hold, which is
+ * created or stored in `empty` */
 static int hold_ref_again(lua_State *L) {
   struct hold_ref *hold_ref = binding_check_hold_ref(L, 1);
   binding_check_process(L, hold_ref->core);
@@ -83,9 +84,9 @@ static int hold_ref_again(lua_State *L) {
   return 1;
 }
 
-/* Releases a hold reference. The last hold reference passes the hold to `next`,
- * if there is one and that is possible, or ends the hold. Returns false if the
- * hold was lost. */
+/* Releases a hold reference. If it was the hold's last one, passes the hold to
+ * `next`, if that is possible, or ends the hold. Returns false if the hold was
+ * lost. */
 static bool give_back(struct hold_ref *hold_ref, bool report,
                       struct hold_ref *next) {
   struct acquisition *acquisition = hold_ref->acquisition;
@@ -117,10 +118,12 @@ static struct hold_ref *next_hold_ref(lua_State *L, int index,
 
 /* hold_ref:release([report [, next]]) → kept, last, passed
  *
- * `kept` is false if the hold was lost, also by the local clock. `last`: this
- * was the last hold reference. `passed`: `next`, which waited in a local queue,
- * has the lock now. `report`: unless the hold was passed on, post "gone" when
- * the node is deleted. Idempotent: another call returns the same values. */
+ * Releases the hold reference, and the hold with its last one. `kept` is false
+ * if the hold was lost, even if only the local clock shows it. `last`: this was
+ * the last hold reference. `passed`: the hold was passed to `next`, which
+ * waited in a local queue. `report`: unless the hold is passed on, "gone" is
+ * posted when the node is deleted. Idempotent: another call returns the same
+ * values. */
 static int hold_ref_release(lua_State *L) {
   struct hold_ref *hold_ref = binding_check_object(L, 1, &hold_ref_type);
   if (hold_ref->core) binding_check_process(L, hold_ref->core);
@@ -156,7 +159,7 @@ static int hold_ref_gc(lua_State *L) {
     step_out(hold_ref);
   } else if (hold_ref->live) {
     bool held = acquisition_said(acquisition) == ACQUISITION_HELD;
-    /* With local_turns, "gone" reports the end to the local waiters. */
+    /* With local_turns, local waiters need "gone": it reports the end. */
     give_back(hold_ref, acquisition->contender.options.local_turns > 0, NULL);
     if (held && hold_ref->last && !hold_ref->core->closed) {
       char text[PATH_MAX_BYTES + 120];
@@ -209,8 +212,8 @@ static int hold_ref_state(lua_State *L) {
   int state = acquisition_state(hold_ref->acquisition, turn);
   if (state == ACQUISITION_HELD && (!hold_ref->live || hold_ref->core->closed))
     state = ACQUISITION_RELEASED;
-  /* Returns "suspended" at the first doubt: no connection, or no valid lease by
-   * the local clock. */
+  /* A hold counts as "suspended" as soon as there is no connection, or no valid
+   * lease by the local clock. */
   if (state == ACQUISITION_HELD &&
       (hold_ref->core->proof.state != SESSION_CONNECTED ||
        !acquisition_is_held(hold_ref->acquisition, turn)))
@@ -222,7 +225,8 @@ static int hold_ref_state(lua_State *L) {
   return 1;
 }
 
-/* hold_ref:reason() → why the hold was lost, if the loss was reported */
+/* hold_ref:reason() → the reason of a loss that is recorded already, such as
+ * "node_deleted", or nil */
 static int hold_ref_reason(lua_State *L) {
   const struct hold_ref *hold_ref = binding_check_hold_ref(L, 1);
   binding_check_process(L, hold_ref->core);
@@ -232,8 +236,8 @@ static int hold_ref_reason(lua_State *L) {
   return 1;
 }
 
-/* hold_ref:find_loss() → why the hold is lost; reports a loss by the local
- * clock */
+/* hold_ref:find_loss() → why the hold is lost, or nil; also records a loss that
+ * only the local clock shows */
 static int hold_ref_find_loss(lua_State *L) {
   const struct hold_ref *hold_ref = binding_check_hold_ref(L, 1);
   binding_check_process(L, hold_ref->core);
@@ -270,7 +274,7 @@ static int hold_ref_token_number(lua_State *L) {
   return 1;
 }
 
-/* hold_ref:node() → the node's path, without the chroot */
+/* hold_ref:node() → the path of the hold's node, without the chroot */
 static int hold_ref_node(lua_State *L) {
   struct acquisition *acquisition = granted_acquisition(L);
   lua_pushfstring(L, "%s/%s", acquisition->path + acquisition->prefix,
@@ -278,15 +282,15 @@ static int hold_ref_node(lua_State *L) {
   return 1;
 }
 
-/* Returns the hold reference if it waits in a local queue or has an
- * acquisition; otherwise raises an error. */
+/* Returns the hold reference at index 1. Raises an error if it is empty: it
+ * neither has an acquisition nor waits in a local queue. */
 static struct hold_ref *asking_hold_ref(lua_State *L) {
   struct hold_ref *hold_ref = binding_check_object(L, 1, &hold_ref_type);
   if (!hold_ref->core) luaL_error(L, "zklock: this hold reference is empty");
   return hold_ref;
 }
 
-/* hold_ref:number() → the number of its hold or wait in events */
+/* hold_ref:number() → the number of its turn, or of its wait, in events */
 static int hold_ref_number(lua_State *L) {
   lua_pushnumber(L, (lua_Number)asking_hold_ref(L)->turn.number);
   return 1;
@@ -301,8 +305,9 @@ static int hold_ref_root(lua_State *L) {
   return 1;
 }
 
-/* hold_ref:is_overdue() → whether its deadline has passed; if not, "alarm"
- * reports when it passes */
+/* hold_ref:is_overdue() → whether the deadline of its wait has passed
+ *
+ * If not, requests the event "alarm" for when it passes. */
 static int hold_ref_is_overdue(lua_State *L) {
   const struct hold_ref *hold_ref = asking_hold_ref(L);
   binding_check_process(L, hold_ref->core);
@@ -317,21 +322,22 @@ static int push_seconds(lua_State *L, int64_t duration) {
   return 1;
 }
 
-/* hold_ref:take() → how long the user has waited for the hold. The hold time
- * starts now. */
+/* hold_ref:take() → the seconds that the user has waited for the hold
+ *
+ * From now on, hold_ref:held counts the time. */
 static int hold_ref_take(lua_State *L) {
   struct turn *turn = &binding_check_granted(L, 1)->turn;
   turn->taken = clock_now();
   return push_seconds(L, turn->taken - turn->asked);
 }
 
-/* hold_ref:waited() → seconds since the hold was requested */
+/* hold_ref:waited() → the seconds since the hold was requested */
 static int hold_ref_waited(lua_State *L) {
   return push_seconds(L, clock_now() - asking_hold_ref(L)->turn.asked);
 }
 
-/* hold_ref:held() → seconds since the user got the hold, and its mode, as
- * `contenders` returns it */
+/* hold_ref:held() → the seconds since hold_ref:take, and the hold's mode as
+ * contenders() returns it */
 static int hold_ref_held(lua_State *L) {
   /* The names of the modes, in the order of enum kind (rule.h). */
   static const char *const modes[] = {"mutex",  "read",   "write",
@@ -342,8 +348,10 @@ static int hold_ref_held(lua_State *L) {
   return 2;
 }
 
-/* hold_ref:watch(): watches the hold's node soon. Only a granted acquisition
- * has a node, and before the grant the message may still be in use. */
+/* hold_ref:watch() → nothing
+ *
+ * Watches the hold's node from now on. Does nothing before the grant: then
+ * there is no node, and the slot for this command can still be in use. */
 static int hold_ref_watch(lua_State *L) {
   struct hold_ref *hold_ref = binding_check_hold_ref(L, 1);
   binding_check_process(L, hold_ref->core);

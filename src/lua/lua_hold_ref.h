@@ -1,4 +1,4 @@
-/* A hold reference: each guard of a hold has one. */
+/* A hold reference: the userdata by which a guard refers to its hold. */
 #ifndef ZKLOCK_LUA_HOLD_REF_H
 #define ZKLOCK_LUA_HOLD_REF_H
 
@@ -6,38 +6,38 @@
 
 #pragma GCC visibility push(hidden)
 
-/* An acquisition is released with its last hold reference. A hold reference is
- * created empty, in a place that ensures its release, and filled later: a hook
- * may raise an error as soon as the creating function has returned. Before it
- * has an acquisition, it may wait in a local queue for the acquisition of
- * another hold reference. */
+/* An acquisition is released with its last hold reference. The creator first
+ * stores an empty hold reference where its release is ensured, and fills it
+ * afterwards. Otherwise a debug hook that raises an error between the two would
+ * leak the acquisition. A hold reference without an acquisition can wait in a
+ * local queue for the acquisition of another one. */
 struct hold_ref {
   struct core *core;               /* NULL: empty */
-  struct acquisition *acquisition; /* NULL: empty, or waits in a local queue */
+  struct acquisition *acquisition; /* NULL: empty, or in a local queue */
   struct turn turn;
-  bool live;   /* the hold reference counts */
-  bool kept;   /* the hold was provable when it was released */
-  bool last;   /* it was the last hold reference */
-  bool passed; /* its acquisition was passed to another hold reference */
-  bool dead;   /* collected: it must not be filled any more */
+  bool live;   /* it was filled or queued, and not released */
+  bool kept;   /* the hold was not lost before its release */
+  bool last;   /* it was the hold's last hold reference */
+  bool passed; /* its release passed the hold to another one */
+  bool dead;   /* finalized: it must not be filled any more */
 };
 
 /* hold() → an empty hold reference */
 int binding_new_hold_ref(lua_State *L);
 /* Returns the hold reference at `index`. Raises an error if it has no
- * acquisition yet, as in a local queue. */
+ * acquisition, because it is empty or waits in a local queue. */
 struct hold_ref *binding_check_hold_ref(lua_State *L, int index);
-/* Returns the hold reference at `index` if it was ever granted, or raises an
- * error. */
+/* Returns the hold reference at `index`. Raises an error if its lock was never
+ * granted. */
 struct hold_ref *binding_check_granted(lua_State *L, int index);
-/* Returns the hold reference at `index` if it is empty or waits in a local
- * queue, or a new one. Leaves it on the top of the stack. */
+/* Pushes and returns the hold reference at `index`, which must be empty or in a
+ * local queue. If there is none at `index`, pushes and returns a new one. */
 struct hold_ref *binding_vacant_hold_ref(lua_State *L, int index);
-/* Puts an empty hold reference into a local queue. */
+/* Makes an empty hold reference wait in a local queue, until the deadline. */
 void binding_stand_hold_ref(struct hold_ref *hold_ref, struct core *core,
                             int64_t deadline);
-/* Fills a hold reference with the acquisition and takes over the caller's
- * reference. */
+/* Stores the acquisition in the hold reference, and takes over the caller's
+ * reference to the acquisition. */
 void binding_fill_hold_ref(struct hold_ref *hold_ref, struct core *core,
                            struct acquisition *acquisition);
 

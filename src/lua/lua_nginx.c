@@ -1,8 +1,9 @@
-/* The C part of the nginx adapter: the socket that wakes nginx, and the
- * requests, which report their end.
+/* The C part of the nginx adapter: the socket that wakes nginx, and the records
+ * of nginx requests, which report a request's end.
  *
  * This uses no header of nginx or its Lua module. Functions are looked up by
- * name. The adapter works without those that are missing. */
+ * name in the running program. The adapter works without those that are
+ * missing. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
@@ -14,7 +15,9 @@
 
 static const struct object_type request_type = {"zklock.request"};
 
-/* session:open_socket() → the path to connect to, or nil, message */
+/* session:open_socket() → the path to connect to, or nil, message
+ *
+ * Opens the Unix socket to which nginx then connects: see nginx_socket.h. */
 static int open_socket(lua_State *L) {
   struct core *core = binding_check_session(L);
   if (!nginx_socket_open(&core->nginx_socket)) {
@@ -28,7 +31,8 @@ static int open_socket(lua_State *L) {
 
 /* session:accept_socket() → true, or nil, message
  *
- * From then on, events are signalled to the host that has connected. */
+ * Accepts nginx's connection. From then on, the session signals its events on
+ * that connection. */
 static int accept_socket(lua_State *L) {
   struct core *core = binding_check_session(L);
   int fd = nginx_socket_accept(&core->nginx_socket);
@@ -41,7 +45,7 @@ static int accept_socket(lua_State *L) {
   return 1;
 }
 
-/* As in nginx's ngx_http_request.h, where it is unchanged since 2006. */
+/* ngx_http_cleanup_t of nginx's ngx_http_request.h, unchanged since 2006. */
 struct cleanup {
   void (*handler)(void *data);
   void *data;
@@ -50,8 +54,9 @@ struct cleanup {
 
 static struct {
   struct cleanup *(*add)(void *request, size_t size);
-  void *(*request_of)(lua_State *L);    /* in OpenResty's LuaJIT */
-  void **(*coroutine_of)(lua_State *L); /* in OpenResty's LuaJIT */
+  /* These two exist in OpenResty's LuaJIT only. */
+  void *(*request_of)(lua_State *L);
+  void **(*coroutine_of)(lua_State *L);
 } host;
 
 static void find(const char *name, void *function) {
@@ -70,7 +75,7 @@ static void *running_request(lua_State *L) {
   return host.request_of ? host.request_of(L) : NULL;
 }
 
-/* Returns whether this is the thread that the request began with.
+/* Returns whether L is the thread that the nginx request began with.
  * lua-nginx-module describes a coroutine by { data, the coroutine, the
  * description of its parent, … }. */
 static bool is_entry(lua_State *L) {
@@ -81,8 +86,9 @@ static bool is_entry(lua_State *L) {
   return coroutine && coroutine[1] == L && !coroutine[2];
 }
 
-/* running() → the current nginx request as light userdata, and whether this is
- * its entry thread; nil if there is none or it is unknown */
+/* running() → the current nginx request as light userdata, and whether this
+ * thread is the one that the request began with; nil if there is no known
+ * request */
 int binding_running(lua_State *L) {
   void *request = running_request(L);
   if (!request) return 0;
@@ -98,8 +104,8 @@ static struct nginx_request *check_request(lua_State *L) {
   return *box;
 }
 
-/* session:request() → the current request, which will report its end, and its
- * number; nil if that is not possible */
+/* session:request() → the record of the current nginx request, and its number;
+ * nil if there is no request or nginx cannot report its end */
 static int new_request(lua_State *L) {
   binding_check_session(L);
   void *running = running_request(L);
@@ -121,9 +127,9 @@ static int new_request(lua_State *L) {
   return 2;
 }
 
-/* session:requests(want_ends) → the number of unfinished requests
+/* session:requests(want_ends) → the number of unfinished nginx requests
  *
- * `want_ends`: each of them shall post an event at its end, even if no wait or
+ * `want_ends`: each of these must post an event at its end, even if no wait or
  * hold ends with it. */
 static int count_requests(lua_State *L) {
   struct core *core = binding_check_session(L);
@@ -137,7 +143,10 @@ static int request_has_ended(lua_State *L) {
   return 1;
 }
 
-/* request:mark(wanted): notes whether a wait or hold ends with the request */
+/* request:mark(wanted) → nothing
+ *
+ * Sets whether the request posts an event at its end, because a wait or hold
+ * must end with it. */
 static int request_mark(lua_State *L) {
   check_request(L)->wanted = lua_toboolean(L, 2);
   return 0;

@@ -1,8 +1,8 @@
-/* The session's userdata: opening, events, closing.
+/* The userdata of a session: opens and closes it, and returns its events.
  *
  * A session is created closed and then opened. So if opening raises an error,
- * its __gc can still handle the value. Only session:wait waits for the network:
- * the `poll` loop uses it. */
+ * the finalizer can still close the session. Only session:wait waits for the
+ * network: the `poll` loop uses it. */
 #include "lua_session.h"
 
 #include <poll.h>
@@ -15,9 +15,9 @@
 #include "lua_settings.h"
 
 struct session_box {
-  struct core *core; /* NULL: closed and left */
+  struct core *core; /* NULL: not open, or left */
   struct events events;
-  bool dead; /* collected: it must not be opened again */
+  bool dead; /* finalized: it must not be opened again */
 };
 
 const struct object_type session_type = {"zklock.session"};
@@ -45,9 +45,10 @@ int binding_new_session(lua_State *L) {
   return 1;
 }
 
-/* open({ hosts =, … (lua_settings.h) } [, session]) → session
+/* open({ hosts =, … (lua_settings.h) } [, session]) → session, or nil, message
  *
- * Reading the table may run Lua code, which may open the same session. */
+ * Opens the session, or a new one. The session is checked after the table was
+ * read: that can run Lua code, which could open the same session. */
 int binding_open_session(lua_State *L) {
   luaL_checktype(L, 1, LUA_TTABLE);
   lua_settop(L, 2);
@@ -72,15 +73,20 @@ int binding_open_session(lua_State *L) {
   return 1;
 }
 
-/* session:next([host_read]) → kind, …: the next event, or nil. It stays the
- * next event until noted() is called. */
+/* session:next([host_read]) → the kind and the values of the next event, or
+ * nothing
+ *
+ * It stays the next event until noted() is called. `host_read`: the host's loop
+ * has read the bytes of the wake-up. */
 static int session_next(lua_State *L) {
   struct session_box *box = check_session(L);
   return binding_push_event(L, &box->core, &box->events, lua_toboolean(L, 2));
 }
 
-/* session:noted([queue, item]): appends the item to the queue and finishes the
- * event that next() has returned, in one step. */
+/* session:noted([queue, item]) → nothing
+ *
+ * Appends the item to the queue and finishes the event that next() has
+ * returned. As one call, this cannot be interrupted between the two. */
 static int session_noted(lua_State *L) {
   struct session_box *box = check_session(L);
   if (!lua_isnoneornil(L, 3)) {
@@ -92,15 +98,17 @@ static int session_noted(lua_State *L) {
   return 0;
 }
 
-/* session:is_behind() → whether an event was taken from the core and is not
- * noted yet */
+/* session:is_behind() → whether an event was taken from the core but is not
+ * finished by noted() yet */
 static int session_is_behind(lua_State *L) {
   lua_pushboolean(L, check_session(L)->events.pending != NULL);
   return 1;
 }
 
-/* session:wait(seconds|nil): blocks until there may be an event. Returns early
- * after a signal, so that the Lua hook of its handler can run. */
+/* session:wait(seconds|nil) → whether the descriptor is readable
+ *
+ * Blocks until there may be an event, or until the time has passed. Returns
+ * early after a signal, so that the Lua hook of its handler can run. */
 static int session_wait(lua_State *L) {
   const struct core *core = binding_check_session(L);
   struct pollfd fd = {.fd = core->channel.lua.read_fd, .events = POLLIN};
@@ -149,15 +157,17 @@ static void set_integer(lua_State *L, const char *key, uint64_t value) {
   lua_setfield(L, -2, key);
 }
 
-/* Reads all values before it pushes any: see lua_binding.h. */
+/* session:stats() → a table of counters
+ *
+ * Reads all values before it pushes any: see lua_binding.h. */
 static int session_stats(lua_State *L) {
   const struct core *core = binding_check_session(L);
   const struct counters *counters = session_counters(&core->session);
 #define X(name) uint64_t name = counters->name;
   SESSION_COUNTERS(X)
 #undef X
-  /* A hold that Lua has released does not count, even if the release is
-   * unfinished. */
+  /* A hold that Lua has released does not count, even if the server has not
+   * deleted its node yet. */
   int holding = core->closed ? 0 : core->proof.held;
   grants += core->turns;
   waiting += core->standing;
@@ -183,7 +193,7 @@ static int session_stats(lua_State *L) {
   return 1;
 }
 
-/* session:lease() → the seconds for which a hold could be proved without a
+/* session:lease() → for how many seconds a hold stays proved without another
  * reply from a server */
 static int session_lease_(lua_State *L) {
   const struct core *core = binding_check_session(L);
@@ -204,7 +214,8 @@ static void leave(struct session_box *box) {
   binding_leave_events(core, &box->events);
 }
 
-/* session:close() begins to close; session:leave() ends the use of the fd. */
+/* session:close() begins to close the session. session:leave() also ends the
+ * use of its descriptor. */
 static int session_close_(lua_State *L) {
   struct session_box *box = check_session(L);
   if (box->core) core_close(box->core);
@@ -221,7 +232,7 @@ static int session_leave(lua_State *L) {
 static int session_gc(lua_State *L) {
   struct session_box *box = binding_test_object(L, 1, &session_type);
   if (box) box->dead = true;
-  /* In a child of fork the session belongs to the parent, and is not
+  /* In a child of fork, the session belongs to the parent and is not
    * touched. */
   if (!box || !box->core || box->core->owner != process_id()) return 0;
   core_close(box->core);

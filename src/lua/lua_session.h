@@ -1,4 +1,4 @@
-/* The session's userdata. */
+/* The userdata of a session. */
 #ifndef ZKLOCK_LUA_SESSION_H
 #define ZKLOCK_LUA_SESSION_H
 
@@ -8,11 +8,12 @@
 
 extern const struct object_type session_type;
 
-/* Returns the core of the open session at index 1. It is valid until the next
- * allocation. */
+/* Returns the core of the session at index 1, until the next allocation. Raises
+ * an error if the session was left or belongs to another process. */
 struct core *binding_check_session(lua_State *L);
-/* Does the same, but raises an error if the session has begun to close. Until
- * then the core answers each request. */
+/* Returns the core as binding_check_session does, but also raises an error if
+ * the session has begun to close: then the core would not answer a new
+ * request. */
 struct core *binding_check_open(lua_State *L);
 
 /* session() → a closed session, for open() */

@@ -9,7 +9,7 @@
 
 static const struct object_type settings_type = {"zklock.settings"};
 
-/* A userdata owns the settings while errors may still be raised. */
+/* The userdata that owns the settings while errors can still be raised. */
 struct settings_box {
   struct settings *settings;
 };
@@ -26,7 +26,7 @@ static char *copy_field(lua_State *L, int index, const char *name,
   return copy;
 }
 
-/* Pushes the list, if there is one. Returns its length. */
+/* Pushes the list in a field, or nil. Returns its length; 0: there is none. */
 static int push_list(lua_State *L, int index, const char *name) {
   lua_getfield(L, index, name);
   if (lua_isnil(L, -1)) return 0;
@@ -72,7 +72,8 @@ static bool read_acl(lua_State *L, int index, struct settings *settings) {
   return true;
 }
 
-/* Returns false if there is no memory. A missing field stays NULL. */
+/* Copies the string in a field to `*copy`, if there is one. Returns false if
+ * there is no memory. */
 static bool copy_opt_field(lua_State *L, int index, const char *name,
                            char **copy) {
   lua_getfield(L, index, name);
@@ -82,8 +83,8 @@ static bool copy_opt_field(lua_State *L, int index, const char *name,
   return !is_there || *copy;
 }
 
-/* Returns the functions of the module for TLS, or raises an error. The module
- * may be of another version of zklock. */
+/* Returns the functions of the module zklock.tls. Raises an error if that
+ * module has another version than this one. */
 static const struct tls_module *check_module(lua_State *L, int index) {
   lua_getfield(L, index, "module");
   const struct tls_module *const *box = luaL_checkudata(L, -1, TLS_MODULE_TYPE);
@@ -127,8 +128,8 @@ static void read_times(lua_State *L, int index, struct settings *settings) {
     int min_ms = binding_to_int(luaL_checknumber(L, -1) * 1000);
     settings->min_session_timeout_ms = min_ms > 0 ? min_ms : 1;
   }
-  lua_getfield(L, index, "tick_time"); /* rounded up; the timeout is rounded
-                                          down */
+  /* The tick time is rounded up; both session timeouts are rounded down. */
+  lua_getfield(L, index, "tick_time");
   if (!lua_isnil(L, -1))
     settings->tick_time_ms =
         binding_to_int(luaL_checknumber(L, -1) * 1000 + 0.999);

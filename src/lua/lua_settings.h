@@ -7,10 +7,10 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Reads { hosts =, session_timeout =, min_session_timeout =, tick_time =, auth
- * =, acl =, tls =, log = } at `index`, or raises an error. Leaves a userdata on
- * the stack, which frees the settings. A caller that takes the settings sets
- * the pointer to NULL. */
+/* Reads the table { hosts =, session_timeout =, min_session_timeout =,
+ * tick_time =, auth =, acl =, tls =, log = } at `index`, or raises an error.
+ * Pushes a userdata that frees the settings. A caller that takes the settings
+ * over sets the pointer to NULL. */
 struct settings **binding_read_settings(lua_State *L, int index);
 
 void binding_register_settings(lua_State *L);

@@ -1,5 +1,5 @@
-/* Interprets a list of contenders: their order, and which of them hold the
- * lock, by the rules of the protocol. */
+/* Finds out in which order the contenders of a list are served, and which of
+ * them hold the lock, by the rules of the protocol. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,20 +10,21 @@ enum { ROLES = ROLE_MEMBER + 1 };
 
 enum row_directory { AT_PATH, AT_LOCKS, AT_PERMITS };
 
-/* A contender in the list. Its strings belong to the table, and stay valid
- * because no Lua code runs meanwhile. */
+/* A contender in the list. Its strings belong to the contender's Lua table.
+ * They stay valid because no Lua code runs meanwhile. */
 struct row {
-  int index; /* in the table */
+  int index; /* index of its table in the list */
   enum row_directory directory;
   enum role role;
   int32_t sequence;
-  bool owned; /* owned by a session: otherwise it holds nothing */
+  bool owned; /* a session owns it; otherwise it holds nothing */
   const char *name, *token, *session;
 };
 
-/* Returns a string that the table itself holds. A string from a metamethod or a
- * converted number could be collected. Returns `unknown` for a missing field,
- * unless it is NULL. */
+/* Returns the string in a field of the table on the top of the stack. If the
+ * field is missing, returns `unknown`, or raises an error if that is NULL.
+ * Ignores metamethods and converts no numbers: the table would not hold such a
+ * string, so it could be collected. */
 static const char *text_field(lua_State *L, const char *key,
                               const char *unknown) {
   lua_pushstring(L, key);
@@ -44,12 +45,13 @@ static bool is_below(const char *node, const char *directory) {
          node[length] == '/';
 }
 
-/* The values for a node that this session may not read: no session has this id,
- * and the token sorts after all others. */
+/* The values for a node that this session is not allowed to read. No session
+ * has this id, and the token sorts after all others. */
 #define UNKNOWN_SESSION "?"
 #define UNKNOWN_TOKEN "~"
 
-/* Reads the table on the top of the stack. */
+/* Fills the row from the table on the top of the stack, which is at `index` in
+ * the list. */
 static void read_row(lua_State *L, struct row *row, int index) {
   luaL_checktype(L, -1, LUA_TTABLE);
   const char *node = text_field(L, "node", NULL);
@@ -93,7 +95,8 @@ static void append(struct listing *listing, const struct row *row) {
   if (row->sequence < 0) listing->wrapped = true;
 }
 
-/* Returns whether the sequence numbers show the order. */
+/* Returns whether the contenders' order can be seen from their sequence
+ * numbers. */
 static bool is_ordered(struct listing *listing, const struct row *rows, int n) {
   listing->count = 0;
   listing->wrapped = false;
@@ -103,10 +106,10 @@ static bool is_ordered(struct listing *listing, const struct row *rows, int n) {
   return true;
 }
 
-/* Replaces the sequence numbers by ones that show the order: the index of the
- * first row with the same number. A downgraded reader has the number of its
- * writer and keeps it. `by_number` has room for all rows; they may all have the
- * same number. */
+/* Replaces the sequence numbers of sorted rows by ones that show the order: the
+ * index of the first row with the same number. A downgraded reader has the
+ * number of its writer and keeps it. `by_number` must have room for all
+ * rows. */
 static void renumber(struct row *rows, struct row **by_number, int n) {
   for (int i = 0; i < n; i++) by_number[i] = &rows[i];
   /* NOLINTNEXTLINE(bugprone-sizeof-expression): it is pointers that move */
@@ -120,7 +123,9 @@ static void renumber(struct row *rows, struct row **by_number, int n) {
   }
 }
 
-/* Sorts the rows. Returns whether their sequence numbers show the order. */
+/* Sorts the rows in the order of the queue. Returns whether their sequence
+ * numbers show that order. If not, sorts them by token and replaces the
+ * numbers. */
 static bool sort(struct listing *listing, struct row *rows,
                  struct row **by_number, int n) {
   qsort(rows, (size_t)n, sizeof *rows, by_sequence);
@@ -134,8 +139,9 @@ static bool is_known(const struct row *row) {
   return strcmp(row->session, UNKNOWN_SESSION) != 0;
 }
 
-/* Returns the session that is first in locks/. It may own a permit but still be
- * waiting with it. Returns "" if that node may not be read. */
+/* Returns the session of the first node in locks/, or "" if there is none or it
+ * is not allowed to be read. That session can own a permit but still be waiting
+ * with it. */
 static const char *inside(const struct row *rows, int n) {
   for (int i = 0; i < n; i++)
     if (rows[i].directory == AT_LOCKS)
@@ -143,10 +149,10 @@ static const char *inside(const struct row *rows, int n) {
   return "";
 }
 
-/* The contender of each role with the least number so far, among the rows in
- * the path's own directory, in order. A contender that is not behind any of
- * these is behind none. So the rule takes as long for a thousand rows as for
- * one. */
+/* For each role, the contender with the least number among the rows so far, in
+ * the path's own directory. A row that is behind none of these contenders is
+ * behind no row at all. So the rule takes constant time per row, however many
+ * there are. */
 struct front {
   struct entry least[ROLES];
   bool any[ROLES];
@@ -179,8 +185,10 @@ static bool holds(struct front *front, const struct row *row,
   return is_holder;
 }
 
-/* survey(rows) → the rows in order, each with `holds`, and whether their
- * numbers show that order. Reads their `node`, `token` and `session`. */
+/* survey(rows) → the rows in the order of the queue, each with `holds`, and
+ * whether their sequence numbers show that order
+ *
+ * Reads the fields `node`, `token` and `session` of each row. */
 int binding_survey(lua_State *L) {
   luaL_checktype(L, 1, LUA_TTABLE);
   lua_settop(L, 1);

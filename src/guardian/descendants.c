@@ -11,7 +11,7 @@
 struct process {
   pid_t pid, parent, group;
   bool below; /* a descendant of the ancestor */
-  bool ended; /* its first thread has ended; others may run */
+  bool ended; /* its first thread has ended; others can run */
 };
 
 /* Reads "pid (name) state parent group …" from /proc/PID/stat. The name can
@@ -110,7 +110,7 @@ bool descendants_signal(pid_t ancestor, pid_t group, int number) {
   for (int i = 0; i < n; i++) {
     bool is_member = group > 0 && all[i].group == group;
     if (all[i].pid == 0 || !(is_member || all[i].below)) continue;
-    /* The group has received the signal already. */
+    /* Members of the group have received the signal already: 0 sends none. */
     bool failed = kill(all[i].pid, is_member ? 0 : number) < 0;
     if (failed && errno == EPERM && !all[i].ended) refused = true;
   }

@@ -20,7 +20,7 @@
 #include <sys/prctl.h>
 #endif
 
-/* Exit codes: one of zklock's own, and two that shells use. */
+/* Exit codes: LOST is zklock's own; shells use the other two. */
 enum { LOST = 76, NOT_EXECUTABLE = 126, NOT_FOUND = 127 };
 
 static const int64_t NEVER = INT64_MAX, MILLISECOND = 1000000;
@@ -78,7 +78,7 @@ static void tell(struct guardian *guardian, const char *format, ...) {
   if (size >= (int)sizeof line) line[(size = sizeof line - 1) - 1] = '\n';
   if (guardian->channel >= 0 &&
       send(guardian->channel, line, (size_t)size, MSG_NOSIGNAL) < 0) {
-    /* The peer is gone: reading the channel shows that, too. */
+    /* The peer is gone. The next read from the channel notices this, too. */
   }
 }
 
@@ -134,7 +134,8 @@ static void begin(struct guardian *guardian, const char *token) {
     tell(guardian, "started %d\n", (int)guardian->command);
     return;
   }
-  /* A missing interpreter of a script does not count as a missing command. */
+  /* The command counts as found if it is a script whose interpreter is
+   * missing. */
   bool found = problem != ENOENT ||
                (strchr(words[0], '/') && access(words[0], F_OK) == 0);
   tell(guardian, "failed %d %s\n", found ? NOT_EXECUTABLE : NOT_FOUND,

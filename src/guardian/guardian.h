@@ -54,10 +54,10 @@
 
 struct plan {
   char **words;       /* of the command, ended by NULL */
-  const char *path;   /* for its environment */
-  const char *holder; /* for its environment */
+  const char *path;   /* the command's ZKLOCK_PATH */
+  const char *holder; /* the command's ZKLOCK_HOLDER */
   int64_t grace;      /* nanoseconds between TERM and KILL */
-  int64_t max_hold;   /* INT64_MAX: no limit */
+  int64_t max_hold;   /* INT64_MAX means no limit */
 };
 
 /* Forks a guardian, and prepares this process, `zklock run`, for the guardian's

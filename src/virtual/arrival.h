@@ -1,5 +1,5 @@
-/* Messages that have reached a client, and that the client has not read yet.
- * They are copies, in order. */
+/* Messages that have reached a client, but that the client has not read yet:
+ * copies, in the order of arrival. */
 #ifndef ZKLOCK_VIRTUAL_ARRIVAL_H
 #define ZKLOCK_VIRTUAL_ARRIVAL_H
 

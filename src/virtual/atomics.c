@@ -11,7 +11,8 @@
 
 #include "schedule.h"
 
-/* These functions themselves must not be instrumented. */
+/* The compiler must not instrument these functions, or they would call
+ * themselves. */
 #ifdef __clang__
 #define PLAINLY __attribute__((disable_sanitizer_instrumentation))
 #else

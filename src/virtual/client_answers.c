@@ -1,5 +1,5 @@
-/* Replies and events. Calls completions as the library does, and the watcher
- * for events of watched paths. */
+/* Passes replies to completions, as the library does, and passes the events of
+ * watched paths to the watcher. */
 #include <stdlib.h>
 #include <string.h>
 

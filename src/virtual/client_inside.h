@@ -100,7 +100,7 @@ struct watched_paths {
 };
 
 void watched_add(struct watched_paths *paths, const char *path, int kinds);
-/* Returns which of these kinds of watches the path has. */
+/* Returns those of these kinds of watches that the path has. */
 int watched_find(struct watched_paths *paths, const char *path, int kinds);
 void watched_remove(struct watched_paths *paths, const char *path, int kinds);
 void watched_clear(struct watched_paths *paths);

@@ -1,6 +1,7 @@
 /* The connection below a handle. src/io polls a real descriptor: one end of a
- * socket pair, which is readable while an arrival is unread. It can be shut
- * down, duplicated and closed, as a connection to a server can. */
+ * socket pair, which is readable while an arrival is unread. The descriptor can
+ * be shut down, duplicated and closed, like that of a connection to a
+ * server. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>

@@ -11,8 +11,8 @@ static bool is_unusable(const zhandle_t *zh) {
          zh->state == ZOO_AUTH_FAILED_STATE;
 }
 
-/* Returns the code with which the library refuses a call before it asks a
- * server, or ZOK. */
+/* Returns ZOK, or the code with which the library refuses a call without
+ * sending a request. */
 static int refusal(const zhandle_t *zh, const char *path) {
   size_t size = path ? strlen(path) : 0;
   if (is_unusable(zh)) return ZINVALIDSTATE;

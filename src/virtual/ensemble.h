@@ -31,8 +31,8 @@ struct ensemble_settings {
   int observers;          /* how many servers, the last ones, do not vote */
   int64_t epoch_ms;       /* the time of day at time 0 */
   int32_t tick_ms;        /* tickTime */
-  int32_t min_timeout_ms; /* of sessions; 0 means two ticks */
-  int32_t max_timeout_ms; /* 0 means twenty ticks */
+  int32_t min_timeout_ms; /* shortest session timeout; 0 means two ticks */
+  int32_t max_timeout_ms; /* longest session timeout; 0 means twenty ticks */
   /* A leader and a follower give each other up after this many ticks without
    * contact. */
   int32_t sync_limit;
@@ -46,11 +46,11 @@ struct ensemble_settings {
   bool containers;               /* since 3.5 */
   bool ttl;                      /* zookeeper.extendedTypesEnabled */
   bool enforces_quotas;          /* zookeeper.enforceQuota, since 3.7 */
-  int32_t container_interval_ms; /* between searches for empty containers */
-  struct zk_latency client;      /* between a client and a server */
-  struct zk_latency server;      /* between two servers */
-  struct zk_latency disk;        /* to log a transaction */
-  struct zk_latency election;    /* from losing a leader to the next one */
+  int32_t container_interval_ms; /* between two searches for empty containers */
+  struct zk_latency client;      /* of messages between client and server */
+  struct zk_latency server;      /* of messages between two servers */
+  struct zk_latency disk;        /* of logging a transaction */
+  struct zk_latency election;    /* from the loss of a leader to the next */
 };
 
 /* Returns the settings of one standalone server as in Debian 12: version 3.8.0

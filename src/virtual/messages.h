@@ -133,7 +133,8 @@ struct zk_request {
   /* ZK_MULTI: the parts, whose xids are ignored. */
   int part_count;
   const struct zk_request *parts;
-  /* ZK_SET_WATCHES: the newest zxid that the client has seen; its watches. */
+  /* ZK_SET_WATCHES: the newest zxid that the client has seen, and the paths
+   * that it watches. */
   int64_t seen;
   struct zk_strings data_watches, exist_watches, child_watches;
 };

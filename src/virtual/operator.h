@@ -57,11 +57,11 @@ enum link_treatment {
 /* How the servers of a link misbehave. A field of 0 changes nothing. */
 struct zk_manners {
   bool silent; /* servers accept connections, but answer nothing */
-  /* `asks_ms` replaces the timeout that a client requests, `says_ms` the one
-   * that a server grants. */
+  /* `asks_ms` replaces the timeout that a client requests, and `says_ms` the
+   * timeout that a server grants. */
   int32_t asks_ms, says_ms;
   int forgets;  /* how many returning sessions are called expired */
-  bool expires; /* all sessions have expired, new ones too */
+  bool expires; /* all sessions, even new ones, are called expired */
   int drop_at;  /* number of the request that ends its connection */
   /* A connection ends so long after its session is established; -1 means at
    * once. */
@@ -77,15 +77,15 @@ struct zk_manners {
  * Each message to a client is a record; the first record is the handshake. A
  * field of 0 changes nothing. */
 struct zk_tls {
-  int64_t delay; /* of the handshake */
-  int64_t split; /* between the two parts of each record */
+  int64_t delay; /* before the handshake's record */
+  int64_t split; /* time between the two parts of each record */
   /* The number of the record that breaks off in the middle; -1 means that not
    * even the first record begins. The connection is silent from then on. If a
    * connection has already had more records, its next record breaks off. */
   int stops_at;
   int fails_at;    /* in the same way: the number of the alert's record */
   bool is_refusal; /* the alert is about a certificate */
-  char text[200];  /* why the server fails */
+  char text[200];  /* the text of the alert */
 };
 /* Sets the TLS behaviour of a link's servers, until link_heal. */
 void link_secure(struct zk_link *link, const struct zk_tls *tls);
@@ -110,7 +110,7 @@ enum link_sprung {
 };
 
 /* Loses the next reply to a request of this kind, and breaks all connections.
- * New ones are refused until link_heal. */
+ * New connections are refused until link_heal. */
 void link_lose_reply(struct zk_link *link, int kind);
 /* Withholds the next request of one of these kinds from the servers until
  * link_apply_late, and breaks all connections. */

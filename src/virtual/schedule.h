@@ -54,8 +54,9 @@ void schedule_random(void *bytes, size_t size);
 struct schedule_exploration {
   /* A thread hands over at one of so many points; 0 means at none. */
   uint64_t switches;
-  uint64_t stalls; /* one in `stalls` hand-overs stalls the thread; 0: none */
-  int64_t stall;   /* the longest stall, in nanoseconds */
+  /* One in so many hand-overs stalls the thread; 0 means none. */
+  uint64_t stalls;
+  int64_t stall; /* the longest stall, in nanoseconds */
 };
 void schedule_explore(const struct schedule_exploration *exploration);
 

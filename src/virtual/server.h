@@ -13,7 +13,7 @@ void server_reads(struct server *server, struct zk_connection *connection,
                   struct message *message, int64_t now);
 void server_forgets(struct server *server, struct zk_connection *connection);
 
-/* Receives the leader's decision on a client's request. */
+/* Continues a client's hello or request after the leader has answered it. */
 void server_answers(struct server *server, const struct forward *answer,
                     int64_t now);
 struct zk_connection *server_connection(const struct server *server,

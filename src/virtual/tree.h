@@ -57,7 +57,7 @@ struct tree {
   struct undo *undos;
   int undo_count, undo_room;
   bool is_head; /* a leader's tree, with all proposals */
-  bool defers;  /* changes of quotas wait for quota_settle */
+  bool defers;  /* changes of quota counts wait for quota_settle */
   struct quota_change *deferred;
   int deferred_count, deferred_room;
 };

@@ -14,18 +14,18 @@
 --- How to suspend and wake a task.
 ---@class zklock.Adapter
 ---
---- Suspends the running task until `wake(w)`, or for `timeout` seconds (nil: no limit). `wait` may return early.
+--- Suspends the running task until `wake(w)`, or for `timeout` seconds (nil: no limit). `wait` can return early.
 ---@field wait fun(w: table, timeout?: zklock.Seconds)
 ---
 --- Makes the task of this wait runnable. zklock calls `wake` inside `session:step`, or inside another task's `session:close`.
 --- `wake` must not yield, block or raise.
 ---@field wake fun(w: table)
 ---
---- zklock calls it when a first task begins to wait, or a first callback is registered (`_async`, `on_lost`, `on_revoke`). From
---- then on, a separate task must call `session:step` whenever the descriptor is readable. Default: nothing
+--- zklock calls `arm` when a first task begins to wait, or a first callback is registered (`_async`, `on_lost`, `on_revoke`).
+--- From then on, a separate task must call `session:step` whenever the descriptor is readable. Default: nothing
 ---@field arm? fun()
 ---
---- zklock calls it when no task waits and no callback is possible any more. Default: nothing
+--- zklock calls `disarm` when no task waits and no callback is possible any more. Default: nothing
 ---@field disarm? fun()
 ---
 --- Returns a value that identifies the running task, if tasks are not coroutines. Default: the running coroutine
@@ -47,7 +47,7 @@
 --- If true, `wait` blocks the thread and never yields. Default: false
 ---@field blocks? boolean
 ---
---- zklock calls it before it closes the descriptor, perhaps more than once. Default: nothing
+--- zklock calls `close` before it closes the descriptor, perhaps more than once. Default: nothing
 ---@field close? fun()
 
 -- ## Maker of adapters

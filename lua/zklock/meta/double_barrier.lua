@@ -6,9 +6,9 @@
 -- before all have begun to leave. A session can have a thousand members at a path.
 --
 -- If a member stops waiting to enter, for example after a timeout, the other members wait for a replacement. But if the last
--- member arrives at that moment, they can enter without the first. A member that dies inside counts as having left when its
--- session expires. A member that arrives when `n` are inside joins them. If some members have already left, it waits for the next
--- run.
+-- member arrives at that moment, the others can enter without the member that has stopped. A member that dies inside counts as
+-- having left when its session expires. A member that arrives when `n` are inside joins them. If some members have already left,
+-- an arriving member waits for the next run.
 
 --- A double barrier lets `n` members enter together and leave together.
 ---@class zklock.DoubleBarrier

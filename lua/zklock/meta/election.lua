@@ -52,7 +52,8 @@ function election:cancel() end
 ---
 --- If `fn` raises an error, `run` releases the leadership and calls `on_error(problem)`. Without `on_error` it logs the error;
 --- without `log` it raises the error. Then `run` leaves the election for a pause of `backoff` seconds. The pause doubles with
---- each consecutive error, up to `max_backoff`; half of it is jitter. `run` always raises the error of a debug hook (Ctrl-C).
+--- each consecutive error, up to `max_backoff`; half of the pause is jitter. `run` always raises the error of a debug hook
+--- (Ctrl-C).
 ---
 --- `run` waits until `fn` returns, even after a loss or after `election:resign`, when another process can already lead. If `fn`
 --- never returns, the process leads for as long as the hold lasts. With `loop = "poll"`, a blocked `fn` blocks all other tasks.

@@ -2,8 +2,8 @@
 
 -- ## Guard of a multi
 --
--- Each part of a multi has its own token, so its guard has `guard:tokens` in place of `guard:token`, `guard:token_number` and
--- `guard:turn`. It has all other methods of a guard.
+-- Each part of a multi has its own token, so a multi's guard has `guard:tokens` in place of `guard:token`, `guard:token_number`
+-- and `guard:turn`. It has all other methods of a guard.
 
 --- The guard of a multi.
 ---@class zklock.MultiGuard: zklock.AnyGuard

@@ -2,8 +2,8 @@
 
 -- # nginx and OpenResty
 --
--- `local zklock = require "zklock.ngx"`, in nginx's Lua handlers. The module also has `escape` and `unescape`. doc/nginx.md has
--- the details, and examples/nginx/ has complete configurations.
+-- In nginx, load the module with `require "zklock.ngx"`. It also has `escape` and `unescape`. doc/nginx.md has the details, and
+-- examples/nginx/ has complete configurations.
 
 --- What `require "zklock.ngx"` returns.
 ---@class zklock.ngx.Module
@@ -17,7 +17,7 @@ local ngx = {}
 
 --- Returns this worker's session with these hosts and options. The first call begins to connect and returns at once. Later calls
 --- that need the connection wait for it within their own timeout. The master process never opens a session. When a request ends,
---- its waits and holds end at once. If the session was closed, the next call opens another.
+--- its waits and holds end at once. If the session was closed, the next call opens another session.
 ---
 --- Codes: disconnected, unsupported
 ---
@@ -57,8 +57,8 @@ function ngx.cleanup() end
 
 --- Serves the operators' page (doc/metrics.md): an HTML page of the holds and waits of nginx's workers. With `?format=json` the
 --- page is JSON. At `/metrics` below its location, it is Prometheus's text format. With the line `lua_shared_dict zklock 1m;` in
---- the block `http`, the page covers all workers, otherwise only the worker that answers. It shows paths and the data of holders,
---- so let only operators reach it.
+--- the block `http`, the page covers all workers. Without this line, it covers only the worker that answers. It shows paths and
+--- the data of holders, so let only operators reach the page.
 ---
 --- ```nginx
 --- location /zklock {

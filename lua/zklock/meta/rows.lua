@@ -110,7 +110,7 @@
 --- Now: requests that no server has answered yet.
 ---@field in_flight integer
 ---
---- Granted acquisitions: with local turns, without re-entries.
+--- Granted acquisitions, including local turns but not re-entries.
 ---@field grants integer
 ---
 --- Grants that needed only a watch event, the deletion of the predecessor's node, and no request.

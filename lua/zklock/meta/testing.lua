@@ -13,7 +13,7 @@
 ---@class zklock.testing.Module
 local testing = {}
 
---- Starts a ZooKeeper server in this process, or an ensemble of several. It listens on no socket: `zklock.connect` finds it by
+--- Starts a ZooKeeper server in this process, or an ensemble of several. The server uses no socket: `zklock.connect` finds it by
 --- its `hosts`, in this process only.
 ---
 --- ```lua
@@ -183,7 +183,7 @@ function server:contend(path, options) end
 ---@return boolean expired false if the session has expired already, or the servers have no leader
 function server:expire(session) end
 
---- Breaks the connection of a session and refuses new ones, until `server:reconnect`.
+--- Breaks the connection of a session and refuses new connections, until `server:reconnect`.
 ---
 --- ```lua
 --- server:disconnect(session)

@@ -116,7 +116,7 @@
 ---| "mutex" # a mutex or an election, in any layout
 ---| "read" # a reader of a rwlock
 ---| "write" # a writer of a rwlock
----| "permit" # a semaphore's permit, or a waiter for one
+---| "permit" # a holder of a semaphore's permit, or a waiter for a permit
 ---| "unfair" # a mutex with `fair = false`; it has no `sequence`
 ---| "member" # a member of a double barrier, which holds no lock
 
@@ -125,7 +125,7 @@
 --- The severity of a line of the log.
 ---@alias zklock.LogLevel
 ---| "error" # an error in your callback, or a problem that blocks other clients until an operator fixes it
----| "warn" # a problem that an operator should know: no connection, a lost hold, or one that your program can no longer reach
+---| "warn" # a problem that an operator should know: no connection, a lost hold, or a hold that your program can no longer reach
 ---| "info" # information
 
 -- ## Signals

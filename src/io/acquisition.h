@@ -36,7 +36,7 @@ enum acquisition_state {
 enum {
   WORD_STATE = 15,
   WORD_ASKED_FOR = 16, /* another client wants the lock: pass no turn on */
-  WORD_TURN = 32,      /* added for each local turn */
+  WORD_TURN = 32,      /* added to `word` for each local turn */
 };
 
 enum { WAIT_BUCKETS = 28 };
@@ -52,8 +52,8 @@ struct turn {
 /* The facts of a session that prove its holds. */
 struct proof {
   _Atomic int64_t lease_until; /* (a) the lease's end, by the I/O thread */
-  _Atomic int state;           /* (a) enum session_state; see core_find_loss */
-  _Atomic int held;            /* (a) number of acquisitions that are HELD */
+  _Atomic int state; /* (a) the session's state (enum session_state) */
+  _Atomic int held;  /* (a) number of acquisitions that are HELD */
 };
 
 /* A copy of struct blocker (the node ahead), with the data that messages show.
@@ -105,7 +105,7 @@ struct acquisition {
     };
     struct {                          /* in REFUSED */
       enum refusal_code refusal_code; /* (p) */
-      int reason; /* (p) ZooKeeper's code or zklock's; 0: none */
+      int reason; /* (p) code of ZooKeeper or zklock; 0: none */
       int ahead;  /* (p) number of contenders ahead; -1: at least one */
       struct shown_blocker *blocker; /* (p) the node ahead; or NULL */
       struct other_kind other; /* (p) the other node of a REFUSED_CONFLICT */
@@ -159,7 +159,8 @@ bool acquisition_end_hold(struct acquisition *acquisition, int next);
  * thread. */
 enum acquisition_state acquisition_said(const struct acquisition *acquisition);
 enum loss acquisition_said_loss(
-    const struct acquisition *acquisition); /* LOSS_NONE: not lost */
+    const struct acquisition
+        *acquisition); /* returns LOSS_NONE if it was not lost */
 
 /* Functions for the Lua thread. `turn` is the index of a turn. For a turn that
  * is not the current one, the state is ACQUISITION_RELEASED. */
@@ -175,7 +176,8 @@ enum loss acquisition_loss(const struct acquisition *acquisition, int turn);
 /* Returns why the hold has ended by the local clock (lease or max_hold), or
  * LOSS_NONE. Reports only losses that no thread has recorded yet. */
 enum loss acquisition_overdue(const struct acquisition *acquisition, int turn);
-/* Returns whether the lock is provably held at this moment. No I/O. */
+/* Returns whether the lease proves at this moment that the lock is held. Does
+ * no input or output. */
 bool acquisition_is_held(const struct acquisition *acquisition, int turn);
 /* Returns for how many nanoseconds the hold stays proved without another reply
  * from a server; 0: it is not proved now. */

@@ -394,7 +394,7 @@ static void verify(struct ask *ask) {
     return;
   }
   ask->count = 2;
-  ask->pending = 3; /* one more until both are sent */
+  ask->pending = 3; /* one too many, so that no reply ends the ask early */
   ask->requests[0].text = path;
   send_to_verify(ask, &ask->requests[0], path, OP_SYNC, on_answer);
   send_to_verify(ask, &ask->requests[1], path, OP_READ, on_verified);

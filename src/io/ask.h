@@ -37,7 +37,7 @@ struct text {
   size_t size;
 };
 
-/* One request, as the caller describes it. */
+/* A description of one request, from which ask_add makes it. */
 struct asked {
   struct text operation;
   struct text path; /* without the chroot; "/" is the chroot itself */
@@ -57,7 +57,7 @@ struct known {
 struct ask;
 
 struct request {
-  struct op op; /* its owner is this request */
+  struct op op; /* what is sent; `op.owner` is this request */
   struct ask *ask;
   struct nonce *nonce; /* the nonce (nonce.h) that it checks; or NULL */
   char *text;          /* its path, and the other data of `op` */

@@ -151,7 +151,7 @@ bool channel_redirect(struct channel *channel, int fd) {
   channel->redirected |= ok;
   pthread_mutex_unlock(&channel->lock);
   /* The byte for the queued events went to the old pipe, which no loop reads
-   * any more. */
+   * any more. So this writes another one. */
   if (signal) wakeup_signal(&channel->lua);
   return ok;
 }

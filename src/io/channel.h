@@ -61,7 +61,7 @@ struct channel {
   _Atomic bool asleep;   /* (a) a command must wake the I/O thread */
 };
 
-bool channel_open(struct channel *channel); /* false: errno is set */
+bool channel_open(struct channel *channel); /* on false, errno is set */
 /* Drops the messages that are still queued, and closes the channel. No thread
  * is allowed to use it any more. */
 void channel_close(struct channel *channel);

@@ -80,7 +80,7 @@ struct client {
   int64_t rest_until; /* no attempt begins before this time */
   int unanswered;     /* unanswered attempts since the last connection */
   int64_t tried_at;   /* when the last attempt began */
-  int64_t give_up_at; /* when to abandon the attempt; or NEVER */
+  int64_t give_up_at; /* when to abandon the attempt, or NEVER */
   /* The address whose server has granted the session. -1: there is none, or its
    * server has kept a connection for a while. */
   int granted_by;
@@ -246,7 +246,8 @@ static void on_connected(void *self, const struct identity *identity,
   }
   session_greeted(client->session, clock_now(), timeout,
                   library_began(client->library));
-  client->listener.attempting(client->listener.self); /* lease is shorter */
+  client->listener.attempting(
+      client->listener.self); /* the lease is shorter now */
 }
 
 static void on_accepted(void *self) {

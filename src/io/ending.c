@@ -25,7 +25,7 @@
  * thread read it. */
 static struct {
   pid_t owner;       /* the process of these threads; 0: not set up */
-  pthread_t stopped; /* the thread to stop */
+  pthread_t stopped; /* the thread that runs Lua, to stop */
   int read_fd, write_fd;
 } watched;
 
@@ -40,7 +40,7 @@ static void handle(int signal) {
   int problem = errno;
   if (watched.owner != getpid()) {
     be_default(signal); /* a child of fork: it has no other thread */
-    raise(signal);      /* delivered when this returns */
+    raise(signal);      /* delivered when the handler returns */
   } else if (!pthread_equal(pthread_self(), watched.stopped)) {
     pthread_kill(watched.stopped, signal);
   } else {

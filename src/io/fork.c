@@ -21,17 +21,18 @@ enum { HOOKS = 4 };
  * until after it, (t) per thread. */
 
 static pthread_mutex_t hooks_lock = PTHREAD_MUTEX_INITIALIZER;
-static void (*hooks[HOOKS])(void); /* (m) append only */
+static void (*hooks[HOOKS])(void); /* (m) entries are only appended */
 static _Atomic int hook_count;     /* (a) */
 
-static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER; /* fork_lock */
+static pthread_mutex_t list_lock =
+    PTHREAD_MUTEX_INITIALIZER; /* see fork_lock */
 
 static pthread_mutex_t forking = PTHREAD_MUTEX_INITIALIZER;
 static _Thread_local bool is_forking, has_list_lock; /* (t) */
 static _Atomic bool closed, closed_to_lookups;       /* (a), written by (f) */
 static unsigned waited_for; /* (f) lookups_begun at the last timeout */
 
-static _Atomic int awake, lookups;     /* (a) number of threads */
+static _Atomic int awake, lookups; /* (a) number of threads awake; in lookups */
 static _Atomic unsigned lookups_begun; /* (a) */
 static _Atomic bool barred;            /* (a) see fork_bars_lookups */
 

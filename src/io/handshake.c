@@ -9,7 +9,8 @@
  * bytes of a reply are quoted in a message. */
 enum { ZEROS = 3, SHOWN = 40, WORDS = 320 };
 
-static _Thread_local int expected = -1, zeros; /* zero bytes read so far */
+static _Thread_local int expected = -1,
+                         zeros; /* number of zero bytes read so far */
 static _Thread_local char words[WORDS];
 
 void handshake_expect(int fd) {

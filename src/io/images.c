@@ -60,8 +60,8 @@ static bool patch_table(const struct binding *b, uintptr_t table, size_t size,
   bool ok = true;
   size_t step = with_addends ? sizeof(ElfW(Rela)) : sizeof(ElfW(Rel));
   for (size_t at = 0; table && ok && at < size; at += step) {
-    const ElfW(Rela) *r =
-        (const ElfW(Rela) *)(table + at); /* Rel is a prefix of Rela */
+    const ElfW(Rela) *r = (const ElfW(
+        Rela) *)(table + at); /* a Rel is a Rela without an addend */
     ok = patch(b, r->r_offset, SYMBOL(r->r_info),
                with_addends ? (uintptr_t)r->r_addend : 0);
   }

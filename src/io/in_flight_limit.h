@@ -17,7 +17,7 @@
 
 enum { IN_FLIGHT_REQUESTS = 64, IN_FLIGHT_BYTES = 4 * 1024 * 1024 };
 
-/* A sender in the queue. */
+/* A sender of requests, such as an ask. It waits in the queue for its turn. */
 struct sender {
   struct sender *next;
   int cost; /* approximate size of the next request's reply */

@@ -35,7 +35,7 @@ bool library_bind(void *module);
 /* Creates the wrapper, without a handle. Returns NULL if there is no memory. */
 struct library *library_new(const struct settings *settings,
                             const struct library_listener *listener);
-void library_free(struct library *library); /* after library_close */
+void library_free(struct library *library); /* must follow library_close */
 
 /* Creates a handle, which begins to connect to `address`, ip:port. `names`: the
  * names of that host, for TLS. Returns false on failure, after a report of the

@@ -5,7 +5,8 @@
 
 #include "protocol/name.h"
 
-/* A contender's create in flight. There may be many. */
+/* A contender's create in flight, whose reply is expected. There can be
+ * many. */
 struct expected {
   struct expected *next;
   uint64_t serial;
@@ -14,7 +15,7 @@ struct expected {
   char path[];
 };
 
-/* Checks of what the library has parsed. */
+/* Checks of replies by themselves, as the library has parsed them. */
 
 int answers_code(int rc) {
   return rc <= 0 && rc > REASON_COUNTER_AT_END ? rc : ZSYSTEMERROR;
@@ -31,7 +32,8 @@ const char *answers_doubt_names(const struct String_vector *names) {
   return NULL;
 }
 
-/* Returns a doubt if a name appears twice. The listing is sorted. */
+/* Returns what is wrong if a name appears twice, or NULL. The listing is
+ * sorted. */
 const char *answers_doubt_listing(const struct listing *listing) {
   for (int i = 1; i < listing->count; i++) {
     const struct entry *e = &listing->entries[i];
@@ -54,7 +56,7 @@ const char *answers_doubt_data(const char *value, int length,
   return answers_doubt_stat(stat);
 }
 
-/* Checks against the request. */
+/* Checks of replies against their requests. */
 
 void answers_init(struct answers *a) {
   *a = (struct answers){.end = &a->first, .last = &a->first};
@@ -94,8 +96,9 @@ void answers_begin(struct answers *a, int64_t session) {
   a->newest = 0;
 }
 
-/* Returns whether `path` is the requested name, followed by the number that the
- * server prints with `%010d`. */
+/* Returns whether `path` is the path that the server must choose for this
+ * create: the requested path. Unless the create is exact, a number follows that
+ * the server prints with `%010d`. */
 static bool is_path_of(const struct expected *e, const char *path) {
   size_t length = strlen(e->path), whole = strlen(path);
   int32_t sequence;
@@ -105,9 +108,10 @@ static bool is_path_of(const struct expected *e, const char *path) {
          name_parse(path, &sequence) != ROLE_FOREIGN;
 }
 
-/* Checks the reply to a create. A server replies in the order of the requests,
- * and each change has a greater zxid. So the czxids of nodes created in one
- * connection increase. Fencing tokens are made from them. */
+/* Checks the reply to a create. Returns what is wrong, or NULL. A server
+ * replies in the order of the requests, and each change has a greater zxid. So
+ * the czxids of nodes created in one connection increase. Fencing tokens are
+ * made from them. */
 static const char *doubt_create(struct answers *a, const struct expected *e,
                                 const struct incident *i) {
   if (i->code != ZOK) return NULL;
@@ -120,8 +124,8 @@ static const char *doubt_create(struct answers *a, const struct expected *e,
   return NULL;
 }
 
-/* If there was no memory for an incident, its create is still in the list and
- * is dropped here. */
+/* Checks a reply. Removes its create from the list, if it has one, and the
+ * creates before that: their replies were dropped for lack of memory. */
 const char *answers_doubt(struct answers *a, const struct incident *i) {
   const char *doubt = i->doubt;
   while (a->first && a->first->serial <= i->serial) {

@@ -64,7 +64,8 @@ static const char *words_for_number(int rc) {
   return text;
 }
 
-/* Returns the text of a code. Some versions of the library lack some texts. */
+/* Returns the text of a code. Has its own texts for codes for which some
+ * versions of the library have none. */
 const char *code_words(int rc) {
   switch (rc) {
     case ZUNIMPLEMENTED:
@@ -97,8 +98,9 @@ const char *code_words(int rc) {
 
 const char *code_errno_words(int error) { return strerror(error); }
 
-/* Returns why there is no connection. The library reports EHOSTDOWN when a
- * server has closed the connection. EPROTO comes from stream.c. */
+/* Returns a text that says why there is no connection. EHOSTDOWN is the
+ * library's code for a server that has closed the connection. EPROTO comes from
+ * stream.c. */
 const char *code_failure_words(int error, int rc, bool greeted, bool secure) {
   if (error == EPROTO && *handshake_words()) return handshake_words();
   bool closed = error == EHOSTDOWN || error == ECONNRESET || error == EPIPE;

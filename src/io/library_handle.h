@@ -30,7 +30,7 @@ struct incident {
   bool revoked;
   const char *doubt; /* why it cannot be true; NULL: it can */
   struct listing *listing;
-  int size;    /* of the data; -1: there are none */
+  int size;    /* size of the data; -1: there are no data */
   char text[]; /* the path, or the data */
 };
 
@@ -93,7 +93,7 @@ void connection_init(struct library *library);
 /* Makes the next connection use TLS if the option `tls` is set. Returns false
  * if that fails, after a report of the error. */
 bool connection_secure(struct library *library, const char *names);
-void connection_begin(struct library *library); /* starts the attempt */
+void connection_begin(struct library *library); /* begins to connect */
 /* Sends a first request if there are credentials: its reply shows that the
  * server has accepted them. Called when a server has accepted the
  * connection. */
@@ -123,7 +123,8 @@ bool requests_submit(struct library *library, const struct op *op,
 void requests_on_event(zhandle_t *handle, int type, int state, const char *path,
                        void *context);
 
-/* library_transactions.c: these return ZOK, or why nothing was sent. */
+/* library_transactions.c: the transaction_ functions with an `op` return ZOK,
+ * or the code for why nothing was sent. */
 
 /* Sends a heartbeat: a write that changes nothing. Its reply proves that a
  * quorum has committed it. */

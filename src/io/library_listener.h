@@ -14,7 +14,7 @@ struct identity {
 /* How a handle has ended. After each of them, the ZooKeeper session can still
  * exist. */
 enum library_end {
-  LIBRARY_LOST,      /* the connection broke, or the attempt failed */
+  LIBRARY_LOST,      /* the connection was lost, or the attempt failed */
   LIBRARY_EXPIRED,   /* a server does not know the session */
   LIBRARY_REFUSED,   /* the servers reject this client's credentials */
   LIBRARY_UNKNOWN,   /* the servers require other credentials */
@@ -28,7 +28,7 @@ struct library_listener {
   void *self;
   void (*connected)(void *self, const struct identity *identity,
                     int64_t timeout);
-  void (*accepted)(void *self); /* all credentials were accepted */
+  void (*accepted)(void *self); /* the server has accepted all credentials */
   void (*reply)(void *self, uint64_t serial, const struct reply *reply);
   void (*event)(void *self, enum watch_event event, const char *path);
   void (*over)(void *self, enum library_end end);

@@ -173,7 +173,7 @@ static const char *doubt_exchange(const struct transaction *t, int rc) {
              : "an exchange that neither succeeded nor failed";
 }
 
-/* Returns the result of one part, given the code of the whole. */
+/* Returns the code to report for one part. `rc` is the code of the whole. */
 static int outcome_of_part(const struct transaction *t, int part, int rc) {
   int err = t->results[part].err;
   if (rc == ZOK || !code_is_answer(rc)) return answers_code(rc);
@@ -202,7 +202,7 @@ int transaction_exchange(struct library *l, const struct op *create,
   return send_all(l, t, ops, 2, on_exchanged);
 }
 
-/* Two nodes: see transaction_pair. */
+/* A transaction for two nodes: see transaction_pair. */
 
 enum { OWN, BESIDE };
 
@@ -269,7 +269,8 @@ int transaction_pair(struct library *l, const struct op *op) {
   return rc;
 }
 
-/* Conditions: see transaction_conditional and transaction_counted. */
+/* Transactions with a condition: see transaction_conditional and
+ * transaction_counted. */
 
 enum { CONDITIONAL = 3 };
 

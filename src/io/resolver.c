@@ -149,8 +149,8 @@ static char *join(struct endpoints *all) {
   return text;
 }
 
-/* Resolves all names. If there is no memory, it returns no address at all: a
- * missing one could be the only reachable server. */
+/* Looks up all hosts and stores the result. If there is no memory, the result
+ * has no address at all: a missing one could be the only reachable server. */
 static void resolve(struct resolver *r) {
   struct endpoints all = {0};
   bool ok = true;
@@ -168,7 +168,7 @@ static void *run(void *argument) {
   resolve(r);
   pthread_mutex_lock(&r->lock);
   r->done = true;
-  if (r->wake) r->wake(r->self); /* writes to a pipe */
+  if (r->wake) r->wake(r->self); /* it only writes to a pipe */
   pthread_mutex_unlock(&r->lock);
   release(r);
   fork_lookup_end();
@@ -186,7 +186,7 @@ struct resolver *resolver_start(const struct hosts *hosts,
   r->self = self;
   r->count = hosts->count;
   memcpy(r->hosts, hosts->list, size);
-  if (resolver_is_numeric(hosts)) { /* numeric addresses cannot hang */
+  if (resolver_is_numeric(hosts)) { /* their lookup cannot hang */
     resolve(r);
     r->done = true;
     r->references = 1;

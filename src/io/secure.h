@@ -19,7 +19,7 @@ struct secure {
   bool is_begun;  /* the handshake has begun: the socket is connected */
   bool is_shaken; /* the handshake is done */
   bool is_heard;  /* the server has sent something */
-  bool is_dry;    /* nothing can be decrypted before the next poll */
+  bool is_dry;    /* there is nothing to decrypt before the next poll */
   bool is_over;   /* the server has closed the connection */
   int problem;    /* errno of a failure; 0: there is none */
 };

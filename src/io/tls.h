@@ -14,7 +14,8 @@
 
 #define TLS_MAGIC UINT32_C(0x7a6b746c)
 #define TLS_VERSION UINT32_C(1)
-/* The metatable of the userdata that holds the table's address. */
+/* The name of the metatable of the userdata that contains the table's
+ * address. */
 #define TLS_MODULE_TYPE "zklock.tls.module"
 #define TLS_TEXT 300 /* size of an error's text */
 #define TLS_RECORD 16384
@@ -30,7 +31,7 @@ struct tls_files {
   const char *ca, *cert, *key; /* cert and key: NULL for none */
 };
 
-struct tls_context; /* the contents of the files */
+struct tls_context; /* the certificates and the key, as read from the files */
 struct tls_link;
 
 struct tls_module {
@@ -62,7 +63,7 @@ struct tls_module {
    * is not TLS_DONE. */
   enum tls_state (*receive)(struct tls_link *link, void *data, size_t size,
                             size_t *got);
-  /* Encrypts at most TLS_RECORD bytes. */
+  /* Encrypts at most TLS_RECORD bytes, and adds them to `pending`. */
   enum tls_state (*send)(struct tls_link *link, const void *data, size_t size);
   /* Reads on for an alert of the server, behind its data. */
   enum tls_state (*look)(struct tls_link *link);

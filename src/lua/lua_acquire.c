@@ -68,7 +68,7 @@ static bool is_possible(const struct contender_options *options) {
  * reference of the writer to downgrade, or NULL. */
 static const struct hold_ref *read_lock(lua_State *L, int lock,
                                         struct contender_options *options) {
-  /* Each list is in the order of its enum: rule.h, contender.h. */
+  /* Each list has the order of its enum in rule.h or contender.h. */
   static const char *const kinds[] = {"mutex",  "read",   "write", "permit",
                                       "unfair", "member", NULL};
   static const char *const layouts[] = {"curator", "kazoo", "latch", NULL};
@@ -154,7 +154,7 @@ static int acquire(lua_State *L) {
   options.patient = lua_toboolean(L, 4);
   options.max_hold = binding_opt_duration(L, 6);
   struct hold_ref *hold_ref = binding_vacant_hold_ref(L, 8);
-  /* From here on nothing may be allocated: see lua_binding.h. */
+  /* From here on, nothing is allowed to allocate: see lua_binding.h. */
   struct core *core = binding_check_open(L);
   luaL_argcheck(L, !writer || is_writer(writer, core, path, options.layout),
                 LOCK, "not the writer of this lock");

@@ -1,4 +1,4 @@
-/* Requests about nodes, as methods of the session's userdata. */
+/* The methods of the session's userdata that send asks (io/ask.h). */
 #include <limits.h>
 
 #include "lua_hold_ref.h"

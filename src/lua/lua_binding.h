@@ -67,7 +67,8 @@ const char *binding_check_data(lua_State *L, int index, size_t *size);
 /* lock_options(lock) → a userdata with the options from the table `lock`, for
  * session:acquire */
 int binding_new_lock_options(lua_State *L);
-/* awaiting() → an empty awaiting, for session:await or session:depart */
+/* awaiting() → an empty awaiting (lua_await.c), for session:await or
+ * session:depart */
 int binding_new_await(lua_State *L);
 /* running() → the current nginx request as light userdata, and whether this
  * thread is the one that the request began with; nil if there is no known

@@ -10,7 +10,7 @@
  * finishes ("notes") an event when it has stored it: see session:noted. */
 struct events {
   struct message *pending;
-  enum session_state states[16]; /* recent states of the session */
+  enum session_state states[16]; /* states of the session to push */
   int state_count, state_next;
   bool ended; /* EVENT_CLOSED was finished */
 

@@ -202,8 +202,8 @@ static int hold_ref_lease(lua_State *L) {
   return 1;
 }
 
-/* hold_ref:state() → "waiting", "refused", "held", "suspended", "released" or
- * "lost" */
+/* hold_ref:state() → the state of its turn: "waiting", "refused", "held",
+ * "suspended", "released" or "lost" */
 static int hold_ref_state(lua_State *L) {
   static const char *const names[] = {"waiting", "refused", "held", "released"};
   const struct hold_ref *hold_ref = binding_check_hold_ref(L, 1);

@@ -1,4 +1,4 @@
-/* Reads the options of a session from a table of the Lua layer, which has
+/* Reads the options of a session from the Lua layer's table. The Lua layer has
  * checked the arguments of users. */
 #include "lua_settings.h"
 

@@ -213,8 +213,8 @@ bool acquisition_is_held(const struct acquisition *acquisition, int turn) {
 
 /* Returns whether the hold must not be passed on after this turn. If no other
  * node is in the queue, the number of turns is not limited. Otherwise a hold
- * has `local_turns` more turns, counted from the last turn in which it was
- * known to be alone. */
+ * has `local_turns` more turns, counted from the last turn in which its node
+ * was known to be alone in the queue. */
 static bool is_last_turn(const struct acquisition *acquisition, int turn) {
   int until =
       atomic_load_explicit(&acquisition->alone_until, memory_order_acquire);
@@ -222,9 +222,9 @@ static bool is_last_turn(const struct acquisition *acquisition, int turn) {
          turn - until >= acquisition->contender.options.local_turns;
 }
 
-/* Returns whether the hold can be passed on as far as its options allow. It
- * cannot with max_hold or lose_on_suspend: these options of one user would end
- * the next user's turn. */
+/* Returns whether the options allow to pass the hold on. With max_hold or
+ * lose_on_suspend they do not, because these options of one user would end the
+ * next user's turn. */
 static bool is_plain(const struct acquisition *acquisition) {
   const struct contender_options *options = &acquisition->contender.options;
   return options->max_hold == NEVER && !options->lose_on_suspend;

@@ -113,9 +113,9 @@ struct acquisition {
   };
 
   /* The slots of its messages. Commands are `begin`, `cancel` and `release`. A
-   * hold reuses `begin` for COMMAND_WATCH. The others are events. `ended`
-   * carries either EVENT_LOST or EVENT_GONE, because a lost hold is never
-   * released. */
+   * hold reuses `begin` for COMMAND_WATCH and `cancel` for COMMAND_LOOK_AROUND.
+   * The others are events. `ended` carries either EVENT_LOST or EVENT_GONE,
+   * because a lost hold is never released. */
   struct message begin, cancel, release;
   struct message decided, revoked, ended;
 

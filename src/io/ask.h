@@ -110,8 +110,8 @@ void ask_free(struct ask *ask);
 
 enum ask_fault { ASK_FINE, ASK_NO_MEMORY, ASK_WRONG };
 
-/* Adds a request to the ask. "mkdir" and the two after it take several
- * requests; each other operation is a single one:
+/* Adds a request to the ask. "mkdir" and the two after it take several requests
+ * to a server; every other operation takes one:
  *
  *   "sync"         makes the server catch up with the leader
  *   "exists"       returns the Stat
@@ -123,8 +123,9 @@ enum ask_fault { ASK_FINE, ASK_NO_MEMORY, ASK_WRONG };
  *   "delete-both"  deletes an unfair lock's node, whose path is given, and the
  *                  node beside it, in one transaction
  *   "mkdir"        creates a directory and its parents
- *   "create-once"  like "create" and "delete", but applied at most once,
- *   "delete-once"  never late: see nonce.h */
+ *   "create-once"  like "create", but applied at most once, never late: see
+ *                  nonce.h
+ *   "delete-once"  like "delete", in the same way */
 enum ask_fault ask_add(struct ask *ask, const char *chroot,
                        const struct asked *asked);
 /* Creates an ask that checks whether the hold's node still exists and was

@@ -134,7 +134,7 @@ void core_tell_gone(struct core *core, struct acquisition *acquisition) {
   post_acquisition(core, acquisition, &acquisition->ended, EVENT_GONE);
 }
 
-/* Logs that the contender's node cannot be deleted, if so (`kept`). Skips a
+/* If the contender's node cannot be deleted (`kept`), logs that. Skips a
  * contender that was refused because of another such node: its refusal says so.
  * A contender without `kept` may have no queue any more. */
 static void log_kept(struct core *core, const struct contender *c) {

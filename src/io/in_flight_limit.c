@@ -20,8 +20,8 @@ static struct sender *take_first(struct in_flight_limit *w) {
 }
 
 /* Returns whether a request of this cost is allowed to be sent now. A request
- * larger than the in-flight limit is sent alone. The first request in the queue
- * is never overtaken by smaller ones: it could wait for ever. */
+ * larger than the in-flight limit is sent alone. Smaller requests never
+ * overtake the first one in the queue, which could otherwise wait for ever. */
 static bool has_room(const struct in_flight_limit *w, int cost) {
   return w->requests < IN_FLIGHT_REQUESTS &&
          (w->bytes == 0 || cost <= IN_FLIGHT_BYTES - w->bytes);

@@ -17,9 +17,9 @@
 /* No server grants a shorter session timeout. */
 #define SHORTEST (10 * MILLISECOND)
 
-/* Returns whether zklock's calls are bound to `own`, a function of the right
- * library, or NULL. This is a separate function because a compiler can load the
- * address once per function, before it is bound. */
+/* Returns whether zklock's calls are bound to the library that has the function
+ * `own`; true if that is NULL. This is a separate function because a compiler
+ * can load the address once per function, before it is bound. */
 __attribute__((noinline)) static bool is_bound(const void *own) {
   return !own || own == (const void *)(uintptr_t)zookeeper_init2;
 }
@@ -214,9 +214,10 @@ static void tell_reply(struct library *l, const struct incident *incident) {
   connection_end(l);
 }
 
-/* Reports that a connection begins, or ends it. The library reports the start
- * of a connection, and later its end. Any other change comes from a peer that
- * sends events which only the library is allowed to report. */
+/* Reports that the connection has begun, or ends the handle. The library
+ * reports two changes: the start of a connection, and later its end. Any other
+ * change comes from a peer that sends events which only the library is allowed
+ * to report. */
 static void tell_state(struct library *l, int state) {
   if (state == ZOO_CONNECTED_STATE && l->connected)
     tell_doubt(l, "a session event that only the client library may report");
@@ -247,9 +248,10 @@ static void tell(struct library *l, const struct incident *incident) {
 }
 
 /* Reports all incidents of the inbox. Takes them out first, because a report
- * can close the handle, and later incidents are not needed then. If an incident
- * was dropped for lack of memory, it is not known what was missed. So this ends
- * the connection, and the protocol reads all state again in the next one. */
+ * can close the handle, and later incidents are not needed then. If incidents
+ * were dropped for lack of memory, ends the connection, because it is not known
+ * what was missed. The protocol reads all state again in the next
+ * connection. */
 void library_deliver(struct library *l) {
   bool overflow;
   struct incident *incident = inbox_take(l, &overflow);

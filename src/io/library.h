@@ -7,7 +7,7 @@
  *   library               creates handles, and reports their results
  *   library_connection    the socket of a handle: connects, polls, closes
  *   library_requests      sends requests; callbacks put replies into the inbox
- *   library_transactions  does the same for requests of several parts
+ *   library_transactions  sends requests of several parts
  *   library_answers       rejects replies that cannot be true
  *   library_codes         the client library's codes, and their texts
  *   library_handle        the record of a handle, and its inbox

@@ -14,7 +14,7 @@
  * protocol (op.h). doc/errors.md has the table. */
 
 /* Returns whether this code proves that the server has read this client's
- * credentials. Example: an ACL forbids to read a node. */
+ * credentials. Example: the code for a node that an ACL forbids to read. */
 bool code_is_answer(int rc);
 /* Returns whether the outcome of the request is unknown. The client library
  * uses these codes for unanswered requests after the loss of the connection. A

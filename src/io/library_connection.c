@@ -17,10 +17,11 @@
 #include "library_codes.h"
 #include "library_handle.h"
 
-/* For so long, wait until a server has received the end of the session. */
+/* The longest wait until a server has received the end of the session. */
 #define FAREWELL (1500 * MILLISECOND)
-/* After so many passes in a row in which the library reads none of the bytes
- * that have arrived, it is stuck. Bytes that arrive one by one cause fewer. */
+/* The library counts as stuck after more than so many passes in a row that read
+ * none of the arrived bytes. Bytes that arrive one by one cause fewer such
+ * passes. */
 #define IDLE_MAX 100
 
 void connection_init(struct library *l) {

@@ -123,8 +123,8 @@ bool requests_submit(struct library *library, const struct op *op,
 void requests_on_event(zhandle_t *handle, int type, int state, const char *path,
                        void *context);
 
-/* library_transactions.c: the transaction_ functions with an `op` return ZOK,
- * or the code for why nothing was sent. */
+/* library_transactions.c: the functions that send return ZOK, or the code for
+ * why nothing was sent. */
 
 /* Sends a heartbeat: a write that changes nothing. Its reply proves that a
  * quorum has committed it. */

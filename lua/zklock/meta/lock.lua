@@ -177,7 +177,7 @@ function lock:holders() end
 ---@class zklock.Ticket
 local ticket = {}
 
---- Ends the operation that the call has begun. zklock calls its `fn` with `cancelled`, unless the result came first. After the
+--- Ends the operation that the call has begun. zklock calls `fn` with `cancelled`, unless the result came first. After the
 --- end of `election:observe`, zklock does not call `fn` again.
 ---
 --- ```lua

@@ -59,8 +59,8 @@ function session:revoke(path) end
 ---@return zklock.Code? code
 function session:stat(path, with_data) end
 
---- Returns the names of a path's children, sorted by their bytes. A missing path is not an error. If there are more than 50 000,
---- returns `invalid`.
+--- Returns the names of a path's children, sorted by their bytes. A missing path is not an error. For more than 50 000
+--- children, returns `invalid`.
 ---
 --- Codes: disconnected, closed, auth, denied, invalid
 ---

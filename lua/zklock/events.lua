@@ -194,11 +194,11 @@ function handlers.refused(engine, number, code, ahead, reason, blocker, holds,
   return wait
 end
 
-function handlers.answered(engine, number, code, reason, found, detail)
+function handlers.answered(engine, number, code, reason, found)
   local wait = answer_to(engine, number)
   if not wait then return end
   wait.code, wait.reason = code, reason
-  wait.found, wait.detail = found, detail
+  wait.found = found
   return wait
 end
 

@@ -46,7 +46,6 @@ Wait.blocker_holds = false
 Wait.blocker_cut = false
 Wait.blocker_session = false -- with "conflict": the session of the blocker
 Wait.found = false -- the result of a question
-Wait.detail = false -- a detail of the result
 
 --- Returns empty tables of waits, for a new session.
 function waits.tables()

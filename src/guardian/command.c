@@ -17,7 +17,7 @@ enum {
             sizeof((struct heritage *)0)->actions[0]
 };
 
-void heritage_note(struct heritage *heritage) {
+void heritage_record(struct heritage *heritage) {
   sigprocmask(SIG_SETMASK, NULL, &heritage->mask);
   for (int i = 1; i < SIGNALS; i++)
     if (sigaction(i, NULL, &heritage->actions[i]) != 0)

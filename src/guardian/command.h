@@ -18,7 +18,7 @@ struct heritage {
   struct sigaction actions[65];
 };
 
-void heritage_note(struct heritage *heritage);
+void heritage_record(struct heritage *heritage);
 bool heritage_ignores(const struct heritage *heritage, int number);
 
 /* Starts the command. Returns its process, or returns 0 and sets `*problem` to

@@ -390,7 +390,7 @@ int guardian_start(const struct plan *plan, int *pid) {
   sigset_t all;
   siginfo_t info;
   adopts = waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) < 0;
-  heritage_note(&guardian.heritage);
+  heritage_record(&guardian.heritage);
   terminal_open(&guardian.terminal);
   if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0) return -1;
   fcntl(ends[0], F_SETFD, FD_CLOEXEC);

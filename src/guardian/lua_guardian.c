@@ -78,7 +78,7 @@ static int keep_ignored(lua_State *L) {
   struct heritage heritage;
   int number = (int)luaL_checkinteger(L, 1);
   luaL_argcheck(L, number > 0 && number < 32, 1, "no signal");
-  heritage_note(&heritage);
+  heritage_record(&heritage);
   bool ignored = heritage_ignores(&heritage, number);
   if (ignored) signal(number, SIG_IGN);
   lua_pushboolean(L, ignored);

@@ -86,7 +86,7 @@ static const struct hold_ref *read_lock(lua_State *L, int lock,
       number_field(L, lock, "lose_on_suspend", 0, 0, 1) != 0;
   options->shares_path = number_field(L, lock, "shares_path", 0, 0, 1) != 0;
   const struct hold_ref *writer = read_writer(L, lock, options);
-  luaL_argcheck(L, is_possible(options), lock, "there is no such lock");
+  luaL_argcheck(L, is_possible(options), lock, "no lock has these options");
   return writer;
 }
 
@@ -97,7 +97,8 @@ int binding_new_lock_options(lua_State *L) {
   struct contender_options options = {0};
   lua_settop(L, 1);
   luaL_checktype(L, 1, LUA_TTABLE);
-  luaL_argcheck(L, !read_lock(L, 1, &options), 1, "a writer is no way");
+  luaL_argcheck(L, !read_lock(L, 1, &options), 1,
+                "these options name a writer");
   struct contender_options *lock_options =
       binding_new_object(L, &lock_options_type, sizeof *lock_options);
   *lock_options = options;

@@ -19,7 +19,7 @@ struct hold_ref *binding_check_hold_ref(lua_State *L, int index) {
 struct hold_ref *binding_check_granted(lua_State *L, int index) {
   struct hold_ref *hold_ref = binding_check_hold_ref(L, index);
   if (acquisition_said(hold_ref->acquisition) < ACQUISITION_HELD)
-    luaL_error(L, "zklock: this share has not been granted");
+    luaL_error(L, "zklock: this hold reference has not been granted");
   return hold_ref;
 }
 

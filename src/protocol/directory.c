@@ -51,7 +51,7 @@ static struct directory_requests *requests_of(struct directory *d) {
   return d->requests = e;
 }
 
-static bool has_errands(const struct directory *d) {
+static bool has_requests(const struct directory *d) {
   const struct directory_requests *e = d->requests;
   return e &&
          (e->lists[0].in_flight || e->lists[1].in_flight ||
@@ -61,8 +61,8 @@ static bool has_errands(const struct directory *d) {
 /* Frees the requests if none is in flight. No reply handler uses them later: an
  * op is in flight until its handler is called, and a directory is flushed only
  * at the end of a batch. */
-static void end_errands(struct directory *d) {
-  if (has_errands(d)) return;
+static void end_requests(struct directory *d) {
+  if (has_requests(d)) return;
   free(d->requests);
   d->requests = NULL;
 }
@@ -76,12 +76,12 @@ static bool is_left(const struct directory *d) {
 
 bool directory_is_idle(const struct directory *d) {
   return !d->watches.first && !(d->orphans && orphans_are_known(d->orphans)) &&
-         !has_errands(d) && !deferred_call_waits(d->watches.wake) &&
+         !has_requests(d) && !deferred_call_waits(d->watches.wake) &&
          !is_left(d);
 }
 
 void directory_free(struct directory *d) {
-  end_errands(d);
+  end_requests(d);
   orphans_free(d->orphans);
 }
 
@@ -403,7 +403,7 @@ void directory_flush(struct directory *d, bool vacant) {
   if (e && renews) send_renewal(d, e);
   if (e && d->missing) send_mkdir(d, e);
   if (e && d->list_wanted) send_list(d, e);
-  end_errands(d);
+  end_requests(d);
 }
 
 void directory_closed(struct directory *d) {

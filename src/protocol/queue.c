@@ -325,7 +325,7 @@ static bool knows(struct directory *d, const char *name) {
 /* Returns whether `holder` may be an orphan on its own: its create was in
  * doubt, no contender has it, and the list lacks the node beside it. An orphan
  * of that node is deleted together with `holder`. */
-static bool may_be_bereft(const struct queue *queue,
+static bool may_be_orphan(const struct queue *queue,
                           const struct listing *listing) {
   return queue->beside_in_doubt && !knows_beside(queue) &&
          !listing_has_own(listing, &queue->all->pipeline->base, ROLE_HOLD);
@@ -333,7 +333,7 @@ static bool may_be_bereft(const struct queue *queue,
 
 static void remove_orphans(struct queue *queue, const struct listing *listing) {
   struct contender *last = queue->first;
-  if (may_be_bereft(queue, listing) &&
+  if (may_be_orphan(queue, listing) &&
       directory_takes_orphans(&queue->directory))
     directory_remove_orphan(&queue->directory, NAME_UNFAIR);
   for (int i = 0; i < listing->count; i++) {

@@ -60,7 +60,7 @@ static struct watch_request *new_request(struct watch *w) {
   return e;
 }
 
-static void end_enquiry(struct watch *w) {
+static void end_request(struct watch *w) {
   if (is_asking(w)) return;
   free(w->request);
   w->request = NULL;
@@ -78,7 +78,7 @@ static bool ask(struct watch *w, enum op_kind kind) {
   }
   w->request->op.kind = kind;
   if (pipeline_submit(pipeline, &w->request->op)) return true;
-  end_enquiry(w);
+  end_request(w);
   return false;
 }
 
@@ -372,7 +372,7 @@ static void on_reply(struct op *op, const struct reply *reply) {
     read(w); /* a new watcher came meanwhile */
   else if (!was_silent(w, reply) || !ask(w, OP_EXISTS))
     dispose(w);
-  end_enquiry(w);
+  end_request(w);
 }
 
 /* The czxid before the first read. It is not 0, which is that of a missing

@@ -9,7 +9,7 @@ bool peers_reach(const struct server *server, const struct server *other) {
   return server->group == other->group;
 }
 
-static int64_t on_the_wait_ops(const struct server *server, int64_t now) {
+static int64_t arrival_time(const struct server *server, int64_t now) {
   struct ensemble *e = server->ensemble;
   return now + latency_of(e, &e->settings.server);
 }
@@ -19,7 +19,7 @@ void peers_tell_follower(struct server *follower, struct message *message,
   if (!follower->leader || !peers_follows(follower, follower->leader))
     message_free(message);
   else
-    lane_send(&follower->from_leader, message, on_the_wait_ops(follower, now));
+    lane_send(&follower->from_leader, message, arrival_time(follower, now));
 }
 
 void peers_tell_leader(struct server *follower, struct message *message,
@@ -27,7 +27,7 @@ void peers_tell_leader(struct server *follower, struct message *message,
   if (follower->role != FOLLOWING)
     message_free(message);
   else
-    lane_send(&follower->to_leader, message, on_the_wait_ops(follower, now));
+    lane_send(&follower->to_leader, message, arrival_time(follower, now));
 }
 
 void peers_log(struct server *server, int64_t zxid, int64_t now) {

@@ -399,6 +399,8 @@ ci-full: lint test asan tsan  ## what takes longer than a commit should wait
 	bash spec/run bench/spec
 	SPEC_TLS=yes bash spec/run --zk virtual spec/integration
 	$(MAKE) -s conformance SEEDS=1000
+	$(MAKE) -s memory
+	$(MAKE) -s fuzz
 	HANDSHAKES=10000 bash spec/run spec/nginx/tls_spec.lua
 	LUAS='5.1 5.3 5.4' bash package/spec/run
 	$(MAKE) -s torture TLS=yes

@@ -1,10 +1,10 @@
---- Adapters: the connections between a session and the event loops that it was
--- used in, one adapter for each loop.
+--- Adapters: objects that connect a session to event loops.  A session has one
+-- adapter for each loop in which it was used.
 --
 -- An adapter is *armed* while its loop watches the session's descriptor: as
--- long as a task waits, a callback is expected, or a hold has listeners.  An
--- armed adapter stays armed until all errors of callbacks are raised, because
--- each step() raises only one.
+-- long as a task waits, a callback is expected, or a hold has listeners.  Each
+-- step() raises only one error of a callback.  So an armed adapter also stays
+-- armed until all these errors are raised.
 local loops = require "zklock.loop"
 
 local Adapters = {}
@@ -16,10 +16,11 @@ function Adapters.new(engine, loop)
     engine = engine,
     loop = loop,
     by_maker = setmetatable({}, { __mode = "k" }),
-    -- By adapter: the waiting things and the holds that need it, and `armed`.
+    -- For each adapter: the waits, callbacks and holds that need it, and
+    -- whether it is armed.
     served = setmetatable({}, { __mode = "k" }),
     host_reads = false, -- a loop itself reads the wake-up bytes
-    may_leave = false, -- some adapter has is_leaving()
+    may_leave = false, -- an adapter has is_leaving()
   }, Adapters)
 end
 
@@ -73,9 +74,9 @@ function Adapters:is_leaving()
   return adapter and adapter.is_leaving and adapter.is_leaving() or false
 end
 
---- Returns the time limit of a wait without a timeout, in seconds; nil: none.
--- There is a limit only if the process is about to end and the wait belongs to
--- no client's request, whose end would end the wait.
+--- Returns the limit of a wait without a timeout, in seconds, or nil.  There is
+-- a limit only while the process is about to end.  A wait for a client's
+-- request has no limit, because the end of the request ends it.
 function Adapters:limit(scope)
   if scope and scope.client or not self:is_leaving() then return nil end
   return self.engine:patience()

@@ -39,8 +39,9 @@ end
 
 local function name_of(part) return part.path .. " " .. part.kind end
 
--- Returns the terms of the locks in `list` (lock.lua), sorted, without
--- duplicates.
+-- Returns the parts of a multi of the locks in `list`: for each lock its terms
+-- (what all its acquisitions share: locks.terms), without duplicates, in the
+-- order in which they are acquired.
 local function read_parts(engine, list)
   check_keys(list)
   local parts, seen = {}, {}
@@ -111,15 +112,15 @@ local function start(self, taking)
   self._takings[taking] = true
 end
 
--- Cancels an acquisition: it ends with "cancelled", unless the last part was
--- already granted.
+-- Cancels an acquisition.  The acquisition ends with "cancelled", unless the
+-- last part was already granted.
 local function cancel(taking)
   taking.cancelled = true
   if taking.wait then waits.cancel(taking.wait) end
 end
 
--- Returns the error if, after a grant, the acquisition must not go on: nil,
--- message, code.
+-- Returns nil, message, code if the acquisition must end although a part was
+-- granted.  Returns nothing if the acquisition can continue.
 local function obstacle(self, taking, is_complete)
   if self._engine.state.is.closed then return reasons.closed(self.path) end
   local lost_path = multi_guards.lost_path(taking.guard)

@@ -62,8 +62,8 @@ local function tell(events, self)
   self._listeners = {}
 end
 
--- If the multi was lost, calls its listeners; a repeated call does not call
--- them again.  Also delivers trace events of the releases.
+-- Calls the listeners if the multi was lost.  A later call of this function
+-- does not call them again.  Also delivers the trace events of the releases.
 local function tell_end(self)
   self._engine.meters:tell()
   if self._outcome == "lost" then self._engine.events:do_now(tell, self) end
@@ -81,7 +81,7 @@ local function lose(self, path, reason)
   tell_end(self)
 end
 
---- Adds the guard of a granted part; its loss will end the multi.
+--- Adds the guard of a granted part.  The multi is lost if this part is lost.
 function multi_guards.add(self, part)
   table.insert(self._parts, part)
   -- Weak, because a part's hold must not keep its multi alive.
@@ -130,9 +130,9 @@ end
 local lost = multi_guards.refuse
 
 -- Releases all parts, sets the outcome, and calls the listeners if the multi
--- was lost.  Returns the confirmations to await.  Always releases the parts,
--- because one may have been granted after a loss, or an interrupt have left
--- some held.
+-- was lost.  Returns the confirmations to await.  Releases the parts even if
+-- the outcome is already set: a part may have been granted after a loss, or an
+-- error in a debug hook may have interrupted the release of the parts.
 local function finish(self, confirm)
   -- The owner's next acquisition must not return this loss, already reported.
   Owners.forget(self)
@@ -146,8 +146,8 @@ local function finish(self, confirm)
   return removals
 end
 
---- Releases what was acquired, when the acquisition fails and its user gets no
--- guard.
+--- Releases the parts acquired so far.  Called when the acquisition fails: its
+-- caller gets no guard and cannot release them.
 function multi_guards.undo(self)
   self._taking = false
   finish(self)

@@ -18,8 +18,8 @@ local ticket_of = require "zklock.ticket"
 local node_waits = require "zklock.node_waits"
 local waits = require "zklock.wait"
 
--- A number of contenders that no directory has, so that a wait for another
--- number ends with a server's first answer.
+-- Stands for an unknown number of contenders.  No directory has this number, so
+-- a wait until the number differs from ANY ends with a server's first answer.
 local ANY = -1
 
 local asked, watched
@@ -41,7 +41,8 @@ local function fail(self, turn, code, reason)
   self.turn = false
 end
 
--- Makes the wait that ends when what the turn has found changes.
+-- Returns a new wait for a change of what the turn has found: the leader's
+-- node, the number of contenders, or the missing path.
 local function node_wait_of(self, turn)
   local engine, scope, path = self.engine, self.scope, self.path
   if turn.node then
@@ -68,8 +69,9 @@ function watched(self, turn, wait)
   fail(self, turn, wait.code, wait.reason)
 end
 
--- Marks that fn is running, until it ends: while fn waits, another step() can
--- deliver the turn again, and fn must not be called twice.
+-- The closing (protect.lua) of a call of fn.  While fn waits, another step()
+-- can deliver the turn again.  `turn.telling` is true until fn has ended, so
+-- that fn is not called twice.
 local Telling = protect.class()
 
 function Telling:finish() self.turn.telling = false end
@@ -80,7 +82,7 @@ local function call(self, turn)
 end
 
 -- Returns what identifies a leader: the token, or the node's name if the
--- session may not read the token.
+-- session is not allowed to read the token.
 local function mark_of(leader, node)
   return leader and (leader.token or node)
 end
@@ -92,8 +94,8 @@ local function tell(self, turn)
   watch(self, turn)
 end
 
--- Stores the servers' answer in the turn; if the leader is another one, also
--- the call of fn.
+-- Stores the servers' answer in the turn.  If the leader has changed, also
+-- stores the call of fn that is due.
 local function see(self, turn, contenders, count)
   local leader, node = surveys.leader_of(contenders, self.modes)
   turn.leader, turn.node = leader, leader and node

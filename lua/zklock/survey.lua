@@ -14,10 +14,10 @@ local surveys = { UNFAIR = "holder" }
 
 local MIB = 1024 * 1024
 
--- The limits of data that a query reads.  Data of up to SMALL bytes is read
--- first, up to ALL_SMALL bytes in total; then larger data, until all data has
--- ALL_LARGE bytes.  Data that no lock would have (questions.LARGEST) is
--- skipped.
+-- Limits of the data that a query reads, in bytes.  It first reads small data,
+-- which is at most SMALL per node, and at most ALL_SMALL in total.  Then it
+-- reads larger data, if all data together stays within ALL_LARGE.  It never
+-- reads data of more than questions.LARGEST, which no lock needs.
 local SMALL, ALL_SMALL, ALL_LARGE = 64 * 1024, 16 * MIB, 4 * MIB
 
 local UNFAIR = surveys.UNFAIR
@@ -32,9 +32,10 @@ local function learn(row, seen)
   row.data = seen.data or seen.size == 0 and "" or nil
 end
 
--- The directories of a lock, below its path.  In a semaphore, "leases/" has the
--- permits, and "locks/" the mutexes of its gate, one of which a client holds
--- while it takes a permit; other nodes in them are no contenders.
+-- The directories of a lock, below its path.  A semaphore's "leases/" contains
+-- its permits.  Its "locks/" contains the nodes of its gate, a mutex that a
+-- client holds while it takes a permit.  Other nodes in these two directories
+-- are not contenders.
 local PLACES = { "", "locks/", "leases/" }
 
 local function belongs(mode, place)
@@ -43,7 +44,7 @@ local function belongs(mode, place)
   return mode ~= "permit" and mode ~= "hold"
 end
 
--- Adds a row for each name that is a contender's and belongs in this directory.
+-- Adds a row for each name of a contender that belongs in this directory.
 local function add_rows(rows, names, place)
   for _, name in ipairs(names or {}) do
     local mode, sequence = core.mode(name)
@@ -56,7 +57,8 @@ end
 
 -- Sends `request(row)` for each row for which it is not nil, and stores the
 -- answers in the rows.  Returns the rows whose nodes still exist; or nil, code
--- and reason.  A node that the session may not read counts as existing.
+-- and reason.  A node that the session is not allowed to read counts as
+-- existing.
 local function ask_of_each(ask, rows, request, ...)
   local requests, asked = {}, {}
   for _, row in ipairs(rows) do
@@ -87,8 +89,8 @@ local function look_at(ask, path, rows)
   end)
 end
 
--- Reads the data of nodes with more than `least` and at most `each` bytes,
--- until `all` bytes are read.
+-- Reads the data of nodes with more than `least` and at most `each` bytes.
+-- Skips a node whose data would raise the total above `all` bytes.
 local function read_some(ask, path, rows, least, each, all)
   local sum = 0
   return ask_of_each(ask, rows, function(row)
@@ -172,9 +174,9 @@ local function survey(ask, path, with_data)
   return in_order(rows), exists
 end
 
--- Returns a list with the first row whose node still exists; an empty list if
--- none does.  If no session owns that node, it does not lead, but no contender
--- behind it can lead either.
+-- Returns a list with the first row whose node still exists, or an empty list.
+-- A node that no session owns does not lead, but no contender behind it can
+-- lead either.
 local function find_first(ask, path, rows)
   for _, row in ipairs(rows) do
     local there, code, reason = look_at(ask, path, { row })
@@ -184,9 +186,10 @@ local function find_first(ask, path, rows)
   return {}
 end
 
--- Returns a list with the first contender of a mode; with all of them if their
--- sequence numbers do not tell which is first.  Also returns the number of
--- contenders of all modes; false if the path does not exist.
+-- Returns a list with the first contender of a mode.  If the sequence numbers
+-- do not show which one is first, the list has all contenders of the mode.
+-- Also returns the number of contenders of all modes, or false if the path does
+-- not exist.
 local function head(ask, path, mode)
   local found, code, reason = ask_now(ask, path, { { "exists", path } })
   if not found then return nil, code, reason end
@@ -268,8 +271,8 @@ function surveys.holders(engine, path, modes)
 end
 
 --- Finds the leader: the first of the `contenders` that holds in one of these
--- modes.  Returns it as users see it, and its node's name; false if there is
--- none.
+-- modes.  Returns the leader as users see it, and the name of its node.
+-- Returns false if there is no leader.
 function surveys.leader_of(contenders, modes)
   for _, contender in ipairs(contenders) do
     if contender.holds and modes[contender.mode] then

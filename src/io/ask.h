@@ -24,20 +24,21 @@ enum {
   /* The approximate size of a child's name in a reply. It counts towards the
    * in-flight limit. */
   ASK_CHILD_BYTES = 64,
-  /* The least share of the in-flight limit for a read. It is large because the
-   * data can have grown since their size was read, up to the size of a packet.
-   * So at most sixteen reads are in flight, and they return at most 16 MiB. */
+  /* Each read of data takes at least this share of the in-flight limit, however
+   * small the data were. Data can grow after their size was read, up to
+   * ASK_PACKET. With this share at most sixteen reads are in flight, so they
+   * return at most 16 MiB. */
   ASK_READ_BYTES = IN_FLIGHT_BYTES / 16,
-  ASK_PACKET = 1024 * 1024, /* for larger packets, servers close connections */
+  ASK_PACKET = 1024 * 1024, /* a server closes the connection on larger ones */
 };
 
-/* A text without a NUL at its end. If there is none, `text` is NULL. */
+/* A text without a NUL at its end. `text` is NULL if there is no text. */
 struct text {
   const char *text;
   size_t size;
 };
 
-/* A description of one request, from which ask_add makes it. */
+/* The description of a request that ask_add is to create. */
 struct asked {
   struct text operation;
   struct text path; /* without the chroot; "/" is the chroot itself */
@@ -91,9 +92,10 @@ struct ask {
   void (*done)(void *self, struct ask *ask); /* (i) */
   void *self;                                /* (i) */
   struct sender sender;                      /* (i) */
-  int64_t kept;        /* (i) number of bytes of data kept so far */
-  int cursor, pending; /* (i) number of sent; of unanswered requests */
-  bool in_line;        /* (i) `sender` is in the queue of the in-flight limit */
+  int64_t kept; /* (i) number of bytes of data kept so far */
+  /* (i) Number of requests sent so far, and of those not answered yet. */
+  int cursor, pending;
+  bool in_line; /* (i) `sender` is in the queue of the in-flight limit */
 
   int rc; /* (i) REPLY_OK, or why the ask failed as a whole */
   /* (i) The hold of `acquisition` has ended, or its node is missing or another

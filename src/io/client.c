@@ -51,7 +51,7 @@
 #define MILLISECOND INT64_C(1000000)
 #define SECOND INT64_C(1000000000)
 
-/* A connection counts as good after this time. */
+/* A connection counts as good once it has lasted this long. */
 #define STABLE_AFTER SECOND
 #define ATTEMPT_FIRST SECOND
 #define REFUSAL_FIRST SECOND
@@ -66,10 +66,11 @@ enum client_state {
   CLIENT_CONNECTED,
 };
 
-/* Used by the I/O thread only, except (c): constant. */
+/* Access: (c) constant after client_new, so any thread is allowed to read it.
+ * All other fields are for the I/O thread only. */
 struct client {
   const struct settings *settings; /* (c) */
-  struct session *session;         /* (c), except the session itself */
+  struct session *session;         /* the pointer is (c), the session not */
   struct client_listener listener; /* (c) */
 
   enum client_state state;
@@ -81,12 +82,13 @@ struct client {
   int unanswered;     /* unanswered attempts since the last connection */
   int64_t tried_at;   /* when the last attempt began */
   int64_t give_up_at; /* when to abandon the attempt, or NEVER */
-  /* The address whose server has granted the session. -1: there is none, or its
-   * server has kept a connection for a while. */
+  /* The address whose server has granted the session. -1: no server has,
+   * the addresses have changed, or that server has since kept a connection for
+   * STABLE_AFTER. */
   int granted_by;
   int64_t greeted_at;
   int64_t granted; /* session timeout of this connection */
-  int refusals;    /* of the credentials, in a row */
+  int refusals;    /* refusals of the credentials in a row */
 
   struct host_lookup host_lookup; /* looks up the servers' names */
 };
@@ -301,9 +303,9 @@ static void refused(struct client *client, int reason) {
                                                      : CLIENT_REFUSED_AUTH);
 }
 
-/* Returns whether a server may have received the attempt's session id, by the
- * time that the attempt took. A server that refuses a connection does so at
- * once and has read nothing. */
+/* Returns whether a server may have received the session id that the attempt
+ * sent, judged by how long the attempt took. A server that refuses a connection
+ * does so at once and has read nothing. */
 static bool may_have_been_heard(const struct client *client) {
   int64_t least = client->settings->session_timeout_ms * MILLISECOND;
   if (timeout_of(client) < least) least = timeout_of(client);
@@ -311,8 +313,9 @@ static bool may_have_been_heard(const struct client *client) {
   return clock_now() >= client->tried_at + at_once;
 }
 
-/* Records whether an attempt has ended by the refusal of a certificate. If that
- * is so at all addresses, waiters get that error at once. */
+/* Records whether the attempt at this address ended because a certificate was
+ * refused. If the latest attempts at all addresses ended so, `connect` and all
+ * waiters fail with that error at once. */
 static void judge(struct client *client, bool is_refused) {
   bool by_all =
       addresses_refused(&client->addresses, client->address, is_refused);

@@ -54,13 +54,16 @@ struct core {
   struct message close;       /* (l) sends it, or an exit handler does */
   struct message nudge_event; /* (l) sends it */
   struct message alarm;       /* (l) sends it */
-  uint64_t turns, standing;   /* (l) number of local turns; waiters for one */
+  /* (l) Number of local turns so far, and of waiters for a local turn. */
+  uint64_t turns, standing;
   uint64_t turn_waits[WAIT_BUCKETS]; /* (l) local turns, by wait_bucket */
-  uint64_t numbers; /* (l) last number given out: see struct turn */
-  bool closed;      /* (l) core_close was called */
-  bool left;        /* (l) core_leave was called */
-  int requests;     /* (l) number of unfinished nginx requests */
-  bool want_ends;   /* (l) each of these posts EVENT_ENDED */
+  /* (l) The last number given to a turn, an ask, an await or an nginx request.
+   * The number identifies it in events. */
+  uint64_t numbers;
+  bool closed;    /* (l) core_close was called */
+  bool left;      /* (l) core_leave was called */
+  int requests;   /* (l) number of unfinished nginx requests */
+  bool want_ends; /* (l) the end of each nginx request posts EVENT_ENDED */
   struct nginx_socket nginx_socket; /* (l) */
 };
 
@@ -94,7 +97,7 @@ bool io_thread_start(struct core *core);
 /* Ends the calling thread's use of the channel. Each of the two threads calls
  * it once; the second call closes the channel. */
 void core_leave_channel(struct core *core);
-/* Add and remove a reference to the memory. The last removal frees it. Holds
+/* Add and remove a reference to the core. The last removal frees it. Holds
  * keep references, because their proofs can outlive the session. */
 void core_keep(struct core *core);
 void core_forget(struct core *core);

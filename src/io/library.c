@@ -18,8 +18,9 @@
 #define SHORTEST (10 * MILLISECOND)
 
 /* Returns whether zklock's calls are bound to the library that has the function
- * `own`; true if that is NULL. This is a separate function because a compiler
- * can load the address once per function, before it is bound. */
+ * `own`. Returns true if `own` is NULL. This is a separate function because a
+ * compiler can load the address of zookeeper_init2 once per function, before
+ * imports_replace rewrites it. */
 __attribute__((noinline)) static bool is_bound(const void *own) {
   return !own || own == (const void *)(uintptr_t)zookeeper_init2;
 }
@@ -79,8 +80,8 @@ bool library_open(struct library *l, const char *address, const char *names,
     connection_close(l);
     return false;
   }
-  /* Switches off that the library resolves the host list again in each call: a
-   * resolver that fails would stop its pings (ZOOKEEPER-1998). */
+  /* Stops the library from resolving the host list again in each call: a failed
+   * lookup would stop its pings (ZOOKEEPER-1998). */
   zoo_set_servers_resolution_delay(l->handle, -1);
   connection_begin(l);
   return true;
@@ -109,11 +110,11 @@ bool library_submit(struct library *l, const struct op *op,
   return requests_submit(l, op, before);
 }
 
-/* Returns the ACL entry for other clients, of directories that they use, too,
- * such as those above the chroot. The client that creates such a directory
- * first must not exclude the others: they are allowed to read it and to create
- * children. Only its creator is allowed to delete its contents. All members of
- * a double barrier must be able to read its `ready` node. */
+/* Returns the ACL entry that lets all other clients read a node and create
+ * children. Nodes that several clients use get this entry besides those of
+ * option `acl`: the directories above the chroot, and the `ready` node of a
+ * double barrier. Without the entry, the first client, which creates the node,
+ * could exclude the others. The entry does not let them delete children. */
 static struct ACL for_others(void) {
   return (struct ACL){.perms = ZOO_PERM_READ | ZOO_PERM_CREATE,
                       .id = ZOO_ANYONE_ID_UNSAFE};

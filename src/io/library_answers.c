@@ -5,17 +5,18 @@
 
 #include "protocol/name.h"
 
-/* A contender's create in flight, whose reply is expected. There can be
- * many. */
+/* A contender's create in flight, with which its reply is compared. */
 struct expected {
   struct expected *next;
   uint64_t serial;
   bool exact;
-  bool bare; /* the reply has a path but no Stat */
+  /* The create is part of a transaction, whose reply contains the path of the
+   * new node but not its Stat. */
+  bool bare;
   char path[];
 };
 
-/* Checks of replies by themselves, as the library has parsed them. */
+/* Checks of the values in a reply, as the library has parsed them. */
 
 int answers_code(int rc) {
   return rc <= 0 && rc > REASON_COUNTER_AT_END ? rc : ZSYSTEMERROR;
@@ -56,7 +57,7 @@ const char *answers_doubt_data(const char *value, int length,
   return answers_doubt_stat(stat);
 }
 
-/* Checks of replies against their requests. */
+/* Comparison of replies with their requests. */
 
 void answers_init(struct answers *a) {
   *a = (struct answers){.end = &a->first, .last = &a->first};
@@ -96,9 +97,9 @@ void answers_begin(struct answers *a, int64_t session) {
   a->newest = 0;
 }
 
-/* Returns whether `path` is the path that the server must choose for this
- * create: the requested path. Unless the create is exact, a number follows that
- * the server prints with `%010d`. */
+/* Returns whether a server can have created a node with this path for the
+ * create. An exact create gets the requested path. For any other create, the
+ * server appends a number in the format `%010d`. */
 static bool is_path_of(const struct expected *e, const char *path) {
   size_t length = strlen(e->path), whole = strlen(path);
   int32_t sequence;
@@ -108,10 +109,10 @@ static bool is_path_of(const struct expected *e, const char *path) {
          name_parse(path, &sequence) != ROLE_FOREIGN;
 }
 
-/* Checks the reply to a create. Returns what is wrong, or NULL. A server
- * replies in the order of the requests, and each change has a greater zxid. So
- * the czxids of nodes created in one connection increase. Fencing tokens are
- * made from them. */
+/* Returns what is wrong with the reply to a create, or NULL. A server replies
+ * in the order of the requests, and each change has a greater zxid. So the
+ * czxids of nodes created in one connection increase. They are checked because
+ * fencing tokens are made from them. */
 static const char *doubt_create(struct answers *a, const struct expected *e,
                                 const struct incident *i) {
   if (i->code != ZOK) return NULL;
@@ -124,8 +125,9 @@ static const char *doubt_create(struct answers *a, const struct expected *e,
   return NULL;
 }
 
-/* Checks a reply. Removes its create from the list, if it has one, and the
- * creates before that: their replies were dropped for lack of memory. */
+/* Checks a reply. If it answers a create, removes that create from the list.
+ * Also removes all earlier creates: their replies were dropped for lack of
+ * memory. */
 const char *answers_doubt(struct answers *a, const struct incident *i) {
   const char *doubt = i->doubt;
   while (a->first && a->first->serial <= i->serial) {

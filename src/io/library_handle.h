@@ -28,14 +28,14 @@ struct incident {
   int64_t czxid, owner, ctime_ms, mtime_ms;
   int version, length, children;
   bool revoked;
-  const char *doubt; /* why it cannot be true; NULL: it can */
+  const char *doubt; /* what is wrong with the values of this reply, or NULL */
   struct listing *listing;
   int size;    /* size of the data; -1: there are no data */
   char text[]; /* the path, or the data */
 };
 
-/* The contenders' creates in flight, in order. Their replies are checked
- * against them. */
+/* The contenders' creates in flight, in the order in which they were sent. Each
+ * reply to a create is compared with it. */
 struct answers {
   struct expected *first, **end, **last;
   int64_t session;
@@ -54,7 +54,7 @@ struct library {
   char server[80];   /* the server's address */
   int64_t began;     /* see library_began */
   bool connected;    /* between the calls of `connected` and `over` */
-  bool parting;      /* connection ends when the inbox is empty */
+  bool parting;      /* end the connection when the inbox is empty */
   bool stranger;     /* the server requires other credentials */
   bool answered;     /* the reply that follows the credentials came */
 
@@ -79,8 +79,8 @@ extern _Thread_local struct library *library_current;
 struct incident *incident_new(int kind, int code, const char *text,
                               size_t size);
 void incident_free(struct incident *incident);
-/* Appends the incident to the inbox, and takes ownership of it. NULL records
- * that there was no memory for one. */
+/* Appends the incident to the inbox, and takes ownership of it. If `incident` is
+ * NULL, sets `overflow`: there was no memory for the incident. */
 void inbox_append(struct library *library, struct incident *incident);
 /* Removes and returns all incidents, in order; the caller frees each. Sets
  * `*overflow` if incidents were dropped for lack of memory. */
@@ -107,8 +107,9 @@ void connection_farewell(struct library *library);
 /* Closes the handle, and calls `over` with how it ended, by its state. A handle
  * without a failure counts as lost. The session lives on. */
 void connection_end(struct library *library);
-/* Ends the handle if its connection has ended; otherwise reports the acceptance
- * of the credentials. Called after all incidents were delivered. */
+/* Ends the handle if its connection has ended. Otherwise calls `accepted` if the
+ * server has just accepted the credentials. Called after all incidents were
+ * delivered. */
 void connection_look(struct library *library);
 int64_t connection_prepare(struct library *library, int *fd, short *events);
 void connection_process(struct library *library, short events);
@@ -149,15 +150,15 @@ int transaction_conditional(struct library *library, const struct op *op);
 /* Frees the transactions that were answered, or `all` of them. */
 void transactions_free(struct library *library, bool all);
 
-/* library_answers.c checks replies as the client library returns them: does a
- * reply match its request, and can it be true? If not, the server is broken, or
- * not a ZooKeeper server. Then the connection is closed, and the outcome of
- * unanswered requests is unknown. Only contradictions are rejected: the rest of
- * a reply, such as the data of other sessions' nodes, is believed. */
+/* library_answers.c checks the replies that the client library returns. A reply
+ * is rejected if its values are impossible, or if it does not match its request
+ * or the replies before. Then the server is broken, or not a ZooKeeper server.
+ * The connection is closed, and the outcome of unanswered requests is unknown.
+ * Values that contradict nothing, such as other sessions' data, are accepted. */
 
-/* Returns `rc` if it can be a code of some ZooKeeper version, and ZSYSTEMERROR
- * otherwise. Other numbers belong to the operating system or to zklock
- * (op.h). */
+/* Returns the code `rc` of a reply, or ZSYSTEMERROR if no ZooKeeper version has
+ * such a code. zklock would take such a number for an error of the operating
+ * system or for a reason of its own (op.h). */
 int answers_code(int rc);
 
 /* Check the values that the library has parsed, because it also reports success

@@ -2,8 +2,8 @@
 #ifndef ZKLOCK_MESSAGES_H
 #define ZKLOCK_MESSAGES_H
 
-/* Commands, to the I/O thread. Their subject is the acquisition unless noted.
- * COMMAND_ALARM and COMMAND_CLOSE have none. */
+/* Commands, to the I/O thread. Unless noted, a command's subject is an
+ * acquisition. COMMAND_ALARM and COMMAND_CLOSE have no subject. */
 enum command_kind {
   COMMAND_ACQUIRE,
   COMMAND_CANCEL,
@@ -21,13 +21,15 @@ enum command_kind {
 };
 
 /* Events, to the Lua thread. The subject of the first five is the acquisition.
- * Later ones have a subject only if it is noted. */
+ * Each later event has a subject only if its comment names one. */
 enum event_kind {
   EVENT_GRANTED,
   EVENT_REFUSED,
   EVENT_LOST,
   EVENT_REVOKED,
-  EVENT_GONE,     /* the node was deleted, or cannot be deleted */
+  /* After COMMAND_RELEASE_AND_TELL: the node was deleted, or a server refuses to
+   * delete it. */
+  EVENT_GONE,
   EVENT_ANSWERED, /* subject: the ask */
   EVENT_AWAITED,  /* subject: the await */
   EVENT_STATE,    /* new states: see core_states */

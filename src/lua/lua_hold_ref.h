@@ -6,11 +6,13 @@
 
 #pragma GCC visibility push(hidden)
 
-/* An acquisition is released with its last hold reference. The creator first
- * stores an empty hold reference where its release is ensured, and fills it
- * afterwards. Otherwise a debug hook that raises an error between the two would
- * leak the acquisition. A hold reference without an acquisition can wait in a
- * local queue for the acquisition of another one. */
+/* An acquisition is released with its last hold reference. A debug hook can
+ * raise an error between the start of an acquisition and the next statement of
+ * its caller. A reference that the caller has not stored by then would hold the
+ * lock until it is collected. So the caller first stores an empty reference
+ * where its release is ensured, and then starts the acquisition, which fills
+ * it. A hold reference without an acquisition can also wait in a local queue,
+ * to take over the acquisition of another hold reference. */
 struct hold_ref {
   struct core *core;               /* NULL: empty */
   struct acquisition *acquisition; /* NULL: empty, or in a local queue */
@@ -18,7 +20,7 @@ struct hold_ref {
   bool live;   /* it was filled or queued, and not released */
   bool kept;   /* the hold was not lost before its release */
   bool last;   /* it was the hold's last hold reference */
-  bool passed; /* its release passed the hold to another one */
+  bool passed; /* its release passed the hold to another hold reference */
   bool dead;   /* finalized: it must not be filled any more */
 };
 

@@ -167,9 +167,10 @@ void directory_children_changed(struct directory *d) {
   if (d->children_wanted > 0) directory_list(d, 0);
 }
 
-/* If a server refuses for now to remove the watch, schedules another attempt,
- * because the server may still have the watch. The watch counts as left, not as
- * armed: it may have fired meanwhile. */
+/* Schedules another request to remove the watch if a server has refused this
+ * one for now. The server may still have the watch, or the watch may have fired
+ * meanwhile. So it is not recorded as armed, but as a watch that may remain
+ * (`children_left_in`). */
 static void on_unwatch(struct op *op, const struct reply *reply) {
   struct directory *d = op->owner;
   directory_wake(d);
@@ -195,8 +196,9 @@ static void list_later(struct directory *d) {
   d->owner->unlisted(d);
 }
 
-/* Lists again after a pause. Sets `list_wanted` because onlookers, and holders
- * that look around (queue.c), do not ask for the list again. */
+/* Schedules another list after a pause. Sets `list_wanted` because onlookers,
+ * and holders that check for other contenders (queue.c), do not request the
+ * list again. */
 static void put_off_list(struct directory *d, int rc) {
   pipeline_back_off(d->pipeline, &d->listing, rc);
   d->list_wanted = true;
@@ -350,10 +352,10 @@ static void refuse_renewal(struct directory *d, const char *message, int rc) {
   d->owner->refused(d, message, rc);
 }
 
-/* Schedules another delete, because the directory is not empty. But a session
- * timeout after the renewal began, gives it up, and the contenders enter again.
- * They see whether the counter is really exhausted: the high number may have
- * been in a forged name. */
+/* Schedules another delete, because the directory is not empty. But gives up
+ * the renewal one session timeout after it began. Then the contenders create
+ * their nodes again, which shows whether the counter is really exhausted: the
+ * high number may have been in a forged name. */
 static void is_occupied(struct directory *d) {
   bool long_ago = d->pipeline->now >= d->renewal_begun + d->pipeline->timeout;
   d->renewal = long_ago ? RENEWAL_NONE : RENEWAL_OCCUPIED;

@@ -18,16 +18,17 @@
 struct listing;
 
 enum op_kind {
-  /* create2: an ephemeral node, sequential unless `exact`.  With `beside` a
-   * multi, whose reply has only a path. */
+  /* create2: creates an ephemeral node, sequential unless `exact`.  With
+   * `beside`, or with a delete before it (struct transport), it is a multi: its
+   * reply has the path of the new node, but not its Stat. */
   OP_CREATE,
   OP_MKDIR, /* create: a container or persistent node with data */
   /* multi: checks that the ACL allows its creator access; creates nothing. */
   OP_REHEARSE,
-  OP_LIST,      /* getChildren, watched if `watch`: the contenders */
-  OP_NAMES,     /* getChildren2 without a watch: all children */
+  OP_LIST,      /* getChildren, with a watch if `watch`: lists contenders */
+  OP_NAMES,     /* getChildren2 without a watch: lists all children */
   OP_GET,       /* getData with a watch */
-  OP_EXISTS,    /* exists with a watch: the node may be missing */
+  OP_EXISTS,    /* exists with a watch, even if the node is missing */
   OP_REMOVE,    /* delete; a multi with `beside` or a condition */
   OP_SYNC,      /* sync */
   OP_READ,      /* getData without a watch */
@@ -41,7 +42,7 @@ enum op_kind {
 /* ZooKeeper's codes, as far as the protocol distinguishes them. */
 enum reply_code {
   REPLY_OK = 0,
-  REPLY_LOST = -4, /* unknown: applied, not applied, or applied later */
+  REPLY_LOST = -4, /* no reply: applied, not applied, or applied later */
   REPLY_UNIMPLEMENTED = -6,
   REPLY_BAD_ARGUMENTS = -8,
   REPLY_NO_NODE = -101,
@@ -105,8 +106,8 @@ static inline bool reply_is_denied(int rc) {
   return rc == REPLY_NO_AUTH || rc == REASON_ACL;
 }
 
-/* Returns whether credentials were refused or are required, which concerns the
- * whole session. */
+/* Returns whether credentials or a certificate were refused, or other
+ * credentials are required.  This concerns the whole session. */
 static inline bool reply_is_unauthenticated(int rc) {
   return rc == REPLY_AUTH_FAILED || rc == REPLY_AUTH_REQUIRED ||
          rc == REASON_CREDENTIALS || rc == REASON_TLS;
@@ -120,7 +121,7 @@ struct reply {
   int version;
   int length, children; /* OP_PING: bytes of data, number of children */
   const void *data;     /* OP_GET: the first OP_SHOWN bytes of the data */
-  int size;     /* of the data, without the mark that asks for a release */
+  int size;     /* size of the data, without a mark that asks for a release */
   bool revoked; /* OP_GET: the data ask for a release of the lock */
   struct listing *listing; /* OP_LIST, OP_NAMES; NULL: no memory for the list */
 };
@@ -144,28 +145,30 @@ struct op {
    * REPLY_UNDONE. With `provided`, the reply to OP_MKDIR does not describe the
    * new node. */
   const char *provided;
-  /* OP_MKDIR with `provided`: replaces the node at `path`, which must exist. */
+  /* OP_MKDIR with `provided`: first deletes the node at `path`, which must
+   * exist, in the same transaction. */
   bool anew;
   const void *data; /* OP_CREATE, OP_WRITE, OP_MKDIR (NULL: null) */
   int size;
-  int version; /* OP_WRITE */
-  /* OP_REMOVE, if `counted`: the required number of children ever created in
-   * the directory (struct listing). If the number differs, nothing is done and
-   * the reply is REPLY_UNDONE. */
+  int version; /* OP_WRITE: the version that the node must have; -1: any */
+  /* OP_REMOVE, if `counted`: the condition that only this number of children
+   * were ever created in the directory (`creates` of struct listing). If more
+   * were created, nothing is done and the reply is REPLY_UNDONE. */
   int creates;
   enum op_kind kind : 8;
   bool watch;      /* watch the children */
   bool exact;      /* OP_CREATE: the server adds no number */
   bool persistent; /* OP_MKDIR: not a container */
-  bool shared;     /* OP_MKDIR: the ACL lets others read and create */
+  bool shared;     /* OP_MKDIR: the ACL lets all clients read and create */
   bool insists;    /* resent a few times after transient refusals */
   bool counted;    /* OP_REMOVE: with the condition `creates` */
-  bool joins;      /* OP_REMOVE, then OP_CREATE: one transaction can do both */
+  /* A delete and the create behind it can share a transaction: both have this. */
+  bool joins;
 
   /* Private to the pipeline: */
   bool in_flight;  /* sent and not answered, or waiting to be sent */
   bool round;      /* its confirmation renews the lease */
-  uint8_t tries;   /* how often it was resent */
+  uint8_t tries;   /* how often the op was resent */
   uint64_t serial; /* increases with every op of the session */
   int64_t sent;
   struct op *next;

@@ -1,6 +1,5 @@
-/* The name of an orphan suggests that this session owns it, and its owner
- * proves it. So the owner of each orphan is read, and the node is deleted if it
- * is ours.
+/* Reads the owner of each orphan, and deletes the orphan if this session owns
+ * it. The name of an orphan only suggests that; the owner proves it.
  *
  * Between that read and the delete the name could pass to another session's
  * node, which the delete would hit. Only this client or an operator deletes our
@@ -172,16 +171,18 @@ static void set_question(struct orphan *orphan, const char *path,
   orphan->op.handler = handler;
 }
 
-/* Deletes an orphan of an unfair lock after a read of `holder`. If both nodes
- * have the same czxid, one transaction created them, and one deletes them. */
+/* Sends the delete of an orphan of an unfair lock, after a read of `holder`. If
+ * both nodes have the same czxid, one transaction created them. Then `holder`
+ * is deleted, too, in the same transaction as the orphan. If the reply was lost
+ * or the delete cannot be sent, reads the orphan's owner again. */
 static void on_beside(struct op *op, const struct reply *reply) {
   struct orphan *orphan = op->owner;
   struct orphans *s = orphan->all;
   bool both = reply->rc == REPLY_OK && reply->czxid == orphan->czxid;
   set_question(orphan, orphan->path, on_orphan);
   orphan->op.beside = both ? NAME_UNFAIR : NULL;
-  /* This `holder` may be another orphan, without a node beside it. Only a list
-   * shows that. */
+  /* If the czxids differ, `holder` may be an orphan itself, without a node
+   * beside it. Only a list shows that. */
   if (!both && reply->rc == REPLY_OK) s->owner.list_again(s->owner.self);
   if (!reply_is_unknown(reply->rc) && remove_one(s, orphan)) return;
   s->flying--;
@@ -197,8 +198,8 @@ static bool ask_beside(struct orphans *s, struct orphan *orphan,
   return false;
 }
 
-/* Sends the delete of an orphan of this session. If it belongs to an unfair
- * lock, first reads `holder`. False: the request was not sent. */
+/* Sends the delete of an orphan of this session. If the orphan belongs to an
+ * unfair lock, first reads `holder`. Returns false if nothing was sent. */
 static bool go_on(struct orphans *s, struct orphan *orphan, int64_t czxid) {
   int32_t sequence;
   bool hold = name_parse(orphan->path + s->length + 1, &sequence) == ROLE_HOLD;
@@ -208,8 +209,8 @@ static bool go_on(struct orphans *s, struct orphan *orphan, int64_t czxid) {
 /* Continues after the reply to a read or a delete: deletes a node of ours,
  * tries again, or forgets the orphan. The delete is sent only if still no
  * contender has the name. Another session's orphan may be gone since the list,
- * and a node of ours may have its name now. That takes a session with our base,
- * or a forged name, and numbers that were assigned again. */
+ * and a node of ours may have its name now. This needs another session with our
+ * base, or a forged name, and numbers that were assigned again. */
 static void on_orphan(struct op *op, const struct reply *reply) {
   struct orphan *orphan = op->owner;
   struct orphans *s = orphan->all;

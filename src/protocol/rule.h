@@ -24,9 +24,9 @@ struct ahead {
   int count;                   /* the number of blocking nodes */
   const struct entry *nearest; /* the last blocking node, to be watched */
   const struct entry *before;  /* the blocking node before `nearest` */
-  /* Whether the deletion of `nearest`, if it is the only one, proves that no
-   * node is ahead.  It does not for a writer behind a writer.  A downgrade
-   * creates a reader with the writer's own number, and then deletes the
+  /* Whether the deletion of `nearest`, if it is the only blocking node, proves
+   * that no node is ahead.  It does not for a writer behind a writer: a downgrade
+   * creates a reader with the number of the writer ahead, and then deletes that
    * writer. */
   bool nearest_proves;
   /* Whether the deletion of `before`, if only these two are ahead, proves that
@@ -42,22 +42,23 @@ enum layout { LAYOUT_CURATOR, LAYOUT_KAZOO, LAYOUT_LATCH };
 enum role rule_role(enum kind kind, enum layout layout);
 /* Returns the role of the writer that downgrades to a reader of this role. */
 enum role rule_writer(enum role reader);
-/* Returns whether `other`, which the list has before `own`, blocks it. A node
- * without an owner blocks, too, if its name is a contender's. */
+/* Returns whether `other`, which is ahead of `own` in the list, blocks `own`. A
+ * node without an owner blocks, too, if its name is a contender's. */
 bool rule_blocks(enum kind kind, const struct entry *own,
                  const struct entry *other);
 /* Returns whether the deletion of `other` proves that no node in its place
  * blocks `own` (see nearest_proves). `other` may be NULL. */
 bool rule_proves(enum kind kind, const struct entry *own,
                  const struct entry *other);
-/* Returns whether a node of role `other` in the directory belongs to a lock
- * that neither blocks this kind nor waits for it.  Permits do not count,
- * because they have a directory of their own. */
+/* Returns whether a node of role `other` in the directory belongs to a lock of
+ * another kind or layout.  Contenders of the two locks ignore each
+ * other.
+ * Returns false for permits, because they have a directory of their own. */
 bool rule_is_of_other_kind(enum kind kind, enum layout layout, enum role other);
 /* Returns whether the entry is a contender that no node ahead blocks. */
 bool rule_holds(const struct listing *listing, const struct entry *e);
-/* Returns the number of a double barrier's members.  Every child counts that a
- * client may have created as a member, unless its name is another kind's. */
+/* Returns the number of a double barrier's members.  Counts every child that can
+ * be a member's node, unless its name is that of another kind's node. */
 int rule_members(const struct listing *listing);
 /* Sets `ahead` to the nodes in the list that keep `own` waiting. */
 void rule_apply(enum kind kind, int permits, const struct listing *listing,

@@ -150,9 +150,9 @@ static void own_hidden(struct contender *c, const struct reply *reply) {
     lose_holder(c);
 }
 
-/* Acts on news of `holder`. Ignores news from before the create was answered.
- * Also ignores a deletion while our delete is in flight, because the reply to
- * the delete will show it. */
+/* Continues after news of `holder`. Ignores news from before the create was
+ * answered. Also ignores all news while our delete is in flight: the reply to
+ * the delete will show whether `holder` is gone. */
 static void own_heard(struct contender *c, enum watch_news news,
                       const struct reply *reply) {
   if (!contender_has_node(c) || is_deleting(c)) return;
@@ -166,10 +166,11 @@ static void own_heard(struct contender *c, enum watch_news news,
     lose_holder(c);
 }
 
-/* If a waiter has read a `holder` that is ours, from a past acquisition,
- * requests a list. Either the create of that `holder` came late, or an operator
- * has deleted the node beside it. The list shows which, and the remaining nodes
- * are deleted. */
+/* Continues after a waiter has read the `holder` that it waits for. If this
+ * session owns that `holder`, requests a list. The node is from a past
+ * acquisition: either its create was applied late, or an operator has deleted
+ * the node beside it. The list shows which of these happened, and the remaining
+ * nodes are deleted. */
 static void other_seen(struct contender *c, const struct reply *reply) {
   blocker_note_unowned(&c->predecessor, reply);
   if (reply->owner != contender_pipeline(c)->session) {
@@ -199,8 +200,8 @@ static void heard(struct watcher *watcher, enum watch_news news,
 
 /* The other functions of unfair_wait_ops. */
 
-/* Reads `holder` behind the create. An impatient contender does not: if the
- * create fails, it is refused without another request. */
+/* Reads `holder` behind the create, except for an impatient contender: if its
+ * create fails, the contender is refused without another request. */
 static void sent(struct contender *c) {
   watch_drop(&c->predecessor);
   if (c->options.patient) look_by(c, &c->own);
@@ -235,8 +236,8 @@ static void look(struct contender *c) {
     look_by(c, &c->predecessor);
 }
 
-/* Reads `holder` again. A waiter behind another client's `holder` never
- * polls. */
+/* Reads `holder` again if the contender has its node. A waiter behind another
+ * client's `holder` does not poll here. */
 static void look_anew(struct contender *c) {
   if (contender_has_node(c)) look_at_own(c);
 }

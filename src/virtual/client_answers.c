@@ -1,5 +1,6 @@
-/* Passes replies to completions, as the library does, and passes the events of
- * watched paths to the watcher. */
+/* Delivers what the virtual servers send, in place of the client library. For
+ * each reply, calls the completion (callback) that was passed with its request.
+ * For each event of a watched path, calls the handle's watcher function. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,11 +38,10 @@ static void put_value(const zoo_op_t *op, zoo_op_result_t *result,
   }
 }
 
-/* Sets the results of a transaction's parts and returns its code, which is that
- * of the refused part. The parts before the refused part have "ok", though the
- * server has changed nothing. The parts after it have "inconsistency". If a
- * server refuses the whole transaction, each part has the transaction's
- * code. */
+/* Sets the results of a transaction's parts. Returns ZOK, or the code of the
+ * refused part. The parts before the refused part get "ok", though the server
+ * has changed nothing. The parts after it get "inconsistency". If a server
+ * refuses the whole transaction, each part gets the transaction's code. */
 static int put_results(const struct outstanding *asked,
                        const struct zk_reply *reply) {
   int rc = reply->part_count > 0 ? ZOK : reply->rc;

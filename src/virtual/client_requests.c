@@ -164,8 +164,9 @@ int zoo_aget_children2(zhandle_t *zh, const char *path, int watch,
   return ZOK;
 }
 
-/* The header declares a pointer to a function pointer, but the library takes
- * the function itself: see library_requests.c. */
+/* Takes the completion function itself as `completion`, like the real library.
+ * zookeeper.h declares the parameter as a pointer to a function pointer: see
+ * library_requests.c. */
 int zoo_aremove_all_watches(zhandle_t *zh, const char *path,
                             ZooWatcherType type, int local,
                             void_completion_t *completion, const void *data) {

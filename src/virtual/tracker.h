@@ -12,7 +12,7 @@ struct tracked {
   int64_t id;
   int32_t timeout_ms;
   int owner;       /* number of the client's server; -1 if unknown */
-  int64_t expires; /* always at a tick */
+  int64_t expires; /* the time when it expires, always a tick */
 };
 
 struct tracker {
@@ -25,8 +25,8 @@ struct tracked *tracker_find(const struct tracker *tracker, int64_t id);
 struct tracked *tracker_add(struct tracker *tracker, int64_t id,
                             int32_t timeout_ms, int64_t now);
 void tracker_remove(struct tracker *tracker, int64_t id);
-/* Extends a session: it expires at the first tick after its timeout from
- * now. */
+/* Sets a session's timeout, and extends the session: it expires at the first
+ * tick that comes later than `now` plus the timeout. */
 void tracker_touch(const struct tracker *tracker, struct tracked *session,
                    int32_t timeout_ms, int64_t now);
 int64_t tracker_next(const struct tracker *tracker);

@@ -11,7 +11,7 @@ local walk = require "zklock.cli.walk"
 local window = require "zklock.cli.window"
 local plain = require "zklock.plain"
 
--- How many lines are written at once.
+-- The number of lines that are passed to one write.
 local BATCH = 256
 
 local function write(lines)
@@ -32,7 +32,8 @@ local function show_table(contenders)
   write(table_of(contenders, now, (window.size(1))))
 end
 
--- Prints that a path has no contenders, and what it has instead.
+-- Prints that no process holds the lock or waits for it.  Adds whether the path
+-- does not exist, or has nodes below it, which can be locks.
 local function say_empty(session, path, is_there)
   local below = is_there and session:children(path)
   if not is_there then
@@ -60,7 +61,7 @@ local function list(session, request)
   if is_idle and not request.json then say_empty(session, path, is_there) end
 end
 
--- The errors that concern only one directory, so that others are still listed.
+-- The errors that concern only one directory.  The others are still listed.
 local passed_over = { denied = true, invalid = true }
 
 local function list_all(session, request)

@@ -1,7 +1,7 @@
 --- Clock: virtual time for tests.
 --
--- Time passes only in advance, in sleep, and in a call of zklock that waits.
--- Timers run in all three, on the calling thread.
+-- Time passes only during advance(), during sleep(), and while a call of zklock
+-- waits.  All three run the timers that are due, on the calling thread.
 local virtual = require "zklock.testing.core"
 
 local errors = require "zklock.errors"
@@ -12,8 +12,8 @@ local clock = { now = virtual.now }
 local sessions = {}
 local timers = {} -- `{ at =, fn = }`, the next one first
 
--- Times that differ by less count as equal. For centuries, a double has a
--- smaller error than this.
+-- Times that differ by at most this many seconds count as equal.  The rounding
+-- error of a time is smaller, even after centuries of virtual time.
 local INSTANT = 1e-6
 
 --- Returns the servers' time of day, in seconds since 1970.
@@ -21,7 +21,7 @@ function clock.time() return virtual.epoch + virtual.now() end
 
 -- Timers.
 
---- Calls `fn()` when so many seconds have passed on the virtual clock.
+--- Sets a timer: calls `fn()` after `seconds` of virtual time.
 function clock.after(seconds, fn)
   local at = virtual.now() + seconds
   local i = #timers + 1
@@ -31,8 +31,8 @@ end
 
 function clock.forget_timers() timers = {} end
 
---- Returns the seconds until the next timer; but `otherwise` if that is less,
--- or if there is no timer.
+--- Returns the seconds until the next timer, or `otherwise`, whichever is less.
+-- Returns `otherwise` if there is no timer.
 function clock.until_timer(otherwise)
   local timer = timers[1]
   local left = timer and math.max(0, timer.at - virtual.now())
@@ -53,7 +53,7 @@ local function is_open(session)
   return engine:is_ours() and not engine.state.is.closed
 end
 
---- Makes advance() call step() of this session.
+--- Adds a session to those whose step() is called by advance().
 function clock.attend(session)
   sessions[#sessions + 1] = setmetatable({ session }, { __mode = "v" })
 end
@@ -84,8 +84,8 @@ local function let_pass(deadline, fds)
     clock.until_timer(math.max(0, deadline - virtual.now())))
 end
 
---- Lets so many seconds pass, in which only timers run, but no session's
--- step().
+--- Lets `seconds` of virtual time pass.  Runs the timers that become due, but
+-- calls no session's step().
 function clock.sleep(seconds)
   local deadline = virtual.now() + seconds
   repeat
@@ -102,7 +102,8 @@ local function step(open, ready)
   end
 end
 
---- Lets so many seconds pass, and calls all callbacks that become due.
+--- Lets `seconds` of virtual time pass, and calls all callbacks that become
+-- due.
 function clock.advance(seconds)
   local deadline = virtual.now() + seconds
   repeat
@@ -115,7 +116,7 @@ end
 
 -- Waits of zklock.
 
--- Seconds after which a wait without a limit counts as endless.
+-- After so many seconds, a wait without a timeout raises an error.
 local LONGEST = 3600
 
 --- Suspends the caller in `wait`, as the adapters of loops do: lets time pass

@@ -299,7 +299,8 @@ end
 
 --- Asks a server for the leader, without suspending the caller.  `callback`
 -- gets the contenders for `leader_of`, and the number of contenders of all
--- modes at the path, false if the path does not exist; or nil, code and reason.
+-- modes at the path, or false if the path does not exist.  If the query fails,
+-- `callback` gets nil, code and reason.
 function surveys.begin_leader(engine, scope, path, modes, callback)
   return questions.begin(engine, scope, callback, head, path, (next(modes)))
 end

@@ -29,9 +29,9 @@
  * either, but the protocol reads all state again in each connection anyway.
  *
  * Only this file decides how often a server is tried (addresses.h). It judges a
- * server by how long its connections last, not by its replies before it closes
- * one. If there is no connection for some time, host names are looked up again
- * (host_lookup.h).
+ * server by how long its connections last. The replies that a server sends
+ * before it closes a connection do not count. If there is no connection for
+ * some time, host names are looked up again (host_lookup.h).
  *
  * If the servers reject this client's credentials, waiters get that error at
  * once. The client tries again later, because the servers' configuration may
@@ -142,8 +142,8 @@ static void use_addresses(struct client *client, const char *list) {
     client->state = CLIENT_RESTING;
 }
 
-/* Uses the answer of a lookup, if there is one, unless there is a connection.
- * Without a connection, schedules another lookup. */
+/* If a lookup has ended, uses its addresses or reports its error, and schedules
+ * another lookup. While there is a connection, only reports an error. */
 static void looked_up(struct client *client) {
   const char *error = "";
   bool temporary = false;

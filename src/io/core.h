@@ -34,7 +34,8 @@ struct core {
   struct proof proof;
   _Atomic int64_t session_id; /* (a) */
   _Atomic int64_t timeout;    /* (a) negotiated, nanoseconds; 0: none yet */
-  /* (a) States that Lua has not read yet, 4 bits each; the newest is lowest. */
+  /* (a) States that Lua has not read yet, 4 bits each. The lowest bits are the
+   * newest state. */
   _Atomic uint64_t states;
   _Atomic int failure;                  /* (a) enum client_failure */
   _Atomic uint64_t waits[WAIT_BUCKETS]; /* (a) grants, by wait_bucket */

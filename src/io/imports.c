@@ -77,9 +77,9 @@ static function *replacement(const char *name) {
   return NULL;
 }
 
-/* Returns whether libzookeeper_st imports every function that a stream needs, so
- * that it calls the replacement. A library compiled with _FORTIFY_SOURCE can
- * call a variant instead, such as __recv_chk, which has no replacement. */
+/* Returns whether libzookeeper_st imports every function that a stream needs,
+ * and so calls all their replacements. A library compiled with _FORTIFY_SOURCE
+ * can call a variant instead, such as __recv_chk, which has no replacement. */
 static bool has_all_of_stream(void) {
   for (int i = 0; i < REPLACEMENTS; i++)
     if (replacements[i].of_stream && !replacements[i].found) return false;

@@ -248,10 +248,10 @@ static void tell(struct library *l, const struct incident *incident) {
   }
 }
 
-/* Reports all incidents of the inbox. Takes them out first, because a report
- * can close the handle, and later incidents are not needed then. If incidents
- * were dropped for lack of memory, ends the connection, because it is not known
- * what was missed. The protocol reads all state again in the next
+/* Passes all incidents in the inbox to the listener. Takes them out first: a
+ * callback can close the handle, and later incidents are not needed then. If
+ * incidents were dropped for lack of memory, ends the connection, because it is
+ * not known what was missed. The protocol reads all state again in the next
  * connection. */
 void library_deliver(struct library *l) {
   bool overflow;

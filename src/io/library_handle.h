@@ -79,8 +79,8 @@ extern _Thread_local struct library *library_current;
 struct incident *incident_new(int kind, int code, const char *text,
                               size_t size);
 void incident_free(struct incident *incident);
-/* Appends the incident to the inbox, and takes ownership of it. If `incident` is
- * NULL, sets `overflow`: there was no memory for the incident. */
+/* Appends the incident to the inbox, and takes ownership of it. If `incident`
+ * is NULL, sets `overflow`: there was no memory for the incident. */
 void inbox_append(struct library *library, struct incident *incident);
 /* Removes and returns all incidents, in order; the caller frees each. Sets
  * `*overflow` if incidents were dropped for lack of memory. */
@@ -104,11 +104,11 @@ void connection_close(struct library *library);
  * the connection, for at most FAREWELL. Closing the socket earlier could lose
  * the close request. */
 void connection_farewell(struct library *library);
-/* Closes the handle, and calls `over` with how it ended, by its state. A handle
- * without a failure counts as lost. The session lives on. */
+/* Closes the handle, and calls `over` with the way in which the handle ended.
+ * If nothing has failed, that is LIBRARY_LOST. Keeps the ZooKeeper session. */
 void connection_end(struct library *library);
-/* Ends the handle if its connection has ended. Otherwise calls `accepted` if the
- * server has just accepted the credentials. Called after all incidents were
+/* Ends the handle if its connection has ended. Otherwise calls `accepted` if
+ * the server has just accepted the credentials. Called after all incidents were
  * delivered. */
 void connection_look(struct library *library);
 int64_t connection_prepare(struct library *library, int *fd, short *events);
@@ -154,7 +154,8 @@ void transactions_free(struct library *library, bool all);
  * is rejected if its values are impossible, or if it does not match its request
  * or the replies before. Then the server is broken, or not a ZooKeeper server.
  * The connection is closed, and the outcome of unanswered requests is unknown.
- * Values that contradict nothing, such as other sessions' data, are accepted. */
+ * Values that contradict nothing, such as other sessions' data, are
+ * accepted. */
 
 /* Returns the code `rc` of a reply, or ZSYSTEMERROR if no ZooKeeper version has
  * such a code. zklock would take such a number for an error of the operating

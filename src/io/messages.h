@@ -27,8 +27,8 @@ enum event_kind {
   EVENT_REFUSED,
   EVENT_LOST,
   EVENT_REVOKED,
-  /* After COMMAND_RELEASE_AND_TELL: the node was deleted, or a server refuses to
-   * delete it. */
+  /* After COMMAND_RELEASE_AND_TELL: the node was deleted, or a server refuses
+   * to delete it. */
   EVENT_GONE,
   EVENT_ANSWERED, /* subject: the ask */
   EVENT_AWAITED,  /* subject: the await */

@@ -21,7 +21,7 @@ struct hold_ref {
   bool kept;   /* the hold was not lost before its release */
   bool last;   /* it was the hold's last hold reference */
   bool passed; /* its release passed the hold to another hold reference */
-  bool dead;   /* finalized: it must not be filled any more */
+  bool dead;   /* it was finalized, and must not be filled any more */
 };
 
 /* hold() → an empty hold reference */

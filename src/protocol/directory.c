@@ -295,7 +295,7 @@ static void refuse_mkdir(struct directory *d, const char *path, int rc) {
   d->owner->not_made(d, CANNOT_CREATE, rc);
 }
 
-/* Repeats the create after a pause, because the failure is transient. So
+/* Schedules another create after a pause, because the failure is transient. So
  * `missing` stays true. */
 static void put_off_mkdir(struct directory *d, int rc) {
   pipeline_trouble(d->pipeline, CANNOT_CREATE, d->requests->mkdir_path, rc);

@@ -158,11 +158,11 @@ struct op {
   enum op_kind kind : 8;
   bool watch;      /* watch the children */
   bool exact;      /* OP_CREATE: the server adds no number */
-  bool persistent; /* OP_MKDIR: not a container */
+  bool persistent; /* OP_MKDIR: makes a persistent node, not a container */
   bool shared;     /* OP_MKDIR: the ACL lets all clients read and create */
   bool insists;    /* resent a few times after transient refusals */
   bool counted;    /* OP_REMOVE: with the condition `creates` */
-  /* A delete and the create behind it can share a transaction: both have this. */
+  /* OP_REMOVE, and the OP_CREATE behind it: the two can share a transaction. */
   bool joins;
 
   /* Private to the pipeline: */
@@ -182,8 +182,8 @@ struct transport {
   /* Sends a request; the reply comes later as session_reply(serial), in the
    * order of submission.  Copies what it needs of `op` before it returns.
    * Returns false if it sent nothing, for lack of memory or connection.
-   * `before` is a delete to put before this create in one transaction, or NULL;
-   * each of the two is answered. */
+   * `before` is a delete to put before this create in one transaction, or NULL.
+   * Each of the two gets a reply. */
   bool (*submit)(void *self, const struct op *op, const struct op *before);
   /* Gives up the ZooKeeper session, if any, and begins a new one. */
   void (*open)(void *self);

@@ -11,9 +11,10 @@
  *
  * Any client can read our base and create thousands of nodes with it. So only a
  * few orphans are read at a time, so that other requests of the session get
- * through. And only as many are stored as is cheap; another list shows the
- * rest. An orphan that cannot be deleted, because it has children or because of
- * an ACL, is left alone for a while. So is an orphan of another session. */
+ * through. At most ORPHANS_KNOWN are stored, to limit the memory. Another list
+ * shows the rest. An orphan that cannot be deleted, because it has children or
+ * because of an ACL, is left alone for a while. So is an orphan of another
+ * session. */
 #include "orphans.h"
 
 #include <stdlib.h>
@@ -47,7 +48,7 @@ struct orphans {
   struct orphan *foreign; /* orphans of other sessions */
   int foreign_known;
   int64_t foreign_until; /* when to read the owners of `foreign` again */
-  bool more;             /* the list had more orphans */
+  bool more;             /* the list had more orphans than are stored */
   bool refused;          /* an orphan could not be deleted */
   int64_t not_before;    /* accept no orphans before this time */
   char beside[];         /* the path of NAME_UNFAIR in the directory */
@@ -105,9 +106,9 @@ static void keep_foreign(struct orphans *s, struct orphan *orphan) {
   s->foreign_known++;
 }
 
-/* Asks for another list if the last one had more orphans. But if an orphan
- * could not be deleted, accepts none for a while. Called when no orphan is left
- * to read or delete. */
+/* Requests another list if the last one had more orphans than are stored. But
+ * if an orphan could not be deleted, accepts none for a while. Called when no
+ * orphan is left to read or delete. */
 static void done(struct orphans *s) {
   bool more = s->more;
   s->more = false;
@@ -146,8 +147,8 @@ static void destroy(struct deferred_call *call) {
   wake(s);
 }
 
-/* Reads the owner again, perhaps in the next connection.  The reply was lost,
- * or the request could not be sent. */
+/* Schedules another read of the orphan's owner, because a reply was lost or a
+ * request could not be sent.  The read can be sent in the next connection. */
 static void ask_again(struct orphans *s, struct orphan *orphan) {
   orphan->op.kind = OP_PING;
   orphan->op.beside = NULL;
@@ -206,11 +207,12 @@ static bool go_on(struct orphans *s, struct orphan *orphan, int64_t czxid) {
   return hold ? ask_beside(s, orphan, czxid) : remove_one(s, orphan);
 }
 
-/* Continues after the reply to a read or a delete: deletes a node of ours,
- * tries again, or forgets the orphan. The delete is sent only if still no
- * contender has the name. Another session's orphan may be gone since the list,
- * and a node of ours may have its name now. This needs another session with our
- * base, or a forged name, and numbers that were assigned again. */
+/* Continues after the reply to a read or a delete: deletes the node if this
+ * session owns it, or reads the owner again, or forgets the orphan. The delete
+ * is sent only if still no contender has the name. Another session's orphan may
+ * be gone since the list, and a node of ours may have its name now. This needs
+ * another session with our base, or a forged name, and numbers that were
+ * assigned again. */
 static void on_orphan(struct op *op, const struct reply *reply) {
   struct orphan *orphan = op->owner;
   struct orphans *s = orphan->all;

@@ -25,9 +25,9 @@ struct ahead {
   const struct entry *nearest; /* the last blocking node, to be watched */
   const struct entry *before;  /* the blocking node before `nearest` */
   /* Whether the deletion of `nearest`, if it is the only blocking node, proves
-   * that no node is ahead.  It does not for a writer behind a writer: a downgrade
-   * creates a reader with the number of the writer ahead, and then deletes that
-   * writer. */
+   * that no node is ahead.  It does not for a writer behind a writer: a
+   * downgrade creates a reader with the number of the writer ahead, and then
+   * deletes that writer. */
   bool nearest_proves;
   /* Whether the deletion of `before`, if only these two are ahead, proves that
    * only `nearest` is ahead. */
@@ -57,8 +57,8 @@ bool rule_proves(enum kind kind, const struct entry *own,
 bool rule_is_of_other_kind(enum kind kind, enum layout layout, enum role other);
 /* Returns whether the entry is a contender that no node ahead blocks. */
 bool rule_holds(const struct listing *listing, const struct entry *e);
-/* Returns the number of a double barrier's members.  Counts every child that can
- * be a member's node, unless its name is that of another kind's node. */
+/* Returns the number of a double barrier's members.  Counts every child that
+ * can be a member's node, unless its name is that of another kind's node. */
 int rule_members(const struct listing *listing);
 /* Sets `ahead` to the nodes in the list that keep `own` waiting. */
 void rule_apply(enum kind kind, int permits, const struct listing *listing,

@@ -43,8 +43,8 @@ static void mine(struct contender *c) {
 }
 
 /* Reads and watches `holder` to find its owner. If its watch is armed already,
- * it may have been armed for another watcher of this session, such as a
- * barrier's waiter. Then this contender has not seen the node, and reads it. */
+ * another watcher of this session, such as a barrier's waiter, may have armed
+ * it. Then this contender has not seen the node, so it reads `holder`. */
 static void look_by(struct contender *c, struct watcher *watcher) {
   bool has_asked = watcher->watch;
   if (!watch_want(watcher, &contender_directory(c)->watches, NAME_UNFAIR))
@@ -242,10 +242,10 @@ static void look_anew(struct contender *c) {
   if (contender_has_node(c)) look_at_own(c);
 }
 
-/* Returns whether the delete can be sent. If not, reads `holder` first; one
- * read permits one delete. A read is needed without a valid lease: news of
- * `holder` may be late, and an operator may have deleted it. It is also needed
- * if the user has asked a server, which named another owner. */
+/* Returns whether the delete can be sent now. If not, reads `holder` first. One
+ * read is enough for one delete. The read is needed without a valid lease: an
+ * operator may have deleted `holder`, and the news of that may be late. It is
+ * also needed if a check by the user has shown that `holder` is not ours. */
 static bool may_remove(struct contender *c) {
   if (c->undone) return true;
   bool looked = c->view.phase == VIEW_LOOKED;

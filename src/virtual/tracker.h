@@ -22,6 +22,7 @@ struct tracker {
 };
 
 struct tracked *tracker_find(const struct tracker *tracker, int64_t id);
+/* Adds a session, or extends it if the table has its id. */
 struct tracked *tracker_add(struct tracker *tracker, int64_t id,
                             int32_t timeout_ms, int64_t now);
 void tracker_remove(struct tracker *tracker, int64_t id);
@@ -29,6 +30,7 @@ void tracker_remove(struct tracker *tracker, int64_t id);
  * tick that comes later than `now` plus the timeout. */
 void tracker_touch(const struct tracker *tracker, struct tracked *session,
                    int32_t timeout_ms, int64_t now);
+/* Returns the time when the next session expires, or NEVER. */
 int64_t tracker_next(const struct tracker *tracker);
 void tracker_clear(struct tracker *tracker);
 

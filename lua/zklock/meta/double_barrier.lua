@@ -85,6 +85,6 @@ function double_barrier:leave(options) end
 ---@overload fun(self: zklock.DoubleBarrier, fn: fun(ok?: true, message?: string, code?: zklock.Code)): zklock.Ticket
 function double_barrier:leave_async(options, fn) end
 
---- Ends every wait of this object. The waits return `cancelled`. A member that was entering does not enter. A member that was
---- leaving has left.
+--- Ends every wait of this object. Each pending `enter` and `leave` returns `cancelled`. A cancelled `enter` does not enter. A
+--- cancelled `leave` has left, but without waiting for the other members.
 function double_barrier:cancel() end

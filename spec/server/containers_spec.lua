@@ -1,7 +1,7 @@
 -- A server that deletes containers which never had a child, as ZooKeeper 3.10
--- does after five minutes: this one does after 50 ms, which is a few round trips
--- on a busy machine. (In virtual time integration/operator_spec.lua takes away the
--- directory of each lock.)
+-- does after five minutes: this one does after 50 ms, which is a few round
+-- trips on a busy machine. (In virtual time integration/operator_spec.lua takes
+-- away the directory of each lock.)
 local raw = require "support.raw"
 local start_servers = require "support.server".start
 local support = require "support"

@@ -10,7 +10,7 @@ Hold.__index = Hold
 
 Hold.adapter = false -- the adapter of the loop that calls its callbacks
 
-local NOBODY = {} -- an empty list of listeners
+local NO_LISTENERS = {}
 
 --- Makes the hold of a granted wait, and enters it where events find it.
 -- `owners`: the owners of its path.  A session may have thousands of holds, so
@@ -21,8 +21,9 @@ function Hold.new(wait, owners)
     owners = owners, -- these have its path and its engine
     -- Callbacks for the loss, each with its guard.  False: the loss was
     -- reported to all callbacks and the log, or soon will be.
-    listeners = NOBODY,
-    revocation = NOBODY, -- callbacks; false: a client has asked to release
+    listeners = NO_LISTENERS,
+    -- Callbacks.  False: a client has asked to release.
+    revocation = NO_LISTENERS,
     lost = false, -- why it was lost; preset, so a loss needs no memory
   }, Hold)
   engine.holds[number] = hold
@@ -117,7 +118,7 @@ end
 -- list, "listeners" or "revocation".
 local function listen(self, which, guard, fn)
   local adapters = self.owners.engine.adapters
-  if self[which] == NOBODY then self[which] = {} end
+  if self[which] == NO_LISTENERS then self[which] = {} end
   table.insert(self[which],
     { guard = guard, fn = fn, scope = adapters:scope() })
   adapters:listen(self)

@@ -8,7 +8,7 @@
 
 static int64_t arrival(struct zk_connection *c, int64_t now) {
   struct ensemble *e = c->ensemble;
-  int64_t delay = c->link ? c->link->delay : 0;
+  int64_t delay = c->link ? c->link->faults.delay : 0;
   return now + latency_of(e, &e->settings.client) + delay;
 }
 
@@ -30,7 +30,7 @@ static struct message *tls_part(enum zk_tls_part part) {
 /* Sends a message as a TLS record, and takes ownership of the message. */
 static void tell_record(struct zk_connection *c, struct message *message,
                         int64_t at) {
-  const struct zk_tls *tls = &c->link->tls;
+  const struct zk_tls *tls = &c->link->faults.tls;
   int n = c->records < 0 ? 0 : ++c->records;
   bool stops = n > 0 && tls->stops_at && n >= tls->stops_at;
   bool fails = n > 0 && !stops && tls->fails_at && n >= tls->fails_at;
@@ -47,7 +47,7 @@ static void tell_record(struct zk_connection *c, struct message *message,
 }
 
 static void shake(struct zk_connection *c, int64_t now) {
-  const struct zk_tls *tls = &c->link->tls;
+  const struct zk_tls *tls = &c->link->faults.tls;
   if (tls->stops_at < 0) c->records = -1;
   tell_record(c, tls_part(ZK_TLS_SHAKEN), arrival(c, now) + tls->delay);
 }
@@ -57,11 +57,12 @@ static void shake(struct zk_connection *c, int64_t now) {
 static void reach_server(struct zk_connection *c, int64_t now) {
   struct zk_link *link = c->link;
   struct server *server =
-      link && !link->refuses ? link_next_server(link) : NULL;
+      link && !link->faults.refuses ? link_next_server(link) : NULL;
   if (link) link_is_visited(link, c);
   if (!server) {
     c->severed = true;
-    end_for_client(c, link && link->refuses ? ZK_CLOSED : ZK_REFUSED, now);
+    end_for_client(c, link && link->faults.refuses ? ZK_CLOSED : ZK_REFUSED,
+                   now);
     lane_clear(&c->up);
     return;
   }
@@ -76,7 +77,7 @@ static void reach_server(struct zk_connection *c, int64_t now) {
     shake(c, now);
   else
     lane_send_first(&c->up, message_new(UP_HELLO), arrival(c, arrival(c, now)));
-  if (link->manners.silent) {
+  if (link->faults.manners.silent) {
     lane_hold(&c->up, HELD_BY_LINK);
     c->broken = true;
   }
@@ -141,7 +142,7 @@ static void call_client(struct zk_connection *c, struct message *message) {
       break;
     case DOWN_TLS:
       client->tls(client->self, (enum zk_tls_part)message->number,
-                  c->link->tls.text);
+                  c->link->faults.tls.text);
       break;
     case DOWN_CONNECTED:
       client->connected(client->self, message->content);
@@ -236,7 +237,7 @@ struct zk_connection *ensemble_open(struct ensemble *e, int64_t now,
   c->identities = identities_of("127.0.0.1");
   *e->connections_end = c;
   e->connections_end = &c->next;
-  if (c->link && c->link->frozen) {
+  if (c->link && c->link->faults.frozen) {
     lane_hold(&c->up, HELD_BY_LINK);
     lane_hold(&c->down, HELD_BY_LINK);
   }

@@ -5,9 +5,8 @@
 #include "connection.h"
 #include "operator.h"
 
-struct zk_link *link_new(struct ensemble *e, const char *address,
-                         const int *servers, int count) {
-  if (link_find(e, address)) return NULL;
+static struct zk_link *add_link(struct ensemble *e, const char *address,
+                                const int *servers, int count) {
   struct zk_link *link = fresh(sizeof *link);
   link->ensemble = e;
   link->address = fresh_text(address);
@@ -17,6 +16,11 @@ struct zk_link *link_new(struct ensemble *e, const char *address,
   link->next = e->links;
   e->links = link;
   return link;
+}
+
+struct zk_link *link_new(struct ensemble *e, const char *address,
+                         const int *servers, int count) {
+  return link_find(e, address) ? NULL : add_link(e, address, servers, count);
 }
 
 struct zk_link *link_find(struct ensemble *e, const char *address) {
@@ -29,22 +33,10 @@ struct zk_link *link_apart(struct zk_link *link, int client) {
   struct ensemble *e = link->ensemble;
   for (struct zk_link *l = e->links; l; l = l->next)
     if (l->client == client && strcmp(l->address, link->address) == 0) return l;
-  struct zk_link *apart = fresh(sizeof *apart);
-  apart->ensemble = e;
-  apart->address = fresh_text(link->address);
+  struct zk_link *apart =
+      add_link(e, link->address, link->servers, link->server_count);
   apart->client = client;
-  apart->servers = fresh((size_t)link->server_count * sizeof *link->servers);
-  memcpy(apart->servers, link->servers,
-         (size_t)link->server_count * sizeof *link->servers);
-  apart->server_count = link->server_count;
-  apart->refuses = link->refuses;
-  apart->frozen = link->frozen;
-  apart->delay = link->delay;
-  apart->drops_requests = link->drops_requests;
-  apart->drops_replies = link->drops_replies;
-  apart->mutes_events = link->mutes_events;
-  apart->next = e->links;
-  e->links = apart;
+  apart->faults = link->faults;
   for (struct zk_connection *c = e->connections; c; c = c->next)
     if (c->link == link && c->hello.client == client) c->link = apart;
   return apart;
@@ -72,13 +64,13 @@ void link_half_open(struct zk_link *link, int64_t now) {
 }
 
 void link_refuse(struct zk_link *link, int64_t now) {
-  link->refuses = true;
+  link->faults.refuses = true;
   link_cut(link, now);
 }
 
 void link_freeze(struct zk_link *link, int64_t now) {
   (void)now;
-  link->frozen = true;
+  link->faults.frozen = true;
   EACH_CONNECTION(c, link) {
     lane_hold(&c->up, HELD_BY_LINK);
     lane_hold(&c->down, HELD_BY_LINK);
@@ -87,30 +79,30 @@ void link_freeze(struct zk_link *link, int64_t now) {
 
 void link_delay(struct zk_link *link, int64_t now, int64_t by) {
   (void)now;
-  link->delay = by;
+  link->faults.delay = by;
 }
 
 void link_drop_requests(struct zk_link *link, int64_t now) {
   (void)now;
-  link->drops_requests = true;
+  link->faults.drops_requests = true;
 }
 
 void link_drop_replies(struct zk_link *link, int64_t now) {
   (void)now;
-  link->drops_replies = true;
+  link->faults.drops_replies = true;
 }
 
 void link_mute_events(struct zk_link *link, int64_t now) {
   (void)now;
-  link->mutes_events = true;
+  link->faults.mutes_events = true;
 }
 
 void link_behave(struct zk_link *link, const struct zk_manners *manners) {
-  link->manners = *manners;
+  link->faults.manners = *manners;
 }
 
 void link_secure(struct zk_link *link, const struct zk_tls *tls) {
-  link->tls = *tls;
+  link->faults.tls = *tls;
 }
 
 struct zk_visits link_visits(const struct zk_link *link) {
@@ -118,11 +110,7 @@ struct zk_visits link_visits(const struct zk_link *link) {
 }
 
 void link_heal(struct zk_link *link, int64_t now) {
-  link->manners = (struct zk_manners){0};
-  link->tls = (struct zk_tls){0};
-  link->refuses = link->frozen = link->mutes_events = false;
-  link->drops_requests = link->drops_replies = false;
-  link->delay = 0;
+  link->faults = (struct link_faults){0};
   EACH_CONNECTION(c, link) {
     if (c->broken) connection_cut(c, now, true);
     lane_release(&c->up, HELD_BY_LINK, now);

@@ -90,16 +90,20 @@ struct zk_connection {
 
 enum { KINDS_MAX = 16 };
 
+struct link_faults {
+  bool refuses, frozen, drops_requests, drops_replies, mutes_events;
+  int64_t delay;
+  struct zk_manners manners;
+  struct zk_tls tls;
+};
+
 struct zk_link {
   struct ensemble *ensemble;
   struct zk_link *next;
   char *address;
   int client; /* the link's only client; 0 for clients without own link */
   int *servers, server_count, next_server;
-  bool refuses, frozen, drops_requests, drops_replies, mutes_events;
-  int64_t delay;
-  struct zk_manners manners;
-  struct zk_tls tls;
+  struct link_faults faults;
   struct zk_visits visits;
   int lost_kind, last_kind, left;
   int kept_kinds[KINDS_MAX], kept_count;

@@ -30,7 +30,7 @@ static void spring(struct zk_link *link, enum link_sprung what) {
 /* ---- Manners ------------------------------------------------------------- */
 
 void link_is_visited(struct zk_link *link, struct zk_connection *c) {
-  struct zk_manners *manners = &link->manners;
+  struct zk_manners *manners = &link->faults.manners;
   link->visits.connections++;
   if (manners->asks_ms) c->hello.timeout_ms = manners->asks_ms;
 }
@@ -38,7 +38,7 @@ void link_is_visited(struct zk_link *link, struct zk_connection *c) {
 static bool happens(int *count) { return *count > 0 && (*count)--; }
 
 static void greet(struct zk_link *link, struct zk_connection *c) {
-  struct zk_manners *manners = &link->manners;
+  struct zk_manners *manners = &link->faults.manners;
   bool returns = c->hello.session != 0;
   link->visits.sessions += !returns;
   link->visits.returns += returns;
@@ -97,7 +97,7 @@ enum passage link_passes_up(struct zk_link *link, struct zk_connection *c,
                             const struct message *message) {
   if (message->kind == UP_HELLO) greet(link, c);
   if (message->kind == UP_REQUEST) {
-    enum passage passage = hear_request(&link->manners, c, message);
+    enum passage passage = hear_request(&link->faults.manners, c, message);
     if (passage != PASSES) return passage;
   }
   if (keeps(link, message)) {
@@ -109,24 +109,24 @@ enum passage link_passes_up(struct zk_link *link, struct zk_connection *c,
     spring(link, LINK_KEPT);
     return CUTS_ALL;
   }
-  if (!link->drops_requests || message->kind == UP_END) return PASSES;
+  if (!link->faults.drops_requests || message->kind == UP_END) return PASSES;
   c->broken = true;
   return STOPS;
 }
 
 enum passage link_passes_down(struct zk_link *link, struct zk_connection *c,
                               struct message *message) {
-  enum passage passage = treat(&link->manners, c, message);
+  enum passage passage = treat(&link->faults.manners, c, message);
   if (passage != PASSES) return passage;
   bool reply = message->kind == DOWN_REPLY && !message->silent;
   if (reply && link->lost_kind != 0 && link->lost_kind == message->trap) {
     link->lost_kind = 0;
-    link->refuses = true;
+    link->faults.refuses = true;
     spring(link, LINK_LOST);
     return CUTS_ALL;
   }
-  if (link->mutes_events && message->kind == DOWN_EVENT) return STOPS;
-  if (link->drops_replies) {
+  if (link->faults.mutes_events && message->kind == DOWN_EVENT) return STOPS;
+  if (link->faults.drops_replies) {
     c->broken = true;
     return STOPS;
   }
@@ -139,7 +139,7 @@ enum passage link_passes_down(struct zk_link *link, struct zk_connection *c,
 
 enum passage link_passed_down(struct zk_link *link, struct zk_connection *c,
                               const struct message *message, int64_t now) {
-  int64_t after = link->manners.drop_after;
+  int64_t after = link->faults.manners.drop_after;
   if (message->kind == DOWN_CONNECTED && after < 0) return CUTS;
   if (message->kind == DOWN_CONNECTED && after > 0)
     alarm_set(&link->ensemble->agenda, &c->fuse, now + after);

@@ -202,13 +202,6 @@ end
 local busted = package.loaded.busted
 if busted then busted.before_each(function() kinds.watch() end) end
 
---- A mutex whose waiters take so many turns on one node, of `session` or of one
--- of its own.
-function kinds.with_local_turns(path, n, session, options)
-  session = session or support.connect { session_timeout = 60 }
-  return session:mutex(path, with({ local_turns = n }, options))
-end
-
 --- Begins to wait: `{ session =, guard =, code =, message = }`, filled in by
 -- the callback.
 function kinds.wait_in(lock, options)

@@ -1,6 +1,7 @@
 -- What an operator, or a program that knows nothing of us, does to the nodes.
 -- (To those of each kind of lock: family/contract_spec.lua.)
 local kinds = require "integration.family.kinds"
+local start_proxy = require "support.proxy".start
 local support = require "support"
 local connect, await = support.connect, kinds.await
 
@@ -95,4 +96,56 @@ describe("A holder", function()
     assert.is_table(zk:exists(node))
     zk:delete(node)
   end)
+end)
+
+describe("A watch", function()
+  it("that fires for data, for the session and for a deletion is still one "
+    .. "(T48)", function()
+    local proxy, holder = start_proxy(), support.hold(path)
+    local session = connect { hosts = proxy.hosts }
+    local waiter = kinds.queue_in(session:mutex(path), path)
+    for i = 1, 30 do
+      zk:set(holder.node, "round " .. i)
+      zk:set(waiter.node, "round " .. i)
+      if i % 10 == 0 then
+        proxy:cut()
+        support.until_state(session, nil, { reconnects = i / 10 })
+      end
+    end
+    support.until_state(session, nil, { in_flight = 0 })
+    kinds.nobody(0.1, waiter)
+    -- The waiter's: one on the node before it, one on its own.
+    assert.equal(2, support.count_watches(path))
+    holder:release()
+    assert.is_true(await(waiter):is_held())
+    waiter.guard:release { wait = true }
+    support.wait_until(function() return support.count_watches(path) == 0 end)
+  end)
+
+  it("of a node that nobody waits for any more changes nothing (T56)",
+    function()
+      local session = connect()
+      zk:make(path) -- it does not vanish when it is empty
+      local holder = support.hold(path)
+      local waiter = kinds.queue_in(session:mutex(path), path)
+      local gone = holder.node
+      holder:release { wait = true }
+      local guard = await(waiter)
+      -- The predecessor's name again, and its end again.
+      local function repeat_the_end()
+        zk:create(gone)
+        zk:set(gone, "again")
+        zk:delete(gone)
+        support.advance(1)
+        session:step()
+      end
+      repeat_the_end()
+      assert.is_true(guard:is_held())
+      assert.is_true(guard:verify())
+      guard:release { wait = true }
+      repeat_the_end()
+      assert.equal("released", guard:state())
+      assert.equal(0, session:stats().holding)
+      assert.equal(1, session:stats().grants)
+    end)
 end)

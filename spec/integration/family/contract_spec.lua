@@ -10,6 +10,11 @@ local unpack = unpack or table.unpack
 
 local function is_reentrant(kind) return kind.reentrant end
 
+-- Waiters for an unfair lock have no node, those for a multi one of a part.
+local function has_place(kind)
+  return kind.name ~= "unfair" and not kind.multi
+end
+
 -- Another session holds the lock against which `kind` contends.
 local function rival_holds(kind, path)
   local lock = kind.rival(connect(), path)
@@ -145,6 +150,24 @@ describe("A taken lock", function()
       assert.is_false(guard:is_held())
       waiter.guard:release()
     end, function(kind) return kind.exclusive end)
+
+  -- (T45)
+  kinds.each(it, "is not passed on by what is no end of a hold", function(kind)
+    local path, zk = support.path(), support.zk()
+    local holder = rival_holds(kind, path)
+    local middle = kinds.queue_in(kind.make(connect(), path), path)
+    local waiter = kinds.queue_in(kind.make(connect(), path), path)
+    zk:set(holder.node, "data")
+    zk:create(path .. "/foreign")
+    nobody(0.05, waiter, middle)
+    middle.ticket:cancel()
+    await(middle)
+    nobody(0.05, waiter)
+    zk:delete(path .. "/foreign")
+    nobody(0.03, waiter)
+    holder:release()
+    await(waiter):release()
+  end, has_place)
 
   kinds.each(it, "is refused at once beside waiters of the same session",
     function(kind)
@@ -295,9 +318,7 @@ describe("Whoever deletes a node", function()
     end
     assert.is_true(guard:verify())
     guard:release()
-  end, function(kind)
-    return kind.name ~= "unfair" and not kind.multi -- their waiters have none
-  end)
+  end, has_place)
 end)
 
 describe("A connection that breaks", function()

@@ -1,15 +1,27 @@
--- Who contends for a path, in order, and who of them holds.  (Of readers and
+-- Who contends for a path, in order, and who of them holds: what contenders()
+-- and holders() ask, and what a refusal says at no cost.  (Of readers and
 -- writers: rwlock_spec.)
 local kinds = require "integration.family.kinds"
 local support = require "support"
 local connect = support.connect
-local await = kinds.await
+local queue_in, wait_in, await = kinds.queue_in, kinds.wait_in, kinds.await
+local refused = kinds.refused
+
+local path
+before_each(function() path = support.path() end)
+
+-- The lock, or what keeps it waiting, in a session of its own that calls itself
+-- `data`.
+local function lock(kind, data, session)
+  return kinds.of[kind].make(session or connect(), path, { data = data })
+end
+local function rival(kind, data, session)
+  return kinds.of[kind].rival(session or connect(), path, { data = data })
+end
 
 describe("contenders", function()
-  local path, session, zk
-  before_each(function()
-    path, session, zk = support.path(), connect(), support.zk()
-  end)
+  local session, zk
+  before_each(function() session, zk = connect(), support.zk() end)
 
   -- What of the list can be foreseen, in its order.
   local function shows(...)
@@ -21,13 +33,7 @@ describe("contenders", function()
     assert.same({ ... }, list)
   end
 
-  -- The lock in a session of its own, which is called `data`.
-  local function as(data, kind)
-    return kinds.of[kind].make(connect(), path, { data = data })
-  end
-  local function queue(data, kind)
-    return kinds.queue_in(as(data, kind), path)
-  end
+  local function queue(data, kind) return queue_in(lock(kind, data), path) end
   local function released(guard) guard:release { wait = true } end
 
   it("is an empty list where nobody does", function()
@@ -35,7 +41,7 @@ describe("contenders", function()
     assert.same({ {}, false }, ask()) -- containers vanish: it is no error
     zk:make(path)
     assert.same({ {}, true }, ask())
-    local guard = as("a", "mutex"):acquire(30)
+    local guard = lock("mutex", "a"):acquire(30)
     assert.is_true(select(2, session:contenders(path)))
     released(guard)
   end)
@@ -59,7 +65,7 @@ describe("contenders", function()
 
   for _, kind in ipairs { "mutex", "parent", "poll", "kazoo" } do
     it("shows the queue in order: " .. kind, function()
-      local guard = as("a", kind):acquire(30)
+      local guard = lock(kind, "a"):acquire(30)
       local b, c = queue("b", kind), queue("c", kind)
       shows("mutex a holds", "mutex b waits", "mutex c waits")
       released(guard)
@@ -105,8 +111,168 @@ describe("contenders", function()
       "member_0000000001", "x-lease-0000000001", ("9"):rep(300) } do
       zk:create(path .. "/" .. name)
     end
-    local guard = as("a", "mutex"):acquire(30)
+    local guard = lock("mutex", "a"):acquire(30)
     shows "mutex a holds"
     released(guard)
+  end)
+end)
+
+describe("A refusal", function()
+  -- In the parentheses at the end of what a wait is told in vain.
+  local function tells(message)
+    return message and (message:match "waiting for %S+ %((.*)%)$"
+      or message:match " is taken %((.*)%)$")
+  end
+  -- What a wait of a second is told.
+  local function times_out(waiting)
+    return tells(refused("timeout", waiting:acquire(1)))
+  end
+
+  it("names the holder, and that of a multi's part", function()
+    for _, kind in ipairs { "mutex", "unfair", "kazoo", "read", "write",
+      "kazoo read", "kazoo write" } do
+      path = support.path()
+      local guard = rival(kind, "web1:4711"):acquire(30)
+      assert.equal('1 ahead; held by "web1:4711"',
+        times_out(lock(kind, "me")), kind)
+      guard:release()
+    end
+    local guard = connect():mutex(path .. "/b", { data = "b1" }):acquire(30)
+    assert.equal('1 ahead; held by "b1"', times_out(lock("multi", "me")))
+    guard:release()
+  end)
+
+  it("names no one that no request has told of", function()
+    for _, kind in ipairs { "parent", "poll", "semaphore" } do
+      path = support.path()
+      local guard = rival(kind, "web1"):acquire(30)
+      assert.equal("1 ahead", times_out(lock(kind, "me")), kind)
+      guard:release()
+    end
+  end)
+
+  it("names the holder with two ahead, and with more the nearest", function()
+    local guard = rival("mutex", "first"):acquire(30)
+    local second = queue_in(lock("mutex", "second"), path)
+    assert.equal('2 ahead; held by "first"',
+      times_out(lock("mutex", "-")))
+    local third = queue_in(lock("mutex", "third"), path)
+    assert.equal('3 ahead; just ahead is "third"',
+      times_out(lock("mutex", "-")))
+    guard:release()
+    await(second):release()
+    await(third):release()
+  end)
+
+  it("names who lets one in at a time before the permits: semaphore",
+    function()
+      local guard = lock("semaphore", "holder"):acquire(30)
+      local inside = queue_in(lock("semaphore", "inside"), path)
+      kinds.wait_for_nodes(path, 3)
+      assert.equal('1 ahead; just ahead is "inside"',
+        times_out(lock("semaphore", "-")))
+      guard:release()
+      await(inside):release()
+    end)
+
+  it("of a try names whom this session knows", function()
+    local session = connect()
+    for _, kind in ipairs { "mutex", "write", "kazoo" } do
+      path = support.path()
+      local guard = rival(kind, "one of us", session):acquire(30)
+      local try = wait_in(lock(kind, "-", session),
+        { timeout = 0, owner = "another" })
+      assert.equal('1 ahead; held by "one of us"',
+        tells(refused("timeout", await(try))), kind)
+      guard:release()
+    end
+    -- Nothing is asked for its sake.
+    path = support.path()
+    local guard = rival("mutex", "another"):acquire(30)
+    local mutex = lock("mutex", "-", session)
+    local taken = ("zklock: %s is taken"):format(path)
+    assert.equal(taken, refused("busy", mutex:try_acquire()))
+    -- Somebody of ours waits for him already, and has looked who is ahead.
+    local waiting = queue_in(lock("mutex", "-", session), path)
+    support.until_state(session, nil, { in_flight = 0 })
+    assert.equal(taken .. ' (held by "another")',
+      refused("busy", mutex:try_acquire()))
+    guard:release()
+    await(waiting):release()
+  end)
+
+  it("quotes a stranger's text, and not all of it", function()
+    for data, quoted in pairs {
+      [""] = "",
+      ["Zoë's \"café\" \\ 日本"] = [["Zoë's \"café\" \\ 日本"]],
+      [("x"):rep(100)] = ('"%s"'):format(("x"):rep(100)),
+      [("x"):rep(101)] = ('"%s"...'):format(("x"):rep(100)),
+      [("x"):rep(99) .. "é"] = ('"%s"...'):format(("x"):rep(99)),
+      [("x"):rep(98) .. "é"] = ('"%sé"'):format(("x"):rep(98)),
+      [("x"):rep(1024)] = ('"%s"...'):format(("x"):rep(100)),
+    } do
+      path = support.path()
+      local guard = rival("mutex", data):acquire(30)
+      assert.equal("1 ahead"
+        .. (quoted ~= "" and "; held by " .. quoted or ""),
+        times_out(lock("mutex", "-")))
+      guard:release()
+    end
+  end)
+
+  it("names who is asked to let go as before", function()
+    local session = connect()
+    local guard = rival("mutex", "web1"):acquire(30)
+    assert.equal(1, session:revoke(path))
+    assert.equal('1 ahead; held by "web1"',
+      times_out(lock("mutex", "-", session)))
+    support.zk():set(guard.node, "__REVOKE__") -- as Curator does
+    assert.equal("1 ahead", times_out(lock("mutex", "-", session)))
+    guard:release()
+  end)
+end)
+
+describe("holders", function()
+  local function names(list)
+    local data = {}
+    for i, item in ipairs(assert(list)) do
+      assert.is_true(item.holds)
+      data[i] = item.data
+    end
+    return data
+  end
+
+  kinds.each(it, "are nobody, or who holds and not who waits", function(kind)
+    local mine, other = lock(kind.name, "me"), rival(kind.name, "other")
+    assert.same({}, mine:holders())
+    local guard = other:acquire(30)
+    local waiting = kind.name == "unfair" and wait_in(mine) -- has no node
+      or queue_in(mine, path)
+    local list = mine:holders()
+    local expected = kind.multi and { "other", "other" } or { "other" }
+    assert.same(expected, names(list))
+    assert.same(expected, names(other:holders()))
+    if kind.multi then
+      assert.same({ path .. "/a", path .. "/b" },
+        { list[1].path, list[2].path })
+    else
+      assert.equal(guard.node:match "[^/]*$", list[1].node:match "[^/]*$")
+      assert.equal(guard:token(), list[1].token)
+      assert.is_nil(list[1].version)
+    end
+    guard:release()
+    local granted = await(waiting)
+    assert.same(kind.multi and { "me", "me" } or { "me" },
+      names(mine:holders()))
+    granted:release { wait = true }
+    assert.same({}, mine:holders())
+  end)
+
+  it("are this lock's, not another kind's on its path", function()
+    local reader = lock("read", "r"):acquire(30)
+    local mutex = lock("mutex", "m")
+    assert.same({}, mutex:holders())
+    assert.equal(1, #mutex._session:contenders(path))
+    reader:release()
   end)
 end)

@@ -1,6 +1,6 @@
 local kinds = require "integration.family.kinds"
 local support = require "support"
-local connect, misuse = support.connect, support.misuse
+local connect = support.connect
 local queue_in, await = kinds.queue_in, kinds.await
 
 describe("acquire", function()
@@ -54,22 +54,5 @@ describe("acquire", function()
     end
     assert.equal("timeout", select(3, await(waiting)))
     assert.near(begun + 1.5, waiting.at, 0.02)
-  end)
-
-  it("does not take data that are too long, nor NaN for an owner", function()
-    local path = support.path()
-    local mutex = connect():mutex(path)
-    local long = ("x"):rep(1025)
-    assert.equal("option 'data' must be at most 1024 bytes, got 1025",
-      misuse(function() mutex:acquire { data = long } end))
-    assert.matches("^option 'owner' must not be NaN",
-      misuse(function() mutex:acquire { owner = 0 / 0 } end))
-    for _ = 1, 50 do
-      pcall(mutex.acquire, mutex, -1)
-      pcall(mutex.acquire, mutex, { data = 1 })
-      pcall(mutex.try_acquire, mutex, { timeout = 1 })
-    end
-    assert.is_false(support.zk():exists(path))
-    assert.is_true(mutex:acquire { owner = false }:release())
   end)
 end)

@@ -119,25 +119,6 @@ describe("A barrier", function()
     assert.has_error(function() zk:get(gate) end)
     assert.is_true(alice:barrier(gate):lift())
   end)
-
-  it("raises for what it does not take, with the caller's line", function()
-    local session = connect()
-    local barrier, mutex = session:barrier "/a", session:mutex "/m"
-    support.misuses {
-      { "path must ", function() session:barrier "a" end },
-      { "path must not be /zookeeper or below it",
-        function() session:barrier "/zookeeper/a" end },
-      { "path must not have a component that reads as a contender",
-        function() session:barrier "/a-lock-0000000001/b" end },
-      { "/a is used as a barrier by this session, not as a mutex",
-        function() session:mutex "/a" end },
-      { "/m is used as a mutex by this session, not as a barrier",
-        function() session:barrier "/m" end },
-      { "timeout must be a number of seconds, not negative, got -1",
-        function() barrier:wait(-1) end },
-    }
-    mutex:cancel()
-  end)
 end)
 
 describe("Who waits at a barrier", function()

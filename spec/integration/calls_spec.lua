@@ -1,18 +1,16 @@
 -- How methods are called: with a colon, and no more arguments than they take.
+local read_file = require "support.files".read
 local support = require "support"
 local zklock = require "zklock"
 local connect, misuse = support.connect, support.misuse
 
-local root = os.getenv "SPEC_ROOT" or "."
 local unpack = table.unpack or unpack
 
 -- The methods that doc/api.md has, by what their object is called there.
 local function public()
-  local file = assert(io.open(root .. "/doc/api.md"))
-  local api = file:read "*a"
-  file:close()
+  local api = read_file((os.getenv "SPEC_ROOT" or ".") .. "/doc/api.md")
   local methods = { session = {}, lock = {}, guard = {}, election = {},
-    barrier = {}, double_barrier = {} }
+    barrier = {}, double_barrier = {}, ticket = {} }
   for kind, name in api:gmatch "\n#+ ([%l_]+):([%l_]+)%(" do
     local of = methods[kind]
     if of then of[#of + 1] = name end
@@ -46,6 +44,7 @@ local full = {
     enter = { 5 }, enter_async = { {}, print }, leave = { 5 },
     leave_async = { {}, print },
   },
+  ticket = {},
 }
 
 describe("What the reference calls a method", function()
@@ -62,6 +61,7 @@ describe("What the reference calls a method", function()
       { "election", session:election(support.path()) },
       { "barrier", session:barrier(support.path()) },
       { "double_barrier", session:double_barrier(support.path(), 2) },
+      { "ticket", session:mutex(support.path()):acquire_async(type) },
     }
   end)
 
@@ -198,21 +198,29 @@ describe("What the reference calls a method", function()
           function() guard:release { wait = 1 } end },
         { "option 'data' must be a string",
           function() lock:try_acquire { data = 1 } end },
+        { "option 'data' must be at most 1024 bytes, got 1025",
+          function() lock:acquire { data = ("x"):rep(1025) } end },
+        { "option 'data' must be a string",
+          function() session:once("/a", { per = 1, data = 5 }, print) end },
+        { "option 'owner' must not be NaN",
+          function() lock:acquire { owner = 0 / 0 } end },
         { "option 'max_hold' must be a number",
           function() lock:acquire { max_hold = "1" } end },
         { "timeout must be a number of seconds, not negative, got -1",
           function() session:with_lock("/a", { timeout = -1 }, print) end },
+        { "timeout must be a number of seconds, not negative, got -1",
+          function() things[7][2]:wait(-1) end },
       }
     end)
 
-  it("takes the path of any node where it asks, if it is one", function()
+  it("takes the path of any node first, if it is one", function()
     for _, name in ipairs { "contenders", "revoke", "stat", "children", "touch",
-        "evict" } do
-      local call = session[name]
+        "evict", "election", "barrier", "double_barrier", "once" } do
+      local call, _, second, third = session[name], unpack(full.session[name])
       for _, bad in ipairs { "", "a", "/a/", "//a", "/a//b", "/a/../b", "/a\0b",
           "/\255", ("/a"):rep(501) } do
         assert.matches("^path must ",
-          misuse(function() call(session, bad, full.session[name][2]) end))
+          misuse(function() call(session, bad, second, third) end))
       end
       assert.equal("path must be a string, got nil",
         misuse(function() call(session) end))
@@ -228,29 +236,20 @@ describe("What the reference calls a method", function()
     session:close()
     each(function(kind, thing, name)
       local arguments = full[kind][name] or {}
-      if kind ~= "guard" and not harmless[name] then
+      if kind ~= "guard" and kind ~= "ticket" and not harmless[name] then
         assert.equal("the session is closed",
           misuse(function() thing[name](thing, unpack(arguments)) end), name)
       end
     end)
   end)
 
-  it("says so in the user's line; nil is no argument", function()
-    local mutex = session:mutex(support.path())
-    local ticket = mutex:acquire_async(function() end)
+  it("is no method of the module; nil is no argument", function()
     support.misuses {
-      { "acquire must be called with a colon: lock:acquire(timeout or options)",
-        function() mutex.acquire(30) end },
-      { "lock:acquire(timeout or options) takes no more arguments, got a "
-        .. "table, too", function() mutex:acquire(5, { max_hold = 1 }) end },
-      { "cancel must be called with a colon: ticket:cancel()",
-        function() ticket.cancel() end },
       { "zklock.connect(hosts, options) takes no more arguments, got a number, "
         .. "too", function() zklock.connect(support.hosts, {}, 5) end },
       { "zklock.connect(hosts, options) must be called with a dot",
         function() zklock:connect(support.hosts) end },
     }
-    ticket:cancel()
-    assert.is_true(assert(mutex:acquire(5, nil)):release(nil, nil))
+    assert.is_true(assert(things[2][2]:acquire(5, nil)):release(nil, nil))
   end)
 end)

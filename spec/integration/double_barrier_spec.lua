@@ -286,16 +286,6 @@ describe("What a double barrier does not take", function()
     support.misuses {
       { "n must be a number, got nil",
         function() session:double_barrier "/a" end },
-      { "path must ", function() session:double_barrier("a", 1) end },
-      { "option 'fair' goes with a mutex only, not with a double barrier",
-        function() session:double_barrier("/a", 1, { fair = false }) end },
-      { "option 'layout' goes with ",
-        function() session:double_barrier("/a", 1, { layout = "kazoo" }) end },
-      { "/a is used as a double barrier of 2 members by this session, not as a "
-        .. "double barrier of 1 member",
-        function() session:double_barrier("/a", 1) end },
-      { "/a is used as a double barrier of 2 members by this session, not as a "
-        .. "barrier", function() session:barrier "/a" end },
       { "/a/ready is inside the double barrier of 2 members /a",
         function() session:mutex "/a/ready" end },
       { "element 1 of multi must be a mutex, a side of a rwlock or a semaphore",

@@ -1,12 +1,8 @@
+-- Guards, and which calls are their holder's.  (Of each kind of lock:
+-- family/contract_spec.lua.)
+local kinds = require "integration.family.kinds"
 local support = require "support"
 local connect, lose = support.connect, support.lose
-
--- A guard whose hold has just been lost.
-local function lost_guard(session, path)
-  local guard = session:mutex(path):acquire()
-  lose(guard)
-  return guard
-end
 
 describe("A guard", function()
   if support.is_54 then
@@ -75,32 +71,6 @@ describe("The fencing token", function()
 end)
 
 describe("on_lost", function()
-  local function listen(guard)
-    local calls = {}
-    guard:on_lost(function(mine, reason, message)
-      assert.is_true(rawequal(guard, mine))
-      assert.equal("zklock: the hold of " .. mine.path .. " was lost: its node "
-        .. "was deleted", message)
-      calls[#calls + 1] = reason
-    end)
-    return calls
-  end
-
-  it("calls every listener, of every guard of the hold", function()
-    local session = connect()
-    local mutex = session:mutex(support.path())
-    local a, b = mutex:acquire(), mutex:acquire()
-    local calls = {}
-    a:on_lost(function() calls[#calls + 1] = "a1" end)
-    a:on_lost(function() calls[#calls + 1] = "a2" end)
-    b:on_lost(function() calls[#calls + 1] = "b" end)
-    local of_b = listen(b)
-    lose(a)
-    session:step()
-    assert.same({ "a1", "a2", "b" }, calls)
-    assert.same({ "node_deleted" }, of_b)
-  end)
-
   it("may release, and acquire again, in the callback (T34)", function()
     local session = connect()
     local mutex = session:mutex(support.path())
@@ -118,18 +88,91 @@ describe("on_lost", function()
 end)
 
 describe("verify", function()
-  it("says lost after a release, a loss and re-entry's end", function()
-    local session = connect()
-    local mutex = session:mutex(support.path())
+  it("says lost after a release and re-entry's end", function()
+    local mutex = connect():mutex(support.path())
     local a, b = mutex:acquire(), mutex:acquire()
     b:release()
     assert.is_true(a:verify())
     a:release()
-    for guard, words in pairs { [a] = "was released$", [b] = "was released$",
-        [lost_guard(session, support.path())] = "was lost: " } do
+    for _, guard in ipairs { a, b } do
       local _, message, code = guard:verify()
       assert.equal("lost", code)
-      assert.matches(words, message)
+      assert.matches("was released$", message)
     end
   end)
+end)
+
+-- Runs `fn` in a coroutine of its own, to its end.
+local function in_task(fn)
+  local co = coroutine.create(fn)
+  local ok, problem = coroutine.resume(co)
+  assert.is_true(ok, tostring(problem))
+  assert.equal("dead", coroutine.status(co))
+end
+
+describe("An owner that acquires again", function()
+  it("holds until its last guard is released, and each listener hears, but of "
+    .. "no released one", function()
+    local session, lost, guards = connect(), {}, {}
+    local mutex = session:mutex(support.path())
+    for i = 1, 4 do
+      guards[i] = mutex:acquire()
+      for _ = 1, 2 do
+        guards[i]:on_lost(function() lost[#lost + 1] = i end)
+      end
+    end
+    for _, i in ipairs { 1, 3, 1 } do -- twice is no second release
+      assert.is_true(guards[i]:release())
+    end
+    assert.is_true(guards[2]:is_held())
+    assert.equal("released", guards[1]:state())
+    support.lose(guards[4])
+    session:step()
+    assert.same({ 2, 2, 4, 4 }, lost)
+  end)
+end)
+
+describe("The owner", function()
+  it("is what the option says, whatever runs", function()
+    local mutex = connect { loop = "poll" }:mutex(support.path())
+    for _, owner in ipairs { "name", 7, {}, print, true, false } do
+      local a = mutex:acquire { owner = owner, timeout = 30 }
+      in_task(function()
+        local b = mutex:acquire { owner = owner, timeout = 1 }
+        assert.equal(a:token(), b:token())
+        b:release()
+      end)
+      assert.equal("busy", select(3, mutex:try_acquire { owner = "another" }))
+      assert.equal("busy", select(3, mutex:try_acquire()))
+      assert.is_true(a:release())
+    end
+  end)
+
+  it("of acquire_async is a new one each time, unless it is given", function()
+    local session = connect()
+    local mutex = session:mutex(support.path())
+    local first = kinds.await(kinds.wait_in(mutex))
+    assert.equal("timeout", select(3, kinds.await(kinds.wait_in(mutex, 0.05))))
+    -- nor is it the caller's
+    assert.equal("busy", select(3, mutex:try_acquire()))
+    first:release()
+    local c = kinds.await(kinds.wait_in(mutex, { owner = "me" }))
+    local again = kinds.wait_in(mutex, { owner = "me" })
+    assert.is_nil(again.guard) -- a callback runs in step(), never at once
+    assert.equal(c:token(), kinds.await(again):token())
+  end)
+
+  it("does not pass its hold on to a coroutine that takes its place",
+    function()
+      local mutex = connect { loop = "poll" }:mutex(support.path())
+      local kept
+      in_task(function() kept = mutex:acquire() end)
+      collectgarbage()
+      for _ = 1, 50 do
+        in_task(function()
+          assert.equal("busy", select(3, mutex:try_acquire()))
+        end)
+      end
+      assert.is_true(kept:is_held())
+    end)
 end)

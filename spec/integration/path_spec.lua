@@ -14,8 +14,12 @@ local CONTENDERS = {
   "user-lock-1234567890", ("x"):rep(150) .. "-lock-0000000000",
 }
 
--- Whoever makes a lock, of each kind.
-local makers = {}
+-- Whoever makes a lock, of each kind, or something like it.
+local makers = {
+  election = function(session, path) return session:election(path) end,
+  barrier = function(session, path) return session:barrier(path) end,
+  ["double barrier"] = kinds.makers["double barrier"],
+}
 for _, name in ipairs { "mutex", "unfair", "kazoo", "read", "semaphore" } do
   makers[name] = kinds.of[name].make
 end

@@ -1,5 +1,6 @@
 -- Three servers of a test's own: the leader stops longer than sessions live,
 -- followers stop and lag, a majority goes away, all go and come back.
+local kinds = require "integration.family.kinds"
 local start_server = require "support.server".start
 local support = require "support"
 
@@ -15,25 +16,6 @@ describe("Three servers", function()
     return assert(session:mutex(path):acquire(20))
   end
 
-  local function wait(session)
-    local waiter = { session = session }
-    session:mutex(path):acquire_async(nil, function(guard)
-      waiter.guard = assert(guard)
-    end)
-    return waiter
-  end
-
-  -- ... and has a node behind `n` others.
-  local function wait_behind(n, session)
-    local waiter = wait(session)
-    support.wait_for_queue(path, n + 1, servers.hosts)
-    return waiter
-  end
-
-  local function follower() return servers:leader() % 3 + 1 end
-
-  local function loss_of(guard) return select(3, guard:release()) end
-
   before_each(function() servers, path = start_server(3), support.path() end)
   after_each(function()
     support.finish()
@@ -45,10 +27,11 @@ describe("Three servers", function()
       local leader = servers:leader()
       local host = servers:host(leader % 3 + 1)
       local guard, late = hold(connect(2, host)), connect(2, host)
-      local waiters = { wait_behind(1, connect(2, host)) }
+      local waiters = { kinds.wait_in(connect(2, host):mutex(path)) }
+      support.wait_for_queue(path, 2, servers.hosts)
       servers:pause(leader)
       local begun = support.now()
-      waiters[2] = wait(late)
+      waiters[2] = kinds.wait_in(late:mutex(path))
       support.wait_until(function() return not guard:is_held() end)
       assert.is_true(support.now() - begun < 2)
       support.advance(begun + 3 - support.now())
@@ -67,7 +50,7 @@ describe("Three servers", function()
         end
         return granted == 2
       end)
-      assert.equal("lost", loss_of(guard))
+      kinds.refused("lost", guard:release())
     end)
 
   it("whose leader stutters keep holds, and go on (T32)", function()
@@ -85,7 +68,7 @@ describe("Three servers", function()
   end)
 
   it("one of which lags do not answer questions with what was", function()
-    local index = follower()
+    local index = servers:leader() % 3 + 1
     local holding = connect(20, servers:host(servers:leader()))
     local asking = connect(20, servers:host(index))
     for i = 1, 10 do

@@ -2,6 +2,7 @@
 -- happen, whatever it does meanwhile.  (Of each mode: metrics_spec.lua.)
 local kinds = require "integration.family.kinds"
 local new_scheduler = require "support.scheduler".new
+local prometheus = require "support.prometheus"
 local socket = require "socket"
 local support = require "support"
 local connect = support.connect
@@ -22,19 +23,12 @@ end
 
 -- Of one path, how many were refused with this code.
 local function refusals(code)
-  local total = 0
-  for line in session:metrics()
-      :gmatch "zklock_lock_refusals_total{[^}]*} %d+" do
-    if line:find('path="' .. path .. '"', 1, true)
-        and line:find('code="' .. code .. '"', 1, true) then
-      total = total + tonumber(line:match "%d+$")
-    end
-  end
-  return total
+  return prometheus.sum(prometheus.read(session:metrics()),
+    "zklock_lock_refusals_total", { path = path, code = code })
 end
 
 describe("on_trace", function()
-  it("tells the fields of each event", function()
+  it("tells the fields of each event, until it is ended by nil", function()
     local events = {}
     session:on_trace(function(event) events[#events + 1] = event end)
     local begun = support.now()
@@ -44,6 +38,9 @@ describe("on_trace", function()
     guard:release()
     support.hold(path)
     session:mutex(path):acquire(0.03)
+    assert.equal(session, session:on_trace(nil))
+    assert(session:mutex(support.path()):acquire(20)):release()
+    assert.equal(5, #events)
     for i, fields in ipairs {
       { what = "wait", timeout = 20 },
       { what = "grant", token = token, waited = granted - begun },
@@ -79,14 +76,6 @@ describe("on_trace", function()
     session:close()
     assert.same({ "release", second:token() }, { last.what, last.token })
     assert.near(0.05, last.held, 0.002)
-  end)
-
-  it("is ended by nil", function()
-    local told = listen()
-    assert(session:mutex(path):acquire(20)):release()
-    assert.equal(session, session:on_trace(nil))
-    assert(session:mutex(path):acquire(20)):release()
-    assert.equal(3, #told)
   end)
 
   it("may raise: it goes to the log, or comes out of step()", function()
@@ -176,47 +165,37 @@ describe("on_trace", function()
     session:step() -- raises what was asserted above
   end)
 
-  -- What comes of a lock that is acquired and released, or what else makes the
-  -- event.
-  for what, expected in pairs { wait = "closed", grant = "released",
-      release = true, refuse = "busy", loss = "lost" } do
-    it("may close the session at its event " .. what, function()
+  local function acquire() return session:mutex(path):acquire(20) end
+
+  -- The event, what makes it, and what comes of that.
+  for name, row in pairs {
+    wait = { "wait", function() return select(3, acquire()) end, "closed" },
+    ["wait of acquire_async"] = { "wait", function()
+      return kinds.wait_in(session:mutex(path)).code
+    end, "closed" },
+    grant = { "grant", function() return acquire():state() end, "released" },
+    release = { "release", function() return acquire():release() end, true },
+    ["release that is to be confirmed"] = { "release", function()
+      return select(3, acquire():release { wait = true })
+    end, "closed" },
+    refuse = { "refuse", function()
+      support.hold(path)
+      return select(3, session:mutex(path):try_acquire())
+    end, "busy" },
+    loss = { "loss", function()
+      local guard = acquire()
+      support.lose(guard)
+      return select(3, guard:release())
+    end, "lost" },
+  } do
+    it("may close the session at its event " .. name, function()
       listen(function(event)
-        if event.what == what then session:close() end
+        if event.what == row[1] then session:close() end
       end)
-      local lock = session:mutex(path)
-      local outcome
-      if what == "refuse" then
-        support.hold(path)
-        outcome = select(3, lock:try_acquire())
-      else
-        local guard, _, code = lock:acquire(20)
-        if what == "loss" then
-          support.lose(guard)
-          outcome = select(3, guard:release())
-        elseif what == "release" then
-          outcome = guard:release()
-        else
-          outcome = code or guard:state()
-        end
-      end
-      assert.equal(expected, outcome)
+      assert.equal(row[3], (row[2]()))
       assert.equal("closed", session:state())
     end)
   end
-
-  it("may close the session where nobody waits for the answer", function()
-    listen(function(event)
-      if event.what == "wait" then session:close() end
-    end)
-    assert.equal("closed", kinds.wait_in(session:mutex(path)).code)
-  end)
-
-  it("may close the session while a release is to be confirmed", function()
-    local guard = assert(session:mutex(path):acquire(20))
-    listen(function() session:close() end)
-    assert.equal("closed", (select(3, guard:release { wait = true })))
-  end)
 
   it("may turn the session until the lock is granted", function()
     listen(function(event)

@@ -14,10 +14,6 @@ local function user(id, perms)
   return { scheme = "digest", id = id, perms = perms }
 end
 
-local function as_alice()
-  return support.closing(connect_raw(support.hosts, { auth = "alice:secret" }))
-end
-
 -- Is deleted by the users when the test is over, and its sessions are closed.
 local function take_away(path)
   support.closing({}, function()
@@ -220,7 +216,8 @@ describe("Authentication", function()
         acl = acl }
       local guard = assert(session:mutex "/locks/a":acquire(30))
       -- The chroot itself, and what is below it, are as the option says.
-      local zk = as_alice()
+      local zk = support.closing(connect_raw(support.hosts,
+        { auth = "alice:secret" }))
       for _, below in ipairs { "", "/locks", "/locks/a" } do
         assert.same(entries, zk:acl(path .. below))
       end

@@ -200,8 +200,6 @@ describe("What the reference calls a method", function()
           function() lock:try_acquire { data = 1 } end },
         { "option 'data' must be at most 1024 bytes, got 1025",
           function() lock:acquire { data = ("x"):rep(1025) } end },
-        { "option 'data' must be a string",
-          function() session:once("/a", { per = 1, data = 5 }, print) end },
         { "option 'owner' must not be NaN",
           function() lock:acquire { owner = 0 / 0 } end },
         { "option 'max_hold' must be a number",

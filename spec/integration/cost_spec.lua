@@ -46,13 +46,6 @@ local function costs(requests, events, session, fn, what)
   assert.same({ requests, events }, { asked, told }, what)
 end
 
--- Makes what `lock` needs, which nobody reaps.
-local function keep(at, lock)
-  local guard = assert(lock:acquire(30))
-  kinds.keep(at)
-  guard:release { wait = true }
-end
-
 local path
 
 before_each(function() path = support.path() end)
@@ -80,7 +73,7 @@ describe("The cost", function()
       local name, price = kind.name, prices[kind.name]
       local session, at = quiet(), support.path()
       local lock = kind.make(session, at)
-      keep(at, lock)
+      kinds.keep(at, lock)
       local before, guard = session:stats(), nil
       costs(price[1], 0, session, function() guard = lock:acquire(30) end, name)
       if name == "mutex" then -- one round trip is waited for
@@ -119,7 +112,7 @@ describe("The cost", function()
   it("of a downgrade is a look, a create and a list", function()
     local session = quiet()
     local side = session:rwlock(path)
-    keep(path, side.write)
+    kinds.keep(path, side.write)
     costs(7, 1, session, function()
       local write = side.write:acquire(30)
       local read = side.read:acquire(30)

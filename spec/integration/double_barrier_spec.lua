@@ -277,13 +277,11 @@ end)
 describe("What a double barrier does not take", function()
   it("raises, with the caller's line", function()
     local session = connect()
-    for _, bad in ipairs { 0, -1, 1.5, 0 / 0, math.huge, 1e7 } do
-      assert.matches("^n must be a whole number from 1 to 1000000, got ",
-        misuse(function() session:double_barrier("/a", bad) end))
-    end
     local gate = session:double_barrier("/a", 2)
     assert.equal("zklock double barrier of 2 members /a", tostring(gate))
     support.misuses {
+      { "n must be a whole number from 1 to 1000000, got 0",
+        function() session:double_barrier("/a", 0) end },
       { "n must be a number, got nil",
         function() session:double_barrier "/a" end },
       { "/a/ready is inside the double barrier of 2 members /a",

@@ -33,12 +33,16 @@ for _, name in ipairs { "mutex", "multi" } do
   describe("Without step(), a lost " .. name, function()
     local session, lock, guard, calls
 
-    -- It has been lost, and only `is_held` has been asked, which runs nothing.
-    local function lose()
-      session = connect()
+    local function hold(options)
+      session = connect(options)
       lock = make(session, support.path())
       guard = assert(lock:acquire(30))
       calls = listen(guard)
+    end
+
+    -- It has been lost, and only `is_held` has been asked, which runs nothing.
+    local function lose()
+      hold()
       support.lose(guard)
       assert.same({}, calls)
     end
@@ -75,9 +79,7 @@ for _, name in ipairs { "mutex", "multi" } do
     end
 
     it("is told by verify, which is the first to know", function()
-      session = connect { session_timeout = 30 }
-      guard = assert(make(session, support.path()):acquire(30))
-      calls = listen(guard)
+      hold { session_timeout = 30 }
       support.zk():delete((guard.node:match "[^,]+"))
       assert.equal("lost", (select(3, guard:verify())))
       told_once()
@@ -110,9 +112,7 @@ for _, name in ipairs { "mutex", "multi" } do
 
     it("is told by close, also from the callback", function()
       for _, closes in ipairs { false, true } do
-        session = connect()
-        guard = assert(make(session, support.path()):acquire(30))
-        calls = listen(guard)
+        hold()
         if closes then guard:on_lost(function() session:close() end) end
         support.lose(guard)
         session:close()
@@ -138,9 +138,7 @@ for _, name in ipairs { "mutex", "multi" } do
     end)
 
     it("is not told to who has released it in time", function()
-      session = connect()
-      guard = assert(make(session, support.path()):acquire(30))
-      calls = listen(guard)
+      hold()
       assert.is_true(guard:release())
       session:step()
       session:close()

@@ -149,3 +149,26 @@ describe("What a lock has inside", function()
     assert.equal(6, #kept)
   end)
 end)
+
+describe("A hold in a chroot of more than 100 bytes", function()
+  for name, ending in pairs {
+    ["a slash as the 100th"] = "x/",
+    ["a slash and a dot there"] = "/.",
+    ["a slash and two dots there"] = "/..",
+  } do
+    it("with " .. name .. " survives heartbeats", function()
+      local prefix, timeout = support.path(), 8
+      local at_cut = prefix .. "/"
+        .. ("c"):rep(100 - #prefix - 1 - math.min(#ending, 2)) .. ending
+      local session = connect { session_timeout = timeout,
+        hosts = support.hosts .. at_cut .. "rest/of/it" }
+      local guard = assert(session:mutex("/lock"):acquire(30))
+      for _ = 1, 100 do
+        support.advance(timeout / 20)
+        assert.is_true(guard:is_held())
+      end
+      assert.is_true(guard:verify())
+      assert.is_true(guard:release { wait = true })
+    end)
+  end
+end)

@@ -110,6 +110,12 @@ describe("Authentication", function()
       return asked, message:gsub("%w+%-lock%-%d+", "NODE"), code
     end, 'zklock: 0 of 1 holders of CHROOT/a/b were asked to release it, but '
       .. 'not "NODE": an ACL forbids it' },
+    { 30, "/a/b", function(session, chroot)
+      support.zk():create(chroot .. "/a/b/c")
+      return session:children "/a/b"
+    end,
+      "zklock: ZooKeeper refused to say what is below CHROOT/a/b: an ACL "
+      .. "forbids it" },
     { 30, "/a/b", function(session) return session:contenders "/a/b" end,
       "zklock: ZooKeeper refused to say who contends for CHROOT/a/b: an ACL "
       .. "forbids it" },

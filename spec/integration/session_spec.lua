@@ -28,21 +28,6 @@ describe("connect", function()
     guard:release()
   end)
 
-  it("finds silent servers, and waits no longer for two", function()
-    local servers = { start_server(1), start_server(1) }
-    for _, server in ipairs(servers) do server:pause() end
-    local hosts = servers[1].hosts
-    for i = 1, 2 do
-      local begun = support.now()
-      local session, message, code =
-        zklock.connect(hosts, { connect_timeout = 0.5 })
-      assert.near(begun + 0.5, support.now(), 0.01)
-      assert.same({ nil, "disconnected" }, { session, code })
-      assert.matches("answered within 0.5 s", message)
-      hosts = i == 1 and hosts .. "," .. servers[2].hosts or hosts
-    end
-  end)
-
   it("finds one that answers while it waits", function()
     local server = start_server(1)
     server:pause()

@@ -6,11 +6,6 @@ local support = require "support"
 local connect = support.connect
 local wait_in, await, nobody = kinds.wait_in, kinds.await, kinds.nobody
 
--- The path below which a kind's holder has its node.
-local function path_of(kind, path)
-  return kind.multi and path .. "/a" or path
-end
-
 -- A guard, and how often it was asked. Its session's heartbeats are too seldom
 -- to tell of it.
 local function listening(lock, options)
@@ -45,7 +40,8 @@ describe("revoke", function()
 
   kinds.each(it, "asks the holder, at once and once, and lets nobody in before "
     .. "it has let go", function(kind)
-    local session, other, where = slow_session(), connect(), path_of(kind, path)
+    local session, other = slow_session(), connect()
+    local where = kind.multi and path .. "/a" or path
     local guard, heard = listening(kind.make(session, path))
     local waiter = wait_in(kind.rival(connect(), path))
     nobody(0.03, waiter)

@@ -210,35 +210,18 @@ for _, layout in ipairs { "curator", "kazoo" } do
       end))
     end)
 
-    -- A side whose holds at these nodes an operator has ended.
-    local function lose(session, ...)
-      for _, guard in ipairs { ... } do support.zk():delete(guard.node) end
-      for _, guard in ipairs { ... } do
-        support.step_until(session, function() return not guard:is_held() end)
-      end
-    end
-
     it("is lost on both sides when a node of one is deleted", function()
       local side = sides { session_timeout = 10 }
-      local session = side.read._session
       for _, which in ipairs { "both", "write", "read" } do
-        local write = assert(side.write:acquire(30))
-        local read = which == "both" and assert(side.read:acquire(30))
-        if which == "both" then
-          lose(session, write, read)
-        elseif which == "write" then
-          lose(session, write)
-        else
-          released(write)
-          write = assert(side.read:acquire(30))
-          lose(session, write)
+        local guards = { assert(side.write:acquire(30)) }
+        if which ~= "write" then guards[2] = assert(side.read:acquire(30)) end
+        if which == "read" then released(table.remove(guards, 1)) end
+        for _, guard in ipairs(guards) do support.lose(guard) end
+        for _, one in pairs { side.read, side.write } do
+          refused("lost", one:acquire(30))
+          refused("lost", one:try_acquire())
         end
-        refused("lost", side.read:acquire(30))
-        refused("lost", side.read:try_acquire())
-        refused("lost", side.write:acquire(30))
-        refused("lost", side.write:try_acquire())
-        if read then refused("lost", read:release()) end
-        refused("lost", write:release())
+        for _, guard in ipairs(guards) do refused("lost", guard:release()) end
         assert(side.write:acquire(30)):release()
       end
     end)

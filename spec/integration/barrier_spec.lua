@@ -1,5 +1,5 @@
 -- Barriers: set, lifted, and waited for.
-local new_scheduler = require "support.scheduler".new
+local sessions = require "integration.sessions"
 local start_server = require "support.server".start
 local support = require "support"
 local waits = require "zklock.wait"
@@ -189,8 +189,7 @@ end)
 
 if support.is_54 then
   it("A task that is closed at a barrier leaves no watch", function()
-    local path, scheduler = support.path(), new_scheduler()
-    local session = connect { loop = scheduler.adapter }
+    local path, session, scheduler = support.path(), sessions.in_loop()
     support.zk():make(path)
     local task = scheduler:spawn(function() session:barrier(path):wait() end)
     scheduler:turn()

@@ -1,4 +1,5 @@
 local new_scheduler = require "support.scheduler".new
+local sessions = require "integration.sessions"
 local support = require "support"
 local zklock = require "zklock"
 local connect, misuse = support.connect, support.misuse
@@ -30,8 +31,7 @@ describe("session:close", function()
 
   it("wakes who waits with closed, before it returns (T35)", function()
     support.hold(path)
-    local scheduler = new_scheduler()
-    local session = connect { loop = scheduler.adapter }
+    local session, scheduler = sessions.in_loop()
     local closed = { nil, "zklock: the session was closed while waiting for "
       .. path, "closed" }
     local calls, callback = support.recorder()

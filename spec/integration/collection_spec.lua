@@ -1,5 +1,5 @@
+local sessions = require "integration.sessions"
 local support = require "support"
-local new_scheduler = require "support.scheduler".new
 local connect, collect = support.connect, support.collect
 
 local path, lines
@@ -90,8 +90,8 @@ describe("A coroutine that waits", function()
   local scheduler, holder, session, task
 
   before_each(function()
-    scheduler, holder = new_scheduler(), support.hold(path)
-    session = connect { loop = scheduler.adapter }
+    holder = support.hold(path)
+    session, scheduler = sessions.in_loop()
     task = scheduler:spawn(function() session:mutex(path):acquire() end)
     scheduler:turn()
     support.wait_for_queue(path, 2)

@@ -1,8 +1,7 @@
 -- Double barriers: members begin together, and end together.
 local kinds = require "integration.family.kinds"
 local of_members = require "support.members"
-local new_scheduler = require "support.scheduler".new
-local start_proxy = require "support.proxy".start
+local sessions = require "integration.sessions"
 local support = require "support"
 local waits = require "zklock.wait"
 local connect, misuse = support.connect, support.misuse
@@ -76,8 +75,7 @@ describe("A double barrier", function()
 
   if support.is_54 then
     it("is left by a task that is closed, in enter and in leave", function()
-      local scheduler = new_scheduler()
-      local session = connect { loop = scheduler.adapter }
+      local session, scheduler = sessions.in_loop()
       local gate = session:double_barrier(path, 2)
       local task = scheduler:spawn(function() gate:enter() end)
       scheduler:turn()
@@ -254,13 +252,11 @@ end)
 
 describe("Without a connection a double barrier's member", function()
   it("on its way out hears disconnected, and its node goes later", function()
-    local proxy = start_proxy()
-    local one = enter(connect { hosts = proxy.hosts, session_timeout = 60 },
-      path, 2)
+    local session, proxy = sessions.behind_proxy { session_timeout = 60 }
+    local one = enter(session, path, 2)
     local two = enter(connect(), path, 2)
     await(one, two)
-    proxy:refuse()
-    support.until_state(one.session, "suspended")
+    sessions.cut_off(session, proxy)
     local leaving = leave(one, { timeout = 0.2 })
     await(leaving)
     assert.equal("disconnected", leaving.code)

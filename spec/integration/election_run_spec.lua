@@ -1,6 +1,6 @@
 -- election:run, which campaigns, leads and campaigns again; whose function
 -- fails, or is interrupted.
-local new_scheduler = require "support.scheduler".new
+local sessions = require "integration.sessions"
 local support = require "support"
 local connect, misuse = support.connect, support.misuse
 
@@ -10,8 +10,7 @@ if rawget(_G, "jit") then require "jit".off() end
 local path, scheduler, session, election
 
 before_each(function()
-  path, scheduler = support.path(), new_scheduler()
-  session = connect { loop = scheduler.adapter }
+  path, session, scheduler = support.path(), sessions.in_loop()
   election = session:election(path)
 end)
 

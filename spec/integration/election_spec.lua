@@ -1,7 +1,7 @@
 -- Elections: campaigns, resigning, and who leads.  (run: election_run_spec.lua;
 -- observe(): leader_spec.lua.)
 local kinds = require "integration.family.kinds"
-local new_scheduler = require "support.scheduler".new
+local sessions = require "integration.sessions"
 local support = require "support"
 local connect = support.connect
 
@@ -111,8 +111,7 @@ end)
 
 describe("resign", function()
   it("gives the leadership back, whichever task has it", function()
-    local scheduler = new_scheduler()
-    local session = connect { loop = scheduler.adapter }
+    local session, scheduler = sessions.in_loop()
     local election, guard, resigned = session:election(path), nil, nil
     scheduler:spawn(function() guard = assert(election:campaign()) end)
     assert.is_true(scheduler:run())

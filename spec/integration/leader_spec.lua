@@ -3,7 +3,7 @@
 local new_chance = require "explore.chance".new
 local new_scheduler = require "support.scheduler".new
 local seize = require "support.seizure".seize
-local start_proxy = require "support.proxy".start
+local sessions = require "integration.sessions"
 local support = require "support"
 local connect = support.connect
 
@@ -159,14 +159,12 @@ describe("observe()", function()
 
   it("goes on when the connection or the session was lost, and tells what is "
     .. "new", function()
-    local proxy = start_proxy()
-    local session = connect { hosts = proxy.hosts }
+    local session, proxy = sessions.behind_proxy()
     local guard, expected = lead "first", { "first" }
     local told = observe(session)
     expect(session, told, "first")
     for i = 1, 3 do
-      proxy:refuse()
-      support.until_state(session, "suspended")
+      sessions.cut_off(session, proxy)
       local late = observe(session)
       if i == 3 then assert.is_true(seize(support.hosts, session:id())) end
       guard:release { wait = true }

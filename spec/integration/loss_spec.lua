@@ -2,7 +2,7 @@
 -- script that calls step() only where a test says so.
 local kinds = require "integration.family.kinds"
 local seize = require "support.seizure".seize
-local start_proxy = require "support.proxy".start
+local sessions = require "integration.sessions"
 local support = require "support"
 local connect = support.connect
 
@@ -208,13 +208,13 @@ describe("A loss says why:", function()
   for reason, row in pairs(reasons) do
     it(reason, function()
       for _, by_step in ipairs { true, false } do
-        local lines, proxy = {}, start_proxy()
-        local session = connect { hosts = proxy.hosts, log = function(level,
-            message)
+        local lines = {}
+        local function log(level, message)
           if message:find "was lost" then
             lines[#lines + 1] = level .. ": " .. message
           end
-        end }
+        end
+        local session, proxy = sessions.behind_proxy { log = log }
         local guard = assert(session:mutex(support.path(), row.options)
           :acquire(30))
         local calls = listen(guard)
@@ -246,8 +246,8 @@ describe("Silence of the servers", function()
 
   -- A holder behind a proxy, and what it is told from now on.
   local function open()
-    local proxy, told = start_proxy(), {}
-    local session = connect { hosts = proxy.hosts, session_timeout = T }
+    local told = {}
+    local session, proxy = sessions.behind_proxy { session_timeout = T }
     local function tell(what)
       told[#told + 1] = what .. ", " .. session:state()
     end

@@ -5,7 +5,7 @@ local prometheus = require "support.prometheus"
 local promtool = require "support.promtool"
 local read_file = require "support.files".read
 local seize = require "support.seizure".seize
-local start_proxy = require "support.proxy".start
+local sessions = require "integration.sessions"
 local support = require "support"
 local connect, misuse = support.connect, support.misuse
 
@@ -265,8 +265,8 @@ describe("Metrics", function()
 
   it("count heartbeats that servers have committed, none of a stopped one",
     function()
-      local T, proxy = 4, start_proxy()
-      session = connect { hosts = proxy.hosts, session_timeout = T }
+      local proxy
+      session, proxy = sessions.behind_proxy { session_timeout = 4 }
       local function heartbeats() return value_of "session_heartbeats_total" end
       assert(session:mutex(path):acquire(20))
       support.wait_until(function() return heartbeats() >= 3 end)
@@ -275,7 +275,7 @@ describe("Metrics", function()
       local before = heartbeats()
       assert.equal(before, session:stats().heartbeats)
       local sent = session:stats().requests
-      for _ = 1, 3 * T do
+      for _ = 1, 12 do
         support.advance(1)
         session:step()
         assert.equal(before, heartbeats())

@@ -1,6 +1,5 @@
 -- session:once, by which of many processes one does something in each period.
-local new_scheduler = require "support.scheduler".new
-local start_proxy = require "support.proxy".start
+local sessions = require "integration.sessions"
 local support = require "support"
 local connect, misuse = support.connect, support.misuse
 
@@ -113,8 +112,8 @@ describe("once", function()
   -- (No server lets us delete it.)
   it("does not count what has lost the lock although its node stays",
     function()
-      local proxy, node = start_proxy(), nil
-      session = connect { hosts = proxy.hosts, session_timeout = 4 }
+      local proxy, node
+      session, proxy = sessions.behind_proxy { session_timeout = 4 }
       local ok, _, code = session:once(path, { per = 60 }, function(guard)
         node = guard.node
         zk:set_acl(path, support.everybody(23))
@@ -130,10 +129,10 @@ describe("once", function()
 
   it("has succeeded when that is noted, even if the lock is lost before the "
     .. "answer is read", function()
-    local scheduler, results = new_scheduler(), nil
+    local scheduler, results
     assert.is_true(runs(60)) -- (the next note is one request)
     support.advance(61)
-    session = connect { loop = scheduler.adapter }
+    session, scheduler = sessions.in_loop()
     scheduler:spawn(function()
       results = { session:once(path, { per = 60 }, function(guard)
         scheduler:spawn(function() -- in the place of step()
@@ -175,8 +174,9 @@ describe("once", function()
   end)
 
   it("asks again when the connection breaks while it has the lock", function()
-    local proxy, breaks = start_proxy(), 0
-    session = connect { hosts = proxy.hosts, session_timeout = 60 }
+    local proxy
+    session, proxy = sessions.behind_proxy { session_timeout = 60 }
+    local breaks = 0
     session:on("suspended", function()
       breaks = breaks + 1
       proxy:heal()

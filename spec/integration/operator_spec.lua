@@ -1,7 +1,7 @@
 -- What an operator, or a program that knows nothing of us, does to the nodes.
 -- (To those of each kind of lock: family/contract_spec.lua.)
 local kinds = require "integration.family.kinds"
-local start_proxy = require "support.proxy".start
+local sessions = require "integration.sessions"
 local support = require "support"
 local connect, await = support.connect, kinds.await
 
@@ -101,8 +101,8 @@ end)
 describe("A watch", function()
   it("that fires for data, for the session and for a deletion is still one "
     .. "(T48)", function()
-    local proxy, holder = start_proxy(), support.hold(path)
-    local session = connect { hosts = proxy.hosts }
+    local session, proxy = sessions.behind_proxy()
+    local holder = support.hold(path)
     local waiter = kinds.queue_in(session:mutex(path), path)
     for i = 1, 30 do
       zk:set(holder.node, "round " .. i)

@@ -2,36 +2,25 @@
 -- what each call says meanwhile.  (Of every kind of lock:
 -- family/contract_spec.lua; of stat and its like: tools_spec.lua.)
 local kinds = require "integration.family.kinds"
-local start_proxy = require "support.proxy".start
+local sessions = require "integration.sessions"
 local support = require "support"
-local connect, timed = support.connect, support.timed
+local timed = support.timed
 local wait_in, await = kinds.wait_in, kinds.await
 
--- A session behind a proxy, and what cuts it off.
-local function cut_off(options)
-  local proxy = start_proxy()
-  options = options or {}
-  options.hosts = proxy.hosts
-  options.session_timeout = options.session_timeout or 10
-  local session = connect(options)
-  return session, proxy, function()
-    proxy:refuse()
-    support.until_state(session, "suspended")
-  end
-end
+local behind_proxy, cut_off = sessions.behind_proxy, sessions.cut_off
 
 describe("Without a server", function()
   it("for a moment does not make an owner wait for itself (T44), and is told",
     function()
       local events = {}
-      local session, proxy, cut = cut_off { on_event = function(event)
+      local session, proxy = behind_proxy { on_event = function(event)
         events[#events + 1] = event
       end }
       local id, mutex = session:id(), session:mutex(support.path())
       local guard = mutex:acquire(30)
       guard:on_lost(function() error "lost" end)
       for i = 1, 2 do
-        cut()
+        cut_off(session, proxy)
         assert.equal("suspended", guard:state())
         assert.is_true(guard:is_held()) -- its lease still stands
         assert.is_true(guard:lease() > 0)
@@ -47,7 +36,7 @@ describe("Without a server", function()
     end)
 
   it("try_acquire waits one session timeout for a silent one", function()
-    local session, proxy = cut_off { session_timeout = 1 }
+    local session, proxy = behind_proxy { session_timeout = 1 }
     local mutex = session:mutex(support.path())
     proxy:freeze()
     local took, _, _, code = timed(function() return mutex:try_acquire() end)
@@ -57,10 +46,10 @@ describe("Without a server", function()
   end)
 
   it("a release goes on when one comes back (T24)", function()
-    local session, proxy, cut = cut_off()
+    local session, proxy = behind_proxy()
     local mutex = session:mutex(support.path())
     local guard = mutex:acquire(30)
-    cut()
+    cut_off(session, proxy)
     assert.is_true(guard:release())
     assert.equal("released", guard:state())
     assert.equal(1, #support.zk():queue(guard.path))
@@ -72,7 +61,7 @@ describe("Without a server", function()
   end)
 
   it("close of a silent one takes two seconds at most", function()
-    local session, proxy = cut_off { session_timeout = 3 }
+    local session, proxy = behind_proxy { session_timeout = 3 }
     session:mutex(support.path()):acquire(30)
     proxy:freeze()
     local took = timed(function() session:close() end)
@@ -82,7 +71,7 @@ describe("Without a server", function()
   end)
 
   it("and with it again a hundred times nothing is left (T18)", function()
-    local session, proxy = cut_off()
+    local session, proxy = behind_proxy()
     local path, codes, last = support.path(), {}, ""
     local mutex = session:mutex(path)
     for i = 1, 100 do
@@ -110,8 +99,8 @@ describe("Without a connection", function()
   local session, proxy, path
 
   before_each(function()
-    path, proxy = support.path(), start_proxy()
-    session = connect { hosts = proxy.hosts, session_timeout = 30 }
+    path = support.path()
+    session, proxy = behind_proxy { session_timeout = 30 }
   end)
 
   -- Each call, and what its message says, behind "no server ".
@@ -162,8 +151,7 @@ describe("Without a connection", function()
       assert(member:enter(30))
       local guard = assert(session:mutex(path .. "/held"):acquire(30))
       local rows, barrier, lifted = rows_of(member, guard)
-      proxy:refuse()
-      support.until_state(session, "suspended")
+      cut_off(session, proxy)
       local took = support.timed(function()
         for name, row in pairs(rows) do
           local result, message, code = row[2]()

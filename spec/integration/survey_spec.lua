@@ -1,9 +1,8 @@
 -- What a session asks about a directory in which strangers make nodes: it must
 -- cost neither what the session holds elsewhere, nor memory without bound.
 -- (Of a real library: spec/server/survey_spec.lua.)
-local new_scheduler = require "support.scheduler".new
 local raw = require "support.raw"
-local start_proxy = require "support.proxy".start
+local sessions = require "integration.sessions"
 local support = require "support"
 local connect = support.connect
 
@@ -25,18 +24,11 @@ local function crowd(n, data, mark)
   end, { data = data, ephemeral = true })
 end
 
-local function in_loop(options)
-  local loop = new_scheduler()
-  options = options or {}
-  options.loop = loop.adapter
-  return connect(options), loop
-end
-
 describe("A survey of a crowd", function()
   for ask, mark in pairs { contenders = "-lock-", revoke = "-__READ__" } do
     it("has few requests in flight, which its tasks share: " .. ask, function()
       crowd(2000, "web1:4711", mark)
-      local session, loop = in_loop()
+      local session, loop = sessions.in_loop()
       local most, done = 0, 0
       local function many(tasks)
         most, done = 0, 0
@@ -64,8 +56,7 @@ describe("A survey of a crowd", function()
     it("ends when the connection does, and the next one is answered: " .. ask,
       function()
         crowd(200, "web1:4711", "-__READ__")
-        local proxy = start_proxy()
-        local session = connect { hosts = proxy.hosts }
+        local session, proxy = sessions.behind_proxy()
         proxy:lose_reply "get"
         local found, message, code = session[ask](session, path)
         assert.is_true(not found)
@@ -117,8 +108,8 @@ describe("A survey of a crowd", function()
 
   it("keeps no data that have grown since they were looked at", function()
     crowd(20, "small")
-    local proxy = start_proxy()
-    local session, loop = in_loop { hosts = proxy.hosts }
+    local proxy = require "support.proxy".start()
+    local session, loop = sessions.in_loop { hosts = proxy.hosts }
     proxy:delay(0.5)
     local before, list, kept = session:stats().requests, nil, 0
     loop:spawn(function() list = assert(session:contenders(path)) end)
@@ -161,7 +152,7 @@ describe("A survey of a crowd", function()
 
   it("leaves out those that vanish meanwhile", function()
     crowd(1000, "web1:4711")
-    local session, loop = in_loop()
+    local session, loop = sessions.in_loop()
     local list, exists
     local before = session:stats().requests
     loop:spawn(function() list, exists = session:contenders(path) end)

@@ -1,6 +1,6 @@
 -- What tools ask of single nodes: what is there, what is below it, that it be
 -- touched, and that a contender's be gone.
-local start_proxy = require "support.proxy".start
+local sessions = require "integration.sessions"
 local support = require "support"
 local connect, misuse = support.connect, support.misuse
 
@@ -198,8 +198,7 @@ for name, row in pairs(QUESTIONS) do
   describe(name, function()
     local proxy, cut
     before_each(function()
-      proxy = start_proxy()
-      cut = connect { hosts = proxy.hosts }
+      cut, proxy = sessions.behind_proxy()
       zk:make(path .. "/x")
     end)
 
@@ -211,8 +210,7 @@ for name, row in pairs(QUESTIONS) do
 
     it("is disconnected while there is no server, and where the answer is "
       .. "lost, done or not", function()
-      proxy:refuse()
-      support.until_state(cut, "suspended")
+      sessions.cut_off(cut, proxy)
       fails("disconnected", ask(cut, name, path))
       proxy:heal()
       support.until_state(cut, "connected")

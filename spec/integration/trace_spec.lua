@@ -1,8 +1,8 @@
 --- What session:on_trace hears, of each end once and in the order in which they
 -- happen, whatever it does meanwhile.  (Of each mode: metrics_spec.lua.)
 local kinds = require "integration.family.kinds"
-local new_scheduler = require "support.scheduler".new
 local prometheus = require "support.prometheus"
+local sessions = require "integration.sessions"
 local socket = require "socket"
 local support = require "support"
 local connect = support.connect
@@ -207,8 +207,8 @@ describe("on_trace", function()
   end)
 
   it("hears closed of what was granted, and has not gone on", function()
-    local scheduler, outcome = new_scheduler(), nil
-    session = connect { loop = scheduler.adapter }
+    local scheduler, outcome
+    session, scheduler = sessions.in_loop()
     local told = listen()
     scheduler:spawn(function()
       outcome = { select(3, session:mutex(path):acquire(30)) }
@@ -243,10 +243,7 @@ if not support.is_54 then return end -- no other Lua can kill a coroutine
 describe("on_trace, where a task is killed,", function()
   local scheduler
 
-  before_each(function()
-    scheduler = new_scheduler()
-    session = connect { loop = scheduler.adapter }
-  end)
+  before_each(function() session, scheduler = sessions.in_loop() end)
 
   it("hears that its wait was cancelled", function()
     local guard, told = support.hold(path), listen()

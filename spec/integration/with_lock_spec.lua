@@ -1,5 +1,5 @@
+local sessions = require "integration.sessions"
 local support = require "support"
-local new_scheduler = require "support.scheduler".new
 local connect = support.connect
 
 local function count(...) return { n = select("#", ...), ... } end
@@ -76,8 +76,7 @@ describe("with_lock", function()
 
   -- On PUC 5.1 no coroutine can yield through with_lock, and it says so.
   it("lets its function wait in a coroutine, except on PUC 5.1", function()
-    local scheduler, path = new_scheduler(), support.path()
-    local session = connect { loop = scheduler.adapter }
+    local path, session, scheduler = support.path(), sessions.in_loop()
     local results
     scheduler:spawn(function()
       results = { session:mutex(path):with_lock(function()

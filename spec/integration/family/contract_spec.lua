@@ -1,7 +1,7 @@
 -- What the contract says of every lock, said of every kind of lock.
 local kinds = require "integration.family.kinds"
 local seize = require "support.seizure".seize
-local start_proxy = require "support.proxy".start
+local sessions = require "integration.sessions"
 local support = require "support"
 local connect, misuse = support.connect, support.misuse
 local wait_in, await, nobody = kinds.wait_in, kinds.await, kinds.nobody
@@ -324,8 +324,7 @@ end)
 describe("A connection that breaks", function()
   local path, proxy, session
   before_each(function()
-    path, proxy = support.path(), start_proxy()
-    session = connect { hosts = proxy.hosts, session_timeout = 10 }
+    path, session, proxy = support.path(), sessions.behind_proxy()
   end)
 
   it("leaves every kind's hold and place as they were (T13, T21)", function()
@@ -368,8 +367,7 @@ describe("A connection that breaks", function()
     end
     support.until_state(session, nil, { in_flight = 0 })
     local places = kinds.nodes(path .. "/w1")
-    proxy:refuse()
-    support.until_state(session, "suspended")
+    sessions.cut_off(session, proxy)
     support.step_until(session, function() return #told == #kinds.all end)
     for i, kind in ipairs(kinds.all) do
       assert.is_false(losing[i]:is_held(), kind.name)
@@ -402,8 +400,7 @@ describe("A connection that breaks", function()
       for i, kind in ipairs(kinds.all) do
         locks[i] = kind.make(session, path .. "/" .. i)
       end
-      proxy:refuse()
-      support.until_state(session, "suspended")
+      sessions.cut_off(session, proxy)
       for _, lock in ipairs(locks) do
         takes(0, function()
           refused("disconnected", lock:try_acquire())
@@ -482,8 +479,8 @@ describe("A session that expires", function()
   for _, how in ipairs { "in silence", "by another's close" } do
     it("loses every hold, once, and its owner is told until it lets go: "
       .. how .. " (T2, T4, T15)", function()
-      local path, proxy = support.path(), start_proxy()
-      local session = connect { hosts = proxy.hosts, session_timeout = 2 }
+      local path = support.path()
+      local session, proxy = sessions.behind_proxy { session_timeout = 2 }
       local other, old = connect(), session:id()
       local locks, guards, waiters, calls, waiting = {}, {}, {}, {}, {}
       local blockers = {}
@@ -537,8 +534,8 @@ describe("A session that expires", function()
 
   it("because its process is gone gives back every kind of hold and place in "
     .. "the queue (T45)", function()
-    local path, proxy = support.path(), start_proxy()
-    local dead = connect { hosts = proxy.hosts, session_timeout = 2 }
+    local path = support.path()
+    local dead, proxy = sessions.behind_proxy { session_timeout = 2 }
     local session, holders, after, next_ones = connect(), {}, {}, {}
     for i, kind in ipairs(kinds.all) do
       support.keep(kind.make(dead, path .. "/h" .. i)

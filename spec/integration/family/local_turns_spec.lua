@@ -3,7 +3,7 @@
 -- goes through the I/O thread all the same.
 local Hold = require "zklock.hold"
 local kinds = require "integration.family.kinds"
-local new_scheduler = require "support.scheduler".new
+local sessions = require "integration.sessions"
 local socket = require "socket"
 local support = require "support"
 local connect = support.connect
@@ -94,8 +94,7 @@ describe("Local turns", function()
     end)
 
   it("of a thousand coroutines need one node at a time (T52)", function()
-    local scheduler = new_scheduler()
-    local session = connect { loop = scheduler.adapter, session_timeout = 60 }
+    local session, scheduler = sessions.in_loop { session_timeout = 60 }
     local lock = mutex(session, 1000)
     local order, expected, inside, token = {}, {}, 0, nil
     for i = 1, 1000 do
@@ -189,8 +188,8 @@ describe("Turns on the Lua thread", function()
   end
 
   it("wake the next task in the very release", function()
-    local scheduler, guards, tasks = new_scheduler(), {}, {}
-    local lock = mutex(connect { loop = scheduler.adapter })
+    local session, scheduler = sessions.in_loop()
+    local lock, guards, tasks = mutex(session), {}, {}
     local guard = lock:acquire(30)
     for i = 1, 3 do
       tasks[i] = scheduler:spawn(function() guards[i] = lock:acquire(30) end)
@@ -317,9 +316,9 @@ describe("Turns on the Lua thread", function()
   -- Three tasks that wait behind a guard, which is released: `lose` takes the
   -- second task away before.  The turns of the others.
   local function lose_a_waiter(lose)
-    local scheduler, turns, tasks = new_scheduler(), {}, {}
-    local lock = mutex(connect { loop = scheduler.adapter })
-    local session, guard = lock._session, lock:acquire(30)
+    local session, scheduler = sessions.in_loop()
+    local lock, turns, tasks = mutex(session), {}, {}
+    local guard = lock:acquire(30)
     for i = 1, 3 do
       tasks[i] = scheduler:spawn(function()
         local own = assert(lock:acquire(30))
@@ -377,8 +376,8 @@ describe("Turns on the Lua thread", function()
 
   it("go on after an acquire that fails between its grant and its guard",
     function()
-      local scheduler, held = new_scheduler(), support.hold(path)
-      local lock = mutex(connect { loop = scheduler.adapter })
+      local session, scheduler = sessions.in_loop()
+      local lock, held = mutex(session), support.hold(path)
       local new, failed, granted = Hold.new, nil, nil
       scheduler:spawn(function()
         failed = not pcall(lock.acquire, lock, 30)
@@ -432,8 +431,7 @@ describe("Turns on the Lua thread", function()
   if support.is_54 then
     it("let a multi be cancelled of which a task was closed in the line",
       function()
-        local scheduler = new_scheduler()
-        local session = connect { loop = scheduler.adapter }
+        local session, scheduler = sessions.in_loop()
         local lock = mutex(session)
         local guard = lock:acquire(30)
         local multi = session:multi { lock, session:mutex(path .. "/other") }

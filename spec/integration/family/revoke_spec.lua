@@ -1,7 +1,6 @@
 -- Asking holders to let go.
 local kinds = require "integration.family.kinds"
-local new_scheduler = require "support.scheduler".new
-local start_proxy = require "support.proxy".start
+local sessions = require "integration.sessions"
 local support = require "support"
 local connect = support.connect
 local wait_in, await, nobody = kinds.wait_in, kinds.await, kinds.nobody
@@ -84,10 +83,10 @@ describe("revoke", function()
   end)
 
   it("marks what was written while it was under way", function()
-    local proxy, scheduler, asked = start_proxy(), new_scheduler(), nil
+    local proxy, asked = require "support.proxy".start(), nil
     local guard = connect():mutex(path, { data = "old" }):acquire(30)
-    local session = connect { hosts = proxy.hosts, session_timeout = 60,
-      loop = scheduler.adapter }
+    local session, scheduler = sessions.in_loop { hosts = proxy.hosts,
+      session_timeout = 60 }
     proxy:delay(0.5)
     scheduler:spawn(function() asked = session:revoke(path) end)
     local function requests()

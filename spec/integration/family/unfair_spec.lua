@@ -1,5 +1,5 @@
 -- fair = false: one node, whoever makes it first.
-local start_proxy = require "support.proxy".start
+local sessions = require "integration.sessions"
 local support = require "support"
 local connect = support.connect
 
@@ -14,8 +14,7 @@ describe("An unfair mutex", function()
 
   it("does not delete a later holder with a delete whose reply was lost (T8)",
     function()
-      local proxy = start_proxy()
-      local session = connect { hosts = proxy.hosts, session_timeout = 10 }
+      local session, proxy = sessions.behind_proxy()
       local mutex = unfair(session)
       local guard = mutex:acquire(30)
       proxy:lose_reply "delete_both"
@@ -37,8 +36,8 @@ describe("An unfair mutex", function()
   end
 
   it("is not verified when another session's node has its name", function()
-    local proxy, other = start_proxy(), connect()
-    local guard = unfair(connect { hosts = proxy.hosts }):acquire(30)
+    local session, proxy = sessions.behind_proxy()
+    local guard, other = unfair(session):acquire(30), connect()
     proxy:mute_events()
     assert.is_true(other:evict(path, "holder"))
     local theirs = unfair(other):acquire(30)
@@ -49,9 +48,9 @@ describe("An unfair mutex", function()
 
   it("is not verified when a late request of its session has made its node "
     .. "again", function()
-    local proxy, zk, guard = start_proxy(), support.zk(), nil
+    local session, proxy = sessions.behind_proxy { session_timeout = 30 }
+    local zk, guard = support.zk(), nil
     zk:make(path)
-    local session = connect { hosts = proxy.hosts, session_timeout = 30 }
     proxy:keep_request "create_both"
     unfair(session):acquire_async(30, function(...) guard = assert(...) end)
     proxy:await_kept()

@@ -2,7 +2,7 @@
 -- close it, and its client learns of it afterwards.
 local kinds = require "integration.family.kinds"
 local seize = require "support.seizure".seize
-local start_proxy = require "support.proxy".start
+local sessions = require "integration.sessions"
 local support = require "support"
 
 local function expire(session)
@@ -43,9 +43,8 @@ describe("A session that somebody else closes", function()
 
   it("while the reply to a create is lost finds no node of the old one (T1)",
     function()
-      local proxy = start_proxy()
+      local session, proxy = sessions.behind_proxy()
       support.zk():make(path)
-      local session = support.connect { hosts = proxy.hosts }
       proxy:lose_reply "create"
       local waiter = kinds.wait_in(session:mutex(path))
       proxy:await_loss()

@@ -2,15 +2,15 @@
 -- lives: what another client has done meanwhile stays as it is.
 local await = require("integration.family.kinds").await
 local of_members = require "support.members"
-local start_proxy = require "support.proxy".start
+local sessions = require "integration.sessions"
 local support = require "support"
 
 describe("A request that comes late", function()
   local path, proxy, session, other, zk
   before_each(function()
-    path, proxy, zk = support.path(), start_proxy(), support.zk()
+    path, zk = support.path(), support.zk()
     zk:make((path:match "^(.*)/"))
-    session = support.connect { hosts = proxy.hosts, session_timeout = 30 }
+    session, proxy = sessions.behind_proxy { session_timeout = 30 }
     other = support.connect()
   end)
 

@@ -1,7 +1,7 @@
 -- The wire between client and server: silent, slow, and deaf in one direction:
 -- how long a hold lasts, and what becomes of its lock.
 local kinds = require "integration.family.kinds"
-local new_scheduler = require "support.scheduler".new
+local sessions = require "integration.sessions"
 local start_hostile = require "support.hostile".start
 local start_proxy = require "support.proxy".start
 local start_server = require "support.server".start
@@ -103,12 +103,9 @@ end)
 
 describe("A task that is refused just before the session is closed", function()
   it("hears what it was refused for", function()
-    local scheduler, heard = new_scheduler(), nil
-    local session = support.connect { hosts = proxy.hosts,
-      loop = scheduler.adapter }
-    local mutex = session:mutex(path)
-    proxy:refuse()
-    support.until_state(session, "suspended")
+    local session, scheduler = sessions.in_loop { hosts = proxy.hosts }
+    local mutex, heard = session:mutex(path), nil
+    sessions.cut_off(session, proxy)
     scheduler:spawn(function() heard = { mutex:acquire(0.2) } end)
     scheduler:turn()
     -- step() wakes the task, which does not come to run before close().

@@ -1,5 +1,6 @@
 -- election:run, which campaigns, leads and campaigns again; whose function
 -- fails, or is interrupted.
+local kinds = require "integration.family.kinds"
 local sessions = require "integration.sessions"
 local support = require "support"
 local connect, misuse = support.connect, support.misuse
@@ -99,9 +100,8 @@ describe("run", function()
 
   it("returns why a campaign is refused for good", function()
     local guard = assert(election:campaign(30))
-    local ok, message, code = election:run(print)
-    assert.same({ nil, "deadlock" }, { ok, code })
-    assert.matches("already held by the caller", message)
+    assert.matches("already held by the caller",
+      kinds.refused("deadlock", election:run(print)))
     guard:release()
     support.hold(path)
     local run = spawn_run(election, print)
@@ -109,11 +109,9 @@ describe("run", function()
     election:cancel()
     await_end(run)
     assert.equal("cancelled", run.code)
-    ok, message, code = session:election(support.path()):run(function()
-      session:close()
-    end)
-    assert.same({ nil, "closed" }, { ok, code })
-    assert.matches("the session was closed while waiting for ", message)
+    local function close() session:close() end
+    assert.matches("the session was closed while waiting for ",
+      kinds.refused("closed", session:election(support.path()):run(close)))
   end)
 
   it("is one at a time of an object, and has options of its own", function()

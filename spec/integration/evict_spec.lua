@@ -98,9 +98,8 @@ describe("evict", function()
     zk:make((path:match "^(.*)/"))
     local alice = connect { auth = auth, acl = "creator" }
     local guard = hold(alice:mutex(path))
-    local done, message, code = session:evict(path, name_of(guard))
-    assert.same({ nil, "denied" }, { done, code })
-    assert.matches("from " .. path .. ": an ACL forbids it", message, 1, true)
+    assert.matches("from " .. path .. ": an ACL forbids it", kinds.refused(
+      "denied", session:evict(path, name_of(guard))), 1, true)
     assert.is_true(guard:verify())
     assert.is_true(connect { auth = auth }:evict(path, name_of(guard)))
     await_loss(guard, alice)

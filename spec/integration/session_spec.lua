@@ -1,5 +1,6 @@
 -- connect, and what a session tells: of itself, of its locks, of what befalls
 -- it.  (What no model has, such as sockets: spec/server/connect_spec.lua.)
+local kinds = require "integration.family.kinds"
 local start_server = require "support.server".start
 local support = require "support"
 local zklock = require "zklock"
@@ -38,11 +39,9 @@ describe("connect", function()
   end)
 
   it("is refused with an authentication scheme that nobody knows", function()
-    local session, message, code = zklock.connect(support.hosts,
-      { auth = { scheme = "nosuch", credential = "a:b" } })
-    assert.same({ nil, "auth" }, { session, code })
-    assert.matches("^zklock: ZooKeeper at .* does not accept the "
-      .. "credentials$", message)
+    assert.matches("^zklock: ZooKeeper at .* does not accept the credentials$",
+      kinds.refused("auth", zklock.connect(support.hosts,
+        { auth = { scheme = "nosuch", credential = "a:b" } })))
   end)
 end)
 

@@ -1,8 +1,10 @@
 -- What tools ask of single nodes: what is there, what is below it, that it be
 -- touched, and that a contender's be gone.
+local kinds = require "integration.family.kinds"
 local sessions = require "integration.sessions"
 local support = require "support"
 local connect, misuse = support.connect, support.misuse
+local refused = kinds.refused
 
 -- A contender's node, as it is spelled.
 local NODE = "x-lock-0000000001"
@@ -156,11 +158,9 @@ describe("touch", function()
 
   it("is invalid where a session owns the node, or the one above", function()
     local unfair = assert(connect():mutex(path, { fair = false }):acquire(30))
-    local _, message, code = session:touch(unfair.node)
-    assert.equal("invalid", code)
     assert.matches("a session owns that node, and its end deletes it",
-      message, 1, true)
-    assert.equal("invalid", select(3, session:touch(unfair.node .. "/a")))
+      refused("invalid", session:touch(unfair.node)), 1, true)
+    refused("invalid", session:touch(unfair.node .. "/a"))
     unfair:release { wait = true }
   end)
 
@@ -168,16 +168,13 @@ describe("touch", function()
     local auth = { scheme = "digest", credential = "alice:secret" }
     local alice = connect { auth = auth, acl = "creator" }
     assert.is_true(alice:touch(path))
-    local done, message, code = session:touch(path)
-    assert.is_nil(done)
-    assert.equal("denied", code)
-    assert.matches("the write to " .. path .. ": an ACL forbids it", message, 1,
-      true)
+    assert.matches("the write to " .. path .. ": an ACL forbids it",
+      refused("denied", session:touch(path)), 1, true)
     assert.is_true(connect { auth = auth }:touch(path, "third"))
     assert.equal(5, alice:stat(path).size)
     zk:delete(path)
     zk:set_acl((path:match "^(.*)/"), without(CREATE))
-    assert.equal("denied", select(3, session:touch(path)))
+    refused("denied", session:touch(path))
     assert.is_false(session:stat(path))
   end)
 
@@ -202,21 +199,17 @@ for name, row in pairs(QUESTIONS) do
       zk:make(path .. "/x")
     end)
 
-    local function fails(expected, result, message, code)
-      assert.is_nil(result)
-      assert.equal(expected, code)
-      assert.matches(path, message, 1, true)
-    end
-
     it("is disconnected while there is no server, and where the answer is "
       .. "lost, done or not", function()
       sessions.cut_off(cut, proxy)
-      fails("disconnected", ask(cut, name, path))
+      assert.matches(path, refused("disconnected", ask(cut, name, path)), 1,
+        true)
       proxy:heal()
       support.until_state(cut, "connected")
       zk:create(path .. "/" .. NODE)
       proxy:lose_reply(row[2])
-      fails("disconnected", ask(cut, name, path))
+      assert.matches(path, refused("disconnected", ask(cut, name, path)), 1,
+        true)
       assert.equal(name == "touch" and "data" or "", (zk:get(path)))
       assert.equal(name ~= "evict", zk:exists(path .. "/" .. NODE) ~= false)
       zk:delete(path .. "/" .. NODE)

@@ -249,46 +249,44 @@ describe("Who leaves a double barrier", function()
   end)
 end)
 
-describe("Without a connection a double barrier's member", function()
-  it("on its way out hears disconnected, and its node goes later", function()
-    local session, proxy = sessions.behind_proxy { session_timeout = 60 }
-    local one = enter(session, path, 2)
-    local two = enter(connect(), path, 2)
-    await(one, two)
-    sessions.cut_off(session, proxy)
-    local leaving = leave(one, { timeout = 0.2 })
-    await(leaving)
-    assert.equal("disconnected", leaving.code)
-    assert.matches("^zklock: no server of %S+ answered within 0.2 s, waiting "
-      .. "for the other members of ", leaving.message)
-    assert.equal("released", one.guard:state())
-    local others = leave(two)
-    nobody(0.05, others)
-    proxy:heal()
-    are_out(others)
-  end)
+it("Without a connection a double barrier's member on its way out hears "
+  .. "disconnected, and its node goes later", function()
+  local session, proxy = sessions.behind_proxy { session_timeout = 60 }
+  local one = enter(session, path, 2)
+  local two = enter(connect(), path, 2)
+  await(one, two)
+  sessions.cut_off(session, proxy)
+  local leaving = leave(one, { timeout = 0.2 })
+  await(leaving)
+  assert.equal("disconnected", leaving.code)
+  assert.matches("^zklock: no server of %S+ answered within 0.2 s, waiting "
+    .. "for the other members of ", leaving.message)
+  assert.equal("released", one.guard:state())
+  local others = leave(two)
+  nobody(0.05, others)
+  proxy:heal()
+  are_out(others)
 end)
 
-describe("What a double barrier does not take", function()
-  it("raises, with the caller's line", function()
-    local session = connect()
-    local gate = session:double_barrier("/a", 2)
-    assert.equal("zklock double barrier of 2 members /a", tostring(gate))
-    support.misuses {
-      { "n must be a whole number from 1 to 1000000, got 0",
-        function() session:double_barrier("/a", 0) end },
-      { "n must be a number, got nil",
-        function() session:double_barrier "/a" end },
-      { "/a/ready is inside the double barrier of 2 members /a",
-        function() session:mutex "/a/ready" end },
-      { "element 1 of multi must be a mutex, a side of a rwlock or a semaphore",
-        function() session:multi { gate } end },
-      { "/a was not entered by the calling task",
-        function() gate:leave() end },
-      { "/a was not entered by the calling task",
-        function() gate:leave_async(print) end },
-      { "option 'guard' must be what enter has given, of /a",
-        function() gate:leave { guard = {} } end },
-    }
-  end)
+it("What a double barrier does not take raises, with the caller's "
+  .. "line", function()
+  local session = connect()
+  local gate = session:double_barrier("/a", 2)
+  assert.equal("zklock double barrier of 2 members /a", tostring(gate))
+  support.misuses {
+    { "n must be a whole number from 1 to 1000000, got 0",
+      function() session:double_barrier("/a", 0) end },
+    { "n must be a number, got nil",
+      function() session:double_barrier "/a" end },
+    { "/a/ready is inside the double barrier of 2 members /a",
+      function() session:mutex "/a/ready" end },
+    { "element 1 of multi must be a mutex, a side of a rwlock or a semaphore",
+      function() session:multi { gate } end },
+    { "/a was not entered by the calling task",
+      function() gate:leave() end },
+    { "/a was not entered by the calling task",
+      function() gate:leave_async(print) end },
+    { "option 'guard' must be what enter has given, of /a",
+      function() gate:leave { guard = {} } end },
+  }
 end)

@@ -53,51 +53,46 @@ describe("A guard", function()
   end
 end)
 
-describe("The fencing token", function()
-  it("can still be read after release and close, as a number, too", function()
-    local session = connect()
-    local guard = session:mutex(support.path()):acquire()
-    local token, node = guard:token(), guard.node
-    for _, act in ipairs { guard.release, function() session:close() end } do
-      act(guard)
-      assert.equal(token, guard:token())
-      assert.equal(token, ("%019.0f"):format(guard:token_number()))
-      assert.equal(node, guard.node)
-    end
-    if math.type then
-      assert.equal("integer", math.type(guard:token_number()))
-    end
-  end)
+it("The fencing token can still be read after release and close, as a number, "
+  .. "too", function()
+  local session = connect()
+  local guard = session:mutex(support.path()):acquire()
+  local token, node = guard:token(), guard.node
+  for _, act in ipairs { guard.release, function() session:close() end } do
+    act(guard)
+    assert.equal(token, guard:token())
+    assert.equal(token, ("%019.0f"):format(guard:token_number()))
+    assert.equal(node, guard.node)
+  end
+  if math.type then
+    assert.equal("integer", math.type(guard:token_number()))
+  end
 end)
 
-describe("on_lost", function()
-  it("may release, and acquire again, in the callback (T34)", function()
-    local session = connect()
-    local mutex = session:mutex(support.path())
-    local guard = mutex:acquire()
-    local code, fresh
-    guard:on_lost(function(mine)
-      code = select(3, mine:release())
-      fresh = mutex:acquire(30)
-    end)
-    lose(guard)
-    session:step()
-    assert.equal("lost", code)
-    assert.is_true(fresh:is_held())
+it("on_lost may release, and acquire again, in the callback (T34)", function()
+  local session = connect()
+  local mutex = session:mutex(support.path())
+  local guard = mutex:acquire()
+  local code, fresh
+  guard:on_lost(function(mine)
+    code = select(3, mine:release())
+    fresh = mutex:acquire(30)
   end)
+  lose(guard)
+  session:step()
+  assert.equal("lost", code)
+  assert.is_true(fresh:is_held())
 end)
 
-describe("verify", function()
-  it("says lost after a release and re-entry's end", function()
-    local mutex = connect():mutex(support.path())
-    local a, b = mutex:acquire(), mutex:acquire()
-    b:release()
-    assert.is_true(a:verify())
-    a:release()
-    for _, guard in ipairs { a, b } do
-      assert.matches("was released$", kinds.refused("lost", guard:verify()))
-    end
-  end)
+it("verify says lost after a release and re-entry's end", function()
+  local mutex = connect():mutex(support.path())
+  local a, b = mutex:acquire(), mutex:acquire()
+  b:release()
+  assert.is_true(a:verify())
+  a:release()
+  for _, guard in ipairs { a, b } do
+    assert.matches("was released$", kinds.refused("lost", guard:verify()))
+  end
 end)
 
 -- Runs `fn` in a coroutine of its own, to its end.
@@ -108,26 +103,24 @@ local function in_task(fn)
   assert.equal("dead", coroutine.status(co))
 end
 
-describe("An owner that acquires again", function()
-  it("holds until its last guard is released, and each listener hears, but of "
-    .. "no released one", function()
-    local session, lost, guards = connect(), {}, {}
-    local mutex = session:mutex(support.path())
-    for i = 1, 4 do
-      guards[i] = mutex:acquire()
-      for _ = 1, 2 do
-        guards[i]:on_lost(function() lost[#lost + 1] = i end)
-      end
+it("An owner that acquires again holds until its last guard is released, and "
+  .. "each listener hears, but of no released one", function()
+  local session, lost, guards = connect(), {}, {}
+  local mutex = session:mutex(support.path())
+  for i = 1, 4 do
+    guards[i] = mutex:acquire()
+    for _ = 1, 2 do
+      guards[i]:on_lost(function() lost[#lost + 1] = i end)
     end
-    for _, i in ipairs { 1, 3, 1 } do -- twice is no second release
-      assert.is_true(guards[i]:release())
-    end
-    assert.is_true(guards[2]:is_held())
-    assert.equal("released", guards[1]:state())
-    support.lose(guards[4])
-    session:step()
-    assert.same({ 2, 2, 4, 4 }, lost)
-  end)
+  end
+  for _, i in ipairs { 1, 3, 1 } do -- twice is no second release
+    assert.is_true(guards[i]:release())
+  end
+  assert.is_true(guards[2]:is_held())
+  assert.equal("released", guards[1]:state())
+  support.lose(guards[4])
+  session:step()
+  assert.same({ 2, 2, 4, 4 }, lost)
 end)
 
 describe("The owner", function()

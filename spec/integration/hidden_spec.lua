@@ -21,18 +21,17 @@ local function as_people_see_them(rows)
   return require "zklock.cli.table"(rows, os.time())
 end
 
-describe("The row of a node that may not be read", function()
-  it("has question marks where nothing is known", function()
-    local rows = require "zklock.cli.rows"
-    local row = { node = "a-lock-0000000001", mode = "mutex", sequence = 1,
-      holds = true }
-    local lines = as_people_see_them { row }
-    assert.equal("1      mutex  holds  ?    ?        ?      "
-      .. "a-lock-0000000001  ?", lines[2])
-    assert.equal('{"path":"/path","place":1,"node":"a-lock-0000000001",'
-      .. '"mode":"mutex","sequence":1,"holds":true}', rows.json(row))
-    assert.equal(17, rows.servers_time({ row }, 17))
-  end)
+it("The row of a node that may not be read has question marks where nothing is "
+  .. "known", function()
+  local rows = require "zklock.cli.rows"
+  local row = { node = "a-lock-0000000001", mode = "mutex", sequence = 1,
+    holds = true }
+  local lines = as_people_see_them { row }
+  assert.equal("1      mutex  holds  ?    ?        ?      "
+    .. "a-lock-0000000001  ?", lines[2])
+  assert.equal('{"path":"/path","place":1,"node":"a-lock-0000000001",'
+    .. '"mode":"mutex","sequence":1,"holds":true}', rows.json(row))
+  assert.equal(17, rows.servers_time({ row }, 17))
 end)
 
 for title, hosts in pairs { ["whose events do not come"] = support.hosts,

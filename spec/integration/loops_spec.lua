@@ -20,30 +20,29 @@ for _, name in ipairs { "poll", "frames" } do
 end
 
 -- (A loop that steps a session when its fd is readable, in a coroutine.)
-describe("A wait in a callback", function()
-  it("ends in time at local turns, whatever was told with it", function()
-    local scheduler = new_scheduler(new_chance(1))
-    local session = support.connect { loop = "poll" }
-    local path, code = support.path(), nil
-    local rival = assert(session:mutex(path .. "/other"):acquire(30))
-    scheduler:spawn(function()
-      local own = support.connect { loop = scheduler.adapter }
-      local lock = own:mutex(path, { local_turns = 5 })
-      local first, second = assert(lock:acquire(30)), nil
-      own:mutex(path .. "/other"):acquire_async(nil, function(guard)
-        code = select(3, lock:acquire { timeout = 2, owner = {} })
-        guard:release()
-      end)
-      lock:acquire_async(1, function(guard) second = guard end)
-      first:release()
-      scheduler:await(function() return second end, 30)
-      rival:release()
-      support.advance(2) -- and so the second's deadline passes
-      scheduler:pause(2.1)
-      second:release()
+it("A wait in a callback ends in time at local turns, whatever was told with "
+  .. "it", function()
+  local scheduler = new_scheduler(new_chance(1))
+  local session = support.connect { loop = "poll" }
+  local path, code = support.path(), nil
+  local rival = assert(session:mutex(path .. "/other"):acquire(30))
+  scheduler:spawn(function()
+    local own = support.connect { loop = scheduler.adapter }
+    local lock = own:mutex(path, { local_turns = 5 })
+    local first, second = assert(lock:acquire(30)), nil
+    own:mutex(path .. "/other"):acquire_async(nil, function(guard)
+      code = select(3, lock:acquire { timeout = 2, owner = {} })
+      guard:release()
     end)
-    while not (scheduler:is_over() or code) do scheduler:turn() end
-    assert.equal("timeout", code)
-    scheduler:run()
+    lock:acquire_async(1, function(guard) second = guard end)
+    first:release()
+    scheduler:await(function() return second end, 30)
+    rival:release()
+    support.advance(2) -- and so the second's deadline passes
+    scheduler:pause(2.1)
+    second:release()
   end)
+  while not (scheduler:is_over() or code) do scheduler:turn() end
+  assert.equal("timeout", code)
+  scheduler:run()
 end)

@@ -14,25 +14,23 @@ end
 
 before_each(function() path, zk = support.path(), support.zk() end)
 
-describe("A waiter whose node is deleted", function()
-  it("goes to the end of the queue with a new one, of no longer name (T28)",
-    function()
-      local holder = support.hold(path)
-      local first, second = wait_in(), wait_in()
-      local node, length = first.node, #first.node
-      for _ = 1, 5 do
-        zk:delete(node)
-        support.wait_until(function() return #zk:queue(path) == 3 end)
-        node = path .. "/" .. zk:queue(path)[3]
-        assert.equal(length, #node)
-      end
-      holder:release()
-      assert.equal(second.node, await(second).node)
-      kinds.nobody(0.1, first)
-      second.guard:release()
-      assert.equal(node, await(first).node)
-      assert.equal(zk:exists(node).czxid, first.guard:token())
-    end)
+it("A waiter whose node is deleted goes to the end of the queue with a new "
+  .. "one, of no longer name (T28)", function()
+  local holder = support.hold(path)
+  local first, second = wait_in(), wait_in()
+  local node, length = first.node, #first.node
+  for _ = 1, 5 do
+    zk:delete(node)
+    support.wait_until(function() return #zk:queue(path) == 3 end)
+    node = path .. "/" .. zk:queue(path)[3]
+    assert.equal(length, #node)
+  end
+  holder:release()
+  assert.equal(second.node, await(second).node)
+  kinds.nobody(0.1, first)
+  second.guard:release()
+  assert.equal(node, await(first).node)
+  assert.equal(zk:exists(node).czxid, first.guard:token())
 end)
 
 describe("A waiter", function()
@@ -83,19 +81,17 @@ describe("A waiter", function()
   end)
 end)
 
-describe("A holder", function()
-  it("releases its own node and no newer one (T8)", function()
-    zk:make(path) -- what is above it does not vanish
-    local guard = connect { session_timeout = 60 }:mutex(path):acquire()
-    zk:delete_all(path)
-    zk:make(path)
-    local node = zk:create(path .. "/other-lock-",
-      { sequential = true, ephemeral = true })
-    assert.equal(guard.node:sub(-10), node:sub(-10))
-    guard:release { wait = true }
-    assert.is_table(zk:exists(node))
-    zk:delete(node)
-  end)
+it("A holder releases its own node and no newer one (T8)", function()
+  zk:make(path) -- what is above it does not vanish
+  local guard = connect { session_timeout = 60 }:mutex(path):acquire()
+  zk:delete_all(path)
+  zk:make(path)
+  local node = zk:create(path .. "/other-lock-",
+    { sequential = true, ephemeral = true })
+  assert.equal(guard.node:sub(-10), node:sub(-10))
+  guard:release { wait = true }
+  assert.is_table(zk:exists(node))
+  zk:delete(node)
 end)
 
 describe("A watch", function()

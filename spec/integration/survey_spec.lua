@@ -241,29 +241,28 @@ end)
 
 -- Nodes that begin as a session's own do, which anybody can read in the names
 -- of its nodes, and which are another session's.
-describe("Forged nodes with a session's mark", function()
-  it("are asked about some at a time, and stay where they are", function()
-    local session = connect { session_timeout = 30 }
-    local guard = assert(session:mutex(support.path()):acquire(30))
-    local mark = guard.node:match "/(%w+)%-lock%-%d+$":sub(1, 5)
-    zk:create_many(5000, function(i)
-      return ("%s/%szz%d-lock-%010d"):format(path, mark, i, i - 1)
-    end, { ephemeral = true })
-    local before, most, waiter = session:stats().requests, 0, nil
-    session:mutex(path):acquire_async(nil, function(mine) waiter = mine end)
-    support.step_until(session, function()
-      local stats = session:stats()
-      most = math.max(most, stats.in_flight)
-      assert.is_true(guard:is_held())
-      return stats.requests > before + 1000 and stats.in_flight == 0
-    end, 60)
-    assert.is_true(most <= 120, most .. " requests at once")
-    assert.equal(0, session:stats().internal.orphans)
-    assert.is_nil(waiter)
-    assert.equal(5001, #zk:queue(path))
-    zk:close()
-    support.step_until(session, function() return waiter end, 60)
-    waiter:release { wait = true }
-    guard:release { wait = true }
-  end)
+it("Forged nodes with a session's mark are asked about some at a time, and "
+  .. "stay where they are", function()
+  local session = connect { session_timeout = 30 }
+  local guard = assert(session:mutex(support.path()):acquire(30))
+  local mark = guard.node:match "/(%w+)%-lock%-%d+$":sub(1, 5)
+  zk:create_many(5000, function(i)
+    return ("%s/%szz%d-lock-%010d"):format(path, mark, i, i - 1)
+  end, { ephemeral = true })
+  local before, most, waiter = session:stats().requests, 0, nil
+  session:mutex(path):acquire_async(nil, function(mine) waiter = mine end)
+  support.step_until(session, function()
+    local stats = session:stats()
+    most = math.max(most, stats.in_flight)
+    assert.is_true(guard:is_held())
+    return stats.requests > before + 1000 and stats.in_flight == 0
+  end, 60)
+  assert.is_true(most <= 120, most .. " requests at once")
+  assert.equal(0, session:stats().internal.orphans)
+  assert.is_nil(waiter)
+  assert.equal(5001, #zk:queue(path))
+  zk:close()
+  support.step_until(session, function() return waiter end, 60)
+  waiter:release { wait = true }
+  guard:release { wait = true }
 end)

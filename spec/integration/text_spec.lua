@@ -69,58 +69,54 @@ describe("Misuse", function()
   end)
 end)
 
-describe("A message", function()
-  it("shows a path escaped that a stranger has chosen", function()
-    local lines = {}
-    local session = support.connect {
-      log = function(_, line) lines[#lines + 1] = line end,
-    }
-    local message = said_by(session.mutex, session, "/a\n2026/11/22 [emerg] x")
-    assert.truthy(message:find([["/a\x0a2026/11/22 [emerg] x"]], 1, true))
-    -- Valid as a path, and no plain text: what follows would be read first.
-    local path = support.path() .. "/\226\128\174a"
-    local plain = path:gsub("\226\128\174", "\\xe2\\x80\\xae")
-    local mutex = session:mutex(path)
-    assert.equal("zklock mutex " .. plain, tostring(mutex))
-    local guard = assert(mutex:acquire(30))
-    assert.equal(("zklock guard of %s (held)"):format(plain), tostring(guard))
-    local multi = session:multi { mutex }
-    local whole = assert(multi:acquire(30))
-    assert.is_nil(tostring(multi):find(path, 1, true))
-    assert.is_nil(tostring(whole):find(path, 1, true))
-    whole:release()
-    local _, busy = support.connect():mutex(path):try_acquire()
-    assert.truthy(busy:find("^zklock: " .. plain:gsub("%p", "%%%0")
-      .. " is taken"), busy)
-    support.zk():delete(guard.node)
-    local _, lost = guard:verify()
-    local text = ("the hold of %s was lost: its node was deleted"):format(plain)
-    assert.equal("zklock: " .. text, lost)
-    support.step_until(session, function() return lines[1] end)
-    assert.equal(text, lines[1])
-    local done, under = mutex:with_lock(0, function(mine)
-      support.zk():delete(mine.node)
-      mine:verify()
-    end)
-    assert.is_nil(done)
-    assert.is_nil(under:find(path, 1, true), under)
-    support.zk():delete_all(path)
+it("A message shows a path escaped that a stranger has chosen", function()
+  local lines = {}
+  local session = support.connect {
+    log = function(_, line) lines[#lines + 1] = line end,
+  }
+  local message = said_by(session.mutex, session, "/a\n2026/11/22 [emerg] x")
+  assert.truthy(message:find([["/a\x0a2026/11/22 [emerg] x"]], 1, true))
+  -- Valid as a path, and no plain text: what follows would be read first.
+  local path = support.path() .. "/\226\128\174a"
+  local plain = path:gsub("\226\128\174", "\\xe2\\x80\\xae")
+  local mutex = session:mutex(path)
+  assert.equal("zklock mutex " .. plain, tostring(mutex))
+  local guard = assert(mutex:acquire(30))
+  assert.equal(("zklock guard of %s (held)"):format(plain), tostring(guard))
+  local multi = session:multi { mutex }
+  local whole = assert(multi:acquire(30))
+  assert.is_nil(tostring(multi):find(path, 1, true))
+  assert.is_nil(tostring(whole):find(path, 1, true))
+  whole:release()
+  local _, busy = support.connect():mutex(path):try_acquire()
+  assert.truthy(busy:find("^zklock: " .. plain:gsub("%p", "%%%0")
+    .. " is taken"), busy)
+  support.zk():delete(guard.node)
+  local _, lost = guard:verify()
+  local text = ("the hold of %s was lost: its node was deleted"):format(plain)
+  assert.equal("zklock: " .. text, lost)
+  support.step_until(session, function() return lines[1] end)
+  assert.equal(text, lines[1])
+  local done, under = mutex:with_lock(0, function(mine)
+    support.zk():delete(mine.node)
+    mine:verify()
   end)
+  assert.is_nil(done)
+  assert.is_nil(under:find(path, 1, true), under)
+  support.zk():delete_all(path)
 end)
 
-describe("A line of the log", function()
-  it("is one line, whatever a callback raises", function()
-    local lines = {}
-    local session = support.connect {
-      log = function(_, message) lines[#lines + 1] = message end,
-    }
-    session:mutex(support.path()):acquire_async(5, function(guard)
-      guard:release()
-      error "ouch\n2026/11/22 [emerg] 1#0: forged\27[2J"
-    end)
-    support.step_until(session, function() return lines[1] end)
-    assert.is_nil(lines[1]:find "[%c]", lines[1])
-    assert.matches("^an error in a callback: .*ouch | 2026", lines[1])
-    assert.matches("forged\\x1b%[2J | stack traceback: | ", lines[1])
+it("A line of the log is one line, whatever a callback raises", function()
+  local lines = {}
+  local session = support.connect {
+    log = function(_, message) lines[#lines + 1] = message end,
+  }
+  session:mutex(support.path()):acquire_async(5, function(guard)
+    guard:release()
+    error "ouch\n2026/11/22 [emerg] 1#0: forged\27[2J"
   end)
+  support.step_until(session, function() return lines[1] end)
+  assert.is_nil(lines[1]:find "[%c]", lines[1])
+  assert.matches("^an error in a callback: .*ouch | 2026", lines[1])
+  assert.matches("forged\\x1b%[2J | stack traceback: | ", lines[1])
 end)

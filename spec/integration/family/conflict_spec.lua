@@ -94,23 +94,21 @@ end)
 local OWN = { mutex = "-lock-", read = "WRIT", write = "WRIT",
   latch = "-latch-", unfair = "holder" }
 
-describe("What is left over, or no lock's,", function()
-  it("refuses no lock: nodes of no session, empty directories, files",
-    function()
-      for _, kind in ipairs(KINDS) do
-        path = support.path()
-        local zk = support.zk()
-        for _, name in ipairs { "/leases", "/locks", "/x-__WRIT__0000000000",
-          "/x__rlock__0000000000", "/x-member-0000000000", "/orders",
-          "/x-lock-0000000000", "/x-latch-0000000000", "/holder" } do
-          if not OWN[kind[1]] or not name:find(OWN[kind[1]], 1, true) then
-            zk:make(path .. name)
-          end
-        end
-        zk:create(path .. "/config", { ephemeral = true })
-        local guard, message = make(kind, path):acquire(20)
-        released(assert(guard, kind[1] .. ": " .. tostring(message)))
-        zk:delete_all(path)
+it("What is left over, or no lock's, refuses no lock: nodes of no session, "
+  .. "empty directories, files", function()
+  for _, kind in ipairs(KINDS) do
+    path = support.path()
+    local zk = support.zk()
+    for _, name in ipairs { "/leases", "/locks", "/x-__WRIT__0000000000",
+      "/x__rlock__0000000000", "/x-member-0000000000", "/orders",
+      "/x-lock-0000000000", "/x-latch-0000000000", "/holder" } do
+      if not OWN[kind[1]] or not name:find(OWN[kind[1]], 1, true) then
+        zk:make(path .. name)
       end
-    end)
+    end
+    zk:create(path .. "/config", { ephemeral = true })
+    local guard, message = make(kind, path):acquire(20)
+    released(assert(guard, kind[1] .. ": " .. tostring(message)))
+    zk:delete_all(path)
+  end
 end)

@@ -228,28 +228,27 @@ for _, layout in ipairs { "curator", "kazoo" } do
   end)
 end
 
-describe("The sides of a rwlock", function()
-  it("honour a downgrade that Curator (5.5 and later) makes (T5)", function()
-    local zk = support.zk()
-    zk:make(path)
-    local uuid = "/_c_00000000-0000-4000-8000-00000000000"
-    local write = zk:create(path .. uuid .. "1-__WRIT__",
-      { sequential = true, ephemeral = true })
-    local reader = kinds.queue_in(connect():rwlock(path).read, path)
-    local writer = kinds.queue_in(connect():rwlock(path).write, path)
-    local behind = kinds.queue_in(connect():rwlock(path).write, path)
-    local read = zk:create(path .. uuid .. "2-__READ__" .. write:sub(-10),
-      { ephemeral = true })
-    nobody(0.03, reader, writer, behind)
-    zk:delete(write)
-    await(reader)
-    nobody(0.05, writer, behind)
-    reader.guard:release()
-    nobody(0.05, writer, behind)
-    zk:delete(read)
-    await(writer)
-    nobody(0.03, behind)
-    writer.guard:release()
-    await(behind):release()
-  end)
+it("The sides of a rwlock honour a downgrade that Curator (5.5 and later) "
+  .. "makes (T5)", function()
+  local zk = support.zk()
+  zk:make(path)
+  local uuid = "/_c_00000000-0000-4000-8000-00000000000"
+  local write = zk:create(path .. uuid .. "1-__WRIT__",
+    { sequential = true, ephemeral = true })
+  local reader = kinds.queue_in(connect():rwlock(path).read, path)
+  local writer = kinds.queue_in(connect():rwlock(path).write, path)
+  local behind = kinds.queue_in(connect():rwlock(path).write, path)
+  local read = zk:create(path .. uuid .. "2-__READ__" .. write:sub(-10),
+    { ephemeral = true })
+  nobody(0.03, reader, writer, behind)
+  zk:delete(write)
+  await(reader)
+  nobody(0.05, writer, behind)
+  reader.guard:release()
+  nobody(0.05, writer, behind)
+  zk:delete(read)
+  await(writer)
+  nobody(0.03, behind)
+  writer.guard:release()
+  await(behind):release()
 end)

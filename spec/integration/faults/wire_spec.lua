@@ -67,17 +67,15 @@ describe("Silence", function()
     end)
 end)
 
-describe("A slow wire", function()
-  it("slower than the lease ends the hold before anybody else has it",
-    function()
-      local session = connect(2)
-      local handover = kinds.watch_handover(hold(session), support.connect(),
-        path)
-      proxy:delay(0.9) -- an answer is 1.8 s old, the last lease less than 2 s
-      handover(20)
-      proxy:heal()
-      assert.is_true(assert(session:mutex(path):acquire(10)):release())
-    end)
+it("A slow wire slower than the lease ends the hold before anybody else has "
+  .. "it", function()
+  local session = connect(2)
+  local handover = kinds.watch_handover(hold(session), support.connect(),
+    path)
+  proxy:delay(0.9) -- an answer is 1.8 s old, the last lease less than 2 s
+  handover(20)
+  proxy:heal()
+  assert.is_true(assert(session:mutex(path):acquire(10)):release())
 end)
 
 describe("A wire on which", function()
@@ -101,38 +99,36 @@ describe("A wire on which", function()
   end
 end)
 
-describe("A task that is refused just before the session is closed", function()
-  it("hears what it was refused for", function()
-    local session, scheduler = sessions.in_loop { hosts = proxy.hosts }
-    local mutex, heard = session:mutex(path), nil
-    sessions.cut_off(session, proxy)
-    scheduler:spawn(function() heard = { mutex:acquire(0.2) } end)
-    scheduler:turn()
-    -- step() wakes the task, which does not come to run before close().
-    support.step_until(session, function() return #scheduler.ready > 0 end)
-    session:close()
-    assert.is_true(scheduler:run(5))
-    assert.matches("no server of " .. proxy.hosts,
-      kinds.refused("disconnected", heard[1], heard[2], heard[3]), 1, true)
-  end)
+it("A task that is refused just before the session is closed hears what it was "
+  .. "refused for", function()
+  local session, scheduler = sessions.in_loop { hosts = proxy.hosts }
+  local mutex, heard = session:mutex(path), nil
+  sessions.cut_off(session, proxy)
+  scheduler:spawn(function() heard = { mutex:acquire(0.2) } end)
+  scheduler:turn()
+  -- step() wakes the task, which does not come to run before close().
+  support.step_until(session, function() return #scheduler.ready > 0 end)
+  session:close()
+  assert.is_true(scheduler:run(5))
+  assert.matches("no server of " .. proxy.hosts,
+    kinds.refused("disconnected", heard[1], heard[2], heard[3]), 1, true)
 end)
 
-describe("A server that says it has failed at a request", function()
-  it("is left, and the session with its hold lives on elsewhere", function()
-    local hostile = start_hostile()
-    local session = support.connect { hosts = hostile.hosts,
-      session_timeout = 20 }
-    local guard, waiter = hold(session), queue_in()
-    local queue, id = support.wait_for_queue(path, 2), session:id()
-    for n = 1, 5 do
-      hostile:behave { kind = "pass", fails = 1 }
-      support.until_state(session, "connected", { reconnects = n })
-      assert.equal(id, session:id())
-      assert.is_true(guard:verify())
-      assert.same(queue, support.zk():queue(path))
-    end
-    assert.is_nil(waiter.guard)
-    guard:release()
-    kinds.await(waiter):release()
-  end)
+it("A server that says it has failed at a request is left, and the session "
+  .. "with its hold lives on elsewhere", function()
+  local hostile = start_hostile()
+  local session = support.connect { hosts = hostile.hosts,
+    session_timeout = 20 }
+  local guard, waiter = hold(session), queue_in()
+  local queue, id = support.wait_for_queue(path, 2), session:id()
+  for n = 1, 5 do
+    hostile:behave { kind = "pass", fails = 1 }
+    support.until_state(session, "connected", { reconnects = n })
+    assert.equal(id, session:id())
+    assert.is_true(guard:verify())
+    assert.same(queue, support.zk():queue(path))
+  end
+  assert.is_nil(waiter.guard)
+  guard:release()
+  kinds.await(waiter):release()
 end)

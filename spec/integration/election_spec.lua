@@ -1,15 +1,17 @@
--- Elections: campaigns, resigning, and who leads.  (run: election_run_spec.lua;
--- observe(): leader_spec.lua.)
+-- Elections: campaigns, resigning, and who leads: asked once, or told at each
+-- change.  (run: election_run_spec.lua; what is asked for observe():
+-- spec/unit/story_node_wait.c.)
+local new_chance = require "explore.chance".new
 local kinds = require "integration.family.kinds"
 local sessions = require "integration.sessions"
+local new_scheduler = require "support.scheduler".new
+local seize = require "support.seizure".seize
 local support = require "support"
 local connect = support.connect
 
-local function name_of(guard) return guard.node:sub(#guard.path + 2) end
+local path, zk
 
-local path
-
-before_each(function() path = support.path() end)
+before_each(function() path, zk = support.path(), support.zk() end)
 
 describe("campaign", function()
   it("takes turns with the mutex of its path", function()
@@ -27,11 +29,11 @@ describe("campaign", function()
     leader:release()
     local guard = kinds.await(waiter)
     assert.is_true(guard:token() > leader:token())
-    assert.equal("one", (support.zk():get(guard.node)))
+    assert.equal("one", (zk:get(guard.node)))
     assert.equal("busy", select(3, connect():mutex(path):try_acquire()))
     guard:release()
     guard = assert(election:campaign { data = "two", max_hold = 1 })
-    assert.equal("two", (support.zk():get(guard.node)))
+    assert.equal("two", (zk:get(guard.node)))
     kinds.refused("deadlock", session:election(path):campaign())
     kinds.refused("timeout",
       election:campaign { timeout = 0.05, owner = "another" })
@@ -78,7 +80,7 @@ describe("An election", function()
     guard:release()
     local latch = { layout = "latch" }
     guard = assert(connect():election(path, latch):campaign(30))
-    assert.matches("^%w+%-latch%-%d+$", name_of(guard))
+    assert.matches("/%w+%-latch%-%d+$", guard.node)
     assert.equal("timeout",
       select(3, connect():election(path, latch):campaign(0.1)))
     assert.equal("conflict", select(3, connect():mutex(path):try_acquire()))
@@ -113,7 +115,7 @@ it("resign gives the leadership back, whichever task has it", function()
   assert.is_true(scheduler:run())
   assert.is_true(resigned)
   assert.equal("released", guard:state())
-  assert.equal(0, #support.zk():queue(path))
+  assert.equal(0, #zk:queue(path))
   assert.is_false(election:resign())
   assert.is_true(guard:release())
   -- … or what was campaigned for in the background.
@@ -122,4 +124,221 @@ it("resign gives the leadership back, whichever task has it", function()
   support.step_until(session, function() return guard:is_held() end)
   assert.is_true(election:resign())
   assert.equal("released", guard:state())
+end)
+
+-- What fn is told: who leads, `false` for nobody, or the code; in order.
+local function observe(session, options)
+  local told = { rows = {} }
+  told.ticket = session:election(path, options):observe(function(leader,
+      message, code)
+    told[#told + 1] = code or leader and leader.data or false
+    told.rows[#told], told.message = leader, message
+  end)
+  return told
+end
+
+local function step_for(session, seconds)
+  for _ = 1, seconds * 10 do
+    support.advance(0.1)
+    session:step()
+  end
+end
+
+-- It has been told all of this, and no more; and at last it asks nothing while
+-- nothing changes.
+local function expect(session, told, ...)
+  local expected = { ... }
+  support.step_until(session, function() return #told >= #expected end)
+  local asked
+  support.wait_until(function()
+    local before = asked
+    step_for(session, 1)
+    asked = support.requests(session)
+    return asked == before
+  end, 20, "an observer that asks no more")
+  assert.same(expected, { (unpack or table.unpack)(told) })
+end
+
+-- Another session leads: its guard, and itself.
+local function lead(data, options)
+  local session = connect()
+  local guard = assert(session:election(path, options):campaign { timeout = 30,
+    data = data })
+  return support.closing(guard, guard.release), session
+end
+
+describe("leader()", function()
+  it("is nil where nobody leads, and makes nothing", function()
+    local election = connect():election(path)
+    assert.same({ 1, nil }, { select("#", election:leader()),
+      (election:leader()) })
+    assert.is_false(zk:exists(path))
+  end)
+
+  it("tells who leads, not who waits", function()
+    local guard, session = lead "the leader"
+    local waiting = connect():election(path)
+    waiting:campaign_async(function() end)
+    support.wait_for_queue(path, 2)
+    local leader = waiting:leader()
+    assert.near(os.time(), leader.since, 2)
+    assert.same({ data = "the leader", token = guard:token(),
+      session = session:id(), since = session:contenders(path)[1].created },
+      leader)
+    waiting:cancel()
+  end)
+
+  it("sees the nodes of its layout only, and no leader where none owns one",
+    function()
+      zk:make(path)
+      local unowned = zk:create(path .. "/x-lock-0000000000")
+      local function leader(layout)
+        local row = connect():election(path, { layout = layout }):leader()
+        return row and row.data
+      end
+      assert.is_nil(leader())
+      zk:delete(unowned)
+      lead("curator's", { share_path = true })
+      assert.is_nil(leader "kazoo")
+      local kazoo = lead("kazoo's", { layout = "kazoo", share_path = true })
+      assert.same({ "kazoo's", "curator's" }, { leader "kazoo", leader() })
+      kazoo:release { wait = true }
+      assert.is_nil(leader "kazoo")
+    end)
+end)
+
+describe("observe()", function()
+  it("is told of the same one again when it has another token", function()
+    local guard, owner = lead "me"
+    local session = connect()
+    local told = observe(session)
+    expect(session, told, "me")
+    guard:release { wait = true }
+    guard = assert(owner:election(path):campaign { data = "me" })
+    support.step_until(session, function()
+      local last = told.rows[#told]
+      return last and last.token == guard:token()
+    end)
+    assert.equal("me", told[#told])
+    guard:release()
+  end)
+
+  it("is for several, and told nothing more once it is cancelled", function()
+    local session = connect()
+    local early, one, two = observe(session), observe(session), observe(session)
+    early.ticket:cancel()
+    expect(session, one, false)
+    one.ticket:cancel()
+    one.ticket:cancel()
+    local guard, inside = lead "me", { n = 0 }
+    inside.ticket = session:election(path):observe(function()
+      inside.n = inside.n + 1
+      inside.ticket:cancel()
+    end)
+    expect(session, two, false, "me")
+    two.ticket:cancel()
+    guard:release { wait = true }
+    lead "another"
+    support.until_state(session, nil, { watches = 0 })
+    session:close()
+    assert.same({ 0, 1, 2, 1 }, { #early, #one, #two, inside.n })
+  end)
+
+  it("hears of the session's end, once", function()
+    lead "me"
+    local session = connect()
+    local told = observe(session)
+    expect(session, told, "me")
+    local asking = observe(session)
+    session:close()
+    for _, each in ipairs { told, asking } do
+      assert.equal("closed", each[#each])
+      assert.equal("zklock: the session was closed while it asked who leads "
+        .. path, each.message)
+    end
+    assert.same({ 2, 1 }, { #told, #asking })
+  end)
+
+  it("hears that it may not know", function()
+    zk:make((path:match "^(.*)/"))
+    zk:create(path, { acl = support.everybody(30) })
+    local child = zk:create(path .. "/x")
+    local session = connect()
+    local told = observe(session)
+    support.step_until(session, function() return told[1] end)
+    assert.equal("denied", told[1])
+    assert.matches("refused to say who leads " .. path, told.message, 1, true)
+    zk:delete(child)
+    zk:delete(path)
+  end)
+
+  it("goes on when the connection or the session was lost, and tells what is "
+    .. "new", function()
+    local session, proxy = sessions.behind_proxy()
+    local guard, expected = lead "first", { "first" }
+    local told = observe(session)
+    expect(session, told, "first")
+    for i = 1, 3 do
+      sessions.cut_off(session, proxy)
+      local late = observe(session)
+      if i == 3 then assert.is_true(seize(support.hosts, session:id())) end
+      guard:release { wait = true }
+      guard = lead("later" .. i)
+      session:step()
+      proxy:heal()
+      expected[i + 1] = "later" .. i
+      expect(session, told, (unpack or table.unpack)(expected))
+      expect(session, late, "later" .. i)
+      late.ticket:cancel()
+    end
+    assert.equal(1, session:stats().expirations)
+  end)
+
+  it("tells the newest when fn has returned, if that waits", function()
+    local scheduler = new_scheduler(new_chance(1)) -- whose callbacks may wait
+    local session = connect { loop = scheduler.adapter }
+    local told, inside, go_on = {}, 0, false
+    local first, election = lead "first", session:election(path)
+    scheduler:spawn(function()
+      election:observe(function(leader)
+        inside = inside + 1
+        assert(inside == 1)
+        while #told == 0 and not go_on do scheduler:pause(0.001) end
+        told[#told + 1] = leader and leader.data
+        inside = inside - 1
+      end)
+    end)
+    scheduler:run_until(function() return inside == 1 end)
+    first:release { wait = true }
+    lead "second":release { wait = true }
+    lead "third"
+    -- (As long as it waits nothing more is asked, however often one steps.)
+    local steps = 0
+    scheduler:run_until(function()
+      steps = steps + 1
+      return steps == 20
+    end)
+    assert.same({ 1, {} }, { inside, told })
+    go_on = true
+    scheduler:run_until(function() return #told == 2 end)
+    assert.same({ "first", "third" }, told)
+  end)
+
+  it("goes on when fn raises, and step() raises it", function()
+    local session, calls, raised = connect(), 0, {}
+    local guard = lead "me"
+    session:election(path):observe(function()
+      calls = calls + 1
+      error("ouch", 0)
+    end)
+    for i = 1, 2 do
+      support.wait_until(function()
+        local ok, problem = pcall(session.step, session)
+        if not ok then raised[#raised + 1] = problem:match "^[^\n]*" end
+        return #raised == i
+      end)
+      guard:release()
+    end
+    assert.same({ "ouch", "ouch", 2 }, { raised[1], raised[2], calls })
+  end)
 end)

@@ -1,9 +1,21 @@
 -- Nodes that are spelled like contenders and that no session owns: what a
 -- program leaves that does not know what the directory is, or a stranger's text
--- in a path.  (Each answer of a server: spec/unit/story_unowned.c.)
+-- in a path.  And nodes that the directory's ACL does not let us delete any
+-- more.  (Each answer of a server, and when it is asked again:
+-- spec/unit/story_unowned.c and story_kept.c.)
 local kinds = require "integration.family.kinds"
 local support = require "support"
 local connect = support.connect
+
+local path, zk
+
+before_each(function() path, zk = support.path(), support.zk() end)
+
+local function log_to(lines)
+  return connect { log = function(level, text)
+    lines[#lines + 1] = level .. ": " .. text
+  end }
+end
 
 -- Of the node that would be ahead of each kind: where it stands, its name.
 local names = {
@@ -20,25 +32,15 @@ local names = {
 }
 
 describe("A node that no session owns", function()
-  local path, zk
-
   -- What is left there is deleted when all sessions are closed.
   before_each(function()
-    local prefix = support.path():match "^/[^/]+"
-    path, zk = support.path(), support.zk()
-    support.closing({}, function() zk:delete_all(prefix) end)
+    support.closing({}, function() zk:delete_all(path:match "^/[^/]+") end)
   end)
 
   local function leave(name, options, at)
     local node = (at or path) .. name
     zk:make(node:match("^(.*)/"), { container = true })
     assert(zk:create(node, options))
-  end
-
-  local function log_to(lines)
-    return connect { log = function(level, text)
-      lines[#lines + 1] = level .. ": " .. text
-    end }
   end
 
   it("blocks each kind of lock until it is deleted", function()
@@ -92,4 +94,64 @@ describe("A node that no session owns", function()
       zk:delete(path .. "/holder")
       assert(mutex:acquire(30)):release { wait = true }
     end)
+end)
+
+describe("A node that we may not delete", function()
+  local lines, session
+
+  before_each(function()
+    lines = {}
+    session = log_to(lines)
+  end)
+
+  local function close_to_deletes(directory)
+    zk:set_acl(directory, support.everybody(31 - 8))
+    return directory
+  end
+
+  -- The one line of the log.
+  local function await_line(node)
+    support.step_until(session, function() return lines[1] end)
+    assert.same({ ("error: cannot delete the node of this session (%s): an ACL "
+      .. "forbids it; zklock tries again until the session ends"):format(
+        node) }, lines)
+  end
+
+  for _, name in ipairs { "mutex", "unfair", "local_turns", "read", "write",
+      "semaphore" } do
+    it("is told by release { wait = true }: " .. name, function()
+      local kind = kinds.of[name]
+      local lock = kind.make(session, path)
+      local guard = assert(lock:acquire(30))
+      local directory = close_to_deletes(guard.node:match "^(.*)/")
+      local function release() return guard:release { wait = true } end
+      assert.equal(("zklock: ZooKeeper refused to release %s: cannot delete "
+        .. "the node of this session (%s): an ACL forbids it"):format(path,
+        guard.node), kinds.refused("denied", kinds.takes(0, release)))
+      assert.equal("released", guard:state())
+      assert.is_false(guard:is_held())
+      assert.is_true(release()) -- as ever: the second time
+      await_line(guard.node)
+      assert.equal(1, session:stats().pending_releases)
+      assert.equal(1, session:stats().refused_releases)
+      assert.matches("zklock_session_refused_releases[^\n]* 1\n",
+        session:metrics())
+      -- for another session, too
+      kinds.refused("busy", kind.rival(connect(), path):try_acquire())
+      zk:set_acl(directory, support.everybody(31))
+      support.until_state(session, nil, { pending_releases = 0,
+        refused_releases = 0 })
+      assert.is_true(lock:acquire(30):release { wait = true })
+      assert.is_nil(lines[2])
+    end)
+  end
+
+  it("does not hold up close, and goes with the session", function()
+    local guard = assert(session:mutex(path):acquire(30))
+    close_to_deletes(path)
+    assert.is_true(guard:release())
+    await_line(guard.node)
+    assert.near(0, support.timed(function() session:close() end), 0.1)
+    support.wait_for_queue(path, 0)
+  end)
 end)

@@ -1,12 +1,6 @@
 local support = require "support"
 local connect, recorder = support.connect, support.recorder
 
--- Steps until `calls` has `n` calls (1); what the last one was called with.
-local function await_calls(session, calls, n)
-  support.step_until(session, function() return #calls == (n or 1) end)
-  return (unpack or table.unpack)(calls[#calls])
-end
-
 describe("acquire_async", function()
   it("may acquire, release and close in its callback (T34)", function()
     local session, path, tokens = connect(), support.path(), {}
@@ -80,7 +74,7 @@ it("A ticket is of no use after the grant, nor after close, and may be "
   session:mutex(support.path()):acquire_async(nil, callback)
   support.collect()
   local ticket = session:mutex(path):acquire_async(nil, callback)
-  await_calls(session, calls, 2)
+  support.step_until(session, function() return calls[2] end)
   ticket:cancel()
   session:step()
   assert.is_true(calls[1][1]:is_held() and calls[2][1]:is_held())

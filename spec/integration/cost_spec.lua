@@ -41,9 +41,9 @@ local function cost(sessions, fn)
 end
 
 -- The same must be these.
-local function costs(requests, events, session, fn, what)
+local function costs(requests, events, session, fn)
   local asked, told = cost({ session }, fn)
-  assert.same({ requests, events }, { asked, told }, what)
+  assert.same({ requests, events }, { asked, told })
 end
 
 local path
@@ -68,24 +68,21 @@ local prices = {
 }
 
 describe("The cost", function()
-  it("of an uncontended lock, of each kind, is as in the table", function()
-    for _, kind in ipairs(kinds.all) do
-      local name, price = kind.name, prices[kind.name]
-      local session, at = quiet(), support.path()
-      local lock = kind.make(session, at)
-      kinds.keep(at, lock)
-      local before, guard = session:stats(), nil
-      costs(price[1], 0, session, function() guard = lock:acquire(30) end, name)
-      if name == "mutex" then -- one round trip is waited for
-        local after = session:stats()
-        assert.equal(1, after.internal.lists - before.internal.lists)
-        assert.same({ 0, 0 }, { after.watches, after.heartbeats })
-      end
-      -- (The look watches, so that it is told of its own delete.)
-      costs(price[2], name == "unfair" and 1 or 0, session, function()
-        guard:release { wait = true }
-      end, name)
+  kinds.each(it, "of an uncontended lock is as in the table", function(kind)
+    local session, price = quiet(), prices[kind.name]
+    local lock = kind.make(session, path)
+    kinds.keep(path, lock)
+    local before, guard = session:stats(), nil
+    costs(price[1], 0, session, function() guard = lock:acquire(30) end)
+    if kind.name == "mutex" then -- one round trip is waited for
+      local after = session:stats()
+      assert.equal(1, after.internal.lists - before.internal.lists)
+      assert.same({ 0, 0 }, { after.watches, after.heartbeats })
     end
+    -- (The look watches, so that it is told of its own delete.)
+    costs(price[2], kind.name == "unfair" and 1 or 0, session, function()
+      guard:release { wait = true }
+    end)
   end)
 
   it("of is_held, lease, token and state is nothing, of verify 2", function()
@@ -121,43 +118,35 @@ describe("The cost", function()
     end)
   end)
 
-  it("of a refused try_acquire is as in the table, and no watch (T27)",
-    function()
-      for _, kind in ipairs(kinds.all) do
-        local name, price = kind.name, prices[kind.name]
-        local session, at = quiet(), support.path()
-        local holder = kind.rival(quiet(), at):acquire(30)
-        kinds.keep(at)
-        local lock = kind.make(session, at)
-        lock:try_acquire()
-        costs(10 * price[3], 0, session, function()
-          for _ = 1, 10 do
-            assert.equal("busy", select(3, lock:try_acquire()))
-          end
-        end, name)
-        assert.equal(0, session:stats().watches, name)
-        holder:release()
-      end
+  kinds.each(it, "of a refused try_acquire is as in the table, and no watch "
+    .. "(T27)", function(kind)
+    local session, holder = quiet(), kind.rival(quiet(), path):acquire(30)
+    kinds.keep(path)
+    local lock = kind.make(session, path)
+    lock:try_acquire()
+    costs(10 * prices[kind.name][3], 0, session, function()
+      for _ = 1, 10 do kinds.refused("busy", lock:try_acquire()) end
     end)
+    assert.equal(0, session:stats().watches)
+    holder:release()
+  end)
 
-  it("of waiting is nothing once the watches are set (T33)", function()
-    for _, kind in ipairs(kinds.all) do
-      local name, price = kind.name, prices[kind.name]
-      local session, at = quiet(), support.path()
-      local holder = kind.rival(quiet(), at):acquire(30)
-      local lock, waiter = kind.make(session, at), nil
-      kinds.keep(at)
-      local function begin() waiter = wait_in(lock) end
-      if price[4] then
-        costs(price[4], 0, session, begin, name)
-        costs(0, 0, session, function() support.advance(5) end, name)
-        assert.equal(price[5], session:stats().watches, name)
-      else
-        begin()
-      end
-      holder:release()
-      await(waiter):release()
+  kinds.each(it, "of waiting is nothing once the watches are set (T33)",
+    function(kind)
+    local session, price = quiet(), prices[kind.name]
+    local holder = kind.rival(quiet(), path):acquire(30)
+    local lock, waiter = kind.make(session, path), nil
+    kinds.keep(path)
+    local function begin() waiter = wait_in(lock) end
+    if price[4] then
+      costs(price[4], 0, session, begin)
+      costs(0, 0, session, function() support.advance(5) end)
+      assert.equal(price[5], session:stats().watches)
+    else
+      begin()
     end
+    holder:release()
+    await(waiter):release()
   end)
 
   it("of waits that time out is no watch (T20, T46, T47)", function()

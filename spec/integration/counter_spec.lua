@@ -16,10 +16,6 @@ describe("The end of a directory's counter (T10)", function()
     return path
   end
 
-  local function number_of(node)
-    return tonumber(node:match "%-(%-?%d+)$")
-  end
-
   it("never gives two the lock, and counts from 0 again", function()
     for _, left in ipairs { 70000, 65540, 2, 0 } do
       local path, sessions, numbers = set_left(support.path(), left), {}, {}
@@ -35,7 +31,8 @@ describe("The end of a directory's counter (T10)", function()
                 assert.is_true(guard:token() > last)
                 assert.is_falsy(held and held:is_held())
                 held, last = guard, guard:token()
-                numbers[#numbers + 1] = number_of(guard.node)
+                numbers[#numbers + 1] = tonumber(guard.node:match
+                  "%-(%-?%d+)$")
                 guard:release()
                 if turns > 1 then again(turns - 1) end
               end)
@@ -61,18 +58,16 @@ describe("The end of a directory's counter (T10)", function()
       kinds.refused("invalid", connect():mutex(path):acquire(30)))
   end)
 
-  it("is not met by a user of any kind at all", function()
-    for _, kind in ipairs(kinds.all) do
-      local path = support.path()
-      local below = kind.name == "semaphore" and { "/locks", "/leases" }
-        or kind.multi and { "/a" } or { "" }
-      for _, name in ipairs(below) do set_left(path .. name, 0) end
-      local lock = kind.make(connect(), path)
-      for _ = 1, 3 do
-        local guard = assert(lock:acquire(10))
-        assert.is_true(guard:verify(), kind.name)
-        assert.is_true(guard:release { wait = true }, kind.name)
-      end
+  kinds.each(it, "is not met by a user", function(kind)
+    local path = support.path()
+    local below = kind.name == "semaphore" and { "/locks", "/leases" }
+      or kind.multi and { "/a" } or { "" }
+    for _, name in ipairs(below) do set_left(path .. name, 0) end
+    local lock = kind.make(connect(), path)
+    for _ = 1, 3 do
+      local guard = assert(lock:acquire(10))
+      assert.is_true(guard:verify())
+      assert.is_true(guard:release { wait = true })
     end
   end)
 end)

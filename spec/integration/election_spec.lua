@@ -137,13 +137,6 @@ local function observe(session, options)
   return told
 end
 
-local function step_for(session, seconds)
-  for _ = 1, seconds * 10 do
-    support.advance(0.1)
-    session:step()
-  end
-end
-
 -- It has been told all of this, and no more; and at last it asks nothing while
 -- nothing changes.
 local function expect(session, told, ...)
@@ -152,7 +145,10 @@ local function expect(session, told, ...)
   local asked
   support.wait_until(function()
     local before = asked
-    step_for(session, 1)
+    for _ = 1, 10 do
+      support.advance(0.1)
+      session:step()
+    end
     asked = support.requests(session)
     return asked == before
   end, 20, "an observer that asks no more")

@@ -34,27 +34,22 @@ describe("evict", function()
   end
 
   -- Those who wait first: each of them comes again, and has the lock later.
-  it("takes each row of contenders away, of each kind", function()
-    for _, kind in ipairs(kinds.all) do
-      local holder, at = connect(), support.path()
-      if not kind.multi then
-        local guard = hold(kind.make(holder, at))
-        local waiter = kinds.wait_in(kind.rival(connect(), at))
-        local rows
-        support.wait_until(function()
-          rows = session:contenders(at)
-          return #rows > 1 or kind.name == "unfair" and #rows == 1
-        end)
-        for i = #rows, 1, -1 do
-          assert.is_true(session:evict(at, rows[i].node), rows[i].node)
-          local stat = zk:exists(at .. "/" .. rows[i].node)
-          assert.is_true(not stat or stat.czxid ~= rows[i].token)
-        end
-        await_loss(guard, holder)
-        kinds.await(waiter):release()
-      end
+  kinds.each(it, "takes each row of contenders away", function(kind)
+    local holder = connect()
+    local guard = hold(kind.make(holder, path))
+    local waiter, rows = kinds.wait_in(kind.rival(connect(), path)), nil
+    support.wait_until(function()
+      rows = session:contenders(path)
+      return #rows > 1 or kind.name == "unfair" and #rows == 1
+    end)
+    for i = #rows, 1, -1 do
+      assert.is_true(session:evict(path, rows[i].node), rows[i].node)
+      local stat = zk:exists(path .. "/" .. rows[i].node)
+      assert.is_true(not stat or stat.czxid ~= rows[i].token)
     end
-  end)
+    await_loss(guard, holder)
+    kinds.await(waiter):release()
+  end, function(kind) return not kind.multi end)
 
   it("with a token leaves another node alone that was made by the same name",
     function()

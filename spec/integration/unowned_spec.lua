@@ -37,24 +37,19 @@ describe("A node that no session owns", function()
     support.closing({}, function() zk:delete_all(path:match "^/[^/]+") end)
   end)
 
-  local function leave(name, options, at)
-    local node = (at or path) .. name
+  local function leave(name, options)
+    local node = path .. name
     zk:make(node:match("^(.*)/"), { container = true })
     assert(zk:create(node, options))
   end
 
-  it("blocks each kind of lock until it is deleted", function()
-    for _, kind in ipairs(kinds.all) do
-      local name, at = names[kind.name], support.path()
-      if name then
-        leave(name, { data = "old" }, at)
-        local lock = kind.make(connect(), at)
-        assert.equal("timeout", select(3, lock:acquire(5)), kind.name)
-        zk:delete(at .. name)
-        assert(lock:acquire(30), kind.name):release { wait = true }
-      end
-    end
-  end)
+  kinds.each(it, "blocks each kind of lock until it is deleted", function(kind)
+    local lock = kind.make(connect(), path)
+    leave(names[kind.name], { data = "old" })
+    kinds.refused("timeout", lock:acquire(5))
+    zk:delete(path .. names[kind.name])
+    assert(lock:acquire(30)):release { wait = true }
+  end, function(kind) return names[kind.name] end)
 
   it("takes a permit of a semaphore", function()
     leave "/leases/x-lease-0000000000"

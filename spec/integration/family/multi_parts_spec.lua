@@ -27,13 +27,6 @@ local function are_left(a, b)
   support.wait_for_queue(path .. "/b", b)
 end
 
--- Begins to wait, has the part a, and stands in the queue of b.
-local function waits_for_b()
-  local waiter = wait_in(multi)
-  support.step_until(session, function() return #queue "b" == 2 end)
-  return waiter
-end
-
 describe("Between the grants of its parts a multi", function()
   -- What the I/O thread has done for it, its session has not told it yet.
   it("is cancelled though it has just been granted a part", function()
@@ -69,7 +62,8 @@ describe("Between the grants of its parts a multi", function()
       for _, is_last in ipairs { false, true } do
         open()
         local second = hold "b"
-        local waiter = waits_for_b()
+        local waiter = wait_in(multi)
+        support.step_until(session, function() return #queue "b" == 2 end)
         if is_last then
           second:release { wait = true }
           support.advance(0.1)

@@ -31,11 +31,6 @@ describe("A multi", function()
     return #support.zk():queue(path .. "/" .. name)
   end
 
-  -- Steps until so many stand there: it is callbacks that go from part to part.
-  local function step_to_queue(name, n)
-    support.step_until(session, function() return queue_of(name) == n end)
-  end
-
   -- A stale multi passed a fence by the largest token of its parts: that was
   -- larger than the token of the next holder of one part.
   it("has no token for all of its parts", function()
@@ -186,7 +181,7 @@ describe("A multi", function()
     local part = session:mutex(path .. "/b")
     local lock = session:multi { session:mutex(path .. "/a"), part }
     local single, whole = wait_in(part), wait_in(lock)
-    step_to_queue("b", 3)
+    support.step_until(session, function() return queue_of "b" == 3 end)
     lock:cancel()
     await(whole)
     assert.equal("cancelled", whole.code)

@@ -15,9 +15,7 @@ describe("A semaphore", function()
     return connect(options):semaphore(path, permits or 1)
   end
   local function leases() return #kinds.nodes(path .. "/leases") end
-  local function until_leases(n)
-    support.wait_until(function() return leases() == n end)
-  end
+
   it("gives one owner a permit for each acquisition", function()
     local mine = semaphore(2)
     local one, two = assert(mine:acquire(30)), assert(mine:acquire(30))
@@ -102,7 +100,7 @@ describe("A semaphore", function()
       local holder, proxy = semaphore():acquire(30), start_proxy()
       local function ends(fn, options, inside)
         local waiter = wait_in(semaphore(1, inside), options)
-        until_leases(2)
+        support.wait_until(function() return leases() == 2 end)
         local behind = kinds.queue_in(semaphore(), path, 0.3)
         refused("timeout", await(behind))
         kinds.wait_for_nodes(path, 3)

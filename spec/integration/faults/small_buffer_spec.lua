@@ -15,40 +15,26 @@ before_each(function()
   session = support.connect { hosts = hostile.hosts, session_timeout = 20 }
 end)
 
--- Takes the lock again and again, and calls `after(guard)`: a function that
--- stops it.
-local function take_on_and_on(mutex, after)
-  local goes_on, is_over = true, false
-  local function again(guard, ...)
-    assert(guard, ...)
-    after(guard)
-    guard:release()
-    is_over = not goes_on
-    if goes_on then mutex:acquire_async(nil, again) end
-  end
-  mutex:acquire_async(nil, again)
-  return function()
-    goes_on = false
-    support.step_until(session, function() return is_over end)
-  end
-end
-
 describe("A server that breaks off at a request", function()
   it("is asked again with growing pauses, and no other request is refused",
     function()
       local holder = assert(session:mutex(path .. "/held"):acquire(30))
-      local rounds, stops = 0, {}
+      local rounds, goes_on = 0, true
       local function lost() error "a hold was lost" end
       holder:on_lost(lost)
       local large = wait_in(session:mutex(path .. "/large"),
         { data = LARGE, timeout = SECONDS })
       local ends = support.now() + SECONDS
       for i = 1, WORKERS do
-        stops[i] = take_on_and_on(session:mutex(path .. "/small-" .. i),
-          function(guard)
-            guard:on_lost(lost)
-            rounds = rounds + 1
-          end)
+        local mutex = session:mutex(path .. "/small-" .. i)
+        local function again(guard, ...)
+          assert(guard, ...)
+          guard:on_lost(lost)
+          rounds = rounds + 1
+          guard:release()
+          if goes_on then mutex:acquire_async(nil, again) end
+        end
+        mutex:acquire_async(nil, again)
       end
       support.step_until(session, function() return support.now() > ends end)
       local _, _, code = await(large)
@@ -60,7 +46,8 @@ describe("A server that breaks off at a request", function()
       support.step_until(session, function()
         return rounds > after + 4 * WORKERS
       end)
-      for _, stop in ipairs(stops) do stop() end
+      goes_on = false
+      support.until_state(session, nil, { waiting = 0, holding = 1 })
       assert.is_true(session:stats().reconnects <= cuts + 1)
       assert.is_true(holder:release { wait = true })
     end)

@@ -40,6 +40,12 @@ describe("TLS", function()
     return message, code, support.now() - begun
   end
 
+  local function await_connection(session, guard)
+    support.step_until(session, function()
+      return session:state() == "connected" and guard:verify()
+    end)
+  end
+
   local function cycle(session)
     local guard = assert(session:mutex(path):acquire(30))
     assert.is_true(guard:verify())
@@ -120,9 +126,7 @@ describe("TLS", function()
     for i = 1, 3 do
       three:behave({ kind = "pass", tls = { stops_at = -1 } }, i)
       three:cut()
-      support.step_until(session, function()
-        return session:state() == "connected" and guard:verify()
-      end, 6)
+      await_connection(session, guard)
       assert.is_true(guard:is_held())
       three:behave({ kind = "pass" }, i)
     end
@@ -140,9 +144,7 @@ describe("TLS", function()
     local guard = assert(session:mutex(path):acquire(1))
     for _ = 1, 10 do
       three:cut()
-      support.step_until(session, function()
-        return session:state() == "connected" and guard:verify()
-      end, 2)
+      await_connection(session, guard)
     end
     assert.is_true(guard:is_held())
     assert.is_true(guard:release())
@@ -177,12 +179,6 @@ describe("TLS", function()
     assert.near(2, took, 0.05)
     assert.matches("TLS fails: internal error", message, 1, true)
   end)
-
-  local function await_connection(session, guard)
-    support.step_until(session, function()
-      return session:state() == "connected" and guard:verify()
-    end, 10)
-  end
 
   it("loses the connection, and not the hold, if it fails in the middle",
   function()

@@ -6,7 +6,6 @@ local support = require "support"
 local connect, misuse = support.connect, support.misuse
 local wait_in, await, nobody = kinds.wait_in, kinds.await, kinds.nobody
 local refused, takes = kinds.refused, kinds.takes
-local unpack = unpack or table.unpack
 
 local function is_reentrant(kind) return kind.reentrant end
 
@@ -278,26 +277,15 @@ describe("A lock's max_hold", function()
 end)
 
 describe("Whoever deletes a node", function()
-  it("ends the hold of every kind within a heartbeat", function()
+  kinds.each(it, "ends the hold within a heartbeat", function(kind)
     local path, session = support.path(), connect { session_timeout = 2 }
-    local guards = {}
-    for i, kind in ipairs(kinds.all) do
-      guards[i] = assert(kind.make(session, path .. "/" .. i):acquire(30))
-    end
-    for _, guard in ipairs(guards) do
-      support.zk():delete(guard.node:match "^[^,]+")
-    end
+    local guard = assert(kind.make(session, path):acquire(30))
+    support.zk():delete(guard.node:match "^[^,]+")
     local begun = support.now()
-    for i, kind in ipairs(kinds.all) do
-      support.step_until(session, function()
-        return not guards[i]:is_held()
-      end, 1, "the end of the hold: " .. kind.name)
-    end
+    support.step_until(session, function() return not guard:is_held() end)
     assert.is_true(support.now() - begun < 0.5)
-    for i in ipairs(kinds.all) do
-      refused("lost", guards[i]:release())
-      kinds.wait_for_nodes(path .. "/" .. i, 0)
-    end
+    refused("lost", guard:release())
+    kinds.wait_for_nodes(path, 0)
   end)
 
   kinds.each(it, "does not let a waiter in without a node (T6)", function(kind)
@@ -327,95 +315,72 @@ describe("A connection that breaks", function()
     path, session, proxy = support.path(), sessions.behind_proxy()
   end)
 
-  it("leaves every kind's hold and place as they were (T13, T21)", function()
-    local guards, waiters, holders = {}, {}, {}
-    for i, kind in ipairs(kinds.all) do
-      guards[i] = assert(kind.make(session, path .. "/h" .. i):acquire(30))
-      holders[i] = rival_holds(kind, path .. "/w" .. i)
-      waiters[i] = wait_in(kind.make(session, path .. "/w" .. i))
-    end
-    nobody(0.1, unpack(waiters))
-    local nodes = kinds.wait_for_nodes(path, 40) -- (two of an unfair hold)
+  kinds.each(it, "leaves every kind's hold and place as they were (T13, T21)",
+    function(kind)
+    local guard = assert(kind.make(session, path .. "/h"):acquire(30))
+    local holder = rival_holds(kind, path .. "/w")
+    local waiter = wait_in(kind.make(session, path .. "/w"))
+    nobody(0.1, waiter)
+    local nodes = kinds.nodes(path)
     for n = 1, 3 do
       proxy:cut()
       support.until_state(session, "connected", { reconnects = n })
     end
-    for i, kind in ipairs(kinds.all) do
-      assert.is_true(guards[i]:is_held(), kind.name)
-      assert.is_true(guards[i]:verify(), kind.name)
-    end
+    assert.is_true(guard:is_held())
+    assert.is_true(guard:verify())
     assert.same(nodes, kinds.nodes(path))
-    for i in ipairs(kinds.all) do
-      assert.is_true(holders[i]:release())
-      await(waiters[i]):release()
-      assert.is_true(guards[i]:release())
-    end
+    assert.is_true(holder:release())
+    await(waiter):release()
+    assert.is_true(guard:release())
     kinds.wait_for_nodes(path, 0)
   end)
 
-  it("ends every hold at once with lose_on_suspend", function()
-    local losing, keeping, told, waiters, holders = {}, {}, {}, {}, {}
-    local locks, lose = {}, { lose_on_suspend = true }
-    for i, kind in ipairs(kinds.all) do
-      locks[i] = kind.make(session, path .. "/l" .. i, lose)
-      losing[i] = assert(locks[i]:acquire(30))
-      keeping[i] = assert(kind.make(session, path .. "/k" .. i,
-        { lose_on_suspend = false }):acquire(30))
-      losing[i]:on_lost(function() told[i] = (told[i] or 0) + 1 end)
-      holders[i] = rival_holds(kind, path .. "/w" .. i)
-      waiters[i] = wait_in(kind.make(session, path .. "/w" .. i, lose))
-    end
-    support.until_state(session, nil, { in_flight = 0 })
-    local places = kinds.nodes(path .. "/w1")
+  kinds.each(it, "ends each hold at once with lose_on_suspend", function(kind)
+    local lose, told = { lose_on_suspend = true }, 0
+    local lock = kind.make(session, path .. "/l", lose)
+    local losing = assert(lock:acquire(30))
+    local keeping = assert(kind.make(session, path .. "/k",
+      { lose_on_suspend = false }):acquire(30))
+    losing:on_lost(function() told = told + 1 end)
+    local holder = rival_holds(kind, path .. "/w")
+    local waiter = wait_in(kind.make(session, path .. "/w", lose))
+    nobody(0.1, waiter)
+    local places = kinds.nodes(path .. "/w")
     sessions.cut_off(session, proxy)
-    support.step_until(session, function() return #told == #kinds.all end)
-    for i, kind in ipairs(kinds.all) do
-      assert.is_false(losing[i]:is_held(), kind.name)
-      assert.equal("lost", losing[i]:state(), kind.name)
-      assert.equal(1, told[i], kind.name)
-      assert.is_true(keeping[i]:is_held(), kind.name)
-      assert.equal("suspended", keeping[i]:state(), kind.name)
-    end
+    support.step_until(session, function() return told > 0 end)
+    assert.is_false(losing:is_held())
+    assert.equal("lost", losing:state())
+    assert.is_true(keeping:is_held())
+    assert.equal("suspended", keeping:state())
     proxy:heal()
-    for i, kind in ipairs(kinds.all) do
-      kinds.wait_for_nodes(path .. "/l" .. i, 0)
-      if kind.reentrant then refused("lost", locks[i]:acquire(30)) end
-      refused("lost", losing[i]:release())
-      local fresh = assert(locks[i]:acquire(30))
-      assert.is_true(kinds.token(fresh) > kinds.token(losing[i]), kind.name)
-      fresh:release()
-      assert.is_true(keeping[i]:verify(), kind.name)
-      assert.is_true(keeping[i]:release(), kind.name)
-    end
-    assert.same(places, kinds.nodes(path .. "/w1"))
-    for i in ipairs(kinds.all) do
-      holders[i]:release()
-      await(waiters[i]):release()
-    end
+    kinds.wait_for_nodes(path .. "/l", 0)
+    if kind.reentrant then refused("lost", lock:acquire(30)) end
+    refused("lost", losing:release())
+    local fresh = assert(lock:acquire(30))
+    assert.is_true(kinds.token(fresh) > kinds.token(losing))
+    fresh:release()
+    assert.is_true(keeping:verify())
+    assert.is_true(keeping:release())
+    assert.equal(1, told)
+    assert.same(places, kinds.nodes(path .. "/w"))
+    holder:release()
+    await(waiter):release()
   end)
 
-  it("is disconnected to those who must not wait, and at the deadline",
-    function()
-      local locks, waiters = {}, {}
-      for i, kind in ipairs(kinds.all) do
-        locks[i] = kind.make(session, path .. "/" .. i)
-      end
-      sessions.cut_off(session, proxy)
-      for _, lock in ipairs(locks) do
-        takes(0, function()
-          refused("disconnected", lock:try_acquire())
-          refused("disconnected", lock:acquire(0))
-        end)
-      end
-      for i in ipairs(kinds.all) do waiters[i] = wait_in(locks[i], 0.2) end
-      for i in ipairs(kinds.all) do
-        assert.matches("^zklock: no server of .* answered within 0.2 s",
-          refused("disconnected", await(waiters[i])))
-      end
-      proxy:heal()
-      support.until_state(session, "connected")
-      for i in ipairs(kinds.all) do locks[i]:acquire(30):release() end
+  kinds.each(it, "is disconnected to those who must not wait, and at the "
+    .. "deadline", function(kind)
+    local lock = kind.make(session, path)
+    sessions.cut_off(session, proxy)
+    takes(0, function()
+      refused("disconnected", lock:try_acquire())
+      refused("disconnected", lock:acquire(0))
     end)
+    assert.matches("^zklock: no server of .* answered within 0.2 s",
+      refused("disconnected", await(wait_in(lock, 0.2))))
+    proxy:heal()
+    support.until_state(session, "connected")
+    lock:acquire(30):release()
+  end)
 
   -- In the words of the traps of links.
   local function reply_of(kind, request)
@@ -424,52 +389,45 @@ describe("A connection that breaks", function()
 
   -- what each kind asks for with its first request, with its second …
   for _, request in ipairs { "create", "list", "delete" } do
-    it(("with the reply to a %s leaves nothing behind, nor right after it "
-      .. "(T16, T19, T23)"):format(request), function()
-      for i, kind in ipairs(kinds.all) do
-        local lock = kind.make(session, path .. "/" .. i)
-        local loses = request ~= "list" or kind.name ~= "unfair"
-        if loses then proxy:lose_reply(reply_of(kind, request)) end
-        local waiter = wait_in(lock, 10)
-        if request == "delete" then
-          assert(await(waiter), kind.name .. ": " .. tostring(waiter.message))
-            :release()
-        end
-        if loses then proxy:await_loss() end
-        proxy:heal()
-        local guard = await(waiter)
-        if request ~= "delete" then
-          assert(guard, kind.name .. ": " .. tostring(waiter.message))
-          assert.is_true(guard:verify(), kind.name)
-          guard:release()
-        end
-        assert(lock:acquire(10), kind.name):release { wait = true }
-        if loses then proxy:cut_after_reply(reply_of(kind, request)) end
-        guard = assert(lock:acquire(40), kind.name)
-        guard:release { wait = true } -- (or lost: the wire may be silent)
-        kinds.wait_for_nodes(path .. "/" .. i, 0)
-        proxy:disarm()
-        support.until_state(session, "connected")
+    kinds.each(it, ("with the reply to a %s leaves nothing behind, nor right "
+      .. "after it (T16, T19, T23)"):format(request), function(kind)
+      local lock = kind.make(session, path)
+      proxy:lose_reply(reply_of(kind, request))
+      local waiter = wait_in(lock, 10)
+      if request == "delete" then
+        assert(await(waiter), waiter.message):release()
       end
-    end)
+      proxy:await_loss()
+      proxy:heal()
+      local guard = await(waiter)
+      if request ~= "delete" then
+        assert(guard, waiter.message)
+        assert.is_true(guard:verify())
+        guard:release()
+      end
+      assert(lock:acquire(10)):release { wait = true }
+      proxy:cut_after_reply(reply_of(kind, request))
+      guard = assert(lock:acquire(40))
+      guard:release { wait = true } -- (or lost: the wire may be silent)
+      kinds.wait_for_nodes(path, 0)
+      proxy:disarm()
+    end, function(kind) return request ~= "list" or kind.name ~= "unfair" end)
   end
 
-  it("with the reply to a create leaves nothing of who gives up meanwhile "
-    .. "(T16, T23)", function()
-    for i, kind in ipairs(kinds.all) do
-      local lock = kind.make(session, path .. "/" .. i)
+  kinds.each(it, "with the reply to a create leaves nothing of who gives up "
+    .. "meanwhile (T16, T23)", function(kind)
+    local lock = kind.make(session, path)
+    assert(lock:acquire(30)):release { wait = true }
+    for _ = 1, kind.name == "semaphore" and 2 or 1 do -- its second: a permit
+      proxy:lose_reply(reply_of(kind, "create"))
+      local waiter = wait_in(lock)
+      proxy:await_loss()
+      waiter.ticket:cancel()
+      refused("cancelled", await(waiter))
+      proxy:heal()
+      kinds.wait_for_nodes(path, 0)
+      support.until_state(session, "connected")
       assert(lock:acquire(30)):release { wait = true }
-      for _ = 1, kind.name == "semaphore" and 2 or 1 do -- its second: a permit
-        proxy:lose_reply(reply_of(kind, "create"))
-        local waiter = wait_in(lock)
-        proxy:await_loss()
-        waiter.ticket:cancel()
-        refused("cancelled", await(waiter))
-        proxy:heal()
-        kinds.wait_for_nodes(path .. "/" .. i, 0)
-        support.until_state(session, "connected")
-        assert(lock:acquire(30), kind.name):release { wait = true }
-      end
     end
   end)
 end)
@@ -477,24 +435,19 @@ end)
 describe("A session that expires", function()
   -- While its servers are silent, or because somebody else closes it.
   for _, how in ipairs { "in silence", "by another's close" } do
-    it("loses every hold, once, and its owner is told until it lets go: "
-      .. how .. " (T2, T4, T15)", function()
-      local path = support.path()
+    kinds.each(it, "loses every hold, once, and its owner is told until it "
+      .. "lets go: " .. how .. " (T2, T4, T15)", function(kind)
+      local path, calls = support.path(), 0
       local session, proxy = sessions.behind_proxy { session_timeout = 2 }
-      local other, old = connect(), session:id()
-      local locks, guards, waiters, calls, waiting = {}, {}, {}, {}, {}
-      local blockers = {}
-      for i, kind in ipairs(kinds.all) do
-        locks[i] = kind.make(session, path .. "/" .. i)
-        guards[i] = assert(locks[i]:acquire(30))
-        guards[i]:on_lost(function() calls[i] = (calls[i] or 0) + 1 end)
-        waiters[i] = wait_in(kind.rival(other, path .. "/" .. i))
-        blockers[i] = rival_holds(kind, path .. "/w" .. i)
-        waiting[i] = wait_in(kind.make(session, path .. "/w" .. i))
-      end
+      local old, lock = session:id(), kind.make(session, path .. "/h")
+      local guard = assert(lock:acquire(30))
+      guard:on_lost(function() calls = calls + 1 end)
+      local next_one = wait_in(kind.rival(connect(), path .. "/h"))
+      local blocker = rival_holds(kind, path .. "/w")
+      local waiting = wait_in(kind.make(session, path .. "/w"))
       if how == "in silence" then
         proxy:freeze()
-        await(unpack(waiters))
+        await(next_one)
         proxy:heal()
         proxy:cut()
       else
@@ -502,62 +455,49 @@ describe("A session that expires", function()
       end
       support.until_state(session, "connected", { expirations = 1 })
       assert.are_not.equal(old, session:id())
-      await(unpack(waiters))
-      for i, kind in ipairs(kinds.all) do
-        assert.is_false(guards[i]:is_held(), kind.name)
-        assert.equal("lost", guards[i]:state(), kind.name)
-        waiters[i].guard:release()
-        if kind.reentrant then
-          refused("lost", locks[i]:acquire(30))
-          refused("lost", locks[i]:try_acquire())
-          refused("lost", locks[i]:with_lock(error))
-        end
-        refused("lost", guards[i]:release())
-        -- At once, while the old node may still be in somebody's list.
-        local fresh = assert(locks[i]:acquire(30))
-        assert.is_true(kinds.token(fresh)
-          > kinds.token(waiters[i].guard), kind.name)
-        for node in fresh.node:gmatch "[^,]+" do
-          assert.equal(session:id(), support.zk():exists(node).owner)
-        end
-        fresh:release()
-        assert.equal(1, calls[i], kind.name)
-        -- who waited goes on waiting, in the new session
-        assert.is_nil(waiting[i].code, kind.name)
-        blockers[i]:release()
-        await(waiting[i])
-        assert.is_true(waiting[i].guard:verify(), kind.name)
-        waiting[i].guard:release()
+      await(next_one)
+      assert.is_false(guard:is_held())
+      assert.equal("lost", guard:state())
+      next_one.guard:release()
+      if kind.reentrant then
+        refused("lost", lock:acquire(30))
+        refused("lost", lock:try_acquire())
+        refused("lost", lock:with_lock(error))
       end
+      refused("lost", guard:release())
+      -- At once, while the old node may still be in somebody's list.
+      local fresh = assert(lock:acquire(30))
+      assert.is_true(kinds.token(fresh) > kinds.token(next_one.guard))
+      for node in fresh.node:gmatch "[^,]+" do
+        assert.equal(session:id(), support.zk():exists(node).owner)
+      end
+      fresh:release()
+      assert.equal(1, calls)
+      -- who waited goes on waiting, in the new session
+      assert.is_nil(waiting.code)
+      blocker:release()
+      assert.is_true(await(waiting):verify())
+      waiting.guard:release()
     end)
   end
 
-  it("because its process is gone gives back every kind of hold and place in "
-    .. "the queue (T45)", function()
-    local path = support.path()
+  kinds.each(it, "because its process is gone gives back its hold and its "
+    .. "place in the queue (T45)", function(kind)
+    local path, session = support.path(), connect()
     local dead, proxy = sessions.behind_proxy { session_timeout = 2 }
-    local session, holders, after, next_ones = connect(), {}, {}, {}
-    for i, kind in ipairs(kinds.all) do
-      support.keep(kind.make(dead, path .. "/h" .. i)
-        :acquire { owner = {} })
-      holders[i] = rival_holds(kind, path .. "/w" .. i)
-      next_ones[i] = wait_in(kind.rival(session, path .. "/h" .. i))
-      wait_in(kind.make(dead, path .. "/w" .. i))
-    end
-    support.until_state(dead, nil, { in_flight = 0 })
-    for i, kind in ipairs(kinds.all) do
-      after[i] = wait_in(kind.make(session, path .. "/w" .. i))
-    end
-    support.until_state(session, nil, { in_flight = 0 })
+    support.keep(kind.make(dead, path .. "/h"):acquire { owner = {} })
+    local holder = rival_holds(kind, path .. "/w")
+    local next_one = wait_in(kind.rival(session, path .. "/h"))
+    nobody(0.1, wait_in(kind.make(dead, path .. "/w")))
+    local after = wait_in(kind.make(session, path .. "/w"))
+    nobody(0.1, next_one, after)
     proxy:refuse()
     local begun = support.now()
-    await(unpack(next_ones))
+    await(next_one)
     assert.is_true(support.now() - begun < 2 + 2 * 0.5) -- and two ticks
-    for i in ipairs(kinds.all) do
-      holders[i]:release()
-      await(after[i]):release()
-      next_ones[i].guard:release()
-    end
+    holder:release()
+    await(after):release()
+    next_one.guard:release()
   end)
 end)
 

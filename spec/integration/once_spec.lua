@@ -1,4 +1,5 @@
 -- session:once, by which of many processes one does something in each period.
+local kinds = require "integration.family.kinds"
 local sessions = require "integration.sessions"
 local support = require "support"
 local connect, misuse = support.connect, support.misuse
@@ -152,12 +153,8 @@ describe("once", function()
   it("waits for the lock no longer than its timeout", function()
     support.hold(path)
     for _, timeout in ipairs { 0.1, 0 } do
-      local results = count(session:once(path, { per = 60, timeout = timeout },
-        error))
-      assert.same({ 3, "timeout" }, { results.n, results[3] })
-      assert.matches(timeout == 0 and path .. " is taken"
-        or ("timed out after 0.1 s waiting for %s"):format(path), results[2],
-        1, true)
+      kinds.refused("timeout", kinds.takes(timeout, session.once, session, path,
+        { per = 60, timeout = timeout }, error))
     end
   end)
 

@@ -104,10 +104,6 @@ describe("Events", function()
       misuse(function() session:on(1, print) end))
     assert.matches("argument 2 of on must be a function, got nil",
       misuse(function() session:on("closed") end))
-    for _, name in ipairs { "connected", "suspended", "reconnected", "expired",
-        "closed" } do
-      session:on(name, function() end)
-    end
   end)
 
   it("stop neither connect nor close when a listener raises, and come out of "

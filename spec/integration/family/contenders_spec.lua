@@ -33,7 +33,6 @@ describe("contenders", function()
     assert.same({ ... }, list)
   end
 
-  local function queue(data, kind) return queue_in(lock(kind, data), path) end
   local function released(guard) guard:release { wait = true } end
 
   it("is an empty list where nobody does", function()
@@ -50,12 +49,9 @@ describe("contenders", function()
     local holder = connect()
     local guard = holder:mutex(path):acquire(30)
     local list = session:contenders(path)
-    local stat = zk:exists(guard.node)
     assert.equal(1, #list)
     assert.matches(":" .. support.pid() .. "$", list[1].data)
-    assert.equal(stat.owner:gsub("^0x0*", ""),
-      (list[1].session:gsub("^0x0*", "")))
-    assert.is_true(math.abs(list[1].created - os.time()) <= 1)
+    assert.near(os.time(), list[1].created, 1)
     assert.same({ node = guard.node:match "[^/]*$", mode = "mutex",
       sequence = tonumber(guard.node:sub(-10)), token = guard:token(),
       session = holder:id(), data = list[1].data, holds = true,
@@ -63,28 +59,16 @@ describe("contenders", function()
     guard:release()
   end)
 
-  for _, kind in ipairs { "mutex", "parent", "poll", "kazoo" } do
-    it("shows the queue in order: " .. kind, function()
-      local guard = lock(kind, "a"):acquire(30)
-      local b, c = queue("b", kind), queue("c", kind)
-      shows("mutex a holds", "mutex b waits", "mutex c waits")
-      released(guard)
-      await(b)
-      shows("mutex b holds", "mutex c waits")
-      released(b.guard)
-      released(await(c))
-      shows()
-    end)
-  end
-
-  it("shows data of every sort (T61)", function()
+  it("shows data of every sort, in the order of the queue (T61)", function()
     zk:make(path)
     local raw_node = zk:create(path .. "/x-lock-",
       { sequential = true, ephemeral = true })
     zk:set(raw_node, "")
     local all = { "", "\0\1\2\255", "größe", "a\nb", ("m"):rep(1024) }
     local waiters = {}
-    for i, data in ipairs(all) do waiters[i] = queue(data, "mutex") end
+    for i, data in ipairs(all) do
+      waiters[i] = queue_in(lock("mutex", data), path)
+    end
     local list = session:contenders(path)
     assert.equal(#all + 1, #list)
     assert.equal("", list[1].data)

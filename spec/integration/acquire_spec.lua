@@ -17,21 +17,6 @@ describe("acquire", function()
     end
   end)
 
-  -- (Two of a thousand are alike once in 1800 times, four of them hardly ever.)
-  it("names the nodes of a thousand sessions differently, but for a chance",
-    function()
-      local path, seen, different = support.path(), {}, 0
-      for _ = 1, 1000 do
-        local session = connect()
-        local guard = assert(session:mutex(path):acquire(30))
-        local base = guard.node:match "/(%w%w%w%w%w)1%-lock%-%d+$"
-        if not seen[base] then different = different + 1 end
-        seen[base] = true
-        session:close()
-      end
-      assert.is_true(different >= 999, different)
-    end)
-
   it("works under a parent that somebody made persistent (T55)", function()
     local session, path = connect(), support.path()
     support.zk():make(path)

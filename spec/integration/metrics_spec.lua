@@ -1,6 +1,7 @@
 -- What a session counts (session:metrics): from zero on, so that who looks at
 -- how a counter grows sees the first event, too.
 local errors = require "zklock.errors"
+local kinds = require "integration.family.kinds"
 local prometheus = require "support.prometheus"
 local promtool = require "support.promtool"
 local read_file = require "support.files".read
@@ -59,16 +60,11 @@ local function listen()
   return told
 end
 
--- Each mode: a lock that is acquired and released.
-local modes = {
-  mutex = function(of, at) return of:mutex(at) end,
-  read = function(of, at) return of:rwlock(at).read end,
-  write = function(of, at) return of:rwlock(at).write end,
-  permit = function(of, at) return of:semaphore(at, 1) end,
-  unfair = function(of, at) return of:mutex(at, { fair = false }) end,
-}
+-- Each mode, and the kind of lock whose contenders have it.
+for mode, name in pairs { mutex = "mutex", read = "read", write = "write",
+    permit = "semaphore", unfair = "unfair" } do
+  local make, rival = kinds.of[name].make, kinds.of[name].rival
 
-for mode, make in pairs(modes) do
   describe("Metrics of a lock whose mode is " .. mode, function()
     -- The words with the mode in them.
     local function words(...)
@@ -97,8 +93,7 @@ for mode, make in pairs(modes) do
 
     it("count who is refused, by the code", function()
       local lock, told = make(session, path), listen()
-      local guard = assert((mode == "read" and modes.write or make)(connect(),
-        path):acquire(20))
+      local guard = assert(rival(connect(), path):acquire(20))
       assert.equal("busy", (select(3, lock:try_acquire())))
       assert.equal("timeout", (select(3, lock:acquire(0.05))))
       lock:acquire_async(function() end)

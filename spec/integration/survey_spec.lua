@@ -30,9 +30,8 @@ describe("A survey of a crowd", function()
     it("has few requests in flight, which its tasks share: " .. ask, function()
       crowd(2000, "web1:4711", mark)
       local session, loop = sessions.in_loop()
-      local most, done = 0, 0
       local function many(tasks)
-        most, done = 0, 0
+        local most, done = 0, 0
         for _ = 1, tasks do
           loop:spawn(function()
             local found = assert(session[ask](session, path))
@@ -46,7 +45,7 @@ describe("A survey of a crowd", function()
         end)
         return most
       end
-      most = many(1)
+      local most = many(1)
       assert.is_true(most > 30 and most <= 70, most)
       most = many(10)
       assert.is_true(most <= 64 + 10 + 4, most)

@@ -125,26 +125,6 @@ end)
 local SECRET = "s3cr3t-W0rt"
 
 describe("A secret", function()
-  -- All that is said while `fn(say, options)` runs.
-  local function everything_said(fn)
-    local said = {}
-    local function say(...)
-      for i = 1, select("#", ...) do
-        said[#said + 1] = tostring((select(i, ...)))
-      end
-    end
-    fn(say, function(options)
-      options.log = say
-      options.on_event = say
-      options.auth = options.auth
-        or { scheme = "digest", credential = "ann:" .. SECRET }
-      options.connect_timeout = options.connect_timeout or 2
-      return options
-    end)
-    assert.is_true(#said > 0)
-    return table.concat(said, "\n")
-  end
-
   local function look_into(session, say)
     say(session, session:id(), session:state())
     for key, value in pairs(session:stats()) do say(key, value) end
@@ -206,7 +186,22 @@ describe("A secret", function()
 
   for name, case in pairs(cases) do
     it("is not told by " .. name, function()
-      local said = everything_said(case)
+      local said = {}
+      local function say(...)
+        for i = 1, select("#", ...) do
+          said[#said + 1] = tostring((select(i, ...)))
+        end
+      end
+      case(say, function(options)
+        options.log = say
+        options.on_event = say
+        options.auth = options.auth
+          or { scheme = "digest", credential = "ann:" .. SECRET }
+        options.connect_timeout = options.connect_timeout or 2
+        return options
+      end)
+      assert.is_true(#said > 0)
+      said = table.concat(said, "\n")
       assert.is_nil(said:find(SECRET, 1, true), said)
     end)
   end

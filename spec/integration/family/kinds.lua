@@ -14,6 +14,7 @@ local function add(kind)
 end
 
 local function with(defaults, options)
+  if not defaults then return options end
   local merged = {}
   for key, value in pairs(defaults) do merged[key] = value end
   for key, value in pairs(options or {}) do merged[key] = value end
@@ -45,14 +46,14 @@ local function side(name, mine, others, defaults)
   }
 end
 
-add(mutex("mutex", {}))
+add(mutex "mutex")
 add(mutex("unfair", { fair = false }))
 add(mutex("parent", { wait = "parent" }))
 add(mutex("poll", { wait = "poll", poll_interval = 0.01 }))
 add(mutex("local_turns", { local_turns = 3 }))
 add(mutex("kazoo", { layout = "kazoo" }))
-add(side("read", "read", "write", {}))
-add(side("write", "write", "write", {}))
+add(side("read", "read", "write"))
+add(side("write", "write", "write"))
 add(side("kazoo read", "read", "write", { layout = "kazoo" }))
 add(side("kazoo write", "write", "read", { layout = "kazoo" }))
 add {
@@ -76,16 +77,8 @@ add {
 }
 
 -- Each family's locks, with any options.
-local makers = {}
-function makers.mutex(session, path, options)
-  return session:mutex(path, options)
-end
-function makers.rwlock(session, path, options)
-  return session:rwlock(path, options).read
-end
-function makers.write(session, path, options)
-  return session:rwlock(path, options).write
-end
+local makers = { mutex = of.mutex.make, rwlock = of.read.make,
+  write = of.write.make }
 function makers.semaphore(session, path, options)
   return session:semaphore(path, 2, options)
 end

@@ -180,18 +180,6 @@ describe("Twelve who wait cost", function()
     return waiters, sessions
   end
 
-  local function release_all(waiters)
-    support.wait_until(function()
-      local done = true
-      for _, waiter in ipairs(waiters) do
-        waiter.session:step()
-        if waiter.guard then waiter.guard:release() end
-        done = done and waiter.guard
-      end
-      return done
-    end)
-  end
-
   -- Of each kind: what each of the first waiters is asked and told by the first
   -- release, the rest nothing; all their hand-overs together.
   local rows = {
@@ -221,7 +209,7 @@ describe("Twelve who wait cost", function()
           assert.is_nil(waiters[i].guard)
         end
         local requests, events = cost(sessions, function()
-          release_all(waiters)
+          kinds.pass_on(waiters)
         end)
         if all then assert.same(all, { requests, events }, name) end
         assert.is_true(requests <= 12 * 11 and events <= 12 * 5, name)
@@ -240,7 +228,7 @@ describe("Twelve who wait cost", function()
           await(unpack(waiters))
         end)
         for i = 1, 12 do assert.same({ 0, 1 }, each[i], i) end
-        release_all(waiters)
+        kinds.pass_on(waiters)
       end
       path = support.path()
       local session = quiet()
@@ -252,7 +240,7 @@ describe("Twelve who wait cost", function()
         guard:release { wait = true }
         await(unpack(waiters))
       end)
-      release_all(waiters)
+      kinds.pass_on(waiters)
     end)
 
   it("a list each where they watch the parent, and nobody an event where they "
@@ -267,7 +255,7 @@ describe("Twelve who wait cost", function()
       end)
       if name == "poll" then asked = nil end -- it depends on the pace
       assert.same(expected, { asked, told }, name)
-      release_all(waiters)
+      kinds.pass_on(waiters)
     end
   end)
 end)

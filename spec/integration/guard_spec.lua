@@ -4,54 +4,52 @@ local kinds = require "integration.family.kinds"
 local support = require "support"
 local connect, lose = support.connect, support.lose
 
-describe("A guard", function()
-  if support.is_54 then
-    -- `<close>` is no syntax elsewhere.
-    local function close(mutex, body)
-      return load [[
-        local mutex, body = ...
-        do
-          local guard <close> = mutex:try_acquire()
-          body(guard)
-        end
-      ]](mutex, body)
-    end
-
-    it("is released at the end of a <close> block, in each way", function()
-      local path = support.path()
-      local mutex, seen = connect { loop = "poll" }:mutex(path), {}
-      local function note(guard)
-        assert.is_true(guard:is_held())
-        seen[#seen + 1] = guard
+if support.is_54 then
+  -- `<close>` is no syntax elsewhere.
+  local function close(mutex, body)
+    return load [[
+      local mutex, body = ...
+      do
+        local guard <close> = mutex:try_acquire()
+        body(guard)
       end
-      close(mutex, note)
-      assert.same({ false, "ouch" }, { pcall(close, mutex, function(guard)
-        note(guard)
-        error("ouch", 0)
-      end) })
-      local co = coroutine.create(function()
-        close(mutex, function(guard)
-          note(guard)
-          coroutine.yield()
-        end)
-      end)
-      assert.is_true(coroutine.resume(co))
-      assert.equal(1, #support.zk():queue(path))
-      assert.is_true(coroutine.close(co))
-      assert.equal(3, #seen)
-      for _, guard in ipairs(seen) do
-        assert.equal("released", guard:state())
-      end
-      support.wait_for_queue(path, 0)
-    end)
-
-    it("may be nil in a <close> block: it was not granted", function()
-      local path = support.path()
-      support.hold(path)
-      close(connect():mutex(path), function(guard) assert.is_nil(guard) end)
-    end)
+    ]](mutex, body)
   end
-end)
+
+  it("A guard is released at the end of a <close> block", function()
+    local path = support.path()
+    local mutex, seen = connect { loop = "poll" }:mutex(path), {}
+    local function note(guard)
+      assert.is_true(guard:is_held())
+      seen[#seen + 1] = guard
+    end
+    close(mutex, note)
+    assert.same({ false, "ouch" }, { pcall(close, mutex, function(guard)
+      note(guard)
+      error("ouch", 0)
+    end) })
+    local co = coroutine.create(function()
+      close(mutex, function(guard)
+        note(guard)
+        coroutine.yield()
+      end)
+    end)
+    assert.is_true(coroutine.resume(co))
+    assert.equal(1, #support.zk():queue(path))
+    assert.is_true(coroutine.close(co))
+    assert.equal(3, #seen)
+    for _, guard in ipairs(seen) do
+      assert.equal("released", guard:state())
+    end
+    support.wait_for_queue(path, 0)
+  end)
+
+  it("A guard may be nil in a <close> block: it was not granted", function()
+    local path = support.path()
+    support.hold(path)
+    close(connect():mutex(path), function(guard) assert.is_nil(guard) end)
+  end)
+end
 
 it("The fencing token can still be read after release and close, as a number, "
   .. "too", function()

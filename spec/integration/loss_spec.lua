@@ -200,42 +200,40 @@ local reasons = {
     end },
 }
 
-describe("A loss says why:", function()
-  for reason, row in pairs(reasons) do
-    it(reason, function()
-      for _, by_step in ipairs { true, false } do
-        local lines = {}
-        local function log(level, message)
-          if message:find "was lost" then
-            lines[#lines + 1] = level .. ": " .. message
-          end
+for reason, row in pairs(reasons) do
+  it("A loss says why: " .. reason, function()
+    for _, by_step in ipairs { true, false } do
+      local lines = {}
+      local function log(level, message)
+        if message:find "was lost" then
+          lines[#lines + 1] = level .. ": " .. message
         end
-        local session, proxy = sessions.behind_proxy { log = log }
-        local guard = assert(session:mutex(support.path(), row.options)
-          :acquire(30))
-        local calls = listen(guard)
-        row.act(guard, session, proxy)
-        if by_step then
-          support.step_until(session, function() return calls[1] end, 10)
-        else -- (Past its lease it may yet be renewed, if nobody asks.)
-          support.wait_until(function()
-            return not guard:is_held() and guard:reason()
-          end, 10)
-        end
-        local text = ("the hold of %s was lost: %s"):format(guard.path, row[1])
-        local _, message, code = guard:release()
-        assert.same({ "zklock: " .. text, "lost" }, { message, code })
-        assert.same({ reason }, calls)
-        assert.same({ "warn: " .. text }, lines)
-        local late
-        guard:on_lost(function(...) late = { ... } end)
-        assert.same({ guard, reason, message }, late)
-        proxy:heal()
-        support.until_state(session, "connected", { pending_releases = 0 })
       end
-    end)
-  end
-end)
+      local session, proxy = sessions.behind_proxy { log = log }
+      local guard = assert(session:mutex(support.path(), row.options)
+        :acquire(30))
+      local calls = listen(guard)
+      row.act(guard, session, proxy)
+      if by_step then
+        support.step_until(session, function() return calls[1] end, 10)
+      else -- (Past its lease it may yet be renewed, if nobody asks.)
+        support.wait_until(function()
+          return not guard:is_held() and guard:reason()
+        end, 10)
+      end
+      local text = ("the hold of %s was lost: %s"):format(guard.path, row[1])
+      local _, message, code = guard:release()
+      assert.same({ "zklock: " .. text, "lost" }, { message, code })
+      assert.same({ reason }, calls)
+      assert.same({ "warn: " .. text }, lines)
+      local late
+      guard:on_lost(function(...) late = { ... } end)
+      assert.same({ guard, reason, message }, late)
+      proxy:heal()
+      support.until_state(session, "connected", { pending_releases = 0 })
+    end
+  end)
+end
 
 describe("Silence of the servers", function()
   local T = 8

@@ -54,15 +54,7 @@ describe("A waiter", function()
       zk:delete_all(path)
       support.advance(0.02)
     end
-    support.wait_until(function()
-      local all = true
-      for _, waiter in ipairs(waiters) do
-        waiter.session:step()
-        if waiter.guard then waiter.guard:release() end
-        all = all and waiter.guard
-      end
-      return all
-    end)
+    kinds.pass_on(waiters)
     for _, waiter in ipairs(waiters) do
       requests = requests + support.requests(waiter.session)
     end

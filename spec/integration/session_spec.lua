@@ -1,7 +1,6 @@
 -- connect, and what a session tells: of itself, of its locks, of what befalls
 -- it.  (What no model has, such as sockets: spec/server/connect_spec.lua.)
 local kinds = require "integration.family.kinds"
-local start_server = require "support.server".start
 local support = require "support"
 local zklock = require "zklock"
 local connect, misuse = support.connect, support.misuse
@@ -27,15 +26,6 @@ describe("connect", function()
     local other = connect():mutex(below .. "/orders") -- the same lock
     assert.equal("busy", (select(3, other:try_acquire())))
     guard:release()
-  end)
-
-  it("finds one that answers while it waits", function()
-    local server = start_server(1)
-    server:pause()
-    local resumed, begun = server:resume_in(0.3, 1), support.now()
-    connect { hosts = server.hosts, connect_timeout = 10 }
-    assert.near(begun + 0.3, support.now(), 0.05)
-    resumed:close()
   end)
 
   it("is refused with an authentication scheme that nobody knows", function()

@@ -324,30 +324,24 @@ describe("evict", function()
 end)
 
 for name, row in pairs(QUESTIONS) do
-  describe(name, function()
-    local proxy, cut
-    before_each(function()
-      cut, proxy = sessions.behind_proxy()
-      zk:make(path .. "/x")
-    end)
-
-    it("is disconnected while there is no server, and where the answer is "
-      .. "lost, done or not", function()
-      sessions.cut_off(cut, proxy)
-      assert.matches(path, refused("disconnected", ask(cut, name, path)), 1,
-        true)
-      proxy:heal()
-      support.until_state(cut, "connected")
-      zk:create(path .. "/" .. NODE)
-      proxy:lose_reply(row[2])
-      assert.matches(path, refused("disconnected", ask(cut, name, path)), 1,
-        true)
-      assert.equal(name == "touch" and "data" or "", (zk:get(path)))
-      assert.equal(name ~= "evict", zk:exists(path .. "/" .. NODE) ~= false)
-      zk:delete(path .. "/" .. NODE)
-      proxy:heal()
-      support.until_state(cut, "connected")
-      assert.is_not_nil((ask(cut, name, path)))
-    end)
+  it(name .. " is disconnected while there is no server, and where the answer "
+    .. "is lost, done or not", function()
+    local cut, proxy = sessions.behind_proxy()
+    zk:make(path .. "/x")
+    sessions.cut_off(cut, proxy)
+    assert.matches(path, refused("disconnected", ask(cut, name, path)), 1,
+      true)
+    proxy:heal()
+    support.until_state(cut, "connected")
+    zk:create(path .. "/" .. NODE)
+    proxy:lose_reply(row[2])
+    assert.matches(path, refused("disconnected", ask(cut, name, path)), 1,
+      true)
+    assert.equal(name == "touch" and "data" or "", (zk:get(path)))
+    assert.equal(name ~= "evict", zk:exists(path .. "/" .. NODE) ~= false)
+    zk:delete(path .. "/" .. NODE)
+    proxy:heal()
+    support.until_state(cut, "connected")
+    assert.is_not_nil((ask(cut, name, path)))
   end)
 end

@@ -236,6 +236,19 @@ function kinds.await(...)
   return results[1].guard, results[1].message, results[1].code
 end
 
+--- Steps until each of these has had the lock, and given it back.
+function kinds.pass_on(waiters)
+  support.wait_until(function()
+    local done = true
+    for _, waiter in ipairs(waiters) do
+      waiter.session:step()
+      if waiter.guard then waiter.guard:release() end
+      done = done and waiter.guard
+    end
+    return done
+  end)
+end
+
 --- Steps for a while: nobody of these is granted.
 function kinds.nobody(seconds, ...)
   for _ = 1, 10 do

@@ -78,26 +78,25 @@ it("A slow wire slower than the lease ends the hold before anybody else has "
   assert.is_true(assert(session:mutex(path):acquire(10)):release())
 end)
 
-describe("A wire on which", function()
-  for _, what in ipairs { "requests", "replies" } do
-    it(what .. " vanish loses the hold in time, and recovers", function()
-      local session = connect(2)
-      local guard = hold(session)
-      local handover = kinds.watch_handover(guard, support.connect(), path)
-      proxy:drop(what)
-      local begun = support.now()
-      while guard:is_held() do support.advance(0.001) end
-      assert.is_true(support.now() - begun < 2)
-      -- Its node goes with the session: requests do not arrive, or the session
-      -- is given up, which attempts to reconnect have kept alive until then.
-      handover(20)
-      proxy:heal()
-      local fresh = assert(session:mutex(path):acquire(10))
-      assert.is_true(fresh:verify())
-      fresh:release()
-    end)
-  end
-end)
+for _, what in ipairs { "requests", "replies" } do
+  it("A wire on which " .. what .. " vanish loses the hold in time, and "
+    .. "recovers", function()
+    local session = connect(2)
+    local guard = hold(session)
+    local handover = kinds.watch_handover(guard, support.connect(), path)
+    proxy:drop(what)
+    local begun = support.now()
+    while guard:is_held() do support.advance(0.001) end
+    assert.is_true(support.now() - begun < 2)
+    -- Its node goes with the session: requests do not arrive, or the session
+    -- is given up, which attempts to reconnect have kept alive until then.
+    handover(20)
+    proxy:heal()
+    local fresh = assert(session:mutex(path):acquire(10))
+    assert.is_true(fresh:verify())
+    fresh:release()
+  end)
+end
 
 it("A task that is refused just before the session is closed hears what it was "
   .. "refused for", function()

@@ -208,6 +208,10 @@ describe("What the reference calls a method", function()
           function() session:with_lock("/a", { timeout = -1 }, print) end },
         { "timeout must be a number of seconds, not negative, got -1",
           function() things[7][2]:wait(-1) end },
+        { "timeout must be a number of seconds, not negative, got -inf",
+          function() lock:acquire_async(-math.huge, print) end },
+        { "timeout must be a number of seconds, not negative, got ",
+          function() lock:acquire { timeout = 0 / 0 } end },
       }
     end)
 

@@ -62,10 +62,9 @@ describe("session:close", function()
 
   it("ends a release and a verify that wait, though no server answers",
     function()
-      local scheduler = new_scheduler()
       local proxy = require "support.proxy".start()
-      local session = connect { hosts = proxy.hosts, session_timeout = 2,
-        loop = scheduler.adapter }
+      local session, scheduler = sessions.in_loop { hosts = proxy.hosts,
+        session_timeout = 2 }
       local calls, callback = support.recorder()
       for name, options in pairs { release = { wait = true },
           verify = false } do

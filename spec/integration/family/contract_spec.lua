@@ -82,17 +82,6 @@ describe("A taken lock", function()
       end)))
       refused("timeout", await(wait_in(lock, seconds)))
     end
-    for _, bad in ipairs { -1, 0 / 0, -math.huge } do
-      for _, call in ipairs {
-        function() lock:acquire(bad) end,
-        function() lock:acquire { timeout = bad } end,
-        function() lock:acquire_async(bad, print) end,
-        function() lock:with_lock(bad, print) end,
-      } do
-        assert.matches("^timeout must be a number of seconds, not negative",
-          misuse(call))
-      end
-    end
     assert.is_true(holder:is_held())
     assert.is_true(holder:verify())
     assert.is_true(holder:release())
@@ -247,33 +236,31 @@ describe("The owner of a lock", function()
   end)
 end)
 
-describe("A lock's max_hold", function()
-  kinds.each(it, "ends a hold, tells its owner, lets the next one in",
-    function(kind)
-      local path, session, calls = support.path(), connect(), 0
-      local lock = kind.make(session, path, { max_hold = 1 })
-      local begun = support.now()
-      local guard = assert(lock:acquire(30))
-      local granted = support.now()
-      guard:on_lost(function(mine, reason)
-        calls = calls + 1
-        assert.equal(guard, mine)
-        assert.equal("max_hold_reached", reason)
-      end)
-      assert.is_true(guard:lease() <= 1)
-      local waiter = wait_in(kind.rival(connect(), path))
-      await(waiter)
-      assert.is_true(waiter.at >= begun + 1 and waiter.at < granted + 1.02)
-      assert.is_false(guard:is_held())
-      support.step_until(session, function() return calls > 0 end)
-      assert.equal("lost", guard:state())
-      assert.equal("lost", select(3, guard:verify()))
-      refused("lost", guard:release())
-      for _ = 1, 5 do session:step() end
-      assert.equal(1, calls)
-      waiter.guard:release { wait = true }
-      assert.is_true(lock:acquire { timeout = 30, max_hold = 60 }:release())
-    end)
+kinds.each(it, "max_hold ends a hold, tells its owner, and lets the next one "
+  .. "in", function(kind)
+  local path, session, calls = support.path(), connect(), 0
+  local lock = kind.make(session, path, { max_hold = 1 })
+  local begun = support.now()
+  local guard = assert(lock:acquire(30))
+  local granted = support.now()
+  guard:on_lost(function(mine, reason)
+    calls = calls + 1
+    assert.equal(guard, mine)
+    assert.equal("max_hold_reached", reason)
+  end)
+  assert.is_true(guard:lease() <= 1)
+  local waiter = wait_in(kind.rival(connect(), path))
+  await(waiter)
+  assert.is_true(waiter.at >= begun + 1 and waiter.at < granted + 1.02)
+  assert.is_false(guard:is_held())
+  support.step_until(session, function() return calls > 0 end)
+  assert.equal("lost", guard:state())
+  assert.equal("lost", select(3, guard:verify()))
+  refused("lost", guard:release())
+  for _ = 1, 5 do session:step() end
+  assert.equal(1, calls)
+  waiter.guard:release { wait = true }
+  assert.is_true(lock:acquire { timeout = 30, max_hold = 60 }:release())
 end)
 
 describe("Whoever deletes a node", function()
@@ -501,32 +488,31 @@ describe("A session that expires", function()
   end)
 end)
 
-describe("Whoever gives up at any moment", function()
-  kinds.each(it, "leaves nothing behind (T17, T23, T25)", function(kind)
-    local path = support.path()
-    local lock = kind.make(connect(), path)
-    for round = 1, 40 do
-      local first, second = wait_in(lock), wait_in(lock)
-      support.advance(round * 0.00008)
-      if round % 2 == 0 then
-        first.ticket:cancel()
-        second.ticket:cancel()
-      else
-        lock:cancel()
-      end
-      await(first, second)
-      for _, one in ipairs { first, second } do
-        if one.guard then one.guard:release() end
-      end
+kinds.each(it, "a wait that is given up at any moment leaves nothing behind "
+  .. "(T17, T23, T25)", function(kind)
+  local path = support.path()
+  local lock = kind.make(connect(), path)
+  for round = 1, 40 do
+    local first, second = wait_in(lock), wait_in(lock)
+    support.advance(round * 0.00008)
+    if round % 2 == 0 then
+      first.ticket:cancel()
+      second.ticket:cancel()
+    else
+      lock:cancel()
     end
-    for round = 1, 6 do
-      local brief = connect()
-      local waiter = wait_in(kind.make(brief, path))
-      support.advance(round * 0.0005)
-      brief:close()
-      assert.is_true(waiter.guard ~= nil or waiter.code == "closed")
+    await(first, second)
+    for _, one in ipairs { first, second } do
+      if one.guard then one.guard:release() end
     end
-    kinds.wait_for_nodes(path, 0)
-    assert(lock:acquire(30)):release()
-  end)
+  end
+  for round = 1, 6 do
+    local brief = connect()
+    local waiter = wait_in(kind.make(brief, path))
+    support.advance(round * 0.0005)
+    brief:close()
+    assert.is_true(waiter.guard ~= nil or waiter.code == "closed")
+  end
+  kinds.wait_for_nodes(path, 0)
+  assert(lock:acquire(30)):release()
 end)

@@ -14,10 +14,10 @@ local path
 
 before_each(function() path = support.path() end)
 
--- `n` members that are inside, of a barrier of `least` (n); the lowest first.
-local function members_of(n, least)
+-- `n` members that are inside, the lowest first.
+local function members_of(n)
   local members = {}
-  for i = 1, n do members[i] = enter(connect(), path, least or n) end
+  for i = 1, n do members[i] = enter(connect(), path, n) end
   await(unpack(members))
   for _, member in ipairs(members) do assert(member.guard, member.message) end
   table.sort(members, function(a, b) return a.guard.node < b.guard.node end)

@@ -7,8 +7,8 @@ local support = require "support"
 local connect = support.connect
 
 -- What on_lost is called with, and what is true then.
-local function listen(guard, calls)
-  calls = calls or {}
+local function listen(guard)
+  local calls = {}
   guard:on_lost(function(mine, reason, message)
     assert(rawequal(mine, guard))
     calls[#calls + 1] = reason

@@ -9,9 +9,7 @@ local connect, await = support.connect, kinds.await
 local path, zk
 
 -- Waits in a session of its own, and stands in the queue.
-local function wait_in(options)
-  return kinds.queue_in(connect():mutex(path), path, options)
-end
+local function wait_in() return kinds.queue_in(connect():mutex(path), path) end
 
 before_each(function() path, zk = support.path(), support.zk() end)
 

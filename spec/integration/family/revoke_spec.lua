@@ -7,9 +7,9 @@ local wait_in, await, nobody = kinds.wait_in, kinds.await, kinds.nobody
 
 -- A guard, and how often it was asked. Its session's heartbeats are too seldom
 -- to tell of it.
-local function listening(lock, options)
+local function listening(lock)
   local heard = { n = 0 }
-  local guard = assert(lock:acquire(options or 5))
+  local guard = assert(lock:acquire(5))
   guard:on_revoke(function(mine)
     heard.n = heard.n + 1
     heard.guard = mine

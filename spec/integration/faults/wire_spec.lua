@@ -18,10 +18,6 @@ local function hold(session)
   return assert(session:mutex(path):acquire(30))
 end
 
-local function queue_in(session) -- nil: one of its own
-  return kinds.queue_in((session or support.connect()):mutex(path), path)
-end
-
 describe("Silence", function()
   -- Not what a young connection lends it: what the rounds prove, just renewed.
   local function until_leases(guard, low, high)
@@ -118,7 +114,8 @@ it("A server that says it has failed at a request is left, and the session "
   local hostile = start_hostile()
   local session = support.connect { hosts = hostile.hosts,
     session_timeout = 20 }
-  local guard, waiter = hold(session), queue_in()
+  local guard = hold(session)
+  local waiter = kinds.queue_in(support.connect():mutex(path), path)
   local queue, id = support.wait_for_queue(path, 2), session:id()
   for n = 1, 5 do
     hostile:behave { kind = "pass", fails = 1 }

@@ -601,8 +601,8 @@ messages:  ## prints every message of the library, the command and the build
 	@$(ANY_LUA) doc/make/messages.lua
 
 .PHONY: floors
-floors:  ## who calls whom, in src and lua: downward only, and in no circle
-	@LUA=lua$(LUA_VERSION) bash spec/floors
+floors:  ## which file uses which, in src and lua: layers below only, no cycle
+	@$(ANY_LUA) spec/floors.lua
 
 .PHONY: lint format
 lint: has-lint floors  ## luacheck, clang-format, compiler warnings as errors, floors

@@ -1,6 +1,5 @@
 -- These pages take long: they run beside the others.
 local page = require "documents.page"
-local stores = require "documents.stores"
 require "support"
 
 local root = os.getenv "SPEC_ROOT" or "."
@@ -11,10 +10,4 @@ describe("The blocks of the pages #stock", function()
       page.run_all(root .. "/" .. name, name)
     end)
   end
-
-  it("have run on PostgreSQL, too", function()
-    if not stores.has_postgresql() then
-      pending "PostgreSQL is not installed"
-    end
-  end)
 end)

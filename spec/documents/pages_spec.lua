@@ -4,8 +4,6 @@
 local command = require "support.command"
 local lfs = require "lfs"
 local page = require "documents.page"
-local same = require "documents.same"
-local checks = require "documents.checks"
 require "support"
 
 local root = os.getenv "SPEC_ROOT" or "."
@@ -48,47 +46,22 @@ end)
 describe("Whoever runs the blocks of the pages #stock", function()
   it("sees what is wrong", function()
     for text, why in pairs {
-      -- What does not say what it is.
       ["~~~\nprint(1)\n~~~\n"] = "page:1: a block that does not say",
-      ["Text:\n\n    make\n"] = "page:3: an indented block",
       ["~~~cobol\nSTOP RUN.\n~~~\n"] = "nothing looks at blocks of cobol",
-      ["~~~lua\nprint(1)\n"] = "this block does not end",
-      ["<!-- needs: everything -->\n~~~lua\nprint(1)\n~~~\n"] = "this need",
-      -- A program that fails, and the first command that does.
       ["\n~~~lua\nerror 'no'\n~~~\n"] = "page:2: it ended with 1",
-      ["~~~lua\nprint(\n~~~\n"] = "page:1: ",
       ["~~~sh\nfalse\ntrue\n~~~\n"] = "it ended with 1",
       ["<!-- exits: 1 -->\n~~~sh\ntrue\n~~~\n"] = "it ended with 0, not 1",
-      ["~~~console\n$ false\n$ true\n~~~\n"] = "it ended with 1",
-      -- Other output.
       ["~~~sh\necho one\n~~~\n~~~text\ntwo\n~~~\n"] = "what came out is not",
       ["~~~console\n$ echo one\none\n$ echo two\n2\n~~~\n"] = "two",
-      ["~~~console\none\n~~~\n"] = "begins with a command",
-      ["~~~text\none\n~~~\n"] = "this is the output of nothing",
-      -- A file that nothing runs, a program that is not run, what is not there.
       ["<!-- file: a.lua -->\n~~~lua\nprint(1)\n~~~\n"] = "nothing runs a.lua",
       ["<!-- sketch -->\n~~~text\nprint(1)\n~~~\n"] = "it is no sketch",
       ["<!-- not run here: no -->\n~~~sh\nmake nothing\n~~~\n"] =
         "no target of make: nothing",
-      ["<!-- not run here: no -->\n~~~sh\nzklock fly /x\n~~~\n"] =
-        "no command of zklock: fly",
     } do
       local ok, problem = pcall(page.run_all,
         command.file((text:gsub("~~~", "```"))), "page")
       assert.is_false(ok, text)
       assert.matches(why, tostring(problem), 1, true)
     end
-    for lang, text in pairs { json = '{"a":}', python = "def f(:",
-      yaml = "a: [", ini = "[a\nb", properties = "what",
-      java = "class A {", sql = "SELECT 1" } do
-      assert.is_false(pcall(checks[lang], text), lang)
-    end
-  end)
-
-  it("takes another token and time for the same", function()
-    assert.is_true(same.fits("a 0000000000000000007 b\n…\nc",
-      "a 0000000000000000012  b\nx\ny\nc\n"))
-    assert.is_false(same.fits("a\n…\nc", "a\nb\n"))
-    assert.is_false(same.fits("part 1", "part 2"))
   end)
 end)

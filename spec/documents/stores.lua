@@ -40,15 +40,11 @@ local function postgres_programs()
   end
 end
 
-function stores.has_postgresql()
-  return postgres_programs() and run "command -v psql"
-end
-
 --- PostgreSQL, which `psql` finds; false where there is none.
 -- (Root may not run it: Debian's package has made a user for it.)
 function stores.postgresql(page)
-  if not stores.has_postgresql() then return false end
-  local bin = postgres_programs()
+  local bin = run "command -v psql" and postgres_programs()
+  if not bin then return false end
   local port, as = support.free_port(), ""
   local dir = os.tmpname()
   os.remove(dir)

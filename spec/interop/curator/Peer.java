@@ -4,8 +4,6 @@ import java.io.InputStreamReader;
 import java.io.OutputStream;
 import java.net.InetSocketAddress;
 import java.net.Socket;
-import java.net.URLDecoder;
-import java.net.URLEncoder;
 import java.util.Collection;
 import java.util.Random;
 import java.util.concurrent.CountDownLatch;
@@ -27,7 +25,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
  * to the spec on 127.0.0.1 and does what the lines say that it hears; it answers
  * each with one line.
  *
- *     Peer HOSTS PORT [SESSION_S]
+ *     Peer HOSTS PORT
  */
 public class Peer {
   private final Random random = new Random();
@@ -254,25 +252,20 @@ public class Peer {
 
   /** What Java's client reads of a text of hosts. */
   private static String read(String text) {
-    try {
-      ConnectStringParser parser = new ConnectStringParser(text);
-      StringBuilder words = new StringBuilder();
-      for (InetSocketAddress address : parser.getServerAddresses()) {
-        words.append(address.getHostString()).append(' ')
-            .append(address.getPort()).append('|');
-      }
-      String chroot = parser.getChrootPath();
-      return words.append(chroot == null ? "" : chroot).toString();
-    } catch (RuntimeException e) {
-      return "refused";
+    ConnectStringParser parser = new ConnectStringParser(text);
+    StringBuilder words = new StringBuilder();
+    for (InetSocketAddress address : parser.getServerAddresses()) {
+      words.append(address.getHostString()).append(' ')
+          .append(address.getPort()).append('|');
     }
+    String chroot = parser.getChrootPath();
+    return words.append(chroot == null ? "" : chroot).toString();
   }
 
   private String obey(String[] words) throws Exception {
     switch (words[0]) {
       case "reads":
-        return URLEncoder.encode(
-            read(URLDecoder.decode(words[1].substring(1), UTF_8)), UTF_8);
+        return read(words[1]);
       case "renew":
         client.close();
         connect();

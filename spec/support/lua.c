@@ -12,34 +12,33 @@
 #include <lualib.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdio.h>
+#include <stdbool.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 /* The address sanitizer's: false if nothing leaks. */
 int __lsan_do_recoverable_leak_check(void) __attribute__((weak));
 
-struct command_line {
-  int count;
-  char **words;
-  int status;
-};
-
-/* message → message with traceback */
-static int add_traceback(lua_State *L) {
-  lua_getglobal(L, "debug");
-  lua_getfield(L, -1, "traceback");
-  lua_pushvalue(L, 1);
-  if (!lua_isstring(L, 1)) {
-    if (!luaL_callmeta(L, 1, "__tostring"))
-      lua_pushfstring(L, "(error object is a %s value)", luaL_typename(L, 1));
-    lua_replace(L, -2);
-  }
-  lua_pushinteger(L, 2);
-  lua_call(L, 2, 1);
-  return 1;
-}
+/* The words of the command line → did all of it end well? */
+static const char RUN[] =
+    "local words, script = { ... }, 2\n"
+    "while words[script] == '-e' do script = script + 2 end\n"
+    "local zero = words[script] and script or 1\n"
+    "arg = {}\n"
+    "for i, word in ipairs(words) do arg[i - zero] = word end\n"
+    "local function trace(problem)\n"
+    "  return debug.traceback(tostring(problem), 2)\n"
+    "end\n"
+    "local ok, problem = xpcall(function()\n"
+    "  for i = 3, script - 1, 2 do\n"
+    "    assert((loadstring or load)(words[i], '=(command line)'))()\n"
+    "  end\n"
+    "  if not words[script] then return end\n"
+    "  local chunk = assert(loadfile(words[script]))\n"
+    "  chunk((unpack or table.unpack)(words, script + 1))\n"
+    "end, trace)\n"
+    "if not ok then io.stderr:write('lua: ', problem, '\\n') end\n"
+    "return ok\n";
 
 /* Ctrl-C raises an error as soon as Lua runs; the second one ends us. */
 static lua_State *interruptible;
@@ -54,70 +53,6 @@ static void on_signal(int number) {
   signal(number, SIG_DFL);
   lua_sethook(interruptible, interrupt,
               LUA_MASKCALL | LUA_MASKRET | LUA_MASKCOUNT, 1);
-}
-
-/* function, n arguments → nothing; false: an error was reported */
-static int call(lua_State *L, int n) {
-  int base = lua_gettop(L) - n;
-  lua_pushcfunction(L, add_traceback);
-  lua_insert(L, base);
-  interruptible = L;
-  signal(SIGINT, on_signal);
-  int status = lua_pcall(L, n, 0, base);
-  signal(SIGINT, SIG_DFL);
-  if (status != 0) {
-    fprintf(stderr, "lua: %s\n", lua_tostring(L, -1));
-    lua_pop(L, 1);
-  }
-  lua_remove(L, base);
-  return status == 0;
-}
-
-static int report_load_error(lua_State *L) {
-  fprintf(stderr, "lua: %s\n", lua_tostring(L, -1));
-  return 0;
-}
-
-static int run_code(lua_State *L, const char *code) {
-  if (luaL_loadbuffer(L, code, strlen(code), "=(command line)") != 0)
-    return report_load_error(L);
-  return call(L, 0);
-}
-
-/* The script's name is arg[0], what comes before it has negative indices. */
-static void set_arg(lua_State *L, const struct command_line *line, int script) {
-  lua_newtable(L);
-  for (int i = 0; i < line->count; i++) {
-    lua_pushstring(L, line->words[i]);
-    lua_rawseti(L, -2, i - script);
-  }
-  lua_setglobal(L, "arg");
-}
-
-static int run_script(lua_State *L, const struct command_line *line,
-                      int script) {
-  if (luaL_loadfile(L, line->words[script]) != 0) return report_load_error(L);
-  int n = line->count - script - 1;
-  luaL_checkstack(L, n, "too many arguments");
-  for (int i = 1; i <= n; i++) lua_pushstring(L, line->words[script + i]);
-  return call(L, n);
-}
-
-static int run(lua_State *L, const struct command_line *line) {
-  int script = 1;
-  while (script + 1 < line->count && strcmp(line->words[script], "-e") == 0)
-    script += 2;
-  set_arg(L, line, script < line->count ? script : 0);
-  for (int i = 2; i < script; i += 2)
-    if (!run_code(L, line->words[i])) return 0;
-  return script >= line->count || run_script(L, line, script);
-}
-
-static int protected_main(lua_State *L) {
-  struct command_line *line = lua_touserdata(L, 1);
-  luaL_openlibs(L);
-  line->status = run(L, line) ? EXIT_SUCCESS : EXIT_FAILURE;
-  return 0;
 }
 
 static void *do_nothing(void *unused) { return unused; }
@@ -156,15 +91,18 @@ static void report_leaks(void) {
 }
 
 int main(int argc, char **argv) {
-  struct command_line line = {argc, argv, EXIT_FAILURE};
   atexit(report_leaks);
   start_helper();
   lua_State *L = luaL_newstate();
   if (!L) return EXIT_FAILURE;
-  lua_pushcfunction(L, protected_main);
-  lua_pushlightuserdata(L, &line);
-  if (lua_pcall(L, 1, 0, 0) != 0)
-    fprintf(stderr, "lua: %s\n", lua_tostring(L, -1));
+  luaL_openlibs(L);
+  interruptible = L;
+  signal(SIGINT, on_signal);
+  luaL_loadbuffer(L, RUN, sizeof RUN - 1, "=lua");
+  luaL_checkstack(L, argc, "too many arguments");
+  for (int i = 0; i < argc; i++) lua_pushstring(L, argv[i]);
+  bool ok = lua_pcall(L, argc, 1, 0) == 0 && lua_toboolean(L, -1);
+  signal(SIGINT, SIG_DFL);
   lua_close(L);
-  return line.status;
+  return ok ? EXIT_SUCCESS : EXIT_FAILURE;
 }

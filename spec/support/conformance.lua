@@ -223,11 +223,6 @@ local function rank(self, zxid)
   return ("%.0f"):format(tonumber(zxid) - tonumber(self.first))
 end
 
-local function plain(self, text)
-  local from, to = text:find(self.base, 1, true)
-  return from and text:sub(1, from - 1) .. "BASE" .. text:sub(to + 1) or text
-end
-
 -- Each transaction has one time.
 local function check_time(self, zxid, time)
   if zxid < self.first then return end
@@ -236,86 +231,71 @@ local function check_time(self, zxid, time)
   assert(self.times[zxid] == time, "one transaction has two times")
 end
 
-local function stat_words(self, stat)
+-- Of a list whose order says nothing.
+local function bag(list)
+  local count = {}
+  for _, one in ipairs(list or {}) do
+    local text = sequences.words(one)
+    count[text] = (count[text] or 0) + 1
+  end
+  return list and count
+end
+
+local function stat_of(self, stat)
   check_time(self, stat.czxid, stat.ctime)
   check_time(self, stat.mzxid, stat.mtime)
-  return ("c%s m%s p%s v%d cv%d av%d %s %d+%d"):format(rank(self, stat.czxid),
-    rank(self, stat.mzxid), rank(self, stat.pzxid), stat.version, stat.cversion,
-    stat.aversion, self.owners[stat.owner] or stat.owner, stat.size,
-    stat.children)
-end
-
-local function sorted(list, word_of)
-  local words = {}
-  for i, one in ipairs(list) do words[i] = word_of(one) end
-  table.sort(words)
-  return "[" .. table.concat(words, " ") .. "]"
-end
-
-local function itself(word) return word end
-local function entry_words(one)
-  return ("%d:%s:%s"):format(one.perms, one.scheme, one.id)
+  local copy = { owner = self.owners[stat.owner] or stat.owner }
+  for _, name in ipairs { "czxid", "mzxid", "pzxid" } do
+    copy[name] = rank(self, stat[name])
+  end
+  for _, name in ipairs { "version", "cversion", "aversion", "size",
+    "children" } do
+    copy[name] = stat[name]
+  end
+  return copy
 end
 
 -- What of a reply its operation does not have on the wire.
 local without_stat = { create = true, close = true, delete = true,
   check = true }
 
-local words_of = {}
-
-local function short(data)
-  return #data < 40 and data or #data .. " bytes"
-end
-
 -- What an operation that has been done answers.
-local function content(self, item)
-  local words = { item.path and plain(self, item.path) or "" }
-  if item.stat and not without_stat[item.op] then
-    words[#words + 1] = stat_words(self, item.stat)
-  end
-  if item.names then words[#words + 1] = sorted(item.names, itself) end
-  if item.acl then words[#words + 1] = sorted(item.acl, entry_words) end
-  if item.op == "get" then
-    words[#words + 1] = "data=" .. (item.data and short(item.data) or "null")
-  end
-  return table.concat(words, " ")
+local function add_content(self, item, copy)
+  local path = item.path or ""
+  local from, to = path:find(self.base, 1, true)
+  if from then path = path:sub(1, from - 1) .. "BASE" .. path:sub(to + 1) end
+  copy.path = path
+  copy.stat = item.stat and not without_stat[item.op]
+    and stat_of(self, item.stat) or nil
+  copy.names, copy.acl = bag(item.names), bag(item.acl)
+  copy.data = item.op == "get" and item.data or nil
+  return copy
 end
 
 -- A part of a multi that has not been done has no operation.
-local function part_words(self, part)
+local function part_of(self, part)
   if part.rc ~= 0 or not part.path and not part.stat then
-    return "(" .. part.rc .. ")"
+    return { rc = part.rc }
   end
-  local op = part.op
-  if op == "create_container" or op == "create_ttl" then op = "create2" end
-  return "(" .. op .. " " .. content(self, { op = op, path = part.path,
-    stat = part.stat }) .. ")"
+  local is_new = part.op == "create_container" or part.op == "create_ttl"
+  return add_content(self, part, { op = is_new and "create2" or part.op })
 end
 
-function words_of.reply(self, item)
-  local words = { item.op, item.rc }
-  if item.op ~= "auth" then
-    words[#words + 1] = "z" .. rank(self, item.zxid)
+-- An item without what differs each time.
+local function normal(self, item)
+  local copy = { kind = item.kind, op = item.op, rc = item.rc,
+    type = item.type, timeout = item.timeout,
+    owner = self.owners[item.owner] or item.owner }
+  if item.kind == "reply" and item.op ~= "auth" then
+    copy.zxid = rank(self, item.zxid)
   end
-  if item.rc == 0 then words[#words + 1] = content(self, item) end
-  for _, part in ipairs(item.parts or {}) do
-    words[#words + 1] = part_words(self, part)
-  end
-  return table.concat(words, " ")
+  if (item.rc or 0) == 0 then add_content(self, item, copy) end
+  for i, part in ipairs(item.parts or {}) do copy[i] = part_of(self, part) end
+  return copy
 end
-
-function words_of.event(self, item)
-  return ("event %s %s"):format(item.type, plain(self, item.path))
-end
-function words_of.connected(self, item)
-  return ("connected %d %s"):format(item.timeout,
-    item.owner and self.owners[item.owner] or "")
-end
-function words_of.refused(_, item) return "refused " .. item.timeout end
-function words_of.ended() return "ended" end
 
 local function line(self, item)
-  return item and words_of[item.kind](self, item) or "nothing"
+  return item and sequences.words(normal(self, item)) or "nothing"
 end
 
 --- The first difference: nil, or the step and a text.

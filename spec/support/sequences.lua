@@ -208,24 +208,15 @@ end
 
 -- ---- Words ----------------------------------------------------------------
 
-local function request_words(request)
+--- What a request, or another table, has in it.
+function sequences.words(value)
+  if type(value) ~= "table" then return tostring(value) end
   local words = {}
-  for _, name in ipairs { "op", "path", "leaf", "flags", "version", "watch",
-    "scheme", "data", "ttl", "age" } do
-    local value = request[name]
-    if type(value) == "table" then value = "quota" .. value.quota end
-    if type(value) == "string" and #value > 60 then
-      value = #value .. " bytes"
-    end
-    if value ~= nil then words[#words + 1] = name .. "=" .. tostring(value) end
+  for name, one in pairs(value) do
+    words[#words + 1] = name .. "=" .. sequences.words(one)
   end
-  for _, one in ipairs(request.acl or {}) do
-    words[#words + 1] = ("%d:%s:%s"):format(one.perms, one.scheme, one.id)
-  end
-  for _, part in ipairs(request.parts or {}) do
-    words[#words + 1] = "\n      " .. request_words(part)
-  end
-  return table.concat(words, " ")
+  table.sort(words)
+  return "{" .. table.concat(words, " ") .. "}"
 end
 
 --- The steps until `last`, for a message.
@@ -234,7 +225,7 @@ function sequences.describe(steps, last)
   for i = 1, math.min(last, #steps) do
     local step = steps[i]
     lines[i] = ("%4d  session %d  %s"):format(i, step.session,
-      step.act or request_words(step.request))
+      step.act or sequences.words(step.request))
   end
   return table.concat(lines, "\n")
 end

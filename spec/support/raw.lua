@@ -7,7 +7,8 @@ local transport = require "support.transport"
 local Client = {}
 Client.__index = Client
 
-local NO_NODE, NODE_EXISTS, NO_AUTH, NOT_EMPTY = -101, -110, -102, -111
+local REASONS = { [-101] = "no node", [-110] = "exists", [-102] = "auth",
+  [-111] = "not empty" }
 
 -- Who has heard nothing for long may have no session any more.
 local LONG = 5
@@ -49,8 +50,16 @@ local function request(self, fields)
   return reply.rc, reply
 end
 
-local function failed(kind, path, code)
-  error(("raw %s of %s failed: %d"):format(kind, tostring(path), code), 3)
+-- The reply; or false and why: there is no node, or what else is `expected`.
+local function done(self, fields, expected)
+  local code, reply = request(self, fields)
+  if code == 0 then return reply end
+  local reason = REASONS[code]
+  if reason and ("no node " .. (expected or "")):find(reason, 1, true) then
+    return false, reason
+  end
+  error(("raw %s of %s failed: %d"):format(fields.op, tostring(fields.path),
+    code), 3)
 end
 
 --- A session of its own.
@@ -109,37 +118,30 @@ end
 -- milliseconds), acl.
 -- Returns the path; false and "exists" or "no node" where that is why.
 function Client:create(path, options)
-  local code, reply = request(self, creation(path, options or {}))
-  if code == NODE_EXISTS then return false, "exists" end
-  if code == NO_NODE then return false, "no node" end
-  if code ~= 0 then failed("create", path, code) end
-  return reply.path
+  local reply, why = done(self, creation(path, options or {}), "exists")
+  return reply and reply.path, why
 end
 
 -- So many bytes of a transaction travel in one packet, or a single part of it.
 local PACKET = 100000
 
--- `part(i)`: the i-th of `n` parts.
-local function multi(self, n, part)
+--- Creates `n` nodes, whose paths are `path_of(i)`, some hundred at a time;
+-- `options`: data, ephemeral, acl.
+function Client:create_many(n, path_of, options)
   local parts, bytes = {}, 0
   for i = 1, n do
-    parts[#parts + 1] = part(i)
-    bytes = bytes + #parts[#parts].path + #(parts[#parts].data or "") + 60
+    local part = creation(path_of(i), options or {})
+    parts[#parts + 1] = part
+    bytes = bytes + #part.path + #(part.data or "") + 60
     if bytes > PACKET or i == n then
       local code, reply = request(self, { op = "multi", parts = parts })
       for _, result in ipairs(reply.parts or {}) do
         if code == 0 then code = result.rc end
       end
-      if code ~= 0 then failed("multi", "the last " .. i, code) end
+      assert(code == 0, "raw multi failed: " .. code)
       parts, bytes = {}, 0
     end
   end
-end
-
---- Creates `n` nodes, whose paths are `path_of(i)`, some hundred at a time;
--- `options`: data, ephemeral, acl.
-function Client:create_many(n, path_of, options)
-  multi(self, n, function(i) return creation(path_of(i), options or {}) end)
 end
 
 --- Creates what is missing of `path`.
@@ -151,12 +153,9 @@ function Client:make(path, options)
 end
 
 function Client:delete(path)
-  local code = request(self, { op = "delete", path = path })
-  if code == NO_NODE then return false end
-  if code == NO_AUTH then return false, "auth" end
-  if code == NOT_EMPTY then return false, "not empty" end
-  if code ~= 0 then failed("delete", path, code) end
-  return true
+  local reply, why = done(self, { op = "delete", path = path },
+    "auth, not empty")
+  return reply and true, why
 end
 
 function Client:delete_all(path)
@@ -167,55 +166,41 @@ function Client:delete_all(path)
 end
 
 function Client:exists(path)
-  local code, reply = request(self, { op = "exists", path = path })
-  if code == NO_NODE then return false end
-  if code ~= 0 then failed("exists", path, code) end
-  return reply.stat
+  local reply = done(self, { op = "exists", path = path })
+  return reply and reply.stat
 end
 
 --- Does the server show the stat of the node at `path`? Servers since 3.8.4 and
 -- 3.9.2 show it only to sessions that may read the node.
 function Client:sees(path)
-  local code = request(self, { op = "exists", path = path })
-  if code ~= 0 and code ~= NO_AUTH then failed("exists", path, code) end
-  return code == 0
+  return done(self, { op = "exists", path = path }, "auth") and true
 end
 
 --- data, stat
 function Client:get(path)
-  local code, reply = request(self, { op = "get", path = path })
-  if code == NO_NODE then return false end
-  if code ~= 0 then failed("get", path, code) end
-  return reply.data or "", reply.stat
+  local reply = done(self, { op = "get", path = path })
+  return reply and (reply.data or ""), reply and reply.stat
 end
 
 function Client:set(path, data)
-  local code = request(self, { op = "set", path = path, data = data })
-  if code == NO_NODE then return false end
-  if code ~= 0 then failed("set", path, code) end
-  return true
+  return done(self, { op = "set", path = path, data = data }) and true
 end
 
 --- Who may use a node: `{ { perms =, scheme =, id = }, … }`.
 function Client:acl(path)
-  local code, reply = request(self, { op = "get_acl", path = path })
-  if code == NO_NODE then return false end
-  if code ~= 0 then failed("get_acl", path, code) end
-  return reply.acl
+  local reply = done(self, { op = "get_acl", path = path })
+  return reply and reply.acl
 end
 
 function Client:set_acl(path, acl)
-  local code = request(self, { op = "set_acl", path = path, acl = acl })
-  if code ~= 0 then failed("set_acl", path, code) end
+  assert(done(self, { op = "set_acl", path = path, acl = acl }))
 end
 
 --- Sorted by name.
 function Client:children(path)
-  local code, reply = request(self, { op = "children", path = path })
-  if code == NO_NODE then return false end
-  if code ~= 0 then failed("children", path, code) end
-  table.sort(reply.names)
-  return reply.names
+  local reply = done(self, { op = "children", path = path })
+  if reply then table.sort(reply.names) end
+  return reply and reply.names
 end
 
 --- The contenders of a mutex in order of their numbers.

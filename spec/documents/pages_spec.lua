@@ -50,7 +50,6 @@ describe("Whoever runs the blocks of the pages #stock", function()
       ["~~~cobol\nSTOP RUN.\n~~~\n"] = "nothing looks at blocks of cobol",
       ["\n~~~lua\nerror 'no'\n~~~\n"] = "page:2: it ended with 1",
       ["~~~sh\nfalse\ntrue\n~~~\n"] = "it ended with 1",
-      ["<!-- exits: 1 -->\n~~~sh\ntrue\n~~~\n"] = "it ended with 0, not 1",
       ["~~~sh\necho one\n~~~\n~~~text\ntwo\n~~~\n"] = "what came out is not",
       ["~~~console\n$ echo one\none\n$ echo two\n2\n~~~\n"] = "two",
       ["<!-- file: a.lua -->\n~~~lua\nprint(1)\n~~~\n"] = "nothing runs a.lua",

@@ -10,8 +10,8 @@ local read = require "support.files".read
 local reader = {}
 
 local notes_known = {}
-for name in ("needs|lua|after|file|terminal|goes on|exits|before|keys|with|"
-    .. "not run here|only compiles|sketch|in any order|get|context")
+for name in ("needs|lua|after|file|terminal|goes on|before|keys|with|"
+    .. "not run here|only compiles|sketch|get|context")
     :gmatch "[^|]+" do
   notes_known[name] = true
 end
@@ -98,11 +98,11 @@ function Page:read_line(line)
   end
 end
 
---- The blocks of the text of a page called `name`.
-function reader.parse(name, text)
-  local page = setmetatable({ name = name, lines = {}, at = 0, blocks = {},
-    notes = {} }, Page)
-  for line in (text .. "\n"):gmatch "(.-)\n" do
+--- The blocks of a file, for which it may have another name in what is raised.
+function reader.read(file, name)
+  local page = setmetatable({ name = name or file, lines = {}, at = 0,
+    blocks = {}, notes = {} }, Page)
+  for line in (read(file) .. "\n"):gmatch "(.-)\n" do
     table.insert(page.lines, line)
   end
   for line in function() return page:next() end do page:read_line(line) end
@@ -110,18 +110,11 @@ function reader.parse(name, text)
   return page.blocks
 end
 
---- The blocks of a file, for which it may have another name in what is raised.
-function reader.read(file, name)
-  return reader.parse(name or file, read(file))
-end
-
---- The text of a file's `n`th block in this language; of the first.
-function reader.block(file, lang, n)
-  n = n or 1
+--- The text of a file's first block in this language, with this text in it.
+function reader.block(file, lang, text)
   for _, block in ipairs(reader.read(file)) do
-    if block.lang == lang then
-      n = n - 1
-      if n == 0 then return block.text end
+    if block.lang == lang and block.text:find(text or "", 1, true) then
+      return block.text
     end
   end
   error(("%s has no such block of %s"):format(file, lang), 0)

@@ -1,7 +1,5 @@
 --- Is what a page shows what came out?  Compared without what is another one at
 -- each run: tokens, ids, times, spaces in tables.  A line `…` stands for any.
-local same = {}
-
 local function normal(line)
   return (line:gsub("\27%[[%d;]*m", "")
     :gsub("%d%d%d%d%-%d%d%-%d%d[T ]%d%d:%d%d:%d%dZ?", "DATE")
@@ -38,19 +36,6 @@ local function fits(shown, i, came, j)
   return false
 end
 
---- Does `came` look as the page shows it?
-function same.fits(shown, came)
+return function(shown, came)
   return fits(lines_of(shown), 1, lines_of(came), 1)
 end
-
---- … whatever came first?  (Two processes have written it.)
-function same.has(shown, came)
-  local lines = {}
-  for _, line in ipairs(lines_of(came)) do lines[line] = true end
-  for _, line in ipairs(lines_of(shown)) do
-    if line ~= "…" and not lines[line] then return false end
-  end
-  return true
-end
-
-return same

@@ -26,12 +26,7 @@ end
 
 --- The page's block of this language that contains this text.
 function tunnel.block(language, text)
-  for _, block in ipairs(reader.read(root .. "/doc/operations.md")) do
-    if block.lang == language and block.text:find(text, 1, true) then
-      return block.text
-    end
-  end
-  error("doc/operations.md has no block with " .. text, 2)
+  return reader.block(root .. "/doc/operations.md", language, text)
 end
 
 --- A new directory with the page's certificates.

@@ -327,7 +327,7 @@ $(BUILD)/sim: $(SIM_SOURCES) $(wildcard spec/sim/*.h) $(PURE) $(HEADERS)
 	$(CC) $(STANDARD) $(WARNINGS) $(CFLAGS) -Isrc -include spec/sim/memory.h \
 	  $(SIM_SOURCES) $(PURE) -o $@
 
-# The tests in C (spec/support/c_tests.lua) with the sources that they test.
+# The tests in C (spec/unit/c_spec.lua) with the sources that they test.
 UNIT := $(wildcard spec/unit/*.c) spec/sim/memory.c $(PURE) \
   $(shell cat spec/unit/sources 2>/dev/null)
 UNIT_OBJECTS := $(UNIT:%.c=$(BUILD)/unit/%.o)

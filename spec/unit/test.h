@@ -6,7 +6,7 @@
  *
  * Those of a file share a process up to one that fails, be it by a CHECK, an assert
  * of what is tested, or memory that is left: the next one begins another.
- * support/c_tests.lua builds them all and tells busted of each. */
+ * c_spec.lua builds them all and tells busted of each. */
 #ifndef UNIT_TEST_H
 #define UNIT_TEST_H
 
@@ -32,7 +32,7 @@ void test_add(struct test *test);
   TEST_(sentence, TEST_JOIN(test_body_, __LINE__), TEST_JOIN(test_, __LINE__), \
         TEST_JOIN(test_add_, __LINE__))
 
-/* (Read by c_tests.lua.) */
+/* (Read by c_spec.lua.) */
 #define ABOUT(subject) \
   _Static_assert(sizeof subject > 1, "what the tests are about")
 

@@ -15,23 +15,18 @@ end
 -- Runs commands of the shell, all at the same time: what each has written to
 -- its output, and to its errors, and its exit code.
 local function run(commands)
-  local results, script = {}, {}
+  local pipes, results = {}, {}
   for i, command in ipairs(commands) do
-    local name = os.tmpname()
-    results[i] = { name = name }
-    script[i] = ("($limit %s >%s.out 2>%s.err </dev/null; echo $? >%s) &")
-      :format(command, name, name, name)
+    pipes[i] = { name = os.tmpname() }
+    pipes[i].pipe = io.popen(("timeout 120 %s 2>%s </dev/null; echo $?")
+      :format(command, pipes[i].name))
   end
-  os.execute("limit=$(command -v timeout) && limit=\"$limit 120\"\n"
-    .. table.concat(script, "\n") .. "\nwait")
-  for _, result in ipairs(results) do
-    local name = result.name
-    result.out, result.err = files.read(name .. ".out"),
-      files.read(name .. ".err")
-    result.code = tonumber(files.read(name))
-    os.remove(name)
-    os.remove(name .. ".out")
-    os.remove(name .. ".err")
+  for i, one in ipairs(pipes) do
+    local out, code = one.pipe:read "*a":match "^(.-)(%d+)\n$"
+    one.pipe:close()
+    results[i] = { out = out, err = files.read(one.name),
+      code = tonumber(code) }
+    os.remove(one.name)
   end
   return results
 end

@@ -74,7 +74,7 @@ local function run_client(i, lie)
   return { i = i, path = path, lie = lie, hosts = hosts,
     process = child.spawn(CLIENT, hosts, lie.lock or "fair",
       lie.session or "", refused and 0.9 or 40, patience(lie.ends, 0.9),
-      patience(lie.again or lie.ends, 0.6), lie.timeout or 2) }
+      patience(lie.ends, 0.6), lie.timeout or 2) }
 end
 
 -- Its lines, until its end; one that says nothing for long is ended.
@@ -129,8 +129,7 @@ local function flaw(lie, result)
     return result.status .. ": " .. result.output
   elseif not is_one_of(first[1], lie.ends) then
     return "the first is " .. table.concat(first, ": ")
-  elseif again and not is_one_of(again[1], lie.again
-      or "granted|" .. lie.ends) then
+  elseif again and not is_one_of(again[1], "granted|" .. lie.ends) then
     return "the second is " .. table.concat(again, ": ")
   elseif lie.logs and not result.log:find(lie.logs, 1, true) then
     return "the log has " .. result.log

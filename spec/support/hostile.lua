@@ -47,16 +47,15 @@ Hostile.__index = Hostile
 
 --- `options`: `hosts`, those of the server to which "pass" passes (the first
 -- that accepts); `count`, of addresses (1), each with a port of its own; or
--- `addresses`, a list of IPv4 addresses, all with the same port; `port`: this
--- one.  All pass at first.
+-- `addresses`, a list of IPv4 addresses, all with the same port.  All pass at
+-- first.
 local function start(options)
   options = options or {}
   local self = setmetatable({}, Hostile)
   self.process = child.spawn([[require "support.wire"(...)]],
     options.hosts or support.hosts,
     table.concat(options.addresses or {}, ","),
-    options.addresses and #options.addresses or options.count or 1,
-    options.port or 0)
+    options.addresses and #options.addresses or options.count or 1)
   self.hosts = self.process:hear()
   if not self.hosts or self.hosts == "" then
     error("no address: " .. self.process:output(), 2)
@@ -104,38 +103,26 @@ function Hostile:cut(i) self:command("cut", i) end
 --- The connect replies that are held at address `i`, or all, are told.
 function Hostile:release(i) self:command("release", i) end
 
---- What has happened at address `i`, or at all: a list of { at =, what = },
--- where `what` is "connection" (accepted), "session" or "return" (asked for a
--- new one, or the one it had), "handshake" (a connect reply was sent), "auth",
--- "request" or "cut" (by us).
-function Hostile:events(i)
-  local events = {}
-  for n, line in ipairs(self:command("tell", i)) do
-    local at, what = line:match "(%S+) (%S+)"
-    events[n] = { at = tonumber(at), what = what }
+-- When this has happened at address `i`, or at all.
+local function moments(self, what, i)
+  local list = {}
+  for _, line in ipairs(self:command("tell", i)) do
+    local at, word = line:match "(%S+) (%S+)"
+    if word == what then list[#list + 1] = tonumber(at) end
   end
-  return events
+  return list
 end
 
---- How often, since the moment `from` (support.now()).
-function Hostile:count(what, i, from)
-  local n = 0
-  for _, event in ipairs(self:events(i)) do
-    if event.what == what and event.at >= (from or 0) then n = n + 1 end
-  end
-  return n
-end
+--- How often: "connection" (accepted), "return" (a client asked for the session
+-- that it had), "handshake" (a connect reply was sent), "auth" or "request".
+function Hostile:count(what, i) return #moments(self, what, i) end
 
---- The most of one kind that happened within any `seconds` in a row, since
--- `from`.
-function Hostile:most(what, seconds, i, from)
-  local times, most = {}, 0
-  for _, event in ipairs(self:events(i)) do
-    if event.what == what and event.at >= (from or 0) then
-      times[#times + 1] = event.at
-      while times[1] < event.at - seconds do table.remove(times, 1) end
-      most = math.max(most, #times)
-    end
+--- The most of one kind that happened within any `seconds` in a row.
+function Hostile:most(what, seconds, i)
+  local times, first, most = moments(self, what, i), 1, 0
+  for last, at in ipairs(times) do
+    while times[first] < at - seconds do first = first + 1 end
+    most = math.max(most, last - first + 1)
   end
   return most
 end

@@ -10,7 +10,6 @@ local zklock = require "zklock"
 
 local support = {
   hosts = os.getenv "SPEC_HOSTS",
-  dir = os.getenv "SPEC_DIR",
   ensemble = os.getenv "SPEC_ENSEMBLE_HOSTS",
   lua = os.getenv "SPEC_LUA" or "lua5.4",
   now = core.now,

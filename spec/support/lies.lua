@@ -11,7 +11,6 @@
 --     ends = "granted"     how the first acquire ends, one or more:
 --                          "timeout|invalid"; or the connect:
 --                          "connect disconnected"
---     again = …            the same of a second acquire (else: as the first)
 --     logs = "words"       a line of the log has them
 --     lock, session        "unfair"; "auth"
 --     ahead = true         somebody else's contender is ahead

@@ -5,9 +5,6 @@ local root = os.getenv "SPEC_ROOT" or "."
 
 local reference = {}
 
---- What is documented before it is there.
-reference.to_come = {}
-
 local path = package.path
 package.path = root .. "/doc/make/?.lua;" .. path
 local annotations = require "annotations"

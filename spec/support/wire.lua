@@ -32,16 +32,10 @@ local function close_end(s)
   end
 end
 
-local function finish(link)
+local function cut(link)
   close_end(link.client)
   close_end(link.server)
   link.over = true
-end
-
-local function cut(link)
-  if link.over then return end
-  note(link.place, "cut")
-  finish(link)
 end
 
 -- Those of place `i` (0: of all) for which `condition` holds.
@@ -119,7 +113,6 @@ local function lie_about(link, h)
   place.seen = (place.seen or 0) + 1
   local n = place.seen
   if n > (lie.times or math.huge) then return false end
-  note(place, "lie")
   local delay = 0
   for _, piece in ipairs { lie.tell(h, n) } do
     if type(piece) == "number" then
@@ -138,12 +131,10 @@ end
 -- What the client says.  A connect request: its timeout stands at byte 17, its
 -- session at 21.
 
-local function is_new(frame) return frame:sub(21, 28) == ("\0"):rep(8) end
-
 local function greet(link, frame)
   local place, manners = link.place, link.place.manners
   link.greeted = true
-  note(place, is_new(frame) and "session" or "return")
+  if frame:sub(21, 28) ~= ("\0"):rep(8) then note(place, "return") end
   if manners.kind == "nonsense" then
     tell(link.client, ("nonsense "):rep(20))
     tell(link.client, nil)
@@ -227,7 +218,6 @@ end
 local function hear_auth(link)
   local place = link.place
   if happens(place, "cut_auth") then -- (with the connect reply read)
-    note(place, "cut")
     leave_client(link)
     return true
   end
@@ -342,15 +332,13 @@ local function write(s)
   local this = ends[s]
   local head = this and this.out[1]
   if not head then return end
-  if not head.text then return finish(this.link) end
+  if not head.text then return cut(this.link) end
   local text, is_last = up_to_the_cut(this, head.text)
   local drip = this.link.place.manners.drip
   local sent, problem, partly = s:send(text, 1, drip and 1 or -1)
   local done = sent or partly or 0
-  if is_last then
-    finish(this.link)
-  elseif problem == "closed" then
-    finish(this.link)
+  if is_last or problem == "closed" then
+    cut(this.link)
   elseif done == #head.text then
     table.remove(this.out, 1)
   else
@@ -457,8 +445,8 @@ local function interests()
 end
 
 -- Several addresses share a port; one alone may have any.
-local function listen(addresses, count, port)
-  local list = {}
+local function listen(addresses, count)
+  local list, port = {}, 0
   for address in addresses:gmatch "[^,]+" do list[#list + 1] = address end
   for i = 1, count do
     local listener, problem = socket.bind(list[i] or "127.0.0.1", port, 256)
@@ -472,10 +460,10 @@ local function listen(addresses, count, port)
   return true
 end
 
-return function(hosts, addresses, count, port)
+return function(hosts, addresses, count)
   for host in hosts:gmatch "[^,]+" do servers[#servers + 1] = host end
   for _ = 1, 20 do -- somebody may have the port at another address
-    if listen(addresses, tonumber(count), tonumber(port)) then break end
+    if listen(addresses, tonumber(count)) then break end
     for _, place in ipairs(places) do place.listener:close() end
     places, by_listener = {}, {}
   end

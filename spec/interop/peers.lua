@@ -65,17 +65,10 @@ local function classpath(first)
   return table.concat(parts, ":")
 end
 
--- (Its statistics would go to /tmp, under a name that is known beforehand.)
-local function java_tool(name, flag)
-  local home = os.getenv "JAVA_HOME"
-  if home and shell.run(("test -x '%s/bin/%s'"):format(home, name)) then
-    name = ("'%s/bin/%s'"):format(home, name)
-  end
-  return name .. " " .. flag
-end
-
-local function java() return java_tool("java", "-XX:-UsePerfData") end
-local function javac() return java_tool("javac", "-J-XX:-UsePerfData") end
+-- (Without the flag, statistics go to /tmp, under a name that is known
+-- beforehand.)
+local JAVA = [[env PATH="$JAVA_HOME/bin:$PATH" java -XX:-UsePerfData]]
+local JAVAC = [[env PATH="$JAVA_HOME/bin:$PATH" javac -J-XX:-UsePerfData]]
 
 local directory -- of what is compiled
 
@@ -84,7 +77,7 @@ function peers.install()
   shell.must(("sh '%s/.ci/install' --check interop"):format(root))
   directory = shell.must "mktemp -d":match "%S+"
   shell.must(("%s --release 11 -Werror -d '%s' -cp '%s' "
-    .. "'%s/curator/Peer.java'"):format(javac(), directory,
+    .. "'%s/curator/Peer.java'"):format(JAVAC, directory,
     classpath(directory), here))
 end
 
@@ -94,7 +87,7 @@ function peers.uninstall() os.execute("rm -rf '" .. directory .. "'") end
 function peers.curator(count)
   return start(count, ("%s -Xmx96m -XX:+UseSerialGC "
     .. "-XX:TieredStopAtLevel=1 -Xshare:auto -cp '%s' Peer '%s'")
-    :format(java(), classpath(directory), support.hosts))
+    :format(JAVA, classpath(directory), support.hosts))
 end
 
 --- The same with kazoo's.

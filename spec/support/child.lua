@@ -78,11 +78,10 @@ function Child:say(line)
 end
 
 -- One thread is sent the signal, and the others run until it has had its turn:
--- on a busy machine that is for long enough to be granted a lock.  (Without
--- Linux's /proc nobody knows.)
+-- on a busy machine that is for long enough to be granted a lock.
 local function is_stopped(pid)
   local tasks = ("/proc/%d/task/"):format(pid)
-  if not lfs.attributes(tasks) then return true end
+  if not lfs.attributes(tasks) then return true end -- it has gone
   for task in lfs.dir(tasks) do
     local state = files.find(tasks .. task .. "/stat"):match "%) (%a) "
     if state and not state:find "[TtZX]" then return false end

@@ -27,10 +27,7 @@ command.quote = quote
 -- Whoever starts something in the background of a script has it ignore SIGINT:
 -- so do the specs' own processes, and a shell cannot undo it.  (LuaSocket
 -- ignores SIGPIPE.)
-local default_signals = io.popen "env --default-signal=INT,QUIT,PIPE echo 2>&1"
-local env = default_signals:read "*a" == "\n"
-  and "env --default-signal=INT,QUIT,PIPE" or "env"
-default_signals:close()
+local env = "env --default-signal=INT,QUIT,PIPE"
 
 local function environment(given)
   local all = {

@@ -1,4 +1,6 @@
 --- Commands of the shell.  Not a spec itself: `require "support.shell"`.
+local files = require "support.files"
+
 local shell = {}
 
 --- A text as one word.
@@ -26,6 +28,16 @@ function shell.must(command)
   local ok, output = shell.run(command)
   if not ok then error(command .. ":\n" .. output, 0) end
   return output
+end
+
+--- What a program in Lua prints, a process of its own, and at last how it has
+-- ended if `tells_end`.
+function shell.program(text, tells_end)
+  return files.with(text, function(name)
+    return shell.output(("('%s' '%s') 2>&1%s"):format(
+      os.getenv "SPEC_LUA" or "lua5.4", name,
+      tells_end and "; echo status $?" or ""))
+  end)
 end
 
 return shell

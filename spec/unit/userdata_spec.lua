@@ -2,7 +2,7 @@
 -- it, where spec/fuzz/calls.lua does not meet that by chance.  Each of these
 -- killed it once, or could have; none needs the debug library, and each has a
 -- process of its own.
-local programs = require "support.programs"
+local shell = require "support.shell"
 
 local PROLOGUE = [[
 local core = require "zklock.core"
@@ -67,7 +67,7 @@ end
 
 --- Runs `code`; it must say that it lives, and nothing else.
 local function survives(code)
-  assert.equal("alive\n", programs.output(PROLOGUE .. code
+  assert.equal("alive\n", shell.program(PROLOGUE .. code
     .. "\nprint 'alive'\n"))
 end
 

@@ -4,12 +4,11 @@ for name in pairs(package.loaded) do -- (spec/run --zk virtual loads it)
   if name:find "^zklock" then package.loaded[name] = nil end
 end
 
-local programs = require "support.programs"
 local shell = require "support.shell"
 local testing = require "zklock.testing"
 local zklock = require "zklock"
 
-local output_of = programs.output
+local output_of = shell.program
 
 local function raises(message, fn, ...)
   local ok, problem = pcall(fn, ...)

@@ -1,6 +1,5 @@
 -- Time that a spec owns: zklock.virtual beside the library; and its traces.
 local files = require "support.files"
-local programs = require "support.programs"
 local shell = require "support.shell"
 local support = require "support"
 local virtual = require "zklock.virtual"
@@ -19,7 +18,7 @@ describe("Virtual time", function()
   end)
 
   it("ends a program whose threads all wait for ever, and says so", function()
-    local output = programs.output(PROLOGUE .. [[
+    local output = shell.program(PROLOGUE .. [[
       session:close()
       virtual.poll({}, {})
     ]], true)
@@ -29,7 +28,7 @@ describe("Virtual time", function()
   end)
 
   it("ends a program at the limit that it was given", function()
-    local output = programs.output(PROLOGUE .. [[
+    local output = shell.program(PROLOGUE .. [[
       virtual.limit(100)
       virtual.sleep(99)
       print "not yet"

@@ -31,8 +31,6 @@ local function data(value)
   return buffer(value or "")
 end
 
-local function flag(value) return value and "\1" or "\0" end
-
 local function acl(list)
   local parts = { int(#(list or OPEN)) }
   for _, entry in ipairs(list or OPEN) do
@@ -48,48 +46,45 @@ local function strings(list)
   return table.concat(parts)
 end
 
-local function create(r)
-  return buffer(r.path) .. data(r.data) .. acl(r.acl) .. int(r.flags or 0)
-end
-local function path_and_watch(r) return buffer(r.path) .. flag(r.watch) end
-local function path_and_version(r)
-  return buffer(r.path) .. int(r.version or -1)
-end
-
-local encode = {
-  create = create, create2 = create, create_container = create,
-  create_ttl = function(r) return create(r) .. long(r.ttl) end,
-  delete = path_and_version, check = path_and_version,
-  exists = path_and_watch, get = path_and_watch, children = path_and_watch,
-  children2 = path_and_watch,
-  set = function(r)
-    return buffer(r.path) .. data(r.data) .. int(r.version or -1)
-  end,
-  get_acl = function(r) return buffer(r.path) end,
-  sync = function(r) return buffer(r.path) end,
-  set_acl = function(r)
-    return buffer(r.path) .. acl(r.acl) .. int(r.version or -1)
-  end,
-  remove_watches = function(r) return buffer(r.path) .. int(r.flags) end,
-  auth = function(r) return int(0) .. buffer(r.scheme) .. data(r.data) end,
-  set_watches = function(r)
-    return long(r.seen) .. strings(r.data_watches) .. strings(r.exist_watches)
-      .. strings(r.child_watches)
-  end,
+local write = {
+  path = buffer, scheme = buffer, data = data, acl = acl, ttl = long,
+  seen = long, data_watches = strings, exist_watches = strings,
+  child_watches = strings,
+  type = function() return int(0) end, -- of auth
+  flags = function(value) return int(value or 0) end,
+  version = function(value) return int(value or -1) end,
+  watch = function(value) return value and "\1" or "\0" end,
 }
-function encode.multi(r)
+
+-- The fields of requests, in order.
+local REQUESTS = {
+  create = "path data acl flags", create2 = "path data acl flags",
+  create_container = "path data acl flags",
+  create_ttl = "path data acl flags ttl",
+  delete = "path version", check = "path version", exists = "path watch",
+  get = "path watch", children = "path watch", children2 = "path watch",
+  set = "path data version", get_acl = "path", sync = "path",
+  set_acl = "path acl version", remove_watches = "path flags",
+  auth = "type scheme data",
+  set_watches = "seen data_watches exist_watches child_watches",
+}
+
+local function encode(r)
   local parts = {}
-  for _, part in ipairs(r.parts) do
-    parts[#parts + 1] = int(NUMBERS[part.op]) .. "\0" .. int(-1)
-      .. encode[part.op](part)
+  for name in (REQUESTS[r.op] or ""):gmatch "%S+" do
+    parts[#parts + 1] = write[name](r[name])
   end
-  return table.concat(parts) .. int(-1) .. "\1" .. int(-1)
+  for _, part in ipairs(r.parts or {}) do
+    parts[#parts + 1] = int(NUMBERS[part.op]) .. "\0" .. int(-1)
+      .. encode(part)
+  end
+  return table.concat(parts)
+    .. (r.op == "multi" and int(-1) .. "\1" .. int(-1) or "")
 end
 
 --- What travels in a frame.
 function messages.request(r)
-  local payload = encode[r.op]
-  return int(r.xid) .. int(NUMBERS[r.op]) .. (payload and payload(r) or "")
+  return int(r.xid) .. int(NUMBERS[r.op]) .. encode(r)
 end
 
 --- A connection begins with it: `options`: timeout (in milliseconds), session,
@@ -161,56 +156,41 @@ local function read_user(text, at)
   return entry, at
 end
 
-local function reads_path(reply, text, at)
-  reply.path, at = read_text(text, at)
-  return at
-end
-local function reads_stat(reply, text, at)
-  reply.stat, at = read_stat(text, at)
-  return at
-end
-local function reads_both(reply, text, at)
-  return reads_stat(reply, text, reads_path(reply, text, at))
-end
-local function reads_names(reply, text, at)
-  reply.names, at = read_list(text, at, read_text)
+local read = {
+  path = read_text, data = read_text, stat = read_stat,
+  names = function(text, at) return read_list(text, at, read_text) end,
+  acl = function(text, at) return read_list(text, at, read_entry) end,
+  users = function(text, at) return read_list(text, at, read_user) end,
+}
+
+-- The fields of replies, in order.
+local REPLIES = {
+  create = "path", create2 = "path stat", create_container = "path stat",
+  create_ttl = "path stat", exists = "stat", set = "stat", set_acl = "stat",
+  sync = "path", children = "names", children2 = "names stat",
+  get = "data stat", get_acl = "acl stat", who_am_i = "users",
+}
+
+local function decode(reply, text, at)
+  for name in (REPLIES[reply.op] or ""):gmatch "%S+" do
+    reply[name == "users" and "acl" or name], at = read[name](text, at)
+  end
   return at
 end
 
-local decode = {
-  create = reads_path, create2 = reads_both, create_container = reads_both,
-  create_ttl = reads_both, exists = reads_stat, set = reads_stat,
-  set_acl = reads_stat, sync = reads_path, children = reads_names,
-  get = function(reply, text, at)
-    reply.data, at = read_text(text, at)
-    return reads_stat(reply, text, at)
-  end,
-  get_acl = function(reply, text, at)
-    reply.acl, at = read_list(text, at, read_entry)
-    return reads_stat(reply, text, at)
-  end,
-  children2 = function(reply, text, at)
-    return reads_stat(reply, text, reads_names(reply, text, at))
-  end,
-  who_am_i = function(reply, text, at)
-    reply.acl, at = read_list(text, at, read_user)
-    return at
-  end,
-}
-function decode.multi(reply, text, at)
+local function decode_parts(reply, text, at)
   reply.parts = {}
   while text:byte(at + 4) == 0 do
     local part = { op = NAMES[read_int(text, at)] }
     at = at + 9
     if part.op then
       part.rc = 0
-      if decode[part.op] then at = decode[part.op](part, text, at) end
+      at = decode(part, text, at)
     else
       part.rc, at = read_int(text, at), at + 4
     end
     reply.parts[#reply.parts + 1] = part
   end
-  return at
 end
 
 local EVENTS = { "created", "deleted", "changed", "children" }
@@ -224,8 +204,9 @@ function messages.read(text, op_of)
   end
   local reply = { kind = "reply", xid = xid, op = op_of(xid),
     zxid = read_zxid(text, 5), rc = read_int(text, 13) }
-  if reply.rc == 0 and decode[reply.op] and #text > 16 then
-    decode[reply.op](reply, text, 17)
+  if reply.rc == 0 and #text > 16 then
+    local read_body = reply.op == "multi" and decode_parts or decode
+    read_body(reply, text, 17)
   end
   return reply
 end

@@ -1,5 +1,6 @@
 --- Runs the blocks of a page, in order: each language as CONTRIBUTING.md says.
 local checks = require "documents.checks"
+local directory = require "support.command".directory
 local lfs = require "lfs"
 local nginx = require "nginx.server"
 local quote = require "support.command".quote
@@ -226,10 +227,8 @@ end
 
 --- Runs all blocks of a file; an error names the block.  `name` is the page's.
 function Page.run_all(file, name)
-  local dir = os.tmpname()
-  os.remove(dir)
-  assert(lfs.mkdir(dir) and lfs.mkdir(dir .. "/.bin"))
-  support.closing(dir, function() os.execute("rm -rf " .. quote(dir)) end)
+  local dir = directory()
+  assert(lfs.mkdir(dir .. "/.bin"))
   lfs.link(root, dir .. "/zklock", true)
   write(dir .. "/.bin/zklock", ("#!/bin/sh\nexec %s %s \"$@\"\n"):format(
     support.lua, quote(root .. "/lua/zklock/cli/main.lua")), "755")

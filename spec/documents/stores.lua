@@ -2,6 +2,7 @@
 -- and the page's commands find it where a database of that kind always is.
 local lfs = require "lfs"
 local write = require "support.files".write
+local directory = require "support.command".directory
 local quote = require "support.command".quote
 local shell = require "support.shell"
 local support = require "support"
@@ -45,20 +46,14 @@ end
 function stores.postgresql(page)
   local bin = run "command -v psql" and postgres_programs()
   if not bin then return false end
-  local port, as = support.free_port(), ""
-  local dir = os.tmpname()
-  os.remove(dir)
-  must("mkdir -m 700 " .. quote(dir))
+  local port, as, dir = support.free_port(), "", directory()
   if run "test $(id -u) = 0" then
     must("chown postgres " .. quote(dir))
     as = "setpriv --reuid=postgres --regid=postgres --clear-groups "
   end
   local start = ("cd %s && %s%s/pg_ctl -w -D data -l log"):format(quote(dir),
     as, bin)
-  support.closing(dir, function()
-    run(start .. " -m immediate stop")
-    must("rm -rf " .. quote(dir))
-  end)
+  support.closing(dir, function() run(start .. " -m immediate stop") end)
   must(("cd %s && %s%s/initdb -D data -A trust -U postgres -N"):format(
     quote(dir), as, bin))
   must(("%s -o '-p %d -k %s -h 127.0.0.1 -F' start"):format(start, port, dir))

@@ -25,15 +25,13 @@ end
 
 local function create() return open(os.tmpname()) end
 
-function Tally:enter(mode, name)
-  self.file:write("+ ", mode, " ", name, "\n")
+local function note(self, ...)
+  self.file:write(table.concat({ ... }, " "), "\n")
   self.file:flush()
 end
 
-function Tally:leave(mode, name)
-  self.file:write("- ", mode, " ", name, "\n")
-  self.file:flush()
-end
+function Tally:enter(mode, name) note(self, "+", mode, name) end
+function Tally:leave(mode, name) note(self, "-", mode, name) end
 
 -- Have two been inside together?
 local function have_met(self, mode)

@@ -1,6 +1,7 @@
 -- A rolling upgrade: processes of an earlier zklock and of this one share
 -- each kind of lock, elections, barriers and `once`.
 local command = require "support.command"
+local each = require "support.each"
 local kinds = require "integration.family.kinds"
 local old = require "support.old"
 local read = require "support.files".read
@@ -17,7 +18,7 @@ local MORTAL_S = 6 -- the session timeout of processes that are killed
 local SHARED = {}
 
 local function share(name, locks, options)
-  local kind = { name = name, locks = locks, spot = "", rows = 2 }
+  local kind = { name, name = name, locks = locks, spot = "", rows = 2 }
   for key, value in pairs(options or {}) do kind[key] = value end
   kind.queue = kind.queue or kind.spot
   SHARED[#SHARED + 1] = kind
@@ -120,15 +121,6 @@ local function give_paths()
   end
 end
 
-local function each_kind(fn)
-  for _, kind in ipairs(SHARED) do
-    local ok, problem = pcall(fn, kind)
-    if not ok then
-      error(("%s: %s"):format(kind.name, tostring(problem)), 0)
-    end
-  end
-end
-
 -- The actor waits for the kind's lock, as its n-th contender.
 local function begin(actor, kind, n, data)
   local lock, mode = lock_of(kind, n, actor.version)
@@ -207,7 +199,7 @@ describe_upgrade("A process of the other version", function()
       start_process(first) }
     local probes = { start_process(second), start_process(first) }
     give_paths()
-    each_kind(function(kind)
+    each(SHARED, function(kind)
       begin(actors[1], kind, 1)
       await(actors[1], kind, "held")
       queue(actors[2], kind, 2)
@@ -245,7 +237,7 @@ describe_upgrade("A process of the other version", function()
       await(actors[3], kind, "held")
       leave(actors[3], kind)
       kinds.wait_for_nodes(kind.path, 0)
-    end)
+    end, true)
   end)
 end)
 

@@ -1,5 +1,6 @@
 -- A loss is known when the lock is given back.  An answer that a handler has
 -- sent before that cannot be taken back: so no page and no example has one.
+local output = require "support.shell".output
 local read = require "support.files".read
 
 local root = os.getenv "SPEC_ROOT" or "."
@@ -15,10 +16,9 @@ describe("What a handler answers", function()
   it("is sent when the lock was given back, in all pages and examples",
   function()
     local n = 0
-    local pipe = io.popen(("cd '%s' && ls *.md && find doc examples bench "
+    for path in output(("cd '%s' && ls *.md && find doc examples bench "
       .. "package lua/zklock/meta -name '*.md' -o -name '*.lua' "
-      .. "-o -name '*.conf'"):format(root))
-    for path in pipe:lines() do
+      .. "-o -name '*.conf'"):format(root)):gmatch "[^\n]+" do
       each_section(read(root .. "/" .. path), function(section)
         n = n + 1
         for _, name in ipairs { "say", "print", "exit", "redirect", "header" }
@@ -28,7 +28,6 @@ describe("What a handler answers", function()
         end
       end)
     end
-    pipe:close()
     assert.is_true(n > 50, n)
   end)
 end)

@@ -3,19 +3,18 @@
 package.path = "./doc/make/?.lua;" .. package.path
 local exists = require "lfs".attributes
 local links = require "links"
+local output = require "support.shell".output
 local read = require "support.files".find
 
 -- Of what git would commit: not what was built, or installed. What stands in
 -- doc/make becomes a part of a page.
 local function pages()
   local list = {}
-  local pipe = io.popen("git ls-files -co --exclude-standard '*.md'"
-    .. " 2>/dev/null || find . -name '*.md' -not -path './build/*'")
-  for name in pipe:lines() do
+  for name in output("git ls-files -co --exclude-standard '*.md' 2>/dev/null "
+    .. "|| find . -name '*.md' -not -path './build/*'"):gmatch "[^\n]+" do
     local path = name:gsub("^%./", "")
     if not path:find "^doc/make/" then list[#list + 1] = path end
   end
-  pipe:close()
   return list
 end
 

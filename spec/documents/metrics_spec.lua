@@ -10,7 +10,7 @@ local tally = require "zklock.tally"
 local root = os.getenv "SPEC_ROOT" or "."
 local page = read(root .. "/doc/metrics.md")
 local operations = read(root .. "/doc/operations.md")
-local families = expressions.families()
+local families = expressions.families
 
 -- The page.
 

@@ -94,7 +94,7 @@ describe("The examples #stock", function()
     local pipe = io.popen(("%s >%s 2>&1 & echo $!; wait $!; echo $?"):format(
       examples.command({ name = "mutex" }, support.hosts .. path), name))
     local pid = pipe:read()
-    local queue = support.wait_for_queue(path .. "/examples/mutex", 2)
+    support.wait_for_queue(path .. "/examples/mutex", 2)
     os.execute("kill -INT " .. pid)
     assert.are.equal("130", pipe:read())
     pipe:close()
@@ -104,7 +104,6 @@ describe("The examples #stock", function()
       return #assert(holder:contenders(path .. "/examples/mutex")) == 1
     end, 2, "the example's node to go")
     guard:release()
-    return queue
   end)
 end)
 

@@ -12,7 +12,8 @@
 -- no settings.  What is left when the test ends is killed.
 local files = require "support.files"
 local read, write = files.read, files.write
-local quote = require "support.shell".quote
+local shell = require "support.shell"
+local quote = shell.quote
 local support = require "support"
 
 local command = {}
@@ -62,9 +63,7 @@ end
 
 --- A directory, until the test ends.
 function command.directory()
-  local pipe = io.popen "mktemp -d"
-  local name = pipe:read "*l"
-  pipe:close()
+  local name = shell.output "mktemp -d":match "%S+"
   return support.closing(name, function()
     os.execute("rm -rf " .. quote(name))
   end)

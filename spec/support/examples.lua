@@ -1,6 +1,7 @@
 --- The examples as texts: what stands in the head of each, what it is to print,
 -- and whether something that was printed is that.
 local files = require "support.files"
+local shell = require "support.shell"
 local support = require "support"
 
 local examples = {}
@@ -10,9 +11,9 @@ local root = os.getenv "SPEC_ROOT" or "."
 --- The names of all that stands in examples/.
 function examples.entries()
   local names = {}
-  local pipe = io.popen(("ls '%s/examples'"):format(root))
-  for name in pipe:lines() do names[#names + 1] = name end
-  pipe:close()
+  for name in shell.output(("ls '%s/examples'"):format(root)):gmatch "%S+" do
+    names[#names + 1] = name
+  end
   return names
 end
 

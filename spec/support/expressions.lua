@@ -25,17 +25,10 @@ local function snapshot()
     locks = locks, holding = rows, waiting = rows }
 end
 
---- The families of two workers that do all that there is to tell of.
-function expressions.families()
-  local sources = {}
-  for worker = 1, 2 do
-    sources[worker] = { snapshot = snapshot(), labels = { session = "1",
-      worker = tostring(worker), hosts = "zk1:2181" } }
-  end
-  return prometheus.read(metrics.text(sources))
-end
-
-local families = expressions.families()
+--- The families of a worker that does all that there is to tell of.
+local families = prometheus.read(metrics.text { { snapshot = snapshot(),
+  labels = { session = "1", worker = "1", hosts = "zk1:2181" } } })
+expressions.families = families
 
 -- What Prometheus adds to each sample, and what it makes.
 local labels = { job = true, instance = true, alertname = true,

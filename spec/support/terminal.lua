@@ -6,6 +6,7 @@
 --     terminal:expect "%^C"          -- until the screen shows it
 local command = require "support.command"
 local lfs = require "lfs"
+local output = require "support.shell".output
 local support = require "support"
 
 local Terminal = {}
@@ -15,11 +16,8 @@ local numbers = 0
 
 -- Runs tmux with these arguments; what it says.
 local function tmux(self, format, ...)
-  local pipe = io.popen(("unset TMUX; exec tmux -L %s -f /dev/null %s 2>&1")
-    :format(self.name, format:format(...)))
-  local text = pipe:read "*a"
-  pipe:close()
-  return text
+  return output(("unset TMUX; exec tmux -L %s -f /dev/null %s 2>&1"):format(
+    self.name, format:format(...)))
 end
 
 --- With this many columns and rows; the shell is bash, as a user has it.  What

@@ -55,32 +55,28 @@ end)
 
 -- Locks.
 
-local function with(list, kind)
+-- Three processes of ours beside three of a peer's.
+local function contend(titles, list, kind)
   local others = {}
   for i = 1, 3 do others[i] = { list[i], kind } end
-  return others
-end
-
--- Three processes of ours beside these.
-local function contend(titles, others)
   contests.run(titles, { count = 3, rounds = 60, peers = others })
 end
 
 describe("Three processes of ours beside three of Curator's", function()
   it("share each of its locks", function()
-    contend({ "mutex", "local_turns", "parent" }, with(curator, "mutex"))
-    contend({ "semaphore" }, with(curator, "semaphore-mutex"))
-    contend({ "rwlock" }, with(curator, "rwlock")) -- ours downgrade
-    contend({ "permits" }, with(curator, "semaphore"))
+    contend({ "mutex", "local_turns", "parent" }, curator, "mutex")
+    contend({ "semaphore" }, curator, "semaphore-mutex")
+    contend({ "rwlock" }, curator, "rwlock") -- ours downgrade
+    contend({ "permits" }, curator, "semaphore")
   end)
 end)
 
 describe("Three processes of ours beside three of kazoo's", function()
   it("share its locks, in its layout, with a ReadLock that is mended; and one "
     .. "that is spelled as Curator's", function()
-    contend({ "kazoo" }, with(kazoo, "lock"))
-    contend({ "kazoo rwlock" }, with(kazoo, "rwlock"))
-    contend({ "mutex" }, with(kazoo, "curator-lock"))
+    contend({ "kazoo" }, kazoo, "lock")
+    contend({ "kazoo rwlock" }, kazoo, "rwlock")
+    contend({ "mutex" }, kazoo, "curator-lock")
   end)
 end)
 
@@ -357,14 +353,6 @@ local function start_member()
     expect = function(_, ...) child:expect(...) end }
 end
 
--- Two members of ours, and these.
-local function beside(...)
-  return { start_member(), start_member(), ... }
-end
-
--- What all members write to: they come, are in, go, are out.
-local function new_ledger() return support.closing(os.tmpname(), os.remove) end
-
 -- How many have come, and so on. Raises if one was in before `n` had come, or
 -- out before `n` had begun to go.
 local function count_in(ledger, n)
@@ -380,29 +368,14 @@ local function count_in(ledger, n)
   return count
 end
 
-local function begin_to_enter(member, n, ledger, name)
-  member:begin("enter", path, n, ledger, name, 60000)
-end
-
-local function begin_to_leave(member, ledger, name)
-  member:begin("leave", ledger, name, 60000)
-end
-
--- So many nodes of members are there.
-local function has_members(least, most)
-  local n = 0
-  for _, name in ipairs(support.zk():children(path) or {}) do
-    if name ~= "ready" then n = n + 1 end
-  end
-  return n >= least and n <= most
-end
-
 -- All go in: one by one, or together.
 local function enter_all(members, ledger, one_by_one)
   for i, member in ipairs(members) do
-    begin_to_enter(member, #members, ledger, "m" .. i)
+    member:begin("enter", path, #members, ledger, "m" .. i, 60000)
     if one_by_one and i < #members then
-      support.wait_until(function() return has_members(i, i) end, 20)
+      support.wait_until(function()
+        return #support.zk():children(path) == i
+      end, 20)
     end
   end
   for _, member in ipairs(members) do member:expect("in", 60) end
@@ -410,7 +383,7 @@ end
 
 local function leave_all(members, ledger, one_by_one)
   for i, member in ipairs(members) do
-    begin_to_leave(member, ledger, "m" .. i)
+    member:begin("leave", ledger, "m" .. i, 60000)
     if one_by_one then
       support.wait_until(function() return count_in(ledger, 0).go >= i end)
       support.sleep(0.01) -- in which it may leave, if it waits for nobody
@@ -425,10 +398,13 @@ describe("Our double barrier", function()
     for _, others in ipairs { { curator[1], curator[2] },
       { kazoo[1], kazoo[2] },
       { curator[1], kazoo[1], curator[2], kazoo[2] } } do
-      local members = beside((unpack or table.unpack)(others))
+      local members = { start_member(), start_member(),
+        (unpack or table.unpack)(others) }
       -- Rounds on one path; the first member is another one each time.
       for round = 1, 4 do
-        local ledger, n = new_ledger(), #members
+        -- All write to it: they come, are in, go, are out.
+        local ledger = support.closing(os.tmpname(), os.remove)
+        local n = #members
         table.insert(members, table.remove(members, 1))
         enter_all(members, ledger, round % 2 == 0)
         leave_all(members, ledger, round % 4 < 2)

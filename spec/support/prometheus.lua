@@ -4,7 +4,7 @@
 -- be.
 local plain = require "zklock.plain"
 
-local NAME, LABEL = "^[%a_:][%w_:]*", "^[%a_][%w_]*"
+local NAME = "^[%a_:][%w_:]*"
 
 local types = { counter = true, gauge = true, histogram = true }
 local suffixes = { histogram = { _bucket = true, _sum = true, _count = true } }
@@ -18,22 +18,14 @@ local function read_number(text)
   return number
 end
 
--- The value of a label, whose opening quote is at `i`, and where it ends.
-local function read_value(line, i)
-  local parts = {}
-  i = i + 1
-  while line:sub(i, i) ~= '"' do
-    local one = line:sub(i, i)
-    if one == "" then error("a value without an end", 0) end
-    if one == "\\" then
-      i = i + 1
-      one = ({ ["\\"] = "\\", ['"'] = '"', n = "\n" })[line:sub(i, i)]
-        or error("an unknown escape", 0)
-    end
-    parts[#parts + 1] = one
-    i = i + 1
-  end
-  return table.concat(parts), i + 1
+-- Escapes in values, while the line is read: no line has these bytes.
+local ESCAPES = { ["\\"] = "\1", ['"'] = "\2", n = "\3" }
+local MEANT = { ["\1"] = "\\", ["\2"] = '"', ["\3"] = "\n" }
+
+local function escape(line)
+  return (line:gsub("\\(.)", function(c)
+    return ESCAPES[c] or error("an unknown escape", 0)
+  end))
 end
 
 local function read_labels(line, i)
@@ -41,14 +33,12 @@ local function read_labels(line, i)
   if line:sub(i, i) ~= "{" then return labels, i end
   i = i + 1
   repeat
-    local name = line:match(LABEL, i) or error("a label without a name", 0)
-    i = i + #name
-    if line:sub(i, i + 1) ~= '="' then error("a label without a value", 0) end
+    local name, value, mark, after =
+      line:match('^([%a_][%w_]*)="([^"]*)"([,}])()', i)
+    if not name then error("labels that are none", 0) end
     if labels[name] then error("a label twice: " .. name, 0) end
-    labels[name], i = read_value(line, i + 1)
-    local mark = line:sub(i, i)
-    i = i + 1
-    if mark ~= "," and mark ~= "}" then error("labels without an end", 0) end
+    labels[name] = value:gsub("[\1-\3]", MEANT)
+    i = after
   until mark == "}"
   return labels, i
 end
@@ -92,6 +82,7 @@ function Reader:sample(line)
       or not (fits and fits[suffix] or not fits and suffix == "") then
     error("a sample among those of " .. family.name, 0)
   end
+  line = escape(line)
   local labels, i = read_labels(line, #name + 1)
   local text = line:match("^ (%S+)$", i) or error("no value", 0)
   local key = key_of(name, labels)

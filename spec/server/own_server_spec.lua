@@ -3,7 +3,6 @@
 local command = require "support.command"
 local output = require "support.shell".output
 local socket = require "socket"
-local start_server = require "support.server".start
 local support = require "support"
 
 local root = os.getenv "SPEC_ROOT" or "."
@@ -57,18 +56,6 @@ describe("A server to try zklock with", function()
     local port = listen "127.0.0.1"
     assert.equal(("zookeeper: Port %d is taken: stop what listens there, or "
       .. "name another port."):format(port), start(port))
-  end)
-
-  -- (A spec that tries a port has it for that moment.)
-  it("has a port that no spec tries", function()
-    local first = support.free_port()
-    local range = ("ZKLOCK_PORTS=%d-%d"):format(first, first + 2)
-    local servers = support.closing(start_server(1, "", range))
-    local port = tonumber(servers.hosts:match ":(%d+)")
-    assert.is_true(port == first or port == first + 1, port)
-    assert.equal(tostring(first + 2), output(("cd '%s' && %s %s -e '%s'")
-      :format(root, range, os.getenv "SPEC_LUA",
-        'io.write(require "support".free_port())')))
   end)
 
   it("is on 2181 by itself, and on PORT= if that is said", function()

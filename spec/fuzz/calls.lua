@@ -5,13 +5,16 @@
 --
 --     lua calls.lua SEED CALLS
 --
+-- What the public API has, and of which types its arguments are, is read from
+-- lua/zklock/meta; the core's is in a table here.  Most arguments are of their
+-- type.
+--
 -- In virtual time: the seed says what is called, in which order, and what the
 -- servers and the collector do meanwhile.
+local reference = require "support.reference"
 local virtual = require "zklock.virtual"
 local core = require "zklock.core"
-local options = require "zklock.options"
 local sessions = require "zklock.session"
-local settings = require "zklock.settings"
 local zklock = require "zklock"
 
 local seed, most_calls = tonumber(arg[1]), tonumber(arg[2])
@@ -49,8 +52,9 @@ local mode = ({ "public", "core", "mixed" })[seed % 3 + 1]
 
 -- The objects.
 
-local pools = { session = {}, lock = {}, guard = {}, ticket = {}, handle = {},
-  share = {}, awaiting = {}, recipe = {} }
+local pools = { session = {}, lock = {}, guard = {}, ticket = {},
+  election = {}, barrier = {}, double_barrier = {}, handle = {}, share = {},
+  awaiting = {} }
 
 local function pick(list) return list[random(#list)] end
 
@@ -78,14 +82,21 @@ local numbers = { 0, -0.0, 1, -1, 2, 3, 0.5, 0.001, 1e-300, -1e300, 1e300, 1e9,
   2 ^ 31, 2 ^ 31 - 1, -2 ^ 31, 2 ^ 32, 2 ^ 53, 2 ^ 63, -2 ^ 63, math.huge,
   -math.huge, 0 / 0, 1000000, 1000001 }
 
-local keys = { "timeout", "data", "max_hold", "owner", "wait", "reentrant",
-  "fair", "local_turns", "layout", "poll_interval", "scheme",
-  "credential", "id", "perms", "permissions", "kind", "permits", "writer",
-  "lose_on_suspend", "guard", "per", "backoff", "on_error",
-  "fn", "finish", "hosts", "session_timeout", "auth", "acl",
-  "log", "loop", "tls", "connect_timeout", "on_event", "node", "token",
-  "session", "new", "wake", "min_session_timeout", "tick_time", "ca", 1, 2,
-  3, "x" }
+-- (The seed decides, not the order of a table.)
+local function sorted(t)
+  local names = {}
+  for name in pairs(t) do names[#names + 1] = name end
+  table.sort(names)
+  return names
+end
+
+-- All fields of all options.
+local all = reference.read()
+local keys = { 1, 2, 3, "x" }
+for _, class in ipairs(sorted(all.classes)) do
+  for name in pairs(reference.fields(all, class)) do keys[#keys + 1] = name end
+end
+table.sort(keys, function(a, b) return tostring(a) < tostring(b) end)
 
 local metamethods = { "__gc", "__index", "__newindex", "__close", "__tostring",
   "__metatable", "__call", "__eq", "__len", "__name", "__mode" }
@@ -115,12 +126,9 @@ local function callback()
   return function(...)
     if kind == 1 then error(SENTINEL, 0) end
     if kind > 2 then inside() end
-    for i = 1, math.min(select("#", ...), 1) do
-      local thing = select(i, ...)
-      if type(thing) == "table" and rawget(thing, "node") and is_guard(thing)
-      then
-        keep("guard", thing)
-      end
+    local thing = ...
+    if type(thing) == "table" and rawget(thing, "node") and is_guard(thing) then
+      keep("guard", thing)
     end
     return ...
   end
@@ -185,33 +193,6 @@ local function short()
   return given
 end
 
--- What acquire and its like are given.
-local function patience()
-  if random(3) > 1 then return short() end
-  local t = table_of(2)
-  rawset(t, "timeout", short())
-  if type(rawget(t, "max_hold")) == "number" then rawset(t, "max_hold", 0.3) end
-  return t
-end
-
--- (The seed decides, not the order of a table.)
-local function sorted(t)
-  local names = {}
-  for name in pairs(t) do names[#names + 1] = name end
-  table.sort(names)
-  return names
-end
-
--- A table most of whose fields are right.
-local function good(fields)
-  local t = {}
-  for _, key in ipairs(sorted(fields)) do
-    if random(3) == 1 then t[key] = pick(fields[key]) end
-  end
-  if random(12) == 1 then t[pick(keys)] = value(1) end
-  return t
-end
-
 -- Calls: what is called, and what became of it.
 
 local calls, raised, last = 0, 0, "nothing"
@@ -274,19 +255,6 @@ local function call_method(strict, object, name, ...)
   return call(strict, name, fn, self, ...)
 end
 
--- The public API.
-
-local function lock_options()
-  local t = good {
-    max_hold = { 0.05, 0.2 }, reentrant = { true, false },
-    data = { "", "data", "\0\n\255" }, lose_on_suspend = { true, false },
-    fair = { true, false }, wait = { "predecessor", "parent", "poll" },
-    local_turns = { 0, 1, 5 }, layout = { "curator", "kazoo" },
-  }
-  if type(t.max_hold) ~= "string" then rawset(t, "max_hold", 0.2) end
-  return random(10) == 1 and value(2) or t
-end
-
 -- Tasks, which the adapter suspends, and nobody need resume.
 
 local tasks, is_task = {}, setmetatable({}, { __mode = "k" })
@@ -328,146 +296,147 @@ local function end_task()
   end
 end
 
--- (A lock without max_hold may be held for ever: nobody waits for ever.)
+-- The public API: arguments of the types that lua/zklock/meta documents.
+
+local pool_of = { Session = "session", Lock = "lock", RWLock = "lock",
+  Multi = "lock", Guard = "guard", AnyGuard = "guard", MultiGuard = "guard",
+  Ticket = "ticket", Election = "election", Barrier = "barrier",
+  DoubleBarrier = "double_barrier" }
+
+local function pool_of_type(name)
+  return pool_of[name:match "^zklock%.(%a+)%??$" or ""]
+end
+
 local function path()
   if random(8) == 1 then return value(1) end
   return "/fuzz/" .. pick { "a", "b", "c" } .. seed % 50
 end
 
--- (What has one already is not kept.)
-local function keep_if(kind, method, object)
-  if type(object) ~= "table" then return end
-  if object[method] then keep(kind, object) end
-end
-
--- What is done to some object of a kind, or, where there is none, to make one;
--- with `ends`, when the Lua state closes, too.
-local function on(kind, make, fn, ends)
-  return function()
-    if closing and not ends then return end
-    local object = (type(kind) == "function" and kind or any)(kind)
-    if object then return fn(object) end
-    return make()
-  end
-end
-
-local public = {}
-
-function public.connect()
-  if closing then return end
-  local given = good {
-    session_timeout = { 4, 5 }, connect_timeout = { 0.05 },
-    loop = { "poll", adapter }, log = { callback() }, on_event = { callback() },
-    auth = { { scheme = "digest", credential = "u:p" } },
-    acl = { "open" },
-  }
-  given.connect_timeout = 0.05 + random(0, 1)
-  if given.loop == nil then given.loop = "poll" end
-  local to = random(4) > 1 and hosts or pick(strings)
-  if to ~= hosts then given.connect_timeout = 0.05 end
-  local session = call(true, "connect", zklock.connect,
-    random(10) == 1 and value(1) or to,
-    random(10) == 1 and value(2) or given,
-    random(10) == 1 and value(0) or nil)
-  keep_if("session", "mutex", session)
-end
-
-function public.open()
-  if closing then return end
-  local session = call(true, "open", sessions.open,
-    pick { hosts, hosts, hosts, SILENT, "127.0.0.1:1" },
-    { loop = random(2) == 1 and "poll" or adapter, connect_timeout = 0.05,
-      session_timeout = 4, log = pick { callback(), nil } })
-  keep_if("session", "mutex", session)
-end
-
-public.make = on("session", public.connect, function(session)
-  local name = pick { "mutex", "semaphore", "rwlock", "multi", "mutex" }
-  local arguments
-  if name == "semaphore" then
-    arguments = { path(), random(8) == 1 and value(1) or 2, lock_options() }
-  elseif name == "multi" then
-    local one = any "lock"
-    session = one and one._session or session
-    local parts = { one }
-    for _, lock in ipairs(pools.lock) do
-      if lock._session == session or random(20) == 1 then
-        parts[#parts + 1] = lock
-      end
-    end
-    arguments = { random(6) == 1 and value(2) or parts }
-  else
-    arguments = { path(), lock_options() }
-  end
-  local lock = call_method(true, session, name, unpack(arguments, 1, 3))
-  if type(lock) == "table" and lock.read then
-    keep("lock", lock.read)
-    lock = lock.write
-  end
-  keep_if("lock", "acquire", lock)
-end)
-
-public.acquire = on("lock", public.make, function(lock)
-  local name = pick { "acquire", "try_acquire", "acquire", "with_lock",
-    "acquire_async" }
-  local given = { patience() }
-  if name == "try_acquire" and random(3) > 1 then
-    given = {}
-  elseif name == "with_lock" then
-    given = { patience(), random(8) == 1 and value(1) or callback() }
-  elseif name == "acquire_async" then
-    given[2] = random(8) == 1 and value(1) or callback()
-  end
-  local result = call_method(true, lock, name, unpack(given, 1, 2))
-  if name == "acquire_async" then
-    keep_if("ticket", "cancel", result)
-  else
-    keep_if("guard", "release", result)
-  end
-end)
-
-public.lock = on("lock", public.make, function(lock)
-  call_method(true, lock, pick { "release", "holders", "cancel" },
-    random(3) == 1 and value(1) or nil)
-end, true)
-
--- What is built on locks.
-
-local recipe_options = {
-  data = { "", "data" }, layout = { "curator", "latch", "kazoo" },
-  lose_on_suspend = { true, false }, share_path = { true, false },
-}
-
--- (What has no max_hold may be held for ever.)
-local function options_of_recipe()
-  if random(10) == 1 then return value(2) end
-  local given = good(recipe_options)
-  rawset(given, "max_hold", 0.2)
-  return given
-end
-
-local makers = {
-  election = function() return path(), options_of_recipe() end,
-  barrier = path,
-  double_barrier = function()
-    local given = options_of_recipe()
-    if type(given) == "table" then rawset(given, "layout", nil) end
-    return path(), random(8) == 1 and value(1) or random(2), given
+local texts = {
+  path = path,
+  escaped = function() return zklock.escape(pick(strings)) end,
+  hosts = function() return random(4) > 1 and hosts or pick(strings) end,
+  data = function() return pick { "", "data", "\0\n\255" } end,
+  node = function()
+    return pick { "holder", "x-lock-0000000001", "locks/x-lock-0000000001" }
   end,
 }
 
-public.make_recipe = on("session", public.connect, function(session)
-  local name = pick { "election", "barrier", "double_barrier" }
-  local object = call_method(true, session, name, makers[name]())
-  if type(object) ~= "table" or not object.cancel then return end
-  keep("recipe", { name = name, object = object })
-end)
+local simple = {
+  string = function(name)
+    return texts[name] and texts[name]() or pick(strings)
+  end,
+  boolean = function() return random(2) == 1 end,
+  integer = function() return random(0, 3) end,
+  ["zklock.Seconds"] = short,
+}
 
--- Nobody waits for ever: somebody stops it.
-local function run_once(election)
+local table_of_class
+
+local function of_type(types, name)
+  if random(20) == 1 then return value(1) end
+  if types:find "^fun" then return callback() end
+  local choices = {}
+  for one in types:gmatch "[^|]+" do choices[#choices + 1] = one end
+  local one = pick(choices)
+  local word, item = one:match '^"(.*)"$', one:match "^(.*)%[%]$"
+  if word then return word end
+  if item then return { of_type(item), of_type(item) } end
+  if simple[one] then return simple[one](name) end
+  if pool_of_type(one) then return any(pool_of_type(one)) end
+  if all.aliases[one] then return pick(all.aliases[one].choices).value end
+  if all.classes[one] then return table_of_class(one) end
+  return value(1)
+end
+
+-- Nobody waits for ever, and nothing is held for ever, mostly.
+local bounds = {
+  timeout = short,
+  max_hold = function() return 0.2 end,
+  connect_timeout = function() return 0.05 + random(0, 1) end,
+  session_timeout = function() return random(4, 5) end,
+  loop = function() return pick { "poll", adapter } end,
+}
+
+function table_of_class(class)
+  local t, fields = {}, reference.fields(all, class)
+  for _, name in ipairs(sorted(fields)) do
+    local field = fields[name]
+    if bounds[name] then
+      t[name] = bounds[name]()
+    elseif not field.optional or random(5) == 1 then
+      t[name] = of_type(field.type, name)
+    end
+  end
+  if random(12) == 1 then t[pick(keys)] = value(1) end
+  return t
+end
+
+-- What acquire and its like are given.
+local function patience(class, may_be_seconds)
+  if may_be_seconds and random(3) > 1 then return short() end
+  local t = random(4) == 1 and table_of(2) or table_of_class(class)
+  rawset(t, "timeout", short())
+  if type(rawget(t, "max_hold")) == "number" then rawset(t, "max_hold", 0.3) end
+  return t
+end
+
+-- Parts of one session, mostly.
+local function parts_for(session)
+  local parts = {}
+  for _, lock in ipairs(pools.lock) do
+    local is_of_it = lock._session == session
+    if random(is_of_it and 2 or 40) == 1 then
+      parts[#parts + 1] = lock
+    end
+  end
+  return parts
+end
+
+local function is_patient(types)
+  local class = types:match "zklock%.%a+Options"
+  return class and reference.fields(all, class).timeout and class
+end
+
+local function argument(param, object)
+  if is_patient(param.type) then
+    return patience(is_patient(param.type), param.type:find "^zklock.Seconds")
+  elseif random(8) == 1 then
+    return random(2) == 1 and value(2) or table_of(3)
+  elseif param.optional and random(3) == 1 then
+    return nil
+  elseif param.name == "locks" then
+    return parts_for(object)
+  end
+  return of_type(param.type, param.name)
+end
+
+-- Of each kind of objects its functions, and those that make one.  (A signal
+-- would change what becomes of this process.)
+local functions, makers = { zklock = {} }, {}
+for kind in pairs(pools) do functions[kind], makers[kind] = {}, {} end
+
+local function add_function(entry)
+  local kind = pool_of_type(entry.class)
+    or entry.class == "zklock.Module" and "zklock"
+  local result = entry.results[1]
+  local made = result and result.text ~= "itself" and pool_of_type(result.type)
+  if not kind or entry.name == "release_on_signal" then return end
+  entry.kind, entry.made, entry.begins = kind, made, made or entry.name == "run"
+  for _, param in ipairs(entry.params) do
+    entry.begins = entry.begins or is_patient(param.type)
+  end
+  table.insert(functions[kind], entry)
+  if made then table.insert(makers[made], entry) end
+end
+
+for _, entry in ipairs(reference.functions(all)) do add_function(entry) end
+
+-- Nobody waits for ever: the function stops it.
+local function arguments_of_run(election)
   call(true, "campaign_async", election.campaign_async, election, 0.02,
     function() election:stop() end)
-  return function(guard)
+  return { max_hold = 0.2, backoff = 0.01 }, function(guard)
     keep("guard", guard)
     election:stop()
     if random(4) == 1 then error(SENTINEL, 0) end
@@ -475,148 +444,76 @@ local function run_once(election)
   end
 end
 
-local waiting = { campaign = true, run = true, wait = true, enter = true,
-  leave = true }
-local patient = { campaign = true, wait = true, enter = true }
-local asynchronous = { campaign_async = true, wait_async = true,
-  enter_async = true, leave_async = true }
-
-local arguments_of = {
-  run = function(object)
-    return { max_hold = 0.2, backoff = 0.01 }, run_once(object)
-  end,
-  observe = callback,
-  leave = function() return { timeout = 0.02, guard = any "guard" } end,
-}
-
-local recipe_methods = {
-  election = { "campaign", "campaign_async", "cancel", "run", "stop",
-    "is_stopping", "resign", "leader", "observe", "campaign" },
-  barrier = { "set", "lift", "is_set", "wait", "wait_async", "cancel" },
-  double_barrier = { "enter", "enter_async", "leave", "leave_async", "cancel" },
-}
-
-local function arguments_for(object, name)
-  if arguments_of[name] then return arguments_of[name](object) end
-  if patient[name] then return patience() end
-  if asynchronous[name] then
-    return patience(), random(8) == 1 and value(1) or callback()
-  end
-  return random(6) == 1 and value(1) or nil
+local function arguments_of(entry, object)
+  local given = {}
+  if entry.name == "run" then return arguments_of_run(object) end
+  for i, param in ipairs(entry.params) do given[i] = argument(param, object) end
+  if random(12) == 1 and not entry.begins then given = values(3) end
+  return unpack(given, 1, 3)
 end
 
-public.recipe = on("recipe", public.make_recipe, function(recipe)
-  local object, name = recipe.object, pick(recipe_methods[recipe.name])
-  -- (What is made while the state closes is never collected.)
-  if closing and (waiting[name] or asynchronous[name]) then return end
-  if name == "run" and object._session:state() == "closed" then return end
-  local result = call_method(true, object, name, arguments_for(object, name))
-  keep_if("ticket", "cancel", result)
-  keep_if("guard", "release", result)
-end, true)
+-- (A multi is made of locks of one session.)
+local function object_for(entry)
+  if entry.kind == "zklock" then return zklock end
+  local lock = entry.name == "multi" and any "lock"
+  return lock and lock._session or any(entry.kind)
+end
 
-local guard_methods = { "release", "is_held", "lease", "verify", "token",
-  "token_number", "tokens", "state", "reason", "on_lost", "on_revoke", "turn",
-  "release" }
-
-public.guard = on("guard", public.acquire, function(guard)
-  local name = pick(guard_methods)
+-- (What is made while the state closes is never collected.)
+local function call_public(entry)
+  if closing and (entry.begins or entry.name == "close") then return end
+  local object = object_for(entry)
+  if not object then
+    return not closing and call_public(pick(makers[entry.kind]))
+  elseif entry.name == "run" and object._session:state() == "closed" then
+    return
+  end
   -- (A multi's guard has one method in place of some.)
-  if not guard[name] then name = "release" end
-  local argument
-  if random(6) == 1 then
-    argument = value(1)
-  elseif name == "on_lost" or name == "on_revoke" then
-    argument = callback()
-  elseif name == "release" and random(4) == 1 then
-    argument = { wait = true }
+  local name = object[entry.name] and entry.name or "release"
+  local made
+  if object == zklock then
+    made = call(true, name, zklock[name], arguments_of(entry))
+  else
+    made = call_method(true, object, name, arguments_of(entry, object))
   end
-  call_method(true, guard, name, argument)
-end, true)
-
-public.ticket = on("ticket", public.acquire, function(ticket)
-  call_method(true, ticket, "cancel", random(10) == 1 and value(0) or nil)
-end, true)
-
--- Options alone, without an object that they are of: many in little time.
-
-local kinds = { mutex = { "mutex" }, rwlock = { "read", "write" },
-  semaphore = { "permit" } }
-
-local readers = {
-  function()
-    settings.read(random(3) == 1 and value(1) or pick(strings), table_of(3))
-  end,
-  function()
-    local family = pick { "mutex", "rwlock", "semaphore" }
-    options.read_lock(table_of(2), family, pick(kinds[family]), 1, "")
-  end,
-}
-
-function public.options()
-  for _ = 1, 50 do
-    local ok, problem = pcall(pick(readers))
-    if not ok and not is_sentence(problem) then
-      fail("raised " .. tostring(problem))
-    end
-  end
+  if not entry.made or type(made) ~= "table" then return end
+  if name == "rwlock" then keep("lock", made.read) end
+  keep(entry.made, made.write or made)
 end
 
--- What a session is asked of a path, and what else that takes.
-local asks = { contenders = true, revoke = true, children = true,
-  stat = { true, false }, touch = { "", "data" },
-  evict = { "holder", "x-lock-0000000001", "locks/x-lock-0000000001", "x" } }
-
--- A list of requests for the core, of which some are none.
-local function requests()
-  local list, at = {}, "/fuzz/core/a" .. seed % 50
-  for i = 1, random(0, 4) do
-    list[i] = random(8) == 1 and value(1) or { pick { "sync", "exists", "list",
-      "get", "set", "create", "delete", "delete-both", "mkdir", "create-once",
-      "delete-once", "x" }, pick { at, at .. "/x-lock-0000000001",
-      at .. "/b/c", "/", value(0) }, pick { "", "data", value(0) },
-      pick { -1, 0, 5, 2 ^ 40, value(0) }, pick { at, value(0) } }
-  end
+-- What is called next, each kind as often as its word is there.
+local function words(text)
+  local list = {}
+  for word in text:gmatch "%S+" do list[#list + 1] = word end
   return list
 end
 
-public.session = on("session", public.connect, function(session)
-  local name = pick { "state", "id", "timeout", "stats", "fd", "step", "step",
-    "on", "contenders", "revoke", "stat", "children", "touch", "evict",
-    "with_lock", "once", "step", "metrics", "on_trace" }
-  if closing and (name == "with_lock" or name == "once") then return end
-  local given = {}
-  if name == "on" then
-    given = { pick { "connected", "closed", "x" }, callback() }
-  elseif name == "on_trace" and random(3) > 1 then
-    given = { callback() }
-  elseif asks[name] then
-    given = { path(), asks[name] ~= true and pick(asks[name]) or nil }
-  elseif name == "with_lock" then
-    given = { path(), patience(), callback() }
-  elseif name == "once" then
-    given = { path(), nil, callback() }
-  end
-  if random(8) == 1 then given = values(random(0, 3)) end
-  -- (Its own options, without a max_hold, and its patience may be a junk nil.)
-  if name == "with_lock" then
-    given[2] = { timeout = 0.02, max_hold = 0.2 }
-  elseif name == "once" then
-    given[2] = { timeout = 0.02, per = pick { 0, 0.01, 3600, math.huge, "x" } }
-  end
-  call_method(true, session, name, unpack(given, 1, 3))
-end, true)
+local kinds = words [[zklock session session session session session lock lock
+  lock lock guard guard guard guard ticket election barrier double_barrier]]
+local public = {}
+for i, kind in ipairs(kinds) do
+  public[i] = function() call_public(pick(functions[kind])) end
+end
 
-public.close = on("session", public.connect, function(session)
-  if random(6) == 1 then call_method(true, session, "close") end
-end, true)
+-- As for nginx: it does not wait for a server.
+public[#public + 1] = function()
+  if closing then return end
+  local session = call(true, "open", sessions.open,
+    pick { hosts, hosts, hosts, SILENT, "127.0.0.1:1" },
+    { loop = bounds.loop(), connect_timeout = 0.05, session_timeout = 4,
+      log = pick { callback(), nil } })
+  if type(session) == "table" then keep("session", session) end
+end
 
-function public.text()
+-- Time passes.
+public[#public + 1] = function()
+  local session = any "session"
+  if session then call_method(true, session, "step") end
+end
+
+public[#public + 1] = function()
   local object = any(pick { "session", "lock", "guard" })
   if object then call(true, "tostring", tostring, object) end
-  local escaped = call(true, "escape", zklock.escape, value(random(0, 1)))
-  call(true, "unescape", zklock.unescape,
-    random(2) == 1 and escaped or value(0))
 end
 
 -- Metamethods and fields of their own, and what others make of them.
@@ -641,218 +538,184 @@ local function call_metamethod()
   call(false, "call", object, value(1))
 end
 
--- The core.
+-- The core: methods, some of them more often, and what they are given, mostly.
 
-local function handle_options()
-  local t = {
-    hosts = pick { hosts, hosts, SILENT, "127.0.0.1:1", hosts .. "/fuzz" },
-    session_timeout = 4, log = random(2) == 1,
-  }
-  if random(8) == 1 then t[pick(keys)] = value(2) end
-  return t
-end
+local methods = {
+  handle = words [[acquire acquire acquire acquire acquire acquire await await
+    depart fd next next noted noted wait state id timeout error stats lease
+    verify ask ask nudge open_socket accept_socket request requests stand close
+    leave]],
+  share = words [[again release cancel is_held lease state token token_number
+    node watch turn reason find_loss take waited held has_ended is_behind
+    is_overdue mark root]],
+  awaiting = words "cancel release",
+}
 
-local function way()
-  local t = good {
-    kind = { "mutex", "read", "write", "permit", "unfair", "member" },
-    layout = { "curator", "kazoo", "latch" },
-    wait = { "predecessor", "parent", "poll" },
-    permits = { 1, 2 }, local_turns = { 0, 1 }, poll_interval = { 0.01 },
-    lose_on_suspend = { 0, 1 }, shares_path = { 0, 1 },
-  }
-  if random(10) == 1 then t.writer = any "share" end
-  if random(2) == 1 then
-    local read, prepared = pcall(core.lock_options, t)
-    if read then return prepared end
+-- Without those that are listed: what could not end, or be collected.
+local function without(text, list)
+  local left = {}
+  for _, name in ipairs(list) do
+    if not text:find(name, 1, true) then left[#left + 1] = name end
   end
-  return t
+  return left
 end
 
-local of_core = {}
-
-function of_core.open()
-  if closing then return end
-  local handle = call(false, "core.open", core.open,
-    random(10) == 1 and value(2) or handle_options(),
-    pick { nil, core.session(), any "handle" or core.session() })
-  if type(handle) == "userdata" then keep("handle", handle) end
+local function one_of(text)
+  local list = words(text)
+  return function() return pick(list) end
 end
 
--- A session of the core.  What is to meet has to be of one: half of it is.
-local function one_handle()
-  local first = pools.handle[1]
-  return random(2) == 1 and first or any "handle"
-end
+local function a_share() return any "share" end
+local function seconds() return pick { 0.02, 0.05, 1 } end
+local function is_patient_or_not() return random(3) > 1 end
+local function some_number() return pick { -1, 0, 1, 5, 100, 2 ^ 40 } end
 
--- A directory that many contend in.
 local function directory()
   return "/fuzz/core/" .. pick { "a", "b" } .. seed % 50
+end
+
+-- (A lock may be inside another one: a semaphore's gates are.)
+local function path_of_lock()
+  return directory() .. (random(8) == 1 and pick { "/locks", "/leases" } or "")
 end
 
 -- The path of a node that is there, mostly, or was; what the share of a hold
 -- says is that of its own.
 local function path_of_node()
-  local share = random(2) == 1 and any "share"
+  local share = any "share"
   local known, node = pcall(function() return share:node() end)
-  return known and node
-    or directory() .. pick { "/holder", "/ready", "/locks", "/leases" }
+  if known and node and random(2) == 1 then return node end
+  return directory() .. pick { "", "/holder", "/ready", "/locks", "/leases" }
 end
 
--- (A lock may be inside another one: a semaphore's gates are.)
-local function path_of_lock()
-  return directory()
-    .. (random(8) == 1 and pick { "/locks", "/leases" } or "")
+local function lock_options()
+  local t = { kind = pick(words "mutex read write permit unfair member"),
+    layout = pick(words "curator kazoo latch"), permits = random(0, 2),
+    wait = pick(words "predecessor predecessor parent poll"),
+    local_turns = random(0, 1), lose_on_suspend = random(0, 1),
+    shares_path = random(0, 1), writer = random(9) == 1 and any "share" or nil }
+  for _ = 1, 3 do t[pick(sorted(t))] = nil end
+  if random(12) == 1 then t[pick(keys)] = value(1) end
+  local read, prepared = pcall(core.lock_options, t)
+  return read and random(2) == 1 and prepared or t
 end
 
-of_core.acquire = on(one_handle, of_core.open, function(handle)
-  local share = call(false, "core.acquire", handle.acquire, handle,
-    random(12) == 1 and value(1) or path_of_lock(),
-    random(6) == 1 and value(0) or 0.05, random(3) > 1,
-    random(10) == 1 and value(0) or "data",
-    random(6) == 1 and value(0) or 0.3, random(10) == 1 and value(2) or way(),
-    random(8) == 1 and value(0) or nil)
-  if type(share) == "userdata" then keep("share", share) end
-end)
+-- A list of requests, of which some are none.
+local function requests()
+  local list, at = {}, "/fuzz/core/a" .. seed % 50
+  for i = 1, random(0, 4) do
+    list[i] = random(8) == 1 and value(1) or { pick(words [[sync exists list get
+      set create delete delete-both mkdir create-once delete-once x]]),
+      pick { at, at .. "/x-lock-0000000001", at .. "/b/c", "/", value(0) },
+      pick { "", "data", value(0) }, pick { some_number(), value(0) },
+      pick { at, value(0) } }
+  end
+  return list
+end
 
-local words = { "gone", "there", "crowd" }
+local function a_hold()
+  local share = core.hold()
+  keep("share", share)
+  return share
+end
 
--- Mostly what is right.
-local function rather(right) return random(10) == 1 and value(1) or right end
+local function an_awaiting()
+  return pick { any "awaiting" or value(0), core.awaiting(), nil }
+end
 
-local awaits = {
-  await = function(into)
-    local word = pick(words)
-    local place = random(3) == 1 and directory() or path_of_node()
-    return rather(word), rather(place), rather(pick { 0.02, 1 }), random(3) > 1,
-      rather(random(0, 2)), into
-  end,
-  depart = function(into)
-    return rather(any "share"), rather(pick { 0.02, 1 }), random(3) > 1, into
-  end,
+local arguments = {
+  acquire = { path_of_lock, seconds, is_patient_or_not, one_of "data",
+    seconds, lock_options },
+  await = { one_of "gone there crowd", path_of_node, seconds,
+    is_patient_or_not, some_number, an_awaiting },
+  depart = { a_share, seconds, is_patient_or_not, an_awaiting },
+  verify = { a_share }, wait = { short }, stand = { a_hold, short },
+  ask = { requests, some_number, some_number },
 }
 
-of_core.await = on(one_handle, of_core.open, function(handle)
-  local into = pick { any "awaiting" or value(0), core.awaiting(), nil }
-  local name = pick { "await", "await", "depart" }
-  local awaiting = call(false, "core." .. name, handle[name], handle,
-    awaits[name](into))
-  if type(awaiting) == "userdata" then keep("awaiting", awaiting) end
-end)
+local made = { acquire = "share", again = "share", await = "awaiting",
+  depart = "awaiting" }
 
-of_core.awaiting = on("awaiting", of_core.await, function(awaiting)
-  call_method(false, awaiting, pick { "cancel", "release" })
-end, true)
-
-local handle_methods = { "fd", "next", "noted", "wait", "state", "id",
-  "timeout", "error", "stats", "lease", "verify", "ask", "ask", "nudge",
-  "open_socket", "accept_socket", "request", "requests", "stand", "next",
-  "noted" }
-
-local function call_handle(handle, name)
-  local given = random(4) == 1 and values(random(0, 4)) or {}
-  if name == "wait" then
-    given = { short() }
-  elseif name == "verify" and random(3) > 1 then
-    given = { any "share" }
-  elseif name == "ask" and random(4) > 1 then
-    given = { requests(), pick { 0, 100, value(0) }, pick { 0, 100, value(0) } }
-  elseif name == "stand" then
-    given = { core.hold(), short() }
-    keep("share", given[1])
+local function call_core(object, name)
+  local given, makers_of = {}, arguments[name] or {}
+  for i, make in ipairs(makers_of) do
+    -- (`short` alone has no junk that waits for ever.)
+    if make ~= short and random(10) == 1 then make = value end
+    given[i] = make(1)
   end
-  call_method(false, handle, name, unpack(given, 1, 4))
+  if random(4) == 1 and not arguments[name] then given = values(4) end
+  local count = math.max(#makers_of, 4)
+  local result = call_method(false, object, name, unpack(given, 1, count))
+  if type(result) == "userdata" then keep(made[name] or "share", result) end
 end
 
-of_core.handle = on("handle", of_core.open, function(handle)
-  call_handle(handle, pick(handle_methods))
-end, true)
-
-of_core.close = on("handle", of_core.open, function(handle)
-  if random(4) > 1 then return end
-  call_method(false, handle, pick { "close", "leave" })
-end, true)
-
-local share_methods = { "again", "release", "cancel", "is_held", "lease",
-  "state", "token", "token_number", "node", "watch", "turn", "reason",
-  "find_loss", "take", "waited", "held", "has_ended", "is_behind",
-  "is_overdue", "mark", "root" }
-
-local function other_than(one, names)
-  local others = {}
-  for _, name in ipairs(names) do
-    if name ~= one then others[#others + 1] = name end
-  end
-  return others
+local function open_core()
+  local given = {
+    hosts = pick { hosts, hosts, SILENT, "127.0.0.1:1", hosts .. "/fuzz" },
+    session_timeout = 4, log = random(2) == 1,
+  }
+  if random(8) == 1 then given[pick(keys)] = value(2) end
+  local handle = call(false, "core.open", core.open,
+    random(10) == 1 and value(2) or given,
+    pick { nil, core.session(), any "handle" or core.session() })
+  if type(handle) == "userdata" then keep("handle", handle) end
 end
 
--- (A share that is made while the state closes is never collected.)
-local last_methods = other_than("again", share_methods)
-
-of_core.share = on("share", of_core.acquire, function(share)
-  local result = call_method(false, share,
-    pick(closing and last_methods or share_methods),
-    random(4) == 1 and value(1) or nil)
-  if type(result) == "userdata" then keep("share", result) end
-end, true)
+local function call_any(kind)
+  local object = kind ~= "open" and any(kind)
+  -- What is to meet has to be of one session: half of it is.
+  if kind == "handle" and random(2) == 1 then object = pools.handle[1] end
+  if object and not closing then
+    call_core(object, pick(methods[kind]))
+  elseif object and kind ~= "handle" then
+    call_core(object, pick(without("again", methods[kind])))
+  elseif not closing then
+    open_core()
+  end
+end
 
 -- (end_on would change what signals do to this process.)
-local function_names = {}
-for _, name in ipairs(sorted(core)) do
-  if type(core[name]) == "function" and name ~= "end_on" and name ~= "open" then
-    function_names[#function_names + 1] = name
-  end
+local function_names = without("end_on open", sorted(core))
+
+local function call_function()
+  local name = pick(function_names)
+  if type(core[name]) ~= "function" then return end
+  call(false, "core." .. name, core[name], unpack(values(random(0, 4)), 1, 4))
 end
 
-function of_core.functions()
-  local name = pick(function_names)
-  call(false, "core." .. name, core[name],
-    unpack(values(random(0, 4)), 1, 4))
+local of_core = { call_function, call_metamethod }
+for _, kind in ipairs(words [[handle handle handle handle handle share share
+  awaiting open]]) do
+  of_core[#of_core + 1] = function() call_any(kind) end
 end
 
 -- What is under a public object is called while that is in use.  (Events that
 -- were taken away would be waited for, for ever; so would those of a core that
 -- was closed, unless it is left, too, and the end of a hold that was released
 -- behind its guard's back.)
-local under_a_guard = other_than("release", share_methods)
-local last_under_a_guard = other_than("again", under_a_guard)
+local under_a_guard = without("release", methods.share)
 
 local function call_under()
   local session, guard = any "session", any "guard"
   if guard and guard._hold_ref and random(2) == 1 then
-    local name = pick(closing and last_under_a_guard or under_a_guard)
+    local name = pick(closing and without("again", under_a_guard)
+      or under_a_guard)
     call(false, "under a guard", guard._hold_ref[name], guard._hold_ref,
       value(0))
   elseif session then
     local handle = session._engine.core
-    call_handle(handle, pick { "fd", "state", "id", "timeout", "error", "stats",
-      "ask", "nudge", "verify", "wait", "requests" })
+    call_core(handle, pick(words [[fd state id timeout error stats ask nudge
+      verify wait requests]]))
     if random(40) == 1 then
       call(false, "under a session", handle.leave, handle)
     end
   end
 end
 
--- What is called next.
-
-local targets = { public = {}, core = {}, mixed = {} }
-
-local function add(list, functions)
-  for _, name in ipairs(sorted(functions)) do
-    list[#list + 1] = functions[name]
-  end
+local targets = { public = public, core = of_core, mixed = {} }
+for _, list in ipairs { public, of_core, { call_under, call_under } } do
+  for _, target in ipairs(list) do table.insert(targets.mixed, target) end
 end
-
-add(targets.public, public)
-add(targets.public, { acquire = public.acquire, guard = public.guard,
-  make = public.make, session = public.session, recipe = public.recipe })
-add(targets.core, of_core)
-add(targets.core, { acquire = of_core.acquire, share = of_core.share,
-  handle = of_core.handle, await = of_core.await })
-add(targets.mixed, public)
-add(targets.mixed, of_core)
-add(targets.mixed, { a = call_under, b = call_under, c = call_metamethod,
-  d = public.acquire, e = public.guard })
-targets.core[#targets.core + 1] = call_metamethod
 
 if mode == "mixed" then
   -- Whose insides others have been at may say anything.

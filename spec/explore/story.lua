@@ -1,6 +1,5 @@
 --- One story: sessions, tasks, faults, then calm; judged all the while.
 local Chance = require "explore.chance"
-local contend = require "explore.contend"
 local exam = require "explore.exam"
 local Ledger = require "explore.ledger"
 local resources = require "explore.resources"
@@ -255,7 +254,6 @@ local function run(seed)
   collectgarbage "stop"
   virtual.seed(seed)
   virtual.limit(LIMIT)
-  if seed % 10 == 0 then return contend.run(seed) end
   local chance = Chance.new(seed * 7919 + 17)
   local switches = chance:pick { 0, 5, 20, 100, 400 }
   virtual.explore { switches = switches,

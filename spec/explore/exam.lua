@@ -30,36 +30,15 @@ local function names(resource, slot)
   return slot.name .. " and " .. resource.path
 end
 
--- Which bucket of a session's histogram is that of a wait?
-local function bucket_of(seconds)
-  local bucket, us = 1, math.floor(seconds * 1e6)
-  while us > 0 do us, bucket = math.floor(us / 2), bucket + 1 end
-  return math.min(bucket, 28)
-end
-
-local function check_histogram(story, slot, before, least, most)
-  local bucket = bucket_of(least)
-  if bucket ~= bucket_of(most) then return end
-  local after = slot.session:stats().wait_histogram
-  if after[bucket] == before[bucket] then
-    story.violate("%s has waited for %.6f to %.6f s, and its histogram does "
-      .. "not have it", slot.name, least, most)
-  end
-end
-
 -- Whoever waits has it soon after `held.freed`.
 local function wait_for_turn(story, resource, slot, held)
   story.scheduler:spawn(function()
-    local begun, before = now(), slot.session:stats().wait_histogram
     local guard, message = take(lock_of(resource, slot), 30)
     if not guard then
       story.violate("all is quiet, and %s: %s", names(resource, slot), message)
     end
     if held.freed then
       check(story, "the turn of " .. names(resource, slot), held.freed, SOON)
-      if not resource.parts then
-        check_histogram(story, slot, before, held.freed - begun, now() - begun)
-      end
     end
     guard:release()
     held.is_over = true

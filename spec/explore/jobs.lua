@@ -7,9 +7,6 @@ local jobs = {}
 --- Can functions that zklock calls wait?  (Not on Lua 5.1 and LuaJIT.)
 jobs.can_yield = _VERSION ~= "Lua 5.1"
 
-local codes = { timeout = true, busy = true, cancelled = true, lost = true,
-  disconnected = true, closed = true, deadlock = true }
-
 -- ---- Once -------------------------------------------------------------------
 
 local PERIOD = 6 -- seconds
@@ -56,7 +53,7 @@ function jobs.once(task, resource)
       return not fails
     end)
   task:note("once: %s, %s", tostring(ran), tostring(code or why))
-  task.ledger:finish(entry, ran == nil and code or "true", codes)
+  task.ledger:finish(entry, ran == nil and code or "true")
   if ran and run and not run.failed then
     resource.success = { from = run.from, to = virtual.now() }
   elseif ran == false then
@@ -92,7 +89,7 @@ function jobs.run(task, resource)
   end)
   is_running = false
   task:note("run: %s", ok and "true" or code)
-  task.ledger:finish(entry, ok and "true" or code, codes)
+  task.ledger:finish(entry, ok and "true" or code)
 end
 
 --- Whom callbacks are told to lead.
@@ -129,14 +126,14 @@ function jobs.crowd(task, resource)
       ended = ended + 1
       if guard then
         guard:release()
-      elseif not codes[code] then
+      elseif not task.ledger.codes[code] then
         task.story.violate("%s: one of a crowd has ended with %s", task.name,
           code)
       end
     end)
   end
   task.scheduler:await(function() return ended >= count end, math.huge)
-  task.ledger:finish(entry, "true", codes)
+  task.ledger:finish(entry, "true")
   if ended > count then
     task.story.violate("%s: %d of a crowd of %d have ended", task.name, ended,
       count)

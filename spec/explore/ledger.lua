@@ -8,30 +8,31 @@ Ledger.__index = Ledger
 local PATIENCE = 15 -- seconds, by which a wait may outlive its deadline
 
 local function new(world, violate)
-  return setmetatable({ world = world, violate = violate, open = {}, count = 0,
-    outcomes = {} }, Ledger)
+  return setmetatable({ world = world, violate = violate, open = {} }, Ledger)
 end
 
 -- ---- Waits ------------------------------------------------------------------
 
 --- A call begins that may wait; `timeout`: seconds; nil: without end.
 function Ledger:begin(name, timeout)
-  self.count = self.count + 1
   local entry = { name = name, begun = virtual.now(), timeout = timeout,
-    jumped = self.world.jumped, number = self.count }
+    jumped = self.world.jumped }
   table.insert(self.open, entry)
   return entry
 end
 
---- It has ended with a code of `codes`, or "true".
-function Ledger:finish(entry, code, codes)
+--- The codes that a call may end with.
+Ledger.codes = { timeout = true, busy = true, cancelled = true, lost = true,
+  disconnected = true, closed = true, deadlock = true }
+
+--- It has ended with one of these codes, or "true".
+function Ledger:finish(entry, code)
   if entry.over then self.violate("%s has ended twice", entry.name) end
   entry.over = true
   for i, other in ipairs(self.open) do
     if other == entry then table.remove(self.open, i) end
   end
-  self.outcomes[code] = (self.outcomes[code] or 0) + 1
-  if code ~= "true" and not codes[code] then
+  if code ~= "true" and not self.codes[code] then
     self.violate("%s has ended with %s", entry.name, code)
   end
   local late = virtual.now() - entry.begun - (entry.timeout or math.huge)
@@ -56,26 +57,9 @@ end
 
 -- ---- A session's counters ---------------------------------------------------
 
-local bounds = { 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1,
-  2.5, 5, 10, 30, 60, 300 }
-
-local function new_counts(slot)
-  local counts = { name = slot.name, waits = {}, holds = {}, grants = 0,
-    losses = 0, refusals = {}, events = 0, buckets = {} }
-  for i = 1, #bounds do counts.buckets[i] = 0 end
-  return counts
-end
-
--- Each bucket of the metrics has the quicker ones, too.
-local function note_wait(counts, seconds)
-  for i, bound in ipairs(bounds) do
-    if seconds <= bound then counts.buckets[i] = counts.buckets[i] + 1 end
-  end
-end
-
 --- From now on a session's trace is kept.
 function Ledger:watch(slot, session)
-  local counts = new_counts(slot)
+  local counts = { waits = {}, holds = {}, grants = 0, timeouts = 0 }
   slot.counts = counts
   session:on_trace(function(event)
     local what, id = event.what, event.id
@@ -91,17 +75,15 @@ function Ledger:watch(slot, session)
       end
       counts.holds[id] = true
       counts.grants = counts.grants + 1
-      note_wait(counts, event.waited)
     elseif what == "refuse" then
       if id then counts.waits[id] = nil end
-      counts.refusals[event.code] = (counts.refusals[event.code] or 0) + 1
+      if event.code == "timeout" then counts.timeouts = counts.timeouts + 1 end
     else
       if not counts.holds[id] then
         self.violate("%s: the trace has %s of %s, which is not held",
           slot.name, what, tostring(id))
       end
       counts.holds[id] = nil
-      if what == "loss" then counts.losses = counts.losses + 1 end
     end
   end)
 end
@@ -115,32 +97,12 @@ local function sum(text, metric)
   return total
 end
 
-local function sum_bucket(text, bound)
-  local total = 0
-  for line in text:gmatch "zklock_lock_wait_seconds_bucket{[^\n]*" do
-    if line:find(('le="%.14g"'):format(bound), 1, true) then
-      total = total + tonumber(line:match " ([%d%.e+-]+)$")
-    end
-  end
-  return total
-end
-
-local function check_buckets(self, slot, text)
-  for i, bound in ipairs(bounds) do
-    local told = sum_bucket(text, bound)
-    if told ~= slot.counts.buckets[i] then
-      self.violate("%s: %d were granted within %s s, and metrics say %d",
-        slot.name, slot.counts.buckets[i], bound, told)
-    end
-  end
-end
-
 local quiet = { "waiting", "holding", "pending_releases", "refused_releases" }
 
 --- When all is quiet, and nothing is held.
 function Ledger:check_counts(slot)
   local session, counts = slot.session, slot.counts
-  local stats, text = session:stats(), session:metrics()
+  local stats = session:stats()
   for _, name in ipairs(quiet) do
     if stats[name] ~= 0 then
       self.violate("%s: all is quiet, and %s is %d", slot.name, name,
@@ -161,16 +123,14 @@ function Ledger:check_counts(slot)
     self.violate("%s: %d grants, and %d in the histogram", slot.name,
       stats.grants, histogram)
   end
-  check_buckets(self, slot, text)
-  local told = sum(text, "zklock_session_grants_total")
+  local told = sum(session:metrics(), "zklock_session_grants_total")
   if counts.grants ~= told then
     self.violate("%s: the trace has %d grants, the metrics %d", slot.name,
       counts.grants, told)
   end
-  local timeouts = counts.refusals.timeout or 0
-  if stats.timeouts ~= timeouts then
+  if stats.timeouts ~= counts.timeouts then
     self.violate("%s: the trace has %d timeouts, the counter %d", slot.name,
-      timeouts, stats.timeouts)
+      counts.timeouts, stats.timeouts)
   end
 end
 

@@ -190,7 +190,6 @@ local function calm(self)
   self.is_calm = true
   self.world:heal()
   self:note "all is well from now on"
-  self.healed = virtual.now()
   local function are_over() return self.living == 0 end
   if not run_until(self, are_over, CALM) then
     self.ledger:check_over()
@@ -199,7 +198,6 @@ local function calm(self)
   if not run_until(self, function() return are_connected(self) end, CALM) then
     self.violate "all is quiet, and a session is not connected"
   end
-  self.connected = virtual.now() - self.healed
   collectgarbage()
   collectgarbage()
   run_until(self, function() return false end, 8)

@@ -4,9 +4,6 @@ local jobs = require "explore.jobs"
 local Task = {}
 Task.__index = Task
 
-local codes = { timeout = true, busy = true, cancelled = true, lost = true,
-  disconnected = true, closed = true, deadlock = true }
-
 local function new(story, slot, number)
   return setmetatable({ story = story, slot = slot, chance = story.chance,
     scheduler = story.scheduler, witness = story.witness, ledger = story.ledger,
@@ -54,7 +51,7 @@ function during.verify(self, hold)
   local was = self.witness:is_there(hold)
   local entry = self.ledger:begin(self.name .. " verifies", 5)
   local ok, _, code = guard:verify()
-  self.ledger:finish(entry, ok and "true" or code, codes)
+  self.ledger:finish(entry, ok and "true" or code)
   self:note("verify: %s", ok and "true" or code)
   if ok and not was then
     self.story.violate("%s: verify() is true, and the node was not there",
@@ -82,7 +79,7 @@ end
 function during.revoke(self, hold)
   local entry = self.ledger:begin(self.name .. " revokes", 5)
   local count, _, code = self.slot.session:revoke(hold.guard.path)
-  self.ledger:finish(entry, count and "true" or code, codes)
+  self.ledger:finish(entry, count and "true" or code)
 end
 
 function during.close(self)
@@ -172,7 +169,7 @@ function Task:release(hold)
   else
     ok, _, code = guard:release(options)
   end
-  self.ledger:finish(entry, ok and "true" or code, codes)
+  self.ledger:finish(entry, ok and "true" or code)
   self:note("%s: release is %s", hold.name, ok and "true" or code)
   self.witness:released(hold, ok, code)
 end
@@ -285,7 +282,7 @@ function Task:acquire(resource, depth, side)
     side, depth)
   -- (with_lock ends when the hold does.)
   if form == "with_lock" and code == "true" then entry.timeout = nil end
-  self.ledger:finish(entry, code, codes)
+  self.ledger:finish(entry, code)
   if code ~= "true" then
     self:note("%s of %s: %s", form, resource.path, code)
   end
@@ -306,7 +303,7 @@ function Task:pass(resource)
   local ok, _, code = barrier[what](barrier, timeout)
   local after = self.story.ensemble:look(resource.path)
   if ok == false then ok = true end
-  self.ledger:finish(entry, ok and "true" or code, codes)
+  self.ledger:finish(entry, ok and "true" or code)
   self:note("%s of %s: %s", what, resource.path, ok and "true" or code)
   if what == "wait" and ok and before and after
     and before.czxid == after.czxid then

@@ -18,8 +18,7 @@ local NEWS = 2 -- session timeouts, after which a deed must be known
 local function new(world, violate)
   return setmetatable({ world = world, ensemble = world.ensemble,
     violate = violate, holds = {}, order = {},
-    taken = {}, seized = {}, count = 0, proven = 0,
-    asked = 0 }, Witness)
+    taken = {}, seized = {}, count = 0 }, Witness)
 end
 
 -- ---- What is true -----------------------------------------------------------
@@ -30,7 +29,7 @@ local function look(self, guard)
   for path in guard.node:gmatch "[^,]+" do
     local stat = self.ensemble:look(path)
     parts[#parts + 1] = { node = path, czxid = stat and stat.czxid,
-      owner = stat and stat.owner, lock = path:match "^(/[^/]+)" }
+      owner = stat and stat.owner }
   end
   return parts
 end
@@ -47,7 +46,6 @@ end
 local function is_closed(hold) return hold.session:state() == "closed" end
 
 local function is_believed(self, hold)
-  self.asked = self.asked + 1
   local held = hold.guard:is_held()
   if held and hold.over then
     self.violate("%s: is_held() is true after %s", hold.name, hold.over)
@@ -261,7 +259,6 @@ function Witness:granted(guard, options)
     end
   end
   if is_believed(self, hold) and not hold.forced then
-    self.proven = self.proven + 1
     for _, claim in ipairs(hold.claims) do
       local mode = claim.permits == 1 and "W" or claim.mode
       if mode ~= "P" then check_order(self, claim, mode) end

@@ -43,61 +43,32 @@ end
 
 -- ---- Faults -----------------------------------------------------------------
 
-local on_links = {}
+local function any_kind(chance) return chance:pick(KINDS) end
+local function some_seconds(chance) return chance:seconds(2) end
 
-function on_links.cut(_, link) virtual.link_cut(link) end
-function on_links.half_open(_, link) virtual.link_half_open(link) end
-function on_links.refuse(_, link) virtual.link_refuse(link) end
-function on_links.freeze(_, link) virtual.link_freeze(link) end
-function on_links.delay(self, link)
-  virtual.link_delay(link, self.chance:seconds(1.5))
-end
-function on_links.drop_requests(_, link) virtual.link_drop(link, "requests") end
-function on_links.drop_replies(_, link) virtual.link_drop(link, "replies") end
-function on_links.lose_reply(self, link)
-  virtual.link_lose_reply(link, self.chance:pick(KINDS))
-end
-function on_links.keep_request(self, link)
-  virtual.link_keep_request(link,
-    self.chance:pick { 15, 2, 1401, 1402, 141302 })
-end
-function on_links.cut_after_reply(self, link)
-  virtual.link_cut_after_reply(link, self.chance:pick(KINDS))
-end
-function on_links.cut_at(self, link)
-  virtual.link_cut_at(link, self.chance:between(1, 12))
-end
+-- A function virtual.link_…, and what draws its argument.
+local link_faults = { { "cut" }, { "half_open" }, { "refuse" }, { "freeze" },
+  { "delay", some_seconds },
+  { "drop", function() return "requests" end },
+  { "drop", function() return "replies" end },
+  { "lose_reply", any_kind }, { "lose_reply", any_kind },
+  { "keep_request", function(chance)
+    return chance:pick { 15, 2, 1401, 1402, 141302 }
+  end },
+  { "cut_after_reply", any_kind },
+  { "cut_at", function(chance) return chance:between(1, 12) end } }
 
-local on_servers = {}
-
-function on_servers.stop(self, server)
-  self.ensemble:stop(server)
-  return function() self.ensemble:start(server) end
-end
-function on_servers.pause(self, server)
-  self.ensemble:pause(server)
-  return function() self.ensemble:resume(server) end
-end
-function on_servers.partition(self, server)
-  self.ensemble:group(server, 1)
-  return function() self.ensemble:group(server, 0) end
-end
-function on_servers.lag(self, server)
-  self.ensemble:lag(server, self.chance:seconds(2))
-  return function() self.ensemble:lag(server, 0) end
-end
-function on_servers.elect(self, server) self.ensemble:elect(server) end
-
-local link_faults = { "cut", "half_open", "refuse", "freeze", "delay",
-  "drop_requests", "drop_replies", "lose_reply", "lose_reply", "keep_request",
-  "cut_after_reply", "cut_at" }
-local server_faults = { "stop", "pause", "partition", "lag", "elect" }
+-- The same of the ensemble's functions, and of those that end it.
+local server_faults = { { "stop", undo = "start" },
+  { "pause", undo = "resume" }, { "lag", some_seconds, undo = "lag" },
+  { "group", function() return 1 end, undo = "group" }, { "elect" } }
 
 local function fail_link(self, scheduler, note)
   local link = self.chance:pick(self.links)
-  local name = self.chance:pick(link_faults)
+  local fault = self.chance:pick(link_faults)
+  local name, draw = fault[1], fault[2]
   note("world: %s of %s", name, link)
-  on_links[name](self, link)
+  virtual["link_" .. name](link, draw and draw(self.chance))
   scheduler:pause(self.chance:seconds(4))
   if name == "keep_request" then
     virtual.link_heal(link)
@@ -112,11 +83,14 @@ end
 
 local function fail_server(self, scheduler, note)
   local server = self.chance:between(1, self.count)
-  local name = self.chance:pick(server_faults)
+  local fault = self.chance:pick(server_faults)
+  local name, draw = fault[1], fault[2]
   note("world: %s of server %d", name, server)
-  local undo = on_servers[name](self, server)
+  self.ensemble[name](self.ensemble, server, draw and draw(self.chance))
   scheduler:pause(self.chance:seconds(6))
-  if undo then undo() end
+  if fault.undo then
+    self.ensemble[fault.undo](self.ensemble, server, draw and 0)
+  end
   note("world: server %d is well", server)
 end
 

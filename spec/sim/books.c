@@ -95,13 +95,12 @@ static void check_watches(struct world *w, const struct process *p) {
               directory_path(d));
     for (const struct watch *watch = d->watches.first; watch;
          watch = watch->next) {
-      char text[200];
       if (watch->armed_in != connection || watch->hidden_in == connection)
         continue;
-      snprintf(text, sizeof text, "%s/%s", directory_path(d), watch->name);
-      int path = paths_number(&w->paths, text, strlen(text));
+      int path = paths_below(&w->paths, directory_path(d), directory_length(d),
+                             watch->name);
       if (!path_set_has(&l->data, path) && !path_set_has(&l->missing, path))
-        violate(w, "process %d has no watch of %s", p->number, text);
+        violate(w, "process %d has no watch of %s", p->number, watch->name);
     }
   }
 }

@@ -112,6 +112,10 @@ void faults_plan(struct world *w);
 void fault_strikes(struct world *w, int strike, int chosen);
 /* A connection of its flaps, if it has it still. */
 void fault_flaps(struct world *w, struct process *p, int connection);
+/* The ensemble comes back without its data.  `early`: not as the runbook says. */
+void emptied_plan(struct world *w);
+void emptied_servers_end(struct world *w, int early);
+void emptied_servers_begin(struct world *w, int early);
 /* When something that begins now, and lasts, ends. */
 int64_t fault_while(struct world *w);
 /* A request was sent (its op_kind), or an event was heard: is a strike waiting

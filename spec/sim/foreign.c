@@ -131,12 +131,8 @@ static int enter_barrier(struct world *w, const struct foreigner *f,
 }
 
 static int ready_of(struct world *w, const struct lock *lock) {
-  struct history *h = &w->zoo.history;
-  char path[LOCK_PATH_MAX + sizeof NAME_READY];
-  int length = snprintf(path, sizeof path, "%s/%s", lock->place, NAME_READY);
-  return history_find(h, &w->paths,
-                      paths_number(&w->paths, path, (size_t)length),
-                      h->log_count);
+  return zoo_find(w, paths_below(&w->paths, lock->place, strlen(lock->place),
+                                 NAME_READY));
 }
 
 static int members_of(struct world *w, const struct lock *lock) {

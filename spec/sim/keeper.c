@@ -1,5 +1,3 @@
-#include "keeper.h"
-
 #include "world.h"
 
 static void act_later(struct world *w, int lock, int64_t longest) {

@@ -178,13 +178,6 @@ static void closed(struct world *w, struct process *p) {
 
 /* Requests. */
 
-static int beside_of(struct world *w, const struct op *op) {
-  char path[128];
-  size_t length = (size_t)(strrchr(op->path, '/') - op->path);
-  snprintf(path, sizeof path, "%.*s/%s", (int)length, op->path, op->beside);
-  return paths_number(&w->paths, path, strlen(path));
-}
-
 bool library_submit(struct world *w, struct process *p, const struct op *op,
                     const struct op *before) {
   struct library *l = &p->library;
@@ -201,7 +194,10 @@ bool library_submit(struct world *w, struct process *p, const struct op *op,
   r->serial = op->serial;
   r->seen = p->seen;
   r->path = paths_number(&w->paths, op->path, strlen(op->path));
-  if (op->beside) r->beside = beside_of(w, op);
+  if (op->beside)
+    r->beside =
+        paths_below(&w->paths, op->path,
+                    (size_t)(strrchr(op->path, '/') - op->path), op->beside);
   r->anew = op->anew;
   r->counted = op->counted;
   r->creates = op->creates;

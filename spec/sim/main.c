@@ -1,7 +1,7 @@
 /* The simulator's command line:
  *
  *   sim [--seeds N] [--seed S] [--trace] [--stop] [--aim]
- *       [--only CLASS]... [--without CLASS]... [--lock FAMILY]
+ *       [--only CLASS]... [--lock FAMILY]
  *
  * Runs the schedules of the seeds S .. S+N-1 and tells of each that violates
  * an invariant. */
@@ -29,8 +29,7 @@ static struct world world;
 static void usage(void) {
   fprintf(stderr,
           "usage: sim [--seeds N] [--seed S] [--trace] [--stop]"
-          " [--aim] [--only CLASS]... [--without CLASS]..."
-          " [--lock FAMILY]\nfamilies:");
+          " [--aim] [--only CLASS]... [--lock FAMILY]\nfamilies:");
   for (int i = 0; i < FAMILY_COUNT; i++) fprintf(stderr, " %s", family_name(i));
   fputs("\nclasses:", stderr);
   for (int i = 0; i < FAULTS; i++) fprintf(stderr, " %s", fault_name(i));
@@ -68,8 +67,6 @@ static struct wishes read_wishes(int argc, char **argv) {
       if (!wishes.only) wishes.allowed = 0;
       wishes.only = true;
       wishes.allowed |= class_of(argv[++i]);
-    } else if (strcmp(name, "--without") == 0) {
-      wishes.allowed &= ~class_of(argv[++i]);
     } else if (strcmp(name, "--lock") == 0) {
       wishes.family = family_named(argv[++i]);
       if (wishes.family < 0) usage();

@@ -6,18 +6,6 @@
 #include "invariants.h"
 #include "world.h"
 
-static int wait_number(const struct world *w, const struct wait *wait) {
-  return (int)(wait - w->waits);
-}
-
-static int parting_number(const struct world *w, const struct parting *l) {
-  return (int)(l - w->partings);
-}
-
-static int number_of(const struct world *w, const struct acquisition *a) {
-  return (int)(a - w->acquisitions);
-}
-
 /* In peace everything is heard within this time: a node of a dead session may
  * live for a timeout and a tick, a request that got lost takes a quarter of a
  * second. */
@@ -59,45 +47,44 @@ static bool is_ever_shut(const struct world *w, const struct wait *wait) {
   return node != NO_NODE;
 }
 
+/* What ends a wait, or a barrier leave, beside what it waits for. */
+static bool has_reason(const struct process *p, enum refusal_code why,
+                       bool overdue, bool patient, bool cancelled) {
+  switch (why) {
+    case REFUSED_TIMEOUT:
+    case REFUSED_DISCONNECTED:
+      return !patient || overdue;
+    case REFUSED_CANCELLED:
+      return cancelled;
+    case REFUSED_CLOSED:
+      return p->session.state == SESSION_CLOSED;
+    case REFUSED_AUTH:
+      return p->shut_out;
+    default:
+      return false;
+  }
+}
+
 static void check_refusal_code(struct world *w, const struct wait *wait) {
   const struct node_wait *v = &wait->node_wait;
   const struct process *p = wait->process;
-  int number = wait_number(w, wait);
-  switch (v->refusal_code) {
-    case REFUSED_TIMEOUT:
-      if (p->now >= v->until) return;
-      if (v->patient)
-        violate(w, "<%d> times out too early", number);
-      else if (!was_ever(w, wait, false))
-        violate(w, "<%d> does not wait for what is so", number);
-      return;
-    case REFUSED_DISCONNECTED:
-      if (v->patient && p->now < v->until)
-        violate(w, "<%d> is disconnected before its deadline", number);
-      return;
-    case REFUSED_CANCELLED:
-      if (wait->cancelled) return;
-      break;
-    case REFUSED_CLOSED:
-      if (p->session.state == SESSION_CLOSED) return;
-      break;
-    case REFUSED_DENIED: /* its directory may not be listed */
-      if (v->kind == NODE_WAIT_CROWD && is_ever_shut(w, wait)) return;
-      break;
-    case REFUSED_AUTH:
-      if (p->shut_out) return;
-      break;
-    default:
-      break;
-  }
-  violate(w, "<%d> ends for no reason (%d)", number, (int)v->refusal_code);
+  bool overdue = p->now >= v->until;
+  if (v->refusal_code == REFUSED_TIMEOUT && !v->patient && !overdue &&
+      !was_ever(w, wait, false))
+    violate(w, "<%d> does not wait for what is so", wait->number);
+  if (v->refusal_code == REFUSED_DENIED && v->kind == NODE_WAIT_CROWD &&
+      is_ever_shut(w, wait))
+    return; /* its directory may not be listed */
+  if (!has_reason(p, v->refusal_code, overdue, v->patient, wait->cancelled))
+    violate(w, "<%d> ends for no reason (%d)", wait->number,
+            (int)v->refusal_code);
 }
 
 void invariants_waited(struct world *w, const struct wait *wait, bool met) {
   if (!met)
     check_refusal_code(w, wait);
   else if (!was_ever(w, wait, true))
-    violate(w, "<%d> is met, and %s never was as it says", wait_number(w, wait),
+    violate(w, "<%d> is met, and %s never was as it says", wait->number,
             wait->node_wait.path);
 }
 
@@ -115,18 +102,17 @@ static void check_wait(struct world *w, const struct wait *wait) {
   const struct process *p = wait->process;
   int64_t peace = peace_since(w, p);
   if (wait->node_wait.until <= p->now)
-    violate(w, "<%d> still waits after its deadline", wait_number(w, wait));
+    violate(w, "<%d> still waits after its deadline", wait->number);
   if (!wait->node_wait.patient && !session_is_connected(&p->session))
-    violate(w, "<%d> waits for a connection", wait_number(w, wait));
+    violate(w, "<%d> waits for a connection", wait->number);
   if (peace == NEVER) return;
   if (!wait->node_wait.patient &&
       w->now > later(peace, wait->begun_at) + w->profile.timeout + SECOND)
-    violate(w, "<%d> waits, and did not want to", wait_number(w, wait));
+    violate(w, "<%d> waits, and did not want to", wait->number);
   if (w->now <= later(peace, wait->begun_at) + limit(w)) return;
   int64_t since = met_since(w, wait);
   if (since != NEVER && w->now > later(peace, since) + limit(w))
-    violate(w, "<%d> has not been told of what it waits for",
-            wait_number(w, wait));
+    violate(w, "<%d> has not been told of what it waits for", wait->number);
 }
 
 /* Double barriers. */
@@ -172,7 +158,7 @@ void invariants_gathered(struct world *w, const struct acquisition *a) {
             : is_sound(w, lock, ready))
       return;
   }
-  violate(w, "(%d) is let in %s", number_of(w, a),
+  violate(w, "(%d) is let in %s", a->number,
           any ? "where too few have come" : "by nobody");
 }
 
@@ -222,18 +208,16 @@ static void check_late(struct world *w, const struct acquisition *a, int own) {
   since = later(since, h->log[h->nodes[own].made].at);
   if (w->now <= since + limit(w)) return;
   if (is_complete(w, lock_of(w, a), w->now - limit(w)))
-    violate(w, "(%d) has waited in vain, and enough are there",
-            number_of(w, a));
+    violate(w, "(%d) has waited in vain, and enough are there", a->number);
   else if (was_let_in(w, lock_of(w, a), &h->nodes[own], a->process))
-    violate(w, "(%d) has waited in vain, and others were let in",
-            number_of(w, a));
+    violate(w, "(%d) has waited in vain, and others were let in", a->number);
 }
 
 static void check_busy(struct world *w, const struct acquisition *a, int own) {
   const struct history *h = &w->zoo.history;
   for (int view = h->nodes[own].made + 1; view <= h->log_count; view++)
     if (openers_at(w, lock_of(w, a), view) < lock_of(w, a)->permits) return;
-  violate(w, "(%d) would not wait, and enough are there", number_of(w, a));
+  violate(w, "(%d) would not wait, and enough are there", a->number);
 }
 
 /* In a concert nobody loses anything. */
@@ -246,7 +230,7 @@ static bool is_concert(const struct world *w) {
 void invariants_not_gathered(struct world *w, const struct acquisition *a,
                              enum refusal_code why) {
   if (is_concert(w))
-    violate(w, "(%d) is not let in, and all have come", number_of(w, a));
+    violate(w, "(%d) is not let in, and all have come", a->number);
   int own = invariants_own_node(w, a);
   if (own == NO_NODE) return;
   if (why == REFUSED_TIMEOUT && a->patient) check_late(w, a, own);
@@ -282,7 +266,7 @@ static void check_invited(struct world *w, const struct acquisition *a) {
       a->invited_as != c->node.czxid)
     return;
   if (peace != NEVER && w->now > later(peace, a->invited_at) + limit(w))
-    violate(w, "(%d) was told to come in, and is outside", number_of(w, a));
+    violate(w, "(%d) was told to come in, and is outside", a->number);
 }
 
 /* Barrier leaves. */
@@ -291,40 +275,23 @@ static void check_departed(struct world *w, const struct parting *l) {
   const struct history *h = &w->zoo.history;
   for (int i = 0; i < h->node_count; i++)
     if (l->members[i / 64] >> (i % 64) & 1 && node_is_there(&h->nodes[i]))
-      violate(w, "{%d} has left with all others, and %s is there",
-              parting_number(w, l), paths_text(&w->paths, h->nodes[i].path));
-}
-
-static bool has_reason(const struct parting *l) {
-  const struct barrier_leave *d = &l->barrier_leave;
-  const struct process *p = l->process;
-  switch (d->refusal_code) {
-    case REFUSED_TIMEOUT:
-      return !d->patient || p->now >= d->until;
-    case REFUSED_DISCONNECTED:
-      return !d->patient || p->now >= d->until;
-    case REFUSED_CANCELLED:
-      return l->cancelled;
-    case REFUSED_CLOSED:
-      return p->session.state == SESSION_CLOSED;
-    case REFUSED_AUTH:
-      return p->shut_out;
-    default:
-      return false;
-  }
+      violate(w, "{%d} has left with all others, and %s is there", l->number,
+              paths_text(&w->paths, h->nodes[i].path));
 }
 
 void invariants_departed(struct world *w, const struct parting *l, bool all) {
   const struct acquisition *a = &w->acquisitions[l->acquisition];
+  const struct barrier_leave *d = &l->barrier_leave;
+  const struct process *p = l->process;
   if (!a->released && !a->lost)
-    violate(w, "{%d} has ended, and holds its node", parting_number(w, l));
+    violate(w, "{%d} has ended, and holds its node", l->number);
   if (all)
     check_departed(w, l);
   else if (is_concert(w))
-    violate(w, "{%d} waits no more, and all have come", parting_number(w, l));
-  else if (!has_reason(l))
-    violate(w, "{%d} ends for no reason (%d)", parting_number(w, l),
-            (int)l->barrier_leave.refusal_code);
+    violate(w, "{%d} waits no more, and all have come", l->number);
+  else if (!has_reason(p, d->refusal_code, p->now >= d->until, d->patient,
+                       l->cancelled))
+    violate(w, "{%d} ends for no reason (%d)", l->number, (int)d->refusal_code);
 }
 
 /* Since when has nobody else been there?  NEVER: somebody is. */
@@ -343,13 +310,13 @@ static int64_t alone_since(const struct world *w, const struct parting *l) {
 static void check_parting(struct world *w, const struct parting *l) {
   int64_t peace = peace_since(w, l->process);
   if (l->barrier_leave.until <= l->process->now)
-    violate(w, "{%d} still waits after its deadline", parting_number(w, l));
+    violate(w, "{%d} still waits after its deadline", l->number);
   if (!l->barrier_leave.patient && !session_is_connected(&l->process->session))
-    violate(w, "{%d} waits for a connection", parting_number(w, l));
+    violate(w, "{%d} waits for a connection", l->number);
   if (peace == NEVER || w->now <= peace + limit(w)) return;
   int64_t since = alone_since(w, l);
   if (since != NEVER && w->now > later(peace, since) + limit(w))
-    violate(w, "{%d} waits, and all have left", parting_number(w, l));
+    violate(w, "{%d} waits, and all have left", l->number);
 }
 
 void invariants_moments(struct world *w, const struct process *p) {

@@ -1,5 +1,3 @@
-#include "partings.h"
-
 #include <string.h>
 
 #include "world.h"
@@ -10,16 +8,12 @@ bool partings_are_over(const struct world *w, const struct process *p) {
   return true;
 }
 
-static int number_of(const struct world *w, const struct parting *l) {
-  return (int)(l - w->partings);
-}
-
 static void release(void *self) {
   struct parting *l = self;
   struct world *w = l->process->world;
   struct acquisition *a = &w->acquisitions[l->acquisition];
   if (a->lost || a->released || !a->contender) return;
-  trace(w, l->process->number, "* {%d} releases (%d)", number_of(w, l),
+  trace(w, l->process->number, "* {%d} releases (%d)", l->number,
         l->acquisition);
   a->released = true;
   session_release(&l->process->session, l->process->now, a->contender);
@@ -31,10 +25,10 @@ static void ended(void *self, bool all) {
   bool again = l->ended;
   l->ended = true;
   if (l->process->crashed) return;
-  trace(w, l->process->number, "* {%d} %s (%d)", number_of(w, l),
+  trace(w, l->process->number, "* {%d} %s (%d)", l->number,
         all ? "has left with all others" : "waits no more",
         all ? 0 : (int)l->barrier_leave.refusal_code);
-  if (again) violate(w, "{%d} ends twice", number_of(w, l));
+  if (again) violate(w, "{%d} ends twice", l->number);
   invariants_departed(w, l, all);
   user_has_left(w, l->acquisition);
 }
@@ -66,8 +60,9 @@ bool parting_begins(struct world *w, struct process *p, int acquisition) {
   struct random *r = &w->random;
   struct acquisition *a = &w->acquisitions[acquisition];
   if (w->parting_count == PARTINGS_MAX) return false;
-  struct parting *l = &w->partings[w->parting_count++];
+  struct parting *l = &w->partings[w->parting_count];
   memset(l, 0, sizeof *l);
+  l->number = w->parting_count++;
   l->process = p;
   l->acquisition = acquisition;
   l->begun_at = w->now;
@@ -87,7 +82,7 @@ bool parting_begins(struct world *w, struct process *p, int acquisition) {
     if (random_chance(r, 50))
       l->barrier_leave.until = p->now + world_span(w, 2 * w->profile.timeout);
   }
-  trace(w, p->number, "{%d} departs from %s, (%d)%s%s", number_of(w, l),
+  trace(w, p->number, "{%d} departs from %s, (%d)%s%s", l->number,
         l->barrier_leave.path, acquisition,
         l->barrier_leave.patient ? "" : ", waits for nobody",
         l->barrier_leave.until == NEVER ? "" : ", with a deadline");

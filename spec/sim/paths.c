@@ -1,5 +1,7 @@
 #include "paths.h"
 
+#include <stdio.h>
+
 void paths_reset(struct paths *paths) {
   for (int i = 0; i < paths->count; i++)
     paths->slots[paths->entries[i].slot] = 0;
@@ -54,6 +56,14 @@ int paths_number(struct paths *paths, const char *text, size_t length) {
       return path;
   }
   return add(paths, text, length, hash, slot);
+}
+
+int paths_below(struct paths *paths, const char *directory, size_t length,
+                const char *name) {
+  char text[256];
+  int size =
+      snprintf(text, sizeof text, "%.*s/%s", (int)length, directory, name);
+  return paths_number(paths, text, (size_t)size);
 }
 
 int paths_parent(struct paths *paths, int path) {

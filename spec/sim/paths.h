@@ -30,6 +30,9 @@ struct path_set {
 
 void paths_reset(struct paths *paths);
 int paths_number(struct paths *paths, const char *text, size_t length);
+/* That of a node in a directory. */
+int paths_below(struct paths *paths, const char *directory, size_t length,
+                const char *name);
 /* The directory of a path; "/" for those at the top. */
 int paths_parent(struct paths *paths, int path);
 

@@ -1,5 +1,3 @@
-#include "stranger.h"
-
 #include <stdio.h>
 #include <string.h>
 
@@ -38,11 +36,8 @@ static int *free_slot(struct world *w) {
 static int make(struct world *w, const char *path, bool owned) {
   struct history *h = history_of(w);
   int number = paths_number(&w->paths, path, strlen(path));
-  int parent =
-      history_find(h, &w->paths, paths_parent(&w->paths, number), h->log_count);
-  if (parent == NO_NODE ||
-      history_find(h, &w->paths, number, h->log_count) != NO_NODE)
-    return NO_NODE;
+  int parent = zoo_find(w, paths_parent(&w->paths, number));
+  if (parent == NO_NODE || zoo_find(w, number) != NO_NODE) return NO_NODE;
   trace(w, NOBODY, "a stranger makes %s, %s", path,
         owned ? "of its session" : "of nobody");
   if (owned) {
@@ -114,8 +109,7 @@ static void enter(struct world *w) {
   char path[160];
   if (lock->gates != NOBODY && random_chance(&w->random, 60))
     directory = lock->gates;
-  int node = history_find(history_of(w), &w->paths, directory,
-                          history_of(w)->log_count);
+  int node = zoo_find(w, directory);
   if (node == NO_NODE || !slot || lock->family == FAMILY_BARRIER) return;
   if (lock->family == FAMILY_UNFAIR)
     snprintf(path, sizeof path, "%.60s/%s", lock->place, NAME_UNFAIR);

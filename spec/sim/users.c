@@ -204,6 +204,7 @@ static void acquire(struct world *w, struct process *p, int user, int number,
   struct acquisition *a = &w->acquisitions[w->acquisition_count];
   memset(a, 0, sizeof *a);
   a->process = p;
+  a->number = w->acquisition_count;
   a->previous = p->last_acquisition;
   p->last_acquisition = w->acquisition_count;
   a->user = user;
@@ -395,7 +396,7 @@ static bool is_like_mutex(const struct world *w, const struct acquisition *a) {
 static void acts_within(struct world *w, const struct acquisition *a, int what,
                         int64_t longest) {
   agenda_add(&w->agenda, w->now + world_span(w, longest), what,
-             a->process->number, (int)(a - w->acquisitions));
+             a->process->number, a->number);
 }
 
 static void granted(struct world *w, struct acquisition *a) {
@@ -406,7 +407,7 @@ static void granted(struct world *w, struct acquisition *a) {
   a->token = contender_token(a->contender);
   invariants_granted(w, a);
   agenda_add(&w->agenda, w->now + a->hold, USER_RELEASES, a->process->number,
-             (int)(a - w->acquisitions));
+             a->number);
   if (a->local_turns && random_chance(&w->random, 60))
     acts_within(w, a, USER_LOOKS_AROUND, a->hold / 2);
   if (a->kind == KIND_WRITE && !is_like_mutex(w, a) &&
@@ -417,7 +418,7 @@ static void granted(struct world *w, struct acquisition *a) {
 /* Who has lost its node leaves no more; or goes on, as others do. */
 static void stop_leaving(struct world *w, const struct acquisition *a) {
   for (int i = 0; i < w->parting_count; i++)
-    if (w->partings[i].acquisition == (int)(a - w->acquisitions))
+    if (w->partings[i].acquisition == a->number)
       agenda_add(&w->agenda, w->now + MICROSECOND, USER_STOPS_LEAVING,
                  a->process->number, i);
 }
@@ -438,8 +439,8 @@ static void user_hears(struct contender *c, enum news news) {
     return;
   }
   w->heard_at = w->now;
-  trace(w, a->process->number, "* %s (%d) %d, %s", names[news],
-        (int)(a - w->acquisitions), why, c->node.name);
+  trace(w, a->process->number, "* %s (%d) %d, %s", names[news], a->number, why,
+        c->node.name);
   invariants_told(w, a, news, why);
   switch (news) {
     case NEWS_GRANTED:

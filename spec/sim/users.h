@@ -13,6 +13,7 @@ enum { ACQUISITIONS_MAX = 96, DOWNGRADES_UNTIL = 48 };
 struct acquisition {
   struct contender *contender, *gate; /* NULL: forgotten */
   struct process *process;
+  int number;
   int previous; /* of the same process; NOBODY: none */
   int user, lock;
   enum kind kind;

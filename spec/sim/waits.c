@@ -5,10 +5,6 @@
 
 #include "world.h"
 
-static int number_of(const struct world *w, const struct wait *wait) {
-  return (int)(wait - w->waits);
-}
-
 bool waits_are_over(const struct world *w, const struct process *p) {
   for (int i = 0; i < w->wait_count; i++)
     if (w->waits[i].process == p && !w->waits[i].ended) return false;
@@ -58,8 +54,8 @@ static void ended(struct node_wait *v, bool met) {
   wait->ended = true;
   w->may_be_done = true;
   if (p->crashed) return;
-  trace(w, p->number, "* <%d> %s (%d)", number_of(w, wait),
-        met ? "is met" : "ends", met ? 0 : (int)v->refusal_code);
+  trace(w, p->number, "* <%d> %s (%d)", wait->number, met ? "is met" : "ends",
+        met ? 0 : (int)v->refusal_code);
   invariants_waited(w, wait, met);
   if (wait->user == NOBODY)
     look_later(w, p);
@@ -80,8 +76,9 @@ void wait_is_cancelled(struct world *w, struct process *p, int number) {
 static struct wait *new_wait(struct world *w, struct process *p, int user,
                              int path, enum node_wait_kind kind) {
   if (w->wait_count == WAITS_MAX) return NULL;
-  struct wait *wait = &w->waits[w->wait_count++];
+  struct wait *wait = &w->waits[w->wait_count];
   memset(wait, 0, sizeof *wait);
+  wait->number = w->wait_count++;
   wait->process = p;
   wait->user = user;
   wait->path = path;
@@ -103,13 +100,13 @@ static bool begin(struct world *w, struct process *p, struct wait *wait) {
                                       [NODE_WAIT_THERE] = "there",
                                       [NODE_WAIT_CROWD] = "another crowd"};
   const struct node_wait *v = &wait->node_wait;
-  trace(w, p->number, "<%d> waits until %s is %s (%d)%s%s", number_of(w, wait),
+  trace(w, p->number, "<%d> waits until %s is %s (%d)%s%s", wait->number,
         v->path, kinds[v->kind], v->known, v->patient ? "" : ", tries",
         v->until == NEVER ? "" : ", with a deadline");
   if (v->until != NEVER) w->bound += v->until - p->now;
   if (session_keep_node_wait(&p->session, p->now, &wait->node_wait))
     return true;
-  trace(w, p->number, "no memory for <%d>", number_of(w, wait));
+  trace(w, p->number, "no memory for <%d>", wait->number);
   wait->ended = true;
   return false;
 }
@@ -117,10 +114,8 @@ static bool begin(struct world *w, struct process *p, struct wait *wait) {
 /* The barrier, or the node of an unfair lock, which contenders of the same
  * session watch as well. */
 static int awaited(struct world *w, const struct lock *lock) {
-  char path[200];
   if (lock->family != FAMILY_UNFAIR) return lock->directory;
-  snprintf(path, sizeof path, "%s/" NAME_UNFAIR, lock->place);
-  return paths_number(&w->paths, path, strlen(path));
+  return paths_below(&w->paths, lock->place, strlen(lock->place), NAME_UNFAIR);
 }
 
 bool wait_at_barrier(struct world *w, struct process *p, int user, int lock) {

@@ -5,6 +5,7 @@
 #ifndef SIM_WAITS_H
 #define SIM_WAITS_H
 
+#include "history.h"
 #include "protocol/session.h"
 
 struct world;
@@ -15,6 +16,7 @@ enum { WAITS_MAX = 192 };
 struct wait {
   struct node_wait node_wait;
   struct process *process;
+  int number;
   int user; /* NOBODY: an onlooker */
   int path;
   int since; /* so much was committed when it began, */
@@ -32,5 +34,25 @@ bool waits_are_over(const struct world *w, const struct process *p);
 
 /* Is what it waits for so, as of this view? */
 bool wait_is_met(struct world *w, const struct wait *wait, int view);
+
+/* Those who were inside a double barrier and leave it together. */
+enum { PARTINGS_MAX = 96 };
+
+struct parting {
+  struct barrier_leave barrier_leave;
+  struct process *process;
+  int number, acquisition;
+  char own[NAME_MAX_OWN];
+  /* The nodes of the others that were there when it began. */
+  uint64_t members[NODES_MAX / 64];
+  int64_t begun_at;
+  bool cancelled, ended, forgotten;
+};
+
+/* False: there is room for no more. */
+bool parting_begins(struct world *w, struct process *p, int acquisition);
+/* The user's side of it, in a batch. */
+void parting_is_cancelled(struct world *w, struct process *p, int parting);
+bool partings_are_over(const struct world *w, const struct process *p);
 
 #endif

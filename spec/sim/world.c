@@ -221,27 +221,6 @@ static bool all_done(const struct world *w) {
   return true;
 }
 
-/* The nodes that are there, and who has not finished. */
-static void describe_end(struct world *w) {
-  const struct history *h = &w->zoo.history;
-  for (int i = 0; i < h->node_count; i++)
-    if (node_is_there(&h->nodes[i]) && h->nodes[i].session != NOBODY)
-      trace(w, NOBODY, "there: %s, of session %d",
-            paths_text(&w->paths, h->nodes[i].path), h->nodes[i].session);
-  for (int i = 0; i < w->acquisition_count; i++) {
-    const struct contender *c = w->acquisitions[i].contender;
-    if (c)
-      trace(w, w->acquisitions[i].process->number, "left: (%d) %s, %s", i,
-            contender_state_name(c->state), c->node.name);
-  }
-  for (int i = 0; i < w->wait_count; i++)
-    if (!w->waits[i].ended)
-      trace(w, w->waits[i].process->number, "left: <%d>", i);
-  for (int i = 0; i < w->parting_count; i++)
-    if (!w->partings[i].forgotten)
-      trace(w, w->partings[i].process->number, "left: {%d}", i);
-}
-
 static void check_bounds(struct world *w) {
   const char *overflowed = w->zoo.overflowed;
   if (w->agenda.overflowed) overflowed = "the agenda";
@@ -299,7 +278,6 @@ bool world_run(struct world *w, uint64_t seed, uint64_t allowed) {
     if (w->events % 8 == 0) check_bounds(w);
     settle(w);
   }
-  if (w->violation[0] && w->tracing) describe_end(w);
   if (!w->violation[0]) invariants_at_end(w);
   if (w->violation[0]) return false;
   finish(w);

@@ -4,17 +4,13 @@
 #define SIM_WORLD_H
 
 #include "agenda.h"
-#include "emptied.h"
 #include "faults.h"
 #include "foreign.h"
 #include "invariants.h"
-#include "keeper.h"
 #include "locks.h"
-#include "partings.h"
 #include "paths.h"
 #include "process.h"
 #include "random.h"
-#include "stranger.h"
 #include "users.h"
 #include "waits.h"
 #include "zoo.h"

@@ -190,6 +190,11 @@ static int some_landmark(struct world *w) {
   return NO_NODE;
 }
 
+static int some_target(struct world *w) {
+  int node = random_chance(&w->random, 40) ? some_landmark(w) : NO_NODE;
+  return node == NO_NODE ? some_node(w) : node;
+}
+
 static int some_directory(struct world *w) {
   const struct lock *lock =
       &w->profile.locks[random_below(&w->random, w->profile.lock_count)];
@@ -322,8 +327,7 @@ static void force(struct world *w, const struct process *p) {
 }
 
 static void remove_node(struct world *w) {
-  int node = random_chance(&w->random, 40) ? some_landmark(w) : NO_NODE;
-  if (node == NO_NODE) node = some_node(w);
+  int node = some_target(w);
   if (node == NO_NODE) return;
   trace(w, NOBODY, "! an operator deletes %s",
         paths_text(&w->paths, w->zoo.history.nodes[node].path));
@@ -338,8 +342,7 @@ static void remove_all(struct world *w) {
 }
 
 static void write(struct world *w, bool revoke) {
-  int node = random_chance(&w->random, 40) ? some_landmark(w) : NO_NODE;
-  if (node == NO_NODE) node = some_node(w);
+  int node = some_target(w);
   if (node == NO_NODE) return;
   trace(w, NOBODY, "! an operator %s %s", revoke ? "asks for" : "writes",
         paths_text(&w->paths, w->zoo.history.nodes[node].path));

@@ -163,7 +163,7 @@ static void gather(struct world *w, struct foreigner *f) {
     if (members_of(w, lock) < lock->permits) return;
     snprintf(path, sizeof path, "%s/%s", lock->place, NAME_READY);
     trace(w, NOBODY, "a foreign client makes %s", path);
-    leader_makes_leaf(w, path, false, w->zoo.sessions[f->session].client);
+    leader_makes(w, path, false, 0, w->zoo.sessions[f->session].client);
   }
   f->holds += w->now;
   f->state = FOREIGN_HOLDING;

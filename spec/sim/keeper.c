@@ -7,7 +7,7 @@ static void act_later(struct world *w, int lock, int64_t longest) {
 static void set(struct world *w, const struct lock *lock) {
   trace(w, NOBODY, "%s is set", lock->path);
   leader_makes_directory(w, paths_parent(&w->paths, lock->directory));
-  leader_makes_leaf(w, lock->path, false, KEEPER);
+  leader_makes(w, lock->path, false, 0, KEEPER);
 }
 
 static void lift(struct world *w, const struct lock *lock, int node) {

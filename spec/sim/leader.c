@@ -1,4 +1,5 @@
 /* The leader: the one order of all transactions, and the sessions. */
+#include <stdio.h>
 #include <string.h>
 
 #include "world.h"
@@ -175,16 +176,9 @@ static void connect(struct world *w, int server, int request) {
 
 static int child_path(struct world *w, int prefix, int32_t number) {
   char text[256];
-  size_t length = w->paths.entries[prefix].length;
-  memcpy(text, paths_text(&w->paths, prefix), length);
-  bool negative = number < 0;
-  if (negative) text[length++] = '-';
-  uint32_t rest = negative ? 0u - (uint32_t)number : (uint32_t)number;
-  int digits = negative ? 9 : 10; /* %010d */
-  if (rest >= 1000000000u) digits = 10;
-  for (int i = digits; i-- > 0; rest /= 10)
-    text[length + (size_t)i] = (char)('0' + rest % 10);
-  return paths_number(&w->paths, text, length + (size_t)digits);
+  int length = snprintf(text, sizeof text, "%s%010d",
+                        paths_text(&w->paths, prefix), (int)number);
+  return paths_number(&w->paths, text, (size_t)length);
 }
 
 /* The number of the next child.  At its end the counter sticks; what is
@@ -231,9 +225,8 @@ static int enter(struct world *w, int path, int parent, int session,
 /* `enforceQuota`: where so many are there is no room for another. */
 static bool is_over_quota(struct world *w, int directory) {
   if (!fault_is(w, FAULT_QUOTA) || w->calm) return false;
-  bool over =
-      history_of(w)->nodes[directory].children >= 1 + (int)(w->seed / 11 % 3);
-  return over;
+  return history_of(w)->nodes[directory].children >=
+         1 + (int)(w->seed / 11 % 3);
 }
 
 /* Why nothing can be made there; 0: it can. */
@@ -245,47 +238,31 @@ static int create_refusal(struct world *w, const struct request *r) {
   return is_over_quota(w, directory) ? REPLY_QUOTA_EXCEEDED : REPLY_OK;
 }
 
-/* An unfair lock's node and the one beside it are made in one transaction. */
-static void create_both(struct world *w, int server, int request, int session) {
-  struct history *h = history_of(w);
-  const struct request *r = &w->zoo.requests[request];
-  int rc = create_refusal(w, r);
-  if (rc == REPLY_OK && zoo_find(w, r->beside) != NO_NODE)
-    rc = REPLY_NODE_EXISTS;
-  if (rc != REPLY_OK) {
-    fail(w, server, request, rc);
-    return;
-  }
-  int parent = paths_parent(&w->paths, r->path);
-  int beside = enter(w, r->path, parent, session, false);
-  int node = enter(w, r->beside, parent, session, true);
-  if (w->zoo.connections[r->connection].replaced) {
-    h->nodes[node].straggled = h->nodes[beside].straggled = true;
-  }
-  commit_both(w, DID_CREATE, node, beside, session, request, server, 0);
-}
-
+/* (An unfair lock's node and the one beside it are made in one transaction.) */
 static void create(struct world *w, int server, int request, int session) {
   struct history *h = history_of(w);
   const struct request *r = &w->zoo.requests[request];
-  if (r->beside != NOBODY) {
-    create_both(w, server, request, session);
-    return;
+  int parent = paths_parent(&w->paths, r->path);
+  int node = NO_NODE, beside = NO_NODE, rc = create_refusal(w, r);
+  bool both = r->beside != NOBODY;
+  if (rc == REPLY_OK && both && zoo_find(w, r->beside) != NO_NODE)
+    rc = REPLY_NODE_EXISTS;
+  if (rc == REPLY_OK) {
+    node = enter(w, r->path, parent, session, r->exact);
+    if (node == NO_NODE) rc = REPLY_NODE_EXISTS;
   }
-  int rc = create_refusal(w, r);
   if (rc != REPLY_OK) {
     fail(w, server, request, rc);
     return;
   }
-  int parent = paths_parent(&w->paths, r->path);
-  int node = enter(w, r->path, parent, session, r->exact);
-  if (node != NO_NODE && w->zoo.connections[r->connection].replaced) {
-    h->nodes[node].straggled = true;
+  bool late = w->zoo.connections[r->connection].replaced;
+  h->nodes[node].straggled = late;
+  if (both) {
+    beside = node;
+    node = enter(w, r->beside, parent, session, true);
+    h->nodes[node].straggled = late;
   }
-  if (node == NO_NODE)
-    fail(w, server, request, REPLY_NODE_EXISTS);
-  else
-    commit(w, DID_CREATE, node, session, request, server, 0);
+  commit_both(w, DID_CREATE, node, beside, session, request, server, 0);
 }
 
 int leader_enters(struct world *w, int session, const char *path,
@@ -396,9 +373,8 @@ static int remove_refusal(struct world *w, int path) {
   struct history *h = history_of(w);
   int node = zoo_find(w, path);
   if (node == NO_NODE) return REPLY_NO_NODE;
-  if (fault_is(w, FAULT_DENIAL) && !w->calm && random_chance(&w->random, 15)) {
+  if (fault_is(w, FAULT_DENIAL) && !w->calm && random_chance(&w->random, 15))
     return REPLY_NO_AUTH;
-  }
   return h->nodes[node].children > 0 ? REPLY_NOT_EMPTY : REPLY_OK;
 }
 
@@ -512,19 +488,11 @@ static void check_and_execute(struct world *w, int server, int request) {
   }
 }
 
-static void hear(struct world *w, const struct report *report) {
-  for (int grant = 0; grant < GRANTS; grant++) {
-    uint64_t sessions = report->heard[grant];
-    for (int i = 0; sessions; i++, sessions >>= 1)
-      if (sessions & 1) leader_touch(w, i, grant);
-  }
-}
-
 /* `server`: the one that the leader has it from. */
 void leader_takes(struct world *w, int server, int request) {
   const struct request *r = &w->zoo.requests[request];
   if (r->ask == ASK_REPORT)
-    hear(w, &w->zoo.reports[r->path]);
+    server_hears(w, w->zoo.leader, &w->zoo.reports[r->path]);
   else if (r->ask == ASK_CONNECT)
     connect(w, server, request);
   else
@@ -635,24 +603,14 @@ void leader_writes(struct world *w, int node, bool revoke) {
   commit(w, DID_WRITE, node, NOBODY, NOBODY, NOBODY, 0);
 }
 
-static int make_persistent(struct world *w, const char *path, bool container) {
-  int number = paths_number(&w->paths, path, strlen(path));
-  int parent = paths_parent(&w->paths, number);
-  return history_create(history_of(w), &w->paths, number, parent, NOBODY,
-                        container);
-}
-
 void leader_makes(struct world *w, const char *path, bool container,
-                  int32_t counter) {
-  int node = make_persistent(w, path, container);
-  history_of(w)->nodes[node].counter = counter;
-  commit(w, DID_CREATE, node, NOBODY, NOBODY, NOBODY, 0);
-}
-
-void leader_makes_leaf(struct world *w, const char *path, bool container,
-                       int client) {
-  int node = make_persistent(w, path, container);
-  set_acl(w, &history_of(w)->nodes[node], client);
+                  int32_t counter, int client) {
+  struct history *h = history_of(w);
+  int number = paths_number(&w->paths, path, strlen(path));
+  int node = history_create(h, &w->paths, number,
+                            paths_parent(&w->paths, number), NOBODY, container);
+  h->nodes[node].counter = counter;
+  if (client != NOBODY) set_acl(w, &h->nodes[node], client);
   commit(w, DID_CREATE, node, NOBODY, NOBODY, NOBODY, 0);
 }
 
@@ -660,7 +618,7 @@ void leader_makes_directory(struct world *w, int path) {
   if (path == 0) return;
   if (zoo_find(w, path) != NO_NODE) return;
   leader_makes_directory(w, paths_parent(&w->paths, path));
-  leader_makes(w, paths_text(&w->paths, path), true, 0);
+  leader_makes(w, paths_text(&w->paths, path), true, 0, NOBODY);
 }
 
 /* ContainerManager: empty ones that were ever used. */

@@ -1,6 +1,6 @@
 #include "locks.h"
 
-#include <assert.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "world.h"
@@ -33,14 +33,6 @@ static enum family draw_family(struct world *w) {
   return drawn[random_below(&w->random, (int)(sizeof drawn / sizeof *drawn))];
 }
 
-/* (Cheaper than snprintf, in every schedule.) */
-static void join(char to[LOCK_PATH_MAX], const char *one, const char *other) {
-  size_t length = strlen(one), rest = strlen(other);
-  assert(length + rest < LOCK_PATH_MAX);
-  memcpy(to, one, length);
-  memcpy(to + length, other, rest + 1);
-}
-
 static void draw(struct world *w, struct lock *lock, const char *above,
                  int number) {
   struct random *r = &w->random;
@@ -54,13 +46,14 @@ static void draw(struct world *w, struct lock *lock, const char *above,
   if (lock->family == FAMILY_ELECTION)
     lock->layout = (enum layout)random_below(r, LAYOUT_LATCH + 1);
   bool semaphore = lock->family == FAMILY_SEMAPHORE;
-  join(lock->path, above, number == 0 ? "/lock0" : "/lock1");
-  join(lock->place, lock->path, semaphore ? PERMITS : "");
+  snprintf(lock->path, sizeof lock->path, "%s/lock%d", above, number);
+  snprintf(lock->place, sizeof lock->place, "%s%s", lock->path,
+           semaphore ? PERMITS : "");
   lock->directory = path_of(w, lock->place);
   lock->gates = NOBODY;
   if (semaphore) {
     char gates[LOCK_PATH_MAX];
-    join(gates, lock->path, LOCKS);
+    snprintf(gates, sizeof gates, "%s%s", lock->path, LOCKS);
     lock->gates = path_of(w, gates);
   }
 }
@@ -116,8 +109,8 @@ void locks_make(struct world *w) {
   if (mixed) mix(w, deep ? "/team/locks" : "");
   bound_latency(w);
   if (deep && random_chance(r, 50)) {
-    leader_makes(w, "/team", false, 0);
-    if (random_chance(r, 50)) leader_makes(w, "/team/locks", true, 0);
+    leader_makes(w, "/team", false, 0, NOBODY);
+    if (random_chance(r, 50)) leader_makes(w, "/team/locks", true, 0, NOBODY);
   }
   bool made = !deep || w->zoo.history.node_count == 2;
   int32_t counter = random_chance(r, 20) ? random_below(r, 1 << 20) : 0;
@@ -126,8 +119,8 @@ void locks_make(struct world *w) {
   const struct lock *first = &f->locks[0];
   if (made && first->family != FAMILY_BARRIER &&
       (random_chance(r, 60) || fault_is(w, FAULT_COUNTER))) {
-    if (first->gates != NOBODY) leader_makes(w, first->path, true, 0);
-    leader_makes(w, first->place, random_chance(r, 50), counter);
+    if (first->gates != NOBODY) leader_makes(w, first->path, true, 0, NOBODY);
+    leader_makes(w, first->place, random_chance(r, 50), counter, NOBODY);
     /* Somebody's own, who will not have it deleted. */
     if (random_chance(r, 20)) {
       struct history *h = &w->zoo.history;

@@ -126,6 +126,12 @@ static struct note note_to(struct world *w, const struct connection *c,
                        .view = w->zoo.servers[c->server].view};
 }
 
+static void say_only(struct world *w, const struct connection *c,
+                     enum note_kind kind) {
+  struct note note = note_to(w, c, kind);
+  say(w, &note);
+}
+
 /* The leader itself has nothing to send: what was on its way for longer is as
  * if it had been on its way to the server.  Mostly. */
 void server_forward(struct world *w, int server, int request) {
@@ -155,8 +161,7 @@ static void let_go(struct world *w, struct connection *c) {
 
 void server_drop(struct world *w, struct connection *c) {
   if (!c->server_has_it) return;
-  struct note closed = note_to(w, c, NOTE_CLOSED);
-  say(w, &closed);
+  say_only(w, c, NOTE_CLOSED);
   let_go(w, c);
   c->up_closed = c->up_cut = true;
 }
@@ -169,10 +174,9 @@ void connection_breaks(struct world *w, struct connection *c, bool up,
   c->up_closed = true;
   c->up_cut |= up;
   if (!silent && !c->down_closed) {
-    struct note closed = note_to(w, c, NOTE_CLOSED);
     bool server_has_it = c->server_has_it;
     c->server_has_it = true; /* it is not the server that says so */
-    say(w, &closed);
+    say_only(w, c, NOTE_CLOSED);
     c->server_has_it = server_has_it;
   }
   c->down_closed = true;
@@ -230,18 +234,12 @@ static void answer_read(struct world *w, struct connection *c, int request) {
   struct path_set *unwatched;
   note.request = request;
   note.path = r->path;
-  if (r->throttled) {
-    note.rc = REPLY_THROTTLED;
+  if (r->throttled || r->alone_rc) {
+    note.rc = r->throttled ? REPLY_THROTTLED : r->alone_rc;
     say(w, &note);
     return;
   }
   note.node = history_find(&w->zoo.history, &w->paths, r->path, note.view);
-  if (r->alone_rc) {
-    note.rc = r->alone_rc;
-    note.node = NO_NODE;
-    say(w, &note);
-    return;
-  }
   switch (r->op) {
     case OP_LIST:
     case OP_NAMES:
@@ -334,8 +332,7 @@ static void progress(struct world *w, struct connection *c) {
     if (r->ask == ASK_OP) {
       answer_read(w, c, request);
     } else {
-      struct note pong = note_to(w, c, NOTE_PONG);
-      say(w, &pong);
+      say_only(w, c, NOTE_PONG);
     }
   }
 }
@@ -561,12 +558,6 @@ static void close_session(struct world *w, int server, int transaction) {
   }
 }
 
-static void open_session(struct world *w, int request) {
-  struct connection *c = connection_of(w, request);
-  struct note note = note_to(w, c, NOTE_CONNECTED);
-  say(w, &note);
-}
-
 void server_applies(struct world *w, int server, int transaction) {
   const struct transaction *t = &w->zoo.history.log[transaction];
   const struct znode *node =
@@ -598,7 +589,7 @@ void server_applies(struct world *w, int server, int transaction) {
   }
   if (t->request == NOBODY || t->server != server) return;
   if (t->kind == DID_OPEN_SESSION)
-    open_session(w, t->request);
+    say_only(w, connection_of(w, t->request), NOTE_CONNECTED);
   else
     answer_write(w, t->request, t->rc, t->node);
 }
@@ -627,7 +618,6 @@ static bool is_for_later(const struct delivery *d) {
 
 static void take(struct world *w, int server, enum delivery_kind kind,
                  int what) {
-  struct note note;
   switch (kind) {
     case DELIVER_TRANSACTION:
       server_applies(w, server, what);
@@ -636,12 +626,10 @@ static void take(struct world *w, int server, enum delivery_kind kind,
       answer_write(w, what, REPLY_OK, NO_NODE);
       break;
     case DELIVER_SESSION:
-      note = note_to(w, connection_of(w, what), NOTE_CONNECTED);
-      say(w, &note);
+      say_only(w, connection_of(w, what), NOTE_CONNECTED);
       break;
     case DELIVER_NO_SESSION:
-      note = note_to(w, connection_of(w, what), NOTE_EXPIRED);
-      say(w, &note);
+      say_only(w, connection_of(w, what), NOTE_EXPIRED);
       break;
     case DELIVER_PING:
       report(w, server);

@@ -46,7 +46,7 @@ static int make(struct world *w, const char *path, bool owned) {
     return node;
   }
   h->nodes[parent].counter++;
-  leader_makes_leaf(w, path, random_chance(&w->random, 50), STRANGER);
+  leader_makes(w, path, random_chance(&w->random, 50), 0, STRANGER);
   return h->node_count - 1;
 }
 

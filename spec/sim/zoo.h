@@ -240,11 +240,9 @@ void leader_touch(struct world *w, int session, int grant);
 void leader_removes(struct world *w, int node);
 void leader_removes_directory(struct world *w, int node);
 void leader_writes(struct world *w, int node, bool revoke);
+/* `client`: with its ACL; NOBODY: all may read it. */
 void leader_makes(struct world *w, const char *path, bool container,
-                  int32_t counter);
-/* The same of a node that `client` makes, which is no directory. */
-void leader_makes_leaf(struct world *w, const char *path, bool container,
-                       int client);
+                  int32_t counter, int client);
 /* This one, and what is missing of those above it. */
 void leader_makes_directory(struct world *w, int path);
 void leader_reaps(struct world *w);

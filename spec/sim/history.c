@@ -22,17 +22,17 @@ int history_append(struct history *history, enum transaction_kind kind,
     history->log_count--;
   }
   int number = history->log_count++;
-  struct transaction *t = &history->log[number];
-  t->kind = kind;
-  t->node = node;
-  t->beside = NO_NODE;
-  t->session = session;
-  t->request = NOBODY;
-  t->server = NOBODY;
-  t->rc = 0;
   /* The counter does not begin again with an epoch: then the low half of a
    * zxid tells the transaction, and the order is the same. */
-  t->zxid = (int64_t)history->epoch << 32 | (number + 1);
+  history->log[number] = (struct transaction){
+      .kind = kind,
+      .node = node,
+      .beside = NO_NODE,
+      .session = session,
+      .request = NOBODY,
+      .server = NOBODY,
+      .zxid = (int64_t)history->epoch << 32 | (number + 1),
+  };
   return number;
 }
 
@@ -44,26 +44,21 @@ int history_create(struct history *history, struct paths *paths, int path,
   }
   know_paths(history, paths->count);
   int number = history->node_count++;
-  struct znode *node = &history->nodes[number];
-  node->path = path;
-  node->parent = parent;
-  node->older = history->newest[path];
-  history->newest[path] = number;
-  node->sibling = history->first_child[parent];
-  history->first_child[parent] = number;
-  node->made = history->log_count;
-  node->gone = NOT_YET;
-  node->revoked = NOT_YET;
-  node->role = ROLE_FOREIGN;
-  node->sequence = 0;
-  node->order = node->made;
-  node->session = session;
-  node->shut_by = NOBODY;
-  node->counter = 0;
-  node->children = 0;
-  node->container = container;
-  node->size = 0;
-  node->by_force = node->straggled = false;
+  history->nodes[number] = (struct znode){
+      .path = path,
+      .parent = parent,
+      .older = history->newest[path],
+      .sibling = history->first_child[parent],
+      .made = history->log_count,
+      .gone = NOT_YET,
+      .revoked = NOT_YET,
+      .role = ROLE_FOREIGN,
+      .order = history->log_count,
+      .session = session,
+      .shut_by = NOBODY,
+      .container = container,
+  };
+  history->newest[path] = history->first_child[parent] = number;
   int directory = history_find(history, paths, parent, history->log_count);
   if (directory != NO_NODE) history->nodes[directory].children++;
   return number;

@@ -81,14 +81,16 @@ static int new_session(struct world *w, int client, int grant, int server) {
     return SESSIONS_MAX - 1;
   }
   int session = zoo->session_count++;
-  struct zoo_session *s = &zoo->sessions[session];
-  s->id = zoo_session_id(session);
-  s->stored = s->least = grant;
-  s->expires = s->looks_at = NEVER;
-  s->alive = true;
-  s->forced = s->given_up = false;
-  s->server = server;
-  s->client = client;
+  zoo->sessions[session] = (struct zoo_session){
+      .id = zoo_session_id(session),
+      .expires = NEVER,
+      .looks_at = NEVER,
+      .stored = grant,
+      .least = grant,
+      .alive = true,
+      .server = server,
+      .client = client,
+  };
   return session;
 }
 

@@ -182,9 +182,8 @@ bool library_submit(struct world *w, struct process *p, const struct op *op,
                     const struct op *before) {
   struct library *l = &p->library;
   if (l->state != LIBRARY_CONNECTED) return false;
-  if (!w->calm && random_chance(&w->random, w->profile.submit_fails)) {
+  if (!w->calm && random_chance(&w->random, w->profile.submit_fails))
     return false;
-  }
   int number = zoo_request(w, ASK_OP, l->connection);
   struct request *r = &w->zoo.requests[number];
   r->op = op->kind;

@@ -14,18 +14,11 @@ static struct connection *connection_of(struct world *w, int request) {
 
 void zoo_reset(struct world *w, int servers, int64_t tick) {
   struct zoo *zoo = &w->zoo;
+  memset(zoo, 0, offsetof(struct zoo, history));
   history_reset(&zoo->history);
   zoo->server_count = servers;
-  zoo->leader = 0;
   zoo->tick = tick;
-  zoo->has_observer = false;
-  zoo->emptied = 0;
-  memset(&zoo->watched, 0, sizeof zoo->watched);
-  memset(&zoo->child_watched, 0, sizeof zoo->child_watched);
   zoo->pings_at = NEVER;
-  zoo->overflowed = NULL;
-  zoo->session_count = zoo->connection_count = 0;
-  zoo->request_count = zoo->note_count = zoo->report_count = 0;
   for (int i = 0; i < servers; i++) {
     struct server *s = &zoo->servers[i];
     memset(s, 0, offsetof(struct server, forwards));

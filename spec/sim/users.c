@@ -202,17 +202,18 @@ static void acquire(struct world *w, struct process *p, int user, int number,
   static const char *const kinds[] = {"mutex",  "read",   "write",
                                       "permit", "unfair", "member"};
   struct acquisition *a = &w->acquisitions[w->acquisition_count];
-  memset(a, 0, sizeof *a);
-  a->process = p;
-  a->number = w->acquisition_count;
-  a->previous = p->last_acquisition;
+  const struct lock *lock = &w->profile.locks[number];
+  *a = (struct acquisition){
+      .process = p,
+      .number = w->acquisition_count,
+      .previous = p->last_acquisition,
+      .user = user,
+      .lock = number,
+      .kind = writer == NOBODY ? kind_of(w, lock) : KIND_READ,
+      .writer = writer,
+      .node = NO_NODE,
+  };
   p->last_acquisition = w->acquisition_count;
-  a->user = user;
-  a->lock = number;
-  const struct lock *lock = &w->profile.locks[a->lock];
-  a->kind = writer == NOBODY ? kind_of(w, lock) : KIND_READ;
-  a->writer = writer;
-  a->node = NO_NODE;
   a->hold = world_span(w, is_busy(w, user) ? w->profile.timeout / 16
                                            : w->profile.hold);
   a->hold_until = NEVER;

@@ -77,20 +77,19 @@ static struct wait *new_wait(struct world *w, struct process *p, int user,
                              int path, enum node_wait_kind kind) {
   if (w->wait_count == WAITS_MAX) return NULL;
   struct wait *wait = &w->waits[w->wait_count];
-  memset(wait, 0, sizeof *wait);
-  wait->number = w->wait_count++;
-  wait->process = p;
-  wait->user = user;
-  wait->path = path;
-  wait->since = w->zoo.history.log_count;
-  wait->seen = p->library.seen;
-  wait->begun_at = w->now;
-  wait->node_wait = (struct node_wait){.path = paths_text(&w->paths, path),
-                                       .kind = kind,
-                                       .patient = true,
-                                       .until = NEVER,
-                                       .ended = ended,
-                                       .owner = wait};
+  *wait = (struct wait){.process = p,
+                        .number = w->wait_count++,
+                        .user = user,
+                        .path = path,
+                        .since = w->zoo.history.log_count,
+                        .seen = p->library.seen,
+                        .begun_at = w->now,
+                        .node_wait = {.path = paths_text(&w->paths, path),
+                                      .kind = kind,
+                                      .patient = true,
+                                      .until = NEVER,
+                                      .ended = ended,
+                                      .owner = wait}};
   return wait;
 }
 

@@ -17,25 +17,12 @@ void agenda_add(struct agenda *agenda, int64_t at, int what, int who,
   struct happening new = {key, (int16_t)what, (int16_t)who, which};
   int hole = agenda->count++;
   while (hole > 0) {
-    int parent = (hole - 1) / 4;
+    int parent = (hole - 1) / 2;
     if (key >= agenda->heap[parent].key) break;
     agenda->heap[hole] = agenda->heap[parent];
     hole = parent;
   }
   agenda->heap[hole] = new;
-}
-
-/* The first of the children from `child` on, without a guess where it is. */
-static int first_child(const struct happening *heap, int child, int count) {
-  if (child + 4 <= count) {
-    int one = child + (heap[child + 1].key < heap[child].key);
-    int other = child + 2 + (heap[child + 3].key < heap[child + 2].key);
-    return heap[other].key < heap[one].key ? other : one;
-  }
-  int first = child;
-  for (int i = child + 1; i < count; i++)
-    if (heap[i].key < heap[first].key) first = i;
-  return first;
 }
 
 bool agenda_next(struct agenda *agenda, struct happening *next) {
@@ -44,8 +31,8 @@ bool agenda_next(struct agenda *agenda, struct happening *next) {
   *next = heap[0];
   struct happening last = heap[--agenda->count];
   int hole = 0, count = agenda->count;
-  for (int child; (child = 4 * hole + 1) < count;) {
-    int first = first_child(heap, child, count);
+  for (int first; (first = 2 * hole + 1) < count;) {
+    if (first + 1 < count && heap[first + 1].key < heap[first].key) first++;
     if (heap[first].key >= last.key) break;
     heap[hole] = heap[first];
     hole = first;

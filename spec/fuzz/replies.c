@@ -207,29 +207,21 @@ static struct listing *some_listing(void) {
 
 static void some_path(char *path, size_t size, const struct request *r) {
   char name[LONG];
-  switch (next(6)) {
-    case 0:
-      snprintf(path, size, "%s", r->path);
-      break;
-    case 1:
-      spell(name, sizeof name);
-      snprintf(path, size, "%s/%.100s", paths[next(3)], name);
-      break;
-    case 2:
-      snprintf(path, size, "%.80s%0*u", r->path, (int)next(100), next(10));
-      break;
-    default:
-      snprintf(path, size, "%.180s%010d", r->path, (int)next(12));
+  unsigned dice = next(6);
+  if (dice == 0) {
+    snprintf(path, size, "%s", r->path);
+  } else if (dice == 1) {
+    spell(name, sizeof name);
+    snprintf(path, size, "%s/%.100s", paths[next(3)], name);
+  } else if (dice == 2) {
+    snprintf(path, size, "%.80s%0*u", r->path, (int)next(100), next(10));
+  } else {
+    snprintf(path, size, "%.180s%010d", r->path, (int)next(12));
   }
 }
 
 static int some_code(void) {
-  static const int codes[] = {REPLY_OK,
-                              REPLY_OK,
-                              REPLY_OK,
-                              REPLY_OK,
-                              REPLY_OK,
-                              REPLY_NO_NODE,
+  static const int codes[] = {REPLY_NO_NODE,
                               REPLY_NODE_EXISTS,
                               REPLY_NO_AUTH,
                               REPLY_NOT_EMPTY,
@@ -241,7 +233,8 @@ static int some_code(void) {
                               -999,
                               5,
                               REASON_NO_MEMORY};
-  return codes[next(17)];
+  unsigned dice = next(17);
+  return dice < 5 ? REPLY_OK : codes[dice - 5];
 }
 
 static int64_t some_owner(void) {
@@ -283,10 +276,10 @@ static void answer_well(void) {
     const char *names[USERS * 2];
     int count = 0;
     for (int i = 0; i < USERS; i++) {
-      const struct contender *c = users[i].contender;
-      if (c && c->queue && contender_has_node(c)) names[count++] = c->node.name;
-      c = users[i].gate;
-      if (c && c->queue && contender_has_node(c)) names[count++] = c->node.name;
+      const struct contender *both[] = {users[i].contender, users[i].gate};
+      for (int j = 0; j < 2; j++)
+        if (both[j] && both[j]->queue && contender_has_node(both[j]))
+          names[count++] = both[j]->node.name;
     }
     reply.listing = listing_new(names, count);
   }
@@ -314,53 +307,35 @@ static void connect_anew(void) {
 }
 
 static void world(void) {
-  switch (next(12)) {
-    case 0:
-      session_disconnected(&session, now);
-      break;
-    case 1:
-      session_expired(&session, now);
-      break;
-    case 2:
-      session_refused(&session, now,
-                      next(2) ? REASON_CREDENTIALS : REPLY_AUTH_REQUIRED);
-      break;
-    case 3:
-      session_attempting(&session, now);
-      break;
-    default:
-      connect_anew();
-  }
+  unsigned dice = next(12);
+  if (dice == 0)
+    session_disconnected(&session, now);
+  else if (dice == 1)
+    session_expired(&session, now);
+  else if (dice == 2)
+    session_refused(&session, now,
+                    next(2) ? REASON_CREDENTIALS : REPLY_AUTH_REQUIRED);
+  else if (dice == 3)
+    session_attempting(&session, now);
+  else
+    connect_anew();
 }
 
 static void step(void) {
   static const int64_t spans[] = {0, 1, 10, 100, 300, 2000};
-  switch (next(16)) {
-    case 0:
-    case 1:
-    case 2:
-      act();
-      break;
-    case 3:
-    case 4:
-      answer_one();
-      break;
-    case 5:
-    case 6:
-    case 7:
-    case 8:
-    case 9:
-      answer_well();
-      break;
-    case 10:
-      tell();
-      break;
-    case 11:
-      if (!next(3)) world();
-      break;
-    default:
-      now += spans[next(6)] * MILLISECOND;
-  }
+  unsigned dice = next(16);
+  if (dice < 3)
+    act();
+  else if (dice < 5)
+    answer_one();
+  else if (dice < 10)
+    answer_well();
+  else if (dice == 10)
+    tell();
+  else if (dice > 11)
+    now += spans[next(6)] * MILLISECOND;
+  else if (!next(3))
+    world();
   if (!session_is_connected(&session) && !next(3)) connect_anew();
   if (next(3)) session_run(&session, now);
 }

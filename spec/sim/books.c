@@ -1,8 +1,5 @@
 /* What a session has written down: it must be as it is counted anew, and no
  * watch may stand there that the library has not. */
-#include <stdio.h>
-#include <string.h>
-
 #include "invariants.h"
 #include "world.h"
 

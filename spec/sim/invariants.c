@@ -1,6 +1,5 @@
 #include "invariants.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "world.h"

@@ -2,7 +2,6 @@
  * watches, its own pings and its own idea of when a server is dead.  Each
  * attempt to connect is a new handle for the same session (client.c): it has
  * seen nothing, has no watches, and asks for the whole timeout. */
-#include <stdio.h>
 #include <string.h>
 
 #include "world.h"

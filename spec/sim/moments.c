@@ -1,7 +1,6 @@
 /* What must be true of those who wait for what becomes of a node, and of the
  * members of a double barrier.  Each is about moments: was it so at any of
  * them, between its beginning and now, in what the leader has committed? */
-#include <string.h>
 
 #include "invariants.h"
 #include "world.h"

@@ -1,6 +1,5 @@
 #include "waits.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "world.h"

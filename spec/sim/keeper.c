@@ -10,11 +10,6 @@ static void set(struct world *w, const struct lock *lock) {
   leader_makes(w, lock->path, false, 0, KEEPER);
 }
 
-static void lift(struct world *w, const struct lock *lock, int node) {
-  trace(w, NOBODY, "%s is lifted", lock->path);
-  leader_forgets(w, node);
-}
-
 void keepers_reset(struct world *w) {
   for (int i = 0; i < w->profile.lock_count; i++) {
     struct lock *lock = &w->profile.locks[i];
@@ -30,7 +25,10 @@ void keeper_acts(struct world *w, int number) {
   struct lock *lock = &w->profile.locks[number];
   int node = zoo_find(w, lock->directory);
   bool last = lock->keeps == 0;
-  if (node != NO_NODE) lift(w, lock, node);
+  if (node != NO_NODE) {
+    trace(w, NOBODY, "%s is lifted", lock->path);
+    leader_forgets(w, node);
+  }
   if (last) return;
   if (node == NO_NODE || random_chance(&w->random, 30)) set(w, lock);
   if (--lock->keeps > 0) act_later(w, number, w->profile.active / 4);

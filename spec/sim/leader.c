@@ -94,14 +94,6 @@ static int new_session(struct world *w, int client, int grant, int server) {
   return session;
 }
 
-static int open_session(struct world *w, int server, int request) {
-  const struct connection *c =
-      &w->zoo.connections[w->zoo.requests[request].connection];
-  int session = new_session(w, c->client, c->grant, server);
-  leader_touch(w, session, c->grant);
-  return session;
-}
-
 int leader_opens_session(struct world *w, int client) {
   int session = new_session(w, client, 0, NOBODY);
   commit(w, DID_OPEN_SESSION, NO_NODE, session, NOBODY, NOBODY, 0);
@@ -163,7 +155,8 @@ static void connect(struct world *w, int server, int request) {
   struct connection *c = &zoo->connections[zoo->requests[request].connection];
   faults_see(w, c->client, TRAP_CONNECT);
   if (c->session == NOBODY) {
-    c->session = open_session(w, server, request);
+    c->session = new_session(w, c->client, c->grant, server);
+    leader_touch(w, c->session, c->grant);
     commit(w, DID_OPEN_SESSION, NO_NODE, c->session, request, c->server, 0);
     return;
   }
@@ -188,10 +181,6 @@ static int child_path(struct world *w, int prefix, int32_t number) {
 static int32_t next_number(struct world *w, struct znode *directory) {
   if (directory->counter < INT32_MAX) return directory->counter++;
   return random_chance(&w->random, 50) ? INT32_MAX : INT32_MIN;
-}
-
-static bool in_forbidden(const struct world *w, int directory) {
-  return directory == w->profile.forbidden_path;
 }
 
 /* Who downgrades makes a reader with the writer's number, and takes its
@@ -236,7 +225,7 @@ static int create_refusal(struct world *w, const struct request *r) {
   int parent = paths_parent(&w->paths, r->path);
   int directory = zoo_find(w, parent);
   if (directory == NO_NODE) return REPLY_NO_NODE;
-  if (in_forbidden(w, parent)) return REPLY_NO_AUTH;
+  if (parent == w->profile.forbidden_path) return REPLY_NO_AUTH;
   return is_over_quota(w, directory) ? REPLY_QUOTA_EXCEEDED : REPLY_OK;
 }
 
@@ -293,7 +282,7 @@ static void make_directory(struct world *w, int server, int request) {
     rc = REPLY_NO_NODE;
   else if (parent != 0 && zoo_find(w, parent) == NO_NODE)
     rc = REPLY_NO_NODE;
-  else if (in_forbidden(w, parent))
+  else if (parent == w->profile.forbidden_path)
     rc = REPLY_NO_AUTH;
   else if (!r->anew && zoo_find(w, r->path) != NO_NODE)
     rc = REPLY_NODE_EXISTS;
@@ -424,24 +413,21 @@ static void remove_one(struct world *w, int server, int request, int session) {
     fail(w, server, request, rc);
 }
 
-/* Beyond its end the counter gives some number twice. */
-static bool is_at_end(struct world *w, int path) {
-  struct history *h = history_of(w);
-  int parent = paths_parent(&w->paths, path);
-  int directory = zoo_find(w, parent);
-  return h->nodes[directory].counter == INT32_MAX;
-}
-
 /* A multi: both are done, or none.  (Who looks in between sees the first alone:
  * more than a server shows.) */
 static void exchange(struct world *w, int server, int request, int session) {
+  const struct history *h = history_of(w);
   struct request *r = &w->zoo.requests[request];
   int rc = remove_refusal(w, r->with_path);
   r->refused = OP_REMOVE;
   if (rc == REPLY_OK) {
     r->refused = OP_CREATE;
     rc = create_refusal(w, r);
-    if (rc == REPLY_OK && is_at_end(w, r->path)) rc = REPLY_NODE_EXISTS;
+    /* Beyond its end the counter gives some number twice. */
+    if (rc == REPLY_OK &&
+        h->nodes[zoo_find(w, paths_parent(&w->paths, r->path))].counter ==
+            INT32_MAX)
+      rc = REPLY_NODE_EXISTS;
   }
   if (rc == REPLY_OK) {
     remove_node(w, server, request, r->with_path, session, NOBODY);

@@ -373,10 +373,6 @@ static void fired(struct world *w, struct process *p, const struct note *note) {
                 paths_text(&w->paths, note->path));
 }
 
-static void see(struct process *p, const struct note *note) {
-  if (note->view > p->seen) p->seen = note->view;
-}
-
 /* (An event does not tell the library how new it is.) */
 static void see_answer(struct library *l, const struct note *note) {
   l->outstanding--;
@@ -398,13 +394,13 @@ void library_hears(struct world *w, struct process *p,
       break;
     case NOTE_REPLY:
       see_answer(l, note);
-      see(p, note);
+      if (note->view > p->seen) p->seen = note->view;
       keep_watch(l, &w->zoo.requests[note->request], note->rc);
       answered(w, p, note);
       break;
     case NOTE_EVENT:
       if (!take_watch(l, note)) break;
-      see(p, note);
+      if (note->view > p->seen) p->seen = note->view;
       fired(w, p, note);
       break;
     case NOTE_PONG:

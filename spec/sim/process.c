@@ -41,8 +41,7 @@ static bool submit(void *self, const struct op *op, const struct op *before) {
 }
 
 static void open(void *self) {
-  struct process *p = self;
-  library_open(p->world, p);
+  library_open(((struct process *)self)->world, self);
 }
 
 static void hear_session(void *self, enum session_state state) {
@@ -133,8 +132,7 @@ void process_crash(struct world *w, struct process *p) {
 
 bool process_puts_off(struct world *w, struct process *p, int what, int which) {
   if (!process_is_paused(w, p) && p->runs_at == NEVER) {
-    if (!p->open) return false;
-    process_begins(w, p);
+    if (p->open) process_begins(w, p);
     return false;
   }
   if (p->command_count == COMMANDS_MAX) {
@@ -203,19 +201,16 @@ void process_runs(struct world *w, struct process *p) {
     take_commands(w, p);
 }
 
-static void wake(struct world *w, struct process *p) {
-  invariants_on_time(w, p);
-  process_ends(w, p);
-}
-
 void process_wakes(struct world *w, struct process *p) {
   if (p->wakes_at <= w->now) p->wakes_at = NEVER;
   if (!p->open || process_is_paused(w, p)) return;
   p->now = process_clock(w, p);
-  if (p->now < session_due(&p->session))
+  if (p->now < session_due(&p->session)) {
     arrange(w, p); /* it was due earlier once */
-  else
-    wake(w, p);
+    return;
+  }
+  invariants_on_time(w, p);
+  process_ends(w, p);
 }
 
 /* A stop between reading the clock and acting upon what was read before. */
@@ -223,14 +218,6 @@ static void stall(struct world *w, struct process *p) {
   p->stale_now = process_clock(w, p);
   p->stale_notes = (int)(p->inbox_last - p->inbox_first);
   process_pause(w, p, fault_while(w));
-}
-
-static void put_in(struct world *w, struct process *p, int note) {
-  if (p->inbox_last - p->inbox_first == INBOX_MAX) {
-    w->zoo.overflowed = "an inbox";
-    return;
-  }
-  p->inbox[p->inbox_last++ % INBOX_MAX] = note;
 }
 
 /* There is something in the inbox. */
@@ -252,9 +239,11 @@ void process_hears(struct world *w, struct process *p, int note) {
   const struct connection *c = &w->zoo.connections[n->connection];
   if (!p->open || !c->client_has_it) return;
   if (c->down_cut && n->kind != NOTE_CLOSED) return;
-  put_in(w, p, note);
-  if (process_is_paused(w, p)) return;
-  be_woken(w, p);
+  if (p->inbox_last - p->inbox_first == INBOX_MAX)
+    w->zoo.overflowed = "an inbox";
+  else
+    p->inbox[p->inbox_last++ % INBOX_MAX] = note;
+  if (!process_is_paused(w, p)) be_woken(w, p);
 }
 
 /* Pauses. */

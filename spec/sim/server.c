@@ -217,10 +217,6 @@ static void list_or_not(struct world *w, struct connection *c,
     watch_children(w, c, r->path);
 }
 
-static bool is_root(const struct world *w, int path) {
-  return strcmp(paths_text(&w->paths, path), "/") == 0;
-}
-
 static void answer_read(struct world *w, struct connection *c, int request) {
   const struct request *r = &w->zoo.requests[request];
   struct note note = note_to(w, c, NOTE_REPLY);
@@ -246,7 +242,7 @@ static void answer_read(struct world *w, struct connection *c, int request) {
     case OP_SYNC: /* of one that believes itself the leader */
       break;
     default:
-      if (!is_root(w, r->path)) watch_or_not(w, c, r, &note);
+      if (r->path != 0) watch_or_not(w, c, r, &note); /* 0: the root */
   }
   say(w, &note);
 }

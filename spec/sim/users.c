@@ -13,11 +13,6 @@ bool believes(const struct world *w, const struct acquisition *a) {
          process_clock(w, p) < a->hold_until;
 }
 
-/* One that is refused again and again, while the first user holds for long. */
-static bool is_rebuffed(const struct world *w, int user) {
-  return fault_is(w, FAULT_SKIP) && user > 0;
-}
-
 /* Where the schedule aims at a holder: beside it there are some who keep the
  * connection busy, with rounds or with reads. */
 static bool is_busy(const struct world *w, int user) {
@@ -36,7 +31,8 @@ void users_reset(struct world *w, struct process *p) {
       p->users[i].left += users == 1 ? 3 + random_below(&w->random, 6) : 2;
     if (i < users && is_busy(w, i))
       p->users[i].left = 3 + random_below(&w->random, 8);
-    if (i < users && is_rebuffed(w, i)) p->users[i].left = 40;
+    /* One is refused again and again, while the first user holds for long. */
+    if (i < users && i > 0 && fault_is(w, FAULT_SKIP)) p->users[i].left = 40;
     p->users[i].busy = p->users[i].left > 0;
     if (!p->users[i].left) continue;
     agenda_add(&w->agenda, world_span(w, w->profile.think), USER_ACTS,
@@ -265,7 +261,7 @@ static void act(struct world *w, struct process *p, int user) {
   }
   int lock = lock_of_process(w, p->number);
   if (fault_is(w, FAULT_SKIP) && !fault_is(w, FAULT_MIXED))
-    lock = is_rebuffed(w, user) ? w->profile.lock_count - 1 : 0;
+    lock = user > 0 ? w->profile.lock_count - 1 : 0;
   u->left--;
   if (!waits(w, &w->profile.locks[lock]))
     acquire(w, p, user, lock, NOBODY);
@@ -352,14 +348,11 @@ void user_does(struct world *w, struct process *p, int what, int which) {
     cancel(w, p, which);
 }
 
-static bool is_of_acquisition(int what) {
-  return what == USER_RELEASES || what == USER_DOWNGRADES ||
-         what == USER_CANCELS || what == USER_LOOKS_AROUND;
-}
-
 void user_wants(struct world *w, struct process *p, int what, int which) {
   if (p->crashed) return;
-  if (is_of_acquisition(what) && is_over(&w->acquisitions[which])) return;
+  bool of_acquisition = what == USER_RELEASES || what == USER_DOWNGRADES ||
+                        what == USER_CANCELS || what == USER_LOOKS_AROUND;
+  if (of_acquisition && is_over(&w->acquisitions[which])) return;
   if (process_puts_off(w, p, what, which)) return;
   user_does(w, p, what, which);
   if (p->open) process_ends(w, p);

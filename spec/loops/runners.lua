@@ -4,8 +4,9 @@
 -- left in it, and raises what the task raised; `loop` is for connect.  What is
 -- missing on this machine is `{ missing = true }`.
 local socket = require "socket"
-local zklock = require "zklock"
+local suite = require "loops.suite"
 local support = require "support"
+local zklock = require "zklock"
 
 -- Debian's copas is too old. Where a newer one and what it needs are unpacked:
 local copas_directory = os.getenv "SPEC_COPAS"
@@ -16,39 +17,15 @@ end
 
 local LIMIT = 60 -- seconds in which a loop has to end
 
--- What is the same in all: `sleep` and `begin` are the loop's.
 local function environment(runner, sleep, begin)
-  local env = { zklock = zklock, now = zklock.now, sleep = sleep,
-    path = support.path, kept = {} }
-
-  function env.options(options)
+  local function options(given)
     local copy = { loop = runner.loop }
-    for key, value in pairs(options or {}) do copy[key] = value end
+    for key, value in pairs(given or {}) do copy[key] = value end
     return copy
   end
-
-  function env.connect(options)
-    return support.connect(env.options(options))
-  end
-
-  function env.until_true(condition, session)
-    local deadline = zklock.now() + 80
-    while not condition() do
-      if env.problem then error(env.problem, 0) end
-      if zklock.now() > deadline then error("it does not come true", 2) end
-      if not runner.tasks then session:step() end
-      sleep(0.003)
-    end
-  end
-
-  function env.spawn(fn)
-    begin(function()
-      local ok, problem = xpcall(fn, debug.traceback)
-      if not ok then env.problem = env.problem or problem end
-    end)
-  end
-
-  return env
+  return suite.environment(zklock, { path = support.path, sleep = sleep,
+    begin = begin, steps = not runner.tasks, options = options,
+    connect = function(given) return support.connect(options(given)) end })
 end
 
 -- Runs `body` as a task; the sessions are closed in it.

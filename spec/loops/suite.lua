@@ -12,10 +12,58 @@
 --                          calls session:step(), this does
 --   env.now()              seconds
 --   env.kept               a table that lives as long as the case
+--   env.problem            what a task has raised
 --
 -- `tasks`: needs spawn, which a loop that blocks does not have.  `owns`: needs
 -- tasks that own what they acquired, which in skynet they do not.
 local suite = {}
+
+--- Makes an env of `own`, which has the loop's `connect`, `path`, `sleep` and
+-- `begin(fn)`, which begins a task; `steps`: nothing else steps a session.
+function suite.environment(zklock, own)
+  local env = { zklock = zklock, now = zklock.now, kept = {} }
+  function env.options(options) return options or {} end
+  for name, value in pairs(own) do env[name] = value end
+
+  function env.until_true(condition, session)
+    local deadline = zklock.now() + 80
+    while not condition() do
+      if env.problem then error(env.problem, 0) end
+      if zklock.now() > deadline then error("it does not come true", 2) end
+      if env.steps then session:step() end
+      env.sleep(0.003)
+    end
+  end
+
+  function env.spawn(fn)
+    env.begin(function()
+      local ok, problem = xpcall(fn, debug.traceback)
+      if not ok then env.problem = env.problem or problem end
+    end)
+  end
+
+  return env
+end
+
+--- Runs a case where nothing else closes its sessions: its problem, or nil.
+-- Paths begin with `own.prefix`; `own.join()` waits for the tasks.
+function suite.run(case, zklock, hosts, own)
+  local sessions, paths = {}, 0
+  function own.connect(options)
+    local session = assert(zklock.connect(hosts, options))
+    sessions[#sessions + 1] = session
+    return session
+  end
+  function own.path()
+    paths = paths + 1
+    return own.prefix .. "-" .. paths
+  end
+  local env = suite.environment(zklock, own)
+  local ok, problem = xpcall(case.body, debug.traceback, env)
+  if own.join then own.join() end
+  for _, session in ipairs(sessions) do session:close() end
+  return not ok and problem or env.problem
+end
 
 local function case(name, body, needs)
   local new = needs or {}

@@ -113,13 +113,4 @@ describe("The page of errors", function()
     assert.is_true(#said > 90, #said)
     assert.equal("", table.concat(wrong, "\n"))
   end)
-
-  it("would notice what it cannot say", function()
-    local list = sayings.all()
-    for _, wrong in ipairs { "zklock: <path> is busy", "its node is gone",
-      "(last error: it sleeps)", "cannot see (/app): an ACL forbids it",
-      "zklock: the lock was lost", "no connection with <server>" } do
-      assert.is_false(can_be_said(list, wrong), wrong)
-    end
-  end)
 end)

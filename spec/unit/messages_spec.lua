@@ -8,16 +8,8 @@ local DIRECTORY = root .. "/doc/make/"
 local saved = package.path
 package.path = DIRECTORY .. "?.lua;" .. saved
 local lex = require "lex"
-local messages = require "messages"
 local sentences = require "sentences"
 package.path = saved
-
--- What a made-up source says, and what is wrong with it.
-local function read(file, text)
-  local entries, complaints = {}, {}
-  messages.read_source(file, text, {}, entries, complaints)
-  return entries, complaints
-end
 
 local function files()
   local list = {}
@@ -86,46 +78,5 @@ describe("The list of messages", function()
       "zklock: it rains", "zklock: no server could be found" } do
       assert.is_false(is_known(sayings.all(), wrong), wrong)
     end
-  end)
-
-  it("joins what is one sentence, and shows what fills its places", function()
-    local entries = read("lua/zklock/x.lua", [==[
-      if x then misuse("%s is no " .. "good %s, got %q", name, what, text) end
-      return nil, refusal("timeout", ("too " .. kind .. " late: %g s")
-        :format(errors.seconds(s)))
-    ]==])
-    assert.equal("zklock: <name> is no good <what>, got \"<text>\"",
-      entries[1].text)
-    assert.equal("misuse", entries[1].group)
-    assert.equal("zklock: too <kind> late: <time> s", entries[2].text)
-    assert.equal("timeout", entries[2].code)
-    entries = read("src/io/x.c", [==[
-      snprintf(text, sizeof text, "it is %s of %lld " /* both */
-               "bytes", word, (long long)size);
-    ]==])
-    assert.equal("it is <word> of <size> bytes", entries[1].text)
-  end)
-
-  it("refuses what it cannot see", function()
-    local function complains(file, text)
-      local _, complaints = read(file, text)
-      return #complaints == 1 and complaints[1]
-    end
-    assert.matches("x.lua:1: misuse is given text",
-      complains("lua/zklock/x.lua", "misuse(text)"))
-    assert.matches("refusal is given why%(%)",
-      complains("lua/zklock/x.lua", "return refusal('busy', why(), x)"))
-    assert.matches("fail is given \"%%s\"",
-      complains("lua/zklock/cli/x.lua", 'exit.fail("lost", "%s", it)'))
-    assert.matches("log_throttled is given text",
-      complains("src/io/x.c",
-        'void f(void) { log_throttled(l, "warn", text); }'))
-    assert.is_false(complains("lua/zklock/x.lua", "misuse 'it is not so'"))
-    assert.is_false(complains("src/io/x.c", 'f(log_say(l, "warn", "is so"));'))
-    -- A definition is no call.
-    assert.is_false(complains("src/io/x.c",
-      "void log_say(struct log *log, const char *level, const char *text) {}"))
-    assert.is_false(complains("lua/zklock/x.lua",
-      "function errors.misuse(format, ...) end"))
   end)
 end)

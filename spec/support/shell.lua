@@ -30,13 +30,11 @@ function shell.must(command)
   return output
 end
 
---- What a program in Lua prints, a process of its own, and at last how it has
--- ended if `tells_end`.
-function shell.program(text, tells_end)
+--- What a program in Lua prints, a process of its own.
+function shell.program(text)
   return files.with(text, function(name)
-    return shell.output(("('%s' '%s') 2>&1%s"):format(
-      os.getenv "SPEC_LUA" or "lua5.4", name,
-      tells_end and "; echo status $?" or ""))
+    return shell.output(("'%s' '%s' 2>&1"):format(
+      os.getenv "SPEC_LUA" or "lua5.4", name))
   end)
 end
 

@@ -2,10 +2,8 @@
 -- rest of their faults and traps: spec/integration, which stands on them.)
 local raw = require "support.raw"
 local start_proxy = require "support.proxy".start
-local start_server = require "support.server".start
 local support = require "support"
 local virtual = require "zklock.virtual"
-local zklock = require "zklock"
 
 describe("A link to a virtual server", function()
   local proxy, session
@@ -28,21 +26,6 @@ describe("A link to a virtual server", function()
     assert.is_true(is_served())
   end)
 
-  it("that is frozen keeps everything for later, of new connections, too",
-    function()
-      local path, guard = support.path(), nil
-      proxy:freeze()
-      session:mutex(path):acquire_async(nil, function(mine) guard = mine end)
-      assert.equal("disconnected", (select(3, zklock.connect(proxy.hosts,
-        { connect_timeout = 1 }))))
-      session:step()
-      assert.same({ nil, false }, { guard, support.zk():exists(path) })
-      proxy:heal()
-      support.step_until(session, function() return guard end)
-      assert.equal(0, session:stats().reconnects)
-      guard:release()
-    end)
-
   -- How many connections there have been, soon after `fault`.
   local function breaks(fault, ...)
     fault(proxy, ...)
@@ -53,29 +36,6 @@ describe("A link to a virtual server", function()
     session:step()
     return (virtual.link_visits(proxy.hosts))
   end
-
-  it("leads to the next of its servers that runs", function()
-    local servers = support.closing(start_server(3))
-    local link, stopped = start_proxy(servers.hosts), servers:leader() % 3 + 1
-    servers:kill(stopped)
-    local expected, found = {}, {}
-    for n = 0, 5 do
-      local i = n % 3 + 1
-      if i ~= stopped then
-        expected[#expected + 1] = i
-        local id = support.connect { hosts = link.hosts }:id()
-          :gsub("^0x0*", "")
-        for k = 1, 3 do
-          local ok, text = pcall(servers.word, servers, k, "cons")
-          if ok and text and text:find(id, 1, true) then
-            found[#found + 1] = k
-          end
-        end
-      end
-    end
-    assert.same(expected, found)
-    assert.equal(#expected, (virtual.link_visits(link.hosts)))
-  end)
 
   it("that has dropped requests breaks when it is healed", function()
     assert.equal(2, breaks(proxy.drop, "requests"))
@@ -99,16 +59,6 @@ describe("A link to a virtual server", function()
 
   it("breaks after the reply that is to be the last", function()
     assert.equal(2, breaks(proxy.cut_after_reply, "create"))
-  end)
-
-  it("refuses from the loss of a reply on, until it is healed", function()
-    proxy:lose_reply "exists"
-    assert.equal("disconnected", (select(3, session:stat "/")))
-    support.advance(2)
-    session:step()
-    assert.equal("suspended", session:state())
-    proxy:heal()
-    support.until_state(session, "connected")
   end)
 
   it("breaks at the nth message, unless the trap is disarmed", function()

@@ -1,5 +1,5 @@
--- `--once-per` and session:once where the servers' clock is or was wrong; what
--- `ls` shows of a job that was done, and `forget`.
+-- `--once-per` and session:once, also where the servers' clock is or was wrong;
+-- what `ls` shows of a job that was done, and `forget`.
 local command = require "support.command"
 local json = require "dkjson"
 local new_clock = require "support.clock".new
@@ -10,9 +10,9 @@ local support = require "support"
 local RAN = { code = 0, out = "ran\n", err = "" }
 local NOT = { code = 0, out = "", err = "" }
 
-local function once(path, period, hosts)
-  return runs.run(path, { "echo", "ran" }, { "-H", hosts or support.hosts,
-    "--once-per", period or "1h" })
+local function once(path, period, hosts, what)
+  return runs.run(path, what or { "echo", "ran" }, { "-H",
+    hosts or support.hosts, "--once-per", period or "1h" })
 end
 
 local function rows_of(...)
@@ -141,5 +141,47 @@ describe("A job that was done with --once-per", function()
     assert.same({ 0, "no run of " .. path .. " is noted\n" },
       { said.code, said.out })
     assert.is_false(support.zk():exists(path .. ".once"))
+  end)
+end)
+
+describe("zklock run --once-per", function()
+  it("runs once in a period, and says with -v why not", function()
+    local path = support.path()
+    assert.same(RAN, once(path))
+    assert.same(NOT, once(path))
+    assert.same(NOT, once(path, "2d"))
+    assert.equal("0x", support.zk():exists(path .. ".once").owner) -- persistent
+    local said = runs.run(path, { "true" }, { "--once-per", "1h", "-v" })
+    assert.truthy(said.err:find "zklock: not due: ", said.err)
+    -- Again when the period is over.
+    path = support.path()
+    assert.same(RAN, once(path, "0.2s"))
+    support.sleep(0.25) -- the period
+    assert.same(RAN, once(path, "0.2s"))
+    assert.same(NOT, once(path, "1m"))
+    -- And a run that has failed does not count.
+    path = support.path()
+    assert.equal(3, once(path, "1h", nil, "exit 3").code)
+    assert.is_false(support.zk():exists(path .. ".once"))
+    assert.same(RAN, once(path))
+  end)
+
+  it("lets one of many run, and takes turns with session:once", function()
+    local path, all, ran = support.path(), {}, ""
+    for i = 1, 6 do
+      all[i] = runs.start(path, "sleep 0.1; echo ran", { "--once-per", "1h" })
+    end
+    for i = 1, 6 do
+      assert.equal(0, all[i]:wait())
+      ran = ran .. all[i]:out()
+    end
+    assert.equal("ran\n", ran)
+    local session = support.connect()
+    path = support.path()
+    assert.is_true(session:once(path, { per = 3600 }, function() end))
+    assert.same(NOT, once(path))
+    support.zk():delete(path .. ".once")
+    assert.same(RAN, once(path))
+    assert.is_false(session:once(path, { per = 3600 }, error))
   end)
 end)

@@ -170,14 +170,6 @@ describe("An escaped text", function()
     end
   end)
 
-  it("holds no marker, and sorts behind every number", function()
-    for _ = 1, TEXTS do
-      local made = escape(any_text())
-      expect(not made:find "[-_/]", made)
-      expect(made:byte() > ("9"):byte(), made) -- as others compare
-    end
-  end)
-
   it("is misuse of what is no text", function()
     for value, got in pairs { [7] = "a number", [true] = "a boolean",
       [print] = "a function", [{}] = "a table" } do

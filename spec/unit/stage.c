@@ -25,8 +25,8 @@ void settle(struct stage *s) {
 /* Life. */
 
 static void hear_session(void *self, enum session_state state) {
-  struct stage *s = self;
-  add_text(s->shown, session_state_name(state));
+  (void)self;
+  (void)state;
 }
 
 static void hear_trouble(void *self, const char *message, const char *path,
@@ -46,16 +46,14 @@ struct stage *begin(struct setting setting) {
   struct stage *s = calloc(1, sizeof *s);
   struct transport transport = {s, server_submit, open_session};
   struct listener listener = {s, hear_session, hear_trouble};
-  struct session_options options = {.chroot =
-                                        setting.chroot ? setting.chroot : ""};
-  options.doubts_acl = setting.doubts_acl;
+  struct session_options options = {.chroot = "",
+                                    .doubts_acl = setting.doubts_acl};
   memset(options.random, 0x5a, sizeof options.random);
   s->now = 1000 * 1000 * MILLISECOND;
   s->id = 1;
   s->timeout = (setting.timeout ? setting.timeout : 10000) * MILLISECOND;
   session_init(&s->session, &options, &transport, &listener, s->now);
-  if (!setting.apart) connects(s);
-  s->shown[0] = '\0';
+  connects(s);
   return s;
 }
 
@@ -72,8 +70,6 @@ void end(struct stage *s) {
   server_free(s);
   free(s);
 }
-
-const char *shown(struct stage *s) { return take_text(s, s->shown); }
 
 int counted(const struct stage *s, const char *counter) {
 #define X(name)                    \
@@ -112,19 +108,8 @@ void expires(struct stage *s) {
   settle(s);
 }
 
-void wants_credentials(struct stage *s) {
-  server_is_gone(s);
-  session_refused(&s->session, s->now, REPLY_AUTH_REQUIRED);
-  settle(s);
-}
-
 bool is_beyond_help(const struct stage *s) {
   return session_is_beyond_help(&s->session, s->now);
-}
-
-void opens(struct stage *s) {
-  session_open(&s->session, s->now);
-  settle(s);
 }
 
 bool wants_session(struct stage *s) {

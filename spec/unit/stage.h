@@ -21,10 +21,10 @@
  *
  * Nodes are told by their numbers; what follows the number says whose spelling
  * it is: "7" a lock's node, "7r" a reader's, "7w" a writer's, "7p" a permit,
- * "7l" a latch's, "7m" a member's, "7k" and "7kr" kazoo's; a directory may
- * stand before it: "locks:7" is below "/lock/locks", "/other:7" below "/other".
- * One of ours needs no suffix, unless two have the number.  Others are told by
- * their names, "ready", or their paths, "/gate". */
+ * "7m" a member's, "7h" an unfair holder's; a directory may stand before it:
+ * "/other:7" is below "/other".  One of ours needs no suffix, unless two have
+ * the number.  Others are told by their names, "ready", or their paths,
+ * "/gate". */
 #ifndef UNIT_STAGE_H
 #define UNIT_STAGE_H
 
@@ -33,7 +33,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../sim/memory.h"
 #include "protocol/op.h"
 #include "test.h"
 
@@ -44,8 +43,6 @@ struct actor;
 struct setting {
   int nothing; /* (so that all the rest may be left out) */
   int timeout;
-  const char *chroot;
-  bool apart; /* it is not connected yet */
   bool doubts_acl;
 };
 
@@ -64,20 +61,15 @@ struct wish {
   int max_hold; /* longest */
   int local_turns;
   int permits;         /* PERMIT, MEMBER; 0: one */
-  const char *data;    /* of its node */
   struct actor *below; /* READER: downgrades from this one's write lock */
   bool watches_parent;
   bool minds; /* PERMIT, UNFAIR: looks for them before its grant */
 };
 
 /* What one waits for who contends for nothing; 0 is that "/gate" is gone. */
-enum hoped { GONE, THERE, CROWD };
 struct hope {
   int nothing; /* (so that all the rest may be left out) */
-  enum hoped until;
-  const char *path;
-  int known; /* CROWD */
-  bool proves;
+  bool crowd;  /* that "/lock" has contenders */
   int within;
   bool tries;
 };
@@ -129,20 +121,14 @@ void spends_nonce(struct stage *s, const char *path);
 struct actor *holder(struct stage *s, struct wish wish, int number);
 struct actor *waiter(struct stage *s, struct wish wish);
 
-/* What an actor was told since it was looked at last; and the session's
- * user. */
+/* What an actor was told since it was looked at last. */
 #define HEARD(a, text) CHECK_TEXT(text, heard(a))
-#define SHOWN(s, text) CHECK_TEXT(text, shown(s))
 const char *heard(struct actor *a);
-const char *shown(struct stage *s);
 const char *state_of(const struct actor *a); /* "forgotten": no more */
 int64_t token_of(const struct actor *a);     /* 1000 + its node's number */
-/* What it was refused for, beside the refusal code, and whom it has waited for:
- * "nobody", "whose node", "whose node, who holds". */
+/* What it was refused for, beside the refusal code. */
 int reason_of(const struct actor *a);
 const char *denial_of(const struct actor *a); /* what that was a reason for */
-const char *blocker_of(const struct actor *a);
-const char *other_of(const struct actor *a); /* "write of 99", it conflicts */
 int counted(const struct stage *s, const char *counter);
 
 /* What was sent in this connection and neither looked at nor answered yet. */
@@ -178,19 +164,13 @@ void stage_sends(struct stage *s, const char *script, const char *text);
 
 /* Other answers to the oldest request.  To a create, of which nobody hears. */
 void made_unheard(struct stage *s, int number);
-/* To one of all names; and then there is no memory, after so many pieces. */
-void names_without_memory(struct stage *s, const char *children, int spared);
-/* The node with this number, and somebody else's with the same. */
-void shows_twin(struct stage *s, int number);
 /* Own ones, behind so many with our mark that nobody of us knows. */
 void shows_forged(struct stage *s, const char *own, int forged);
 /* Whoever asks about them: not another session. */
 void forged_are_ours(struct stage *s);
 /* The next node of ours gets the name that the first of them has now. */
 void next_is_as_forged(struct stage *s);
-void shows_then_no_memory(struct stage *s, const char *children);
 void asks_to_let_go(struct stage *s); /* what is read from now on */
-void others_say(struct stage *s, const char *data);
 
 void children_changed(struct stage *s, const char *directory);
 
@@ -200,9 +180,7 @@ void reconnects(struct stage *s);    /* it has lost its connection */
 void connects_anew(struct stage *s); /* another session */
 void disconnects(struct stage *s);
 void expires(struct stage *s);
-void wants_credentials(struct stage *s); /* and has none that it accepts */
 bool is_beyond_help(const struct stage *s);
-void opens(struct stage *s);
 bool wants_session(struct stage *s); /* since it was asked last */
 void cannot_send(struct stage *s, bool cannot);
 

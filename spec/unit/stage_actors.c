@@ -29,29 +29,9 @@ void note_end(struct actor *a, const char *what, enum refusal_code why,
   a->reason = reason;
 }
 
-static void note_other(struct actor *a, const struct other_kind *other) {
-  static const char *const roles[] = {[ROLE_FOREIGN] = "unfair",
-                                      [ROLE_LOCK] = "lock",
-                                      [ROLE_READ] = "read",
-                                      [ROLE_WRITE] = "write",
-                                      [ROLE_PERMIT] = "permit",
-                                      [ROLE_KAZOO_LOCK] = "lock of kazoo",
-                                      [ROLE_KAZOO_READ] = "read of kazoo",
-                                      [ROLE_LATCH] = "latch",
-                                      [ROLE_MEMBER] = "member"};
-  snprintf(a->other, sizeof a->other, "%s of %d", roles[other->role],
-           (int)other->session);
-}
-
 static void note_refusal(struct actor *a) {
-  const struct blocker *blocker = &a->contender->blocker;
-  if (a->contender->refusal_code == REFUSED_CONFLICT)
-    note_other(a, &a->contender->other);
   note_end(a, "refused", a->contender->refusal_code, a->contender->reason);
   note_denial(a, &a->contender->denial);
-  if (blocker->size > 0)
-    snprintf(a->blocker, sizeof a->blocker, "%.*s%s", blocker->size,
-             (const char *)blocker->data, blocker->holds ? ", who holds" : "");
 }
 
 static void note_loss(struct actor *a) {
@@ -95,10 +75,6 @@ const char *state_of(const struct actor *a) {
 int64_t token_of(const struct actor *a) { return a->token; }
 int reason_of(const struct actor *a) { return a->reason; }
 const char *denial_of(const struct actor *a) { return a->denial; }
-const char *other_of(const struct actor *a) { return a->other; }
-const char *blocker_of(const struct actor *a) {
-  return a->blocker[0] ? a->blocker : "nobody";
-}
 
 /* The users. */
 
@@ -135,8 +111,6 @@ struct actor *acquire(struct stage *s, struct wish wish) {
       .max_hold = wish.max_hold ? wish.max_hold * MILLISECOND : NEVER,
       .patient = !wish.tries};
   set_kind(&options, wish);
-  options.data = wish.data;
-  options.size = wish.data ? (int)strlen(wish.data) : 0;
   snprintf(path, sizeof path, "%s%s", wish.path ? wish.path : "/lock",
            wish.lock == PERMIT ? PERMITS : "");
   a->contender = malloc(contender_size(strlen(path)));

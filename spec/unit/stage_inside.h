@@ -20,7 +20,7 @@ struct request {
   bool seen; /* by the story */
   char *path, *with_path;
   char *beside; /* its path; NULL: none */
-  bool provided, anew, counted;
+  bool counted;
   int creates;
 };
 
@@ -38,7 +38,7 @@ struct actor {
   struct barrier_leave *barrier_leave;
   struct actor *member; /* whose barrier leave it is */
   char path[200], own[NAME_MAX_OWN];
-  char told[TEXT], blocker[200], denial[1200], other[80];
+  char told[TEXT], denial[1200];
   int reason;
   int64_t token;
 };
@@ -51,9 +51,8 @@ struct stage {
   struct own_node *nodes;       /* of ours */
   struct actor *actors;
   bool by_hand, in_batch, cannot_send, wanted, revoked, closed;
-  const char *others;
   bool forges;
-  char shown[TEXT], text[TEXT], said[TEXT];
+  char text[TEXT], said[TEXT];
 };
 
 /* stage.c */

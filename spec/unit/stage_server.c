@@ -10,15 +10,9 @@ enum { OTHER_SESSION = 99 };
 static const struct {
   const char *suffix, *marker, *word;
 } spellings[] = {
-    {"", "-lock-", "lock"},
-    {"r", "-__READ__", "read"},
-    {"w", "-__WRIT__", "write"},
-    {"p", "-lease-", "permit"},
-    {"l", "-latch-", "latch"},
-    {"m", "-member-", "member"},
-    {"h", "-hold-", "hold"},
-    {"k", "__lock__", "lock of kazoo"},
-    {"kr", "__rlock__", "read of kazoo"},
+    {"", "-lock-", "lock"},      {"r", "-__READ__", "read"},
+    {"w", "-__WRIT__", "write"}, {"p", "-lease-", "permit"},
+    {"m", "-member-", "member"}, {"h", "-hold-", "hold"},
 };
 
 enum { SPELLINGS = sizeof spellings / sizeof *spellings };
@@ -89,11 +83,8 @@ static const char *describe(struct stage *s, const struct request *r) {
       break;
     case OP_MKDIR:
     case OP_REHEARSE:
-      snprintf(s->text, sizeof s->text, "%s %s%s",
-               r->anew ? "remake" : verbs[r->kind], short_of(r->path),
-               r->kind == OP_REHEARSE ? ""
-               : r->persistent        ? (r->shared ? " for all" : " for good")
-                                      : (r->shared ? " for others" : ""));
+      snprintf(s->text, sizeof s->text, "%s %s%s", verbs[r->kind],
+               short_of(r->path), r->persistent && r->shared ? " for all" : "");
       break;
     case OP_REMOVE:
       snprintf(s->text, sizeof s->text,
@@ -128,8 +119,6 @@ bool server_submit(void *self, const struct op *op, const struct op *before) {
   r->persistent = op->persistent;
   r->shared = op->shared;
   r->path = strdup(op->path);
-  r->provided = op->provided;
-  r->anew = op->anew;
   r->counted = op->counted;
   r->creates = op->creates;
   if (op->beside) r->beside = path_beside(op);
@@ -264,16 +253,13 @@ static bool is_in(const char *path, const char *directory) {
          !strchr(path + length + 1, '/');
 }
 
-/* "7", "7r", "locks:7", "/other:7r", "ready", "/gate": its path, to be
- * freed. */
+/* "7", "7r", "/other:7r", "ready", "/gate": its path, to be freed. */
 static char *path_of(const struct stage *s, const char *text) {
   char directory[1100], *path = calloc(1, 1200);
   const char *colon = strchr(text, ':');
   if (*text == '/' && !colon) return strcpy(path, text);
-  snprintf(directory, sizeof directory, "%s", "/lock");
-  if (colon)
-    snprintf(directory, sizeof directory, "%s%.*s",
-             *text == '/' ? "" : "/lock/", (int)(colon - text), text);
+  snprintf(directory, sizeof directory, "%.*s", colon ? (int)(colon - text) : 5,
+           colon ? text : "/lock");
   if (colon) text = colon + 1;
   if (!strchr("-0123456789", *text)) {
     sprintf(path, "%s/%s", directory, text);
@@ -288,8 +274,8 @@ static char *path_of(const struct stage *s, const char *text) {
     if (is_in(n->path, directory) && atoi(number_in(n->path)) == number &&
         (!*suffix || strstr(n->path, spellings[spelling].marker)))
       return strcpy(path, n->path);
-  sprintf(path, "%s/%s00000000-0000-4000-8000-000000000000%s%010d", directory,
-          *suffix == 'k' ? "" : "_c_", spellings[spelling].marker, number);
+  sprintf(path, "%s/_c_00000000-0000-4000-8000-000000000000%s%010d", directory,
+          spellings[spelling].marker, number);
   return path;
 }
 
@@ -316,39 +302,11 @@ static struct listing *listing_of(const struct stage *s, const char *children,
   return listing;
 }
 
-/* `refused`: so many requests for memory, after so many that are granted. */
-static void show(struct stage *s, enum op_kind to, const char *children,
-                 int refused, int spared) {
-  const struct request *r = oldest_of(s, to);
-  struct listing *listing = listing_of(s, children, r);
+static void show(struct stage *s, enum op_kind to, const char *children) {
+  struct listing *listing = listing_of(s, children, oldest_of(s, to));
   const struct reply reply = {.listing = listing};
-  memory_refuse(refused);
-  memory_spare(spared);
   reply_to_oldest(s, &reply);
-  memory_refuse(0);
   listing_free(listing);
-  settle(s);
-}
-
-void shows_then_no_memory(struct stage *s, const char *children) {
-  show(s, OP_LIST, children, 1, 0);
-}
-
-void names_without_memory(struct stage *s, const char *children, int spared) {
-  show(s, OP_NAMES, children, 1, spared);
-}
-
-void shows_twin(struct stage *s, int number) {
-  char own[20], twin[80];
-  snprintf(own, sizeof own, "%d", number);
-  char *path = path_of(s, own);
-  snprintf(twin, sizeof twin, "x-lock-%010d", number);
-  const char *names[] = {name_in(path), twin};
-  oldest_of(s, OP_LIST);
-  const struct reply reply = {.listing = listing_new(names, 2)};
-  reply_to_oldest(s, &reply);
-  listing_free(reply.listing);
-  free(path);
   settle(s);
 }
 
@@ -386,37 +344,11 @@ static void expect_oldest(struct stage *s, const char *request) {
 }
 
 /* To a get, or what makes one: whose the node is. */
-static void show_node(struct stage *s, int64_t czxid, int64_t owner,
-                      const char *data) {
+static void show_node(struct stage *s, int64_t czxid, int64_t owner) {
   const struct reply reply = {.czxid = czxid,
                               .owner = owner,
-                              .data = data,
-                              .size = data ? (int)strlen(data) : 0,
                               .revoked = s->revoked};
   answer(s, &reply);
-}
-
-/* Whatever goes without saying. */
-static void confirm(struct stage *s) {
-  const struct own_node *n = find_node(s, s->oldest->path);
-  const struct reply ok = {.size =
-                               s->oldest->kind == OP_READ && s->others ? 1 : 0};
-  switch (s->oldest->kind) {
-    case OP_GET:
-    case OP_EXISTS:
-    case OP_PING:
-      if (n)
-        show_node(s, n->czxid, n->session, NULL);
-      else
-        show_node(s, 1000 + atoi(number_in(s->oldest->path)),
-                  s->forges ? s->id : OTHER_SESSION, s->others);
-      break;
-    case OP_CREATE:
-    case OP_LIST:
-      test_fail("'%s' wants an answer of its own", describe(s, s->oldest));
-    default:
-      answer(s, &ok);
-  }
 }
 
 static void fail(struct stage *s, int rc) {
@@ -424,9 +356,29 @@ static void fail(struct stage *s, int rc) {
   answer(s, &reply);
 }
 
+/* Whatever goes without saying. */
+static void confirm(struct stage *s) {
+  const struct own_node *n = find_node(s, s->oldest->path);
+  switch (s->oldest->kind) {
+    case OP_GET:
+    case OP_EXISTS:
+    case OP_PING:
+      if (n)
+        show_node(s, n->czxid, n->session);
+      else
+        show_node(s, 1000 + atoi(number_in(s->oldest->path)),
+                  s->forges ? s->id : OTHER_SESSION);
+      break;
+    case OP_CREATE:
+    case OP_LIST:
+      test_fail("'%s' wants an answer of its own", describe(s, s->oldest));
+    default:
+      fail(s, REPLY_OK);
+  }
+}
+
 void asks_to_let_go(struct stage *s) { s->revoked = true; }
 void forged_are_ours(struct stage *s) { s->forges = true; }
-void others_say(struct stage *s, const char *data) { s->others = data; }
 
 /* Events. */
 
@@ -461,9 +413,7 @@ static void respond(struct stage *s, const char *request, const char *reply) {
                {"no auth", REPLY_NO_AUTH},
                {"exists", REPLY_NODE_EXISTS},
                {"not empty", REPLY_NOT_EMPTY},
-               {"no watch", REPLY_NO_WATCH},
-               {"throttled", THROTTLED},
-               {"unimplemented", REPLY_UNIMPLEMENTED}};
+               {"throttled", THROTTLED}};
   int number;
   expect_oldest(s, request);
   for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
@@ -476,15 +426,15 @@ static void respond(struct stage *s, const char *request, const char *reply) {
   else if (sscanf(reply, "code %d", &number) == 1)
     fail(s, number);
   else if (strcmp(reply, "nobody's") == 0)
-    show_node(s, 1, 0, NULL);
+    show_node(s, 1, 0);
   else if (sscanf(reply, "ours %d", &number) == 1)
-    show_node(s, number, s->id, NULL);
+    show_node(s, number, s->id);
   else if (sscanf(reply, "theirs %d", &number) == 1)
-    show_node(s, number, OTHER_SESSION, s->others);
+    show_node(s, number, OTHER_SESSION);
   else if (s->oldest->kind == OP_CREATE)
     made(s, atoi(reply));
   else
-    show(s, s->oldest->kind, strcmp(reply, "nobody") == 0 ? "" : reply, 0, 0);
+    show(s, s->oldest->kind, strcmp(reply, "nobody") == 0 ? "" : reply);
 }
 
 /* An entry of a script that is no answer. */

@@ -22,16 +22,11 @@ static void hear_node_wait(struct node_wait *v, bool met) {
 }
 
 struct actor *await(struct stage *s, struct hope hope) {
-  static const enum node_wait_kind kinds[] = {[GONE] = NODE_WAIT_GONE,
-                                              [THERE] = NODE_WAIT_THERE,
-                                              [CROWD] = NODE_WAIT_CROWD};
   struct actor *a = actor_new(s);
   struct node_wait *v = calloc(1, sizeof *v);
-  set_path(a, hope.path ? hope.path : hope.until == CROWD ? "/lock" : "/gate");
+  set_path(a, hope.crowd ? "/lock" : "/gate");
   *v = (struct node_wait){.path = a->path,
-                          .kind = kinds[hope.until],
-                          .known = hope.known,
-                          .proves = hope.proves,
+                          .kind = hope.crowd ? NODE_WAIT_CROWD : NODE_WAIT_GONE,
                           .patient = !hope.tries,
                           .until = deadline_of(s, hope),
                           .ended = hear_node_wait,
@@ -73,7 +68,7 @@ struct actor *depart(struct actor *member, struct hope hope) {
   struct actor *a = actor_new(s);
   struct barrier_leave *d = calloc(1, sizeof *d);
   a->member = member;
-  set_path(a, hope.path ? hope.path : "/lock");
+  set_path(a, "/lock");
   snprintf(a->own, sizeof a->own, "%s", member->contender->node.name);
   *d = (struct barrier_leave){.path = a->path,
                               .own = a->own,

@@ -72,7 +72,7 @@ STORY("asks a server ever more rarely that makes no directory there") {
 }
 
 STORY("asks ever more rarely about a directory without a list that is there") {
-  check_rare(s, AWAIT(s, .until = CROWD, .known = 0),
+  check_rare(s, AWAIT(s, .crowd = true),
              (struct answers){.list = REPLY_NO_NODE, .get = REPLY_OK});
 }
 
@@ -129,15 +129,6 @@ STORY("begins again at once in a new connection, however long it paused") {
   CHECK(answers.made >= made + 3);
 }
 
-STORY("keeps its deadline while it waits to begin again") {
-  struct actor *a = ACQUIRE(s, .within = 2500);
-  struct answers answers = unlisted;
-  asked_within(s, 2499, &answers);
-  HEARD(a, "");
-  passes(s, 1);
-  CHECK(begins(heard(a), "refused: timeout"));
-}
-
 TEST("repeats at once again after four times its longest pause") {
   const int64_t longest = 1000000000;
   struct backoff b = {0};
@@ -149,17 +140,4 @@ TEST("repeats at once again after four times its longest pause") {
       CHECK_INT(quiet < 4 * longest, backoff_lasts(&b, now));
     }
   }
-}
-
-STORY("begins again at once when its node has been deleted, three times") {
-  struct actor *a = WAITER(s);
-  for (int number = 2; number < 5; number++) {
-    happens(s, "deleted %d", number);
-    while (!begins(oldest(s), "create")) happens(s, "%s", oldest(s));
-    happens(s, "create lock: %d", number + 1);
-    while (!begins(oldest(s), "list")) happens(s, "%s", oldest(s));
-    happens(s, "list: 1 %d", number + 1);
-    while (*oldest(s)) happens(s, "%s", oldest(s));
-  }
-  HEARD(a, "");
 }

@@ -74,18 +74,6 @@ STORY("who does not wait is told where a directory is not made for now") {
   CHECK_INT(THROTTLED, reason_of(a));
 }
 
-STORY("takes a watch away again where a server says not now") {
-  struct actor *a = WAITER(s);
-  cancel(a);
-  happens(s, "unwatch 1: throttled, deleted 2, remove 2");
-  CHECK_INT(1, counted(s, "watches"));
-  CHECK(passes_until_asked(s, 100) >= 50);
-  happens(s, "unwatch 1: throttled");
-  CHECK(passes_until_asked(s, 200) >= 100);
-  happens(s, "unwatch 1");
-  CHECK_INT(0, counted(s, "watches"));
-}
-
 TEST("deletes until it is done, whatever a server says") {
   static const int codes[] = {THROTTLED, QUOTA, REPLY_AUTH_REQUIRED,
                               REPLY_UNIMPLEMENTED, UNFORESEEN};
@@ -99,24 +87,4 @@ TEST("deletes until it is done, whatever a server says") {
     HEARS(a, "remove 1", "removed, forgotten");
     END(s);
   }
-}
-
-STORY("waits at a barrier until a server proves what it shows") {
-  rounds_by_hand(s, true);
-  struct actor *a = AWAIT(s, .proves = true);
-  SENT(s, "round, get /gate");
-  HEARS(a, "round: throttled, get /gate: no node", "");
-  CHECK(passes_until_asked(s, 100) >= 50);
-  SENT(s, "round, get /gate");
-  HEARS(a, "round, get /gate: no node", "met");
-}
-
-STORY("tells all who wait that the servers want credentials, and which code") {
-  struct actor *a = WAITER(s);
-  wants_credentials(s);
-  HEARD(a, "refused: auth");
-  CHECK_INT(REPLY_AUTH_REQUIRED, reason_of(a));
-  struct actor *b = ACQUIRE(s);
-  HEARD(b, "refused: auth, removed, forgotten");
-  CHECK_INT(REPLY_AUTH_REQUIRED, reason_of(b));
 }

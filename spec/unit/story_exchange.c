@@ -5,22 +5,19 @@
 ABOUT("The protocol, where a node is exchanged for another,");
 
 /* One has held the lock, with 3 and 4 behind its node 2, and comes back. */
-static struct actor *comes_back(struct stage *s, struct wish wish) {
+static struct actor *comes_back(struct stage *s) {
   struct actor *a = ACQUIRE(s);
-  stage_happens(s, "create lock: 2, list: 1 2 3 4, get 2, get 1, deleted 1");
+  happens(s, "create lock: 2, list: 1 2 3 4, get 2, get 1, deleted 1");
   heard(a);
   together(s);
   release(a);
-  a = acquire(s, wish);
+  a = ACQUIRE(s);
   apart(s);
   return a;
 }
 
-#define COMES_BACK(s, ...) \
-  (HERE, comes_back(s, (struct wish){.nothing = 0, __VA_ARGS__}))
-
 STORY("is told whose its node is by the next of ours, who waits for it") {
-  struct actor *a = COMES_BACK(s);
+  struct actor *a = comes_back(s);
   happens(s, "deleted 2, remove 2 with create lock: 5");
   struct actor *b = ACQUIRE(s);
   SENDS(s, "get 4, get 3", "create lock, get 5");
@@ -31,13 +28,8 @@ STORY("is told whose its node is by the next of ours, who waits for it") {
 }
 
 STORY("looks for its node if the one of its name is another session's") {
-  struct actor *a = COMES_BACK(s);
+  struct actor *a = comes_back(s);
   happens(s, "deleted 2, remove 2 with create lock: 6, get 4, deleted 4");
   HEARS(a, "get 6: theirs 1006, list: 5 6", "");
   SENT(s, "unwatch 6, create lock, list");
-}
-
-STORY("asks for each by itself if the next one does not want to wait") {
-  COMES_BACK(s, .tries = true);
-  SENT(s, "remove 2, create lock, list");
 }

@@ -77,14 +77,3 @@ STORY("refuses a downgrade whose writer's node it may not look at") {
   happens(s, "get 4: no auth, create read 4: 99, list: 4w 4r 5w");
   HEARD(reader, "refused: denied");
 }
-
-/* Node waits. */
-
-STORY("waits until a node is there, though it is hidden") {
-  struct actor *a = AWAIT(s, .until = THERE);
-  HEARS(a, "exists /gate: no node", "");
-  passes(s, 1667); /* it is made, and no event comes */
-  HEARS(a, "exists /gate: no auth", "met");
-  SENDS(s, "unwatch /gate: no watch, exists /gate: no auth", "");
-  CHECK_INT(0, counted(s, "watches"));
-}

@@ -34,14 +34,6 @@ STORY("counts nobody ahead less for a node that was gone before the list") {
   HEARS(b, "list: 3 5, deleted 3", "granted");
 }
 
-STORY("tells one that does not wait of its own session's holder") {
-  HOLDER(s, 1, .local_turns = 3, .data = "we");
-  struct actor *a = ACQUIRE(s, .local_turns = 3, .tries = true);
-  HEARD(a, "refused: busy, removed, forgotten");
-  CHECK_TEXT("we, who holds", blocker_of(a));
-  SENT(s, "");
-}
-
 STORY("tells one after its grant what was asked of it before") {
   struct actor *a = ACQUIRE(s);
   happens(s, "create lock: 2");

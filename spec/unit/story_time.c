@@ -20,22 +20,6 @@ STORY("waits for a list once the lease stands again, whatever else happens") {
   HEARD(a, "");
 }
 
-STORY("shows a session connected again when it is heard after its silence") {
-  struct actor *a = HOLDER(s, 1);
-  rounds_by_hand(s, true);
-  passes(s, 9500);
-  SHOWN(s, "suspended");
-  HEARD(a, "lost: lease_expired");
-  SENT(s, "round, ping, get 1, remove 1");
-  happens(s, "round"); /* an old one: the lease does not stand by it */
-  SHOWN(s, "");
-  happens(s, "ping, get 1, deleted 1, remove 1");
-  rounds_by_hand(s, false);
-  passes(s, 20000);
-  SHOWN(s, "connected"); /* once */
-  HEARD(a, "removed, forgotten");
-}
-
 STORY("asks an extra question when an answer takes a quarter of a second") {
   rounds_by_hand(s, true);
   ACQUIRE(s);
@@ -52,4 +36,17 @@ STORY("sends rounds often while somebody holds, seldom while nobody wants") {
   CHECK_INT(1667, pace(s)); /* a sixth */
   HEARS(a, "deleted 1", "granted");
   CHECK_INT(917, pace(s)); /* about an eleventh */
+}
+
+STORY("refuses a permit at its deadline, wherever it waits") {
+  struct actor *in = ACQUIRE(s, .lock = PERMIT, .within = 3000);
+  HEARS(in, "create lock: 7, list: 7, create permit: 2", "");
+  struct actor *out = ACQUIRE(s, .lock = PERMIT, .within = 3000);
+  happens(s, "list: 1p 2, create lock: 8, list: 7 8, 3000 ms");
+  HEARD(in, "refused: timeout");
+  HEARD(out, "refused: timeout, removed");
+  SENT(s, "get 2, list and watch, get 8, get 7, remove 2, remove 7, remove 8");
+  happens(s, "get 2, list and watch: 1p 2, get 8, get 7, remove 2, remove 7");
+  HEARS(in, "remove 8", "removed, forgotten");
+  HEARD(out, "forgotten");
 }

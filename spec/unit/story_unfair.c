@@ -12,16 +12,6 @@ static struct actor *holds(struct stage *s) {
   return a;
 }
 
-STORY("takes both nodes with one create and a look, and gives both back") {
-  struct actor *a = ACQUIRE(s, .lock = UNFAIR);
-  SENT(s, CREATES ", get holder");
-  HEARS(a, "create holder with hold: 1", "");
-  HEARS(a, "get holder", "granted");
-  CHECK_INT(1001, token_of(a));
-  release(a);
-  HEARS(a, "remove holder with 1", "removed, forgotten");
-}
-
 STORY("loses an unfair lock whose node its session has made once more") {
   struct actor *a = holds(s);
   /* by an earlier request, which came late */
@@ -41,14 +31,6 @@ TEST("tries at once each time when another's unfair node goes, hidden or not") {
     }
     END(s);
   }
-}
-
-STORY("finds its own unfair node when the create's reply was lost") {
-  struct actor *a = ACQUIRE(s, .lock = UNFAIR);
-  made_unheard(s, 7);
-  SENDS(s, "reconnects", "list");
-  HEARS(a, "list: 7h, get holder, ask about 7", "granted");
-  CHECK_INT(1007, token_of(a));
 }
 
 TEST("leaves another's node of its name alone, though `holder` is ours") {
@@ -88,17 +70,6 @@ STORY("deletes both nodes of an unfair lock that a server makes late") {
   HEARD(a, "");
 }
 
-STORY("keeps looking for an unfair lock's nodes when it has given up") {
-  struct actor *a = ACQUIRE(s, .lock = UNFAIR);
-  made_unheard(s, 7);
-  cancel(a);
-  happens(s, "reconnects, list: nobody");
-  HEARD(a, "refused: cancelled, removed, forgotten");
-  SENT(s, "");
-  SENDS(s, "2500 ms", "list");
-  happens(s, "list: 7h, ask about 7, ask about holder, remove holder with 7");
-}
-
 STORY("deletes its own node alone where an unfair lock's is another's") {
   struct actor *a = holds(s);
   HEARS(a, "reconnects, get holder: theirs 900", "lost: node_deleted");
@@ -111,17 +82,6 @@ STORY("deletes `holder` by its name where its own node is gone") {
   release(a);
   happens(s, "remove holder with 1: no node, get holder, remove holder");
   HEARD(a, "removed, forgotten");
-}
-
-STORY("looks at an unfair node again after a reconnection, and when written") {
-  struct actor *a = ACQUIRE(s, .lock = UNFAIR, .within = 5000);
-  others_say(s, "job 7");
-  happens(s, CREATES
-          ": exists, get holder, changed holder, get holder, reconnects, get "
-          "holder");
-  HEARD(a, "");
-  HEARS(a, "5000 ms", "refused: timeout, removed, forgotten");
-  CHECK_TEXT("job 7, who holds", blocker_of(a));
 }
 
 STORY("looks once more before it deletes an unfair node without a lease") {
@@ -137,12 +97,11 @@ STORY("looks once more before it deletes an unfair node without a lease") {
 }
 
 STORY("lets one of a session at a time want an unfair node") {
-  struct actor *a = ACQUIRE(s, .lock = UNFAIR, .data = "we");
+  struct actor *a = ACQUIRE(s, .lock = UNFAIR);
   struct actor *b = ACQUIRE(s, .lock = UNFAIR, .within = 1000);
   HEARS(a, "create holder with hold: 1, get holder", "granted");
   SENT(s, "");
   HEARS(b, "1000 ms", "refused: timeout, removed, forgotten");
-  CHECK_TEXT("we, who holds", blocker_of(b));
 }
 
 STORY("looks before it deletes an unfair node that its owner has not found") {

@@ -11,12 +11,16 @@ STORY("waits for whoever has the name of one that is gone") {
   HEARS(a, "deleted 2", "granted");
 }
 
-STORY("is sent away by a number below zero, or its own twice") {
-  struct actor *a = ACQUIRE(s);
-  happens(s, "create lock: 2");
-  shows_twin(s, 2);
-  SENT(s, "remove 2");
-  HEARD(a, "");
+TEST("is sent away by a number below zero, or its own twice") {
+  static const char *const others[] = {"-5", "x-lock-0000000002"};
+  for (int i = 0; i < 2; i++) {
+    struct stage *s = BEGIN();
+    struct actor *a = ACQUIRE(s);
+    happens(s, "create lock: 2, list: 2 %s", others[i]);
+    SENT(s, "remove 2");
+    HEARD(a, "");
+    END(s);
+  }
 }
 
 STORY("loses a hold whose node was replaced while it had no connection") {

@@ -46,10 +46,6 @@ end
 function Server:kill(i) self.ensemble:stop(i or 1) end
 function Server:pause(i) self.ensemble:pause(i or 1) end
 function Server:resume(i) self.ensemble:resume(i or 1) end
-function Server:restart(i)
-  self.ensemble:stop(i or 1)
-  self.ensemble:start(i or 1)
-end
 function Server:stop()
   for i = 1, self.count do self.ensemble:stop(i) end
 end

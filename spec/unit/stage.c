@@ -137,10 +137,6 @@ int passes_until_asked(struct stage *s, int most) {
   return -1;
 }
 
-void stops_for(struct stage *s, int milliseconds) {
-  s->now += milliseconds * MILLISECOND;
-}
-
 void together(struct stage *s) { s->in_batch = true; }
 void apart(struct stage *s) {
   s->in_batch = false;
@@ -155,8 +151,4 @@ int pace(struct stage *s) {
     stage_happens(s, "round");
   }
   return waited;
-}
-
-int lease_of(const struct stage *s) {
-  return (int)((session_lease(&s->session) - s->now) / MILLISECOND);
 }

@@ -56,14 +56,11 @@ struct wish {
   int nothing; /* (so that all the rest may be left out) */
   enum lock lock;
   const char *path;
-  int within;   /* the deadline */
-  bool tries;   /* does not wait */
-  int max_hold; /* longest */
-  int local_turns;
+  int within;          /* the deadline */
+  bool tries;          /* does not wait */
   int permits;         /* PERMIT, MEMBER; 0: one */
   struct actor *below; /* READER: downgrades from this one's write lock */
   bool watches_parent;
-  bool minds; /* PERMIT, UNFAIR: looks for them before its grant */
 };
 
 /* What one waits for who contends for nothing; 0 is that "/gate" is gone. */
@@ -105,10 +102,8 @@ struct actor *depart(struct actor *member, struct hope hope);
 void release(struct actor *a);
 void cancel(struct actor *a);
 void close_session(struct stage *s);
-/* Its owner has seen for itself: the lease is over, or the node is gone. */
-void sees_silence(struct actor *a);
-void sees_deletion(struct actor *a);
-void wants_watch(struct actor *a); /* now rather than soon */
+void sees_deletion(struct actor *a); /* its owner: its node is gone */
+void wants_watch(struct actor *a);   /* now rather than soon */
 /* A nonce beside the path is used no more. */
 void spends_nonce(struct stage *s, const char *path);
 
@@ -182,20 +177,15 @@ void disconnects(struct stage *s);
 void expires(struct stage *s);
 bool is_beyond_help(const struct stage *s);
 bool wants_session(struct stage *s); /* since it was asked last */
-void cannot_send(struct stage *s, bool cannot);
 
 /* The time. */
 void passes(struct stage *s, int milliseconds);
 /* Until something is asked: so many, or -1 if nothing is within `most`. */
 int passes_until_asked(struct stage *s, int most);
-/* The process is stopped: it does nothing meanwhile. */
-void stops_for(struct stage *s, int milliseconds);
 /* What happens between the two happens in one batch. */
 void together(struct stage *s);
 void apart(struct stage *s);
 /* How long after one round the next is sent; all are answered at once. */
 int pace(struct stage *s);
-/* When the lease ends, from now. */
-int lease_of(const struct stage *s);
 
 #endif

@@ -83,11 +83,9 @@ static void set_kind(struct contender_options *options, struct wish wish) {
       [MUTEX] = KIND_MUTEX,   [READER] = KIND_READ,   [WRITER] = KIND_WRITE,
       [PERMIT] = KIND_PERMIT, [UNFAIR] = KIND_UNFAIR, [MEMBER] = KIND_MEMBER};
   options->kind = kinds[wish.lock];
-  options->shares_path =
-      (wish.lock == PERMIT || wish.lock == UNFAIR) && !wish.minds;
+  options->shares_path = wish.lock == PERMIT || wish.lock == UNFAIR;
   options->permits = wish.permits ? wish.permits : 1;
   options->strategy = wish.watches_parent ? WAIT_PARENT : WAIT_PREDECESSOR;
-  options->local_turns = wish.local_turns;
   if (!wish.below) return;
   options->downgrade = true;
   options->writer_token = wish.below->token;
@@ -108,7 +106,7 @@ struct actor *acquire(struct stage *s, struct wish wish) {
   struct actor *a = actor_new(s);
   struct contender_options options = {
       .deadline = wish.within ? s->now + wish.within * MILLISECOND : NEVER,
-      .max_hold = wish.max_hold ? wish.max_hold * MILLISECOND : NEVER,
+      .max_hold = NEVER,
       .patient = !wish.tries};
   set_kind(&options, wish);
   snprintf(path, sizeof path, "%s%s", wish.path ? wish.path : "/lock",
@@ -155,13 +153,6 @@ void cancel(struct actor *a) {
   if (a->contender)
     session_cancel(&a->stage->session, a->stage->now, a->contender);
   end_waiting(a);
-  settle(a->stage);
-}
-
-void sees_silence(struct actor *a) {
-  struct session *session = &a->stage->session;
-  session_fall_silent(session, a->stage->now);
-  session_lose(session, a->stage->now, a->contender, LOSS_LEASE_EXPIRED);
   settle(a->stage);
 }
 

@@ -50,7 +50,7 @@ struct stage {
   struct request *oldest;       /* that is not answered */
   struct own_node *nodes;       /* of ours */
   struct actor *actors;
-  bool by_hand, in_batch, cannot_send, wanted, revoked, closed;
+  bool by_hand, in_batch, wanted, revoked, closed;
   bool forges;
   char text[TEXT], said[TEXT];
 };

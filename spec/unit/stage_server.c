@@ -110,7 +110,6 @@ static char *path_beside(const struct op *op) {
 
 bool server_submit(void *self, const struct op *op, const struct op *before) {
   struct stage *s = self;
-  if (s->cannot_send) return false;
   struct request *r = calloc(1, sizeof *r);
   r->serial = op->serial;
   r->kind = op->kind;
@@ -150,8 +149,6 @@ const char *oldest(struct stage *s) {
 }
 
 bool is_asked(const struct stage *s) { return s->oldest; }
-
-void cannot_send(struct stage *s, bool cannot) { s->cannot_send = cannot; }
 
 /* Answering. */
 

@@ -15,27 +15,10 @@ STORY("asks for the owner alone of what may not be read") {
   HEARS(b, "list: 1w 3", "granted");
 }
 
-STORY("is not refused by a node of its own session that is on its way out") {
-  struct actor *a = ACQUIRE(s);
-  happens(s, "create lock: 2, list: 1w 2, look at 1: ours 1001, list: 1w 2");
-  HEARD(a, "granted");
-}
-
 STORY("is refused for it where its time is over before that is certain") {
   struct actor *a = ACQUIRE(s, .within = 50);
   HEARS(a, "create lock: 2, list: 1w 2, look at 1: theirs 1001", "");
   HEARS(a, "50 ms", "refused: conflict");
-}
-
-STORY("is refused where another one is there at each look, for a second") {
-  struct actor *a = ACQUIRE(s);
-  happens(s, "create lock: 2, list: 2 leases");
-  for (int i = 0; i < 10; i++) {
-    happens(s, "list: %dp, look at %d: theirs %d", i, i, 1001 + i);
-    HEARD(a, "");
-    happens(s, "100 ms, list: 2 leases");
-  }
-  HEARS(a, "list: 77p, look at 77: theirs 1077", "refused: conflict");
 }
 
 STORY("looks again where the node that was looked behind is not its own") {
@@ -61,19 +44,4 @@ STORY("lets a writer downgrade whatever has come to the path") {
   struct actor *reader = ACQUIRE(s, .lock = READER, .below = writer);
   happens(s, "get 1, create read 1: 1, list: 1w 1r holder leases");
   HEARD(reader, "granted");
-}
-
-/* Inside the gate, with permit 2 made, the only one. */
-static struct actor *asks_for_permit(struct stage *s) {
-  struct actor *a = ACQUIRE(s, .lock = PERMIT, .minds = true);
-  HEARS(a, "create lock: 7, list: 7, create permit: 2, list: 2", "");
-  SENT(s, "list");
-  return a;
-}
-
-STORY("does not trust a look at a path that was gone") {
-  struct actor *a = asks_for_permit(s);
-  HEARS(a, "list: no node", "");
-  SENDS(s, "list: 2", "list");
-  HEARS(a, "list: leases locks, list: 2", "granted");
 }

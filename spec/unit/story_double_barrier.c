@@ -55,10 +55,3 @@ STORY("ends where nobody may list the members") {
   SENT(s, "remove 2");
   HEARD(a, "");
 }
-
-STORY("has all left though `ready` may not be deleted") {
-  struct actor *a = inside(s, 2), *d = DEPART(a);
-  happens(s, "list all of /lock: 2 ready");
-  HEARS(d, "remove ready of 12: no auth", "all left, forgotten");
-  is_removed(s, a, 2);
-}

@@ -42,16 +42,6 @@ STORY("watches no children far from the front: that would be a herd") {
   happens(s, "unwatch children");
 }
 
-/* Its own node. */
-
-STORY("takes no node for its own that has only the name, and is hidden") {
-  struct actor *a = ACQUIRE(s);
-  made_unheard(s, 2);
-  HEARS(a, "reconnects, list: 2, get 2: no auth", "");
-  SENT(s, "list");
-  SENDS(s, "list: 2", "create lock, list");
-}
-
 STORY("refuses a waiter whose own node it may not look at any more") {
   struct actor *a = WAITER(s);
   HEARS(a, "reconnects, list: 1 2, get 2: no auth", "refused: denied");

@@ -39,24 +39,6 @@ STORY("refuses who waits behind it, and who comes, without another node") {
   HEARD(e, "");
 }
 
-STORY("tells who gave up, and who has lost, like anybody") {
-  struct actor *a = HOLDER(s, 1, .max_hold = 1000), *b = ACQUIRE(s);
-  happens(s, "create lock: 2, list: 1 2, get 2, get 1");
-  cancel(b);
-  HEARS(b, "unwatch 1, remove 2: no auth", "refused: cancelled, kept");
-  HEARD(a, ""); /* it holds */
-  HEARS(a, "1000 ms", "lost: max_hold_reached");
-}
-
-STORY("refuses who was to begin again") {
-  struct actor *a = ACQUIRE(s);
-  happens(s, "create lock: 2147483000, list: 2147483000");
-  HEARS(a, "remove 2147483000: no auth", "refused: denied, kept");
-  CHECK_TEXT("cannot delete the node of this session /lock", denial_of(a));
-  HEARS(a, "remove 2147483000: no auth", "");
-  HEARS(a, "500 ms, remove 2147483000", "removed, forgotten");
-}
-
 STORY("tells a permit of its gate's node, and lets no other ask") {
   struct actor *a = ACQUIRE(s, .lock = PERMIT, .permits = 2);
   HEARS(a, "create lock: 7, list: 7, create permit: 2, list: 2", "granted");

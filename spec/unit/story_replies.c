@@ -45,12 +45,6 @@ STORY("deletes strays a hundred at a time, and a thousand for a list") {
   HEARD(a, "");
 }
 
-STORY("forgets the strays that are left when the session is closed") {
-  ACQUIRE(s);
-  happens(s, "create lock: 5000");
-  shows_forged(s, "5000", 500);
-}
-
 /* What it looked for in vain is there: a create that came late made it, and its
  * number is smaller than that of somebody's with our mark, which was read first. */
 STORY("lists when it begins again, for it may have left a node behind") {

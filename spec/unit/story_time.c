@@ -3,23 +3,6 @@
 
 ABOUT("The protocol, as time passes,");
 
-STORY("waits for a list once the lease stands again, whatever else happens") {
-  struct actor *a = WAITER(s);
-  rounds_by_hand(s, true);
-  stops_for(s, 20000);
-  happens(s, "deleted 1");
-  for (int i = 0; i < 100000 && lease_of(s) < 0; i++) {
-    passes(s, 1);
-    if (strcmp(sent(s), "round") != 0) continue;
-    cannot_send(s, true); /* not the list, this time */
-    happens(s, "round");
-    cannot_send(s, false);
-  }
-  CHECK(lease_of(s) > 0);
-  SENDS(s, "100 ms", "list");
-  HEARD(a, "");
-}
-
 STORY("asks an extra question when an answer takes a quarter of a second") {
   rounds_by_hand(s, true);
   ACQUIRE(s);

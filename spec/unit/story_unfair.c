@@ -70,32 +70,6 @@ STORY("deletes both nodes of an unfair lock that a server makes late") {
   HEARD(a, "");
 }
 
-STORY("deletes its own node alone where an unfair lock's is another's") {
-  struct actor *a = holds(s);
-  HEARS(a, "reconnects, get holder: theirs 900", "lost: node_deleted");
-  HEARS(a, "ask about 1: no node", "removed, forgotten");
-  SENT(s, "unwatch holder, list");
-}
-
-STORY("deletes `holder` by its name where its own node is gone") {
-  struct actor *a = holds(s);
-  release(a);
-  happens(s, "remove holder with 1: no node, get holder, remove holder");
-  HEARD(a, "removed, forgotten");
-}
-
-STORY("looks once more before it deletes an unfair node without a lease") {
-  struct actor *a = holds(s);
-  stops_for(s, 9500);
-  sees_silence(a);
-  HEARD(a, "lost: lease_expired");
-  happens(s, "get holder, remove holder with 1: throttled");
-  rounds_by_hand(s, true);
-  stops_for(s, 9500);
-  passes(s, 1); /* it is tried again */
-  HEARS(a, "get holder, round, remove holder with 1", "removed, forgotten");
-}
-
 STORY("lets one of a session at a time want an unfair node") {
   struct actor *a = ACQUIRE(s, .lock = UNFAIR);
   struct actor *b = ACQUIRE(s, .lock = UNFAIR, .within = 1000);
@@ -110,13 +84,4 @@ STORY("looks before it deletes an unfair node that its owner has not found") {
   HEARD(a, "lost: node_deleted");
   SENT(s, "get holder");
   HEARS(a, "get holder: theirs 900, remove 1", "removed, forgotten");
-}
-
-STORY("deletes an unfair node that turns out to be ours when it gives up") {
-  struct actor *a = ACQUIRE(s, .lock = UNFAIR);
-  made_unheard(s, 7);
-  cancel(a);
-  HEARD(a, "refused: cancelled");
-  happens(s, "reconnects, list: 7h, get holder, ask about 7");
-  HEARS(a, "remove holder with 7", "removed, forgotten");
 }

@@ -131,7 +131,7 @@ void passes(struct stage *s, int milliseconds) {
 
 int passes_until_asked(struct stage *s, int most) {
   for (int passed = 0; passed <= most; passed++) {
-    if (is_asked(s)) return passed;
+    if (*oldest(s)) return passed;
     passes(s, 1);
   }
   return -1;

@@ -63,21 +63,10 @@ struct wish {
   bool watches_parent;
 };
 
-/* What one waits for who contends for nothing; 0 is that "/gate" is gone. */
-struct hope {
-  int nothing; /* (so that all the rest may be left out) */
-  bool crowd;  /* that "/lock" has contenders */
-  int within;
-  bool tries;
-};
-
 #define BEGIN(...) (HERE, begin((struct setting){.nothing = 0, __VA_ARGS__}))
 #define END(s) (HERE, end(s))
 #define ACQUIRE(s, ...) \
   (HERE, acquire(s, (struct wish){.nothing = 0, __VA_ARGS__}))
-#define AWAIT(s, ...) (HERE, await(s, (struct hope){.nothing = 0, __VA_ARGS__}))
-#define DEPART(a, ...) \
-  (HERE, depart(a, (struct hope){.nothing = 0, __VA_ARGS__}))
 
 /* A test that has one stage, `s`, from its beginning to its end; behind the
  * sentence stands what it begins with. */
@@ -96,9 +85,10 @@ void end(struct stage *s); /* closes it; everybody has to be told */
 
 /* The users. */
 struct actor *acquire(struct stage *s, struct wish wish);
-struct actor *await(struct stage *s, struct hope hope);
+/* One waits until "/gate" is gone, or until "/lock" has contenders. */
+struct actor *await(struct stage *s, bool crowd);
 /* A member leaves; who waits for that is an actor, too. */
-struct actor *depart(struct actor *member, struct hope hope);
+struct actor *depart(struct actor *member);
 void release(struct actor *a);
 void cancel(struct actor *a);
 void close_session(struct stage *s);
@@ -111,10 +101,9 @@ void spends_nonce(struct stage *s, const char *path);
  * waits with node 2 for somebody else's node 1, and both are watched. */
 #define HOLDER(s, number, ...) \
   (HERE, holder(s, (struct wish){.nothing = 0, __VA_ARGS__}, number))
-#define WAITER(s, ...) \
-  (HERE, waiter(s, (struct wish){.nothing = 0, __VA_ARGS__}))
+#define WAITER(s) (HERE, waiter(s))
 struct actor *holder(struct stage *s, struct wish wish, int number);
-struct actor *waiter(struct stage *s, struct wish wish);
+struct actor *waiter(struct stage *s);
 
 /* What an actor was told since it was looked at last. */
 #define HEARD(a, text) CHECK_TEXT(text, heard(a))
@@ -131,7 +120,6 @@ int counted(const struct stage *s, const char *counter);
 const char *sent(struct stage *s);
 /* The oldest request that was not answered; "": none. */
 const char *oldest(struct stage *s);
-bool is_asked(const struct stage *s); /* is any of that unanswered? */
 void rounds_by_hand(struct stage *s, bool by_hand);
 
 /* What happens next, in this order.  The server answers the oldest requests:

@@ -50,10 +50,10 @@ static void forget(struct actor *a) {
 }
 
 static void hear_contender(struct contender *c, enum news news) {
-  static const char *const words[] = {
-      [NEWS_GRANTED] = "granted", [NEWS_REVOKED] = "revoked",
-      [NEWS_ALONE] = "alone",     [NEWS_COMPANY] = "company",
-      [NEWS_KEPT] = "kept",       [NEWS_REMOVED] = "removed"};
+  static const char *const words[] = {[NEWS_GRANTED] = "granted",
+                                      [NEWS_REVOKED] = "revoked",
+                                      [NEWS_KEPT] = "kept",
+                                      [NEWS_REMOVED] = "removed"};
   struct actor *a = c->owner;
   if (news == NEWS_GRANTED) a->token = contender_token(c);
   if (news == NEWS_REFUSED)
@@ -125,18 +125,15 @@ struct actor *acquire(struct stage *s, struct wish wish) {
 struct actor *holder(struct stage *s, struct wish wish, int number) {
   struct actor *a = acquire(s, wish);
   stage_happens(s, "%s: %d", oldest(s), number);
-  if (wish.lock == UNFAIR)
-    stage_happens(s, "get holder");
-  else
-    stage_happens(s, "list: %d", number);
+  stage_happens(s, "list: %d", number);
   stage_hears(a, "", "granted");
   stage_sends(s, "", "");
   return a;
 }
 
-struct actor *waiter(struct stage *s, struct wish wish) {
-  struct actor *a = acquire(s, wish);
-  stage_happens(s, "%s: 2", oldest(s));
+struct actor *waiter(struct stage *s) {
+  struct actor *a = acquire(s, (struct wish){0});
+  stage_happens(s, "create lock: 2");
   stage_hears(a, "list: 1 2, get 2, get 1", "");
   test_compare_text("state", "queued", state_of(a));
   stage_sends(s, "", "");

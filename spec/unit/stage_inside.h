@@ -37,7 +37,7 @@ struct actor {
   struct node_wait *node_wait;        /* likewise */
   struct barrier_leave *barrier_leave;
   struct actor *member; /* whose barrier leave it is */
-  char path[200], own[NAME_MAX_OWN];
+  char own[NAME_MAX_OWN];
   char told[TEXT], denial[1200];
   int reason;
   int64_t token;

@@ -148,8 +148,6 @@ const char *oldest(struct stage *s) {
   return s->oldest ? describe(s, s->oldest) : "";
 }
 
-bool is_asked(const struct stage *s) { return s->oldest; }
-
 /* Answering. */
 
 static void reply_to_oldest(struct stage *s, const struct reply *reply) {

@@ -1,14 +1,6 @@
 /* Who waits and contends for nothing, or not any more. */
 #include "stage_inside.h"
 
-static int64_t deadline_of(const struct stage *s, struct hope hope) {
-  return hope.within ? s->now + hope.within * MILLISECOND : NEVER;
-}
-
-static void set_path(struct actor *a, const char *path) {
-  snprintf(a->path, sizeof a->path, "%s", path);
-}
-
 /* Node waits. */
 
 static void hear_node_wait(struct node_wait *v, bool met) {
@@ -21,14 +13,13 @@ static void hear_node_wait(struct node_wait *v, bool met) {
   a->node_wait = NULL;
 }
 
-struct actor *await(struct stage *s, struct hope hope) {
+struct actor *await(struct stage *s, bool crowd) {
   struct actor *a = actor_new(s);
   struct node_wait *v = calloc(1, sizeof *v);
-  set_path(a, hope.crowd ? "/lock" : "/gate");
-  *v = (struct node_wait){.path = a->path,
-                          .kind = hope.crowd ? NODE_WAIT_CROWD : NODE_WAIT_GONE,
-                          .patient = !hope.tries,
-                          .until = deadline_of(s, hope),
+  *v = (struct node_wait){.path = crowd ? "/lock" : "/gate",
+                          .kind = crowd ? NODE_WAIT_CROWD : NODE_WAIT_GONE,
+                          .patient = true,
+                          .until = NEVER,
                           .ended = hear_node_wait,
                           .owner = a};
   a->node_wait = v;
@@ -63,17 +54,16 @@ static void hear_forgotten(void *self) {
   add_text(a->told, "forgotten");
 }
 
-struct actor *depart(struct actor *member, struct hope hope) {
+struct actor *depart(struct actor *member) {
   struct stage *s = member->stage;
   struct actor *a = actor_new(s);
   struct barrier_leave *d = calloc(1, sizeof *d);
   a->member = member;
-  set_path(a, "/lock");
   snprintf(a->own, sizeof a->own, "%s", member->contender->node.name);
-  *d = (struct barrier_leave){.path = a->path,
+  *d = (struct barrier_leave){.path = "/lock",
                               .own = a->own,
-                              .until = deadline_of(s, hope),
-                              .patient = !hope.tries,
+                              .until = NEVER,
+                              .patient = true,
                               .owner = {.self = a,
                                         .release = hear_release,
                                         .ended = hear_end,

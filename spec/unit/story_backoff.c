@@ -72,7 +72,7 @@ STORY("asks a server ever more rarely that makes no directory there") {
 }
 
 STORY("asks ever more rarely about a directory without a list that is there") {
-  check_rare(s, AWAIT(s, .crowd = true),
+  check_rare(s, await(s, true),
              (struct answers){.list = REPLY_NO_NODE, .get = REPLY_OK});
 }
 

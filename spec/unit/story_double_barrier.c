@@ -41,7 +41,7 @@ static void is_removed(struct stage *s, struct actor *a, int number) {
 }
 
 STORY("leaves `ready` to those who have come since") {
-  struct actor *a = inside(s, 2), *d = DEPART(a);
+  struct actor *a = inside(s, 2), *d = depart(a);
   happens(s, "list all of /lock: 2 ready");
   HEARS(d, "remove ready of 12: undone", "all left, forgotten");
   is_removed(s, a, 2);
@@ -49,7 +49,7 @@ STORY("leaves `ready` to those who have come since") {
 }
 
 STORY("ends where nobody may list the members") {
-  struct actor *a = inside(s, 2), *d = DEPART(a);
+  struct actor *a = inside(s, 2), *d = depart(a);
   HEARS(d, "list all of /lock: no auth", "refused: denied, forgotten");
   CHECK_INT(REPLY_NO_AUTH, reason_of(d));
   SENT(s, "remove 2");

@@ -55,7 +55,7 @@ STORY("does not let in a member whose node was watched, and is hidden now") {
   struct actor *a = ACQUIRE(s, .lock = MEMBER, .permits = 3);
   happens(s, "unwatch ready, create member: 200, list: 3 200");
   HEARS(a, "exists ready: theirs 1100, get 200", "");
-  DEPART(b); /* it waits for the other */
+  depart(b); /* it waits for the other */
   happens(s, "list all of /lock: 3 200 ready, get 200: no auth");
   HEARS(a, "changed ready, get 200: no auth", "");
   HEARS(a, "exists ready: theirs 1201", "refused: denied");

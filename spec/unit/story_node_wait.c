@@ -4,7 +4,7 @@
 ABOUT("The protocol, for whoever waits and contends for nothing,");
 
 STORY("waits on when the directory of nobody is deleted") {
-  struct actor *a = AWAIT(s, .crowd = true);
+  struct actor *a = await(s, true);
   /* as servers do it with empty containers */
   happens(s, "list and watch: nobody, deleted /lock, list and watch: no node");
   HEARS(a, "exists /lock: no node", "");

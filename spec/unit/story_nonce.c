@@ -6,7 +6,7 @@ ABOUT("The protocol, which has used a nonce,");
 #define REMOVES "remove /gate-nonce-1-1"
 
 STORY("deletes it first of all in each connection, until that is confirmed") {
-  struct actor *a = AWAIT(s);
+  struct actor *a = await(s, false);
   happens(s, "get /gate: theirs 7");
   spends_nonce(s, "/gate");
   SENT(s, REMOVES);

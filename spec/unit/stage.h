@@ -155,8 +155,6 @@ void forged_are_ours(struct stage *s);
 void next_is_as_forged(struct stage *s);
 void asks_to_let_go(struct stage *s); /* what is read from now on */
 
-void children_changed(struct stage *s, const char *directory);
-
 /* The connection. */
 void connects(struct stage *s);      /* again: the same session */
 void reconnects(struct stage *s);    /* it has lost its connection */

@@ -384,19 +384,6 @@ static void event(struct stage *s, enum watch_event event, const char *node) {
   settle(s);
 }
 
-static void deleted(struct stage *s, const char *node) {
-  event(s, WATCH_DELETED, node);
-}
-
-static void changed(struct stage *s, const char *node) {
-  event(s, WATCH_CHANGED, node);
-}
-
-void children_changed(struct stage *s, const char *directory) {
-  session_event(&s->session, s->now, WATCH_CHILDREN, directory);
-  settle(s);
-}
-
 /* All that happens, from a script. */
 
 static void respond(struct stage *s, const char *request, const char *reply) {
@@ -436,10 +423,10 @@ static void respond(struct stage *s, const char *request, const char *reply) {
 static bool is_event(struct stage *s, const char *text) {
   static const struct {
     const char *verb;
-    void (*act)(struct stage *s, const char *node);
-  } events[] = {{"deleted ", deleted},
-                {"changed ", changed},
-                {"children ", children_changed}};
+    enum watch_event event;
+  } events[] = {{"deleted ", WATCH_DELETED},
+                {"changed ", WATCH_CHANGED},
+                {"children ", WATCH_CHILDREN}};
   static const struct {
     const char *text;
     void (*act)(struct stage *s);
@@ -454,7 +441,7 @@ static bool is_event(struct stage *s, const char *text) {
   for (size_t i = 0; i < sizeof events / sizeof *events; i++) {
     length = (int)strlen(events[i].verb);
     if (strncmp(text, events[i].verb, (size_t)length) == 0)
-      return events[i].act(s, text + length), true;
+      return event(s, events[i].event, text + length), true;
   }
   for (size_t i = 0; i < sizeof turns / sizeof *turns; i++)
     if (strcmp(text, turns[i].text) == 0) return turns[i].act(s), true;

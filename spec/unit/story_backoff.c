@@ -57,18 +57,16 @@ static void check_rare(struct stage *s, struct actor *a,
   HEARD(a, "");
 }
 
-STORY("asks a server ever more rarely that makes no node in what is there") {
-  check_rare(s, ACQUIRE(s, .path = "/a/lock"),
-             (struct answers){.create = REPLY_NO_NODE,
-                              .mkdir = REPLY_NODE_EXISTS,
-                              .list = REPLY_NO_NODE});
-}
-
-STORY("asks a server ever more rarely that makes no directory there") {
-  check_rare(s, ACQUIRE(s, .path = "/a/lock"),
-             (struct answers){.create = REPLY_NO_NODE,
-                              .mkdir = REPLY_NO_NODE,
-                              .list = REPLY_NO_NODE});
+TEST("asks a server ever more rarely that makes no node, or no directory") {
+  static const int codes[] = {REPLY_NODE_EXISTS, REPLY_NO_NODE};
+  for (int i = 0; i < 2; i++) {
+    struct stage *s = BEGIN();
+    check_rare(s, ACQUIRE(s, .path = "/a/lock"),
+               (struct answers){.create = REPLY_NO_NODE,
+                                .mkdir = codes[i],
+                                .list = REPLY_NO_NODE});
+    END(s);
+  }
 }
 
 STORY("asks ever more rarely about a directory without a list that is there") {

@@ -5,12 +5,6 @@ void add_text(char *text, const char *more) {
   snprintf(text + length, TEXT - length, "%s%s", length > 0 ? ", " : "", more);
 }
 
-const char *take_text(struct stage *s, char *text) {
-  snprintf(s->said, sizeof s->said, "%s", text);
-  text[0] = '\0';
-  return s->said;
-}
-
 void settle(struct stage *s) {
   if (s->in_batch) return;
   session_run(&s->session, s->now);

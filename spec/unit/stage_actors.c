@@ -1,4 +1,4 @@
-/* Who contends, and what each of them hears. */
+/* Who contends, or waits and contends for nothing, and what each hears. */
 #include "stage_inside.h"
 
 static const char *const verdicts[] = {
@@ -21,8 +21,8 @@ static void note_denial(struct actor *a, const struct denial *denial) {
            (int)denial->length, directory_path(&c->queue->directory));
 }
 
-void note_end(struct actor *a, const char *what, enum refusal_code why,
-              int reason) {
+static void note_end(struct actor *a, const char *what, enum refusal_code why,
+                     int reason) {
   char text[40];
   snprintf(text, sizeof text, "%s: %s", what, verdicts[why]);
   add_text(a->told, text);
@@ -66,7 +66,11 @@ static void hear_contender(struct contender *c, enum news news) {
     add_text(a->told, words[news]);
 }
 
-const char *heard(struct actor *a) { return take_text(a->stage, a->told); }
+const char *heard(struct actor *a) {
+  strcpy(a->stage->said, a->told);
+  a->told[0] = '\0';
+  return a->stage->said;
+}
 
 const char *state_of(const struct actor *a) {
   return a->contender ? contender_state_name(a->contender->state) : "forgotten";
@@ -94,7 +98,7 @@ static void set_kind(struct contender_options *options, struct wish wish) {
   options->writer_number = number;
 }
 
-struct actor *actor_new(struct stage *s) {
+static struct actor *actor_new(struct stage *s) {
   struct actor *a = calloc(1, sizeof *a);
   a->stage = s;
   a->next = s->actors;
@@ -146,6 +150,13 @@ void release(struct actor *a) {
   settle(a->stage);
 }
 
+static void end_waiting(struct actor *a) {
+  struct stage *s = a->stage;
+  if (a->node_wait) session_end_node_wait(&s->session, s->now, a->node_wait);
+  if (a->barrier_leave)
+    session_end_barrier_leave(&s->session, s->now, a->barrier_leave);
+}
+
 void cancel(struct actor *a) {
   if (a->contender)
     session_cancel(&a->stage->session, a->stage->now, a->contender);
@@ -167,6 +178,79 @@ void wants_watch(struct actor *a) {
 void spends_nonce(struct stage *s, const char *path) {
   nonce_delete(nonce_new(&s->session.nonces, path));
   settle(s);
+}
+
+/* Node waits. */
+
+static void hear_node_wait(struct node_wait *v, bool met) {
+  struct actor *a = v->owner;
+  if (met)
+    add_text(a->told, "met");
+  else
+    note_end(a, "refused", v->refusal_code, v->reason);
+  free(v);
+  a->node_wait = NULL;
+}
+
+struct actor *await(struct stage *s, bool crowd) {
+  struct actor *a = actor_new(s);
+  struct node_wait *v = calloc(1, sizeof *v);
+  *v = (struct node_wait){.path = crowd ? "/lock" : "/gate",
+                          .kind = crowd ? NODE_WAIT_CROWD : NODE_WAIT_GONE,
+                          .patient = true,
+                          .until = NEVER,
+                          .ended = hear_node_wait,
+                          .owner = a};
+  a->node_wait = v;
+  if (!session_keep_node_wait(&s->session, s->now, v))
+    test_fail("no memory to wait");
+  settle(s);
+  return a;
+}
+
+/* Barrier leaves. */
+
+static void hear_release(void *self) {
+  const struct actor *a = self;
+  struct stage *s = a->stage;
+  if (a->member->contender)
+    session_release(&s->session, s->now, a->member->contender);
+}
+
+static void hear_end(void *self, bool all) {
+  struct actor *a = self;
+  if (all)
+    add_text(a->told, "all left");
+  else
+    note_end(a, "refused", a->barrier_leave->refusal_code,
+             a->barrier_leave->reason);
+}
+
+static void hear_forgotten(void *self) {
+  struct actor *a = self;
+  free(a->barrier_leave);
+  a->barrier_leave = NULL;
+  add_text(a->told, "forgotten");
+}
+
+struct actor *depart(struct actor *member) {
+  struct stage *s = member->stage;
+  struct actor *a = actor_new(s);
+  struct barrier_leave *d = calloc(1, sizeof *d);
+  a->member = member;
+  snprintf(a->own, sizeof a->own, "%s", member->contender->node.name);
+  *d = (struct barrier_leave){.path = "/lock",
+                              .own = a->own,
+                              .until = NEVER,
+                              .patient = true,
+                              .owner = {.self = a,
+                                        .release = hear_release,
+                                        .ended = hear_end,
+                                        .forgotten = hear_forgotten}};
+  a->barrier_leave = d;
+  session_depart(&s->session, s->now, d);
+  settle(s);
+  return a;
 }
 
 void actors_free(struct stage *s) {

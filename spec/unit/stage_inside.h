@@ -1,7 +1,6 @@
 /* What the files of the stage share: stage.c (the session, its connection and
  * time), stage_server.c (what is sent, and what is said to it), stage_actors.c
- * (who contends), stage_waiters.c (who waits and does not).  All that knows the
- * protocol's calls and records. */
+ * (who contends or waits).  All that knows the protocol's calls and records. */
 #ifndef UNIT_STAGE_INSIDE_H
 #define UNIT_STAGE_INSIDE_H
 
@@ -57,8 +56,6 @@ struct stage {
 
 /* stage.c */
 void add_text(char *text, const char *more);
-/* A copy that lasts until the next; the text is empty afterwards. */
-const char *take_text(struct stage *s, char *text);
 /* The end of a batch, if it is one. */
 void settle(struct stage *s);
 
@@ -72,12 +69,6 @@ void server_answers_round(struct stage *s);
 void server_free(struct stage *s);
 
 /* stage_actors.c */
-struct actor *actor_new(struct stage *s);
-void note_end(struct actor *a, const char *what, enum refusal_code why,
-              int reason);
 void actors_free(struct stage *s);
-
-/* stage_waiters.c */
-void end_waiting(struct actor *a);
 
 #endif

@@ -1,4 +1,4 @@
-/* Time: the lease, rounds, deadlines, a process that is stopped. */
+/* Time: rounds, deadlines, sessions that are given up and asked for. */
 #include "stage.h"
 
 ABOUT("The protocol, as time passes,");
@@ -32,4 +32,21 @@ STORY("refuses a permit at its deadline, wherever it waits") {
   happens(s, "get 2, list and watch: 1p 2, get 8, get 7, remove 2, remove 7");
   HEARS(in, "remove 8", "removed, forgotten");
   HEARD(out, "forgotten");
+}
+
+STORY("asks for a session at once after one that has lived, each time") {
+  for (int i = 0; i < 6; i++) {
+    happens(s, "expires, 1 ms");
+    CHECK(wants_session(s));
+    happens(s, "connects anew, 60000 ms");
+  }
+}
+
+STORY("gives a session up that only its own attempts keep alive") {
+  struct actor *a = HOLDER(s, 1);
+  release(a);
+  happens(s, "disconnects, 14999 ms");
+  CHECK(!is_beyond_help(s));
+  passes(s, 1);
+  CHECK(is_beyond_help(s));
 }

@@ -1,4 +1,4 @@
-/* Directories: missing, denied, or at the end of their numbers. */
+/* Directories at the end of their numbers. */
 #include "stage.h"
 
 ABOUT("The protocol, below a directory,");
@@ -17,9 +17,7 @@ STORY("looks again, after a timeout, whether its numbers have come to an end") {
   struct actor *a = ACQUIRE(s);
   happens(s, "create lock: 2147483000, list: 2147483000, remove 2147483000");
   happens(s, "look at /lock");
-  for (int i = 0; i < 101; i++) {
-    happens(s, "remove /lock: not empty, 100 ms");
-  }
+  for (int i = 0; i < 101; i++) happens(s, "remove /lock: not empty, 100 ms");
   SENT(s, "create lock, list");
   happens(s, "create lock: 8"); /* somebody has made the directory anew */
   HEARS(a, "list: 8", "granted");

@@ -23,33 +23,25 @@ STORY("refuses only the members for whom `ready` may not be made") {
   HEARD(late, "");
 }
 
-/* Inside, with node `number`.  By the bytes of the names ours come behind others'
- * ("1m") and "abe", and before "zoe". */
-static struct actor *inside(struct stage *s, int number) {
-  struct actor *a = acquire(s, (struct wish){.lock = MEMBER, .permits = 2});
-  stage_happens(s, "create member: %d, exists ready: no node", number);
-  stage_happens(s, "list: 1m %d, get %d", number, number);
-  stage_hears(a, "mkdir ready for all: theirs 1100", "granted");
-  stage_sends(s, "unwatch ready", "");
+/* Inside, with node 2. */
+static struct actor *inside(struct stage *s) {
+  struct actor *a = ACQUIRE(s, .lock = MEMBER, .permits = 2);
+  happens(s, "create member: 2, exists ready: no node, list: 1m 2, get 2");
+  HEARS(a, "mkdir ready for all: theirs 1100", "granted");
+  SENDS(s, "unwatch ready", "");
   return a;
 }
 
-/* The same, and it has left, and its node is gone. */
-static void is_removed(struct stage *s, struct actor *a, int number) {
-  stage_happens(s, "deleted %d, remove %d", number, number);
-  stage_hears(a, "", "removed, forgotten");
-}
-
 STORY("leaves `ready` to those who have come since") {
-  struct actor *a = inside(s, 2), *d = depart(a);
+  struct actor *a = inside(s), *d = depart(a);
   happens(s, "list all of /lock: 2 ready");
   HEARS(d, "remove ready of 12: undone", "all left, forgotten");
-  is_removed(s, a, 2);
+  HEARS(a, "deleted 2, remove 2", "removed, forgotten");
   SENT(s, "");
 }
 
 STORY("ends where nobody may list the members") {
-  struct actor *a = inside(s, 2), *d = depart(a);
+  struct actor *a = inside(s), *d = depart(a);
   HEARS(d, "list all of /lock: no auth", "refused: denied, forgotten");
   CHECK_INT(REPLY_NO_AUTH, reason_of(d));
   SENT(s, "remove 2");

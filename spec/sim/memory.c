@@ -35,7 +35,7 @@ union piece {
 static struct {
   bool has_block;        /* pieces are of the block, if it has room */
   struct random *random; /* NULL: nothing is refused by chance */
-  int percent, pieces, refused, spared;
+  int percent, pieces, refused;
   size_t used;
   union piece *idle[CLASSES];
   _Alignas(max_align_t) char block[BLOCK];
@@ -60,12 +60,7 @@ void memory_fails(struct random *random, int percent) {
   memory.percent = percent;
 }
 
-void memory_refuse(int count) {
-  memory.refused = count;
-  memory.spared = 0;
-}
-
-void memory_spare(int count) { memory.spared = count; }
+void memory_refuse(int count) { memory.refused = count; }
 int memory_pieces(void) { return memory.pieces; }
 
 void *memory_take(size_t size) {
@@ -93,8 +88,7 @@ void *memory_take(size_t size) {
 }
 
 static bool is_refused(void) {
-  if (memory.refused > 0)
-    return memory.spared > 0 ? memory.spared-- < 0 : memory.refused-- > 0;
+  if (memory.refused > 0) return memory.refused-- > 0;
   return memory.random && random_chance(memory.random, memory.percent);
 }
 

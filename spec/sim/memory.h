@@ -14,9 +14,8 @@ struct random;
 /* How many pieces have not been given back. */
 int memory_pieces(void);
 
-/* The next so many are refused; but before these so many more are granted. */
+/* The next so many are refused. */
 void memory_refuse(int count);
-void memory_spare(int count);
 /* From now on it is looked at when it is given back: is it all zeros then? */
 void memory_watch(const void *piece, size_t size);
 bool memory_was_wiped(void);

@@ -1,7 +1,7 @@
-/* Replies that are lost: what was asked was done, or not, or will be. */
+/* Strays: nodes with our mark that no contender of ours has. */
 #include "stage.h"
 
-ABOUT("The protocol, when replies are lost,");
+ABOUT("The protocol, where strays are listed,");
 
 STORY("leaves a stray alone that is of another session") {
   struct actor *a = ACQUIRE(s, .watches_parent = true);
@@ -43,18 +43,4 @@ STORY("deletes strays a hundred at a time, and a thousand for a list") {
   remove_all(s, 110);
   CHECK_INT(2500, counted(s, "orphans"));
   HEARD(a, "");
-}
-
-/* What it looked for in vain is there: a create that came late made it, and its
- * number is smaller than that of somebody's with our mark, which was read first. */
-STORY("lists when it begins again, for it may have left a node behind") {
-  struct actor *a = WAITER(s), *b = ACQUIRE(s);
-  made_unheard(s, 3);
-  made_unheard(s, 9);
-  happens(s, "disconnects, connects, list: 1 2 9 10, get 2, get 1");
-  happens(s, "get 9: theirs 1009, unwatch 9, list: 1 2 3 9 10");
-  SENT(s, "create lock, list");
-  HEARS(a, "create lock: 11, list: 1 2 3 9 10 11", "");
-  HEARD(b, "");
-  SENT(s, "ask about 3, ask about 9, get 11, get 10, get 9");
 }

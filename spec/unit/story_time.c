@@ -1,4 +1,4 @@
-/* Time: rounds, deadlines, sessions that are given up and asked for. */
+/* Time: rounds, deadlines, what is given up, and what is asked for again. */
 #include "stage.h"
 
 ABOUT("The protocol, as time passes,");
@@ -49,4 +49,14 @@ STORY("gives a session up that only its own attempts keep alive") {
   CHECK(!is_beyond_help(s));
   passes(s, 1);
   CHECK(is_beyond_help(s));
+}
+
+STORY("looks again, after a timeout, whether its numbers have come to an end") {
+  struct actor *a = ACQUIRE(s);
+  happens(s, "create lock: 2147483000, list: 2147483000, remove 2147483000");
+  happens(s, "look at /lock");
+  for (int i = 0; i < 101; i++) happens(s, "remove /lock: not empty, 100 ms");
+  SENT(s, "create lock, list");
+  happens(s, "create lock: 8"); /* somebody has made the directory anew */
+  HEARS(a, "list: 8", "granted");
 }

@@ -1,6 +1,6 @@
 --- Tables of documents that name what shows a thing: is it there?
 --
---     `integration/owner_spec.lua` "fails with lost"   a test, by the beginning
+--     `integration/guard_spec.lua` "fails with lost"   a test, by the beginning
 --                                                      of its name
 --     sim: `lag`                                       a class of faults
 --     mutant: `permit-too-many`                        a breakage of ours

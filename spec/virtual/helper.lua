@@ -83,7 +83,9 @@ if os.getenv "SPEC_TLS" then
   local connect = zklock.connect
   function zklock.connect(hosts, options, ...)
     local copy = { tls = { ca = "/etc/ca.pem" } }
-    for key, value in pairs(options or {}) do copy[key] = value end
+    options = options or {}
+    if type(options) ~= "table" then return connect(hosts, options, ...) end
+    for key, value in pairs(options) do copy[key] = value end
     return connect(hosts, copy, ...)
   end
 end

@@ -572,6 +572,12 @@ static bool is_cut_off(const struct world *w, const struct process *p) {
   return !c->server_has_it || c->up_closed || c->down_closed;
 }
 
+static int64_t in_peace_since(const struct world *w,
+                              const struct acquisition *a) {
+  int64_t connected_at = a->process->library.connected_at;
+  return later(a->granted_at, later(w->calm_since, connected_at));
+}
+
 /* Whose node is deleted learns of it, once it has a connection, after the
  * next heartbeat at the latest; that it has none the library's clock tells,
  * after 2/3 T of silence. */
@@ -584,9 +590,7 @@ static void check_news(struct world *w, const struct acquisition *a) {
   bool gone = is_taken(w, a);
   if (!gone && (node->revoked == NOT_YET || a->revoked)) return;
   int64_t since = w->zoo.history.log[gone ? node->gone : node->revoked].at;
-  if (w->calm_since > since) since = w->calm_since;
-  if (p->library.connected_at > since) since = p->library.connected_at;
-  if (a->granted_at > since) since = a->granted_at;
+  since = later(since, in_peace_since(w, a));
   int64_t timeout = p->session.pipeline.timeout;
   int64_t silence = is_cut_off(w, p) ? timeout / 3 * 2 : timeout / 2;
   if (w->now > since + silence + 8 * w->profile.latency)
@@ -616,9 +620,7 @@ static void check_length(struct world *w, const struct acquisition *a) {
           left = p->session.pipeline.lease.until;
   if (!session_is_connected(&p->session) || 240 * w->profile.latency > timeout)
     return;
-  int64_t since = w->calm_since;
-  if (p->library.connected_at > since) since = p->library.connected_at;
-  if (a->granted_at > since) since = a->granted_at;
+  int64_t since = in_peace_since(w, a);
   int64_t tick = w->profile.tick_told;
   int64_t gap = tick ? tick / 2 : timeout / 4;
   left -= p->now;
@@ -719,8 +721,7 @@ void invariants_lease_over(struct world *w, const struct acquisition *a) {
   int64_t least = w->zoo.grants[GRANTS - 1];
   if (!w->calm || l->state != LIBRARY_CONNECTED) return;
   if (32 * w->profile.latency > least || is_short_at_first(w, a, least)) return;
-  int64_t since = w->calm_since;
-  if (l->connected_at > since) since = l->connected_at;
+  int64_t since = later(w->calm_since, l->connected_at);
   if (a->granted_at > since) return; /* (of these a few remain: lease.h) */
   if (w->now > since + w->profile.timeout)
     violate(w, "(%d) is lost, and all goes well", a->number);

@@ -20,7 +20,7 @@ struct wishes {
   uint64_t first, seeds;
   uint64_t allowed;
   int family; /* of the locks; NOBODY: any */
-  bool only, trace, stop;
+  bool trace, stop;
 };
 
 static struct world world;
@@ -43,9 +43,7 @@ static uint64_t class_of(const char *name) {
 }
 
 static struct wishes read_wishes(int argc, char **argv) {
-  struct wishes wishes = {.first = 1,
-                          .allowed = ~UINT64_C(0),
-                          .family = NOBODY};
+  struct wishes wishes = {.first = 1, .family = NOBODY};
   bool one = false;
   for (int i = 1; i < argc; i++) {
     const char *name = argv[i];
@@ -63,8 +61,6 @@ static struct wishes read_wishes(int argc, char **argv) {
       wishes.first = strtoull(argv[++i], NULL, 10);
       one = true;
     } else if (strcmp(name, "--only") == 0) {
-      if (!wishes.only) wishes.allowed = 0;
-      wishes.only = true;
       wishes.allowed |= class_of(argv[++i]);
     } else if (strcmp(name, "--lock") == 0) {
       wishes.family = family_named(argv[++i]);
@@ -73,6 +69,7 @@ static struct wishes read_wishes(int argc, char **argv) {
       usage();
     }
   }
+  if (!wishes.allowed) wishes.allowed = ~UINT64_C(0);
   if (!wishes.seeds) wishes.seeds = one ? 1 : 100000;
   return wishes;
 }

@@ -1,17 +1,16 @@
---- When all is quiet, a free lock is granted at once, a waiter has it as soon
--- as it is free, and a holder hears of a revocation at once.
+--- When all is quiet, a free lock is granted at once, and a waiter has it as
+-- soon as it is free.
 local virtual = require "zklock.virtual"
 
 local exam = {}
 
 local SOON = 0.8 -- seconds
-local HEARD = 0.35
 
 local function now() return virtual.now() end
 
-local function check(story, what, begun, limit)
+local function check(story, what, begun)
   local seconds = now() - begun
-  if seconds > limit then
+  if seconds > SOON then
     story.violate("all is quiet, and %s takes %.3f s", what, seconds)
   end
 end
@@ -38,38 +37,12 @@ local function wait_for_turn(story, resource, slot, held)
       story.violate("all is quiet, and %s: %s", names(resource, slot), message)
     end
     if held.freed then
-      check(story, "the turn of " .. names(resource, slot), held.freed, SOON)
+      check(story, "the turn of " .. names(resource, slot), held.freed)
     end
     guard:release()
     held.is_over = true
   end)
   story.scheduler:pause(0.3)
-end
-
--- (A sixth of the session timeout is what a holder that does not watch needs.)
-local function can_be_asked(resource, slot)
-  return slot.timeout >= 4 and slot.loop ~= "poll" and not resource.parts
-    and slot.session:state() == "connected"
-end
-
-local function check_heard(story, what, guard, heard, answered)
-  if guard:is_held() and (not heard or heard > answered + HEARD) then
-    story.violate("all is quiet, and %s hears of a revocation %s s late", what,
-      heard and heard - answered or "3 or more")
-  end
-end
-
--- The holder hears of a revocation soon.
-local function revoke(story, resource, from, to, guard)
-  if not can_be_asked(resource, from) then return end
-  local heard
-  guard:on_revoke(function() heard = heard or now() end)
-  local count = to.session:revoke(resource.path)
-  local answered = now()
-  if count and count > 0 and guard:is_held() then
-    story.scheduler:await(function() return heard end, 3)
-    check_heard(story, names(resource, from), guard, heard, answered)
-  end
 end
 
 -- A part may be lost while the others are waited for.
@@ -88,10 +61,9 @@ local function hand_over(story, resource, from, to)
   if not guard then
     story.violate("all is quiet, and %s: %s", what, message)
   end
-  check(story, "the grant of " .. what, begun, SOON)
+  check(story, "the grant of " .. what, begun)
   local held = { is_over = to == from or to.loop == "poll" }
   if not held.is_over then wait_for_turn(story, resource, to, held) end
-  revoke(story, resource, from, to, guard)
   held.freed = now()
   guard:release()
   story.scheduler:await(function() return held.is_over end, 30)
@@ -105,61 +77,13 @@ local function lift(story, resource, from, to)
   story.scheduler:spawn(function()
     local ok, message = lock_of(resource, to):wait(30)
     if not ok then story.violate("all is quiet, and a barrier: %s", message) end
-    check(story, "a lift of " .. resource.path, lifted, SOON)
+    check(story, "a lift of " .. resource.path, lifted)
     lifted = "heard"
   end)
   story.scheduler:pause(0.3)
   lifted = now()
   barrier:lift()
   story.scheduler:await(function() return lifted == "heard" end, 30)
-end
-
--- ---- Connections ------------------------------------------------------------
-
-local LONG = 70 -- seconds, after which troubles of the past count no more
-
-local function is_connected(slot) return slot.session:state() == "connected" end
-
-local function await_connected(story, slot, limit, what)
-  if not story.scheduler:await(function() return is_connected(slot) end, limit)
-  then
-    story.violate("all is quiet, and %s is not connected %.1f s after %s",
-      slot.name, limit, what)
-  end
-end
-
-local function for_links(slot, fault)
-  for _, link in ipairs(slot.links) do virtual["link_" .. fault](link) end
-end
-
--- A connection that breaks is replaced at once at the same address, though it
--- may be refused once; after a second at another one if the first is mute.
-local function reconnect(story, slot, fault)
-  if slot.timeout < 4 then return end
-  for_links(slot, fault)
-  story.scheduler:pause(slot.timeout + 20)
-  for_links(slot, "heal")
-  await_connected(story, slot, 60, "a long fault")
-  story.scheduler:pause(LONG)
-  if slot.links[2] then
-    virtual.link_freeze(slot.links[1])
-    for_links(slot, "cut")
-    story.scheduler:await(function() return not is_connected(slot) end, 0.5)
-  else
-    for_links(slot, "refuse")
-    story.scheduler:await(function() return not is_connected(slot) end, 0.5)
-    for_links(slot, "heal")
-  end
-  await_connected(story, slot, slot.links[2] and 1.7 or 0.3, "a short fault")
-  for_links(slot, "heal")
-end
-
-local function connect(story)
-  for _, slot in ipairs(story.slots) do
-    if slot.loop ~= "poll" then
-      reconnect(story, slot, story.chance:pick { "freeze", "refuse" })
-    end
-  end
 end
 
 --- Runs in a task.
@@ -175,7 +99,6 @@ function exam.run(story)
       end
     end
   end
-  if story.chance:one_in(6) then connect(story) end
 end
 
 return exam

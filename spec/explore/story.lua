@@ -76,9 +76,10 @@ local function new_slot(self, number)
   local chance = self.chance
   local slot = { name = "s" .. number, closed = true, tasks = {},
     timeout = chance:pick { 2, 4, 6 }, tells_tick = chance:one_in(3),
-    links = { self.world:link() } }
-  if chance:one_in(3) then slot.links[2] = self.world:link() end
-  slot.hosts = table.concat(slot.links, ",")
+    hosts = self.world:link() }
+  if chance:one_in(3) then
+    slot.hosts = slot.hosts .. "," .. self.world:link()
+  end
   if chance:one_in(5) then slot.loop = "poll" end
   for i = 1, chance:between(1, 4) do slot.tasks[i] = Task.new(self, slot, i) end
   return slot

@@ -1,22 +1,12 @@
 #include "faults.h"
 
-#include <string.h>
-
 #include "world.h"
 
-static const char *const names[FAULTS] = {
+const char *const fault_names[FAULTS] = {
 #define X(name, text, ...) [FAULT_##name] = text,
     STRIKES(X) QUIRKS(X)
 #undef X
 };
-
-const char *fault_name(int fault) { return names[fault]; }
-
-int fault_named(const char *name) {
-  for (int i = 0; i < FAULTS; i++)
-    if (strcmp(names[i], name) == 0) return i;
-  return -1;
-}
 
 bool fault_is(const struct world *w, enum fault fault) {
   return w->faults.classes >> fault & 1;

@@ -102,8 +102,7 @@ struct faults {
   struct strike strikes[STRIKES_MAX];
 };
 
-const char *fault_name(int fault);
-int fault_named(const char *name); /* -1: none */
+extern const char *const fault_names[FAULTS];
 bool fault_is(const struct world *w, enum fault fault);
 
 void faults_draw(struct world *w, uint64_t allowed);

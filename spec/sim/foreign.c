@@ -9,10 +9,6 @@ static struct znode *node_at(struct world *w, int node) {
   return &w->zoo.history.nodes[node];
 }
 
-static bool is_there(struct world *w, int node) {
-  return node != NO_NODE && node_is_there(node_at(w, node));
-}
-
 static void act_later(struct world *w, int number, int64_t longest) {
   agenda_add(&w->agenda, w->now + MICROSECOND + world_span(w, longest),
              FOREIGN_ACTS, number, 0);
@@ -51,7 +47,7 @@ static int enter(struct world *w, const struct foreigner *f, int directory,
 }
 
 static void leave(struct world *w, int *node) {
-  if (is_there(w, *node)) leader_forgets(w, *node);
+  if (history_has(&w->zoo.history, *node)) leader_forgets(w, *node);
   *node = NO_NODE;
 }
 
@@ -154,7 +150,7 @@ static void hurry(struct world *w, struct foreigner *f) {
 
 static void gather(struct world *w, struct foreigner *f) {
   const struct lock *lock = &w->profile.locks[f->lock];
-  if (w->now >= f->patience || !is_there(w, f->node)) {
+  if (w->now >= f->patience || !history_has(&w->zoo.history, f->node)) {
     rest(w, f);
     return;
   }
@@ -173,7 +169,7 @@ static void gather(struct world *w, struct foreigner *f) {
 static void depart(struct world *w, struct foreigner *f) {
   const struct lock *lock = &w->profile.locks[f->lock];
   if (f->state == FOREIGN_HOLDING) {
-    if (w->now < f->holds && is_there(w, f->node)) return;
+    if (w->now < f->holds && history_has(&w->zoo.history, f->node)) return;
     leave(w, &f->node);
     f->patience = w->now + world_span(w, w->profile.timeout);
     f->state = FOREIGN_LEAVING;
@@ -218,7 +214,8 @@ static void go_on(struct world *w, struct foreigner *f) {
   struct lock *lock = &w->profile.locks[f->lock];
   bool inside = f->gate != NO_NODE;
   if (w->now >= f->patience ||
-      (inside ? !is_there(w, f->gate) : !is_there(w, f->node))) {
+      (inside ? !history_has(&w->zoo.history, f->gate)
+              : !history_has(&w->zoo.history, f->node))) {
     rest(w, f);
   } else if (f->state == FOREIGN_OUTSIDE) {
     if (!is_first(w, f->gate)) return;
@@ -227,7 +224,7 @@ static void go_on(struct world *w, struct foreigner *f) {
       rest(w, f);
     else
       f->state = FOREIGN_WAITING;
-  } else if (!is_there(w, f->node)) {
+  } else if (!history_has(&w->zoo.history, f->node)) {
     rest(w, f);
   } else if (inside ? permits_of(w, lock, false) <= lock->permits
                     : is_first(w, f->node)) {
@@ -271,7 +268,7 @@ void foreign_acts(struct world *w, int number) {
     case FOREIGN_HOLDING:
       if (gathers)
         depart(w, f);
-      else if (w->now >= f->holds || !is_there(w, f->node))
+      else if (w->now >= f->holds || !history_has(&w->zoo.history, f->node))
         rest(w, f);
       else if (random_chance(&w->random, 20))
         downgrade(w, f);

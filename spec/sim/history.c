@@ -66,7 +66,7 @@ int history_create(struct history *history, struct paths *paths, int path,
 
 static int parent_node(const struct history *history, int node) {
   int at = history->newest[history->nodes[node].parent];
-  return at != NO_NODE && node_is_there(&history->nodes[at]) ? at : NO_NODE;
+  return history_has(history, at) ? at : NO_NODE;
 }
 
 void history_remove(struct history *history, int node, bool by_force) {

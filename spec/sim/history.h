@@ -95,6 +95,11 @@ static inline bool node_is_there(const struct znode *node) {
   return node->gone == NOT_YET;
 }
 
+/* ... if `node` is one. */
+static inline bool history_has(const struct history *h, int node) {
+  return node != NO_NODE && node_is_there(&h->nodes[node]);
+}
+
 /* Does its ACL keep this client from reading it? */
 static inline bool node_is_shut_to(const struct znode *node, int client) {
   return node->shut_by != NOBODY && node->shut_by != client;

@@ -5,19 +5,11 @@
 
 #include "world.h"
 
-static const char *const names[] = {
+const char *const family_names[FAMILY_COUNT] = {
 #define X(name, text) text,
     FAMILIES(X)
 #undef X
 };
-
-const char *family_name(int family) { return names[family]; }
-
-int family_named(const char *name) {
-  for (int i = 0; i < FAMILY_COUNT; i++)
-    if (strcmp(names[i], name) == 0) return i;
-  return -1;
-}
 
 static int path_of(struct world *w, const char *text) {
   return paths_number(&w->paths, text, strlen(text));

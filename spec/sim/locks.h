@@ -39,8 +39,7 @@ struct lock {
   int keeps; /* FAMILY_BARRIER: acts of its keeper yet to come */
 };
 
-const char *family_name(int family);
-int family_named(const char *name); /* -1: none */
+extern const char *const family_names[FAMILY_COUNT];
 
 /* The lock that this process uses. */
 int lock_of_process(struct world *w, int process);

@@ -29,17 +29,20 @@ static void usage(void) {
   fprintf(stderr,
           "usage: sim [--seeds N] [--seed S] [--trace] [--stop]"
           " [--aim] [--only CLASS]... [--lock FAMILY]\nfamilies:");
-  for (int i = 0; i < FAMILY_COUNT; i++) fprintf(stderr, " %s", family_name(i));
+  for (int i = 0; i < FAMILY_COUNT; i++)
+    fprintf(stderr, " %s", family_names[i]);
   fputs("\nclasses:", stderr);
-  for (int i = 0; i < FAULTS; i++) fprintf(stderr, " %s", fault_name(i));
+  for (int i = 0; i < FAULTS; i++) fprintf(stderr, " %s", fault_names[i]);
   fputc('\n', stderr);
   exit(2);
 }
 
-static uint64_t class_of(const char *name) {
-  int fault = fault_named(name);
-  if (fault < 0) usage();
-  return UINT64_C(1) << fault;
+/* Which of these it is. */
+static int index_of(const char *const *names, int count, const char *name) {
+  for (int i = 0; i < count; i++)
+    if (strcmp(names[i], name) == 0) return i;
+  usage();
+  return 0;
 }
 
 static struct wishes read_wishes(int argc, char **argv) {
@@ -61,10 +64,9 @@ static struct wishes read_wishes(int argc, char **argv) {
       wishes.first = strtoull(argv[++i], NULL, 10);
       one = true;
     } else if (strcmp(name, "--only") == 0) {
-      wishes.allowed |= class_of(argv[++i]);
+      wishes.allowed |= UINT64_C(1) << index_of(fault_names, FAULTS, argv[++i]);
     } else if (strcmp(name, "--lock") == 0) {
-      wishes.family = family_named(argv[++i]);
-      if (wishes.family < 0) usage();
+      wishes.family = index_of(family_names, FAMILY_COUNT, argv[++i]);
     } else {
       usage();
     }
@@ -80,9 +82,9 @@ static void print_violation(const struct wishes *wishes) {
   if (world.wanted_aim) printf(" --aim");
   if (~wishes->allowed)
     for (int i = 0; i < FAULTS; i++)
-      if (wishes->allowed >> i & 1) printf(" --only %s", fault_name(i));
+      if (wishes->allowed >> i & 1) printf(" --only %s", fault_names[i]);
   if (wishes->family != NOBODY)
-    printf(" --lock %s", family_name(wishes->family));
+    printf(" --lock %s", family_names[wishes->family]);
   putchar('\n');
 }
 

@@ -5,10 +5,6 @@
 
 static struct history *history_of(struct world *w) { return &w->zoo.history; }
 
-static bool is_there(struct world *w, int node) {
-  return node != NO_NODE && node_is_there(&history_of(w)->nodes[node]);
-}
-
 static void act_later(struct world *w) {
   agenda_add(&w->agenda, w->now + world_span(w, w->profile.active / 6),
              STRANGER_ACTS, 0, 0);
@@ -28,7 +24,8 @@ void stranger_reset(struct world *w) {
 
 static int *free_slot(struct world *w) {
   for (int i = 0; i < STRANGER_NODES; i++)
-    if (!is_there(w, w->stranger.nodes[i])) return &w->stranger.nodes[i];
+    if (!history_has(history_of(w), w->stranger.nodes[i]))
+      return &w->stranger.nodes[i];
   return NULL;
 }
 
@@ -121,7 +118,7 @@ static void enter(struct world *w) {
 
 static int *some_slot(struct world *w) {
   int *slot = &w->stranger.nodes[random_below(&w->random, STRANGER_NODES)];
-  return is_there(w, *slot) ? slot : NULL;
+  return history_has(history_of(w), *slot) ? slot : NULL;
 }
 
 static void take_away(struct world *w, int *slot) {
@@ -202,6 +199,6 @@ void stranger_acts(struct world *w) {
 void stranger_leaves(struct world *w) {
   for (int i = 0; i < STRANGER_NODES; i++) {
     int *slot = &w->stranger.nodes[i];
-    if (is_there(w, *slot)) take_away(w, slot);
+    if (history_has(history_of(w), *slot)) take_away(w, slot);
   }
 }

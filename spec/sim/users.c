@@ -329,23 +329,17 @@ static void look_around(struct world *w, struct process *p, int acquisition) {
 }
 
 void user_does(struct world *w, struct process *p, int what, int which) {
-  if (p->crashed) return;
-  if (what == USER_ACTS)
-    act(w, p, which);
-  else if (what == USER_RELEASES)
-    release(w, p, which);
-  else if (what == USER_DOWNGRADES)
-    downgrade(w, p, which);
-  else if (what == USER_LOOKS_AROUND)
-    look_around(w, p, which);
-  else if (what == USER_STOPS_WAITING)
-    wait_is_cancelled(w, p, which);
-  else if (what == USER_STOPS_LEAVING)
-    parting_is_cancelled(w, p, which);
-  else if (what == ONLOOKER_ACTS)
-    onlooker_acts(w, p);
-  else
-    cancel(w, p, which);
+  static void (*const deeds[])(struct world *, struct process *,
+                               int) = {[USER_ACTS] = act,
+                                       [USER_RELEASES] = release,
+                                       [USER_DOWNGRADES] = downgrade,
+                                       [USER_CANCELS] = cancel,
+                                       [USER_LOOKS_AROUND] = look_around,
+                                       [USER_STOPS_WAITING] = wait_is_cancelled,
+                                       [USER_STOPS_LEAVING] =
+                                           parting_is_cancelled,
+                                       [ONLOOKER_ACTS] = onlooker_acts};
+  if (!p->crashed) deeds[what](w, p, which);
 }
 
 void user_wants(struct world *w, struct process *p, int what, int which) {

@@ -163,7 +163,8 @@ static struct wait *look_on(struct world *w, struct process *p) {
 }
 
 /* (What it looks at need never come: so it does not look for ever.) */
-void onlooker_acts(struct world *w, struct process *p) {
+void onlooker_acts(struct world *w, struct process *p, int which) {
+  (void)which;
   struct random *r = &w->random;
   if (p->looks_left == 0) return;
   if (!p->open) {

@@ -27,7 +27,7 @@ struct wait {
 
 /* False: there is room for no more. */
 bool wait_at_barrier(struct world *w, struct process *p, int user, int lock);
-void onlooker_acts(struct world *w, struct process *p);
+void onlooker_acts(struct world *w, struct process *p, int);
 /* The user's side of it, in a batch. */
 void wait_is_cancelled(struct world *w, struct process *p, int wait);
 bool waits_are_over(const struct world *w, const struct process *p);

@@ -184,7 +184,7 @@ static void describe(const struct world *w) {
       (double)w->profile.tick_told / 1e6, (double)w->profile.latency / 1e6,
       (double)w->profile.active / 1e6);
   for (int i = 0; i < FAULTS; i++)
-    if (fault_is(w, (enum fault)i)) printf(" %s", fault_name(i));
+    if (fault_is(w, (enum fault)i)) printf(" %s", fault_names[i]);
   putchar('\n');
 }
 

@@ -43,36 +43,22 @@ kind("leader stopped", 3, function(stage)
   return pause(stage, i, between(0.5, 9))
 end)
 
-local function up(stage)
-  local list = {}
-  for i, state in ipairs(stage.states) do
-    if state == "up" then list[#list + 1] = i end
-  end
-  return list
-end
-
-kind("majority stopped", 1, function(stage)
-  local list = up(stage)
-  if #list < 3 then return false end
-  local spared, seconds = random(3), between(0.5, 5)
-  for _, i in ipairs(list) do
+-- (Where all three are up.)
+one_server("majority stopped", 1, function(stage, spared)
+  local seconds = between(0.5, 5)
+  for i = 1, 3 do
     if i ~= spared then pause(stage, i, seconds) end
   end
 end)
 
-kind("all servers killed", 1, function(stage)
-  local list = up(stage)
-  if #list < 3 then return false end
-  for _, i in ipairs(list) do
-    stage:kill_server(i)
-  end
+one_server("all servers killed", 1, function(stage)
+  for i = 1, 3 do stage:kill_server(i) end
   stage:later(between(0, 2), function()
-    for _, i in ipairs(list) do stage:restart(i) end
+    for i = 1, 3 do stage:restart(i) end
   end)
 end)
 
-kind("rolling restart", 1, function(stage)
-  if #up(stage) < 3 then return false end
+one_server("rolling restart", 1, function(stage)
   local function next_one(i)
     if i > 3 then return end
     stage:restart(i)
@@ -89,21 +75,31 @@ end)
 
 -- Wires.
 
-local function wire(name, weight, fn, seconds)
+-- One that some client has, and that its successor will have, is ill for a
+-- while.
+local function illness(name, weight, what, begin, heal, seconds)
   kind(name, weight, function(stage)
     local client = stage:some_client(function(one)
-      return one.proxy and not one.proxy.ill
+      return one[what] and not one[what].ill
     end)
     if not client then return false end
-    local proxy = client.proxy -- which its successor will have
-    proxy.ill = true
-    fn(proxy)
+    local victim = client[what]
+    victim.ill = true
+    begin(victim)
     stage:later(between(0.1, seconds or 2), function()
-      proxy:disarm()
-      proxy:heal()
-      proxy.ill = false
+      heal(victim)
+      victim.ill = false
     end)
   end)
+end
+
+local function heal_wire(proxy)
+  proxy:disarm()
+  proxy:heal()
+end
+
+local function wire(name, weight, fn, seconds)
+  illness(name, weight, "proxy", fn, heal_wire, seconds)
 end
 
 wire("connection cut", 16, function(proxy) proxy:cut() end, 0.3)
@@ -149,21 +145,14 @@ end)
 -- Servers that lie to one client.
 
 local function lie(name, weight, manners, seconds)
-  kind(name, weight, function(stage)
-    local client = stage:some_client(function(one)
-      return one.hostile and not one.hostile.ill
-    end)
-    if not client then return false end
-    local hostile, given = client.hostile, manners()
-    hostile.ill = true
+  illness(name, weight, "hostile", function(hostile)
+    local given = manners()
     hostile:behave(given)
     if not given.largest then hostile:cut() end
-    stage:later(between(0.1, seconds or 2), function()
-      hostile:behave {}
-      hostile:cut()
-      hostile.ill = false
-    end)
-  end)
+  end, function(hostile)
+    hostile:behave {}
+    hostile:cut()
+  end, seconds)
 end
 
 lie("timeout lowered", 6, function() return { asks = between(1.5, 3) } end, 6)

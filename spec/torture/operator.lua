@@ -50,14 +50,17 @@ end
 
 local function some(list) return #list > 0 and list[random(#list)] end
 
-local commands = {}
-
-function commands.remove(host)
+-- What fn(zk, node) returns, of some node; false: there is none.
+local function with_node(host, fn)
   return with_client(host, function(zk)
     local node = some(find(zk, settings.root, {}, {}))
-    return node and remove_node(zk, node)
+    return node and fn(zk, node)
   end)
 end
+
+local commands = {}
+
+function commands.remove(host) return with_node(host, remove_node) end
 
 -- A directory and all that is in it.
 function commands.remove_all(host)
@@ -80,17 +83,14 @@ function commands.remove_all(host)
 end
 
 function commands.write(host)
-  return with_client(host, function(zk)
-    local node = some(find(zk, settings.root, {}, {}))
-    return node and zk:set(node.path, "an operator was here")
+  return with_node(host, function(zk, node)
+    return zk:set(node.path, "an operator was here")
   end)
 end
 
 --- Closes the session that some node belongs to.
 function commands.seize(host)
-  local node = with_client(host, function(zk)
-    return some(find(zk, settings.root, {}, {}))
-  end)
+  local node = with_node(host, function(_, one) return one end)
   if not node then return false end
   local begun = core.now()
   local closed = seize(host, node.owner)

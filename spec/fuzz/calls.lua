@@ -187,10 +187,8 @@ end
 -- Seconds that nobody waits for long: some junk, and short ones.
 local function short()
   local given = value(1)
-  if given == nil or type(given) == "table" then return 0.01 end
-  if type(given) == "string" and tonumber(given) then return 0.01 end
-  if type(given) == "number" and given > 0.05 then return 0.02 end
-  return given
+  local is_junk = given == nil or type(given) == "table"
+  return (is_junk or (tonumber(given) or 0) > 0.05) and 0.02 or given
 end
 
 -- Calls: what is called, and what became of it.
@@ -614,14 +612,11 @@ local function requests()
 end
 
 local function a_hold()
-  local share = core.hold()
-  keep("share", share)
-  return share
+  keep("share", core.hold())
+  return pools.share[#pools.share]
 end
 
-local function an_awaiting()
-  return pick { any "awaiting" or value(0), core.awaiting(), nil }
-end
+local function an_awaiting() return pick { value(0), core.awaiting() } end
 
 local arguments = {
   acquire = { path_of_lock, seconds, is_patient_or_not, one_of "data",
@@ -693,13 +688,12 @@ end
 -- were taken away would be waited for, for ever; so would those of a core that
 -- was closed, unless it is left, too, and the end of a hold that was released
 -- behind its guard's back.)
-local under_a_guard = without("release", methods.share)
+local under_a_guard = without("release again", methods.share)
 
 local function call_under()
   local session, guard = any "session", any "guard"
   if guard and guard._hold_ref and random(2) == 1 then
-    local name = pick(closing and without("again", under_a_guard)
-      or under_a_guard)
+    local name = pick(under_a_guard)
     call(false, "under a guard", guard._hold_ref[name], guard._hold_ref,
       value(0))
   elseif session then

@@ -86,19 +86,6 @@ int history_find(struct history *history, const struct paths *paths, int path,
   return node;
 }
 
-static const struct znode *node_or_null(const struct history *h, int node) {
-  return node == NO_NODE ? NULL : &h->nodes[node];
-}
-
-const struct znode *history_first_child(const struct history *h, int path) {
-  return path < h->known_paths ? node_or_null(h, h->first_child[path]) : NULL;
-}
-
-const struct znode *history_next_child(const struct history *h,
-                                       const struct znode *child) {
-  return node_or_null(h, child->sibling);
-}
-
 int history_creates(const struct history *h, int path, int view) {
   int count = 0;
   for (CHILDREN(child, h, path)) count += child->made < view;

@@ -75,14 +75,19 @@ void history_remove(struct history *history, int node, bool by_force);
 /* The node of a path as of `view`; NO_NODE: none. */
 int history_find(struct history *history, const struct paths *paths, int path,
                  int view);
-/* The children that a directory ever had, youngest first; NULL: no more. */
-const struct znode *history_first_child(const struct history *h, int path);
-const struct znode *history_next_child(const struct history *h,
-                                       const struct znode *child);
-#define CHILDREN(child, h, directory)                                \
-  const struct znode *child = history_first_child((h), (directory)); \
-  child;                                                             \
-  child = history_next_child((h), child)
+static inline const struct znode *history_node(const struct history *h,
+                                               int node) {
+  return node == NO_NODE ? NULL : &h->nodes[node];
+}
+
+/* The children that a directory ever had, youngest first. */
+#define CHILDREN(child, h, directory)                       \
+  const struct znode *child =                               \
+      history_node((h), (directory) < (h)->known_paths      \
+                            ? (h)->first_child[(directory)] \
+                            : NO_NODE);                     \
+  child;                                                    \
+  child = history_node((h), child->sibling)
 
 /* So many children had been made by then. */
 int history_creates(const struct history *h, int path, int view);

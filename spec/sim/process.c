@@ -86,7 +86,6 @@ void process_open(struct world *w, struct process *p) {
   if (p->warned) options.min_timeout = w->zoo.grants[GRANTS - 1];
   p->library.least = 0;
   world_bits(w, options.random);
-  p->opening = false;
   p->open = true;
   p->now = process_clock(w, p);
   p->seen = 0;
@@ -109,7 +108,6 @@ void process_close(struct world *w, struct process *p) {
   shut(p);
   library_close(w, p);
   invariants_after_batch(w, p);
-  p->opening = true;
   p->opens_at = w->now + world_span(w, 100 * MILLISECOND);
   agenda_add(&w->agenda, p->opens_at, PROCESS_OPENS, p->number, 0);
 }

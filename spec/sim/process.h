@@ -54,7 +54,6 @@ struct process {
   int number;
   bool open; /* `session` is in use */
   bool crashed;
-  bool opening; /* a new session will be opened */
   int64_t offset;
   int drift; /* of its clock, in 1/10000 */
 

@@ -296,7 +296,8 @@ static void configure(struct world *w) {
 
 static void elect(struct world *w) {
   int server = some_follower(w);
-  if (server == NOBODY || zoo_is_observer(w, server)) return;
+  bool observer = w->zoo.has_observer && server == w->zoo.server_count - 1;
+  if (server == NOBODY || observer) return;
   const struct server *s = &w->zoo.servers[server];
   if (w->now < s->cut_until || w->now < s->stopped_until) return;
   trace(w, NOBODY, "! server %d is the new leader", server);

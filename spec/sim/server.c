@@ -27,19 +27,6 @@ void zoo_reset(struct world *w, int servers, int64_t tick) {
   }
 }
 
-void zoo_make_observer(struct world *w) {
-  struct zoo *zoo = &w->zoo;
-  int observer = zoo->server_count - 1;
-  zoo->has_observer = true;
-  int master = 1 + random_below(&w->random, observer - 1);
-  zoo->servers[observer].master = master;
-  zoo->servers[master].observer = observer;
-}
-
-bool zoo_is_observer(const struct world *w, int server) {
-  return w->zoo.has_observer && server == w->zoo.server_count - 1;
-}
-
 /* Lines. */
 
 static int64_t arrival(struct world *w, int64_t *until, int64_t longest) {

@@ -55,7 +55,12 @@ static void draw_grants(struct world *w) {
   bool vary = fault_is(w, FAULT_GRANT);
   int least = 2;
   if (fault_is(w, FAULT_OBSERVER) && zoo->server_count > 2) {
-    zoo_make_observer(w);
+    /* The last server is one, behind a follower. */
+    int observer = zoo->server_count - 1;
+    int master = 1 + random_below(r, observer - 1);
+    zoo->has_observer = true;
+    zoo->servers[observer].master = master;
+    zoo->servers[master].observer = observer;
     least = 5;
     w->profile.tick_told *= 2;
   }

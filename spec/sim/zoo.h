@@ -203,8 +203,6 @@ struct zoo {
 };
 
 void zoo_reset(struct world *w, int servers, int64_t tick);
-/* The last server becomes an observer behind a follower. */
-void zoo_make_observer(struct world *w);
 
 /* For clients. */
 int zoo_connect(struct world *w, int client, int server, int session);
@@ -267,6 +265,5 @@ int zoo_find(struct world *w, int path);
 
 int64_t zoo_session_id(int session);
 int zoo_session_number(int64_t id);
-bool zoo_is_observer(const struct world *w, int server);
 
 #endif

@@ -2,6 +2,13 @@
 local files = require "support.files"
 local shell = require "support.shell"
 local support = require "support"
+local virtual = require "zklock.virtual"
+
+it("A suspend of the machine ends what it held", function()
+  local guard = support.hold(support.path(), { session_timeout = 6 })
+  virtual.jump(60)
+  assert.is_not_true(guard:is_held())
+end)
 
 -- The trace of a story of make explore.
 local function trace_of(seed)

@@ -194,7 +194,9 @@ static void check_conflict(struct world *w, const struct acquisition *a) {
   int own = invariants_own_node(w, a);
   if (a->writer != NOBODY)
     violate(w, "(%d) downgrades, and is refused", a->number);
-  if (own == NO_NODE) return;
+  /* (Of two sessions that draw the same names, one may know only the other's.) */
+  if (own == NO_NODE || h->nodes[own].session != a->process->library.session)
+    return;
   for (int i = 0; i < h->node_count; i++) {
     const struct znode *node = &h->nodes[i];
     if (node->session != NOBODY && node->session != h->nodes[own].session &&
@@ -593,6 +595,8 @@ static void check_news(struct world *w, const struct acquisition *a) {
   since = later(since, in_peace_since(w, a));
   int64_t timeout = p->session.pipeline.timeout;
   int64_t silence = is_cut_off(w, p) ? timeout / 3 * 2 : timeout / 2;
+  /* (What a server has throttled is asked again after a pause.) */
+  if (fault_is(w, FAULT_THROTTLE)) silence += PAUSE_MAX + PAUSE_MAX / 10;
   if (w->now > since + silence + 8 * w->profile.latency)
     violate(w, "(%d) has not been told that its node is %s", a->number,
             gone ? "gone" : "asked for");
@@ -610,9 +614,9 @@ static void check_ends(struct world *w, const struct acquisition *a) {
 
 /* Who holds in peace has a lease as long as doc/guarantees.md says.  As lease.h
  * counts, with rounds no further apart than i < T/10, wherever other requests
- * fall between them: until the next one, Q is less than i before P - gap, P
- * less than i before S - T/24, S less than i ago, and 0.95 T - T/24 - 3 i > 0.6
- * T. */
+ * fall between them: until the next one, Q is less than i + T/96 before P - gap,
+ * P less than i + T/96 before S - T/24, for it forgets rounds that close
+ * together; S less than i ago, and 0.95 T - T/24 - T/48 - 3 i > 0.58 T. */
 static void check_length(struct world *w, const struct acquisition *a) {
   const struct process *p = a->process;
   if (!w->calm || !a->granted || a->lost || a->released) return;
@@ -624,7 +628,7 @@ static void check_length(struct world *w, const struct acquisition *a) {
   int64_t tick = w->profile.tick_told;
   int64_t gap = tick ? tick / 2 : timeout / 4;
   left -= p->now;
-  if (w->now > since + w->profile.timeout && left < timeout / 5 * 3 - gap)
+  if (w->now > since + w->profile.timeout && left < timeout / 50 * 29 - gap)
     violate(w, "(%d) has a lease of %.0f ms only", a->number,
             (double)left / 1e6);
 }

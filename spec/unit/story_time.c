@@ -21,6 +21,17 @@ STORY("sends rounds often while somebody holds, seldom while nobody wants") {
   CHECK_INT(917, pace(s)); /* about an eleventh */
 }
 
+STORY("sends a holder's round on time while another contender pauses",
+      .timeout = 1000) {
+  HOLDER(s, 1, .path = "/other");
+  ACQUIRE(s);
+  SENT(s, "create lock, list");
+  happens(s, "create lock: 2, list: 1w 2, look at 1: theirs 1001");
+  rounds_by_hand(s, true);
+  SENDS(s, "91 ms", "");
+  SENDS(s, "2 ms", "round");
+}
+
 STORY("refuses a permit at its deadline, wherever it waits") {
   struct actor *in = ACQUIRE(s, .lock = PERMIT, .within = 3000);
   HEARS(in, "create lock: 7, list: 7, create permit: 2", "");

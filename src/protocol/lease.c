@@ -48,8 +48,8 @@ void lease_connected(struct lease *lease, int64_t started, int64_t timeout) {
 static void remember(struct lease *lease, int64_t sent, int64_t answered) {
   if (lease->count > 0) {
     int64_t last = lease->rounds[lease->newest].answered;
-    /* Skips rounds close together: the ring must span settling and gap. */
-    if (answered - last < lease->timeout / 32) return;
+    /* Skips rounds close together (LEASE_ROUNDS). */
+    if (answered - last < lease->timeout / 96) return;
     lease->newest = (lease->newest + 1) % LEASE_ROUNDS;
   }
   lease->rounds[lease->newest].sent = sent;

@@ -148,7 +148,9 @@
 
 #pragma GCC visibility push(hidden)
 
-enum { LEASE_ROUNDS = 24 };
+/* Those within T/96 of the one before are skipped, so they span T/2 or more:
+ * settling, gap, and two intervals of less than T/10. */
+enum { LEASE_ROUNDS = 48 };
 
 struct lease {
   int64_t tick;      /* the servers' tick; 0: unknown */

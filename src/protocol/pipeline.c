@@ -59,6 +59,12 @@ void pipeline_retry(struct pipeline *w) {
   if (w->retry_at == NEVER) w->retry_at = w->now + RETRY_AFTER;
 }
 
+/* Pauses after a send that has failed, with heartbeats, too. */
+static void pause_sends(struct pipeline *w) {
+  pipeline_retry(w);
+  w->paused_until = w->now + RETRY_AFTER;
+}
+
 static bool is_begun(const struct pipeline *w) {
   return w->begun == w->connection;
 }
@@ -110,7 +116,7 @@ static void take_off(struct pipeline *w, struct op *op) {
 /* Sends `op`, and `before` in the same transaction unless it is NULL. */
 static bool transmit(struct pipeline *w, struct op *op, struct op *before) {
   if (!w->transport.submit(w->transport.self, op, before)) {
-    pipeline_retry(w);
+    pause_sends(w);
     return false;
   }
   counter_add(&w->counters.requests, 1);
@@ -258,7 +264,7 @@ static void heartbeat_answered(struct pipeline *w, int rc) {
     w->begun = w->connection;
     counter_add(&w->counters.heartbeats, 1);
   } else if (!is_begun(w) && !reply_is_unknown(rc)) {
-    pipeline_retry(w);
+    pause_sends(w);
   }
 }
 
@@ -356,6 +362,7 @@ void pipeline_closed(struct pipeline *w) {
   w->connected = false;
   lose_flight(w);
   w->retry_at = w->resume_at = w->look_at = NEVER;
+  w->paused_until = 0;
 }
 
 /* The clock. */
@@ -404,8 +411,8 @@ bool pipeline_is_to_look(struct pipeline *w) {
   return is_time(&w->look_at, w->now);
 }
 
-int64_t pipeline_not_before_retry(const struct pipeline *w, int64_t due) {
-  return w->retry_at != NEVER && due < w->retry_at ? w->retry_at : due;
+int64_t pipeline_after_pause(const struct pipeline *w, int64_t due) {
+  return due < w->paused_until ? w->paused_until : due;
 }
 
 /* Returns when the next round is due.  An idle session sends rounds, too, a
@@ -423,14 +430,14 @@ static int64_t beat_due(const struct pipeline *w, enum need need) {
     bool lasts = w->lease.until >= w->round_sent + 2 * pause;
     if (!lasts || w->proof_wanted) pause = timeout / 24;
   }
-  return pipeline_not_before_retry(w, w->round_sent + pause);
+  return pipeline_after_pause(w, w->round_sent + pause);
 }
 
 static int64_t nudge_due(const struct pipeline *w) {
   if (!w->connected || !w->flight || w->nudge.in_flight) return NEVER;
   int64_t since = w->flight->sent;
   if (w->nudge.sent > since) since = w->nudge.sent; /* one at a time */
-  return pipeline_not_before_retry(w, since + NUDGE_AFTER);
+  return pipeline_after_pause(w, since + NUDGE_AFTER);
 }
 
 void pipeline_beat(struct pipeline *w, enum need need) {

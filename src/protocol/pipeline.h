@@ -99,7 +99,8 @@ struct pipeline {
   bool round_refused; /* a round was refused, and none confirmed since */
   bool proof_wanted;  /* a contender is first without a lasting lease */
   int64_t round_sent, round_before; /* when the last two rounds were sent */
-  int64_t retry_at;                 /* when to repeat failed sends */
+  int64_t retry_at;                 /* when to repeat what has failed */
+  int64_t paused_until; /* no heartbeat until then: a send has failed */
 
   uint64_t serial;
   struct op *flight, **flight_end; /* sent and not answered, in order */
@@ -193,8 +194,9 @@ void pipeline_insist(struct pipeline *pipeline);
  * pipeline_is_to_look returns true, once. */
 void pipeline_look_later(struct pipeline *pipeline);
 bool pipeline_is_to_look(struct pipeline *pipeline);
-/* Returns `due`, or the time of the next retry if that is later. */
-int64_t pipeline_not_before_retry(const struct pipeline *pipeline, int64_t due);
+/* Returns `due`, or the end of the pause after a failed send if that is later.
+ * Other retries do not delay heartbeats: a holder's lease depends on them. */
+int64_t pipeline_after_pause(const struct pipeline *pipeline, int64_t due);
 /* Sends a heartbeat if a round is due. */
 void pipeline_beat(struct pipeline *pipeline, enum need need);
 /* Sends a nudge if an op is unanswered for too long: a small request, at which

@@ -116,9 +116,8 @@ void queues_run_timers(struct queues *queues) {
  * and costs no request. */
 static int64_t watch_due(const struct contenders *all) {
   if (!all->pipeline->connected || all->holders == 0) return NEVER;
-  return pipeline_not_before_retry(all->pipeline,
-                                   all->heard_at +
-                                       all->pipeline->lease.timeout / 6);
+  return pipeline_after_pause(all->pipeline,
+                              all->heard_at + all->pipeline->lease.timeout / 6);
 }
 
 void queues_watch_holds(struct queues *queues) {

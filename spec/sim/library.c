@@ -133,7 +133,8 @@ static void connected(struct world *w, struct process *p) {
     agenda_add(&w->agenda, w->now + world_span(w, l->timeout / 8),
                CONNECTION_FLAPS, p->number, l->connection);
   if (c->grant > l->least) l->least = c->grant;
-  session_greeted(&p->session, p->now, l->timeout, l->started);
+  session_greeted(&p->session, p->now, zoo_session_id(c->session), l->timeout,
+                  l->started);
   if (is_shut_out(w, p)) return;
   session_connected(&p->session, p->now, zoo_session_id(c->session), l->timeout,
                     l->started);

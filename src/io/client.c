@@ -246,7 +246,7 @@ static void on_connected(void *self, const struct identity *identity,
     connected(client);
     return;
   }
-  session_greeted(client->session, clock_now(), timeout,
+  session_greeted(client->session, clock_now(), identity->session, timeout,
                   library_began(client->library));
   client->listener.attempting(
       client->listener.self); /* the lease is shorter now */

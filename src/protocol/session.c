@@ -265,17 +265,23 @@ void session_close(struct session *s, int64_t now) {
 
 /* Reports of the client. */
 
+/* An attempt counts also if a server has granted the session, but not yet
+ * accepted its credentials. */
 void session_attempting(struct session *s, int64_t now) {
-  if (s->state == SESSION_CLOSED || s->pipeline.session == 0) return;
+  if (s->state == SESSION_CLOSED || s->pipeline.lease.timeout == 0) return;
   begin(s, now);
   lease_attempting(&s->pipeline.lease, now);
   end(s);
 }
 
-void session_greeted(struct session *s, int64_t now, int64_t timeout,
-                     int64_t started) {
+void session_greeted(struct session *s, int64_t now, int64_t id,
+                     int64_t timeout, int64_t started) {
   if (s->state == SESSION_CLOSED) return;
   begin(s, now);
+  /* Nothing is known of another session than the one that was not accepted. */
+  if (s->pipeline.session == 0 && id != s->greeted)
+    lease_reset(&s->pipeline.lease);
+  s->greeted = id;
   lease_connected(&s->pipeline.lease, started, timeout);
   end(s);
 }

@@ -54,6 +54,7 @@ struct session {
   bool silent;
   int refused; /* code of refused credentials (session_refused); 0: accepted */
   int calls;   /* nesting depth of calls */
+  int64_t greeted;  /* the last session that a server has granted; 0: none */
   int64_t lost_at;  /* when the last connection was lost */
   int64_t renew_at; /* EXPIRED: when to open a new session */
   int expirations_in_row;
@@ -122,8 +123,8 @@ void session_connected(struct session *s, int64_t now, int64_t id,
                        int64_t timeout, int64_t started);
 /* A server has accepted the connection and granted `timeout`.  It may still
  * refuse the credentials; then no session_connected follows. */
-void session_greeted(struct session *s, int64_t now, int64_t timeout,
-                     int64_t started);
+void session_greeted(struct session *s, int64_t now, int64_t id,
+                     int64_t timeout, int64_t started);
 void session_disconnected(struct session *s, int64_t now);
 /* The ensemble refuses the credentials.  Until session_connected, waiters and
  * newcomers are refused with this reason. */

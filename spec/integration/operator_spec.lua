@@ -109,7 +109,7 @@ describe("A watch", function()
     support.wait_until(function() return support.count_watches(path) == 0 end)
   end)
 
-  it("of a node that nobody waits for any more changes nothing (T56)",
+  it("of a node that no wait watches any more changes nothing (T56)",
     function()
       local session = connect()
       zk:make(path) -- it does not vanish when it is empty

@@ -14,8 +14,6 @@
 #define BACKOFF_FIRST (100 * MILLISECOND)
 #define BACKOFF_MAX (2000 * MILLISECOND)
 
-#define ROOT "/" /* this node exists on every server */
-
 /* How often an op with `insists` is sent again: for about four seconds. */
 enum { TRIES_MAX = 6 };
 
@@ -28,7 +26,7 @@ static void on_answer(struct op *op, const struct reply *reply) {
 static void init_ops(struct pipeline *w) {
   w->heartbeat.kind = OP_HEARTBEAT;
   w->nudge.kind = OP_PING;
-  w->heartbeat.path = w->nudge.path = ROOT;
+  w->heartbeat.path = w->nudge.path = "/"; /* always there */
   w->heartbeat.handler = w->nudge.handler = on_answer;
 }
 
@@ -362,7 +360,6 @@ void pipeline_closed(struct pipeline *w) {
   w->connected = false;
   lose_flight(w);
   w->retry_at = w->resume_at = w->look_at = NEVER;
-  w->paused_until = 0;
 }
 
 /* The clock. */
@@ -409,10 +406,6 @@ void pipeline_look_later(struct pipeline *w) {
 
 bool pipeline_is_to_look(struct pipeline *w) {
   return is_time(&w->look_at, w->now);
-}
-
-int64_t pipeline_after_pause(const struct pipeline *w, int64_t due) {
-  return due < w->paused_until ? w->paused_until : due;
 }
 
 /* Returns when the next round is due.  An idle session sends rounds, too, a

@@ -196,7 +196,10 @@ void pipeline_look_later(struct pipeline *pipeline);
 bool pipeline_is_to_look(struct pipeline *pipeline);
 /* Returns `due`, or the end of the pause after a failed send if that is later.
  * Other retries do not delay heartbeats: a holder's lease depends on them. */
-int64_t pipeline_after_pause(const struct pipeline *pipeline, int64_t due);
+static inline int64_t pipeline_after_pause(const struct pipeline *pipeline,
+                                           int64_t due) {
+  return due < pipeline->paused_until ? pipeline->paused_until : due;
+}
 /* Sends a heartbeat if a round is due. */
 void pipeline_beat(struct pipeline *pipeline, enum need need);
 /* Sends a nudge if an op is unanswered for too long: a small request, at which

@@ -1,13 +1,4 @@
-/* The states of a session:
- *
- *   CONNECTING ──► CONNECTED ◄──► SUSPENDED        connected, disconnected
- *                   ▲      │         │
- *                   │      ▼         ▼
- *                   └── EXPIRED ◄────┘             expired: all nodes are gone
- *
- *   CLOSED can follow any of them, and is the last.
- *
- * Each call of session.h is a step.  It begins by setting the time, and ends
+/* Each call of session.h is a step.  It begins by setting the time, and ends
  * with the deferred calls added in it (deferred_call.h).  A call inside another
  * one, such as from a reply handler, is a part of the outer step. */
 #include "session.h"
@@ -265,8 +256,6 @@ void session_close(struct session *s, int64_t now) {
 
 /* Reports of the client. */
 
-/* An attempt counts also if a server has granted the session, but not yet
- * accepted its credentials. */
 void session_attempting(struct session *s, int64_t now) {
   if (s->state == SESSION_CLOSED || s->pipeline.lease.timeout == 0) return;
   begin(s, now);

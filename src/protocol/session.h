@@ -16,6 +16,14 @@
 
 #pragma GCC visibility push(hidden)
 
+/* The states of a session:
+ *
+ *   CONNECTING ──► CONNECTED ◄──► SUSPENDED        connected, disconnected
+ *                   ▲      │         │
+ *                   │      ▼         ▼
+ *                   └── EXPIRED ◄────┘             expired: all nodes are gone
+ *
+ *   CLOSED can follow any of them, and is the last. */
 #define SESSION_STATES(X)                                    \
   X(CONNECTING, "connecting") /* no ZooKeeper session yet */ \
   X(CONNECTED, "connected")                                  \
@@ -114,7 +122,8 @@ void session_close(struct session *s, int64_t now);
 /* Reports from the client: */
 
 /* A connection attempt begins, which shortens the lease. Its reply may be lost,
- * and the server may have granted a shorter timeout than zklock knows. */
+ * and the server may have granted a shorter timeout than zklock knows. It counts
+ * also if a server has granted the session, and not accepted its credentials. */
 void session_attempting(struct session *s, int64_t now);
 /* A connection is established. `started` is a time before its attempt began. It
  * is later than the sending of every request that was answered in the last

@@ -1,7 +1,8 @@
 --- The whole library under chosen schedules; spec/explore/run calls this.
 --
---     run.lua SEED             one seed
---     run.lua FIRST LAST STEP  these seeds, each in a child of this process
+--     run.lua SEED                    one seed
+--     run.lua FIRST LAST STEP TOTALS  these seeds, each in a child of this
+--                                     process; the totals are written to a file
 --
 --     EXPLORE_SECONDS=300  no more seeds after so much time
 --     EXPLORE_TRACE=FILE   every hand-over of one seed
@@ -42,10 +43,18 @@ if not last then
   replay(first)
   os.exit(0, false)
 end
+-- The totals are in the file after each seed, for a run that is ended early.
+local function write_totals(count, failed)
+  local file = assert(io.open(arg[4], "w"))
+  file:write(count, " ", failed, "\n")
+  file:close()
+end
+
 local deadline = os.time() + (tonumber(os.getenv "EXPLORE_SECONDS") or 1e9)
 local count, failed = 0, 0
+write_totals(count, failed)
 for seed = first, last, step do
   if os.time() >= deadline then break end
   count, failed = count + 1, failed + try(seed)
+  write_totals(count, failed)
 end
-print(count, failed)

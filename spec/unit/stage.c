@@ -102,6 +102,13 @@ void expires(struct stage *s) {
   settle(s);
 }
 
+void is_greeted(struct stage *s, int session, int milliseconds) {
+  s->timeout = milliseconds * MILLISECOND;
+  session_greeted(&s->session, s->now, s->id + session, s->timeout, s->now);
+}
+
+void attempts(struct stage *s) { session_attempting(&s->session, s->now); }
+
 bool is_beyond_help(const struct stage *s) {
   return session_is_beyond_help(&s->session, s->now);
 }

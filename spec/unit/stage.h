@@ -161,6 +161,10 @@ void reconnects(struct stage *s);    /* it has lost its connection */
 void connects_anew(struct stage *s); /* another session */
 void disconnects(struct stage *s);
 void expires(struct stage *s);
+/* A server grants a session: 1 is the next one, 2 the one after it. Its timeout
+ * is `milliseconds`, from now on. */
+void is_greeted(struct stage *s, int session, int milliseconds);
+void attempts(struct stage *s); /* to connect */
 bool is_beyond_help(const struct stage *s);
 bool wants_session(struct stage *s); /* since it was asked last */
 

@@ -21,6 +21,23 @@ STORY("sends rounds often while somebody holds, seldom while nobody wants") {
   CHECK_INT(917, pace(s)); /* about an eleventh */
 }
 
+/* Rounds are 0.3 T apart. */
+STORY("shortens T at an attempt, though the credentials were not accepted") {
+  expires(s);
+  is_greeted(s, 1, 20000);
+  attempts(s); /* a server may grant as little as in the session before */
+  connects_anew(s);
+  CHECK_INT(3000, pace(s));
+}
+
+STORY("forgets a session that was not accepted when another is granted") {
+  expires(s);
+  is_greeted(s, 2, 5000);
+  is_greeted(s, 1, 20000);
+  connects_anew(s);
+  CHECK_INT(6000, pace(s));
+}
+
 STORY("sends a holder's round on time while another contender pauses",
       .timeout = 1000) {
   HOLDER(s, 1, .path = "/other");

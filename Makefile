@@ -294,9 +294,10 @@ conformance: has-check  ## the model of ZooKeeper beside a real one: SEEDS=, SEE
 
 .PHONY: sim
 SEEDS ?= 1000000
-sim: $(BUILD)/sim  ## against a simulated ZooKeeper: SEEDS=, SEED=
-	$(BUILD)/sim --seeds $(SEEDS) $(if $(SEED),--seed $(SEED)) $(SIM_FLAGS)
-	$(if $(SEED),,$(BUILD)/sim --aim --seeds $$(($(SEEDS) / 20)) $(SIM_FLAGS))
+sim: $(BUILD)/sim  ## against a simulated ZooKeeper: SEEDS=, SEED=, FIRST=
+	$(BUILD)/sim --seeds $(SEEDS) --seed $(or $(SEED),$(FIRST),1) $(SIM_FLAGS)
+	$(if $(SEED),,$(BUILD)/sim --aim --seeds $$(($(SEEDS) / 20)) \
+	  --seed $(or $(FIRST),1) $(SIM_FLAGS))
 
 .PHONY: explore
 explore: has-check  ## the whole library under chosen schedules: SEEDS=, SEED=, MINUTES=
@@ -395,6 +396,7 @@ tls: has-check has-tls  ## what a client library does that has TLS: builds one f
 .PHONY: ci-full
 ci-full: lint test asan tsan  ## what takes longer than a commit should wait
 	$(MAKE) -s sim SEEDS=1000000
+	$(MAKE) -s sim SEEDS=1000000 FIRST=$$(date +%Y%m%d)000000
 	$(MAKE) -s mutants
 	bash spec/run bench/spec
 	SPEC_TLS=yes bash spec/run --zk virtual spec/integration

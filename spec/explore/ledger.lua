@@ -8,7 +8,15 @@ Ledger.__index = Ledger
 local PATIENCE = 15 -- seconds, by which a wait may outlive its deadline
 
 local function new(world, violate)
-  return setmetatable({ world = world, violate = violate, open = {} }, Ledger)
+  return setmetatable({ world = world, violate = violate, open = {},
+    blocked = 0, jumped = 0 }, Ledger)
+end
+
+--- A task had its turn. The loop `poll` blocks all other tasks meanwhile.
+function Ledger:count_turn(seconds)
+  self.blocked = self.blocked
+    + math.max(seconds - (self.world.jumped - self.jumped), 0)
+  self.jumped = self.world.jumped
 end
 
 -- ---- Waits ------------------------------------------------------------------
@@ -16,7 +24,7 @@ end
 --- A call begins that may wait; `timeout`: seconds; nil: without end.
 function Ledger:begin(name, timeout)
   local entry = { name = name, begun = virtual.now(), timeout = timeout,
-    jumped = self.world.jumped }
+    jumped = self.world.jumped, blocked = self.blocked }
   table.insert(self.open, entry)
   return entry
 end
@@ -36,7 +44,7 @@ function Ledger:finish(entry, code)
     self.violate("%s has ended with %s", entry.name, code)
   end
   local late = virtual.now() - entry.begun - (entry.timeout or math.huge)
-    - (self.world.jumped - entry.jumped)
+    - (self.world.jumped - entry.jumped) - (self.blocked - entry.blocked)
   if late > PATIENCE then
     self.violate("%s has ended %.1f s after its deadline", entry.name, late)
   end

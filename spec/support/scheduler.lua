@@ -1,9 +1,10 @@
 --- A loop of one's own: coroutines in turns, and the adapter that zklock needs
 -- to suspend one of them instead of the whole process.
 --
--- For stories, `chance` draws whose turn it is, `observe()` is called after it,
--- and tasks of their own step the sessions, so callbacks may wait. Otherwise
--- tasks run in their order, and turn() steps the sessions.
+-- For stories, `chance` draws whose turn it is, `observe(seconds)` is called
+-- after it with how long it took, and tasks of their own step the sessions, so
+-- callbacks may wait. Otherwise tasks run in their order, and turn() steps the
+-- sessions.
 local socket = require "socket"
 local core = require "zklock.core"
 
@@ -146,12 +147,13 @@ local function wake_due(self)
 end
 
 local function run(self, task)
+  local began = core.now()
   local ok, problem = coroutine.resume(task)
   if not ok then
     error(self.chance and debug.traceback(task, tostring(problem)) or problem,
       0)
   end
-  if self.observe then self.observe() end
+  if self.observe then self.observe(core.now() - began) end
 end
 
 --- Waits for a moment, for `seconds` at most, and runs every task that is ready

@@ -48,6 +48,17 @@ describe("zklock.testing", function()
       end)
   end)
 
+  it("connects sessions with the option tls, and reads no file", function()
+    local secure = assert(zklock.connect(server.hosts,
+      { tls = { ca = "/nowhere/ca.pem" } }))
+    local guard = assert(secure:mutex "/lock":acquire(5))
+    server:disconnect(secure)
+    testing.advance(1)
+    server:reconnect(secure)
+    testing.advance(1)
+    assert.is_true(guard:verify())
+  end)
+
   describe("calls callbacks", function()
     it("not in sleep(), but in the step() after it", function()
       local guard = assert(session:mutex "/lock":acquire { max_hold = 10 })

@@ -21,8 +21,6 @@ struct tls_link {
 
 static const char hello[] = FAKE_HEAD "c";
 
-bool fake_tls_is_used;
-
 static _Thread_local struct tls_link *newest;
 
 /* ---- Files --------------------------------------------------------------- */

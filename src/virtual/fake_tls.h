@@ -23,7 +23,6 @@ enum {
 };
 
 extern const struct tls_module fake_tls;
-extern bool fake_tls_is_used; /* if false, sessions cannot use TLS */
 
 /* Returns the link that this thread has opened last, or NULL if that link was
  * already taken. */

@@ -13,10 +13,8 @@ static int check(lua_State *L) {
   return 1;
 }
 
-/* tls(): returns a substitute for the module zklock.tls. From now on, sessions
- * can use TLS. */
+/* tls(): returns a substitute for the module zklock.tls. */
 static int tls(lua_State *L) {
-  fake_tls_is_used = true;
   lua_newtable(L);
   lua_pushcfunction(L, check);
   lua_setfield(L, -2, "check");

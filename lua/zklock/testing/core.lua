@@ -24,5 +24,7 @@ end
 local core = virtual.core()
 core.backend = "virtual"
 package.loaded["zklock.core"] = core
+-- The option `tls` works, with a fake that reads no file.
+package.loaded["zklock.tls"] = virtual.tls()
 
 return virtual

@@ -13,6 +13,7 @@ Witness.__index = Witness
 
 local DEED = 30 -- seconds, after which an operator's request is done
 local NEWS = 2 -- session timeouts, after which a deed must be known
+local LONGEST = 6 -- seconds: the longest session timeout of a story
 
 --- `violate(format, ...)` ends the story.
 local function new(world, violate)
@@ -225,11 +226,16 @@ local function claims_of(hold, guard, resource, mode)
     permits = resource.permits, token = guard:token(), turn = guard:turn() } }
 end
 
+-- Another task can close the session between a grant and the callback.
+local function timeout_of(session)
+  return session:state() == "closed" and LONGEST or session:timeout()
+end
+
 --- A grant.  `options`: owner, session, resource, mode (W, R, P or M).
 function Witness:granted(guard, options)
   self.count = self.count + 1
   local hold = { guard = guard, owner = options.owner, lost = 0,
-    timeout = options.session:timeout(), session = options.session,
+    timeout = timeout_of(options.session), session = options.session,
     name = ("%s's hold %d of %s"):format(options.owner.name, self.count,
       guard.path) }
   hold.claims = claims_of(hold, guard, options.resource, options.mode)

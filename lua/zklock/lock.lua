@@ -96,9 +96,9 @@ Lock.try_acquire = method(function(attempt, self, how)
 end)
 
 --- Calls `fn(guard)` while the lock is held, and releases the lock however fn
--- ends.  Returns `true, …results`; `nil, message, code` if the lock was not
--- granted and fn not called; `nil, message, "lost", …results` if the hold was
--- lost while fn ran.  Raises the error that fn raises.
+-- ends.  Returns `true, …results`; `nil, message, code` if fn was not called,
+-- because the lock was not granted or already lost; `nil, message, "lost",
+-- …results` if the hold was lost while fn ran.  Raises the error of fn.
 Lock.with_lock = method(function(attempt, self, how, fn)
   how, fn = check.function_last(how, fn, "with_lock([options,] fn)")
   local terms = self._terms

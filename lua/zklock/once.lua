@@ -111,6 +111,7 @@ once.method = protect.method(Attempt, loop_of,
     local guard, message, code = Attempt.acquire(attempt, terms, request)
     if not guard then return nil, message, code end
     local is_due, age, why = once.is_due(self, guard, period)
+    if is_due and not guard:is_held() then return under.refuse(guard) end
     if is_due then
       return conclude(self, guard, request.data,
         under.call(attempt, guard, fn))

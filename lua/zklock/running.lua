@@ -71,7 +71,9 @@ local function lead(self, fn, campaign)
   self.wait = false
   if not guard then return nil, message, code end
   local ok, problem, interrupted = true, nil, false
-  if not self.stopping then ok, problem, interrupted = call(self, guard, fn) end
+  if not self.stopping and guard:is_held() then
+    ok, problem, interrupted = call(self, guard, fn)
+  end
   guard:release()
   if interrupted then error(problem, 0) end
   if not ok then tell(self, problem) end

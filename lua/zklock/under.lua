@@ -29,8 +29,16 @@ local function released(guard, ...)
   return ...
 end
 
+--- Releases a guard whose hold was lost before the user's function was called,
+-- and returns nil, message, "lost".  A task can resume long after the grant.
+function under.refuse(guard)
+  guard:release()
+  return errors.lost(guard.path, guard:reason())
+end
+
 --- Calls fn(guard), releases the lock, and returns the result of with_lock.
 function under.run(closing, guard, fn)
+  if not guard:is_held() then return under.refuse(guard) end
   return under.report(guard, released(guard, under.call(closing, guard, fn)))
 end
 

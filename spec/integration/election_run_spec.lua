@@ -2,6 +2,7 @@
 -- fails, or is interrupted.
 local kinds = require "integration.family.kinds"
 local sessions = require "integration.sessions"
+local start_proxy = require "support.proxy".start
 local support = require "support"
 local connect, misuse = support.connect, support.misuse
 
@@ -61,6 +62,28 @@ describe("run", function()
       assert.is_true(tokens[1] < tokens[2] and tokens[2] < tokens[3])
       assert.is_false(election:is_stopping())
       support.wait_for_queue(path, 0)
+    end)
+
+  it("campaigns again if it was lost before its function is called",
+    function()
+      local proxy = start_proxy()
+      local own, tasks = sessions.in_loop { hosts = proxy.hosts }
+      local mine, held = own:election(path), nil
+      local rival = assert(election:campaign(5))
+      tasks:spawn(function()
+        mine:run(function(guard)
+          held = guard:is_held()
+          mine:stop()
+        end)
+      end)
+      tasks:run_until(function() return own:stats().waiting > 0 end)
+      rival:release { wait = true }
+      support.wait_until(function() return own:stats().holding > 0 end)
+      proxy:refuse()
+      support.advance(2 * own:timeout())
+      proxy:heal()
+      assert.is_true(tasks:run())
+      assert.is_true(held)
     end)
 
   it("is stopped at once in a campaign, also from a callback", function()

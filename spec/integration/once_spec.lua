@@ -49,6 +49,21 @@ describe("once", function()
     assert.matches(":" .. support.pid() .. "$", (zk:get(path .. ".once")))
   end)
 
+  it("does not call its function if the lock was lost before", function()
+    local own, proxy = sessions.behind_proxy()
+    function own.stat(...) -- which once calls to read the last success
+      local last = session.stat(...)
+      proxy:refuse()
+      support.advance(2 * own:timeout())
+      proxy:heal()
+      return last
+    end
+    local results = count(own:once(path, { per = 60 }, error))
+    assert.same({ 3, "lost" }, { results.n, results[3] })
+    own.stat = nil
+    assert.is_true(runs(60))
+  end)
+
   it("is not due before the period is over: false, and since when", function()
     assert.is_true(runs(60))
     support.advance(59)

@@ -1,4 +1,6 @@
+local kinds = require "integration.family.kinds"
 local sessions = require "integration.sessions"
+local start_proxy = require "support.proxy".start
 local support = require "support"
 local connect = support.connect
 
@@ -94,4 +96,28 @@ describe("with_lock", function()
     collectgarbage()
     support.wait_for_queue(path, 0)
   end)
+
+  -- A task can be resumed long after the grant: the program did something else.
+  for _, kind in ipairs(kinds.all) do
+    it("does not call its function if the hold was lost before: " .. kind.name,
+      function()
+        local path, proxy = support.path(), start_proxy()
+        local session, scheduler = sessions.in_loop { hosts = proxy.hosts }
+        local rival = assert(kind.rival(connect(), path):acquire(5))
+        local results
+        scheduler:spawn(function()
+          results = count(kind.make(session, path):with_lock(5, error))
+        end)
+        scheduler:run_until(function() return session:stats().waiting > 0 end)
+        rival:release { wait = true }
+        support.wait_until(function() return session:stats().holding > 0 end)
+        proxy:refuse()
+        support.advance(2 * session:timeout())
+        proxy:heal()
+        assert.is_true(scheduler:run())
+        assert.same({ 3, "lost" }, { results.n, results[3] })
+        assert.matches("^zklock: the hold of .* was lost", results[2])
+        assert.equal(0, session:stats().holding)
+      end)
+  end
 end)

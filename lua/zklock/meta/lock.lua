@@ -72,8 +72,9 @@ function lock:try_acquire(options) end
 
 --- Acquires the lock, calls `fn(guard)`, and releases the lock, even if `fn` raises an error.
 ---
---- Returns `true` and the results of `fn`. If the lock was not granted, returns `nil, message, code` without calling `fn`. If the
---- hold was lost while `fn` ran, returns `nil, message, "lost"` and the results of `fn`. On Lua 5.1, `fn` cannot yield.
+--- Returns `true` and the results of `fn`. If zklock did not call `fn`, because the lock was not granted or already lost,
+--- returns `nil, message, code`. If the hold was lost while `fn` ran, returns `nil, message, "lost"` and the results of `fn`.
+--- On Lua 5.1, `fn` cannot yield.
 ---
 --- Codes: timeout, cancelled, lost, disconnected, closed, auth, denied, invalid, conflict, deadlock
 ---

@@ -8,11 +8,10 @@ HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 @dataclass
 class Entry:
     name: str
-    # floor; own: zklock, or the user's; peer; context: not ZooKeeper at all
+    # floor; own: zklock, or the user's; peer
     group: str
     command: list
     build: list = field(default_factory=list)
-    server: str = "zookeeper"
     # Of the cases' names; None: all that it can do.
     cases: list = None
 
@@ -39,9 +38,9 @@ def _zklock(name, lua, loop, cases=None):
                  _make("bench-zklock", f"LUA_VERSION={version}"), cases=cases)
 
 
-def _other(name, group, server="zookeeper"):
-    return Entry(name, group, [_path("drivers", name, "run")],
-                 [_path("drivers", name, "build")], server)
+def _peer(name):
+    return Entry(name, "peer", [_path("drivers", name, "run")],
+                 [_path("drivers", name, "build")])
 
 
 LOOP_CASES = ["W1", "W1p-64", "W2-10", "W2-50", "W2-10-2ms", "W4-64",
@@ -61,16 +60,15 @@ def everybody():
         _zklock("zklock-cqueues", "5.4", "cqueues", LOOP_CASES),
         _zklock("zklock-luajit-luv", "luajit", "luv", LOOP_CASES),
         _zklock("zklock-luajit-cqueues", "luajit", "cqueues", LOOP_CASES),
-        _other("curator", "peer"),
-        _other("go", "peer"),
-        _other("node", "peer"),
-        _other("kazoo", "peer"),
-        _other("redis", "context", "redis"),
+        _peer("curator"),
+        _peer("go"),
+        _peer("node"),
+        _peer("kazoo"),
     ]
 
 
 MAIN = ["raw", "raw-list", "st", "zklock", "zklock-luajit", "curator", "go",
-        "node", "kazoo", "redis"]
+        "node", "kazoo"]
 
 
 def names(plan):

@@ -33,15 +33,14 @@ def say(text, end="\n"):
 
 
 class Stage:
-    """The servers of a run and the drivers on them."""
+    """The server of a run and the drivers on it."""
 
-    def __init__(self, entries, servers, log_directory, options):
-        self.servers = servers  # name → server
+    def __init__(self, entries, server, log_directory, options):
+        self.server = server
         self.drivers = [
-            Driver(entry, servers[entry.server].hosts,
+            Driver(entry, server.hosts,
                    f"{log_directory}/driver-{number}.log", options.patience)
-            for number, entry in enumerate(entries)
-            if entry.server in servers]
+            for number, entry in enumerate(entries)]
         self.paths = 0
         self.took = {}  # (driver, case's name) → how many seconds, the last time
 
@@ -96,7 +95,7 @@ class Stage:
 
     def _watch(self, driver, case, seconds):
         """The driver's sample, and what was counted meanwhile."""
-        server = self.servers[driver.entry.server]
+        server = self.server
         bounds = {}
         if case.once:
             sample, counted = counters.across(
@@ -120,13 +119,14 @@ class Stage:
         sample["bounds"] = {name: [bound / sample["ops"] for bound in both]
                             for name, both in bounds.items()}
         if case.name == "W5":
-            self._hold(driver, server, sample)
+            self._hold(driver, sample)
         return sample
 
-    def _hold(self, driver, server, sample):
+    def _hold(self, driver, sample):
         """While the locks are held: requests per second."""
         time.sleep(CALM_S)
-        _, counted = counters.across(server, lambda: time.sleep(HELD_S))
+        _, counted = counters.across(
+            self.server, lambda: time.sleep(HELD_S))
         driver.sample(SAMPLE_S)
         sample["held_requests_per_s"] = counted["requests"] / HELD_S
 

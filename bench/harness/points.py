@@ -20,7 +20,7 @@ def _drivers(results, points):
     """In the order of the lineup; those of the user's own, with a slash in
     their names, at last."""
     known = ["zklock", "zklock-luajit", "raw", "st", "curator", "go", "node",
-             "kazoo", "redis"]
+             "kazoo"]
     present = {driver for _, case in points
                for driver in results.drivers(SETTING, case)}
     return ([d for d in known if d in present] +

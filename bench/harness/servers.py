@@ -1,13 +1,10 @@
-"""The servers that the drivers are run against, and what they count."""
+"""The ZooKeeper servers that the drivers use, and what they count."""
 import os
 import re
 import shutil
 import socket
 import subprocess
-import sys
 import tempfile
-
-from . import process
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(
     os.path.abspath(__file__))))
@@ -33,12 +30,11 @@ def _answer(port, question):
         while True:
             part = connection.recv(65536)
             text += part
-            if not part or b"total_commands_processed" in text:
+            if not part:
                 return text.decode(errors="replace")
 
 
 class ZooKeeper:
-    name = "zookeeper"
     asked = 0  # how often we have asked what it has received
 
     def __init__(self, directory, servers=1, log=None):
@@ -89,60 +85,3 @@ class ZooKeeper:
                            start_new_session=True, check=False)
         if self.log:
             shutil.rmtree(self.log, ignore_errors=True)
-
-
-class Redis:
-    name = "redis"
-    asked = 0
-
-    def __init__(self, directory):
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            port = probe.getsockname()[1]
-        self.ports = [port]
-        self.hosts = f"127.0.0.1:{port}"
-        self.process = process.start(
-            ["redis-server", "--port", str(port), "--bind", "127.0.0.1",
-             "--dir", directory, "--save", "", "--appendonly", "no",
-             "--maxclients", "10000"],
-            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
-        self.pids = [self.process.pid]
-        try:
-            process.await_true(self._serves, 10, "redis-server does not serve")
-        except BaseException:
-            self.stop()
-            raise
-
-    def _serves(self):
-        if self.process.poll() is not None:
-            raise RuntimeError("redis-server has ended")
-        try:
-            return "total_commands" in _answer(self.ports[0], b"INFO stats\r\n")
-        except OSError:
-            return False
-
-    def requests(self):
-        """How many commands, those in scripts among them."""
-        self.asked += 1
-        return int(re.search(r"total_commands_processed:(\d+)", _answer(
-            self.ports[0], b"INFO stats\r\n")).group(1)) - self.asked
-
-    def version(self):
-        out = subprocess.run(["redis-server", "--version"], text=True,
-                             stdout=subprocess.PIPE, check=True).stdout
-        found = re.search(r"v=(\S+)", out)
-        return found.group(1) if found else "?"
-
-    def stop(self):
-        process.end(self.process)
-
-
-def start(kind, directory, servers, log):
-    """A server of that kind; None, and why it could not be started."""
-    try:
-        if kind == "redis":
-            return Redis(directory), None
-        return ZooKeeper(directory, servers, log), None
-    except (OSError, RuntimeError, subprocess.CalledProcessError) as error:
-        print(f"bench: no {kind}: {error}", file=sys.stderr)
-        return None, f"no {kind}: {error}"

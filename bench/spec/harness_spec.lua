@@ -87,7 +87,7 @@ describe("the benchmark", function()
       "--drivers 'raw zklock' --cases 'W1 W2-10 W4-64-h64' 2>&1"))
     assert.equal(0, status, text)
     local found, about = samples()
-    assert.truthy(about.commit and about.servers.zookeeper)
+    assert.truthy(about.commit and about.zookeeper)
     for _, case in ipairs { "W1", "W2-10" } do
       for _, driver in ipairs { "raw", "zklock" } do
         local sample = found[driver][case]

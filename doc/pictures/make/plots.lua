@@ -10,7 +10,6 @@ local STYLES = {
   ["raw"] = { 3, "cross" }, ["st"] = { 4, "plus" },
   ["curator"] = { 5, "up" }, ["go"] = { 6, "down" },
   ["node"] = { 7, "diamond" }, ["kazoo"] = { 8, "plus" },
-  ["redis"] = { 9, "cross" },
   -- and three ways to wait
   ["watch the predecessor"] = { 1, "disc" },
   ["watch the directory"] = { 5, "up" }, ["poll"] = { 8, "diamond" },

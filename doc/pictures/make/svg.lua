@@ -39,7 +39,6 @@ Svg.SERIES = {
   { "#3a4046", "#d5dbe1" }, { "#7b838b", "#8d97a2" },
   { "#2f66a6", "#79b0f0" }, { "#1790b5", "#57cdea" },
   { "#1d7a35", "#58bd6c" }, { "#907d0e", "#d8c64a" },
-  { "#9a6a4a", "#c49a7c" },
 }
 
 local SANS = "system-ui,sans-serif"

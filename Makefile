@@ -425,10 +425,10 @@ bench: has-bench  ## beside the peers: BENCH=quick, DRIVERS='…', CASES='…'
 	  $(BENCH_FLAGS)
 calls: has-bench  ## functions and files that one acquire goes through
 	@bench/calls/run
-bench-full:  ## all workloads, each loop and Lua, ensemble and disk: 40 minutes
+bench-full:  ## all workloads, ensemble and disk: 40 minutes
 	@$(MAKE) --no-print-directory bench BENCH=full
 
-# What bench/driver runs.
+# What bench/drivers/zklock/run runs.
 BENCH_EPOLL = $(BUILD)/bench/zklock/$(LUA_VERSION)/epoll.so
 bench-zklock: $(MODULE) $(BENCH_EPOLL)
 $(BENCH_EPOLL): bench/drivers/zklock/epoll.c
@@ -613,7 +613,7 @@ lint: has-lint floors  ## luacheck, clang-format, compiler warnings as errors, f
 	clang-format --dry-run -Werror $(SOURCES) $(HEADERS) $(VIRTUAL) $(VIRTUAL_HEADERS) \
 	  $(wildcard spec/*/*.[ch] examples/*/*.c bench/*/*.c bench/*/*/*.[ch])
 	$(or $(shell command -v pyflakes3),python3 -m py_compile) bench/run \
-	  bench/plot bench/drivers/check $(wildcard */*/*.py */*/*/*.py)
+	  $(wildcard */*/*.py */*/*/*.py)
 	$(MAKE) -s BUILD=$(BUILD)/strict CFLAGS='-O2 -Werror' ZK=$(ZK) all
 	$(MAKE) -s BUILD=$(BUILD)/strict CFLAGS='-O2 -Werror' ZK=virtual all
 

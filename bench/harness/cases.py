@@ -7,14 +7,11 @@ class Case:
     name: str
     words: str  # of the driver's command `start`
     title: str
-    # Only for the drivers of zklock: nobody else has it.
-    own: bool = False
-    # The first sample is what is measured: it does a fixed amount of work.
+    own: bool = False  # only for the drivers of zklock
+    # Only the first sample of a new process is measured: it does a fixed amount
+    # of work.
     once: bool = False
-    # In a process that has done nothing before: what memory it has, it grew by.
-    fresh: bool = False
-    # Its connections come and go: the kernel's counters go with them.
-    fleeting: bool = False
+    breaks: bool = False  # a second sample breaks the connection
     # Sessions that are opened: how long a driver may take to begin.
     sessions: int = 1
     # Those who contend for one lock: before anything is measured, all of them
@@ -80,9 +77,9 @@ W3 = Case("W3-50", "workload=W3 workers=50 read_percent=95",
           "W3, 50 sessions, read and write lock, 95 % of them read",
           sessions=50, crowd=50)
 W5 = Case("W5", "workload=W5 locks=10000",
-          "W5, 10 000 locks held at once", once=True, fresh=True)
+          "W5, 10 000 locks held at once", own=True, once=True, breaks=True)
 W6 = Case("W6", "workload=W6", "W6, a new process, until it holds a lock",
-          once=True, fleeting=True)
+          own=True, once=True)
 
 MAIN = [W1, _parallel(64), _queue(10), _queue(50), _queue(200), _queue(1000),
         _queue(10, 2), W3, _local(64), _local(64, 64)]
@@ -90,7 +87,7 @@ QUICK = [W1, _parallel(64), _queue(10), _queue(50), _queue(10, 2), W3,
          _local(64), _local(64, 64)]
 FULL = MAIN + [
     _queue(2), _queue(2, 2), _queue(50, 2), _queue(200, 2),
-    _queue(2, 20), _queue(10, 20), _queue(50, 20),
+    _queue(10, 20),
     _parallel(4), _parallel(16), _parallel(256),
     _local(1000), _local(1000, 64), W5, W6,
 ] + [_queue(k, 0, scheme) for scheme in ("parent", "poll")
@@ -107,14 +104,14 @@ class Plan:
     """A set of cases, and how long they may take."""
     cases: list
     seconds: float  # of a sample
-    warm_ms: int
+    warm_s: float
     minutes: float  # of all rounds together
     rounds: int  # at most
 
 
 PLANS = {
-    "main": Plan(MAIN, 0.5, 150, 8.5, 12),
-    "quick": Plan(QUICK, 0.4, 150, 1.2, 1),
-    "full": Plan(FULL, 0.8, 300, 26, 5),
+    "main": Plan(MAIN, 0.5, 0.15, 8.5, 12),
+    "quick": Plan(QUICK, 0.4, 0.15, 1.2, 1),
+    "full": Plan(FULL, 0.8, 0.3, 26, 5),
 }
-ELSEWHERE_PLAN = Plan(ELSEWHERE, 0.8, 300, 4, 3)
+ELSEWHERE_PLAN = Plan(ELSEWHERE, 0.8, 0.3, 4, 3)

@@ -79,11 +79,3 @@ def meanwhile(before, after):
     bounds = {name: (after[name].low - before[name].high,
                      after[name].high - before[name].low) for name in after}
     return counted, bounds
-
-
-def across(server, action):
-    """Does the action; returns its result and what was counted meanwhile."""
-    before = _read(server, SOURCES)
-    result = action()
-    after = _read(server, SOURCES)
-    return result, {name: after[name][1] - before[name][1] for name in after}

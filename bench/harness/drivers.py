@@ -1,4 +1,5 @@
 """A driver's process, and the protocol of bench/README.md with it."""
+import contextlib
 import os
 import select
 import time
@@ -6,22 +7,17 @@ import time
 from . import process
 
 LONGEST_LINE = 1 << 20
-GREETING_S = 120
+# A driver may build itself before its first line.
+GREETING_S = 600
+FAILURES = 3  # in succession: then the driver is not started again
 
 
 class Failure(Exception):
-    """The driver does not keep to the protocol: it is of no use any more."""
-
-
-class Refusal(Exception):
-    """The driver says `error` or `unsupported`, and can go on."""
+    """The driver does not keep to the protocol; its process has been killed."""
 
 
 class Driver:
-    """One driver; it is started when it is needed, and again after a failure,
-    but not for ever."""
-
-    RESTARTS = 2
+    """A driver, which is started when it is needed, also after a failure."""
 
     def __init__(self, entry, hosts, log_path, patience=None):
         self.entry = entry
@@ -29,9 +25,9 @@ class Driver:
         self.hosts = hosts
         self.log_path = log_path
         self.process = None
-        self.starts = 0
+        self.failures = 0
         self.greeting = {}
-        self.broken = None  # why it takes no part any more
+        self.broken = None  # why it is not started again
 
     # ---- The process ----
 
@@ -41,10 +37,6 @@ class Driver:
             return
         if self.broken:
             raise Failure(self.broken)
-        if self.starts > self.RESTARTS:
-            self.broken = "it has failed too often"
-            raise Failure(self.broken)
-        self.starts += 1
         self._buffer = b""
         with open(self.log_path, "ab") as log:
             try:
@@ -55,31 +47,27 @@ class Driver:
                 self.broken = f"it cannot be started: {error.strerror}"
                 raise Failure(self.broken) from None
         os.set_blocking(self.process.stdout.fileno(), False)
-        words = self._hear(GREETING_S)
-        if words[0] != "driver" or words[1].get("protocol") != "1":
+        first, self.greeting = self._hear(GREETING_S)
+        if first != "driver":
             raise self.fail("its first line is no greeting")
-        self.greeting = words[1]
 
     def fail(self, why):
-        """Ends the process; returns what is to be raised."""
-        status = ""
-        if self.process:
-            code = self.process.poll()
-            if code == 77:
-                self.broken = f"missing: {self._last_words()}"
-                why = self.broken
-            elif code is not None:
-                last = self._last_words()
-                status = f" (exit {code}{': ' + last if last else ''})"
-            self.kill()
-        return Failure(why + status)
+        """Kills the process; returns the exception to raise."""
+        code = self.process.poll()
+        if code == 77:
+            why = self.broken = f"missing: {self._last_words()}"
+        elif code is not None:
+            last = self._last_words()
+            why += f" (exit {code}{': ' + last if last else ''})"
+        self.kill()
+        self.failures += 1
+        if self.failures == FAILURES:
+            self.broken = self.broken or f"it has failed too often: {why}"
+        return Failure(why)
 
     def _last_words(self):
-        try:
-            with open(self.log_path, "rb") as log:
-                lines = log.read()[-4000:].decode(errors="replace").split("\n")
-        except OSError:
-            return ""
+        with open(self.log_path, "rb") as log:
+            lines = log.read()[-4000:].decode(errors="replace").split("\n")
         lines = [line.strip() for line in lines if line.strip()]
         return lines[-1][:200] if lines else ""
 
@@ -91,22 +79,15 @@ class Driver:
             self.process = None
 
     def quit(self):
-        """Lets it go in peace; in five seconds it is gone in any case."""
-        if not self.process:
-            return
-        try:
-            self.process.stdin.write(b"quit\n")
+        """Ends its input, which lets it exit; after five seconds kills it."""
+        if self.process:
             self.process.stdin.close()
-            process.await_true(lambda: self.process.poll() is not None, 5,
-                               "it does not quit")
-        except (OSError, RuntimeError):
-            pass
-        self.kill()
+            process.wait(self.process, 5)
+            self.kill()
 
     # ---- The protocol ----
 
     def _read_line(self, seconds):
-        seconds = min(seconds, self.patience)
         deadline = time.monotonic() + seconds
         out = self.process.stdout.fileno()
         while b"\n" not in self._buffer:
@@ -115,10 +96,7 @@ class Driver:
                 raise self.fail(f"no answer in {seconds:.0f} s")
             part = os.read(out, 65536)
             if not part:
-                try:
-                    self.process.wait(2)
-                except Exception:  # it has closed its output, and goes on
-                    pass
+                process.wait(self.process, 2)
                 raise self.fail("it has ended")
             self._buffer += part
             if len(self._buffer) > LONGEST_LINE:
@@ -127,33 +105,22 @@ class Driver:
         return line.decode(errors="replace")
 
     def _hear(self, seconds):
-        words = self._read_line(seconds).split()
-        if not words:
-            raise self.fail("an empty answer")
-        pairs = [word.partition("=") for word in words[1:]]
-        return words[0], {key: value for key, _, value in pairs}
+        first, *words = self._read_line(seconds).split() or [""]
+        pairs = [word.partition("=") for word in words]
+        return first, {key: value for key, _, value in pairs}
 
     def ask(self, command, answer, seconds):
-        """Says a command, and returns the words of its answer."""
-        try:
+        """Sends a command, and returns the words of its answer."""
+        # (If the process has ended, the missing answer shows it.)
+        with contextlib.suppress(OSError):
             self.process.stdin.write(command.encode() + b"\n")
-        except OSError:
-            try:
-                self.process.wait(2)
-            except Exception:
-                pass
-            raise self.fail("it has ended") from None
-        first, words = self._hear(seconds)
-        if first == "error":
-            raise Refusal(words.get("text", "error").replace("_", " "))
-        if first == "unsupported":
-            raise Refusal("unsupported")
+        first, words = self._hear(min(seconds, self.patience))
         if first != answer:
             raise self.fail(f"it answers {first[:40]!r}, not {answer!r}")
         return words
 
     def can(self, case):
-        """Does it say that it can do this workload?"""
+        """True if its greeting names the workload."""
         workload = case.words.split()[0].partition("=")[2]
         return workload in self.greeting.get("workloads", "").split(",")
 
@@ -161,12 +128,12 @@ class Driver:
         """One sample as numbers; `hist` as a list of pairs."""
         words = self.ask("sample", "sample", seconds)
         try:
-            hist = [pair.split(":") for pair in words["hist"].split(",") if pair]
-            result = {key: float(value) for key, value in words.items()
-                      if key != "hist"}
+            hist = [pair.split(":")
+                    for pair in words.pop("hist").split(",") if pair]
+            result = {key: float(value) for key, value in words.items()}
             result["hist"] = [(float(low), int(count)) for low, count in hist]
-            if not (result["seconds"] > 0 and result["ops"] >= 0
-                    and result["cpu_us"] >= 0):
+            result.setdefault("ops", sum(count for _, count in result["hist"]))
+            if not (result["seconds"] > 0 and result["cpu_us"] >= 0):
                 raise ValueError
         except (KeyError, ValueError):
             raise self.fail("its sample makes no sense") from None

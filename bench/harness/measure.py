@@ -1,83 +1,58 @@
-"""Measures: in each round every driver does each case once, side by side with
-the others against the same server. All that was seen is kept."""
+"""Measures: in each round every driver does each case once, against the same
+server. All samples are kept."""
 import random
 import sys
 import time
 
-from . import counters, process
-from .drivers import Driver, Failure, Refusal
-from .forwarder import Forwarder
+from . import counters
+from .drivers import Driver, Failure
 
 STOP_S = 120
 # Between two looks at a warm-up.
 LOOK_S = 0.05, 0.25
-# A cell that has taken longer is dear, as a case may be heavy.
-DEAR_S = 6
-DEAR_EVERY = 3  # rounds
+# A cell that has taken longer is run in every third round only, as is a heavy
+# case.
+EXPENSIVE_S = 6
+EXPENSIVE_EVERY = 3
 SAMPLE_S = 30
 ONCE_S = 180
-# Opening a session takes milliseconds; some libraries take turns at it.
+# Opening a session takes milliseconds; some libraries open one at a time.
 START_S = 30
 START_PER_SESSION_S = 0.15
-# Of the server and of those that compile while they run.
-WARM_UP_CASE = "workload=W2 workers=10 work_us=0"
-# The locks of W5: when what follows the grants is over, and how long they are
-# looked at then.
+# Of the server, and of the JIT compilers.
+WARM_UP_WORDS = "workload=W2 workers=10 work_us=0"
+# After W5 has taken its locks: the requests that follow the grants are over.
 CALM_S = 10
-HELD_S = 15
-RECONNECT_S = 30
 
 
-def say(text, end="\n"):
-    print(text, end=end, file=sys.stderr, flush=True)
+def say(text):
+    print(text, file=sys.stderr, flush=True)
 
 
 class Stage:
     """The server of a run and the drivers on it."""
 
-    def __init__(self, entries, server, log_directory, options):
+    def __init__(self, entries, server, log_directory, patience):
         self.server = server
         self.drivers = [
             Driver(entry, server.hosts,
-                   f"{log_directory}/driver-{number}.log", options.patience)
+                   f"{log_directory}/driver-{number}.log", patience)
             for number, entry in enumerate(entries)]
         self.paths = 0
         self.took = {}  # (driver, case's name) → how many seconds, the last time
 
-    def __enter__(self):
-        return self
-
-    def __exit__(self, kind, *_):
-        for driver in self.drivers:
-            if kind is None:
-                driver.quit()
-            else:
-                driver.kill()
-
     # ---- One case by one driver ----
 
-    @staticmethod
-    def _renew(driver):
-        """Another process of it, which is no failure of the last one."""
-        driver.quit()
-        driver.starts -= 1
-        driver.ensure()
-
-    def _begin(self, driver, case, words, warm_ms):
-        driver.ensure()
-        if case and case.fresh and driver.can(case):
-            self._renew(driver)
-        if case and not driver.can(case):
-            raise Refusal("unsupported")
+    def _begin(self, driver, words, sessions, warm_s):
         self.paths += 1
-        sessions = case.sessions if case else 10
-        driver.ask(f"start {words} path=/bench/p{self.paths} warm_ms={warm_ms}",
-                   "running", START_S + START_PER_SESSION_S * sessions)
+        driver.ask(f"start {words} path=/bench/p{self.paths}", "running",
+                   START_S + START_PER_SESSION_S * sessions)
+        time.sleep(warm_s)
 
     @staticmethod
     def _warm(driver, case):
-        """Until so many operations were done, or it takes too long: how many they
-        are then. (They are the driver's, and it says them in samples.)"""
+        """Waits until so many operations were done, or it takes too long; returns
+        their number."""
         wanted, done = case.warm_ops(), 0
         begun = time.monotonic()
         pause = 0
@@ -95,110 +70,76 @@ class Stage:
 
     def _watch(self, driver, case, seconds):
         """The driver's sample, and what was counted meanwhile."""
-        server = self.server
-        bounds = {}
-        if case.once:
-            sample, counted = counters.across(
-                server, lambda: driver.sample(ONCE_S))
-        else:
-            _, before = counters.around(
-                server, lambda: driver.sample(SAMPLE_S))
-            seconds = max(seconds, case.least_s)
-            time.sleep(seconds)
-            sample, after = counters.around(
-                server, lambda: driver.sample(SAMPLE_S + seconds))
-            counted, bounds = counters.meanwhile(before, after)
-        if sample["ops"] == 0:
-            raise Refusal("nothing was done")
-        if case.fleeting:
-            counted = {"requests": counted["requests"],
-                       "server_cpu_us": counted["server_cpu_us"]}
-            del sample["cpu_us"]
-        for name, value in counted.items():
-            sample[name] = value / sample["ops"]
-        sample["bounds"] = {name: [bound / sample["ops"] for bound in both]
+        warm_ops = self._warm(driver, case)
+        _, before = counters.around(
+            self.server, lambda: driver.sample(SAMPLE_S))
+        seconds = max(seconds, case.least_s)
+        time.sleep(seconds)
+        sample, after = counters.around(
+            self.server, lambda: driver.sample(SAMPLE_S + seconds))
+        counted, bounds = counters.meanwhile(before, after)
+        ops = sample["ops"] or 1
+        sample.update({name: value / ops for name, value in counted.items()})
+        sample["bounds"] = {name: [bound / ops for bound in both]
                             for name, both in bounds.items()}
-        if case.name == "W5":
-            self._hold(driver, sample)
+        if warm_ops:
+            sample["warm_ops"] = warm_ops
         return sample
 
-    def _hold(self, driver, sample):
-        """While the locks are held: requests per second."""
-        time.sleep(CALM_S)
-        _, counted = counters.across(
-            self.server, lambda: time.sleep(HELD_S))
-        driver.sample(SAMPLE_S)
-        sample["held_requests_per_s"] = counted["requests"] / HELD_S
+    @staticmethod
+    def _once(driver, case):
+        """The first sample of a new process; of W5 a second one, in which the
+        driver breaks its connection."""
+        sample = driver.sample(ONCE_S)
+        del sample["cpu_us"]  # of W6 most is the new processes'
+        if case.breaks:
+            time.sleep(CALM_S)
+            sample["reconnect_us"] = driver.sample(ONCE_S)["reconnect_us"]
+        return sample
 
-    def _break(self, driver, case):
-        """The same once more, and then its connection is cut: after how many
-        microseconds is it back, with all that it holds?  None: it does not say."""
-        hosts = driver.hosts
-        with Forwarder(hosts) as way:
-            driver.hosts = way.hosts
-            try:
-                self._begin(driver, case, case.words, 0)
-                driver.sample(ONCE_S)
-                time.sleep(CALM_S)
-                way.cut()
-                deadline = time.monotonic() + RECONNECT_S
-                while time.monotonic() < deadline:
-                    time.sleep(1)
-                    sample = driver.sample(SAMPLE_S)
-                    if "reconnect_us" in sample:
-                        return sample["reconnect_us"]
-                return None
-            finally:
-                driver.hosts = hosts
-                self._renew(driver)
-
-    def cell(self, driver, case, seconds, warm_ms):
+    def cell(self, driver, case, seconds, warm_s):
         """What the driver does in this case: a sample, or {"error": …}."""
         try:
-            self._begin(driver, case, case.words, warm_ms)
-            try:
-                warm_ops = self._warm(driver, case)
-                sample = self._watch(driver, case, seconds)
-                if case.warm_ops():
-                    sample["warm_ops"] = warm_ops
-            finally:
-                if driver.process:
-                    driver.ask("stop", "stopped", STOP_S)
-            if case.name == "W5":
-                sample["reconnect_us"] = self._break(driver, case)
-            return sample
-        except Refusal as refusal:
-            return {"error": str(refusal)}
+            driver.ensure()
+            if not driver.can(case):
+                return {"error": "unsupported"}
+            if case.once:
+                driver.quit()
+                driver.ensure()
+            self._begin(driver, case.words, case.sessions,
+                        0 if case.once else warm_s)
+            sample = self._once(driver, case) if case.once else \
+                self._watch(driver, case, seconds)
+            driver.ask("stop", "stopped", STOP_S)
         except Failure as failure:
-            return {"error": str(failure), "failed": True}
+            say(f"  {driver.entry.name}: {failure}")
+            return {"error": str(failure)}
+        driver.failures = 0
+        return sample if sample["ops"] else {"error": "nothing was done"}
 
     def warm_up(self, seconds):
         """Nothing of this is counted."""
         for driver in self.drivers:
-            process.check()
             try:
-                self._begin(driver, None, WARM_UP_CASE, int(seconds * 1000))
+                driver.ensure()
+                self._begin(driver, WARM_UP_WORDS, 10, seconds)
                 driver.ask("stop", "stopped", STOP_S)
-            except Refusal:
-                pass
             except Failure as failure:
                 say(f"  {driver.entry.name}: {failure}")
 
     # ---- Rounds ----
 
-    def takes_part(self, driver, case):
-        entry = driver.entry
-        if entry.cases is not None and case.name not in entry.cases:
-            return False
-        return not case.own or entry.group == "own"
+    @staticmethod
+    def takes_part(driver, case):
+        return driver.entry.zklock or not case.own
 
     def _due(self, case, number):
-        """Who does the case in this round. What is dear is not in each."""
-        seldom = number % DEAR_EVERY > 0
+        """The drivers that run the case in this round."""
+        seldom = number % EXPENSIVE_EVERY > 0
         if seldom and case.heavy():
             return []
         return [d for d in self.drivers if self.takes_part(d, case) and not (
-            seldom and self.took.get((d, case.name), 0) > DEAR_S)]
+            seldom and self.took.get((d, case.name), 0) > EXPENSIVE_S)]
 
     def rounds(self, plan, setting, seed):
         """All samples, in the order in which they were made. What does not fit
@@ -221,10 +162,7 @@ class Stage:
         return samples
 
     def _timed(self, driver, case, plan, where):
-        process.check()
         begun = time.monotonic()
-        sample = self.cell(driver, case, plan.seconds, plan.warm_ms)
+        sample = self.cell(driver, case, plan.seconds, plan.warm_s)
         self.took[driver, case.name] = time.monotonic() - begun
-        if sample.get("failed"):
-            say(f"  {driver.entry.name}: {sample['error']}")
         return {**where, "driver": driver.entry.name, **sample}

@@ -1,4 +1,9 @@
 """What the plots show, as a table: doc/pictures/make/plots.lua draws it."""
+import os
+import subprocess
+
+DRAW = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..",
+                    "doc", "pictures", "draw")
 
 SETTING = "one"
 HANDOFFS = (2, 10, 50, 200, 1000)
@@ -62,12 +67,12 @@ def _spell(value):
     return f"{value:.0f}" if value >= 1e5 else f"{value:.5g}"
 
 
-def write(results, path):
-    """The rows, with tabs between; how many there were."""
-    count = 0
+def draw(results, directory):
+    """Writes points.tsv and the plots into the directory; returns the exit code
+    of the program that draws."""
+    path = os.path.join(directory, "points.tsv")
     with open(path, "w", encoding="utf-8") as file:
-        print(*HEADING, sep="\t", file=file)
-        for row in collect(results):
+        for row in (HEADING, *collect(results)):
             print(*map(_spell, row), sep="\t", file=file)
-            count += 1
-    return count
+    return subprocess.run([os.environ.get("LUA", "lua5.4"), DRAW, "plots", path,
+                           directory], check=False).returncode

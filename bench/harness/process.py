@@ -1,49 +1,34 @@
-"""Processes that end with us, whatever happens."""
+"""Processes that end with the harness, however it ends."""
 import contextlib
 import ctypes
 import os
 import signal
 import subprocess
-import time
 
+SIGNALS = signal.SIGINT, signal.SIGTERM, signal.SIGHUP
 PR_SET_PDEATHSIG = 1
 _libc = ctypes.CDLL(None)
 _running = []
 
 
-class _Interruption:
-    """What a signal has interrupted us with, while that has to wait."""
-    held = False
-    error = None
-    seen = None
-
-    @contextlib.contextmanager
-    def hold(self):
-        self.held = True
-        try:
-            yield
-        finally:
-            self.held = False
-            if self.error:
-                raise self.error
+def _interrupt(number, _):
+    raise SystemExit(128 + number)
 
 
-_interruption = _Interruption()
+def end_on_signals():
+    """A signal raises SystemExit in the main thread."""
+    for one in SIGNALS:
+        signal.signal(one, _interrupt)
 
 
-def interrupt(error):
-    """For a signal's handler: raises it; but if a process is being started, not
-    before it is known, and can be ended."""
-    _interruption.seen = error
-    if not _interruption.held:
-        raise error
-    _interruption.error = error
-
-
-def check():
-    """Raises it once more: Python ignores what is raised in a finalizer."""
-    if _interruption.seen:
-        raise _interruption.seen
+@contextlib.contextmanager
+def undisturbed():
+    """Signals wait until the block has ended."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _end_with_parent():
@@ -51,17 +36,16 @@ def _end_with_parent():
 
 
 def start(command, **options):
-    """Starts a process in a group of its own, out of reach of Ctrl-C, which the
-    kernel kills if we are killed."""
-    with _interruption.hold():
-        process = subprocess.Popen(command, start_new_session=True,
-                                   preexec_fn=_end_with_parent, **options)
-        _running.append(process)
+    """Starts a process in a group of its own, which Ctrl-C does not reach. The
+    kernel kills the process if the harness dies."""
+    process = subprocess.Popen(command, start_new_session=True,
+                               preexec_fn=_end_with_parent, **options)
+    _running.append(process)
     return process
 
 
 def end(process):
-    """Kills it and what it has started, as far as that is in its group."""
+    """Kills the process and its group."""
     try:
         os.killpg(process.pid, signal.SIGKILL)
     except ProcessLookupError:
@@ -72,23 +56,20 @@ def end(process):
 
 
 def end_all():
-    """The same with those that somebody has been interrupted over."""
     while _running:
         end(_running[-1])
 
 
 def cpu_us(pid):
-    """What a process has used, in user and system mode, all its threads."""
+    """The time that all threads of a process have used, in user and system
+    mode."""
     with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as file:
         words = file.read().rpartition(")")[2].split()
     ticks = int(words[11]) + int(words[12])
     return ticks * 1e6 / os.sysconf("SC_CLK_TCK")
 
 
-def await_true(condition, seconds, what):
-    """Waits until the condition is true."""
-    deadline = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > deadline:
-            raise RuntimeError(f"{what}, even after {seconds} s")
-        time.sleep(0.02)
+def wait(process, seconds):
+    """Waits for its end for so long at most."""
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.wait(seconds)

@@ -75,7 +75,6 @@ def _row(results, setting, case, driver):
 
 EXTRAS = {
     "memory_per_lock": "bytes of memory a lock",
-    "held_requests_per_s": "requests/s while all are held",
     "reconnect_us": "µs from a broken connection until all is in order",
     "close_us": "µs to close",
 }
@@ -110,7 +109,7 @@ def targets(results, setting):
     verdicts = judge_all(results, setting)
     if not verdicts:
         return None
-    rows = [["target", "goal", "stretch", "measured", "spread", ""]]
+    rows = [["target", "goal", "measured", "spread", ""]]
     for verdict in verdicts:
         target, figure = verdict.target, verdict.figure
         sign = "≥" if target.least else "<" if target.below else "≤"
@@ -121,9 +120,8 @@ def targets(results, setting):
         rows.append([
             f"{target.case}, {target.driver}{against}, {WORDS[target.metric]}",
             f"{sign} {number(target.goal)}{times}",
-            f"{number(target.stretch)}{times}" if target.stretch else "",
             _median(figure), _range(figure), verdict.word])
-    met = sum(v.word in ("met", "stretch") for v in verdicts)
+    met = sum(v.word == "met" for v in verdicts)
     return f"{layout(rows)}\n\n{met} of {len(verdicts)} targets are met."
 
 

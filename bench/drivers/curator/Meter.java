@@ -11,13 +11,12 @@ class Meter {
       (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
 
   private long[] counts;
-  private long ops, began, cpuBegan;
+  private long began, cpuBegan;
 
   Meter() { restart(); }
 
   synchronized void restart() {
     counts = new long[BUCKETS];
-    ops = 0;
     began = System.nanoTime();
     cpuBegan = system.getProcessCpuTime();
   }
@@ -26,7 +25,6 @@ class Meter {
     double microseconds = Math.max(nanoseconds / 1e3, 1);
     int bucket = (int) (Math.log(microseconds) / GROWTH);
     synchronized (this) {
-      ops++;
       counts[Math.min(bucket, BUCKETS - 1)]++;
     }
   }
@@ -39,7 +37,7 @@ class Meter {
       histogram.add(String.format(Locale.ROOT, "%.2f:%d", low, counts[i]));
     }
     String text = String.format(Locale.ROOT,
-        "sample ops=%d seconds=%.6f cpu_us=%d hist=%s", ops,
+        "sample seconds=%.6f cpu_us=%d hist=%s",
         (System.nanoTime() - began) / 1e9,
         (system.getProcessCpuTime() - cpuBegan) / 1000, histogram);
     restart();

@@ -1,17 +1,18 @@
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.framework.recipes.locks.InterProcessLock;
 import org.apache.curator.framework.recipes.locks.InterProcessMutex;
 import org.apache.curator.framework.recipes.locks.InterProcessReadWriteLock;
 import org.apache.curator.retry.ExponentialBackoffRetry;
-import org.apache.zookeeper.KeeperException;
 
 /**
  * A workload between `start` and `stop`. Every worker is a thread, every
@@ -21,114 +22,69 @@ import org.apache.zookeeper.KeeperException;
  * a path: those that share an object wait on its one monitor, and an event for
  * one of them wakes them all, to list the children each.
  */
-class Run implements Task {
+class Run {
   private static final int SESSION_TIMEOUT_MS = 30000;
   private static final int CONNECTION_TIMEOUT_MS = 30000;
   // Sessions that are opened at the same time.
   private static final int OPENERS = 16;
   // And closed, which is mostly to wait for threads.
   private static final int CLOSERS = 250;
-  // For workers to end; less if one has failed.
-  private static final long PATIENCE_NS = TimeUnit.SECONDS.toNanos(60);
-  private static final long LITTLE_PATIENCE_NS = TimeUnit.SECONDS.toNanos(5);
 
-  private interface Worker { void work() throws Exception; }
+  private interface Work { void run() throws Exception; }
 
-  private final String hosts, workload, path;
-  private final int workers, readPercent;
+  final Meter meter = new Meter();
+  private final String workload, path;
+  private final int readPercent;
   private final long workMicros;
-  private final Meter meter = new Meter();
-  private final Witness witness = new Witness();
-  private final List<CuratorFramework> clients = new ArrayList<>();
+  private final List<CuratorFramework> clients =
+      Collections.synchronizedList(new ArrayList<>());
   private final List<Thread> threads = new ArrayList<>();
+  private final AtomicBoolean held = new AtomicBoolean();
+  private volatile long left;  // when the last holder released the lock
   private volatile boolean stopping;
-  private volatile Exception problem;
 
   Run(String hosts, Map<String, String> words) throws Exception {
-    this.hosts = hosts;
     workload = words.get("workload");
     path = words.get("path");
-    workers = Integer.parseInt(words.getOrDefault("workers", "1"));
     workMicros = Long.parseLong(words.getOrDefault("work_us", "0"));
     readPercent = Integer.parseInt(words.getOrDefault("read_percent", "95"));
-    long warm = Long.parseLong(words.getOrDefault("warm_ms", "300"));
-    if (path == null) throw new IllegalArgumentException("no path");
-    try {
-      boolean own = workload.equals("W2") || workload.equals("W3");
-      open(own ? workers : 1);
-      for (int i = 0; i < workers; i++) begin(worker(i));
-      Thread.sleep(warm);
-    } catch (Exception bad) {
-      problem = bad;
-      stop();
+    int workers = Integer.parseInt(words.getOrDefault("workers", "1"));
+    boolean own = workload.equals("W2") || workload.equals("W3");
+    ExecutorService openers = Executors.newFixedThreadPool(OPENERS);
+    for (int i = 0; i < (own ? workers : 1); i++) {
+      openers.execute(ending(() -> clients.add(connect(hosts))));
     }
-    meter.restart();
+    await(openers);
+    for (int i = 0; i < workers; i++) threads.add(new Thread(ending(work(i))));
+    for (Thread thread : threads) thread.start();
   }
 
-  static CuratorFramework connect(String hosts) throws Exception {
+  /** The same; an exception ends the driver. */
+  private static Runnable ending(Work work) {
+    return () -> {
+      try {
+        work.run();
+      } catch (Exception problem) {
+        Driver.die(Thread.currentThread(), problem);
+      }
+    };
+  }
+
+  private static CuratorFramework connect(String hosts) throws Exception {
     CuratorFramework client = CuratorFrameworkFactory.newClient(hosts,
         SESSION_TIMEOUT_MS, CONNECTION_TIMEOUT_MS,
         new ExponentialBackoffRetry(100, 5));
     client.start();
-    if (!client.blockUntilConnected(60, TimeUnit.SECONDS)) {
-      client.close();
-      throw new IllegalStateException("no connection in a minute");
-    }
+    client.blockUntilConnected();
     return client;
-  }
-
-  /** Removes the path with whatever is below it. */
-  static void remove(CuratorFramework client, String path) throws Exception {
-    try {
-      client.delete().deletingChildrenIfNeeded().forPath(path);
-    } catch (KeeperException.NoNodeException gone) {
-      // The server has removed the container, as it was empty.
-    }
-  }
-
-  private void open(int count) throws Exception {
-    ExecutorService openers = Executors.newFixedThreadPool(OPENERS);
-    for (int i = 0; i < count; i++) {
-      openers.execute(() -> {
-        try {
-          CuratorFramework client = connect(hosts);
-          synchronized (clients) {
-            clients.add(client);
-          }
-        } catch (Exception bad) {
-          problem = bad;
-        }
-      });
-    }
-    await(openers);
-    if (problem != null) throw problem;
   }
 
   private static void await(ExecutorService pool) throws Exception {
     pool.shutdown();
-    if (!pool.awaitTermination(120, TimeUnit.SECONDS)) {
-      pool.shutdownNow();
-      throw new IllegalStateException("two minutes were not enough");
-    }
+    pool.awaitTermination(1, TimeUnit.HOURS);
   }
 
-  private void begin(Worker worker) {
-    Thread thread = new Thread(() -> {
-      try {
-        worker.work();
-      } catch (Exception bad) {
-        if (problem == null) problem = bad;
-        stopping = true;
-      }
-    });
-    thread.setDaemon(true);
-    threads.add(thread);
-    thread.start();
-  }
-
-  // ---- What a worker does ---------------------------------------------------
-
-  private Worker worker(int number) {
+  private Work work(int number) {
     CuratorFramework client = clients.get(number % clients.size());
     switch (workload) {
       case "W2": case "W4":
@@ -154,16 +110,15 @@ class Run implements Task {
   private void contend(InterProcessLock lock) throws Exception {
     while (!stopping) {
       lock.acquire();
-      try {
-        long latency = witness.enter(false);
-        if (latency >= 0) meter.record(latency);
-        if (workMicros > 0 && !stopping) {
-          TimeUnit.MICROSECONDS.sleep(workMicros);
-        }
-        witness.leave(false);
-      } finally {
-        lock.release();
+      long now = System.nanoTime();
+      if (held.getAndSet(true)) {
+        throw new IllegalStateException("two hold the lock at the same time");
       }
+      if (left != 0) meter.record(now - left);
+      if (workMicros > 0 && !stopping) TimeUnit.MICROSECONDS.sleep(workMicros);
+      held.set(false);
+      left = System.nanoTime();
+      lock.release();
     }
   }
 
@@ -174,49 +129,17 @@ class Run implements Task {
       InterProcessLock side = reads ? lock.readLock() : lock.writeLock();
       long began = System.nanoTime();
       side.acquire();
-      try {
-        meter.record(System.nanoTime() - began);
-        witness.enter(reads);
-        witness.leave(reads);
-      } finally {
-        side.release();
-      }
+      meter.record(System.nanoTime() - began);
+      side.release();
     }
   }
 
-  // ---- What the harness says --------------------------------------------------
-
-  @Override
-  public String sample() throws Exception {
-    if (problem != null) throw problem;
-    return meter.sample();
-  }
-
-  private void removePath() {
-    try {
-      remove(clients.get(0), path);
-    } catch (Exception bad) {
-      problem = bad;
-    }
-  }
-
-  /** Lets everyone who waits have the lock once more, then leaves. */
-  @Override
-  public void stop() throws Exception {
+  /** Lets each worker that waits have the lock once more. */
+  void stop() throws Exception {
     stopping = true;
-    long deadline = System.nanoTime()
-        + (problem == null ? PATIENCE_NS : LITTLE_PATIENCE_NS);
-    for (Thread thread : threads) {
-      thread.join(Math.max(1, (deadline - System.nanoTime()) / 1000000));
-      if (thread.isAlive()) {
-        if (problem == null) problem = new Exception("a worker waits");
-        break;
-      }
-    }
-    if (problem == null) removePath();
+    for (Thread thread : threads) thread.join();
     ExecutorService closers = Executors.newFixedThreadPool(CLOSERS);
     for (CuratorFramework client : clients) closers.execute(client::close);
     await(closers);
-    if (problem != null) throw problem;
   }
 }

@@ -10,7 +10,6 @@
 
 #define NO_NODE (-101)
 #define NODE_EXISTS (-110)
-#define NOT_EMPTY (-111)
 
 // Text that is not ended by a zero.
 struct span {

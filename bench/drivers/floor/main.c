@@ -1,11 +1,10 @@
 // The floor of the benchmark: a driver (see bench/README.md) that asks the
 // server for what a lock takes, and does nothing else.
 //
-//   floor [--st] [--list] HOSTS
+//   floor [--st] HOSTS
 //
-//   --st     through the C client library; without it the protocol is spoken
-//            by itself
-//   --list   W2: one list of the queue before each grant
+//   --st     through the C client library; without it floor speaks the protocol
+//            itself
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,18 +13,14 @@
 #include "loop.h"
 #include "workloads.h"
 
-// The harness reads the reason; a driver that cannot go on ends.
+// The harness shows the last line of the error output.
 void die(const char *format, ...) {
-  char text[256], *c;
   va_list arguments;
   va_start(arguments, format);
-  vsnprintf(text, sizeof text, format, arguments);
+  fputs("floor: ", stderr);
+  vfprintf(stderr, format, arguments);
   va_end(arguments);
-  fprintf(stderr, "floor: %s\n", text);
-  for (c = text; *c; c++)
-    if (*c == ' ') *c = '_';
-  printf("error text=%s\n", text);
-  fflush(stdout);
+  fputc('\n', stderr);
   exit(1);
 }
 
@@ -66,62 +61,33 @@ static void start(struct order *order, const char *line) {
   order->workers = number(line, " workers=", 1);
   order->work_us = number(line, " work_us=", 0);
   order->read_percent = number(line, " read_percent=", 95);
-  if (order->path[0] != '/' || order->workers < 1) {
-    puts("error text=path_and_workers");
-  } else if (strstr(line, " local_turns=") || strstr(line, " scheme=") ||
-             !workload_start(order)) {
-    puts("unsupported");
-  } else {
-    loop_until(now() + (double)number(line, " warm_ms=", 0) / 1000, NULL);
-    begin_sample();
-    puts("running");
-  }
-}
-
-static void sample(void) {
-  struct sample sample;
-  workload_sample(&sample);
-  printf("sample ops=%lu seconds=%.6f cpu_us=%.0f hist=", sample.ops,
-         sample.seconds, sample.cpu_us);
-  print_latencies();
-  puts("");
+  workload_start(order);
+  puts("running");
 }
 
 static void obey(struct order *order, const char *line) {
-  bool starts = strncmp(line, "start ", 6) == 0;
-  if (starts == workload_runs()) {
-    puts(starts ? "error text=something_runs_already"
-                : "error text=nothing_runs");
-  } else if (starts) {
+  if (strncmp(line, "start ", 6) == 0) {
     start(order, line);
   } else if (strcmp(line, "sample") == 0) {
-    sample();
+    print_sample();
   } else if (strcmp(line, "stop") == 0) {
     workload_stop();
     puts("stopped");
   } else {
-    puts("error text=no_such_command");
+    die("no such command: %s", line);
   }
 }
 
 int main(int argc, char **argv) {
-  struct order order = {.kind = &raw_client};
+  bool st = argc == 3 && strcmp(argv[1], "--st") == 0;
+  struct order order = {.kind = st ? &library_client : &raw_client};
   char line[1024];
-  int i;
-  for (i = 1; i < argc - 1; i++) {
-    if (strcmp(argv[i], "--st") == 0) order.kind = &library_client;
-    if (strcmp(argv[i], "--list") == 0) order.with_list = true;
-  }
-  if (argc < 2) die("floor [--st] [--list] HOSTS");
+  if (argc != 2 + st) die("floor [--st] HOSTS");
   order.hosts = argv[argc - 1];
+  setvbuf(stdout, NULL, _IOLBF, 0);
   loop_begin();
-  printf("driver protocol=1 name=floor-%s version=1 workloads=%s\n",
-         order.kind->name, order.with_list ? "W2" : "W1,W1p,W2,W3,W4");
-  fflush(stdout);
-  while (loop_line(line, sizeof line) && strcmp(line, "quit") != 0) {
-    obey(&order, line);
-    fflush(stdout);
-  }
-  if (workload_runs()) workload_stop();
+  printf("driver name=floor-%s version=1 workloads=W1,W1p,W2,W3,W4\n",
+         order.kind->name);
+  while (loop_line(line, sizeof line)) obey(&order, line);
   return 0;
 }

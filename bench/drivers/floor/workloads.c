@@ -33,13 +33,12 @@ static struct worker *queue, **queue_end;
 
 #define BUCKETS 440
 
-static unsigned long ops, buckets[BUCKETS];
+static unsigned long buckets[BUCKETS];
 static double sample_begun, sample_cpu;
 
 static void count(double latency) {
   double us = latency * 1e6;
   int bucket = us > 1 ? (int)(log(us) / log(1.05)) : 0;
-  ops++;
   buckets[bucket < BUCKETS ? bucket : BUCKETS - 1]++;
 }
 
@@ -49,27 +48,23 @@ static double cpu_us(void) {
   return (double)time.tv_sec * 1e6 + (double)time.tv_nsec / 1e3;
 }
 
-void begin_sample(void) {
-  ops = 0;
+static void begin_sample(void) {
   memset(buckets, 0, sizeof buckets);
   sample_begun = now();
   sample_cpu = cpu_us();
 }
 
-void workload_sample(struct sample *sample) {
-  sample->ops = ops;
-  sample->seconds = now() - sample_begun;
-  sample->cpu_us = cpu_us() - sample_cpu;
-}
-
-void print_latencies(void) {
+void print_sample(void) {
   const char *comma = "";
   int i;
+  printf("sample seconds=%.6f cpu_us=%.0f hist=", now() - sample_begun,
+         cpu_us() - sample_cpu);
   for (i = 0; i < BUCKETS; i++) {
     if (buckets[i] == 0) continue;
     printf("%s%.2f:%lu", comma, pow(1.05, i), buckets[i]);
     comma = ",";
   }
+  puts("");
   begin_sample();
 }
 
@@ -176,18 +171,9 @@ static void grant(struct worker *w) {
     release(w);
 }
 
-static void queue_listed(void *context, const struct reply *reply) {
-  if (blocker(context, reply)) die("the predecessor is gone, and another not");
-  grant(context);
-}
-
 // While sessions are closed, nodes go out of their order.
 static void come_first(struct worker *w) {
-  if (stopping) return;
-  if (order.with_list)
-    list(w, queue_listed);
-  else
-    grant(w);
+  if (!stopping) grant(w);
 }
 
 static void predecessor_gone(void *context) { come_first(context); }
@@ -316,16 +302,6 @@ static void made(void *context, const struct reply *reply) {
   if (reply->error != NODE_EXISTS) expect(reply);
 }
 
-static bool left_over;
-
-static void removed(void *context, const struct reply *reply) {
-  (void)context;
-  if (reply->error == NOT_EMPTY)
-    left_over = true;
-  else if (reply->error != NO_NODE)
-    expect(reply);
-}
-
 static struct client *waited_for;
 static bool has_replies(void) { return waited_for->pending == 0; }
 
@@ -347,23 +323,17 @@ static void make_path(struct client *client, const char *path) {
   }
 }
 
-static struct client *open_client(void) {
-  struct client *client = order.kind->open(order.hosts);
-  loop_add(client);
-  return client;
-}
+static bool one_session;
 
-static void close_client(struct client *client) {
-  loop_forget(client);
-  client->kind->close(client);
-}
-
-static bool one_session, own_paths;
-
-static void make_worker(struct worker *w, long i) {
-  w->client = one_session && i > 0 ? workers[0].client : open_client();
+static void make_worker(struct worker *w, long i, bool own_path) {
+  if (one_session && i > 0) {
+    w->client = workers[0].client;
+  } else {
+    w->client = order.kind->open(order.hosts);
+    loop_add(w->client);
+  }
   w->random = (unsigned long)(i + 1) * 7919;
-  if (own_paths)
+  if (own_path)
     snprintf(w->base, sizeof w->base, "%s/%ld", order.path, i);
   else
     snprintf(w->base, sizeof w->base, "%s", order.path);
@@ -371,63 +341,38 @@ static void make_worker(struct worker *w, long i) {
   strcat(w->base, "/n-");
 }
 
-bool workload_start(const struct order *wanted) {
+void workload_start(const struct order *wanted) {
   size_t kind, kinds = sizeof workloads / sizeof *workloads;
   long i;
   for (kind = 0; kind < kinds; kind++)
     if (strcmp(workloads[kind].name, wanted->workload) == 0) break;
-  if (kind == kinds) return false;
+  if (kind == kinds) die("no workload %s", wanted->workload);
   order = *wanted;
   one_session = workloads[kind].one_session;
-  own_paths = workloads[kind].own_paths;
   stopping = held = false;
   released_at = 0;
   queue = NULL;
   queue_end = &queue;
   workers = calloc((size_t)order.workers, sizeof *workers);
   if (!workers) die("no memory");
-  for (i = 0; i < order.workers; i++) make_worker(&workers[i], i);
+  for (i = 0; i < order.workers; i++)
+    make_worker(&workers[i], i, workloads[kind].own_paths);
   for (i = 0; i < order.workers; i++) settle(workers[i].client);
   for (i = 0; i < order.workers; i++) workloads[kind].begin(&workers[i]);
   begin_sample();
-  return true;
 }
 
-bool workload_runs(void) { return workers != NULL; }
-
-static void remove_directories(struct client *client) {
-  char path[PATH_SIZE];
-  long i;
-  left_over = false;
-  for (i = 0; own_paths && i < order.workers; i++) {
-    snprintf(path, sizeof path, "%s/%ld", order.path, i);
-    client->kind->remove(client, path, removed, NULL);
-  }
-  client->kind->remove(client, order.path, removed, NULL);
-  settle(client);
-}
-
-// With the sessions their nodes go, and what is left is the directories.  The
-// end of a session may not be everywhere when its connection is closed.
 void workload_stop(void) {
-  struct client *client;
-  double deadline = now() + 10;
   long i;
   stopping = true;
   loop_after(0, NULL, NULL);
   for (i = 0; i < (one_session ? 1 : order.workers); i++) {
-    workers[i].client->on_event = NULL;
-    settle(workers[i].client);
-    close_client(workers[i].client);
+    struct client *client = workers[i].client;
+    client->on_event = NULL;
+    settle(client);
+    loop_forget(client);
+    client->kind->close(client);
   }
-  client = open_client();
-  remove_directories(client);
-  while (left_over && now() < deadline) {
-    loop_until(now() + 0.05, NULL);
-    remove_directories(client);
-  }
-  if (left_over) die("nodes are left in %s", order.path);
-  close_client(client);
   free(workers);
   workers = NULL;
 }

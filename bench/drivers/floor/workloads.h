@@ -2,8 +2,6 @@
 #ifndef FLOOR_WORKLOADS_H
 #define FLOOR_WORKLOADS_H
 
-#include <stdbool.h>
-
 #include "client.h"
 
 struct order {
@@ -14,24 +12,13 @@ struct order {
   long workers;
   long work_us;
   long read_percent;
-  bool with_list;  // W2: looks at the queue before it believes that it is first
 };
 
-// Opens the sessions and starts the workers; false: no such workload.
-bool workload_start(const struct order *order);
-bool workload_runs(void);
+// Opens the sessions and starts the workers.
+void workload_start(const struct order *order);
+// Ends the workers and closes the sessions.
 void workload_stop(void);
-
-// From now on is counted.
-void begin_sample(void);
-// What was, since then.
-struct sample {
-  unsigned long ops;
-  double seconds;
-  double cpu_us;
-};
-void workload_sample(struct sample *sample);
-// Prints the latencies of that sample, LOW:COUNT,…, and begins another.
-void print_latencies(void);
+// Prints the answer to `sample`, and begins another sample.
+void print_sample(void);
 
 #endif

@@ -11,7 +11,6 @@ class Meter {
 
   restart() {
     this.counts = new Uint32Array(BUCKETS);
-    this.ops = 0;
     this.began = performance.now();
     this.cpuBegan = process.cpuUsage();
   }
@@ -20,7 +19,6 @@ class Meter {
     const microseconds = Math.max(milliseconds * 1e3, 1);
     const bucket = Math.floor(Math.log(microseconds) / GROWTH);
     this.counts[Math.min(bucket, BUCKETS - 1)]++;
-    this.ops++;
   }
 
   sample() {
@@ -31,36 +29,11 @@ class Meter {
       if (count === 0) return;
       pairs.push(`${Math.exp(bucket * GROWTH).toFixed(2)}:${count}`);
     });
-    const text = `sample ops=${this.ops} seconds=${seconds.toFixed(6)}` +
+    const text = `sample seconds=${seconds.toFixed(6)}` +
       ` cpu_us=${cpu.user + cpu.system} hist=${pairs.join(',')}`;
     this.restart();
     return text;
   }
 }
 
-/**
- * Knows who holds the lock, and since when it is free. A holder leaves before it
- * lets the lock go, and enters once it has it: two that are in at the same time
- * prove that the lock does not exclude.
- */
-class Witness {
-  constructor() {
-    this.held = false;
-    this.left = null;
-  }
-
-  /** Returns for how many milliseconds the lock was free; the first, null. */
-  enter() {
-    const now = performance.now();
-    if (this.held) throw new Error('two hold the lock at the same time');
-    this.held = true;
-    return this.left === null ? null : now - this.left;
-  }
-
-  leave() {
-    this.held = false;
-    this.left = performance.now();
-  }
-}
-
-module.exports = { Meter, Witness };
+module.exports = Meter;

@@ -1,11 +1,13 @@
-// What a loop of one's own needs, and Lua lacks: epoll, for any number of
-// descriptors, and a read that takes what is there.
+// What the driver needs, and Lua lacks: epoll, for any number of descriptors, a
+// read that takes what is there, and a connection that breaks.
 #include <errno.h>
 #include <lauxlib.h>
 #include <lua.h>
 #include <math.h>
+#include <netinet/in.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #define BATCH 256
@@ -61,10 +63,26 @@ static int l_read(lua_State *L) {
   return 1;
 }
 
+// cut(): ends a TCP connection, without its owner's knowledge.
+static int l_cut(lua_State *L) {
+  struct sockaddr_storage peer;
+  int fd;
+  (void)L;
+  for (fd = 0; fd < 1024; fd++) {
+    socklen_t size = sizeof peer;
+    if (getpeername(fd, (struct sockaddr *)&peer, &size) == 0 &&
+        (peer.ss_family == AF_INET || peer.ss_family == AF_INET6)) {
+      shutdown(fd, SHUT_RDWR);
+      return 0;
+    }
+  }
+  return luaL_error(L, "there is no connection");
+}
+
 int luaopen_epoll(lua_State *L) {
   static const luaL_Reg functions[] = {
       {"add", l_add},   {"remove", l_remove}, {"wait", l_wait},
-      {"read", l_read}, {NULL, NULL},
+      {"read", l_read}, {"cut", l_cut},       {NULL, NULL},
   };
   const luaL_Reg *f;
   if (epoll < 0) epoll = epoll_create1(EPOLL_CLOEXEC);

@@ -1,53 +1,30 @@
 --- The workloads: each opens its sessions and starts its workers, which go on
 -- until `run.stopping`.  What they count is the run's.
+local epoll = require "epoll"
 local Histogram = require "histogram"
 local zklock = require "zklock"
 local now = zklock.now
 
-local OPTIONS = { session_timeout = 60, connect_timeout = 60 }
 local TOGETHER = 64 -- locks that W5 asks for at once
 
 local Run = {}
 Run.__index = Run
 
-function Run.new(loop, hosts, words)
-  return setmetatable({
-    loop = loop,
-    hosts = hosts,
-    path = words.path,
-    workers = words.workers or 1,
-    work = (words.work_us or 0) / 1e6,
-    options = { local_turns = words.local_turns, wait = words.scheme },
-    locks = words.locks or 10000,
-    read_percent = words.read_percent or 95,
-    sessions = {},
-    stopping = false,
-    ops = 0,
-    latencies = Histogram.new(),
-    running = 0, -- workers that have not ended
-    held = false, -- by a worker: there must be one at most
-    released_at = false,
-  }, Run)
-end
-
-function Run:open(blocking)
+local function connect(self, loop_option)
   local session = assert(zklock.connect(self.hosts, {
-    session_timeout = OPTIONS.session_timeout,
-    connect_timeout = OPTIONS.connect_timeout,
-    loop = blocking and "poll" or self.loop.option,
+    session_timeout = 60, connect_timeout = 60,
+    loop = loop_option or self.loop.option,
   }))
   self.sessions[#self.sessions + 1] = session
   return session
 end
 
--- A worker; what it raises ends the run, and is told by the next sample.
+-- A worker; an error of it ends the driver.
 function Run:spawn(fn, ...)
   self.running = self.running + 1
   local arguments, n = { ... }, select("#", ...)
   self.loop.spawn(function()
-    local ok, problem = pcall(fn, self,
-      (table.unpack or unpack)(arguments, 1, n))
-    if not ok and not self.stopping then self.problem = problem end
+    fn(self, (table.unpack or unpack)(arguments, 1, n))
     self.running = self.running - 1
   end)
 end
@@ -59,18 +36,13 @@ function Run:acquire(lock)
   return guard
 end
 
-function Run:count(latency)
-  self.ops = self.ops + 1
-  self.latencies:add(latency)
-end
-
 -- W1, W1p: nobody else wants the lock.
 local function alone(self, lock)
   while not self.stopping do
     local begun = now()
     local guard = self:acquire(lock)
     if not guard then return end
-    self:count(now() - begun)
+    self.latencies:add(now() - begun)
     guard:release()
   end
 end
@@ -82,7 +54,7 @@ local function contended(self, lock)
     if not guard then return end
     assert(not self.held, "two hold the lock")
     self.held = true
-    if self.released_at then self:count(now() - self.released_at) end
+    if self.released_at then self.latencies:add(now() - self.released_at) end
     if self.work > 0 and not self.stopping then self.loop.sleep(self.work) end
     self.held = false
     self.released_at = now()
@@ -99,7 +71,7 @@ local function reading_and_writing(self, locks, seed)
     local begun = now()
     local guard = self:acquire(reading and locks.read or locks.write)
     if not guard then return end
-    self:count(now() - begun)
+    self.latencies:add(now() - begun)
     guard:release()
   end
 end
@@ -114,18 +86,17 @@ end
 local start = {}
 
 function start.W1(self)
-  local lock = self:open(self.loop.blocking):mutex(self.path, self.options)
-  if not self.loop.blocking then return self:spawn(alone, lock) end
+  local lock = connect(self, "poll"):mutex(self.path, self.options)
   self.loop.set_job(function()
     local begun = now()
     local guard = assert(lock:acquire())
-    self:count(now() - begun)
+    self.latencies:add(now() - begun)
     guard:release()
   end)
 end
 
 function start.W1p(self)
-  local session = self:open()
+  local session = connect(self)
   for i = 1, self.workers do
     local path = ("%s/%d"):format(self.path, i)
     self:spawn(alone, session:mutex(path, self.options))
@@ -133,43 +104,30 @@ function start.W1p(self)
 end
 
 function start.W2(self)
-  for _ = 1, self.workers do self:open() end
+  for _ = 1, self.workers do connect(self) end
   for _, session in ipairs(self.sessions) do
     self:spawn(contended, session:mutex(self.path, self.options))
   end
 end
 
 function start.W3(self)
-  for _ = 1, self.workers do self:open() end
+  for _ = 1, self.workers do connect(self) end
   for i, session in ipairs(self.sessions) do
     self:spawn(reading_and_writing, session:rwlock(self.path), i * 7919)
   end
 end
 
 function start.W4(self)
-  local session = self:open()
+  local session = connect(self)
   for _ = 1, self.workers do
     self:spawn(contended, session:mutex(self.path, self.options))
   end
 end
 
--- From a broken connection until all is answered that was asked anew.
-local function time_reconnection(self)
-  local broken
-  self.holder:on("suspended", function() broken = broken or now() end)
-  self.holder:on("reconnected", function(_, session)
-    self.loop.spawn(function()
-      while session:stats().in_flight > 0 do self.loop.sleep(0.001) end
-      self.reconnect = broken and now() - broken
-    end)
-  end)
-end
-
 function start.W5(self)
   self.kept = {}
   for i = 1, self.locks do self.kept[i] = false end
-  self.holder = self:open()
-  time_reconnection(self)
+  self.holder = connect(self)
 end
 
 function start.W6() end
@@ -186,21 +144,32 @@ end
 
 local sample = {}
 
---- The first takes the locks.
-function sample.W5(self)
-  if self.reconnect then
-    return (" reconnect_us=%.0f"):format(self.reconnect * 1e6)
-  end
-  if not self.holder or self.taken then return "" end
+local function take_locks(self)
   local before, begun = resident(), now()
   for i = 1, math.min(TOGETHER, self.locks) do
     self:spawn(take_share, self.holder, i)
   end
   while self.running > 0 do self.loop.sleep(0.01) end
-  if self.problem then error(self.problem) end
   self.seconds = now() - begun
-  self.ops, self.taken = self.locks, true
-  return (" memory_bytes=%d"):format(resident() - before)
+  return (" ops=%d memory_bytes=%d"):format(self.locks, resident() - before)
+end
+
+-- From a broken connection until all is answered that was asked again.
+local function reconnect(self)
+  local connected
+  self.holder:on("reconnected", function() connected = true end)
+  local broken = now()
+  epoll.cut()
+  repeat self.loop.sleep(0.001)
+  until connected and self.holder:stats().in_flight == 0
+  return (" reconnect_us=%.0f"):format((now() - broken) * 1e6)
+end
+
+--- The first takes the locks.
+function sample.W5(self)
+  if self.taken then return reconnect(self) end
+  self.taken = true
+  return take_locks(self)
 end
 
 local STARTS = 20
@@ -216,7 +185,7 @@ function sample.W6(self)
     local held, took = child:read("*a"):match "^(%S+) (%S+)"
     child:close()
     assert(held, "a new process did not get the lock")
-    self:count(tonumber(held) - begun)
+    self.latencies:add(tonumber(held) - begun)
     starting = starting + tonumber(held) - begun
     closing = closing + tonumber(took)
   end
@@ -224,14 +193,8 @@ function sample.W6(self)
   return (" close_us=%.0f"):format(closing / STARTS * 1e6)
 end
 
---- Opens the sessions and starts the workers.
-function Run:start(words)
-  self.sample_more = sample[words.workload]
-  start[words.workload](self)
-end
-
 function Run:clear()
-  self.ops, self.seconds = 0, nil
+  self.seconds = nil
   self.latencies:clear()
   self.begun, self.cpu = now(), os.clock()
 end
@@ -239,8 +202,7 @@ end
 --- The words of a sample's answer.
 function Run:sample()
   local more = self.sample_more and self:sample_more() or ""
-  if self.problem then error(self.problem) end
-  local text = ("ops=%d seconds=%.6f cpu_us=%.0f hist=%s%s"):format(self.ops,
+  local text = ("seconds=%.6f cpu_us=%.0f hist=%s%s"):format(
     self.seconds or now() - self.begun, (os.clock() - self.cpu) * 1e6,
     self.latencies:text(), more)
   self:clear()
@@ -249,13 +211,33 @@ end
 
 function Run:stop()
   self.stopping = true
-  if self.loop.set_job then self.loop.set_job(nil) end
+  self.loop.set_job(nil)
   for _, session in ipairs(self.sessions) do session:close() end
   while self.running > 0 do self.loop.sleep(0.001) end
 end
 
-return {
-  new = Run.new,
-  has = function(name) return start[name] ~= nil end,
-  names = "W1,W1p,W2,W3,W4,W5,W6",
-}
+--- Opens the sessions and starts the workers.
+local function new(loop, hosts, words)
+  local self = setmetatable({
+    loop = loop,
+    hosts = hosts,
+    path = words.path,
+    workers = words.workers or 1,
+    work = (words.work_us or 0) / 1e6,
+    options = { local_turns = words.local_turns, wait = words.scheme },
+    locks = words.locks,
+    read_percent = words.read_percent,
+    sessions = {},
+    stopping = false,
+    latencies = Histogram.new(),
+    running = 0, -- workers that have not ended
+    held = false, -- by a worker: there must be one at most
+    released_at = false,
+    sample_more = sample[words.workload],
+  }, Run)
+  start[words.workload](self)
+  self:clear()
+  return self
+end
+
+return { new = new, names = "W1,W1p,W2,W3,W4,W5,W6" }

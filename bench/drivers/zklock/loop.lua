@@ -7,7 +7,7 @@ local now = require "zklock".now
 local LOOK = 0.002 -- s between two looks at the loop beside a job
 local BATCH = 256 -- tasks that run between two looks at the descriptors
 
-local loop = { blocking = true }
+local loop = {}
 
 local ready, first, last = {}, 1, 0
 local timers = {} -- sorted, the earliest last
@@ -119,7 +119,7 @@ function loop.listen(fn)
   local rest = ""
   watch(0, function()
     local text = epoll.read(0)
-    if not text then unwatch(0) return loop.spawn(fn, nil) end
+    if not text then return loop.spawn(fn, nil) end
     rest = (rest .. text):gsub("([^\n]*)\n", function(line)
       loop.spawn(fn, line)
       return ""
@@ -132,7 +132,7 @@ function loop.set_job(fn) loop.job = fn end
 
 function loop.run()
   local look = 0
-  while not loop.stopped do
+  while true do
     if not loop.job then
       turn()
     else
@@ -144,7 +144,5 @@ function loop.run()
     end
   end
 end
-
-function loop.stop() loop.stopped = true end
 
 return loop

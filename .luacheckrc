@@ -12,7 +12,7 @@ globals = { "ngx" } -- of nginx
 files["lua/zklock/meta"] = { ignore = { "2" }, max_line_length = 140 }
 
 files["examples"] = { max_comment_line_length = 200 } -- what they print
-for _, name in ipairs { "spec", "bench/spec", "bench/tls" } do
+for _, name in ipairs { "spec", "bench/spec" } do
   files[name] = { std = "+busted" }
 end
 files["examples/testing_spec.lua"] = { std = "+busted" }

@@ -389,10 +389,6 @@ fuzz: has-check has-sanitize  ## fuzzes the parsers, and all calls and options, 
 	  LUA=$$lua SEEDS=0 FUZZ_SECONDS=$(SECONDS) \
 	    bash spec/sanitize address,undefined spec/fuzz || exit 1; done
 
-.PHONY: tls
-tls: has-check has-tls  ## what a client library does that has TLS: builds one from its source
-	@BUILD=$(BUILD) bash bench/tls/run
-
 .PHONY: ci-full
 ci-full: lint test asan tsan  ## what takes longer than a commit should wait
 	$(MAKE) -s sim SEEDS=1000000

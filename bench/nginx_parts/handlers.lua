@@ -1,7 +1,6 @@
 --- The handlers of bench/nginx.
 local ffi = require "ffi"
 local of_worker = require("zklock.ngx").session
-local zklock = require "zklock"
 
 local handlers = {}
 
@@ -50,7 +49,7 @@ end
 --- The contenders that stand below /bench.
 function handlers.left()
   local left = {}
-  local names = { "hot", "hold", "turns", "wake" }
+  local names = { "hot", "hold", "turns" }
   for i = 1, 1000 do names[#names + 1] = "cold-" .. i end
   for _, name in ipairs(names) do
     for _, item in ipairs(assert(session():contenders("/bench/" .. name))) do
@@ -58,43 +57,6 @@ function handlers.left()
     end
   end
   ngx.print(#left == 0 and "none" or table.concat(left, " "))
-end
-
-ffi.cdef "int64_t bench_woken;"
-
-local function quantiles(times)
-  table.sort(times)
-  local function at(part) return times[math.ceil(#times * part)] * 1e6 end
-  return ("p50 %.0f us, p90 %.0f us, p99 %.0f us"):format(at(0.5), at(0.9),
-    at(0.99))
-end
-
---- n + 1 threads take turns.  Each notes when it runs: how long after the other
--- thread, which grants, has woken nginx, and how long after the last release.
-function handlers.wake()
-  local n, rounds = tonumber(ngx.var.arg_n), tonumber(ngx.var.arg_rounds)
-  local after_wake, after_release, released = {}, {}, nil
-  local function turn()
-    local mutex = session():mutex("/bench/wake", { local_turns = 1000000 })
-    while #after_release < rounds do
-      local guard = assert(mutex:acquire(60))
-      local now = zklock.now()
-      if released then
-        after_wake[#after_wake + 1] = now - tonumber(ffi.C.bench_woken) / 1e9
-        after_release[#after_release + 1] = now - released
-      end
-      ngx.sleep(0.001) -- the worker sleeps before it is woken
-      released = zklock.now()
-      guard:release()
-    end
-  end
-  local threads = {}
-  for i = 1, n + 1 do threads[i] = ngx.thread.spawn(turn) end
-  for i = 1, n + 1 do assert(ngx.thread.wait(threads[i])) end
-  ngx.print(("  %4d waiting: from the event to the handler    %s\n")
-    :format(n, quantiles(after_wake)))
-  ngx.print(("               from release() to the next one   %s\n")
-    :format(quantiles(after_release)))
 end
 
 return handlers

@@ -1,9 +1,9 @@
--- `lua soak.lua HOSTS SECONDS [JSON]`: what bench/soak runs.
+-- `lua soak.lua HOSTS SECONDS`: what bench/soak runs.
 local socket = require "socket"
 local core = require "zklock.core"
 local zklock = require "zklock"
 
-local hosts, long, json = arg[1], tonumber(arg[2]), arg[3]
+local hosts, long = arg[1], tonumber(arg[2])
 local INTERVAL = long < 200 and long / 20 or 10
 
 local own = ("/proc/%d/"):format(core.pid())
@@ -141,22 +141,6 @@ local function judge()
   return rising == 0
 end
 
-local function write_json()
-  local file = assert(io.open(json, "w"))
-  local rows, names = {}, {}
-  for i, column in ipairs(columns) do names[i] = ("%q"):format(column[1]) end
-  for i, row in ipairs(samples) do
-    local cells = {}
-    for k, value in ipairs(row) do
-      cells[k] = value and ("%.1f"):format(value) or "null"
-    end
-    rows[i] = "[" .. table.concat(cells, ",") .. "]"
-  end
-  file:write(('{"seconds":%g,"columns":[%s],"samples":[\n%s]}\n'):format(
-    INTERVAL, table.concat(names, ","), table.concat(rows, ",\n")))
-  file:close()
-end
-
 begin()
 local header = { "     s" }
 for _, column in ipairs(columns) do
@@ -170,7 +154,6 @@ while socket.gettime() < begun + long do
   run_until(begun + (#samples + 1) * INTERVAL)
   sample(before, socket.gettime() - from)
 end
-if json then write_json() end
 local flat = judge()
 for _, session in ipairs(sessions) do session:close() end
 os.exit(flat, true)

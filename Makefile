@@ -29,6 +29,10 @@ PKG_CONFIG  ?= pkg-config
 # as that of the variable $(1).
 once = $(eval $(1) := $(2))$(2)
 
+# A goal that `make help` lists is no file.
+.PHONY: library bench-zklock bench-floor install-library install-command musl \
+  $(shell sed -n 's/^\([a-z-]*\):.*\#\#.*/\1/p' Makefile)
+
 # ---- What is there -----------------------------------------------------------
 
 UNAME     := $(shell uname -s)
@@ -136,19 +140,20 @@ MODULES = $(MODULE) $(GUARDIAN_MODULE) $(if $(HAS_OPENSSL),$(TLS_MODULE)) $(if $
 
 is_example = $(wildcard examples/$(NAME).lua)$(filter embed,$(NAME))
 
-.PHONY: all library
 all: $(MODULES)  ## build the modules for LUA_VERSION
 	@:
 library: $(filter-out $(VIRTUAL_MODULE),$(MODULES))
 	@:
 
 # What a goal needs and does not find it says in a sentence, and `make deps` installs.
-.PHONY: deps
 FOR ?= demo
 deps:  ## install what a goal needs, with apt: FOR='demo test nginx'
 	@LUA_VERSION=$(LUA_VERSION) sh .ci/install $(FOR)
 has-%:
 	@LUA_VERSION=$(LUA_VERSION) sh .ci/install --check $*
+
+# What a rule begins with: what is missing stops make.
+begin = @$(strip $(CHECK))mkdir -p $(@D)
 
 # One compilation of all sources: they are few, and it is quicker than many. That
 # they are many files is for readers: where the compiler can do it, what comes out
@@ -160,16 +165,14 @@ SYSTEM_LIBRARIES = -lpthread $(if $(filter Linux,$(UNAME)),-ldl -lmd)
 
 ifneq ($(ZK),virtual)
 $(MODULE): $(SOURCES) $(HEADERS) Makefile
-	$(strip $(CHECK))
-	@mkdir -p $(@D)
+	$(begin)
 	$(COMPILE) -Isrc $(INCLUDES) $(CORE) $(LINK) -o $@ $(ZK_LIB) \
 	  $(SYSTEM_LIBRARIES) $(LDFLAGS)
 
 # What zklock.testing loads in place of that.  Quick to compile matters more than
 # quick to run.
 $(VIRTUAL_MODULE): $(VIRTUAL_CORE) $(VIRTUAL_HEADERS) Makefile
-	$(strip $(CHECK))
-	@mkdir -p $(@D)
+	$(begin)
 	$(COMPILE) -O1 -fno-lto $(VIRTUAL_INCLUDES) $(INCLUDES) \
 	  $(filter-out %/atomics.c,$(VIRTUAL_CORE)) $(LINK) -o $@ \
 	  $(SYSTEM_LIBRARIES) $(LDFLAGS)
@@ -217,13 +220,11 @@ $(ENSEMBLE_MODULE): $(ENSEMBLE) $(wildcard src/virtual/*.h) Makefile
 	  -fvisibility=hidden $(ENSEMBLE) $(LINK) -o $@.$$$$ $(LDFLAGS) && mv $@.$$$$ $@
 
 $(GUARDIAN_MODULE): $(GUARDIAN) $(HEADERS) Makefile
-	$(strip $(CHECK))
-	@mkdir -p $(@D)
+	$(begin)
 	$(COMPILE) -Isrc $(INCLUDES) $(GUARDIAN) $(LINK) -o $@ -lpthread $(LDFLAGS)
 
 $(TLS_MODULE): $(TLS_SOURCES) $(HEADERS) Makefile
-	$(strip $(CHECK))
-	@mkdir -p $(@D)
+	$(begin)
 	$(COMPILE) -fvisibility=hidden -Isrc $(INCLUDES) \
 	  $(addprefix -I,$(OPENSSL_INCDIR)) $(TLS_SOURCES) $(LINK) -o $@ $(OPENSSL_LIBS) \
 	  -lpthread $(if $(filter Linux,$(UNAME)),-ldl) $(LDFLAGS)
@@ -250,25 +251,20 @@ ifneq ($(filter demo example,$(MAKECMDGOALS)),)
 .SILENT:
 endif
 
-.PHONY: demo
 demo: has-demo library  ## several processes contend for one lock, live
 	@$(call RUN,$(ZK),$(LUA_VERSION)) bash examples/demo lua$(LUA_VERSION)
 
-.PHONY: example
 example: $(if $(is_example),has-demo $(addprefix has-,$(filter loop_luv loop_cqueues,$(NAME))) library)  ## runs one: NAME=mutex
 	@$(call RUN,$(ZK),$(LUA_VERSION)) \
 	  bash examples/run lua$(LUA_VERSION) '$(NAME)'
 
-.PHONY: example-nginx
 example-nginx: has-nginx  ## nginx with locks in its handlers, asked by curl
 	@BUILD=$(BUILD) bash examples/nginx/run
 
-.PHONY: command
 command: has-command library  ## the command from this tree: ARGS='ls -R /locks'
 	@$(call RUN,$(ZK),$(LUA_VERSION)) $(COMMAND_LUA) \
 	  '$(CURDIR)/lua/zklock/cli/main.lua' $(ARGS)
 
-.PHONY: zookeeper ensemble
 zookeeper: has-demo  ## a ZooKeeper server on 127.0.0.1:2181, or PORT=, until Ctrl-C; TLS=yes
 	@bash spec/support/zookeeper start --servers 1 $(if $(filter yes,$(TLS)),--tls) \
 	  --port $(or $(if $(filter command,$(origin PORT)),$(PORT)),2181$(COMMA)any)
@@ -277,7 +273,6 @@ ensemble: has-demo  ## three of them
 
 # ---- To test it --------------------------------------------------------------
 
-.PHONY: check test virtual
 check: has-check  ## is a change right?  All specs in virtual time, on one Lua
 	@bash spec/run --check --lua $(LUA_VERSION)
 test: has-test  ## everything that CI tests: each Lua, real servers
@@ -286,37 +281,30 @@ virtual: has-check  ## specs in virtual time, on one Lua: FILES=, SPEC_SEED=
 	@bash spec/run --lua $(LUA_VERSION) --zk virtual $(or $(FILES),\
 	  spec/virtual spec/integration)
 
-.PHONY: conformance
 conformance: has-check  ## the model of ZooKeeper beside a real one: SEEDS=, SEED=
-	@SPEC_SEQUENCES=$(strip $(if $(filter command% environment,$(origin \
-	  SEEDS)),$(SEEDS),1000)) SPEC_SEED=$(or $(SEED),1) bash spec/run --lua \
+	@SPEC_SEQUENCES=$(or $(SEEDS),1000) SPEC_SEED=$(or $(SEED),1) bash spec/run --lua \
 	  $(LUA_VERSION) --zk $(ZK) spec/server/conformance_spec.lua
 
-.PHONY: sim
-SEEDS ?= 1000000
+SIM_SEEDS = $(or $(SEEDS),1000000)
 sim: $(BUILD)/sim  ## against a simulated ZooKeeper: SEEDS=, SEED=, FIRST=
-	$(BUILD)/sim --seeds $(SEEDS) --seed $(or $(SEED),$(FIRST),1) $(SIM_FLAGS)
-	$(if $(SEED),,$(BUILD)/sim --aim --seeds $$(($(SEEDS) / 20)) \
+	$(BUILD)/sim --seeds $(SIM_SEEDS) --seed $(or $(SEED),$(FIRST),1) $(SIM_FLAGS)
+	$(if $(SEED),,$(BUILD)/sim --aim --seeds $$(($(SIM_SEEDS) / 20)) \
 	  --seed $(or $(FIRST),1) $(SIM_FLAGS))
 
-.PHONY: explore
 explore: has-check  ## the whole library under chosen schedules: SEEDS=, SEED=, MINUTES=
 	@$(MAKE) -s all ZK=virtual
-	@$(if $(filter command% environment,$(origin SEEDS)),SEEDS=$(SEEDS),SEEDS=$(if \
-	  $(MINUTES_GIVEN),1000000000,10000)) SEED=$(SEED) FIRST=$(FIRST) TRACE=$(TRACE) \
-	  MINUTES=$(MINUTES_GIVEN) BUILD=$(BUILD) LUA_VERSION=$(LUA_VERSION) spec/explore/run
-MINUTES_GIVEN = $(if $(filter command% environment,$(origin MINUTES)),$(MINUTES))
+	@SEEDS=$(or $(SEEDS),$(if $(MINUTES),1000000000,10000)) SEED=$(SEED) \
+	  FIRST=$(FIRST) TRACE=$(TRACE) MINUTES=$(MINUTES) BUILD=$(BUILD) \
+	  LUA_VERSION=$(LUA_VERSION) spec/explore/run
 
 # With limits of src/protocol/quota.h that some three nodes reach.
-.PHONY: crowded
 crowded: $(BUILD)/crowded/sim  ## the same, where a session has room for little
-	$< --seeds $(SEEDS) $(if $(SEED),--seed $(SEED)) $(SIM_FLAGS)
+	$< --seeds $(SIM_SEEDS) $(if $(SEED),--seed $(SEED)) $(SIM_FLAGS)
 $(BUILD)/crowded/sim: $(BUILD)/sim
 	@mkdir -p $(@D)
 	$(CC) $(STANDARD) $(WARNINGS) $(CFLAGS) -DQUOTA_LIMITS='200, 300' -Isrc \
 	  -include spec/sim/memory.h $(SIM_SOURCES) $(PURE) -o $@
 
-.PHONY: mutants
 mutants:  ## does a test find a protocol that is broken on purpose?  MUTANTS=
 	@BUILD=$(BUILD) PURE='$(PURE)' OPENSSL_LIBS='$(OPENSSL_LIBS)' \
 	  bash spec/sim/mutants/run $(MUTANTS)
@@ -342,7 +330,6 @@ $(BUILD)/unit/tests: $(UNIT_OBJECTS)
 	$(CC) $(CFLAGS) -fno-lto $^ -o $@ $(OPENSSL_LIBS)
 -include $(wildcard $(UNIT_OBJECTS:.o=.d))
 
-.PHONY: memory valgrind
 memory: has-check  ## memory that runs out, a collector in a hurry, thousands of waits
 	@bash spec/memory/run --lua $(LUA_VERSION)
 	@bash spec/run --lua $(LUA_VERSION) --zk $(ZK) spec/memory/stepped_spec.lua
@@ -351,18 +338,15 @@ memory: has-check  ## memory that runs out, a collector in a hurry, thousands of
 valgrind: has-check has-sanitize  ## some specs on LuaJIT under valgrind
 	@bash spec/memory/valgrind
 
-.PHONY: cost
 cost: has-check has-cost  ## requests, system calls, instructions per operation: TREES='A B', LIMIT=
 	@LUA=lua$(LUA_VERSION) LIMIT=$(LIMIT) bash bench/cost $(TREES)
 
-.PHONY: budgets soak
 budgets: has-check has-cost  ## the same against bench/budgets; RECORD=yes: writes them
 	@LUA=lua5.4 bash bench/cost --$(if $(RECORD),record,check)
 soak: has-check has-cost  ## ten minutes of everything at once: is memory flat?  MINUTES=
-	@LUA=lua$(LUA_VERSION) $(if $(filter command line,$(origin MINUTES)),\
-	  SECONDS_LONG=$$(($(MINUTES) * 60))) bash bench/soak
+	@LUA=lua$(LUA_VERSION) $(if $(MINUTES),SECONDS_LONG=$$(($(MINUTES) * 60))) \
+	  bash bench/soak
 
-.PHONY: asan tsan
 asan: has-check has-sanitize  ## the specs and the simulator under address and undefined sanitizers
 	@bash spec/sanitize address,undefined
 tsan: has-check has-sanitize  ## the specs under the thread sanitizer
@@ -372,7 +356,6 @@ tsan: has-check has-sanitize  ## the specs under the thread sanitizer
 # any options on live objects in virtual time, under the sanitizers. What the first finds
 # stays in $(BUILD)/fuzz; what is worth keeping goes to the corpus. The other one prints
 # its seeds: FUZZ_SEED=… replays one.
-.PHONY: fuzz
 SECONDS ?= 60
 FUZZ = $(STANDARD) -g -O1 -fsanitize=fuzzer,address,undefined \
        -fno-sanitize-recover=undefined -Isrc
@@ -389,7 +372,6 @@ fuzz: has-check has-sanitize  ## fuzzes the parsers, and all calls and options, 
 	  LUA=$$lua SEEDS=0 FUZZ_SECONDS=$(SECONDS) \
 	    bash spec/sanitize address,undefined spec/fuzz || exit 1; done
 
-.PHONY: ci-full
 ci-full: lint test asan tsan  ## what takes longer than a commit should wait
 	$(MAKE) -s sim SEEDS=1000000
 	$(MAKE) -s sim SEEDS=1000000 FIRST=$$(date +%Y%m%d)000000
@@ -405,15 +387,12 @@ ci-full: lint test asan tsan  ## what takes longer than a commit should wait
 	.ci/bare --suite trixie 'make deps FOR=test' 'make test'
 	.ci/bare --suite trixie 'make deps FOR=deb && make deb && yes | sudo apt install ./build/deb/*zklock_*.deb'
 
-.PHONY: torture
-MINUTES ?= 2
 torture: has-check  ## processes against faults, and a witness: MINUTES=, SEED=, TLS=yes
-	@MINUTES=$(MINUTES) SEED=$(SEED) TLS=$(TLS) BUILD=$(BUILD) bash spec/torture/run
+	@MINUTES=$(or $(MINUTES),2) SEED=$(SEED) TLS=$(TLS) BUILD=$(BUILD) bash spec/torture/run
 
 # ---- To compare it with others -------------------------------------------------
 
 # bench/README.md has the workloads and what a driver is.
-.PHONY: bench calls bench-full bench-zklock bench-floor
 BENCH ?= main
 bench: has-bench  ## beside the peers: BENCH=quick, DRIVERS='…', CASES='…'
 	@BUILD=$(BUILD) bench/run --set $(BENCH) \
@@ -428,22 +407,19 @@ bench-full:  ## all workloads, ensemble and disk: 40 minutes
 BENCH_EPOLL = $(BUILD)/bench/zklock/$(LUA_VERSION)/epoll.so
 bench-zklock: $(MODULE) $(BENCH_EPOLL)
 $(BENCH_EPOLL): bench/drivers/zklock/epoll.c
-	$(strip $(CHECK))
-	@mkdir -p $(@D)
+	$(begin)
 	$(CC) $(STANDARD) $(WARNINGS) $(CFLAGS) -fPIC -shared $(INCLUDES) $< -o $@ -lm
 
 # The floor: the requests without the library, and with nothing but the library.
 BENCH_FLOOR := $(sort $(wildcard bench/drivers/floor/*.c))
 bench-floor: $(BUILD)/bench/floor
 $(BUILD)/bench/floor: $(BENCH_FLOOR) $(wildcard bench/drivers/floor/*.h)
-	$(strip $(CHECK))
-	@mkdir -p $(@D)
+	$(begin)
 	$(CC) $(STANDARD) $(WARNINGS) $(CFLAGS) $(INCLUDES) $(BENCH_FLOOR) -o $@ \
 	  $(ZK_LIB) -lm
 
 # ---- To read it ------------------------------------------------------------------
 
-.PHONY: pictures recording
 pictures:  ## draws doc/pictures and doc/bench, but for the recording
 	@$(ANY_LUA) doc/pictures/draw
 recording: has-check library  ## records the demo again: doc/pictures/demo.svg
@@ -476,7 +452,6 @@ ANY_LUA = $(call once,ANY_LUA,$(shell for lua in lua$(LUA_VERSION) luajit lua5.4
 NO_ARGPARSE = $(if $(COMMAND_LUA),$(shell $(COMMAND_LUA) -e 'require "argparse"' \
   2>/dev/null || echo argparse is missing: make deps FOR=command installs it),there \
   is no $(if $(filter 1,$(MINOR)),luajit,lua$(LUA_VERSION)) to run it)
-.PHONY: man
 man: $(MAN)/zklock.1  ## the command's manual pages and completion, into build/man
 	@:
 $(MAN)/zklock.1: doc/make/man.lua $(addprefix lua/zklock/,version.lua \
@@ -492,7 +467,6 @@ COMMAND_FILES = bin/zklock share/bash-completion/completions/zklock \
   share/man/man1/zklock*.1
 is_other_lua = [ -e "$(1)" ] && ! grep -qF '$(LUA_DIR)/' "$(1)"
 
-.PHONY: install install-library install-command uninstall
 install: install-library install-command  ## into PREFIX, for LUA_VERSION
 # All users can read what is installed, and only its owner can write it, whatever
 # umask built it and installs it.
@@ -545,12 +519,10 @@ uninstall:  ## removes what `make install` has put there
 
 # ---- To document it ----------------------------------------------------------
 
-.PHONY: reference
 reference:  ## doc/api.md from lua/zklock/meta; CHECK=yes only compares
 	@$(ANY_LUA) doc/make/api.lua $(if $(filter command line,$(origin CHECK)),--check)
 
 # Everything that is made from other files and committed, but for the recording.
-.PHONY: regenerate
 regenerate: format rockspecs reference pictures  ## what is made from other files
 
 # ---- To pack it ----------------------------------------------------------------
@@ -559,7 +531,6 @@ regenerate: format rockspecs reference pictures  ## what is made from other file
 VERSION := $(shell sed -n 's/^return "\(.*\)"$$/\1/p' lua/zklock/version.lua)
 PACKED = zklock-$(VERSION)
 
-.PHONY: version rockspecs
 version:  ## print it
 	@echo $(VERSION)
 
@@ -571,7 +542,6 @@ rockspecs:  ## write the rockspecs anew, from the files that there are
 
 # What is committed, always in the same bytes. (A clone that this directory only lies
 # in, as an archive that was unpacked there, is somebody else's.)
-.PHONY: dist deb opm
 GIT = git --git-dir=.git -c tar.umask=022
 DIST = $(BUILD)/dist
 dist:  ## the source as an archive, of HEAD, into build/dist
@@ -592,22 +562,20 @@ opm:  ## the tree for OpenResty's opm, into build/opm: doc/install.md
 
 # ---- To keep it clean --------------------------------------------------------
 
-.PHONY: messages
 messages:  ## prints every message of the library, the command and the build
 	$(if $(ANY_LUA),,$(error There is no Lua to list the messages with: \
 	  $(INSTALL)))
 	@$(ANY_LUA) doc/make/messages.lua
 
-.PHONY: floors
 floors:  ## which file uses which, in src and lua: layers below only, no cycle
 	@$(ANY_LUA) spec/floors.lua
 
-.PHONY: lint format
+C_FILES = $(SOURCES) $(VIRTUAL) $(VIRTUAL_HEADERS) \
+  $(wildcard spec/*/*.[ch] examples/*/*.c bench/*/*.c bench/*/*/*.[ch])
 lint: has-lint floors  ## luacheck, clang-format, compiler warnings as errors, floors
 	luacheck -q lua spec examples bench package doc doc/pictures/draw \
 	  doc/pictures/record rockspec/*.lua
-	clang-format --dry-run -Werror $(SOURCES) $(HEADERS) $(VIRTUAL) $(VIRTUAL_HEADERS) \
-	  $(wildcard spec/*/*.[ch] examples/*/*.c bench/*/*.c bench/*/*/*.[ch])
+	clang-format --dry-run -Werror $(C_FILES)
 	$(or $(shell command -v pyflakes3),python3 -m py_compile) bench/run \
 	  $(wildcard */*/*.py */*/*/*.py)
 	$(MAKE) -s BUILD=$(BUILD)/strict CFLAGS='-O2 -Werror' ZK=$(ZK) all
@@ -615,7 +583,6 @@ lint: has-lint floors  ## luacheck, clang-format, compiler warnings as errors, f
 
 # All sources with the headers of musl, the C library of Alpine. Only those of Lua, ZooKeeper,
 # OpenSSL and libmd are the system's, by links, so that no other header of glibc is found.
-.PHONY: musl
 MUSL = $(abspath $(BUILD))/musl
 musl: has-analyze
 	@mkdir -p $(MUSL)/all $(MUSL)/machine
@@ -633,7 +600,6 @@ compile_on_musl = musl-gcc $(STANDARD) $(WARNINGS) -Werror -fsyntax-only $(1) \
 # back by its __gc, what hangs on a request by ask_free, what hangs on a
 # watch or a barrier leave by its last deferred call, on a queue by its end: there leaks are left
 # to the sanitizers.
-.PHONY: analyze
 ANALYZE = $(STANDARD) -Isrc $(INCLUDES)
 analyze: has-analyze musl  ## cppcheck, clang-tidy, gcc's -fanalyzer, musl: no finding
 	cppcheck --quiet --error-exitcode=1 --inline-suppr -Isrc --std=c11 \
@@ -650,15 +616,12 @@ analyze: has-analyze musl  ## cppcheck, clang-tidy, gcc's -fanalyzer, musl: no f
 PROCESSORS = $(shell getconf _NPROCESSORS_ONLN)
 
 format:  ## clang-format, in place
-	clang-format -i $(SOURCES) $(HEADERS) $(VIRTUAL) $(VIRTUAL_HEADERS) \
-	  $(wildcard spec/*/*.[ch] examples/*/*.c bench/*/*.c bench/*/*/*.[ch])
+	clang-format -i $(C_FILES)
 
-.PHONY: clean
 clean:  ## remove what was built
 	rm -rf $(BUILD) zklock lua_modules
 	rm -f src/*/*.o
 
-.PHONY: help
 help:  ## this list
 	@awk -F ':.*##' '/^[a-z-]+:.*##/ { printf "  make %-14s %s\n", $$1, $$2 }' \
 	  Makefile

@@ -76,48 +76,56 @@ end
 
 local function loop_of(self) return self._terms.engine.adapters.loop end
 
-local function method(fn) return protect.method(Attempt, loop_of, fn) end
-
---- Waits until the lock is granted; returns a guard, or `nil, message, code`.
--- `how`: nil (no time limit), seconds, or `{ timeout=, data=, max_hold=, owner=
--- }`.
-Lock.acquire = method(function(attempt, self, how)
-  local terms = self._terms
-  return Attempt.acquire(attempt, terms, options.read_request(terms, how))
-end)
-
---- Acquires the lock if it is free, and returns a guard; otherwise returns
--- `nil, message, "busy"` and does not wait for its holder.
-Lock.try_acquire = method(function(attempt, self, how)
-  local terms = self._terms
-  local request = options.read_request(terms, options.check_try(how))
-  request.timeout, request.refusal = 0, "busy"
-  return Attempt.acquire(attempt, terms, request)
-end)
-
---- Calls `fn(guard)` while the lock is held, and releases the lock however fn
--- ends.  Returns `true, …results`; `nil, message, code` if fn was not called,
--- because the lock was not granted or already lost; `nil, message, "lost",
--- …results` if the hold was lost while fn ran.  Raises the error of fn.
-Lock.with_lock = method(function(attempt, self, how, fn)
-  how, fn = check.function_last(how, fn, "with_lock([options,] fn)")
-  local terms = self._terms
-  local guard, message, code =
-    Attempt.acquire(attempt, terms, options.read_request(terms, how))
-  if not guard then return nil, message, code end
-  return under.run(attempt, guard, fn)
-end)
-
---- Releases the calling task's innermost hold of this lock.
-function Lock:release(how)
-  local terms = self._terms
-  local owner = terms.engine.adapters:owner()
-  local guard = terms.owners:top(terms.kind, owner)
-  if not guard then
-    errors.misuse("%s is not held by the calling task", self.path)
+--- Adds to a class the methods that all locks have in common.  `closing`: the
+-- class of what undoes a call (protect.lua).  `acquire(closing, lock, how)`
+-- returns a guard, or `nil, message, code`; with a fourth argument, "busy", it
+-- does not wait for a holder, and returns this as the code.
+function locks.add_methods(class, closing_class, acquire)
+  local function method(fn)
+    return protect.method(closing_class, loop_of, fn)
   end
-  return guard:release(how)
+
+  --- Waits until the lock is granted; returns a guard, or `nil, message, code`.
+  -- `how`: nil (no time limit), seconds, or `{ timeout=, data=, max_hold=,
+  -- owner= }`.
+  class.acquire = method(function(closing, self, how)
+    return acquire(closing, self, how)
+  end)
+
+  --- Acquires the lock if it is free, and returns a guard; otherwise returns
+  -- `nil, message, "busy"` and does not wait for its holder.
+  class.try_acquire = method(function(closing, self, how)
+    return acquire(closing, self, options.check_try(how), "busy")
+  end)
+
+  --- Calls `fn(guard)` while the lock is held, and releases the lock however fn
+  -- ends.  Returns `true, …results`; `nil, message, code` if fn was not called,
+  -- because the lock was not granted or already lost; `nil, message, "lost",
+  -- …results` if the hold was lost while fn ran.  Raises the error of fn.
+  class.with_lock = method(function(closing, self, how, fn)
+    how, fn = check.function_last(how, fn, "with_lock([options,] fn)")
+    local guard, message, code = acquire(closing, self, how)
+    if not guard then return nil, message, code end
+    return under.run(closing, guard, fn)
+  end)
+
+  --- Releases the calling task's innermost hold of this lock.
+  function class:release(how)
+    local terms = self._terms
+    local owner = terms.engine.adapters:owner()
+    local guard = terms.owners:top(terms.kind, owner)
+    if not guard then
+      errors.misuse("%s is not held by the calling task", self.path)
+    end
+    return guard:release(how)
+  end
 end
+
+locks.add_methods(Lock, Attempt, function(attempt, self, how, busy)
+  local request = options.read_request(self._terms, how)
+  if busy then request.timeout, request.refusal = 0, busy end
+  return Attempt.acquire(attempt, self._terms, request)
+end)
 
 local new_ticket = ticket_of(waits.cancel)
 

@@ -14,7 +14,6 @@ local Owners = require "zklock.owner"
 local protect = require "zklock.protect"
 local reasons = require "zklock.reasons"
 local ticket_of = require "zklock.ticket"
-local under = require "zklock.under"
 local waits = require "zklock.wait"
 
 local misuse, refusal = errors.misuse, errors.refusal
@@ -67,88 +66,94 @@ local function read_parts(engine, list)
   return parts
 end
 
--- Returns the owners of a multi.  Two multis of one session with the same locks
--- are the same lock, so they have the same owners.
-local function owners_of(engine, parts)
-  local names = {}
-  for i, part in ipairs(parts) do names[i] = name_of(part) end
-  local name = "multi of " .. table.concat(names, ",")
-  return Owners.of(engine, name, name)
-end
-
 local function new(engine, list)
-  local parts = read_parts(engine, list)
-  local paths = {}
-  for i, part in ipairs(parts) do paths[i] = part.path end
+  local parts, paths, names = read_parts(engine, list), {}, {}
+  for i, part in ipairs(parts) do
+    paths[i], names[i] = part.path, name_of(part)
+  end
+  -- Two multis of one session with the same locks are the same lock, so they
+  -- have the same owners.
+  local name = "multi of " .. table.concat(names, ",")
+  local path = table.concat(paths, ",")
   return setmetatable({
-    path = table.concat(paths, ","),
+    path = path,
     _session = engine.session,
-    _engine = engine,
+    _terms = { engine = engine, path = path, kind = "multi",
+      owners = Owners.of(engine, name, name) },
     _parts = parts,
-    _owners = owners_of(engine, parts),
     _takings = setmetatable({}, { __mode = "k" }),
   }, Multi)
 end
 
--- Returns a taking: the state of one acquisition of a multi, made from the
--- user's options.
-local function read_taking(how)
-  local given, timeout = options.read_acquire(how)
-  return {
-    asked = timeout,
-    deadline = timeout and timeout > 0 and core.now() + timeout,
-    given = { data = given.data, max_hold = given.max_hold,
-      owner = given.owner },
-    busy = false, -- true for try_acquire
-    guard = false,
-    scope = false,
-    wait = false, -- the wait for the current part
-    cancelled = false,
-  }
+-- A taking: one acquisition of a multi in progress.  It is also the closing
+-- (protect.lua) of a call that waits.
+local Taking = protect.class()
+
+Taking.busy = false -- "busy" for try_acquire
+Taking.guard = false
+Taking.attempt = false -- the attempt to acquire the current part
+Taking.wait = false -- the wait for this part
+Taking.scope = false
+Taking.cancelled = false
+
+-- Releases what has been acquired, if the call is killed or an error is raised.
+function Taking:finish()
+  if self.fine then return end
+  if self.guard then multi_guards.give_back(self.guard) end
+  if self.attempt then self.attempt:finish() end
 end
 
-local function start(self, taking)
-  taking.guard = multi_guards.new(self._engine, self.path, taking)
+-- Begins a taking, with the user's options.
+local function begin(taking, self, how)
+  local given, timeout = options.read_acquire(how)
+  self._terms.engine:check_open()
+  taking.asked = timeout
+  taking.deadline = timeout and timeout > 0 and core.now() + timeout
+  taking.given = { data = given.data, max_hold = given.max_hold,
+    owner = given.owner }
+  taking.guard = multi_guards.new(self.path, taking)
   self._takings[taking] = true
 end
 
--- Cancels an acquisition.  The acquisition ends with "cancelled", unless the
--- last part was already granted.
+-- Cancels a taking.  It ends with "cancelled", unless the last part was already
+-- granted.
 local function cancel(taking)
   taking.cancelled = true
   if taking.wait then waits.cancel(taking.wait) end
 end
 
--- Returns nil, message, code if the acquisition must end although a part was
--- granted.  Returns nothing if the acquisition can continue.
+-- Returns nil, message, code if the taking must end although a part was
+-- granted.  Returns nothing if it can continue.
 local function obstacle(self, taking, is_complete)
-  if self._engine.state.is.closed then return reasons.closed(self.path) end
-  local lost_path = multi_guards.lost_path(taking.guard)
-  if lost_path then
+  local is_closed = self._terms.engine.state.is.closed
+  if is_closed then return reasons.closed(self.path) end
+  local lost_part = multi_guards.find_loss(taking.guard)
+  if lost_part then
     return refusal("lost", "the hold of %s was lost while the rest of %s was "
-      .. "acquired", lost_path, self.path)
+      .. "acquired", lost_part.path, self.path)
   elseif taking.cancelled and not is_complete then
     return reasons.cancelled(self.path)
   end
 end
 
--- Adds the granted `part`, or undoes the acquisition if there is an error.
--- Returns nothing if the next part must be acquired; otherwise true and the
--- result of the whole acquisition.
+-- Adds the granted `part`, or undoes the taking if there is an error.  Returns
+-- nothing if the next part must be acquired; otherwise true and the result of
+-- the whole acquisition.
 local function note(self, taking, part, message, code)
   local guard = taking.guard
   taking.wait = false
   if part then multi_guards.add(guard, part) end
   local is_complete = multi_guards.count(guard) == #self._parts
-  if part or code == "cancelled" and guard._outcome then
+  -- The loss of an earlier part cancels the wait for this one.
+  if part or code == "cancelled" and multi_guards.find_loss(guard) then
     local _, why, which = obstacle(self, taking, is_complete)
     message, code = why, which
   end
   if code then
-    multi_guards.undo(guard)
+    multi_guards.give_back(guard)
     return true, nil, message, code
   elseif is_complete then
-    multi_guards.complete(guard, self._owners, taking.given.owner)
+    multi_guards.complete(guard, self._terms.owners, taking.given.owner)
     return true, guard
   end
 end
@@ -165,69 +170,24 @@ local function request_of(taking, part)
   return request
 end
 
--- Ending: the closing (protect.lua) of a call that waits.  If the call is
--- killed or an error is raised, it releases what the call's attempts have
--- acquired.
-local Ending = protect.class()
-
-function Ending:finish()
-  if self.fine then return end
-  if self.guard then multi_guards.undo(self.guard) end
-  for _, attempt in ipairs(self) do
-    attempt.fine = false
-    attempt:finish()
-  end
-end
-
-local function acquire(ending, self, taking)
-  local engine, given = self._engine, taking.given
-  engine:check_open()
-  local adapter = engine.adapters:for_waiting()
-  if given.owner == nil then given.owner = engine.adapters:owner(adapter) end
+locks.add_methods(Multi, Taking, function(taking, self, how, busy)
+  begin(taking, self, how)
+  taking.busy = busy
+  local adapters, given = self._terms.engine.adapters, taking.given
+  local adapter = adapters:for_waiting()
+  if given.owner == nil then given.owner = adapters:owner(adapter) end
   -- While an owner's hold is lost but not released, acquire returns "lost".
-  local top = self._owners:top("multi", given.owner)
+  local top = self._terms.owners:top("multi", given.owner)
   if top and multi_guards.find_loss(top) then
     return multi_guards.refuse(top)
   end
-  start(self, taking)
-  ending.guard = taking.guard
-  for i, part in ipairs(self._parts) do
-    ending[i] = Attempt.new()
+  for _, part in ipairs(self._parts) do
+    taking.attempt = Attempt.new()
     local done, guard, message, code = note(self, taking,
-      Attempt.acquire(ending[i], part, request_of(taking, part)))
+      Attempt.acquire(taking.attempt, part, request_of(taking, part)))
     if done then return guard, message, code end
   end
-end
-
-local function loop_of(self) return self._engine.adapters.loop end
-
-local function method(fn) return protect.method(Ending, loop_of, fn) end
-
-Multi.acquire = method(function(ending, self, how)
-  return acquire(ending, self, read_taking(how))
 end)
-
-Multi.try_acquire = method(function(ending, self, how)
-  local taking = read_taking(options.check_try(how))
-  taking.busy = true
-  return acquire(ending, self, taking)
-end)
-
-Multi.with_lock = method(function(ending, self, how, fn)
-  how, fn = check.function_last(how, fn, "with_lock([options,] fn)")
-  local guard, message, code = acquire(ending, self, read_taking(how))
-  if not guard then return nil, message, code end
-  return under.run(ending, guard, fn)
-end)
-
---- Releases the calling task's innermost hold of this multi.
-function Multi:release(how)
-  local guard = self._owners:top("multi", self._engine.adapters:owner())
-  if not guard then
-    misuse("%s is not held by the calling task", self.path)
-  end
-  return guard:release(how)
-end
 
 local new_ticket = ticket_of(cancel)
 
@@ -245,18 +205,17 @@ end
 function Multi:acquire_async(how, callback)
   how, callback = check.function_last(how, callback,
     "acquire_async([options,] fn)")
-  local taking, engine = read_taking(how), self._engine
-  local given = taking.given
-  engine:check_open()
-  start(self, taking)
+  local taking, engine = Taking.new(), self._terms.engine
+  begin(taking, self, how)
   taking.scope = engine.adapters:scope()
-  local top = given.owner ~= nil and self._owners:top("multi", given.owner)
+  local given = taking.given
+  if given.owner == nil then given.owner = {} end
+  local top = self._terms.owners:top("multi", given.owner)
   if top and top:state() == "lost" then
     engine.events:later(function() callback(multi_guards.refuse(top)) end)
-    return new_ticket(taking)
+  else
+    ask(self, taking, 1, callback)
   end
-  if given.owner == nil then given.owner = {} end
-  ask(self, taking, 1, callback)
   return new_ticket(taking)
 end
 
@@ -276,7 +235,7 @@ end
 
 --- Ends with "cancelled" every wait that was begun through this lock object.
 function Multi:cancel()
-  self._engine:check_open()
+  self._terms.engine:check_open()
   for taking in pairs(self._takings) do cancel(taking) end
 end
 

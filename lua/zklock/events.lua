@@ -122,7 +122,8 @@ local function tell_loss(self, hold, listeners, hold_ref)
     callbacks:report("warn", ("the hold of %s was lost%s"):format(
       hold.owners.path, errors.because(hold.lost)))
     if hold_ref then
-      self.engine.meters:lose(hold.owners.path, hold_ref, hold.lost)
+      self.engine.meters:finish(hold.owners.path, hold_ref, hold.lost)
+      self.engine.meters:tell()
     end
   end
   local _, message = errors.lost(hold.owners.path, hold.lost)
@@ -361,7 +362,7 @@ end
 -- closed.  Calling it again does nothing.
 function Events:tell_closed()
   self:tell_losses() -- first those that happened before the close
-  self.engine.meters:release_all(Hold.take_all(self.engine))
+  self.engine.meters:finish_all(Hold.take_all(self.engine))
   for _, place in ipairs(self.engine.waits.answers) do end_all(self, place) end
   end_all(self, self.engine.waits.removals)
   end_all(self, self.engine.waits.pauses)

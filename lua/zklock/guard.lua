@@ -103,7 +103,7 @@ local function leave(self, last, reason)
     return
   end
   if last and hold:finish(self._hold_ref) then
-    owners.engine.meters:release(owners.path, self._hold_ref)
+    owners.engine.meters:finish(owners.path, self._hold_ref)
   end
   hold:forget_listeners(self)
 end

@@ -45,7 +45,22 @@ end
 --- Returns a meter, the counts of a path and a mode, all zero.
 function Meters.meter(path, mode)
   return { path = path, mode = mode, waits = new_histogram(),
-    holds = new_histogram(), refusals = {}, losses = {} }
+    holds = new_histogram(), refusals = {}, losses = {},
+    -- Of the last snapshot: the waits and holds then.
+    waiting = 0, oldest_wait = 0, holding = 0, oldest_hold = 0 }
+end
+
+--- Adds all numbers of the meter `from` to those of `to`, also in nested
+-- tables; copies texts.  Returns `to`.
+function Meters.add(to, from)
+  for key, value in pairs(from) do
+    if type(value) == "table" then
+      to[key] = Meters.add(to[key] or {}, value)
+    else
+      to[key] = type(value) == "number" and (to[key] or 0) + value or value
+    end
+  end
+  return to
 end
 
 function Meters.new(callbacks)
@@ -59,24 +74,19 @@ function Meters.new(callbacks)
 end
 
 local function add(self, path, mode)
-  local of_mode = self.by_mode[mode]
-  if not of_mode then
-    of_mode = {}
-    self.by_mode[mode] = of_mode
-  end
+  local of_mode = self.by_mode[mode] or {}
+  self.by_mode[mode] = of_mode
   if #self.list >= Meters.most then path = Meters.others end
-  local meter = of_mode[path]
-  if not meter then
-    meter = Meters.meter(path, mode)
-    of_mode[path] = meter
-    self.list[#self.list + 1] = meter
+  if not of_mode[path] then
+    of_mode[path] = Meters.meter(path, mode)
+    table.insert(self.list, of_mode[path])
   end
-  return meter
+  return of_mode[path]
 end
 
--- Returns the meter of a path and a mode; makes it if needed.  `mode`: a mode
+--- Returns the meter of a path and a mode; makes it if needed.  `mode`: a mode
 -- of contenders.
-local function meter_of(self, path, mode)
+function Meters:at(path, mode)
   local of_mode = self.by_mode[mode]
   return of_mode and of_mode[path] or add(self, path, mode)
 end
@@ -123,7 +133,7 @@ end
 --- Counts a grant when its user gets the guard.
 function Meters:grant(terms, hold_ref)
   local waited = hold_ref:take()
-  observe(meter_of(self, terms.path, terms.mode).waits, waited)
+  observe(self:at(terms.path, terms.mode).waits, waited)
   if not self.trace then return end
   note(self, "grant", terms.path, terms.mode, hold_ref,
     { waited = waited, token = hold_ref:token() })
@@ -131,7 +141,7 @@ function Meters:grant(terms, hold_ref)
 end
 
 local function refuse(self, terms, hold_ref, code)
-  count(meter_of(self, terms.path, terms.mode).refusals, code)
+  count(self:at(terms.path, terms.mode).refusals, code)
   if not self.trace then return end
   note(self, "refuse", terms.path, terms.mode, hold_ref,
     { waited = hold_ref and hold_ref:waited() or 0, code = code })
@@ -150,34 +160,24 @@ function Meters:abandon(terms, hold_ref)
   refuse(self, terms, hold_ref, "cancelled")
 end
 
---- Counts a hold whose last guard was released.  The caller must call tell()
--- later.
-function Meters:release(path, hold_ref)
+--- Counts the end of a hold: its last guard was released, or it was lost, for
+-- this `reason`.  The caller must call tell() later.
+function Meters:finish(path, hold_ref, reason)
   local held, mode = hold_ref:held()
-  observe(meter_of(self, path, mode).holds, held)
+  local meter = self:at(path, mode)
+  observe(meter.holds, held)
+  if reason then count(meter.losses, reason) end
   if not self.trace then return end
-  note(self, "release", path, mode, hold_ref,
-    { held = held, token = hold_ref:token() })
+  note(self, reason and "loss" or "release", path, mode, hold_ref,
+    { held = held, token = hold_ref:token(), reason = reason })
 end
 
 --- Counts the holds that Hold.take_all has returned, when the session is
 -- closed.
-function Meters:release_all(taken)
+function Meters:finish_all(taken)
   for _, one in ipairs(taken) do
-    self:release(one.hold.owners.path, one.hold_ref)
+    self:finish(one.hold.owners.path, one.hold_ref)
   end
-  self:tell()
-end
-
---- Counts a lost hold, and its reason.
-function Meters:lose(path, hold_ref, reason)
-  local held, mode = hold_ref:held()
-  local meter = meter_of(self, path, mode)
-  observe(meter.holds, held)
-  count(meter.losses, reason)
-  if not self.trace then return end
-  note(self, "loss", path, mode, hold_ref,
-    { held = held, token = hold_ref:token(), reason = reason })
   self:tell()
 end
 

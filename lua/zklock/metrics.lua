@@ -1,4 +1,4 @@
---- Metrics: writes snapshots (census.lua) in Prometheus' text format, version
+--- Metrics: writes snapshots (snapshot.lua) in Prometheus' text format, version
 -- 0.0.4.
 local bytes = require "zklock.bytes"
 local check = require "zklock.check"
@@ -6,7 +6,6 @@ local decimal = require "zklock.decimal"
 local errors = require "zklock.errors"
 local Meters = require "zklock.meters"
 local plain = require "zklock.plain"
-local tally = require "zklock.tally"
 
 local metrics = {}
 
@@ -41,175 +40,187 @@ local function write_labels(labels)
   return table.concat(parts, ",")
 end
 
--- A writer writes families of samples, one after the other.  The format
--- requires that all samples of a family are together.  Their order is fixed, so
--- that two texts can be compared.
+-- A writer collects lines, and joins them in pieces, each in about a
+-- millisecond.  Between two pieces it pauses.
 local Writer = {}
 Writer.__index = Writer
 
-local function new_writer(pause)
-  return setmetatable({
-    name = false, -- the name of the current family
-    parts = {}, -- strings of the current piece
-    n = 0, -- the number of parts
-    pieces = {},
-    pause = pause,
-  }, Writer)
-end
+local PIECE = 2000 -- lines
 
--- The lines that are written between two pauses, in about a millisecond.
-local PIECE = 2000
-
--- Adds a line, in three parts.  The parts are joined only with the whole piece,
--- because there may be hundreds of thousands of lines.
-function Writer:write(head, middle, tail)
-  local n, parts = self.n, self.parts
-  parts[n + 1], parts[n + 2], parts[n + 3], parts[n + 4] = head, middle, tail,
-    "\n"
-  self.n = n + 4
-  if self.n < PIECE * 4 then return end
+function Writer:add(line)
+  local lines = self.lines
+  lines[#lines + 1] = line
+  if #lines < PIECE then return end
   self:flush()
   self.pause()
 end
 
 function Writer:flush()
-  self.pieces[#self.pieces + 1] = table.concat(self.parts, "", 1, self.n)
-  self.n = 0
+  self.lines[#self.lines + 1] = "" -- for the end of the last line
+  self.pieces[#self.pieces + 1] = table.concat(self.lines, "\n")
+  self.lines = {}
 end
 
-function Writer:add(words, value, suffix)
-  self:write(self.name .. (suffix or ""),
-    words == "" and " " or "{" .. words .. "} ", write_number(value))
+-- Samples.  `name`: the name of the family; `words`: the labels as text, never
+-- empty before further labels.
+
+local function add_sample(writer, name, words, value)
+  if words ~= "" then name = name .. "{" .. words .. "}" end
+  writer:add(name .. " " .. write_number(value))
 end
 
-local ends = {} -- the ends of the labels of each bucket
+local ends = {} -- the last label of each bucket
 for i, bound in ipairs(Meters.bounds) do
-  ends[i] = write_label("le", write_number(bound)) .. "} "
+  ends[i] = write_label("le", write_number(bound))
 end
-ends[#ends + 1] = 'le="+Inf"} '
+ends[#ends + 1] = 'le="+Inf"'
 
-function Writer:add_histogram(words, histogram)
-  local sum, head = 0, ("%s_bucket{%s,"):format(self.name, words)
-  for i = 1, #ends do
+local function add_histogram(writer, name, words, histogram)
+  local sum, head = 0, ("%s_bucket{%s,"):format(name, words)
+  for i, last in ipairs(ends) do
     sum = sum + histogram.buckets[i]
-    self:write(head, ends[i], write_number(sum))
+    writer:add(head .. last .. "} " .. write_number(sum))
   end
-  self:add(words, histogram.sum, "_sum")
-  self:add(words, sum, "_count")
+  add_sample(writer, name .. "_sum", words, histogram.sum)
+  add_sample(writer, name .. "_count", words, sum)
 end
 
--- Adds a sample for each word of `counts`, such as `{ timeout = 2, busy = 1 }`.
-function Writer:add_counts(words, label, counts)
+-- Adds a sample for each word of `counts`, such as `{ timeout = 2, busy = 1 }`,
+-- and for the words of the family.
+local function add_counts(writer, name, words, counts, family)
   local list = {}
   for word in pairs(counts) do list[#list + 1] = word end
+  for _, word in ipairs(family.words) do
+    if not counts[word] then list[#list + 1] = word end
+  end
   bytes.sort(list)
+  if words ~= "" then words = words .. "," end
   for _, word in ipairs(list) do
-    self:add((words == "" and "" or words .. ",") .. write_label(label, word),
-      counts[word])
+    add_sample(writer, name, words .. write_label(family.label, word),
+      counts[word] or 0)
   end
 end
 
--- The families: name, type and help text; where the value is (the session, its
--- counters, or the row of each path: tally.fill) and in which field; and the
--- name of the label if the field has a number for each word.
+-- A counter that first appears with its first event begins at 1, and
+-- Prometheus' increase and rate never see that event.  So the counters of
+-- alerts have zeros: a session for all codes and reasons; a path for all
+-- reasons and for `timeout`, because all codes would make the text a sixth
+-- longer.
+
+--- The codes of acquisitions that ended without the lock.
+metrics.codes = { "timeout", "busy", "cancelled", "closed", "lost",
+  "disconnected", "auth", "denied", "invalid", "conflict", "deadlock" }
+
+local codes, reasons = metrics.codes, {}
+for reason in pairs(errors.losses) do table.insert(reasons, reason) end
+
+local states = { "connecting", "connected", "suspended", "expired", "closed" }
+
+-- The families: name, type, and the field of the value: of total(), or of a
+-- meter.  A field with a number for each word has a `label`; the `words` always
+-- have a sample.
 local families = {
-  { "zklock_session_up", "gauge",
-    "1 if the session has a connection and can prove its holds, otherwise 0.",
-    "session", "up" },
-  { "zklock_session_state", "gauge",
-    "1 for the current state of the session, 0 for the others.",
-    "session", "states", "state" },
-  { "zklock_session_timeout_seconds", "gauge",
+  { "session_up", "gauge", "up",
+    "1 if the session has a connection and can prove its holds, otherwise 0." },
+  { "session_state", "gauge", "states", label = "state", words = states,
+    "1 for the current state of the session, 0 for the others." },
+  { "session_timeout_seconds", "gauge", "timeout",
     "Session timeout that the servers granted; 0 before the first connection "
-      .. "and after close.",
-    "session", "timeout" },
-  { "zklock_session_lease_seconds", "gauge",
-    "How long the session can prove its holds without a reply from a server.",
-    "session", "lease" },
-  { "zklock_session_reconnects_total", "counter",
+      .. "and after close." },
+  { "session_lease_seconds", "gauge", "lease",
+    "How long the session can prove its holds without a reply from a server." },
+  { "session_reconnects_total", "counter", "reconnects",
     "Reconnects of the same ZooKeeper session. After an expiration the "
-      .. "connection of the new session does not count.",
-    "counters", "reconnects" },
-  { "zklock_session_expirations_total", "counter",
-    "ZooKeeper sessions that expired.", "counters", "expirations" },
-  { "zklock_session_heartbeats_total", "counter",
-    "Heartbeats that the servers have committed. Each renews the lease.",
-    "counters", "heartbeats" },
-  { "zklock_session_requests_total", "counter",
-    "Requests sent to the servers.", "counters", "requests" },
-  { "zklock_session_pending_releases", "gauge",
-    "Nodes of ended acquisitions whose deletion no server has confirmed.",
-    "counters", "pending_releases" },
-  { "zklock_session_refused_releases", "gauge",
-    "Nodes of ended acquisitions that a server has refused to delete.",
-    "counters", "refused_releases" },
-  { "zklock_session_grants_total", "counter",
-    "Acquisitions that were granted, at all paths.", "session", "grants" },
-  { "zklock_session_refusals_total", "counter",
-    "Acquisitions that ended without the lock, at all paths, by their code.",
-    "session", "refusals", "code" },
-  { "zklock_session_losses_total", "counter",
-    "Holds that were lost, at all paths, by their reason.",
-    "session", "losses", "reason" },
-  { "zklock_lock_wait_seconds", "histogram",
-    "How long granted acquisitions waited.", "rows", "waits" },
-  { "zklock_lock_hold_seconds", "histogram",
-    "How long the lock was held, until it was released or lost.",
-    "rows", "holds" },
-  { "zklock_lock_refusals_total", "counter",
-    "Acquisitions that ended without the lock, by their code.",
-    "rows", "refusals", "code" },
-  { "zklock_lock_losses_total", "counter",
-    "Holds that were lost, by their reason.", "rows", "losses", "reason" },
-  { "zklock_lock_waiting", "gauge",
-    "Acquisitions of this session that wait now.", "rows", "waiting" },
-  { "zklock_lock_holding", "gauge", "Current holds of this session.",
-    "rows", "holding" },
-  { "zklock_lock_oldest_wait_seconds", "gauge",
-    "Age of the oldest current wait; 0 if there is none.",
-    "rows", "oldest_wait" },
-  { "zklock_lock_oldest_hold_seconds", "gauge",
-    "Age of the oldest current hold; 0 if there is none.",
-    "rows", "oldest_hold" },
+      .. "connection of the new session does not count." },
+  { "session_expirations_total", "counter", "expirations",
+    "ZooKeeper sessions that expired." },
+  { "session_heartbeats_total", "counter", "heartbeats",
+    "Heartbeats that the servers have committed. Each renews the lease." },
+  { "session_requests_total", "counter", "requests",
+    "Requests sent to the servers." },
+  { "session_pending_releases", "gauge", "pending_releases",
+    "Nodes of ended acquisitions whose deletion no server has confirmed." },
+  { "session_refused_releases", "gauge", "refused_releases",
+    "Nodes of ended acquisitions that a server has refused to delete." },
+  { "session_grants_total", "counter", "grants",
+    "Acquisitions that were granted, at all paths." },
+  { "session_refusals_total", "counter", "refusals",
+    label = "code", words = codes,
+    "Acquisitions that ended without the lock, at all paths, by their code." },
+  { "session_losses_total", "counter", "losses",
+    label = "reason", words = reasons,
+    "Holds that were lost, at all paths, by their reason." },
+  { "lock_wait_seconds", "histogram", "waits",
+    "How long granted acquisitions waited." },
+  { "lock_hold_seconds", "histogram", "holds",
+    "How long the lock was held, until it was released or lost." },
+  { "lock_refusals_total", "counter", "refusals",
+    label = "code", words = { "timeout" },
+    "Acquisitions that ended without the lock, by their code." },
+  { "lock_losses_total", "counter", "losses",
+    label = "reason", words = reasons,
+    "Holds that were lost, by their reason." },
+  { "lock_waiting", "gauge", "waiting",
+    "Acquisitions of this session that wait now." },
+  { "lock_holding", "gauge", "holding", "Current holds of this session." },
+  { "lock_oldest_wait_seconds", "gauge", "oldest_wait",
+    "Age of the oldest current wait; 0 if there is none." },
+  { "lock_oldest_hold_seconds", "gauge", "oldest_hold",
+    "Age of the oldest current hold; 0 if there is none." },
 }
 
--- Returns the values of one session, with its labels as text.  The labels of
--- the session and of each path are written once here, because each path has
--- some fifty samples.
-local function new_source(given)
-  local full, own = tally.fill(given.snapshot), write_labels(given.labels)
-  for _, row in ipairs(full.rows) do
-    row.words = write_label("mode", row.mode) .. ","
-      .. write_label("path", row.path) .. (own == "" and "" or "," .. own)
+-- Returns the values of a session: its counters, and the totals of its meters.
+local function total(snapshot)
+  local all = { refusals = {}, losses = {}, grants = 0,
+    up = snapshot.state == "connected" and 1 or 0,
+    states = { [snapshot.state] = 1 },
+    timeout = snapshot.timeout, lease = snapshot.lease }
+  for _, meter in ipairs(snapshot.locks) do
+    all.grants = all.grants + meter.waits.count
+    Meters.add(all.refusals, meter.refusals)
+    Meters.add(all.losses, meter.losses)
   end
-  return { words = own, session = { full }, counters = { full.counters },
-    rows = full.rows }
+  return setmetatable(all, { __index = snapshot.counters })
+end
+
+-- Returns the rows with the values of the families, `{ words =, values = }`:
+-- one for each session, and one for each path and mode.  The labels are written
+-- once here, because each path has some fifty samples.
+local function read_rows(given, pause)
+  local rows = { session = {}, lock = {} }
+  for _, one in ipairs(given) do
+    local words = write_labels(one.labels)
+    table.insert(rows.session, { words = words, values = total(one.snapshot) })
+    for _, meter in ipairs(one.snapshot.locks) do
+      table.insert(rows.lock, { values = meter,
+        words = write_label("mode", meter.mode) .. ","
+          .. write_label("path", meter.path)
+          .. (words == "" and "" or "," .. words) })
+    end
+    pause()
+  end
+  return rows
 end
 
 --- Returns the text for many sessions, in pieces.  `given`: a list of `{ labels
 -- =, snapshot = }`.  Calls `pause()` now and then, because the text may be
 -- long.
 function metrics.pieces(given, pause)
-  local sources, writer = {}, new_writer(pause)
-  for i, one in ipairs(given) do
-    sources[i] = new_source(one)
-    pause()
-  end
+  local rows = read_rows(given, pause)
+  local writer = setmetatable({ lines = {}, pieces = {}, pause = pause },
+    Writer)
   for _, family in ipairs(families) do
-    local name, kind, help, of, field, label = (table.unpack or unpack)(family)
-    writer.name = name
-    writer:write("# HELP ", name .. " ", help)
-    writer:write("# TYPE ", name .. " ", kind)
-    for _, source in ipairs(sources) do
-      for _, row in ipairs(source[of]) do
-        local words, value = row.words or source.words, row[field] or 0
-        if label then
-          writer:add_counts(words, label, value)
-        elseif kind == "histogram" then
-          writer:add_histogram(words, value)
-        else
-          writer:add(words, value)
-        end
+    local name, kind, field = "zklock_" .. family[1], family[2], family[3]
+    writer:add(("# HELP %s %s"):format(name, family[4]))
+    writer:add(("# TYPE %s %s"):format(name, kind))
+    for _, row in ipairs(rows[family[1]:match "^%l+"]) do
+      local words, value = row.words, row.values[field] or 0
+      if family.label then
+        add_counts(writer, name, words, value, family)
+      elseif kind == "histogram" then
+        add_histogram(writer, name, words, value)
+      else
+        add_sample(writer, name, words, value)
       end
     end
   end

@@ -1,7 +1,6 @@
 --- Session: the user's object for a ZooKeeper session.
 local advise = require "zklock.ngx.advice"
 local barriers = require "zklock.barrier"
-local census = require "zklock.census"
 local check = require "zklock.check"
 local contenders = require "zklock.contenders"
 local core = require "zklock.core"
@@ -20,6 +19,7 @@ local questions = require "zklock.questions"
 local reasons = require "zklock.reasons"
 local secure = require "zklock.secure"
 local settings = require "zklock.settings"
+local snapshots = require "zklock.snapshot"
 local surveys = require "zklock.survey"
 
 local misuse, refusal = errors.misuse, errors.refusal
@@ -222,7 +222,7 @@ function Session:metrics(labels)
   local engine = self._engine
   engine:check_process()
   labels = metrics.check_labels(labels, "argument 1 of metrics")
-  return metrics.text { { labels = labels, snapshot = census.read(engine) } }
+  return metrics.text { { labels = labels, snapshot = snapshots.read(engine) } }
 end
 
 --- Calls `fn(event)` at the beginning and end of each wait and hold; with nil,

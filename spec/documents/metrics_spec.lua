@@ -2,10 +2,10 @@
 -- (package/prometheus), the dashboard for Grafana (package/grafana).
 local dkjson = require "dkjson"
 local expressions = require "support.expressions"
+local Meters = require "zklock.meters"
 local metrics = require "zklock.metrics"
 local prometheus = require "support.prometheus"
 local read = require "support.files".read
-local tally = require "zklock.tally"
 
 local root = os.getenv "SPEC_ROOT" or "."
 local page = read(root .. "/doc/metrics.md")
@@ -39,13 +39,12 @@ describe("The metrics", function()
     for code in listed:gmatch "`([%l_]+)`" do
       codes[#codes + 1] = code
     end
-    assert.same(tally.codes, codes)
-    local path = { path = "/a", mode = "mutex", n = 1, oldest = 1 }
-    local function count(rows)
+    assert.same(metrics.codes, codes)
+    local function count(locks)
       local n = 0
       for _, family in pairs(prometheus.read(metrics.text { { labels = {},
         snapshot = { state = "connected", timeout = 10, lease = 0,
-          counters = {}, locks = {}, waiting = rows, holding = rows } } })) do
+          counters = {}, locks = locks } } })) do
         n = n + #family.samples
       end
       return n
@@ -53,7 +52,8 @@ describe("The metrics", function()
     local of_path, of_session =
       page:match "are (%d+) series.- session has (%d+)"
     assert.equal(count {}, tonumber(of_session))
-    assert.equal(count { path } - count {}, tonumber(of_path))
+    local meters = { Meters.meter("/a", "mutex") }
+    assert.equal(count(meters) - count {}, tonumber(of_path))
   end)
 
   it("are asked for by queries of names and labels that there are", function()

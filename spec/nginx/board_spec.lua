@@ -21,15 +21,13 @@ return function(workers, paths)
       id = "0x1", timeout = 10, lease = 5.25, counters = { reconnects = 0,
         expirations = 0, heartbeats = 1, requests = 7, pending_releases = 0,
         internal = { lists = 2 } },
-      locks = {}, holds = {}, waits = {}, holding = {}, waiting = {} }
+      locks = {}, holds = {}, waits = {} }
     for i = 1, paths do
       local path, is_last = ("/path-%d-%d"):format(w, i), w == workers
       session.locks[i] = { path = path, mode = "mutex", waits = histogram(),
-        holds = histogram(), refusals = { timeout = 2 }, losses = {} }
-      session.waiting[i] = { path = path, mode = "mutex",
-        n = is_last and i == paths and 3 or 0 }
-      session.holding[i] = { path = path, mode = "mutex",
-        n = is_last and i == paths - 1 and 1 or 0 }
+        holds = histogram(), refusals = { timeout = 2 }, losses = {},
+        waiting = is_last and i == paths and 3 or 0, oldest_wait = 0,
+        holding = is_last and i == paths - 1 and 1 or 0, oldest_hold = 0 }
     end
     assert(ngx.shared.zklock:set("worker " .. -w, json.write { pid = -w,
       worker = tostring(w), time = ngx.now(), leaving = false,
@@ -72,9 +70,9 @@ local SERVER = [[
     ngx.print "done"
   } }
   location = /break { content_by_lua_block {
-    local census = require "zklock.census"
-    kept.read = kept.read or census.read
-    census.read = ngx.var.arg_mend and kept.read
+    local snapshots = require "zklock.snapshot"
+    kept.read = kept.read or snapshots.read
+    snapshots.read = ngx.var.arg_mend and kept.read
       or function() error "broken" end
     ngx.print "done"
   } }

@@ -11,18 +11,17 @@ local function histogram(n)
 end
 
 local function snapshot()
-  local rows = { { path = "/a", mode = "mutex", n = 2, oldest = 3 },
-    { path = "/b", mode = "read", n = 1, oldest = 4 } }
   local locks = {}
-  for i, row in ipairs(rows) do
-    locks[i] = { path = row.path, mode = row.mode, waits = histogram(i),
+  for i = 1, 2 do
+    locks[i] = { path = "/" .. i, mode = "mutex", waits = histogram(i),
       holds = histogram(i), refusals = { timeout = 1, busy = 2 },
-      losses = { lease_expired = 1 } }
+      losses = { lease_expired = 1 }, waiting = i, holding = i,
+      oldest_wait = 2 + i, oldest_hold = 2 + i }
   end
   return { hosts = "zk1:2181", state = "connected", timeout = 10, lease = 4,
     counters = { reconnects = 1, expirations = 1, heartbeats = 5, requests = 50,
       pending_releases = 2, refused_releases = 1 },
-    locks = locks, holding = rows, waiting = rows }
+    locks = locks }
 end
 
 --- The families of a worker that does all that there is to tell of.

@@ -17,13 +17,12 @@ local function new_report(path)
         pending_releases = 0, heartbeats = 3, internal = { lists = 5 } },
       locks = { { path = path, mode = "mutex", waits = histogram(0.00025),
         holds = histogram(1e-300), refusals = { timeout = 2 },
-        losses = { max_hold_reached = 1 } } },
+        losses = { max_hold_reached = 1 }, waiting = 1, oldest_wait = 2,
+        holding = 0, oldest_hold = 0 } },
       holds = { { path = path, mode = "read", seconds = 0.1, id = 5,
         lease = 6.5, token = "0000000000000000042", node = path .. "/n",
         state = "held" } },
       waits = { { path = path, mode = "write", seconds = 2, id = 6 } },
-      holding = {},
-      waiting = { { path = path, mode = "write", n = 1, oldest = 2 } },
     } } }
 end
 

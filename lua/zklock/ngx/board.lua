@@ -5,12 +5,12 @@
 -- dictionary, under its process id; a report expires after LIFE. The report is
 -- written by Board:turn, which the readers of the sessions (reader.lua) call. A
 -- report has only data: `{ worker =, pid =, time =, leaving =, too_large =,
--- sessions = }`; each session is a snapshot of census.read with its `index`.
-local census = require "zklock.census"
+-- sessions = }`; each session is a snapshot with its `index`.
 local core = require "zklock.core"
 local json = require "zklock.ngx.json"
 local Meters = require "zklock.meters"
 local plain = require "zklock.plain"
+local snapshots = require "zklock.snapshot"
 
 local Board = {}
 Board.__index = Board
@@ -40,7 +40,7 @@ local function first_of(rows)
 end
 
 local function read_session(one)
-  local snapshot = census.read(one.session._engine)
+  local snapshot = snapshots.read(one.session._engine)
   snapshot.index = one.index
   snapshot.holds = first_of(snapshot.holds)
   snapshot.waits = first_of(snapshot.waits)
@@ -99,8 +99,6 @@ end
 -- Reading. SHAPE has the fields that the page and the metrics need, with values
 -- of the right types. `each`: all items have this shape; {}: all are numbers.
 
-local counts = { each = { path = "", mode = "", n = 0 } }
-
 local SHAPE = { worker = "", pid = 0, time = 0, leaving = false,
   too_large = false, sessions = { each = { hosts = "", state = "", id = "",
     index = 0, timeout = 0, lease = 0,
@@ -109,9 +107,7 @@ local SHAPE = { worker = "", pid = 0, time = 0, leaving = false,
     locks = { each = Meters.meter("", "") },
     holds = { each = { path = "", mode = "", seconds = 0, lease = 0,
       token = "", node = "", state = "" } },
-    waits = { each = { path = "", mode = "", seconds = 0 } },
-    holding = counts, waiting = counts,
-  } } }
+    waits = { each = { path = "", mode = "", seconds = 0 } }, } } }
 
 local function fits(value, shape)
   if type(shape) ~= "table" or type(value) ~= "table" then

@@ -5,8 +5,8 @@
 -- the holders, the waiters with the contenders ahead of them, and the history
 -- by path.
 local bytes = require "zklock.bytes"
+local Meters = require "zklock.meters"
 local html = require "zklock.ngx.html"
-local tally = require "zklock.tally"
 
 local text, seconds, code, mark = html.text, html.seconds, html.code, html.mark
 local unless_zero, wide = html.unless_zero, html.wide_code
@@ -21,18 +21,17 @@ local PATHS = 100
 
 -- Adds a session's counts to those of all sessions that use the same servers.
 local function add_paths(all, known, session)
-  local full = tally.fill(session)
-  for _, row in ipairs(full.rows) do
+  for _, row in ipairs(session.locks) do
     local key = session.hosts .. " " .. row.mode .. row.path
     if not known[key] then
       known[key] = {}
       all.paths[#all.paths + 1] = known[key]
     end
-    tally.add(known[key], row)
+    Meters.add(known[key], row)
     all.held, all.waiting = all.held + row.holding, all.waiting + row.waiting
+    for _, n in pairs(row.losses) do all.losses = all.losses + n end
   end
-  for _, n in pairs(full.losses) do all.losses = all.losses + n end
-  all.up = all.up + full.up
+  all.up = all.up + (session.state == "connected" and 1 or 0)
 end
 
 -- Sorts rows by urgency: the paths with the most waiters come first, then those
@@ -247,7 +246,7 @@ local function cut(paths, location)
   local rest = { name = ('%d more %s; the rest in <a '
     .. 'href="%s?format=json">?format=json</a>'):format(n,
     n == 1 and "path" or "paths", text(location)) }
-  for _ = 1, n do tally.add(rest, table.remove(paths)) end
+  for _ = 1, n do Meters.add(rest, table.remove(paths)) end
   paths[PATHS + 1] = rest
 end
 

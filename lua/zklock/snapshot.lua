@@ -1,11 +1,9 @@
---- Census: makes a snapshot of a session: its state, its counts of locks
+--- Snapshot: the state of a session at one time: its counts of locks
 -- (meters.lua), its holds and its waits.
 --
 -- A snapshot has only tables, strings and numbers.  So another process can
 -- receive it and show it together with its own (zklock.ngx.status).
-local tally = require "zklock.tally"
-
-local census = {}
+local snapshots = {}
 
 -- Returns the acquisitions in progress: the waits that have terms.
 local function read_waits(engine)
@@ -38,15 +36,26 @@ end
 
 local function by_id(a, b) return a.id < b.id end
 
+-- Counts rows (holds or waits) in the meters of their paths: their number in
+-- the field `number`, and the longest time in the field `oldest`.
+local function count(meters, rows, number, oldest)
+  table.sort(rows, by_id)
+  for _, meter in ipairs(meters.list) do meter[number], meter[oldest] = 0, 0 end
+  for _, row in ipairs(rows) do
+    local meter = meters:at(row.path, row.mode)
+    meter[number] = meter[number] + 1
+    meter[oldest] = math.max(meter[oldest], row.seconds)
+  end
+end
+
 --- Returns a snapshot of a session; after close, the last values. The table
 -- `locks` is not a copy: the session goes on counting in it.
-function census.read(engine)
+function snapshots.read(engine)
   local is_closed, last = engine.state.is.closed, engine.state.last
   local holds = is_closed and {} or read_holds(engine)
-  local waiting = is_closed and {} or read_waits(engine)
-  table.sort(holds, by_id)
-  table.sort(waiting, by_id)
-  local locks = engine.meters.list
+  local waits = is_closed and {} or read_waits(engine)
+  count(engine.meters, holds, "holding", "oldest_hold")
+  count(engine.meters, waits, "waiting", "oldest_wait")
   return {
     hosts = engine.hosts,
     state = is_closed and "closed" or engine.core:state(),
@@ -54,12 +63,10 @@ function census.read(engine)
     timeout = is_closed and 0 or engine.core:timeout(),
     lease = is_closed and 0 or engine.core:lease(),
     counters = last and last.stats or engine.core:stats(),
-    locks = locks,
+    locks = engine.meters.list,
     holds = holds,
-    waits = waiting,
-    holding = tally.rows(holds, locks),
-    waiting = tally.rows(waiting, locks),
+    waits = waits,
   }
 end
 
-return census
+return snapshots

@@ -1,11 +1,10 @@
 --- nginx and OpenResty: gives each worker one session for all its requests.
 require "zklock" -- first, because it explains errors of loading
-local Board = require "zklock.ngx.board"
+local board = require "zklock.ngx.board"
 local bytes = require "zklock.bytes"
 local check = require "zklock.check"
 local errors = require "zklock.errors"
 local escaping = require "zklock.escape"
-local reader = require "zklock.ngx.reader"
 local scopes = require "zklock.ngx.scope"
 local settings = require "zklock.settings"
 local sessions = require "zklock.session"
@@ -22,16 +21,19 @@ local last -- the one that was opened last
 
 local function by_index(a, b) return a.index < b.index end
 
-local board = Board.new(function()
+-- Returns the open sessions, by index, and forgets the closed ones.
+function board.list()
   local list = {}
-  for _, one in pairs(known) do
-    if one.session:state() ~= "closed" then list[#list + 1] = one end
+  for key, one in pairs(known) do
+    if one.session:state() == "closed" then
+      known[key] = nil
+    else
+      list[#list + 1] = one
+    end
   end
   table.sort(list, by_index)
   return list
-end)
-
-reader.board = board
+end
 
 local levels = { error = "ERR", warn = "WARN", info = "INFO" }
 
@@ -107,30 +109,20 @@ local function differences(a, b)
   return table.concat(names, ", ")
 end
 
--- Drops closed sessions; raises an error if the worker has no room for one
--- more.
-local function check_room(hosts, options)
-  local open = 0
-  for key, one in pairs(known) do
-    if one.session:state() == "closed" then
-      known[key] = nil
-    else
-      open = open + 1
-    end
+-- Returns the smallest free index; raises an error if the worker has no room
+-- for one more session.  If handlers open their sessions in the same order
+-- after a reload, each session gets the same index again.
+local function new_index(hosts, options)
+  local list, index = board.list(), 1
+  if #list >= MOST then
+    errors.misuse("this worker has %d sessions by zklock.ngx.session, the most "
+      .. "that it may have, each with hosts or options of its own (the last "
+      .. "one differs in %s): give the same ones in each request", MOST,
+      differences(last, { hosts = hosts, options = options }))
   end
-  if open < MOST then return end
-  errors.misuse("this worker has %d sessions by zklock.ngx.session, the most "
-    .. "that it may have, each with hosts or options of its own (the last one "
-    .. "differs in %s): give the same ones in each request", MOST,
-    differences(last, { hosts = hosts, options = options }))
-end
-
--- Returns the smallest free index.  If handlers open their sessions in the same
--- order after a reload, each session gets the same index again.
-local function new_index()
-  local taken, index = {}, 1
-  for _, one in pairs(known) do taken[one.index] = true end
-  while taken[index] do index = index + 1 end
+  for _, one in ipairs(list) do
+    if one.index == index then index = index + 1 end
+  end
   return index
 end
 
@@ -140,12 +132,10 @@ local function open(key, hosts, options)
     return errors.refusal("closed", "this worker of nginx must exit, because "
       .. "worker_shutdown_timeout has passed: it opens no more sessions")
   end
-  check_room(hosts, options or {})
+  local index = new_index(hosts, options or {})
   local session, message, code = sessions.open(hosts, given)
   if not session then return nil, message, code end
-  known[key] = nil -- a closed session
-  last = { session = session, hosts = hosts, options = {},
-    index = new_index() }
+  last = { session = session, hosts = hosts, options = {}, index = index }
   for name, value in pairs(options or {}) do last.options[name] = value end
   known[key] = last
   local adapter = session._engine.adapters:for_waiting()
@@ -168,7 +158,7 @@ end
 
 --- Answers the running request with the operators' page (doc/metrics.md).
 function M.status(options)
-  return status.answer(board, options)
+  return status.answer(options)
 end
 
 --- Ends the waits and holds of the running request.  Handlers call it in

@@ -22,12 +22,11 @@ function html.seconds(seconds)
     return decimal.format("%.3g ms", math.max(0, seconds) * 1000)
   end
   if seconds < 59.95 then return decimal.format("%.3g s", seconds) end
-  local whole = math.floor(seconds + 0.5)
-  if whole < 3600 then
-    return ("%d min %d s"):format(math.floor(whole / 60), whole % 60)
+  local minutes = math.floor((seconds + 0.5) / 60)
+  if minutes < 60 then
+    return ("%d min %d s"):format(minutes, math.floor(seconds + 0.5) % 60)
   end
-  return ("%d h %d min"):format(math.floor(whole / 3600),
-    math.floor(whole % 3600 / 60))
+  return ("%d h %d min"):format(math.floor(minutes / 60), minutes % 60)
 end
 
 --- Formats a name on one line; html.wide_code may break it into several.
@@ -40,11 +39,6 @@ end
 --- Gives HTML a colour; `class`: "good", "warn", "bad" or "faint".
 function html.mark(class, value)
   return ('<span class="%s">%s</span>'):format(class, value)
-end
-
---- Gives a number that should be zero a colour if it is not.
-function html.unless_zero(class, n)
-  return n > 0 and html.mark(class, n) or n
 end
 
 --- Lists the counts that are not 0: `{ timeout = 2, busy = 1, auth = 0 }` →
@@ -60,19 +54,26 @@ function html.words(counts)
   return parts[1] and table.concat(parts, ", ") or "0"
 end
 
---- Returns the HTML of a table, which scrolls if it is too wide.  `heads`: the
--- column titles as plain text; `rows`: lists of HTML and whole numbers; `name`:
--- the table's label for screen readers.
-function html.table(name, heads, rows)
+--- Returns the HTML of a table, which scrolls if it is too wide.  `name`: its
+-- label for screen readers.  `columns`: for each column its title, the field of
+-- the rows, and a function `format(value, row, i)` that returns HTML; without
+-- it, the value is HTML or a whole number.  `pause`: called now and then.
+function html.table(name, columns, rows, pause)
   local parts = { ('<div class="scroll" tabindex="0" role="region" '
     .. 'aria-label="%s"><table><thead><tr>'):format(html.text(name)) }
-  for _, head in ipairs(heads) do
-    parts[#parts + 1] = ('<th scope="col">%s</th>'):format(html.text(head))
+  for _, column in ipairs(columns) do
+    parts[#parts + 1] = ('<th scope="col">%s</th>'):format(column[1])
   end
   parts[#parts + 1] = "</tr></thead><tbody>"
-  for _, row in ipairs(rows) do
-    parts[#parts + 1] = "<tr><td>" .. table.concat(row, "</td><td>")
+  for i, row in ipairs(rows) do
+    local cells = {}
+    for j, column in ipairs(columns) do
+      local value, format = row[column[2]], column[3]
+      cells[j] = format and format(value, row, i) or value
+    end
+    parts[#parts + 1] = "<tr><td>" .. table.concat(cells, "</td><td>")
       .. "</td></tr>"
+    if pause and i % 10 == 0 then pause() end
   end
   parts[#parts + 1] = "</tbody></table></div>"
   return table.concat(parts, "\n")
@@ -81,11 +82,11 @@ end
 -- Histograms.
 
 local WIDE, GAP, HIGH = 7, 2, 30
+local bounds = Meters.bounds
 
 local function name_of(i)
-  local bound = Meters.bounds[i]
-  return bound and "up to " .. html.seconds(bound)
-    or "more than " .. html.seconds(Meters.bounds[i - 1])
+  return bounds[i] and "up to " .. html.seconds(bounds[i])
+    or "more than " .. html.seconds(bounds[i - 1])
 end
 
 -- Draws the bar of a bucket; a small count still gets a visible bar.
@@ -100,20 +101,19 @@ end
 -- Returns the bound below which a share (0 to 1) of a histogram's values lies.
 local function quantile(histogram, share)
   local n = 0
-  for i, bound in ipairs(Meters.bounds) do
+  for i, bound in ipairs(bounds) do
     n = n + histogram.buckets[i]
     if n >= histogram.count * share then
       return "within " .. html.seconds(bound)
     end
   end
-  return "over " .. html.seconds(Meters.bounds[#Meters.bounds])
+  return "over " .. html.seconds(bounds[#bounds])
 end
 
 --- Draws a histogram as bars, with its median, mean and 99th percentile.
 function html.histogram(histogram)
-  local most, bars = 0, {}
   if histogram.count == 0 then return html.mark("faint", "none yet") end
-  for _, n in ipairs(histogram.buckets) do most = math.max(most, n) end
+  local most, bars = math.max(unpack(histogram.buckets)), {}
   for i, n in ipairs(histogram.buckets) do bars[i] = bar(i, n, most) end
   return ('<svg width="%d" height="%d" aria-hidden="true">%s</svg><div '
     .. 'class="numbers">half %s, mean %s<br>99 %% %s</div>'):format(
@@ -121,17 +121,21 @@ function html.histogram(histogram)
     html.seconds(histogram.sum / histogram.count), quantile(histogram, 0.99))
 end
 
+local buckets = { { "time", "time" }, { "waits", "waits" },
+  { "holds", "holds" } }
+
 --- Returns a table that the user can open: how many waits and holds are in each
 -- bucket.
 function html.buckets(waits, holds)
   local rows = {}
   for i, n in ipairs(waits.buckets) do
     if n + holds.buckets[i] > 0 then
-      rows[#rows + 1] = { name_of(i), n, holds.buckets[i] }
+      rows[#rows + 1] = { time = name_of(i), waits = n,
+        holds = holds.buckets[i] }
     end
   end
   return rows[1] and ("<details><summary>all numbers</summary>%s</details>")
-    :format(html.table("buckets", { "time", "waits", "holds" }, rows)) or ""
+    :format(html.table("buckets", buckets, rows)) or ""
 end
 
 html.style = [[

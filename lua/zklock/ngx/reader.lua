@@ -1,5 +1,6 @@
 --- Reader: the light thread that calls step() of a session in nginx.  It waits
 -- for data at a private Unix socket, by which the core announces events.
+local board = require "zklock.ngx.board"
 local core = require "zklock.core"
 local plain = require "zklock.plain"
 local scopes = require "zklock.ngx.scope"
@@ -44,14 +45,9 @@ local function spawner(weak)
   return tasks
 end
 
-local reader = {
-  board = false, -- the worker's Board, if any
-}
-
--- Calls a method of the board; an error in it must not end the reader.
-local function report(method)
-  if not reader.board then return end
-  local ok, problem = pcall(reader.board[method], reader.board)
+-- Calls a function of the board; an error in it must not end the reader.
+local function report(fn)
+  local ok, problem = pcall(fn)
   if not ok then ngx.log(ngx.ERR, plain.problem(problem)) end
 end
 
@@ -68,7 +64,7 @@ local function turn(weak, tasks)
   if not ok then ngx.log(ngx.ERR, plain.problem(problem)) end
   if engine.state.is.left then return false end
   if ngx.worker.exiting() then engine:retire() end
-  report "turn"
+  report(board.turn)
   if engine.state.is.left then return false end
   local requests = engine.core:requests(may_leave())
   return not may_leave() or requests > 0 or tasks.running > 0
@@ -133,8 +129,7 @@ local PULSE, QUICK = 10, 1 -- seconds between two nudges
 -- the worker's exit; and a Lua state that serves one request has no such timer.
 local function beat(weak)
   repeat
-    local board = reader.board
-    ngx.sleep(board and board.period() or scopes.lasts and PULSE or QUICK)
+    ngx.sleep(board.period() or scopes.lasts and PULSE or QUICK)
     local is_needed = is_open(weak)
     if is_needed then weak[1].core:nudge() end
   until not is_needed
@@ -154,7 +149,7 @@ local function read(_, me, weak)
     end
   until ok
   me.left = true
-  report "leave"
+  report(board.leave)
   scopes.internal[address] = nil
   ngx.thread.kill(pulse)
 end
@@ -178,6 +173,8 @@ local function check(premature, me, weak)
   me.replaced = true
   weak[2].arm()
 end
+
+local reader = {}
 
 --- Starts a reader for the engine `weak[1]`, whose adapter is `weak[2]`.
 -- Returns its state: `{ began =, reads =, left =, replaced = }`.  The reader

@@ -7,6 +7,7 @@
 --
 -- The handler changes nothing, and only `queues` sends requests.  So it answers
 -- at once, whatever the state of the servers.
+local board = require "zklock.ngx.board"
 local check = require "zklock.check"
 local core = require "zklock.core"
 local json = require "zklock.ngx.json"
@@ -64,6 +65,7 @@ local function refuse(code, sentence, ...)
 end
 
 local names = check.set "format refresh queues"
+local formats, flags = check.set "html json", check.set "0 1"
 
 -- Returns the parts of the query; or nil and a message, which contains nothing
 -- of the query.
@@ -76,42 +78,21 @@ local function read_query()
   end
   local format, queues = given.format or "html", given.queues or "0"
   local refresh = given.refresh
-  local seconds = type(refresh) == "string" and refresh:find "^%d%d?%d?%d?$"
-    and tonumber(refresh)
-  if format ~= "html" and format ~= "json" then
+  local seconds = tonumber((tostring(refresh):match "^%d%d?%d?%d?$"))
+  if not formats[format] then
     return nil, "format is html or json"
-  elseif refresh ~= nil and not (seconds and seconds >= 1 and seconds <= 3600)
-  then
+  elseif refresh and not (seconds and seconds >= 1 and seconds <= 3600) then
     return nil, "refresh is a number of seconds, 1 to 3600"
-  elseif queues ~= "0" and queues ~= "1" then
+  elseif not flags[queues] then
     return nil, "queues is 1 or 0"
   end
-  return { format = format, refresh = seconds or nil, queues = queues == "1" }
+  return { format = format, refresh = seconds, queues = queues == "1" }
 end
 
 -- Queues: the contenders of the paths that have waiters.
 
 local PATHS, CONTENDERS = 20, 20
 local PATIENCE = 1 -- seconds to wait for the answers about all queues
-
--- Returns `{ list =, more = }`: the queues to read, `{ hosts =, path = }`,
--- without duplicates; and how many queues were left out because there are too
--- many.
-local function find_queues(waits)
-  local queues, seen = { list = {}, more = 0 }, {}
-  for _, wait in ipairs(waits) do
-    local hosts = wait.session.hosts
-    local key = hosts .. " " .. wait.path
-    if not seen[key] and #queues.list < PATHS then
-      table.insert(queues.list, { hosts = hosts, path = wait.path,
-        contenders = {} })
-    elseif not seen[key] then
-      queues.more = queues.more + 1
-    end
-    seen[key] = true
-  end
-  return queues
-end
 
 local function ask(session, queue, done)
   local ok, found, message = pcall(session.contenders, session, queue.path)
@@ -124,40 +105,45 @@ local function ask(session, queue, done)
   done:post(1)
 end
 
--- Asks for all queues at once, and returns those that are known after PATIENCE.
-local function read_queues(board, waits)
-  local queues, sessions, asked = find_queues(waits), {}, 0
-  local done = require("ngx.semaphore").new()
+-- Asks for the queues of all waits at once.  Returns `{ list =, more = }`: what
+-- is known after PATIENCE, `{ hosts =, path =, … }`, and how many queues were
+-- left out because there are too many.
+local function read_queues(waits)
+  local queues, sessions, seen = { list = {}, more = 0 }, {}, {}
+  local done, asked = require("ngx.semaphore").new(), 0
   for _, one in ipairs(board.list()) do
     local session = one.session
     if session:state() == "connected" then
       sessions[session._engine.hosts] = session
     end
   end
-  for _, queue in ipairs(queues.list) do
-    local session = sessions[queue.hosts]
-    queue.problem = session and "no answer yet"
-      or "this worker has no connection to these servers"
-    if session then
-      ngx.thread.spawn(ask, session, queue, done)
-      asked = asked + 1
+  for _, wait in ipairs(waits) do
+    local key, session = wait.hosts .. " " .. wait.path, sessions[wait.hosts]
+    if not seen[key] and #queues.list == PATHS then
+      queues.more = queues.more + 1
+    elseif not seen[key] then
+      local queue = { hosts = wait.hosts, path = wait.path, contenders = {},
+        problem = session and "no answer yet"
+          or "this worker has no connection to these servers" }
+      table.insert(queues.list, queue)
+      if session then ngx.thread.spawn(ask, session, queue, done) end
+      asked = asked + (session and 1 or 0)
     end
+    seen[key] = true
   end
   local deadline = core.now() + PATIENCE
-  for _ = 1, asked do
-    done:wait(math.max(0, deadline - core.now()))
-  end
+  for _ = 1, asked do done:wait(math.max(0, deadline - core.now())) end
   return queues
 end
 
 -- The pages.
 
-local function tell_metrics(board)
+local function tell_metrics()
   if next(ngx.req.get_uri_args(1)) then
     return refuse(400, "the metrics take no query")
   end
   local sources = {}
-  for _, report in ipairs(board:read(pause)) do
+  for _, report in ipairs(board.read(pause)) do
     -- A new worker counts for the place of one that leaves.
     for _, session in ipairs(not report.leaving and report.sessions or {}) do
       sources[#sources + 1] = { snapshot = session, labels = {
@@ -170,42 +156,41 @@ local function tell_metrics(board)
 end
 
 local function tell_json(given)
-  local pieces = {}
+  local pieces = { '{"workers":[' }
   for i, report in ipairs(given.reports) do
-    pieces[i] = (i > 1 and "," or "") .. json.plain(report.text)
+    pieces[i + 1] = (i > 1 and "," or "") .. json.plain(report.text)
     pause()
   end
   local rest = json.write { time = given.time, complete = given.is_shared,
     bounds = Meters.bounds, queues = given.queues and given.queues.list }
-  table.insert(pieces, 1, '{"workers":[')
   pieces[#pieces + 1] = "]," .. json.plain(rest):sub(2)
   return answer(200, "application/json", pieces)
 end
 
-local function tell_page(board, location)
+local function tell_page(location)
   local query, problem = read_query()
   if not query then return refuse(400, "%s", problem) end
-  local reports, is_shared = board:read(pause)
+  local reports, is_shared = board.read(pause)
   local all = page.read(reports, pause)
   local given = { time = ngx.now(), reports = reports, is_shared = is_shared,
     workers = ngx.worker.count(), location = location,
     refresh = query.refresh, pause = pause,
-    queues = query.queues and read_queues(board, all.waits) or nil }
+    queues = query.queues and read_queues(all.waits) or nil }
   if query.format == "json" then return tell_json(given) end
   return answer(200, "text/html; charset=utf-8", { page.text(given, all) })
 end
 
 --- Answers the running request: with the page, JSON, metrics or an error.
-function status.answer(board, options)
+function status.answer(options)
   local location = read_location(options)
   local method, uri = ngx.req.get_method(), ngx.var.uri
   if method ~= "GET" and method ~= "HEAD" then
     ngx.header.allow = "GET, HEAD"
     return refuse(405, "this page takes GET and HEAD only")
   elseif uri == location or uri == location .. "/" then
-    return tell_page(board, location)
+    return tell_page(location)
   elseif uri == location .. "/metrics" then
-    return tell_metrics(board)
+    return tell_metrics()
   elseif uri:sub(1, #location + 1) ~= location .. "/" then
     return refuse(404, "the page is at %s: if its location in nginx is another "
       .. "one, say so: status { location = \"/…\" }", location)

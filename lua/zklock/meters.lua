@@ -31,11 +31,9 @@ local function new_histogram()
     buckets = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 } }
 end
 
--- Counts a time in its bucket.  Each grant and each release calls this
--- function, so it compares the time with at most six of the seventeen limits.
+-- Counts a time in its bucket.
 local function observe(histogram, seconds)
-  local i = seconds > limits[8] and 9 or 1
-  if seconds > limits[i + 3] then i = i + 4 end
+  local i = 1
   while seconds > limits[i] do i = i + 1 end
   histogram.buckets[i] = histogram.buckets[i] + 1
   histogram.count = histogram.count + 1
@@ -73,8 +71,11 @@ function Meters.new(callbacks)
   }, Meters)
 end
 
-local function add(self, path, mode)
+--- Returns the meter of a path and a mode; makes it if needed.  `mode`: a mode
+-- of contenders.
+function Meters:at(path, mode)
   local of_mode = self.by_mode[mode] or {}
+  if of_mode[path] then return of_mode[path] end
   self.by_mode[mode] = of_mode
   if #self.list >= Meters.most then path = Meters.others end
   if not of_mode[path] then
@@ -82,13 +83,6 @@ local function add(self, path, mode)
     table.insert(self.list, of_mode[path])
   end
   return of_mode[path]
-end
-
---- Returns the meter of a path and a mode; makes it if needed.  `mode`: a mode
--- of contenders.
-function Meters:at(path, mode)
-  local of_mode = self.by_mode[mode]
-  return of_mode and of_mode[path] or add(self, path, mode)
 end
 
 --- Calls `fn(event)` at each event from now on; with nil, stops the calls.

@@ -237,7 +237,7 @@ end
 function metrics.check_labels(labels, what)
   if labels == nil then return {} end
   check.type(labels, "table", what)
-  local taken = check.set "path mode state code reason le"
+  local taken, copy = check.set "path mode state code reason le", {}
   for name, value in pairs(labels) do
     if type(name) ~= "string" or not name:find "^[%a_][%w_]*$"
         or name:find "^__" or taken[name] then
@@ -245,10 +245,9 @@ function metrics.check_labels(labels, what)
         .. "and none of ours (path, mode, state, code, reason, le), got %s",
         what, tostring(name))
     end
-    check.type(value, "string", ("label '%s' of %s"):format(name, what))
+    copy[name] = check.type(value, "string",
+      ("label '%s' of %s"):format(name, what))
   end
-  local copy = {}
-  for name, value in pairs(labels) do copy[name] = value end
   return copy
 end
 

@@ -155,6 +155,7 @@ build = {
     ["zklock.quote"] = "lua/zklock/quote.lua",
     ["zklock.reasons"] = "lua/zklock/reasons.lua",
     ["zklock.running"] = "lua/zklock/running.lua",
+    ["zklock.schema"] = "lua/zklock/schema.lua",
     ["zklock.secure"] = "lua/zklock/secure.lua",
     ["zklock.session"] = "lua/zklock/session.lua",
     ["zklock.settings"] = "lua/zklock/settings.lua",

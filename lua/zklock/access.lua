@@ -4,6 +4,7 @@
 -- No message shows a credential, or a key in which a user may have put one.
 local check = require "zklock.check"
 local misuse = require "zklock.errors".misuse
+local schema = require "zklock.schema"
 
 local access = {}
 
@@ -15,7 +16,7 @@ local LARGEST_CREDENTIAL, LARGEST_ACL = 8192, 4096
 
 -- Returns a text that is not empty or too long.  It must not contain NUL,
 -- because the client library would cut the text off there.
-local function read_text(value, name)
+local function text(value, name)
   check.type(value, "string", name)
   if value == "" then misuse("%s must not be empty", name) end
   if #value > LARGEST_CREDENTIAL then
@@ -31,52 +32,49 @@ end
 -- Returns whether the keys of a table are 1 to n.
 local function is_list(given)
   local n = 0
-  for key in pairs(given) do
-    if type(key) ~= "number" then return false end
+  for _ in pairs(given) do
     n = n + 1
+    if given[n] == nil then return false end
   end
-  for i = 1, n do
-    if given[i] == nil then return false end
-  end
-  return true
-end
-
-local function has_only(entry, known)
-  for key in pairs(entry) do
-    if not known[key] then return false end
-  end
-  return true
+  return n > 0
 end
 
 -- Credentials.
 
-local of_credential = check.set "scheme credential"
+-- Without a colon, ZooKeeper would take the whole credential for the user's
+-- name, which every ACL shows.
+local function credential(value, name, read)
+  text(value, name)
+  if read.scheme == "digest" and not value:find "^[^:]+:." then
+    misuse("%s of scheme 'digest' must be \"user:password\"", name)
+  end
+  return value
+end
+
+local of_credential = schema.new(nil, {
+  { "scheme", text, always = true },
+  { "credential", credential, always = true },
+})
 
 local function read_credential(entry, name)
   check.type(entry, "table", name)
-  if not has_only(entry, of_credential) then
-    misuse("%s has an unknown key: its keys are 'scheme' and 'credential'",
-      name)
+  for key in pairs(entry) do
+    if not of_credential.has[key] then
+      misuse("%s has an unknown key: its keys are 'scheme' and 'credential'",
+        name)
+    end
   end
-  local scheme = read_text(entry.scheme, name .. ".scheme")
-  local credential = read_text(entry.credential, name .. ".credential")
-  -- Without a colon, ZooKeeper would take the whole credential for the user's
-  -- name, which every ACL shows.
-  if scheme == "digest" and not credential:find "^[^:]+:." then
-    misuse("%s.credential of scheme 'digest' must be \"user:password\"", name)
-  end
-  return { scheme = scheme, credential = credential }
+  return of_credential:read(entry, {}, name)
 end
 
 --- Checks option `auth`; returns a list of `{ scheme =, credential = }`.
 function access.read_auth(auth)
-  if auth == nil then return {} end
   check.type(auth, "table", "option 'auth'")
-  if next(auth) == nil then
+  local key = next(auth)
+  if key == nil then
     misuse "option 'auth' must not be empty: leave it out for no credentials"
-  end
-  if auth[1] == nil and type(next(auth)) ~= "number" then
-    return { read_credential(auth, "option 'auth' [1]") }
+  elseif auth[1] == nil and type(key) ~= "number" then
+    auth = { auth }
   elseif not is_list(auth) then
     misuse("option 'auth' must be one { scheme =, credential = } or a list "
       .. "of such, not both, and without gaps")
@@ -90,116 +88,108 @@ end
 
 -- ACLs.
 
--- The bits of ZooKeeper's permissions.
-local READ, WRITE, CREATE, DELETE, ADMIN = 1, 2, 4, 8, 16
-local bits = { r = READ, w = WRITE, c = CREATE, d = DELETE, a = ADMIN }
-local ALL = READ + WRITE + CREATE + DELETE + ADMIN
+-- The letters of permissions, and ZooKeeper's bits for them.
+local bits = { r = 1, w = 2, c = 4, d = 8, a = 16 }
+local ALL = 31
 
-local function read_permissions(text, name)
-  local seen, sum = {}, 0
-  check.type(text, "string", name)
-  for letter in text:gmatch "." do
+local function has(permissions, bit) return permissions % (2 * bit) >= bit end
+
+local function perms(letters, name)
+  local sum = 0
+  check.type(letters, "string", name)
+  for letter in letters:gmatch "." do
     local bit = bits[letter]
-    if not bit or seen[letter] then
+    if not bit or has(sum, bit) then
       misuse("%s must be made of the letters c, d, r, w, a, each at most "
-        .. "once, got %q", name, text)
+        .. "once, got %q", name, letters)
     end
-    seen[letter] = true
     sum = sum + bit
   end
   if sum == 0 then misuse("%s must not be empty", name) end
   return sum
 end
 
--- Raises if a server would refuse the id, or if the id would match no client.
-local function check_id(scheme, id, name, credentials)
+-- Raises if a server would refuse the id.
+local function id(value, name, read)
+  local scheme = read.scheme
   if scheme == "auth" then
-    check.type(id, "string", name .. ".id")
-    if id ~= "" then
-      misuse("%s.id of scheme 'auth', the creator's credentials, must be \"\"",
+    check.type(value, "string", name)
+    if value ~= "" then
+      misuse("%s of scheme 'auth', the creator's credentials, must be \"\"",
         name)
-    elseif #credentials == 0 then
-      misuse("%s of scheme 'auth' needs option 'auth'", name)
     end
-    return
+    return value
   end
-  read_text(id, name .. ".id")
-  if scheme == "world" and id ~= "anyone" then
-    misuse("%s.id of scheme 'world' must be \"anyone\", got %q", name, id)
-  end
-  local hash = id:match "^[^:]+:([A-Za-z0-9+/]+=?=?)$"
-  if scheme == "digest" and not (hash and #hash >= 28 and #hash % 4 == 0) then
-    misuse("%s.id of scheme 'digest' must be \"user:hash\", the hash in "
+  text(value, name)
+  local hash = value:match "^[^:]+:([A-Za-z0-9+/]+=?=?)$"
+  if scheme == "world" and value ~= "anyone" then
+    misuse("%s of scheme 'world' must be \"anyone\", got %q", name, value)
+  elseif scheme == "digest"
+      and not (hash and #hash >= 28 and #hash % 4 == 0) then
+    misuse("%s of scheme 'digest' must be \"user:hash\", the hash in "
       .. "base64: not the password, which every client could read", name)
   end
+  return value
 end
 
-local of_entry = check.set "scheme id perms"
+local of_entry = schema.new(nil, {
+  { "scheme", text, always = true },
+  { "id", id, always = true },
+  { "perms", perms, always = true },
+})
 
-local function read_entry(entry, name, credentials)
-  check.options(entry, of_entry, name)
-  local scheme = read_text(entry.scheme, name .. ".scheme")
-  check_id(scheme, entry.id, name, credentials)
-  return {
-    scheme = scheme,
-    id = entry.id,
-    permissions = read_permissions(entry.perms, name .. ".perms"),
-  }
-end
-
--- The permissions that a session needs in a directory of its locks.
-local needed = {
-  { bit = READ, letter = "r", verb = "list" },
-  { bit = CREATE, letter = "c", verb = "create" },
-  { bit = DELETE, letter = "d", verb = "delete" },
-}
-
-local function grants(list, applies, bit)
+-- Returns whether an entry of a scheme that `matches` has the permission.
+local function grants(list, bit, matches)
   for _, entry in ipairs(list) do
-    if applies[entry.scheme] ~= false
-        and entry.permissions % (2 * bit) >= bit then
-      return true
-    end
+    if matches(entry.scheme) and has(entry.perms, bit) then return true end
   end
   return false
 end
 
--- Schemes whose entries certainly include this session.  An entry of another
--- scheme, such as an address, a certificate or a user, includes it perhaps.  A
--- session without credentials is never a `digest` user.
-local surely = setmetatable({ world = true, auth = true },
-  { __index = function() return false end })
-local perhaps, never_a_user = {}, { digest = false }
+-- Whether an entry of another scheme, such as an address, a certificate or a
+-- user, includes this session is not known here.
+local function surely(scheme) return scheme == "world" or scheme == "auth" end
+
+-- The permissions that a session needs in a directory of its locks.
+local needed = { { "list", bits.r, "r" }, { "create", bits.c, "c" },
+  { "delete", bits.d, "d" } }
 
 -- Raises if this ACL cannot let this session use its own locks, whatever its
 -- identity is: such a lock would block all clients.  Returns whether the ACL
 -- certainly lets the session use them.  If not, zklock asks a server.
 local function check_ours(list, credentials)
-  local applies = #credentials > 0 and perhaps or never_a_user
+  local function perhaps(scheme)
+    return scheme ~= "digest" or #credentials > 0
+  end
   local is_sure = true
   for _, need in ipairs(needed) do
-    if not grants(list, applies, need.bit) then
+    local verb, bit, letter = need[1], need[2], need[3]
+    if not grants(list, bit, perhaps) then
       misuse("option 'acl' must let this session itself read, create and "
         .. "delete: it could not %s, because no entry that may match it has "
-        .. "'%s'",
-        need.verb, need.letter)
+        .. "'%s'", verb, letter)
     end
-    is_sure = is_sure and grants(list, surely, need.bit)
+    is_sure = is_sure and grants(list, bit, surely)
   end
   return is_sure
 end
 
 local function read_list(acl, credentials)
-  if type(acl) ~= "table" or next(acl) == nil or not is_list(acl) then
+  if type(acl) ~= "table" or not is_list(acl) then
     misuse("option 'acl' must be \"open\", \"creator\", \"read\" or "
       .. "a list of { scheme =, id =, perms = }")
   end
   local list, size = {}, 0
-  for i, entry in ipairs(acl) do
-    list[i] = read_entry(entry, ("option 'acl' [%d]"):format(i), credentials)
+  for i, given in ipairs(acl) do
+    local name = ("option 'acl' [%d]"):format(i)
+    local entry = of_entry:read(given, {}, name)
+    if entry.scheme == "auth" and #credentials == 0 then
+      misuse("%s of scheme 'auth' needs option 'auth'", name)
+    end
+    list[i] = entry
     -- In a request, each entry of an ACL has two lengths and the permissions,
     -- of four bytes each, beside its scheme and its id.
-    size = size + 12 + #list[i].scheme + #list[i].id
+    size = size + 12 + #entry.scheme + #entry.id
   end
   if size > LARGEST_ACL then
     misuse("option 'acl' must have at most %d bytes in a request, but these %d "
@@ -208,21 +198,20 @@ local function read_list(acl, credentials)
   return list, check_ours(list, credentials)
 end
 
---- Checks option `acl`.  Returns a list of `{ scheme =, id =, permissions = }`,
--- or nil if the nodes are open to all; and whether the session can certainly
--- use nodes with this ACL.
+local creator = { scheme = "auth", id = "", perms = ALL }
+local readers = { scheme = "world", id = "anyone", perms = bits.r }
+local of_word = { creator = { creator }, read = { creator, readers } }
+
+--- Checks option `acl`.  Returns a list of `{ scheme =, id =, perms = }`, with
+-- `perms` as bits; or nil if the nodes are open to all.  Also returns whether
+-- the session can certainly use nodes with this ACL.
 function access.read_acl(acl, credentials)
-  if acl == nil or acl == "open" then return nil, true end
-  local creator = { scheme = "auth", id = "", permissions = ALL }
-  if acl ~= "creator" and acl ~= "read" then
-    return read_list(acl, credentials)
-  end
+  if acl == "open" then return nil, true end
+  if not of_word[acl] then return read_list(acl, credentials) end
   if #credentials == 0 then
     misuse("option 'acl' = %q needs option 'auth'", acl)
   end
-  if acl == "creator" then return { creator }, true end
-  return { creator,
-    { scheme = "world", id = "anyone", permissions = READ } }, true
+  return of_word[acl], true
 end
 
 return access

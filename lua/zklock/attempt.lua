@@ -76,7 +76,7 @@ local function reenter(attempt, terms, owner, scope)
   if not top then return cross(terms, owner) end
   if guards.find_loss(top) then
     return "lost", top
-  elseif not terms.reentrant then
+  elseif not terms.lock_options.reentrant then
     return true, refusal("deadlock",
       "%s is already held by the caller and not reentrant", terms.path)
   end

@@ -61,7 +61,7 @@ end
 
 --- Waits until the barrier is not set.  Returns true, or `nil, message, code`.
 function Barrier:wait(how)
-  local timeout = options.read_timeout(how, "wait options")
+  local timeout = options.wait:read_call(how).timeout
   local adapter = open_engine(self).adapters:for_waiting()
   local wait = begin(self, self._engine.adapters:scope(adapter), timeout)
   return outcome(self, timeout, node_waits.suspend(wait, adapter))
@@ -76,7 +76,7 @@ local new_ticket = ticket_of(waits.cancel)
 function Barrier:wait_async(how, callback)
   how, callback = check.function_last(how, callback,
     "wait_async([options,] fn)")
-  local timeout = options.read_timeout(how, "wait options")
+  local timeout = options.wait:read_call(how).timeout
   local scope = open_engine(self).adapters:scope()
   local ticket = new_ticket(begin(self, scope, timeout))
   local item = { fn = callback, scope = false }

@@ -1,10 +1,16 @@
 --- Check: checks arguments.  Each message names the argument and the rule.
-local bytes = require "zklock.bytes"
 local core = require "zklock.core"
 local misuse = require "zklock.errors".misuse
 local quote = require "zklock.quote"
 
 local check = {}
+
+--- Returns a set of words: `check.set "a b"` is `{ a = true, b = true }`.
+function check.set(words)
+  local set = {}
+  for word in words:gmatch("%S+") do set[word] = true end
+  return set
+end
 
 function check.type(value, expected, name)
   if type(value) ~= expected then
@@ -66,57 +72,48 @@ function check.lock_path(path, chroot, name)
   return path
 end
 
---- Checks a time in seconds, and returns it; nil for no limit.  nil and
--- math.huge mean no limit.
+--- Checks a time in seconds, and returns it; nil if it is so long that there is
+-- no limit, such as math.huge.
 function check.duration(value, name)
-  if value == nil then return nil end
-  check.type(value, "number", name)
-  if value ~= value or value < 0 then
-    misuse("%s must be a number of seconds, not negative, got %s",
-      name, tostring(value))
+  if not (type(value) == "number" and value >= 0) then
+    check.type(value, "number", name)
+    misuse("%s must be a number of seconds, not negative, got %s", name,
+      tostring(value))
   end
-  if value >= 1e9 then return nil end
-  return value
+  if value < 1e9 then return value end
 end
 
-local function names_in(set)
-  local names = {}
-  for name in pairs(set) do names[#names + 1] = name end
-  bytes.sort(names)
-  return table.concat(names, ", ")
-end
-
---- Checks a table of options: raises an error if it has a key that is not in
--- `known`, such as a typo.  Returns the table, an empty one for nil.
-function check.options(options, known, what)
-  if options == nil then return {} end
-  check.type(options, "table", what)
-  for key in pairs(options) do
-    if not known[key] then
-      misuse("unknown option %q in %s (known: %s)", tostring(key), what,
-        names_in(known))
+--- Returns a check of numbers: `rule` describes those that `fits` accepts.
+function check.number(rule, fits)
+  return function(value, name)
+    check.type(value, "number", name)
+    if not fits(value) then
+      misuse("%s must be %s, got %s", name, rule, tostring(value))
     end
+    return value
   end
-  return options
 end
 
-local nothing = {}
-
---- Checks the argument of acquire and similar methods: nil, seconds, or
--- options.  Returns the options, which the caller must not change, and the
--- timeout.
-function check.acquire_options(options, known, what)
-  if options == nil or type(options) == "number" then
-    return nothing, check.duration(options, "timeout")
-  elseif type(options) ~= "table" then
-    misuse("%s must be a number or a table, got a %s", what, type(options))
-  end
-  check.options(options, known, what)
-  return options, check.duration(options.timeout, "timeout")
+--- Returns a check of whole numbers.
+function check.whole(least)
+  return check.number(("a whole number from %d to 1000000"):format(least),
+    function(n) return n == math.floor(n) and n >= least and n <= 1e6 end)
 end
 
-function check.flag(value, default, name)
-  if value == nil then return default end
+--- Returns a check of choices, which are words: `check.one_of "a b c"`.
+function check.one_of(choices)
+  local set = check.set(choices)
+  local words = choices:gsub("%S+", '"%0"'):gsub(" ", ", ")
+    :gsub(", ([^,]*)$", " or %1")
+  return function(value, name)
+    if not set[value] then
+      misuse("%s must be %s, got %s", name, words, tostring(value))
+    end
+    return value
+  end
+end
+
+function check.boolean(value, name)
   return check.type(value, "boolean", name)
 end
 
@@ -139,8 +136,7 @@ function check.function_last(how, fn, usage)
   if fn == nil and is_callable(how) then return nil, how end
   if is_callable(fn) then return how, fn end
   if is_callable(how) then
-    local method = usage:match "^[%l_]+"
-    misuse("%s takes the function last: %s", method, usage)
+    misuse("%s takes the function last: %s", usage:match "^[%l_]+", usage)
   end
   check.callback(fn, "argument fn of " .. usage)
 end
@@ -155,52 +151,29 @@ function check.data(value, name)
   return value
 end
 
--- The source of a method that first checks its arguments.  It has fixed
--- parameters, because varargs are slower; a surplus nil counts as no argument.
-local looking = [[
-  local fn, class, refuse, getmetatable = ...
-  return function(self ARGUMENTS, surplus)
-    if surplus ~= nil or getmetatable(self) ~= class then
-      refuse(self, surplus)
-    end
-    return fn(self ARGUMENTS)
+--- Raises the error of a method that was called with a dot or with an argument
+-- too many.
+function check.refuse(class, usage, self, surplus)
+  if getmetatable(self) ~= class then
+    misuse("%s must be called with a colon: %s", usage:match ":([%l_]+)", usage)
   end
-]]
-
-local function refuse_surplus(usage, surplus)
   misuse("%s takes no more arguments, got a %s, too", usage, type(surplus))
 end
 
---- Returns `refuse(self, surplus)`.  This function raises the error of a method
--- that was called with a dot or with one argument too many.
-function check.refusal(class, usage)
-  return function(self, surplus)
-    if getmetatable(self) ~= class then
-      misuse("%s must be called with a colon: %s", usage:match ":([%l_]+)",
-        usage)
-    end
-    refuse_surplus(usage, surplus)
-  end
-end
-
-local function look_first(class, usage, name, arguments)
-  local n = 0
-  local names = arguments:gsub("[^,]+,?", function()
-    n = n + 1
-    return (", a%d"):format(n)
-  end)
-  local text = looking:gsub("ARGUMENTS", names)
-  class[name] = assert((loadstring or load)(text, "=zklock.check"))(class[name],
-    class, check.refusal(class, usage), getmetatable)
-end
-
 --- Makes the public methods of a class raise an error if they are called with a
--- dot or with surplus arguments.  `usages`: the methods as users write them,
--- one a line.
+-- dot or with surplus arguments; a surplus nil counts as no argument.
+-- `usages`: the methods as users write them, one a line.
 function check.methods(class, usages)
   for usage, name, arguments in
     usages:gmatch "([%l_]+:([%l_]+)%(([^)]*)%))" do
-    look_first(class, usage, name, arguments)
+    local fn, _, n = class[name], arguments:gsub("[^,]+", "")
+    class[name] = function(self, ...)
+      local surplus = select(n + 1, ...)
+      if surplus ~= nil or getmetatable(self) ~= class then
+        check.refuse(class, usage, self, surplus)
+      end
+      return fn(self, ...)
+    end
   end
 end
 
@@ -220,19 +193,12 @@ end
 
 --- Raises an error if a function of the module is called with a colon or with a
 -- surplus argument.
-function check.arguments(usage, first, ...)
+function check.arguments(usage, first, surplus)
   if type(first) == "table" and first.connect then
     misuse("%s must be called with a dot", usage)
-  elseif ... ~= nil then
-    refuse_surplus(usage, (...))
+  elseif surplus ~= nil then
+    check.refuse(nil, usage, nil, surplus)
   end
-end
-
---- Returns a set of words: `check.set "a b"` is `{ a = true, b = true }`.
-function check.set(words)
-  local set = {}
-  for word in words:gmatch("%S+") do set[word] = true end
-  return set
 end
 
 return check

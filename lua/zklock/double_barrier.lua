@@ -31,7 +31,7 @@ local function loop_of(self) return self._terms.engine.adapters.loop end
 -- Entering.
 
 local function read_enter(self, how)
-  local request = options.read_request(self._terms, how, "enter options")
+  local request = options.read_request(self._terms, how, options.enter)
   request.gathers = true
   return request
 end
@@ -66,13 +66,14 @@ end
 local function find(self, how)
   local terms = self._terms
   terms.engine:check_open()
-  local timeout, guard = options.read_leave(how, guards.is_of, terms.owners)
-  guard = guard
+  local given = options.leave:read_call(how, { is_of = guards.is_of,
+    owners = terms.owners })
+  local guard = given.guard
     or terms.owners:top(terms.kind, terms.engine.adapters:owner())
   if not guard then
     errors.misuse("%s was not entered by the calling task", self.path)
   end
-  return guard, timeout
+  return guard, given.timeout
 end
 
 local function begin(self, scope, guard, timeout)

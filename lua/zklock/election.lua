@@ -41,7 +41,7 @@ local function note(self, guard, ...)
 end
 
 local function read_campaign(self, how)
-  return options.read_request(self._terms, how, "campaign options")
+  return options.read_request(self._terms, how, options.campaign)
 end
 
 --- Waits until the calling task leads; returns a guard, or `nil, message,
@@ -71,8 +71,8 @@ end
 -- campaign fails.
 Election.run = method(Running, function(running, self, how, fn)
   how, fn = check.function_last(how, fn, "run([options,] fn)")
-  local given, of_campaign = options.read_run(how)
-  read_campaign(self, of_campaign) -- raises before run has begun anything
+  local given = options.run:read(how)
+  local of_campaign = how and { data = how.data, max_hold = how.max_hold }
   local engine = self._terms.engine
   engine:check_open()
   if next(self._runs) then
@@ -125,7 +125,7 @@ end
 -- true; false if there is none; `nil, message, "lost"` if it was lost before.
 function Election:resign(how)
   self._terms.engine:check_process()
-  options.read_release(how)
+  options.release:read(how)
   local guard = find(self)
   if not guard then return false end
   return guard:release(how)

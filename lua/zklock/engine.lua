@@ -26,13 +26,13 @@ end
 
 --- Makes the engine of a session.  `session`: the user's object; `handle`: the
 -- core's session; `given`: the checked settings.
-function Engine.new(session, handle, hosts, given)
+function Engine.new(session, handle, given)
   local pid = core.pid()
   local engine = setmetatable({
     session = session,
     core = handle,
     pid = pid,
-    hosts = hosts,
+    hosts = given.hosts,
     chroot = given.chroot,
     connect_timeout = given.connect_timeout,
     schemes = schemes_of(given.auth), -- for messages

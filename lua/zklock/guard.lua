@@ -169,21 +169,19 @@ end
 -- with `{ wait = true }`, when a server has confirmed it.  If the hold was lost
 -- before, returns `nil, message, "lost"`.
 function Guard:release(how)
-  local confirm = options.read_release(how)
+  local confirm = options.release:read(how).wait
   local done, message, code = guards.give_back(self, confirm)
   guards.tell_end(self)
   if done and done ~= true then return guards.await_removal(self, done) end
   return done, message, code
 end
 
-local refuse_is_held = check.refusal(Guard, "guard:is_held()")
-
 --- Returns whether this process provably holds the lock, by its own clock,
 -- without I/O.  Programs call it often, so it checks its own arguments: a
 -- wrapper function would be slower.
 function Guard:is_held(surplus)
   if surplus ~= nil or getmetatable(self) ~= Guard then
-    refuse_is_held(self, surplus)
+    check.refuse(Guard, "guard:is_held()", self, surplus)
   end
   return not self._outcome and self._hold_ref:is_held()
 end

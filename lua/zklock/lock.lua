@@ -44,15 +44,19 @@ local function new_waiters() return setmetatable({}, { __mode = "k" }) end
 -- `family`: "mutex", "rwlock", "semaphore", "election" or "double barrier".
 -- `kind`: the mode of its contenders, such as "read" or "write".
 function locks.terms(engine, path, family, kind, given, permits)
-  local terms = options.read_lock(given, family, kind, permits, engine.data)
-  terms.engine, terms.path = engine, path
-  terms.family, terms.kind = family, kind
-  terms.mode = terms.lock_options.kind == "unfair" and "unfair" or kind
-  terms.owners = Owners.of(engine, path,
-    signature_of(family, terms.lock_options),
-    insides[terms.lock_options.kind] or insides[family])
-  terms.waiters = new_waiters() -- waits begun through this lock object
-  return terms
+  local lock_options = options.read_lock(given, family, kind, permits)
+  return {
+    engine = engine,
+    path = path,
+    family = family,
+    kind = kind,
+    mode = lock_options.kind == "unfair" and "unfair" or kind,
+    lock_options = lock_options,
+    data = lock_options.data or engine.data,
+    owners = Owners.of(engine, path, signature_of(family, lock_options),
+      insides[lock_options.kind] or insides[family]),
+    waiters = new_waiters(), -- waits begun through this lock object
+  }
 end
 
 function locks.new(engine, path, ...)

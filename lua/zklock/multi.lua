@@ -105,7 +105,8 @@ end
 
 -- Begins a taking, with the user's options.
 local function begin(taking, self, how)
-  local given, timeout = options.read_acquire(how)
+  local timeout = options.acquire:read_call(how).timeout
+  local given = type(how) == "table" and how or {}
   self._terms.engine:check_open()
   taking.asked = timeout
   taking.deadline = timeout and timeout > 0 and core.now() + timeout

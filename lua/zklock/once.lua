@@ -105,9 +105,11 @@ once.method = protect.method(Attempt, loop_of,
     check.lock_path(path, engine.chroot, "path")
     check.lock_path(book_of(path), engine.chroot, "path")
     given, fn = check.function_last(given, fn, "once(path, options, fn)")
-    local period, of_acquire = options.read_once(given)
+    local read = options.once:read(given)
+    local period = read.per or math.huge
     local terms = locks.terms(engine, path, "mutex", "mutex")
-    local request = options.read_request(terms, of_acquire)
+    local request = options.read_request(terms,
+      { timeout = read.timeout, data = read.data })
     local guard, message, code = Attempt.acquire(attempt, terms, request)
     if not guard then return nil, message, code end
     local is_due, age, why = once.is_due(self, guard, period)

@@ -1,167 +1,182 @@
---- Options: checks the options of locks and of their methods; settings.lua
--- checks those of connect.
+--- Options: the schemas of locks and of their methods.  settings.lua has that
+-- of connect.
 local check = require "zklock.check"
 local core = require "zklock.core"
 local errors = require "zklock.errors"
+local schema = require "zklock.schema"
 
 local misuse, with_article = errors.misuse, errors.with_article
 
 local options = {}
 
-local always = "data max_hold lose_on_suspend share_path"
-local common = "reentrant " .. always
-local of_family = {
-  mutex = check.set(common .. " fair wait poll_interval local_turns layout"),
-  rwlock = check.set(common .. " layout"),
-  semaphore = check.set(always),
-  ["double barrier"] = check.set(always),
-  election = check.set(always .. " layout"),
-}
+-- Checks of one option.
 
--- The families of locks, in the order in which messages list them.
-local families = { "mutex", "rwlock", "semaphore", "election",
-  "double barrier" }
-
--- Returns the choices as a list in words: 'a b c' → '"a", "b" or "c"'.
-local function alternatives(choices)
-  local text = choices:gsub("%S+", '"%0"'):gsub(" ", ", ")
-  return (text:gsub(", ([^,]*)$", " or %1"))
+local function not_nan(value)
+  if value ~= value then misuse "option 'owner' must not be NaN" end
+  return value
 end
 
-local function one_of(value, default, choices, name)
-  if value == nil then return default end
-  for choice in choices:gmatch "%S+" do
-    if value == choice then return value end
+local function poll_interval(value, title, read)
+  local seconds = check.duration(value, title)
+  if seconds and seconds < 0.001 then
+    misuse("option 'poll_interval' must be at least 0.001 seconds, got %s",
+      tostring(seconds))
+  elseif read.wait ~= "poll" then
+    misuse "option 'poll_interval' needs option 'wait' = \"poll\""
   end
-  misuse("%s must be %s, got %s", name, alternatives(choices), tostring(value))
+  return seconds
 end
 
-local function whole(value, least, name)
-  check.type(value, "number", name)
-  if value ~= math.floor(value) or value < least or value > 1e6 then
-    misuse("%s must be a whole number from %d to 1000000, got %s", name, least,
+local number_of_turns = check.whole(0)
+
+local function local_turns(value, title, read)
+  if number_of_turns(value, title) > 0 and read.wait ~= "predecessor" then
+    misuse "option 'local_turns' needs option 'wait' = \"predecessor\""
+  end
+  return value
+end
+
+local layout_of_election = check.one_of "curator latch kazoo"
+local layout_of_lock = check.one_of "curator kazoo"
+
+-- Only an election has "latch", the layout of Curator's LeaderLatch.
+local function layout(value, title, read)
+  if read.family == "election" then return layout_of_election(value, title) end
+  if value == "latch" then
+    misuse("option 'layout' = \"latch\" goes with an election only, not with "
+      .. with_article(read.family))
+  end
+  return layout_of_lock(value, title)
+end
+
+local pause = check.number("a number of seconds, at least 0.001",
+  function(n) return n >= 0.001 and n < 1e9 end)
+
+-- The default is not less than the first pause.
+local function max_backoff(value, title, read)
+  if value == nil then return math.max(read.backoff, 30) end
+  if pause(value, title) < read.backoff then
+    misuse("option 'max_backoff' must be at least option 'backoff', got %s",
       tostring(value))
   end
   return value
 end
 
--- Checks the keys of a lock's options.  If only locks of other families have an
--- option, the message names these families.
-local function check_family(given, family)
-  for key in pairs(type(given) == "table" and given or {}) do
-    if not of_family[family][key] then
-      local others = {}
-      for _, other in ipairs(families) do
-        if of_family[other][key] then
-          others[#others + 1] = with_article(other)
-        end
-      end
-      if #others > 0 then
-        misuse("option '%s' goes with %s only, not with %s", key,
-          table.concat(others, " or "), with_article(family))
-      end
-    end
+local function guard(value, _, read)
+  if not read.is_of(value, read.owners) then
+    misuse("option 'guard' must be what enter has given, of %s",
+      read.owners.path)
   end
-  return check.options(given, of_family[family], family .. " options")
+  return value
 end
 
--- Checks option `layout`; only elections have "latch", the layout of Curator's
--- LeaderLatch.
-local function read_layout(value, family)
-  if value == "latch" and family ~= "election" then
-    misuse("option 'layout' = \"latch\" goes with an election only, not with "
-      .. with_article(family))
-  end
-  return one_of(value, "curator", family == "election" and "curator latch kazoo"
-    or "curator kazoo", "option 'layout'")
+-- Locks.
+
+local max_hold = { "max_hold", check.duration }
+local data = { "data", check.data }
+
+local of_locks = {
+  { "fair", check.boolean, true, only = "a mutex" },
+  { "wait", check.one_of "predecessor parent poll", "predecessor",
+    only = "a mutex" },
+  { "poll_interval", poll_interval, 1, only = "a mutex" },
+  { "local_turns", local_turns, 0, only = "a mutex" },
+  { "layout", layout, "curator", only = "a mutex or a rwlock or an election" },
+  { "lose_on_suspend", check.boolean, false },
+  { "share_path", check.boolean, false },
+  { "reentrant", check.boolean, true, only = "a mutex or a rwlock" },
+  data,
+  max_hold,
+}
+
+local of_family = {}
+for _, family in ipairs { "mutex", "rwlock", "semaphore", "election",
+  "double barrier" } do
+  of_family[family] = schema.new(family .. " options", of_locks,
+    with_article(family))
 end
 
--- Checks a flag that is off by default; returns 1 or 0, as the core needs it.
-local function as_number(value, name)
-  return check.flag(value, false, name) and 1 or 0
-end
+-- Calls.
 
--- Returns the options for the core: how it contends for the lock.
-local function make_lock_options(given, family, kind, permits)
-  local fair = check.flag(given.fair, true, "option 'fair'")
-  local lock_options = {
-    kind = fair and kind or "unfair",
-    permits = permits,
-    wait = one_of(given.wait, "predecessor", "predecessor parent poll",
-      "option 'wait'"),
-    poll_interval = check.duration(given.poll_interval,
-      "option 'poll_interval'") or 1,
-    local_turns = whole(given.local_turns or 0, 0, "option 'local_turns'"),
-    layout = read_layout(given.layout, family),
-    lose_on_suspend = as_number(given.lose_on_suspend,
-      "option 'lose_on_suspend'"),
-    shares_path = as_number(given.share_path, "option 'share_path'"),
-  }
-  if lock_options.poll_interval < 0.001 then
-    misuse("option 'poll_interval' must be at least 0.001 seconds, got %s",
-      tostring(lock_options.poll_interval))
-  elseif given.poll_interval and lock_options.wait ~= "poll" then
-    misuse("option 'poll_interval' needs option 'wait' = \"poll\"")
-  elseif not fair and (given.wait or given.layout
-      or lock_options.local_turns > 0) then
-    misuse("option 'fair' = false goes with none of wait, layout, local_turns")
-  elseif lock_options.local_turns > 0
-      and lock_options.wait ~= "predecessor" then
-    misuse("option 'local_turns' needs option 'wait' = \"predecessor\"")
-  end
-  -- Converted here, so that acquisitions need not convert them again.
-  lock_options.prepared = core.lock_options(lock_options)
-  return lock_options
-end
+local timeout = { "timeout", check.duration, title = "timeout" }
+local owner = { "owner", not_nan }
 
--- The core's options of locks for which the user has given none, by kind and
--- permits. They are shared, because a session may have thousands of such locks.
-local plain_options = setmetatable({}, { __mode = "v" })
+local of_acquire = { timeout, owner, max_hold, data }
+
+options.acquire = schema.new("acquire options", of_acquire)
+options.campaign = schema.new("campaign options", of_acquire)
+options.enter = schema.new("enter options", of_acquire)
+options.release = schema.new("release options", {
+  { "wait", check.boolean, false },
+})
+options.wait = schema.new("wait options", { timeout })
+-- Reads into a table with `is_of(guard, owners)` and `owners`.
+options.leave = schema.new("leave options", { timeout, { "guard", guard } })
+options.run = schema.new("run options", {
+  { "backoff", pause, 1 },
+  { "max_backoff", max_backoff, always = true },
+  { "on_error", check.callback, false },
+  max_hold,
+  data,
+})
+options.once = schema.new("once options", {
+  { "per", check.duration, always = true },
+  timeout,
+  data,
+})
+options.with_lock = schema.new("with_lock options",
+  { timeout, owner, (unpack or table.unpack)(of_family.mutex) })
+
+-- Reading.
 
 local function read_lock_options(given, family, kind, permits)
-  if next(given) ~= nil then
-    return make_lock_options(given, family, kind, permits)
+  local read = of_family[family]:read(given, { family = family, kind = kind,
+    permits = permits, layout = "curator", local_turns = 0 })
+  if read.fair == false then
+    if given.wait or given.layout or read.local_turns > 0 then
+      misuse "option 'fair' = false goes with none of wait, layout, local_turns"
+    end
+    read.kind = "unfair"
   end
-  local key = permits and kind .. permits or kind
-  local lock_options = plain_options[key]
-  if not lock_options then
-    lock_options = make_lock_options(given, family, kind, permits)
-    plain_options[key] = lock_options
-  end
-  return lock_options
+  -- Converted here, so that acquisitions need not convert them again.
+  read.prepared = core.lock_options(read)
+  return read
 end
 
-local function read_data(value, default)
-  if value == nil then return default end
-  return check.data(value, "option 'data'")
-end
+-- The options of locks for which the user has given none.  They are shared,
+-- because a session may have thousands of such locks.
+local plain_options = setmetatable({}, { __mode = "v" })
 
 --- Checks the options of a lock.  `family`: "mutex", "rwlock", "semaphore",
--- "election" or "double barrier"; `kind`: the mode of its contenders; `data`:
--- the default data of its nodes.
-function options.read_lock(given, family, kind, permits, data)
-  given = check_family(given, family)
-  return {
-    lock_options = read_lock_options(given, family, kind, permits),
-    reentrant = check.flag(given.reentrant, family ~= "election"
-      and family ~= "double barrier", "option 'reentrant'"),
-    data = read_data(given.data, data),
-    max_hold = check.duration(given.max_hold, "option 'max_hold'"),
-  }
+-- "election" or "double barrier"; `kind`: the mode of its contenders.
+function options.read_lock(given, family, kind, permits)
+  if given ~= nil then
+    return read_lock_options(given, family, kind, permits)
+  end
+  local key = ("%s %s %s"):format(family, kind, tostring(permits))
+  local shared = plain_options[key]
+    or read_lock_options(nil, family, kind, permits)
+  plain_options[key] = shared
+  return shared
 end
 
---- Checks the number of permits of a semaphore, or of members of a double
--- barrier.
-function options.check_count(count, name)
-  whole(count, 1, name)
+--- Checks the options of session:with_lock; returns those of the lock, and
+-- those of acquire.
+function options.read_with_lock(given)
+  local read = options.with_lock:read_call(given, { family = "mutex" })
+  local of_call = { timeout = read.timeout, owner = read.owner }
+  if type(given) ~= "table" then return nil, of_call end
+  local of_lock = {}
+  for name in pairs(of_family.mutex.has) do of_lock[name] = given[name] end
+  return of_lock, of_call
 end
 
-local of_acquire = check.set "timeout data max_hold owner"
-
---- Checks the argument of acquire: nil, seconds, or options.  Returns the
--- options and the timeout.  `what`: what messages call the options.
-function options.read_acquire(given, what)
-  return check.acquire_options(given, of_acquire, what or "acquire options")
+--- Checks the options of try_acquire, and returns them.
+function options.check_try(given)
+  if given == nil then return nil end
+  check.type(given, "table", "argument 1 of try_acquire")
+  if given.timeout ~= nil then misuse "try_acquire takes no timeout" end
+  return given
 end
 
 -- Requests: the inputs of one acquisition.  The fields that most requests do
@@ -176,127 +191,14 @@ local Request = {
 }
 Request.__index = Request
 
---- Checks the options of acquire, and returns a request.  `terms`: see
--- lock.lua.
-function options.read_request(terms, given, what)
-  local timeout
-  given, timeout = options.read_acquire(given, what)
-  if given.owner ~= given.owner then
-    misuse("option 'owner' must not be NaN")
-  end
-  local max_hold = terms.max_hold
-  if given.max_hold ~= nil then
-    max_hold = check.duration(given.max_hold, "option 'max_hold'")
-  end
-  local request = setmetatable({
-    timeout = timeout,
-    data = read_data(given.data, terms.data),
-    owner = given.owner,
-  }, Request)
-  if max_hold then request.max_hold = max_hold end
-  return request
-end
-
-local timeout_only = check.set "timeout"
-
---- Checks an argument that is a timeout or options with only a timeout; returns
--- the timeout.
-function options.read_timeout(given, what)
-  local _, timeout = check.acquire_options(given, timeout_only, what)
-  return timeout
-end
-
-local of_leave = check.set "timeout guard"
-
---- Checks the options of a double barrier's leave; returns the timeout and the
--- guard. `is_of(guard, owners)` returns whether the guard belongs to the double
--- barrier.
-function options.read_leave(given, is_of, owners)
-  local timeout
-  given, timeout = check.acquire_options(given, of_leave, "leave options")
-  if given.guard ~= nil and not is_of(given.guard, owners) then
-    misuse("option 'guard' must be what enter has given, of %s", owners.path)
-  end
-  return timeout, given.guard
-end
-
---- Checks the options of try_acquire, and returns them.
-function options.check_try(given)
-  if given == nil then return {} end
-  check.type(given, "table", "argument 1 of try_acquire")
-  if given.timeout ~= nil then
-    misuse("try_acquire takes no timeout")
-  end
-  return given
-end
-
-local of_release = check.set "wait"
-
---- Checks the options of release; returns whether it waits for a confirmation.
-function options.read_release(given)
-  if given == nil then return false end
-  check.options(given, of_release, "release options")
-  return check.flag(given.wait, false, "option 'wait'")
-end
-
-local of_run = check.set "backoff max_backoff on_error data max_hold"
-
-local BACKOFF, MAX_BACKOFF = 1, 30
-
-local function read_pause(value, name)
-  if value == nil then return nil end
-  check.type(value, "number", name)
-  if not (value >= 0.001 and value < 1e9) then
-    misuse("%s must be a number of seconds, at least 0.001, got %s", name,
-      tostring(value))
-  end
-  return value
-end
-
---- Checks the options of an election's run; returns those of the run, and those
--- of its campaigns.
-function options.read_run(given)
-  given = check.options(given, of_run, "run options")
-  local backoff = read_pause(given.backoff, "option 'backoff'") or BACKOFF
-  local most = read_pause(given.max_backoff, "option 'max_backoff'")
-  if most and most < backoff then
-    misuse("option 'max_backoff' must be at least option 'backoff', got %s",
-      tostring(most))
-  end
-  if given.on_error ~= nil then
-    check.callback(given.on_error, "option 'on_error'")
-  end
-  return {
-    backoff = backoff,
-    max_backoff = most or math.max(backoff, MAX_BACKOFF),
-    on_error = given.on_error or false,
-  }, { data = given.data, max_hold = given.max_hold }
-end
-
-local of_once = check.set "per timeout data"
-
---- Checks the options of session:once; returns the period, which may be
--- infinite, and the options of acquire.
-function options.read_once(given)
-  given = check.options(given, of_once, "once options")
-  check.type(given.per, "number", "option 'per'")
-  return check.duration(given.per, "option 'per'") or math.huge,
-    { timeout = given.timeout, data = given.data }
-end
-
-local of_with_lock = check.set [[timeout owner reentrant data max_hold
-  lose_on_suspend share_path fair wait poll_interval local_turns layout]]
-
---- Checks the options of session:with_lock; returns those of the lock, and
--- those of acquire.
-function options.read_with_lock(given)
-  local timeout
-  given, timeout = check.acquire_options(given, of_with_lock,
-    "with_lock options")
-  local of_lock = {}
-  for key, value in pairs(given) do of_lock[key] = value end
-  of_lock.timeout, of_lock.owner = nil, nil
-  return of_lock, { timeout = timeout, owner = given.owner }
+--- Checks the argument of acquire, and returns a request.  `terms`: see
+-- lock.lua; `of_call`: the schema, that of acquire by default.
+function options.read_request(terms, given, of_call)
+  local request = setmetatable({ timeout = nil, data = terms.data,
+    owner = nil }, Request)
+  local limit = terms.lock_options.max_hold
+  if limit then request.max_hold = limit end
+  return (of_call or options.acquire):read_call(given, request)
 end
 
 return options

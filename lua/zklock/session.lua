@@ -27,6 +27,7 @@ local misuse, refusal = errors.misuse, errors.refusal
 local Session = {}
 Session.__index = Session
 
+local check_count = check.whole(1)
 local events = check.set "connected suspended reconnected expired closed"
 
 -- Returns the session's engine; raises if the session is closed.
@@ -60,7 +61,7 @@ end
 function Session:semaphore(path, permits, given)
   local engine = open_engine(self)
   check.lock_path(path, engine.chroot, "path")
-  options.check_count(permits, "permits")
+  check_count(permits, "permits")
   return locks.new(engine, path, "semaphore", "permit", given, permits)
 end
 
@@ -85,7 +86,7 @@ end
 function Session:double_barrier(path, n, given)
   local engine = open_engine(self)
   check.lock_path(path, engine.chroot, "path")
-  options.check_count(n, "n")
+  check_count(n, "n")
   return double_barriers.new(engine, path, n, given)
 end
 
@@ -137,7 +138,7 @@ end
 function Session:stat(path, with_data)
   local engine = open_engine(self)
   check.place(path, "path")
-  with_data = check.flag(with_data, false, "with_data")
+  if with_data ~= nil then check.boolean(with_data, "with_data") end
   return questions.stat(engine, path, with_data)
 end
 
@@ -346,29 +347,19 @@ local function prepare_tls(tls)
 end
 
 -- Opens a session from the checked settings; it connects in the background.
-local function open(connecting, hosts, given)
+local function open(connecting, given)
   local supported, why, code = refuse_unsupported(given)
   if not supported then return nil, why, code end
   supported, why, code = prepare_tls(given.tls)
   if not supported then return nil, why, code end
   loops.find(given.loop) -- raises early if no loop can wait
   connecting.handle = core.session()
-  local handle, problem = core.open({
-    hosts = hosts,
-    session_timeout = given.session_timeout,
-    min_session_timeout = given.min_session_timeout,
-    tick_time = given.tick_time,
-    auth = given.auth,
-    acl = given.acl,
-    doubts_acl = given.doubts_acl,
-    tls = given.tls,
-    log = given.log ~= nil,
-  }, connecting.handle)
+  local handle, problem = core.open(given, connecting.handle)
   if not handle then
     return refusal("disconnected", "cannot start a session: %s", problem)
   end
   local self = setmetatable({}, Session)
-  self._engine = Engine.new(self, handle, hosts, given)
+  self._engine = Engine.new(self, handle, given)
   connecting.engine = self._engine
   return self
 end
@@ -377,7 +368,7 @@ local function connect(connecting, hosts, given, ...)
   check.arguments("zklock.connect(hosts, options)", hosts, ...)
   given = settings.read(hosts, given)
   advise()
-  local self, message, code = open(connecting, hosts, given)
+  local self, message, code = open(connecting, given)
   if not self then return nil, message, code end
   local engine = self._engine
   local opening = questions.await_opening(engine, given.connect_timeout)
@@ -402,6 +393,6 @@ return {
   -- calls that need the connection wait for it.
   open = protect.method(Connecting, loop_of,
     function(connecting, hosts, given)
-      return open(connecting, hosts, settings.read(hosts, given))
+      return open(connecting, settings.read(hosts, given))
     end),
 }

@@ -101,7 +101,7 @@ end
 -- hold before its release or the loss of the node.
 local function is_plain(wait)
   return not wait.request.max_hold
-    and wait.terms.lock_options.lose_on_suspend == 0
+    and not wait.terms.lock_options.lose_on_suspend
 end
 
 --- Releases a guard's hold reference; passes the hold to the first wait of the

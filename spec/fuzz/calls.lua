@@ -590,8 +590,9 @@ local function lock_options()
   local t = { kind = pick(words "mutex read write permit unfair member"),
     layout = pick(words "curator kazoo latch"), permits = random(0, 2),
     wait = pick(words "predecessor predecessor parent poll"),
-    local_turns = random(0, 1), lose_on_suspend = random(0, 1),
-    shares_path = random(0, 1), writer = random(9) == 1 and any "share" or nil }
+    local_turns = random(0, 1), lose_on_suspend = random(2) == 1,
+    share_path = random(2) == 1,
+    writer = random(9) == 1 and any "share" or nil }
   for _ = 1, 3 do t[pick(sorted(t))] = nil end
   if random(12) == 1 then t[pick(keys)] = value(1) end
   local read, prepared = pcall(core.lock_options, t)

@@ -33,15 +33,14 @@ end
 local function fields(class) return keys(reference.fields(all, class)) end
 
 -- The library, and what it says of itself while it is loaded: the classes that
--- have public methods, and the sets of words of each file.
-local classes, sets, usages = {}, {}, {}
+-- have public methods, and the schemas of options.
+local classes, schemas, usages = {}, {}, {}
 local function listen(check)
-  local make_set, methods = check.set, check.methods
-  function check.set(words)
-    local file = debug.getinfo(2, "S").source:match "([%w_]+)%.lua$"
-    sets[file] = sets[file] or {}
-    table.insert(sets[file], words)
-    return make_set(words)
+  local schema, methods = require "zklock.schema", check.methods
+  local new = schema.new
+  function schema.new(...)
+    schemas[#schemas + 1] = new(...)
+    return schemas[#schemas]
   end
   function check.methods(class, text)
     local prefix = text:match "([%l_]+):"
@@ -161,25 +160,20 @@ describe("The options", function()
   -- All classes of options, by what is in them.
   local documented = {}
   for name in pairs(all.classes) do
-    if name:find "Options$" or name == "zklock.Credential"
+    if name:find "Options$" or name == "zklock.ngx.Status"
+        or name == "zklock.Credential"
         or name == "zklock.ACLEntry" or name == "zklock.TLSFiles" then
       documented[sorted(fields(name))] = name
     end
   end
 
   local live = {}
-  for _, file in ipairs { "options", "settings", "access" } do
-    for _, words in ipairs(sets[file]) do live[sorted(set_of(words))] = true end
-  end
+  for _, schema in ipairs(schemas) do live[sorted(schema.has)] = true end
   -- try_acquire takes what acquire does, but for one of them.
   local of_try = set_of "timeout data max_hold owner"
   assert(live[sorted(of_try)])
   of_try.timeout = nil
   live[sorted(of_try)] = true
-  for _, file in ipairs { "server", "hold" } do
-    local text = source(("lua/zklock/testing/%s.lua"):format(file))
-    live[sorted(set_of(text:match 'local known = check%.set "(.-)"'))] = true
-  end
 
   it("are documented", function()
     for words in pairs(live) do
@@ -194,25 +188,20 @@ describe("The options", function()
   end)
 
   -- Else they could not be found here.
-  it("are checked against sets that have a name", function()
-    local n = 0
-    for line in shell.output(("grep -nE 'check\\.(acquire_)?options\\(' "
-        .. "'%s'/lua/zklock/*.lua"):format(root)):gmatch "[^\n]+" do
-      local known = line:match "options%([%l_]+, ([^,]+),?"
-      if not line:find "function check" then
-        assert.matches("^[%l_]+", known or "", line)
-        n = n + 1
-      end
-    end
-    assert.is_true(n >= 8)
+  it("are read by schemas", function()
+    local text = shell.output(("cat '%s'/lua/zklock/*.lua "
+      .. "'%s'/lua/zklock/*/*.lua"):format(root, root))
+    local _, n = text:gsub("unknown option %%q in", "")
+    assert.equal(1, n)
+    assert.is_true(#schemas >= 20)
   end)
 
   it("have the defaults that are documented", function()
     local settings, options = loaded["zklock.settings"],
       loaded["zklock.options"]
     local of_connect = settings.read("host:1", {})
-    local of_run = options.read_run {}
-    local of_mutex = options.read_lock({}, "mutex", "mutex", nil, "data")
+    local of_run = options.run:read {}
+    local of_mutex = options.read_lock({}, "mutex", "mutex")
     local function default(class, field)
       return (reference.fields(all, class)[field].default:gsub('[`"]', ""))
     end
@@ -225,7 +214,7 @@ describe("The options", function()
     end
     for field in pairs(set_of "wait poll_interval local_turns layout") do
       assert.equal(default("zklock.MutexOptions", field),
-        tostring(of_mutex.lock_options[field]), field)
+        tostring(of_mutex[field]), field)
     end
     assert.equal(default("zklock.MutexOptions", "reentrant"),
       tostring(of_mutex.reentrant))
@@ -254,7 +243,7 @@ describe("The words of", function()
       loaded["zklock.settings"]
     local function of_lock(family)
       return function(given)
-        return options.read_lock(given, family, "mutex", nil, "data")
+        return options.read_lock(given, family, "mutex")
       end
     end
     local readers = {

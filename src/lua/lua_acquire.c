@@ -25,6 +25,13 @@ static lua_Number number_field(lua_State *L, int lock, const char *name,
   return value;
 }
 
+static bool flag_field(lua_State *L, int lock, const char *name) {
+  lua_getfield(L, lock, name);
+  bool flag = lua_toboolean(L, -1);
+  lua_pop(L, 1);
+  return flag;
+}
+
 /* Reads the field `writer`, the hold reference of a writer to downgrade.
  * Returns it or NULL, and leaves it or nil on the stack. */
 static const struct hold_ref *read_writer(lua_State *L, int lock,
@@ -82,9 +89,8 @@ static const struct hold_ref *read_lock(lua_State *L, int lock,
   options->poll_interval =
       (int64_t)(number_field(L, lock, "poll_interval", 1, 0.001, 1e9) *
                 NANOSECONDS);
-  options->lose_on_suspend =
-      number_field(L, lock, "lose_on_suspend", 0, 0, 1) != 0;
-  options->shares_path = number_field(L, lock, "shares_path", 0, 0, 1) != 0;
+  options->lose_on_suspend = flag_field(L, lock, "lose_on_suspend");
+  options->shares_path = flag_field(L, lock, "share_path");
   const struct hold_ref *writer = read_writer(L, lock, options);
   luaL_argcheck(L, is_possible(options), lock, "no lock has these options");
   return writer;

@@ -63,7 +63,7 @@ static bool read_acl(lua_State *L, int index, struct settings *settings) {
     settings->acl_count = i + 1;
     entry->scheme = copy_field(L, lua_gettop(L), "scheme", NULL);
     entry->id = copy_field(L, lua_gettop(L), "id", NULL);
-    lua_getfield(L, -1, "permissions");
+    lua_getfield(L, -1, "perms");
     entry->permissions = binding_to_int(lua_tonumber(L, -1));
     lua_pop(L, 2);
     if (!entry->scheme || !entry->id) return false;

@@ -15,19 +15,17 @@ local Meters = require "zklock.meters"
 local metrics = require "zklock.metrics"
 local page = require "zklock.ngx.page"
 local plain = require "zklock.plain"
+local schema = require "zklock.schema"
 
 local status = {}
 
-local known = check.set "location"
-
--- Returns the location of the page, which is an option: nginx does not tell a
--- handler its location.
-local function read_location(options)
-  local location = check.options(options, known, "status options").location
-  if location == nil then return "/zklock" end
-  check.type(location, "string", "option 'location' of status")
-  return (location:gsub("/+$", ""))
-end
+-- nginx does not tell a handler the location of its page.
+local options_of_status = schema.new("status options", {
+  { "location", function(value)
+    check.type(value, "string", "option 'location' of status")
+    return (value:gsub("/+$", ""))
+  end, "/zklock" },
+})
 
 -- Sending an answer.
 
@@ -182,7 +180,7 @@ end
 
 --- Answers the running request: with the page, JSON, metrics or an error.
 function status.answer(options)
-  local location = read_location(options)
+  local location = options_of_status:read(options).location
   local method, uri = ngx.req.get_method(), ngx.var.uri
   if method ~= "GET" and method ~= "HEAD" then
     ngx.header.allow = "GET, HEAD"

@@ -2,6 +2,7 @@
 -- session of zklock, too, which belongs to the hold.
 local check = require "zklock.check"
 local errors = require "zklock.errors"
+local schema = require "zklock.schema"
 
 local misuse = errors.misuse
 
@@ -10,27 +11,38 @@ Hold.__index = Hold
 
 local holds = { class = Hold }
 
-local known = check.set "kind permits seconds data layout fair"
 local kinds = check.set "mutex read write permit"
 
---- Checks the options of `method`, hold or contend, and returns them.
-function holds.read(given, method)
-  local options = check.options(given, known, "options of " .. method)
-  local kind = options.kind or "mutex"
-  if not kinds[kind] then
-    misuse("option 'kind' of %s must be \"mutex\", \"read\", \"write\" or "
-      .. "\"permit\", got %s", method, tostring(kind))
+-- Returns the schema of the options of `method`, hold or contend.
+local function options_of(method)
+  local function kind(value)
+    if not kinds[value] then
+      misuse("option 'kind' of %s must be \"mutex\", \"read\", \"write\" or "
+        .. "\"permit\", got %s", method, tostring(value))
+    end
+    return value
   end
-  if kind == "permit" and options.permits == nil then
-    misuse("option 'permits' of %s must be a number where option 'kind' is "
-      .. "\"permit\", got nil", method)
-  elseif kind ~= "permit" and options.permits ~= nil then
-    misuse("option 'permits' of %s goes with kind = \"permit\"", method)
+  local function permits(value, _, read)
+    if read.kind == "permit" and value == nil then
+      misuse("option 'permits' of %s must be a number where option 'kind' is "
+        .. "\"permit\", got nil", method)
+    elseif read.kind ~= "permit" and value ~= nil then
+      misuse("option 'permits' of %s goes with kind = \"permit\"", method)
+    end
+    return value
   end
-  return { kind = kind, permits = options.permits, layout = options.layout,
-    fair = options.fair, acquire = { data = options.data,
-      max_hold = check.duration(options.seconds, "option 'seconds'") } }
+  -- The lock's methods check those without a check.
+  return schema.new("options of " .. method, {
+    { "kind", kind, "mutex" },
+    { "permits", permits, always = true },
+    { "seconds", check.duration },
+    { "data" },
+    { "layout" },
+    { "fair" },
+  })
 end
+
+holds.options = { hold = options_of "hold", contend = options_of "contend" }
 
 local function lock_of(session, path, options)
   local of_lock = { layout = options.layout, fair = options.fair }
@@ -46,7 +58,8 @@ end
 function holds.new(session, path, options)
   local lock = lock_of(session, path, options)
   return setmetatable({ path = path, _session = session, _lock = lock,
-    _options = options.acquire, _guard = false, _ticket = false }, Hold)
+    _options = { data = options.data, max_hold = options.seconds },
+    _guard = false, _ticket = false }, Hold)
 end
 
 --- Acquires the lock if it is free: returns true; or nil, message, code.

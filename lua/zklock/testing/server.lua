@@ -7,6 +7,7 @@ local core = require "zklock.core"
 local errors = require "zklock.errors"
 local holds = require "zklock.testing.hold"
 local hosts = require "zklock.testing.hosts"
+local schema = require "zklock.schema"
 local sessions = require "zklock.session"
 
 local misuse = errors.misuse
@@ -17,7 +18,6 @@ Server.__index = Server
 local LARGEST = 9 -- servers in an ensemble
 local LEAST_TICK, LONGEST_TICK = 0.01, 60
 
-local known = check.set "servers hosts tick_time latency"
 local of_others = check.set "port host address bind listen socket"
 
 -- Options.
@@ -32,50 +32,44 @@ local function refuse_others(given)
   end
 end
 
-local function read_number(value, otherwise, least, most, name)
-  if value == nil then return otherwise end
-  check.type(value, "number", name)
-  if not (value >= least and value <= most) then
-    misuse("%s must be from %s to %s, got %s", name, least, most,
-      tostring(value))
+local function from_to(least, most)
+  return check.number(("from %s to %s"):format(least, most),
+    function(n) return n >= least and n <= most end)
+end
+
+local number_of_servers = from_to(1, LARGEST)
+
+local function count_servers(value, title, read)
+  if number_of_servers(value, title) ~= math.floor(value) then
+    misuse("option 'servers' must be a whole number, got %s", tostring(value))
+  elseif read.hosts and value ~= #read.hosts then
+    misuse("option 'servers' must be how many option 'hosts' names, got %d "
+      .. "and %d", value, #read.hosts)
   end
   return value
 end
 
-local function read_hosts(text)
-  check.type(text, "string", "option 'hosts'")
+local function read_hosts(text, title)
+  check.type(text, "string", title)
   local fault, chroot = core.check_hosts(text)
   if fault then misuse("option 'hosts' %s", fault) end
   if chroot ~= "" then
     misuse("option 'hosts' of testing.server must have no chroot, got %q", text)
   end
-  return hosts.split(text)
-end
-
-local function read(given)
-  refuse_others(given)
-  local options = check.options(given, known, "options of testing.server")
-  local entries = options.hosts ~= nil and read_hosts(options.hosts)
-  local count = read_number(options.servers, entries and #entries or 1, 1,
-    LARGEST,
-    "option 'servers'")
-  if count ~= math.floor(count) then
-    misuse("option 'servers' must be a whole number, got %s", tostring(count))
-  elseif entries and count ~= #entries then
-    misuse("option 'servers' must be how many option 'hosts' names, got %d "
-      .. "and %d", count, #entries)
-  elseif entries and #entries > LARGEST then
+  local entries = hosts.split(text)
+  if #entries > LARGEST then
     misuse("option 'hosts' must name at most %d servers, got %d", LARGEST,
       #entries)
   end
-  return {
-    entries = entries or hosts.choose(count),
-    tick = read_number(options.tick_time, 2, LEAST_TICK, LONGEST_TICK,
-      "option 'tick_time'"),
-    latency = read_number(options.latency, nil, 0, LONGEST_TICK,
-      "option 'latency'"),
-  }
+  return entries
 end
+
+local options_of_server = schema.new("options of testing.server", {
+  { "hosts", read_hosts },
+  { "servers", count_servers },
+  { "tick_time", from_to(LEAST_TICK, LONGEST_TICK), 2 },
+  { "latency", from_to(0, LONGEST_TICK) },
+})
 
 -- Sessions.
 
@@ -132,13 +126,15 @@ servers.seed(seed)
 
 --- Starts a server, or an ensemble of servers.  `given`: the options.
 function servers.new(given)
-  local options = read(given)
+  refuse_others(given)
+  local options = options_of_server:read(given)
+  local entries = options.hosts or hosts.choose(options.servers or 1)
   count = count + 1
-  local self = setmetatable({ hosts = table.concat(options.entries, ","),
+  local self = setmetatable({ hosts = table.concat(entries, ","),
     pid = core.pid(), _holds = {} }, Server)
-  self._addresses = hosts.claim(options.entries, self)
+  self._addresses = hosts.claim(entries, self)
   local settings = { addresses = self._addresses, seed = seed * 1000 + count,
-    tick_ms = options.tick * 1000, max_connections = 0 }
+    tick_ms = options.tick_time * 1000, max_connections = 0 }
   if options.latency then
     settings.client = { options.latency, options.latency }
   end
@@ -261,7 +257,7 @@ end
 local function another_client(self, path, given, method)
   ensemble_of(self)
   check.lock_path(path, "", "argument 1 of " .. method)
-  local options = holds.read(given, method)
+  local options = holds.options[method]:read(given)
   local session, message = sessions.connect(self.hosts, { loop = "poll" })
   if not session then
     misuse("another client cannot connect for %s: %s", method, message)

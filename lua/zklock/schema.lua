@@ -1,0 +1,99 @@
+--- Schema: the options that one object or one call takes.
+--
+-- A schema is a list of rows, one for each option, in the order of the checks:
+--   { name, check, default }
+--   check(value, title, read)   returns the value to use, or raises an error.
+--                               `title` is how messages call the option; `read`
+--                               has the values of the rows before.  Without a
+--                               check, any value is right
+-- A row can also have these fields:
+--   title      instead of "option '<name>'"
+--   always     the check is called for nil, too
+--   only       the objects with this option, such as "a mutex or a rwlock"
+local bytes = require "zklock.bytes"
+local check = require "zklock.check"
+local misuse = require "zklock.errors".misuse
+
+local Schema = {}
+Schema.__index = Schema
+
+local schema = {}
+
+local function any(value) return value end
+
+--- Returns a schema.  `what`: how messages call the table of options; `object`:
+-- the object that takes them, such as "a mutex", if rows have `only`.  Without
+-- `what`, the table is the value of an option.
+function schema.new(what, rows, object)
+  local self = setmetatable({ what = what, object = object, has = {},
+    only = {} }, Schema)
+  for _, row in ipairs(rows) do
+    local name = row[1]
+    row[2] = row[2] or any
+    row.title = row.title or ("option '%s'"):format(name)
+    if row.only and object and not row.only:find(object, 1, true) then
+      self.only[name] = row.only
+    else
+      self[#self + 1], self.has[name] = row, true
+    end
+  end
+  return self
+end
+
+local function names_of(set)
+  local names = {}
+  for name in pairs(set) do names[#names + 1] = name end
+  bytes.sort(names)
+  return table.concat(names, ", ")
+end
+
+-- Raises an error if a table of options has a key that is not in the schema,
+-- such as a typo.
+local function check_keys(self, given, what)
+  if type(given) ~= "table" then check.type(given, "table", what) end
+  for key in pairs(given) do
+    if self.only[key] then
+      misuse("option '%s' goes with %s only, not with %s", key, self.only[key],
+        self.object)
+    elseif not self.has[key] then
+      misuse("unknown option %q in %s (known: %s)", tostring(key), what,
+        names_of(self.has))
+    end
+  end
+end
+
+local nothing = {}
+
+--- Checks a table of options, or nil.  Returns the values and the defaults, in
+-- the table `read` if there is one.  `of`: the name of the option or element
+-- that has this table as its value; then messages name the rows "<of>.<name>".
+function Schema:read(given, read, of)
+  if given == nil and not of then given = nothing end
+  if not read then read = {} end
+  check_keys(self, given, of or self.what)
+  for _, row in ipairs(self) do
+    local name = row[1]
+    local value = given[name]
+    if value ~= nil or row.always then
+      local title = of and of .. "." .. name or row.title
+      read[name] = row[2](value, title, read)
+    elseif read[name] == nil then
+      read[name] = row[3]
+    end
+  end
+  return read
+end
+
+--- Does the same for calls that also take the timeout alone, in seconds.
+function Schema:read_call(given, read)
+  if type(given) == "table" then return self:read(given, read) end
+  if not read then read = {} end
+  if type(given) == "number" then
+    read.timeout = check.duration(given, "timeout")
+  elseif given ~= nil then
+    misuse("%s must be a number or a table, got a %s", self.what, type(given))
+  end
+  return read
+end
+
+return schema

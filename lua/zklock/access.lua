@@ -138,38 +138,39 @@ local of_entry = schema.new(nil, {
   { "perms", perms, always = true },
 })
 
--- Returns whether an entry of a scheme that `matches` has the permission.
-local function grants(list, bit, matches)
+-- Returns true if an entry that certainly includes this session has the
+-- permission; false if another entry has it, such as one of an address, a
+-- certificate or a user, which may include the session; otherwise nil.
+local function grants(list, bit, credentials)
+  local granted
   for _, entry in ipairs(list) do
-    if matches(entry.scheme) and has(entry.perms, bit) then return true end
+    local scheme = entry.scheme
+    if has(entry.perms, bit) then
+      if scheme == "world" or scheme == "auth" then return true end
+      -- A session without credentials is never a `digest` user.
+      if scheme ~= "digest" or #credentials > 0 then granted = false end
+    end
   end
-  return false
+  return granted
 end
 
--- Whether an entry of another scheme, such as an address, a certificate or a
--- user, includes this session is not known here.
-local function surely(scheme) return scheme == "world" or scheme == "auth" end
-
 -- The permissions that a session needs in a directory of its locks.
-local needed = { { "list", bits.r, "r" }, { "create", bits.c, "c" },
-  { "delete", bits.d, "d" } }
+local needed = { { "list", "r" }, { "create", "c" }, { "delete", "d" } }
 
 -- Raises if this ACL cannot let this session use its own locks, whatever its
 -- identity is: such a lock would block all clients.  Returns whether the ACL
 -- certainly lets the session use them.  If not, zklock asks a server.
 local function check_ours(list, credentials)
-  local function perhaps(scheme)
-    return scheme ~= "digest" or #credentials > 0
-  end
   local is_sure = true
   for _, need in ipairs(needed) do
-    local verb, bit, letter = need[1], need[2], need[3]
-    if not grants(list, bit, perhaps) then
+    local verb, letter = need[1], need[2]
+    local granted = grants(list, bits[letter], credentials)
+    if granted == nil then
       misuse("option 'acl' must let this session itself read, create and "
         .. "delete: it could not %s, because no entry that may match it has "
         .. "'%s'", verb, letter)
     end
-    is_sure = is_sure and grants(list, bit, surely)
+    is_sure = is_sure and granted
   end
   return is_sure
 end

@@ -40,12 +40,13 @@ function Adapters:of_maker(maker)
   return adapter
 end
 
---- Returns the adapter of the loop that the running code is in, for a call that
--- must wait.
+--- Returns, for a call that must wait, the adapter of the loop that the running
+-- code is in, and the scope of its request, if any.
 function Adapters:for_waiting()
-  local adapter = self:of_maker(loops.find(self.loop))
-  loops.check_fence(adapter)
-  return adapter
+  local maker = loops.find(self.loop)
+  local adapter = self.by_maker[maker] or self:of_maker(maker)
+  if not adapter.blocks then loops.check_fence() end
+  return adapter, adapter.scope and adapter.scope() or nil
 end
 
 local function known(self)
@@ -62,8 +63,8 @@ end
 
 --- Returns the scope of the caller's request, an object that ends what the
 -- request has begun; nil if the loop has no requests (only nginx has).
-function Adapters:scope(adapter)
-  adapter = adapter or known(self)
+function Adapters:scope()
+  local adapter = known(self)
   return adapter and adapter.scope and adapter.scope() or nil
 end
 
@@ -78,7 +79,10 @@ end
 -- a limit only while the process is about to end.  A wait for a client's
 -- request has no limit, because the end of the request ends it.
 function Adapters:limit(scope)
-  if scope and scope.client or not self:is_leaving() then return nil end
+  if not self.may_leave or scope and scope.client
+      or not self:is_leaving() then
+    return nil
+  end
   return self.engine:patience()
 end
 

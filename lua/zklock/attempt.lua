@@ -171,9 +171,8 @@ function Attempt.acquire(attempt, terms, request)
   local engine = terms.engine
   engine:check_open()
   local adapters = engine.adapters
-  local adapter = adapters:for_waiting()
+  local adapter, scope = adapters:for_waiting()
   if request.owner == nil then request.owner = adapters:owner(adapter) end
-  local scope = adapters:scope(adapter)
   if scope then request.scope = scope end
   local done, guard, message, code =
     reenter(attempt, terms, request.owner, request.scope)

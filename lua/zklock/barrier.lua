@@ -62,9 +62,9 @@ end
 --- Waits until the barrier is not set.  Returns true, or `nil, message, code`.
 function Barrier:wait(how)
   local timeout = options.wait:read_call(how).timeout
-  local adapter = open_engine(self).adapters:for_waiting()
-  local wait = begin(self, self._engine.adapters:scope(adapter), timeout)
-  return outcome(self, timeout, node_waits.suspend(wait, adapter))
+  local adapter, scope = open_engine(self).adapters:for_waiting()
+  local wait = begin(self, scope, timeout)
+  return outcome(self, timeout, node_waits.suspend(wait, adapter, scope))
 end
 
 -- Makes tickets whose cancel() ends the wait with "cancelled", unless the

@@ -101,12 +101,11 @@ end
 DoubleBarrier.leave = protect.method(Leaving, loop_of,
   function(leaving, self, how)
     local guard, timeout = find(self, how)
-    local adapter = self._terms.engine.adapters:for_waiting()
+    local adapter, scope = self._terms.engine.adapters:for_waiting()
     if guards.find_loss(guard) then return guard:release() end
     leaving.guard = guard
-    local scope = self._terms.engine.adapters:scope(adapter)
     return outcome(self, guard, timeout,
-      node_waits.suspend(begin(self, scope, guard, timeout), adapter))
+      node_waits.suspend(begin(self, scope, guard, timeout), adapter, scope))
   end)
 
 local new_ticket = ticket_of(waits.cancel) -- ends the wait, not the leave

@@ -289,25 +289,23 @@ end
 -- other without end.
 local TURNS = 64
 
--- Moves the next wait that has got its turn to `due`; returns whether there was
--- one.
+-- Moves the next wait that has got its turn to `due`.
 local function take_turn(self)
-  local wait = self.turns[1]
-  if not wait then return false end
-  table.insert(self.due, wait)
+  table.insert(self.due, self.turns[1])
   table.remove(self.turns, 1)
-  return true
 end
 
 --- Processes all events and calls the callbacks that are due.  Raises only what
 -- a hook has raised.
 function Events:step()
   local engine, left = self.engine, TURNS
-  engine.meters:tell() -- events left by an interrupted release
+  -- Trace events left by an interrupted release.
+  if engine.meters.untold[1] then engine.meters:tell() end
   run_due(self)
   local state, handle = engine.state, engine.core
   while not state.is.left do
-    if left > 0 and take_turn(self) then
+    if self.turns[1] and left > 0 then
+      take_turn(self)
       left = left - 1
     elseif not dispatch(self, handle:next(engine.adapters.host_reads)) then
       break

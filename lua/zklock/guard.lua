@@ -156,9 +156,9 @@ end
 function guards.await_removal(self, wait)
   if not wait.done then
     local adapters = wait.engine.adapters
-    local adapter = adapters:for_waiting()
-    waits.limit(wait, adapters:limit(adapters:scope(adapter)))
-    waits.suspend(wait, adapter)
+    local adapter, scope = adapters:for_waiting()
+    waits.limit(wait, adapters:limit(scope))
+    waits.suspend(wait, adapter, scope)
     wait.code = wait.code or not wait.done and "closed" -- or closes soon
   end
   if wait.code then return reasons.of_removal(wait, self.path) end

@@ -6,7 +6,6 @@
 --   "there"  until the node exists
 --   "crowd"  until the number of contenders in the directory differs from
 --            `known`; it is 0 if the directory does not exist
---            `known`; none if the directory is gone
 local core = require "zklock.core"
 local waits = require "zklock.wait"
 
@@ -26,8 +25,8 @@ end
 
 --- Suspends the caller until the wait is over; returns true, or nil, code and
 -- reason.
-function node_waits.suspend(wait, adapter)
-  waits.suspend(wait, adapter)
+function node_waits.suspend(wait, adapter, scope)
+  waits.suspend(wait, adapter, scope)
   if wait.code then return nil, wait.code, wait.reason or nil end
   return true
 end

@@ -33,7 +33,7 @@ end
 --- Sends a request and waits for its answer; returns a wait that is done.
 -- `ask`: the core's method that sends the request.
 function questions.ask(engine, ask, ...)
-  local adapter = engine.adapters:for_waiting()
+  local adapter, scope = engine.adapters:for_waiting()
   local opening = questions.await_opening(engine, engine.connect_timeout)
   if opening.code or not opening.done then
     opening.code = opening.code or "disconnected"
@@ -48,7 +48,7 @@ function questions.ask(engine, ask, ...)
   local number = engine.core[ask](engine.core, ...)
   local wait = waits.new(engine, waits.place(engine.waits.answers, number),
     number)
-  waits.suspend(wait, adapter)
+  waits.suspend(wait, adapter, scope)
   return wait
 end
 

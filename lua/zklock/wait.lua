@@ -9,7 +9,6 @@
 -- So they are spread over PLACES tables, by number.  Lua reuses the slots of
 -- removed entries only when it rehashes a table.  A single full table (64
 -- tasks, say) would be rehashed for each new wait.
--- would be rehashed for each new wait.
 local core = require "zklock.core"
 local protect = require "zklock.protect"
 
@@ -255,11 +254,10 @@ local function turn(wait, adapter)
   end
 end
 
---- Makes `wait` belong to the running task and its nginx request.  For callers
--- that call user code before they suspend the task.
+--- Makes `wait` belong to the running task and to its nginx request, which is
+-- `wait.scope`.  For callers that call user code before they suspend the task.
 function waits.prepare(wait, adapter)
-  local scope = wait.scope or wait.engine.adapters:scope(adapter)
-  if scope then wait.scope = scope end
+  local scope = wait.scope
   wait.adapter = adapter -- from now on wait:finish() must be called
   if scope then scope:add(scope.waits, wait) end
 end
@@ -268,7 +266,9 @@ end
 function waits.suspends(wait) return wait.adapter and not wait.callback end
 
 --- Suspends the running task until the wait is done or its time is over.
-function waits.suspend(wait, adapter)
+-- `adapter`, `scope`: the results of adapters:for_waiting().
+function waits.suspend(wait, adapter, scope)
+  if scope then wait.scope = scope end
   waits.prepare(wait, adapter)
   protect.call(adapter.blocks, wait, turn, wait, adapter)
 end

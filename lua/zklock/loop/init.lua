@@ -68,8 +68,8 @@ local function is_fenced()
 end
 
 --- Raises an error if the running task cannot be suspended.
-function loops.check_fence(adapter)
-  if adapter.blocks or not is_fenced() then return end
+function loops.check_fence()
+  if not is_fenced() then return end
   misuse("on Lua 5.1 nothing can wait inside with_lock, a callback or pcall "
     .. "in a coroutine (there is no yield across pcall): use acquire and "
     .. "release, or loop = \"poll\"")
@@ -145,6 +145,7 @@ end
 -- message.
 local function choose(loop)
   if type(loop) == "table" then return loop end
+  if loop == "poll" then return modules.poll end
   local name, place = running(loop)
   -- With "nested": a user who names the loop may know that the yields are
   -- passed on.
@@ -153,8 +154,8 @@ local function choose(loop)
     return nil, IN_CALLBACK:format(where, kinds_of_task[name])
   elseif place then
     return adapter_of(name)
-  elseif loop == "poll" or loops.in_main() and loop ~= "luv" then
-    return adapter_of "poll"
+  elseif loops.in_main() and loop ~= "luv" then
+    return modules.poll
   elseif loop == "auto" then
     return nil, UNKNOWN
   end
@@ -173,7 +174,7 @@ end
 function loops.peek(loop)
   local name, place
   if type(loop) == "string" then name, place = running(loop) end
-  return place and adapter_of(name) or choose(loop) or adapter_of "poll"
+  return place and adapter_of(name) or choose(loop) or modules.poll
 end
 
 -- Returns whether the running coroutine cannot be suspended, because a C
@@ -197,7 +198,7 @@ end
 
 --- Returns whether a call is allowed to block this thread for a moment.
 function loops.may_block(loop)
-  return type(loop) ~= "table" and choose(loop) == adapter_of "poll"
+  return type(loop) ~= "table" and choose(loop) == modules.poll
 end
 
 return loops

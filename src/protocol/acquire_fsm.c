@@ -206,7 +206,7 @@ void acquire_fsm_enter(struct contender *c) {
 void acquire_fsm_start_over(struct contender *c) {
   rest(c);
   contender_unwatch(c);
-  tail_forget(c->queue->tail);
+  queue_tail_forget(c->queue->tail);
   if (!contender_is_exclusive(c) && contender_quota(c, true) != QUOTA_YES) {
     doubts_note(c);
     c->node.known = NODE_NONE; /* the quota is used up */

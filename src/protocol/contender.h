@@ -11,9 +11,9 @@
 
 #include "directory.h"
 #include "looks.h"
+#include "queue_tail.h"
 #include "quota.h"
 #include "rule.h"
-#include "tail.h"
 #include "timer.h"
 
 #pragma GCC visibility push(hidden)
@@ -171,7 +171,7 @@ struct node {
 /* A detail of the view.  Each value belongs to one state. */
 enum view_phase {
   VIEW_PLAIN,
-  VIEW_FOLLOWS,      /* ENTERING: watches the tail (tail.h), sends no list */
+  VIEW_FOLLOWS,      /* ENTERING: watches the queue's tail, sends no list */
   VIEW_AT_LEAST,     /* QUEUED: at least `ahead` nodes are ahead */
   VIEW_AWAITS_LEASE, /* QUEUED: first, but without a lasting lease */
   VIEW_ALONE,        /* HELD: NEWS_ALONE was reported */
@@ -281,7 +281,7 @@ struct queue {
   int kept;                 /* LEAVING contenders whose delete was refused */
   int sharing;              /* with a node, of those admitted one at a time */
 
-  struct tail *tail; /* the last known end of the queue; NULL: never known */
+  struct queue_tail *tail; /* the last known; NULL: never known */
   struct onlooker *onlookers;
   struct op *opening; /* double barrier: creates `ready` (barrier_enter.c) */
 

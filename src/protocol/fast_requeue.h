@@ -12,16 +12,16 @@
  * has the number of its node. Both return false if a list is needed to find the
  * node's position. */
 bool fast_requeue_begin(struct contender *c);
-bool fast_requeue_go_on(struct contender *c);
+bool fast_requeue_created(struct contender *c);
 /* Makes the contender list after all, because the node that it watches is gone.
- * Called between fast_requeue_begin and fast_requeue_go_on. */
-void fast_requeue_lose(struct contender *c);
+ * Called between fast_requeue_begin and fast_requeue_created. */
+void fast_requeue_give_up(struct contender *c);
 
-/* Stores the last nodes behind `own` as the tail (tail.h). `listing` shows the
- * contender's node. */
-void fast_requeue_note_tail(const struct contender *c,
-                            const struct listing *listing,
-                            const struct entry *own);
+/* Stores the last nodes behind `own` as the tail (queue_tail.h). `listing`
+ * shows the contender's node. */
+void fast_requeue_store_tail(const struct contender *c,
+                             const struct listing *listing,
+                             const struct entry *own);
 /* Returns whether the last list showed a node behind the holder's. */
 bool fast_requeue_knows_tail(const struct contender *c);
 /* Returns whether the delete or create of `c` may share a transaction with that

@@ -148,7 +148,7 @@ static void queue_position_in_order(struct contender *c,
   struct ahead ahead;
   rule_apply(c->options.kind, c->options.permits, listing, own, &ahead);
   see(c, listing, &ahead);
-  fast_requeue_note_tail(c, listing, own);
+  fast_requeue_store_tail(c, listing, own);
   if (does_not_wait(c, listing, own, &ahead))
     refuse_as_busy(c, &ahead);
   else if (ahead.count > 0 || !contender_is_surely_ours(c))

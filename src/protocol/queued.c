@@ -168,7 +168,7 @@ void queued_heard(struct watcher *watcher, enum watch_news news,
   if (watcher == &c->own)
     queued_hear_own(c, news, reply);
   else if (c->view.phase == VIEW_FOLLOWS && news == WATCH_GONE)
-    fast_requeue_lose(c);
+    fast_requeue_give_up(c);
   else if (c->state != CONTENDER_QUEUED)
     return;
   else if (news == WATCH_ARMED || news == WATCH_HIDDEN)
@@ -193,7 +193,7 @@ void queued_sent(struct contender *c) {
 void queued_made(struct contender *c) {
   if (!contender_is_surely_ours(c))
     watch_want(&c->own, &contender_directory(c)->watches, c->node.name);
-  if (!fast_requeue_go_on(c))
+  if (!fast_requeue_created(c))
     directory_list(contender_directory(c), c->node.serial);
 }
 

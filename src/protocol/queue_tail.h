@@ -5,14 +5,14 @@
  * The tail is only a hint: a contender that follows it has seen no list, and is
  * not granted the lock before a list. The number of the contender's node shows
  * how many nodes were created between the tail and that node. */
-#ifndef ZKLOCK_TAIL_H
-#define ZKLOCK_TAIL_H
+#ifndef ZKLOCK_QUEUE_TAIL_H
+#define ZKLOCK_QUEUE_TAIL_H
 
 #include "rule.h"
 
 #pragma GCC visibility push(hidden)
 
-struct tail {
+struct queue_tail {
   unsigned seen_in; /* the connection of that list; 0: no list is known */
   enum kind kind;   /* the kind of contender that waits for these nodes */
   enum role role;   /* the role of that contender's node */
@@ -25,20 +25,22 @@ struct tail {
 /* Stores the nodes behind `own` as the tail. The contender of `own` holds the
  * lock, or is about to. When it returns, they will be ahead of its next node.
  * If no node is behind `own`, the tail becomes unknown. */
-void tail_note(struct tail **tail, unsigned connection, enum kind kind,
-               const struct listing *listing, const struct entry *own);
+void queue_tail_store(struct queue_tail **tail, unsigned connection,
+                      enum kind kind, const struct listing *listing,
+                      const struct entry *own);
 /* Makes the tail unknown.  `tail` can be NULL. */
-void tail_forget(struct tail *tail);
+void queue_tail_forget(struct queue_tail *tail);
 /* Returns `tail` if it was stored in this connection and applies to a node of
  * this kind and role; or NULL. */
-const struct tail *tail_for(const struct tail *tail, unsigned connection,
-                            enum kind kind, enum role role);
+const struct queue_tail *queue_tail_valid_for(const struct queue_tail *tail,
+                                              unsigned connection,
+                                              enum kind kind, enum role role);
 /* Returns how many nodes were created between the tail and `name`, which a
  * server has just created.  -1: unknown. */
-int tail_gap(const struct tail *tail, const char *name);
+int queue_tail_gap(const struct queue_tail *tail, const char *name);
 /* Adds `name` to the tail as its last node, if no node was created in
  * between. */
-void tail_grow(struct tail *tail, const char *name);
+void queue_tail_append(struct queue_tail *tail, const char *name);
 
 #pragma GCC visibility pop
 

@@ -1,4 +1,4 @@
-#include "tail.h"
+#include "queue_tail.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -7,18 +7,19 @@ static void set_name(char *to, const char *name) {
   memcpy(to, name, strlen(name) + 1);
 }
 
-void tail_forget(struct tail *tail) {
+void queue_tail_forget(struct queue_tail *tail) {
   if (tail) tail->seen_in = 0;
 }
 
-static void begin(struct tail *tail, unsigned connection, enum kind kind,
+static void begin(struct queue_tail *tail, unsigned connection, enum kind kind,
                   enum role role) {
-  *tail = (struct tail){.seen_in = connection, .kind = kind, .role = role};
+  *tail =
+      (struct queue_tail){.seen_in = connection, .kind = kind, .role = role};
 }
 
 /* Adds an entry to the tail; the last entry of the list is added first. Returns
  * false if the name, of another client, is too long to be stored. */
-static bool add(struct tail *tail, const struct entry *e) {
+static bool add(struct queue_tail *tail, const struct entry *e) {
   char *name = tail->length == 0 ? tail->last : tail->before;
   tail->length++;
   if (tail->length > 2) return true;
@@ -27,42 +28,44 @@ static bool add(struct tail *tail, const struct entry *e) {
   return true;
 }
 
-void tail_note(struct tail **slot, unsigned connection, enum kind kind,
-               const struct listing *listing, const struct entry *own) {
+void queue_tail_store(struct queue_tail **slot, unsigned connection,
+                      enum kind kind, const struct listing *listing,
+                      const struct entry *own) {
   const struct entry *last = &listing->entries[listing->count - 1];
   if (last == own) {
-    tail_forget(*slot);
+    queue_tail_forget(*slot);
     return;
   }
   if (!*slot) *slot = malloc(sizeof **slot);
   if (!*slot) return;
-  struct tail *tail = *slot;
+  struct queue_tail *tail = *slot;
   struct entry next = {.role = own->role, .sequence = INT32_MAX};
   begin(tail, connection, kind, own->role);
   tail->number = last->sequence;
   for (const struct entry *e = last; e > own; e--)
-    if (rule_blocks(kind, &next, e) && !add(tail, e)) tail_forget(tail);
-  if (tail->length == 0) tail_forget(tail);
+    if (rule_blocks(kind, &next, e) && !add(tail, e)) queue_tail_forget(tail);
+  if (tail->length == 0) queue_tail_forget(tail);
 }
 
-const struct tail *tail_for(const struct tail *tail, unsigned connection,
-                            enum kind kind, enum role role) {
+const struct queue_tail *queue_tail_valid_for(const struct queue_tail *tail,
+                                              unsigned connection,
+                                              enum kind kind, enum role role) {
   bool fits = tail && tail->seen_in == connection && tail->kind == kind &&
               tail->role == role;
   return fits ? tail : NULL;
 }
 
 /* Returns -1 also near the counter's end, where numbers prove nothing. */
-int tail_gap(const struct tail *tail, const char *name) {
+int queue_tail_gap(const struct queue_tail *tail, const char *name) {
   int32_t number;
   bool behind = name_parse(name, &number) == tail->role &&
                 number < SEQUENCE_DANGER && number > tail->number;
   return behind ? number - tail->number - 1 : -1;
 }
 
-void tail_grow(struct tail *tail, const char *name) {
+void queue_tail_append(struct queue_tail *tail, const char *name) {
   struct entry next = {.role = tail->role, .sequence = INT32_MAX}, e;
-  if (tail_gap(tail, name) != 0) return;
+  if (queue_tail_gap(tail, name) != 0) return;
   tail->number++;
   e = (struct entry){.role = tail->role, .sequence = tail->number};
   if (!rule_blocks(tail->kind, &next, &e)) return;

@@ -86,7 +86,7 @@ enum { STRIKES_MAX = 12 };
 enum { TRAP_EVENT = 29, TRAP_ROUND, TRAP_CONNECT };
 
 /* A strike waits for its time, for a request of a certain kind, an event, the
- * answer to a round, or until the leader hears that somebody connects. */
+ * answer to a heartbeat, or until the leader hears that somebody connects. */
 struct strike {
   enum fault fault;
   int trap;      /* an op_kind, or one of the above; NOBODY: none */

@@ -194,7 +194,8 @@ static void check_conflict(struct world *w, const struct acquisition *a) {
   int own = invariants_own_node(w, a);
   if (a->writer != NOBODY)
     violate(w, "(%d) downgrades, and is refused", a->number);
-  /* (Of two sessions that draw the same names, one may know only the other's.) */
+  /* (Of two sessions that draw the same names, one may know only the
+   * other's.) */
   if (own == NO_NODE || h->nodes[own].session != a->process->library.session)
     return;
   for (int i = 0; i < h->node_count; i++) {
@@ -612,10 +613,10 @@ static void check_ends(struct world *w, const struct acquisition *a) {
     violate(w, "(%d) is held in a suspension", a->number);
 }
 
-/* Who holds in peace has a lease as long as doc/guarantees.md says.  As lease.h
- * counts, with rounds no further apart than i < T/10, wherever other requests
- * fall between them: until the next one, Q is less than i + T/96 before P - gap,
- * P less than i + T/96 before S - T/24, for it forgets rounds that close
+/* Who holds in peace has a lease as long as doc/guarantees.md says. As lease.h
+ * counts, with renewals no further apart than i < T/10, wherever other requests
+ * fall between them: until the next one, Q is less than i + T/96 before P -
+ * gap, P less than i + T/96 before S - T/24, for it forgets renewals that close
  * together; S less than i ago, and 0.95 T - T/24 - T/48 - 3 i > 0.58 T. */
 static void check_length(struct world *w, const struct acquisition *a) {
   const struct process *p = a->process;
@@ -701,18 +702,18 @@ static void check_lease(struct world *w, const struct process *p) {
             p->number, session);
 }
 
-/* A connection stands on its start until its rounds carry it. */
+/* A connection stands on its start until its renewals carry it. */
 void invariants_proved(struct world *w, const struct process *p) {
   int64_t least = w->zoo.grants[GRANTS - 1];
   if (p->now < p->library.started + least / 2 &&
       p->now >= p->session.pipeline.lease.until)
-    violate(w, "a round of process %d has proved nothing", p->number);
+    violate(w, "a renewal of process %d has proved nothing", p->number);
 }
 
-/* A session that is idle has rounds 0.3 T apart, and the one before P is Q if
+/* A session that is idle has renewals 0.3 T apart, and the one before P is Q if
  * it was answered T/4 before P was sent: within 0.035 T, with a clock that is 5
  * % slow. A write is four messages long.  Where it takes longer, who was idle
- * is granted by a lease that may end before its next rounds can renew it. */
+ * is granted by a lease that may end before its next renewals can renew it. */
 static bool is_short_at_first(const struct world *w,
                               const struct acquisition *a, int64_t least) {
   return w->now < a->granted_at + least &&

@@ -24,7 +24,7 @@ void invariants_on_time(struct world *w, const struct process *p);
 void invariants_after_batch(struct world *w, struct process *p);
 void invariants_books(struct world *w, const struct process *p);
 void invariants_moments(struct world *w, const struct process *p);
-/* A round of this process has been answered. */
+/* A renewal of this process has been answered. */
 void invariants_proved(struct world *w, const struct process *p);
 /* The leader is about to expire a session, or to delete a node at the wish of a
  * client of ours: one that is another's, and the client could know; it has. */

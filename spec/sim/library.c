@@ -270,14 +270,14 @@ static const char *const op_names[] = {
     [OP_NAMES] = "names",
 };
 
-static bool hear_round(struct world *w, struct process *p, uint64_t serial) {
+static bool on_renewal(struct world *w, struct process *p, uint64_t serial) {
   const struct op *op = p->session.pipeline.flight;
   while (op && op->serial != serial) op = op->next;
   if (!op) return false;
-  if (op->round &&
+  if (op->renews &&
       (p->session.all.holders > 0 || random_chance(&w->random, 20)))
     faults_see(w, p->number, TRAP_ROUND);
-  return op->round;
+  return op->renews;
 }
 
 /* The name of no node that was asked for: nothing, the directory, another. */
@@ -311,9 +311,9 @@ static void tell(struct world *w, struct process *p, const struct request *r,
   trace(w, p->number, "%s #%llu: %d %s (view %d)", op_names[op],
         (unsigned long long)serial, reply->rc,
         reply->path ? reply->path : paths_text(&w->paths, r->path), view);
-  bool round = hear_round(w, p, serial);
+  bool renewal = on_renewal(w, p, serial);
   session_reply(&p->session, p->now, serial, reply);
-  if (round && reply_proves(op, reply->rc)) invariants_proved(w, p);
+  if (renewal && reply_proves(op, reply->rc)) invariants_proved(w, p);
 }
 
 /* What becomes of one of the two of a transaction. */

@@ -14,7 +14,7 @@ bool believes(const struct world *w, const struct acquisition *a) {
 }
 
 /* Where the schedule aims at a holder: beside it there are some who keep the
- * connection busy, with rounds or with reads. */
+ * connection busy, with renewals or with reads. */
 static bool is_busy(const struct world *w, int user) {
   return (w->faults.aimed || fault_is(w, FAULT_SKIP)) && user > 0;
 }

@@ -15,8 +15,8 @@ static struct lease begun(int64_t tick) {
   return lease;
 }
 
-/* How far beyond the last round's sending it goes when rounds are sent every
- * `pace` and answered `answer` later. */
+/* How far beyond the last renewal's sending it goes when renewals are sent
+ * every `pace` and answered `answer` later. */
 static int64_t proved(int64_t tick, int64_t pace, int64_t answer) {
   struct lease lease = begun(tick);
   int64_t sent = START;
@@ -33,12 +33,12 @@ static bool proves(int64_t tick, int64_t pace, int64_t answer, int per_mille) {
 
 TEST("lasts from a connection's start for the timeout less its margin") {
   struct lease lease = begun(0);
-  CHECK_INT(0, lease.until); /* not before a round is answered */
+  CHECK_INT(0, lease.until); /* not before a renewal is answered */
   lease_confirm(&lease, START + SECOND, START + 2 * SECOND);
   CHECK_INT(START + T / 20 * 19, lease.until);
 }
 
-TEST("counts from the first of three rounds that are far enough apart") {
+TEST("counts from the first of three renewals that are far enough apart") {
   struct lease lease = begun(0);
   int64_t q = START + SECOND, p = q + SECOND + T / 4, s = p + SECOND + T / 24;
   lease_confirm(&lease, q, q + SECOND);
@@ -87,7 +87,7 @@ TEST("counts with the least that it was granted where nobody has said") {
 }
 
 /* A hold that is granted at `now` goes on if each answer is prompt from then
- * on: with rounds as a holder sends them (pipeline.c). */
+ * on: with renewals as a holder sends them (pipeline.c). */
 static bool is_kept(struct lease lease, int64_t now) {
   for (int64_t sent = now; sent < now + 2 * T;) {
     int64_t pause = lease_pace(&lease);

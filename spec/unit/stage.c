@@ -9,8 +9,8 @@ void settle(struct stage *s) {
   if (s->in_batch) return;
   session_run(&s->session, s->now);
   session_flush(&s->session);
-  while (server_owes_round(s)) {
-    server_answers_round(s);
+  while (server_owes_heartbeat(s)) {
+    server_answers_heartbeat(s);
     session_run(&s->session, s->now);
     session_flush(&s->session);
   }
@@ -146,10 +146,10 @@ void apart(struct stage *s) {
 
 int pace(struct stage *s) {
   int waited = 0;
-  rounds_by_hand(s, true);
+  heartbeats_by_hand(s, true);
   for (int i = 0; i < 10; i++) {
     for (waited = 0; !*sent(s) && waited < 100000; waited++) passes(s, 1);
-    stage_happens(s, "round");
+    stage_happens(s, "heartbeat");
   }
   return waited;
 }

@@ -15,9 +15,9 @@
  * closed when it ends.
  *
  * Time is in milliseconds, and stands still until the story lets it pass.
- * Requests are answered in their order, as a server does it.  The rounds of
+ * Requests are answered in their order, as a server does it.  The heartbeats of
  * the session, and its pings, are answered at once and not mentioned, until
- * the story wants to see them (`rounds_by_hand`).
+ * the story wants to see them (`heartbeats_by_hand`).
  *
  * Nodes are told by their numbers; what follows the number says whose spelling
  * it is: "7" a lock's node, "7r" a reader's, "7w" a writer's, "7p" a permit,
@@ -120,7 +120,7 @@ int counted(const struct stage *s, const char *counter);
 const char *sent(struct stage *s);
 /* The oldest request that was not answered; "": none. */
 const char *oldest(struct stage *s);
-void rounds_by_hand(struct stage *s, bool by_hand);
+void heartbeats_by_hand(struct stage *s, bool by_hand);
 
 /* What happens next, in this order.  The server answers the oldest requests:
  *
@@ -175,7 +175,7 @@ int passes_until_asked(struct stage *s, int most);
 /* What happens between the two happens in one batch. */
 void together(struct stage *s);
 void apart(struct stage *s);
-/* How long after one round the next is sent; all are answered at once. */
+/* How long after one heartbeat the next is sent; all are answered at once. */
 int pace(struct stage *s);
 
 #endif

@@ -64,8 +64,8 @@ bool server_submit(void *self, const struct op *op, const struct op *before);
 /* Nobody will answer what was asked. */
 void server_is_gone(struct stage *s);
 /* Is the oldest request one that the story does not want to see? */
-bool server_owes_round(const struct stage *s);
-void server_answers_round(struct stage *s);
+bool server_owes_heartbeat(const struct stage *s);
+void server_answers_heartbeat(struct stage *s);
 void server_free(struct stage *s);
 
 /* stage_actors.c */

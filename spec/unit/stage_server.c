@@ -74,7 +74,7 @@ static const char *describe(struct stage *s, const struct request *r) {
   }
   switch (r->kind) {
     case OP_HEARTBEAT:
-      return "round";
+      return "heartbeat";
     case OP_LIST:
       return r->watch ? "list and watch" : "list";
     case OP_CREATE:
@@ -157,12 +157,12 @@ static void reply_to_oldest(struct stage *s, const struct reply *reply) {
   session_reply(&s->session, s->now, r->serial, reply);
 }
 
-bool server_owes_round(const struct stage *s) {
+bool server_owes_heartbeat(const struct stage *s) {
   return !s->by_hand && s->oldest &&
          (s->oldest->kind == OP_HEARTBEAT || is_nudge(s->oldest));
 }
 
-void server_answers_round(struct stage *s) {
+void server_answers_heartbeat(struct stage *s) {
   static const struct reply ok = {.rc = REPLY_OK};
   reply_to_oldest(s, &ok);
 }
@@ -186,7 +186,7 @@ void server_free(struct stage *s) {
   }
 }
 
-void rounds_by_hand(struct stage *s, bool by_hand) {
+void heartbeats_by_hand(struct stage *s, bool by_hand) {
   s->by_hand = by_hand;
   settle(s);
 }

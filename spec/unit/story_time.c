@@ -1,10 +1,10 @@
-/* Time: rounds, deadlines, what is given up, and what is asked for again. */
+/* Time: renewals, deadlines, what is given up, and what is asked for again. */
 #include "stage.h"
 
 ABOUT("The protocol, as time passes,");
 
 STORY("asks an extra question when an answer takes a quarter of a second") {
-  rounds_by_hand(s, true);
+  heartbeats_by_hand(s, true);
   ACQUIRE(s);
   SENT(s, "create lock, list");
   SENDS(s, "249 ms", "");
@@ -13,7 +13,7 @@ STORY("asks an extra question when an answer takes a quarter of a second") {
   happens(s, "create lock: 1, list: 1, ping");
 }
 
-STORY("sends rounds often while somebody holds, seldom while nobody wants") {
+STORY("sends renewals often while somebody holds, seldom while nobody wants") {
   CHECK_INT(3000, pace(s));
   struct actor *a = WAITER(s);
   CHECK_INT(1667, pace(s)); /* a sixth */
@@ -38,15 +38,15 @@ STORY("forgets a session that was not accepted when another is granted") {
   CHECK_INT(6000, pace(s));
 }
 
-STORY("sends a holder's round on time while another contender pauses",
+STORY("sends a holder's renewal on time while another contender pauses",
       .timeout = 1000) {
   HOLDER(s, 1, .path = "/other");
   ACQUIRE(s);
   SENT(s, "create lock, list");
   happens(s, "create lock: 2, list: 1w 2, look at 1: theirs 1001");
-  rounds_by_hand(s, true);
+  heartbeats_by_hand(s, true);
   SENDS(s, "91 ms", "");
-  SENDS(s, "2 ms", "round");
+  SENDS(s, "2 ms", "heartbeat");
 }
 
 STORY("refuses a permit at its deadline, wherever it waits") {

@@ -31,7 +31,7 @@
  *      (NODE_OURS).  A session ends its holds when it expires.
  *   2. A server has shown that no node is ahead.  Either a list showed none,
  *      requested after the create and in this connection.  (Each connection
- *      but the first begins with a committed request, a round: pipeline.c.)
+ *      but the first begins with a committed heartbeat: pipeline.c.)
  *      Or such a list showed nodes ahead, and all were deleted since.  The set
  *      of nodes ahead only shrinks, because numbers grow with every create.
  *   3. If deletions have shown it, the contender's own node still exists.  The
@@ -140,7 +140,7 @@ static void grant(struct contender *c) {
   tell_revocation(c);
 }
 
-/* Grants the lock if the lease lasts. Otherwise waits for a committed round and
+/* Grants the lock if the lease lasts. Otherwise waits for a renewal and
  * then looks again: without a valid lease the news may be old, and a hold whose
  * lease is nearly over would soon be lost. */
 void acquire_fsm_be_first(struct contender *c) {

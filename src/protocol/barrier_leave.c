@@ -266,7 +266,8 @@ static void on_answer(struct op *op, const struct reply *reply) {
       pipeline_trouble(pipeline_of(d), "cannot delete", op->path, rc);
     finish(d, true);
   } else if (!d->others && !d->proved) {
-    /* The round before the list was not committed, so the list may be old. */
+    /* The heartbeat before the list was not committed, so the list may be
+     * old. */
     pipeline_back_off(pipeline_of(d), &d->backoff, rc);
   } else if (rc == REPLY_NO_NODE) {
     listed(d, &empty);

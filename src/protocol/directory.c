@@ -10,7 +10,7 @@
 #define CANNOT_LIST "cannot list"
 #define CANNOT_CREATE "cannot create"
 
-static op_handler on_list, on_mkdir, on_renew, on_unwatch;
+static op_handler on_list, on_mkdir, on_replace, on_unwatch;
 
 static void op_init(struct op *op, struct directory *d, enum op_kind kind,
                     op_handler *handler, const char *path) {
@@ -46,7 +46,7 @@ static struct directory_requests *requests_of(struct directory *d) {
   op_init(&e->lists[1], d, OP_LIST, on_list, directory_path(d));
   op_init(&e->unwatch, d, OP_UNWATCH, on_unwatch, directory_path(d));
   op_init(&e->mkdir, d, OP_MKDIR, on_mkdir, e->mkdir_path);
-  op_init(&e->renew, d, OP_READ, on_renew, directory_path(d));
+  op_init(&e->replace, d, OP_READ, on_replace, directory_path(d));
   e->unwatch.watch = true;
   return d->requests = e;
 }
@@ -55,7 +55,7 @@ static bool has_requests(const struct directory *d) {
   const struct directory_requests *e = d->requests;
   return e &&
          (e->lists[0].in_flight || e->lists[1].in_flight ||
-          e->unwatch.in_flight || e->mkdir.in_flight || e->renew.in_flight);
+          e->unwatch.in_flight || e->mkdir.in_flight || e->replace.in_flight);
 }
 
 /* Frees the requests if none is in flight. No reply handler uses them later: an
@@ -331,44 +331,47 @@ static void on_mkdir(struct op *op, const struct reply *reply) {
 
 /* An exhausted sequence counter. */
 
-void directory_renew(struct directory *d) {
-  if (d->renewal == RENEWAL_NONE) {
-    d->renewal = RENEWAL_LOOK;
-    d->renewal_begun = d->pipeline->now;
+void directory_replace(struct directory *d) {
+  if (d->replacement == REPLACE_NONE) {
+    d->replacement = REPLACE_READ;
+    d->replacement_begun = d->pipeline->now;
   }
   directory_wake(d);
 }
 
-static void send_renewal(struct directory *d, struct directory_requests *e) {
-  if (e->renew.in_flight || pipeline_holds_back(d->pipeline, &d->making))
+static void send_replacement(struct directory *d,
+                             struct directory_requests *e) {
+  if (e->replace.in_flight || pipeline_holds_back(d->pipeline, &d->making))
     return;
-  e->renew.kind = d->renewal == RENEWAL_LOOK ? OP_READ : OP_REMOVE;
-  pipeline_submit(d->pipeline, &e->renew);
+  e->replace.kind = d->replacement == REPLACE_READ ? OP_READ : OP_REMOVE;
+  pipeline_submit(d->pipeline, &e->replace);
 }
 
-static void refuse_renewal(struct directory *d, const char *message, int rc) {
+static void refuse_replacement(struct directory *d, const char *message,
+                               int rc) {
   pipeline_trouble(d->pipeline, message, directory_path(d), rc);
-  d->renewal = RENEWAL_NONE;
+  d->replacement = REPLACE_NONE;
   d->owner->refused(d, message, rc);
 }
 
 /* Schedules another delete, because the directory is not empty. But gives up
- * the renewal one session timeout after it began. Then the contenders create
- * their nodes again, which shows whether the counter is really exhausted: the
- * high number may have been in a forged name. */
+ * the replacement one session timeout after it began. Then the contenders
+ * create their nodes again, which shows whether the counter is really
+ * exhausted: the high number may have been in a forged name. */
 static void is_occupied(struct directory *d) {
-  bool long_ago = d->pipeline->now >= d->renewal_begun + d->pipeline->timeout;
-  d->renewal = long_ago ? RENEWAL_NONE : RENEWAL_OCCUPIED;
+  bool long_ago =
+      d->pipeline->now >= d->replacement_begun + d->pipeline->timeout;
+  d->replacement = long_ago ? REPLACE_NONE : REPLACE_OCCUPIED;
   d->owner->occupied(d);
   if (!long_ago) pipeline_retry(d->pipeline);
 }
 
-/* Continues the renewal after a reply: deletes a directory that has no data, or
- * ends the renewal. Only a server can check that a directory is empty and
- * delete it in one step. So no node is in it when the numbers begin again. A
- * directory with data belongs to the application and stays. Servers do not
- * report which nodes are containers. */
-static void on_renew(struct op *op, const struct reply *reply) {
+/* Continues the replacement after a reply: deletes a directory that has no
+ * data, or ends the replacement. Only a server can check that a directory is
+ * empty and delete it in one step. So no node is in it when the numbers begin
+ * again. A directory with data belongs to the application and stays. Servers do
+ * not report which nodes are containers. */
+static void on_replace(struct op *op, const struct reply *reply) {
   struct directory *d = op->owner;
   int rc = reply->rc;
   bool looked = op->kind == OP_READ;
@@ -381,13 +384,14 @@ static void on_renew(struct op *op, const struct reply *reply) {
   if (reply_is_transient(rc))
     pipeline_back_off(d->pipeline, &d->making, rc);
   else if (rc == REPLY_OK && looked && reply->size > 0)
-    refuse_renewal(d, "cannot create a sequential node", REASON_COUNTER_AT_END);
+    refuse_replacement(d, "cannot create a sequential node",
+                       REASON_COUNTER_AT_END);
   else if (rc == REPLY_OK)
-    d->renewal = looked ? RENEWAL_DELETE : RENEWAL_NONE;
+    d->replacement = looked ? REPLACE_DELETE : REPLACE_NONE;
   else if (rc == REPLY_NO_NODE)
-    d->renewal = RENEWAL_NONE;
+    d->replacement = REPLACE_NONE;
   else
-    refuse_renewal(d, "cannot delete", rc);
+    refuse_replacement(d, "cannot delete", rc);
 }
 
 /* Batches and connections. */
@@ -397,12 +401,12 @@ void directory_leave(struct directory *d) {
 }
 
 void directory_flush(struct directory *d, bool vacant) {
-  bool renews = directory_is_renewing(d) && vacant;
+  bool replaces = directory_is_being_replaced(d) && vacant;
   struct directory_requests *e = d->requests;
   if (d->orphans) orphans_send(d->orphans);
   unwatch(d);
-  if (renews || d->missing || d->list_wanted) e = requests_of(d);
-  if (e && renews) send_renewal(d, e);
+  if (replaces || d->missing || d->list_wanted) e = requests_of(d);
+  if (e && replaces) send_replacement(d, e);
   if (e && d->missing) send_mkdir(d, e);
   if (e && d->list_wanted) send_list(d, e);
   end_requests(d);

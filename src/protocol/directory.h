@@ -34,7 +34,7 @@ struct directory_owner {
   /* Called when creating the directory failed. If `rc` is transient, the create
    * is repeated. */
   void (*not_made)(struct directory *d, const char *what, int rc);
-  /* Called when the directory must be replaced (enum renewal), but is not
+  /* Called when the directory must be replaced (enum replacement), but is not
    * empty. */
   void (*occupied)(struct directory *d);
 };
@@ -42,11 +42,11 @@ struct directory_owner {
 /* Replacing a directory whose sequence counter is exhausted.  All contenders of
  * this session leave it.  The first session that finds it empty deletes it; the
  * new directory counts from 0. */
-enum renewal {
-  RENEWAL_NONE,
-  RENEWAL_LOOK,     /* read it: a directory with data is not deleted */
-  RENEWAL_DELETE,   /* it has no data: delete it */
-  RENEWAL_OCCUPIED, /* it was not empty: try again later */
+enum replacement {
+  REPLACE_NONE,
+  REPLACE_READ,     /* read it: a directory with data is not deleted */
+  REPLACE_DELETE,   /* it has no data: delete it */
+  REPLACE_OCCUPIED, /* it was not empty: try again later */
 };
 
 /* The directory's own requests.  They are allocated only while needed: of the
@@ -56,7 +56,7 @@ struct directory_requests {
    * be in flight, so that a newcomer need not wait for a list that was sent
    * before its create. */
   struct op lists[2];
-  struct op unwatch, mkdir, renew;
+  struct op unwatch, mkdir, replace;
   char mkdir_path[]; /* the prefix of the path that is created now */
 };
 
@@ -77,8 +77,8 @@ struct directory {
   struct refusals listing; /* the pause after refused lists */
   bool list_wanted;
   bool missing;
-  enum renewal renewal;
-  int64_t renewal_begun;
+  enum replacement replacement;
+  int64_t replacement_begun;
   size_t mkdir_length; /* the length of the prefix to create */
   /* Delays lists and creates while a server contradicts itself. */
   struct backoff backoff;
@@ -149,9 +149,9 @@ void directory_leave(struct directory *d);
 /* Creates the missing directory and its parents. */
 void directory_make(struct directory *d);
 /* Replaces the directory: its sequence counter is exhausted. */
-void directory_renew(struct directory *d);
-static inline bool directory_is_renewing(const struct directory *d) {
-  return d->renewal != RENEWAL_NONE;
+void directory_replace(struct directory *d);
+static inline bool directory_is_being_replaced(const struct directory *d) {
+  return d->replacement != REPLACE_NONE;
 }
 
 #pragma GCC visibility pop

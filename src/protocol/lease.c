@@ -47,22 +47,22 @@ void lease_connected(struct lease *lease, int64_t started, int64_t timeout) {
 
 static void remember(struct lease *lease, int64_t sent, int64_t answered) {
   if (lease->count > 0) {
-    int64_t last = lease->rounds[lease->newest].answered;
-    /* Skips rounds close together (LEASE_ROUNDS). */
+    int64_t last = lease->renewals[lease->newest].answered;
+    /* Skips renewals close together (LEASE_RENEWALS). */
     if (answered - last < lease->timeout / 96) return;
-    lease->newest = (lease->newest + 1) % LEASE_ROUNDS;
+    lease->newest = (lease->newest + 1) % LEASE_RENEWALS;
   }
-  lease->rounds[lease->newest].sent = sent;
-  lease->rounds[lease->newest].answered = answered;
-  if (lease->count < LEASE_ROUNDS) lease->count++;
+  lease->renewals[lease->newest].sent = sent;
+  lease->renewals[lease->newest].answered = answered;
+  if (lease->count < LEASE_RENEWALS) lease->count++;
 }
 
-/* Returns when the newest round answered by `when` was sent.  Without such a
- * round, returns when the connection attempt began. */
+/* Returns when the newest renewal answered by `when` was sent.  Without such a
+ * renewal, returns when the connection attempt began. */
 static int64_t sent_of_answered_by(const struct lease *lease, int64_t when) {
   for (int i = 0; i < lease->count; i++) {
-    int at = (lease->newest - i + LEASE_ROUNDS) % LEASE_ROUNDS;
-    if (lease->rounds[at].answered <= when) return lease->rounds[at].sent;
+    int at = (lease->newest - i + LEASE_RENEWALS) % LEASE_RENEWALS;
+    if (lease->renewals[at].answered <= when) return lease->renewals[at].sent;
   }
   return lease->connected;
 }
@@ -79,7 +79,7 @@ static int64_t prompt(int64_t timeout) { return timeout / 10; }
 
 static int64_t later(int64_t a, int64_t b) { return a > b ? a : b; }
 
-/* Returns when a round answered at `answered` extends the lease as a Q
+/* Returns when a renewal answered at `answered` extends the lease as a Q
  * (lease.h). Its P is sent from now on, at least a gap after that reply, and S
  * behind P. */
 static int64_t counts_at(const struct lease *lease, int64_t now,
@@ -93,23 +93,24 @@ static void renew(int64_t *until, int64_t at, int64_t renewed) {
   if (at < *until) *until = later(*until, renewed);
 }
 
-/* Computes how the next rounds extend the lease. The newest round becomes a P.
- * Then one round after the other becomes a Q, and at last the round that is
- * sent next. */
+/* Computes how the next renewals extend the lease. The newest renewal becomes a
+ * P. Then one renewal after the other becomes a Q, and at last the renewal that
+ * is sent next. */
 bool lease_lasts(const struct lease *lease, int64_t now) {
   int64_t next = now + prompt(lease->timeout), whole, until = lease->until;
   int64_t touch = lease->connected, settled = now;
   whole = without_margin(lease->timeout);
   if (lease->count > 0) {
-    int64_t sent = lease->rounds[lease->newest].sent;
+    int64_t sent = lease->renewals[lease->newest].sent;
     touch = sent_of_answered_by(lease, sent - gap(lease));
-    settled = lease->rounds[lease->newest].answered + settling(lease->timeout);
+    settled =
+        lease->renewals[lease->newest].answered + settling(lease->timeout);
   }
   renew(&until, later(settled, now) + prompt(lease->timeout), touch + whole);
   for (int i = lease->count; i-- > 0;) {
-    int at = (lease->newest - i + LEASE_ROUNDS) % LEASE_ROUNDS;
-    renew(&until, counts_at(lease, now, lease->rounds[at].answered),
-          lease->rounds[at].sent + whole);
+    int at = (lease->newest - i + LEASE_RENEWALS) % LEASE_RENEWALS;
+    renew(&until, counts_at(lease, now, lease->renewals[at].answered),
+          lease->renewals[at].sent + whole);
   }
   return counts_at(lease, now, next) < until;
 }

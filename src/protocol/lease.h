@@ -10,21 +10,21 @@
  *
  * The margin covers clocks of different rates. The question is which signs of
  * life have reached the leader. Only requests that a quorum has committed can
- * prove this, so the lease is renewed by *rounds*: committed requests, one in
- * flight at a time. After a refusal a heartbeat may be in flight beside another
- * request.
+ * prove this, so the lease is extended by *renewals*: committed requests, one
+ * in flight at a time. After a refusal a heartbeat may be in flight beside
+ * another request.
  *
- * A committed round alone does not prove this. The leader learns which sessions
- * of a follower are alive only from the follower's reports. It asks for a
- * report every half tick while it runs. So when a round that was sent at S is
- * confirmed, `touch` is found in two steps:
+ * A committed renewal alone does not prove this. The leader learns which
+ * sessions of a follower are alive only from the follower's reports. It asks
+ * for a report every half tick while it runs. So when a renewal that was sent
+ * at S is confirmed, `touch` is found in two steps:
  *
- *   P is an earlier round, answered settling = T/24 or more before S.  The
- *   leader ran when it committed P.  Before it committed the round of S it
+ *   P is an earlier renewal, answered settling = T/24 or more before S.  The
+ *   leader ran when it committed P.  Before it committed the renewal of S it
  *   had that long to look for overdue sessions and to receive reports.
  *   Had it been stopped until this session was overdue, the session would
- *   have expired and the round of S would have been refused.
- *   Q is a still earlier round, answered gap = half a tick or more before P
+ *   have expired and the renewal of S would have been refused.
+ *   Q is a still earlier renewal, answered gap = half a tick or more before P
  *   was sent.  If the leader ran all the time since, it asked for a report
  *   between the two.  That request came before P's commit on the one link
  *   to the follower.  So the report was under way when S was sent, and
@@ -75,7 +75,7 @@
  * The user may set the tick (option `tick_time`).  Without it gap = T/4,
  * because a server grants no timeout below two ticks.
  *
- * With rounds every i, answered after r (r + settling <= i), P is the round
+ * With renewals every i, answered after r (r + settling <= i), P is the renewal
  * before S and Q the nth before P, where n is the least for which n i - r >=
  * gap:
  *
@@ -90,7 +90,7 @@
  *     T = 10 ticks    gap = T/20   n = 1   i = T/13.3  S + 0.80 T
  *     T = 20 ticks    gap = T/40   n = 1   i = T/15    S + 0.81 T
  *
- * Less frequent rounds prove less: T/6 apart for a waiter (0.45 T without a
+ * Less frequent renewals prove less: T/6 apart for a waiter (0.45 T without a
  * known tick), 0.3 T apart for an idle session (0.35 T).  In about the first
  * T/2 of a connection there is no Q yet and the lease is longer: up to the
  * connection's start + 0.95 T.  Rounds of the last connection are forgotten.
@@ -139,7 +139,7 @@
  *   seconds is five of the default ticks.  The rest of the gap and of the
  *   time after P covers a stop of the master in between: T/20.  After a
  *   longer stop the master asks its observer, and is itself asked up to
- *   half a tick later, while rounds are committed already. */
+ *   half a tick later, while renewals are committed already. */
 #ifndef ZKLOCK_LEASE_H
 #define ZKLOCK_LEASE_H
 
@@ -150,7 +150,7 @@
 
 /* Those within T/96 of the one before are skipped, so they span T/2 or more:
  * settling, gap, and two intervals of less than T/10. */
-enum { LEASE_ROUNDS = 48 };
+enum { LEASE_RENEWALS = 48 };
 
 struct lease {
   int64_t tick;      /* the servers' tick; 0: unknown */
@@ -161,7 +161,7 @@ struct lease {
   int newest, count;
   struct {
     int64_t sent, answered;
-  } rounds[LEASE_ROUNDS]; /* the last rounds of this connection */
+  } renewals[LEASE_RENEWALS]; /* the last renewals of this connection */
 };
 
 /* Initializes a lease. `least`: no server grants less. `tick`: no server has a
@@ -175,19 +175,20 @@ void lease_attempting(struct lease *lease, int64_t started);
 /* Begins a new connection.  Earlier proofs of the session stay valid, for as
  * long as the timeout of this connection permits. */
 void lease_connected(struct lease *lease, int64_t started, int64_t timeout);
-/* Extends the lease: a committed round that was sent at `sent` was answered. */
+/* Extends the lease: a committed renewal that was sent at `sent` was
+ * answered. */
 void lease_confirm(struct lease *lease, int64_t sent, int64_t now);
 /* Returns whether prompt replies from now on renew the lease each time before
  * it ends.  After a silence the lease may be valid now and still be lost.  Its
- * rounds are from before the silence, and new rounds count only after gap +
- * T/24.  T/10 is added for the pace of the rounds.
+ * renewals are from before the silence, and new renewals count only after gap +
+ * T/24.  T/10 is added for the pace of the renewals.
  *
  * Of the holds that would be lost in this way, the function predicts 98 %. It
  * also delays one in eight of the grants after a silence needlessly, by at most
  * T/3. Without a silence it delays no grant. */
 bool lease_lasts(const struct lease *lease, int64_t now);
-/* Returns how long after a round the next one is sent while this session holds
- * a lock. */
+/* Returns how long after a renewal the next one is sent while this session
+ * holds a lock. */
 int64_t lease_pace(const struct lease *lease);
 
 #pragma GCC visibility pop

@@ -2,10 +2,10 @@
  * of its node from after its beginning:
  *
  * * A read that found no node, or another node than it had seen first.  The
- *   read was sent after the node wait had begun (`stale`), and behind a round
- *   that was committed after that, too (`proves`).  So it shows everything
- *   committed before.  It cannot come from the old view of a server that lags,
- *   or of a former leader.
+ *   read was sent after the node wait had begun (`stale`), and behind a
+ *   heartbeat that was committed after that, too (`proves`). So it shows
+ *   everything committed before. It cannot come from the old view of a server
+ *   that lags, or of a former leader.
  * * The event of the node's deletion, once the node wait has seen the node
  *   (`seen`).  A server reports a deletion before it shows a connection
  *   anything later.  So the event is that of exactly the node that was seen.
@@ -89,7 +89,7 @@ static void look_later(struct node_wait *v) {
   deferred_call_add(&pipeline_of(v->of)->batch, &v->of->flush);
 }
 
-/* Continues after the reply to the round. If the round was committed, the node
+/* Continues after the reply to the heartbeat. If it was committed, the node
  * waits that began meanwhile can send the next one. If not, the reads behind it
  * do not count, and are repeated after a pause. */
 static void on_proof(struct op *op, const struct reply *reply) {
@@ -112,8 +112,9 @@ static bool is_held_back(struct node_wait *v) {
                              &directory_of(v)->watches.backoff);
 }
 
-/* Sends one round for all node waits of a batch. Returns whether it was sent. A
- * node wait that begins while a round is in flight waits for the next round. */
+/* Sends one heartbeat for all node waits of a batch. Returns whether it was
+ * sent. A node wait that begins while a heartbeat is in flight waits for the
+ * next one. */
 static bool prove(struct node_waits *node_waits) {
   bool wanted = false;
   for (struct node_wait *v = node_waits->first; v; v = v->next)

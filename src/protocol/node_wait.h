@@ -34,7 +34,7 @@ struct node_wait {
   const char *path; /* valid until the wait ends */
   enum node_wait_kind kind;
   int known; /* CROWD: the count; `proves` and `patient` are ignored */
-  /* The first read follows a round (a committed request) that is sent after the
+  /* The first read follows a committed heartbeat that is sent after the
    * wait has begun. So the read cannot show an older state. */
   bool proves;
   bool patient; /* false: fails if the first read does not meet it */

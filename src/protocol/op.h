@@ -167,7 +167,7 @@ struct op {
 
   /* Private to the pipeline: */
   bool in_flight;  /* sent and not answered, or waiting to be sent */
-  bool round;      /* its confirmation renews the lease */
+  bool renews;     /* its confirmation renews the lease */
   uint8_t tries;   /* how often the op was resent */
   uint64_t serial; /* increases with every op of the session */
   int64_t sent;

@@ -89,25 +89,25 @@ static void count(struct pipeline *w, const struct op *op) {
   counter_add(&w->counters.in_flight, 1);
 }
 
-/* Decides whether the op is a round. One round is in flight at a time, and no
- * heartbeat is sent soon after one. But a server may refuse requests without
+/* Decides whether the op is a renewal. One renewal is in flight at a time, and
+ * no heartbeat is sent soon after one. But a server may refuse requests without
  * end, and a refusal proves nothing. So after a refusal no other request delays
  * the heartbeat. */
-static void take_for_round(struct pipeline *w, struct op *op) {
+static void decide_renewal(struct pipeline *w, struct op *op) {
   bool beats = op->kind == OP_HEARTBEAT;
-  op->round = op_is_write(op->kind) &&
-              (!w->round_in_flight || (w->round_refused && beats));
-  if (!op->round) return;
-  w->round_in_flight = true;
-  if (w->round_refused && !beats) return;
-  w->round_before = w->round_sent;
-  w->round_sent = w->now;
+  op->renews = op_is_write(op->kind) &&
+               (!w->renewal_in_flight || (w->renewal_refused && beats));
+  if (!op->renews) return;
+  w->renewal_in_flight = true;
+  if (w->renewal_refused && !beats) return;
+  w->renewal_before = w->renewal_sent;
+  w->renewal_sent = w->now;
 }
 
 static void take_off(struct pipeline *w, struct op *op) {
   op->sent = w->now;
   append(&w->flight_end, op);
-  take_for_round(w, op);
+  decide_renewal(w, op);
   count(w, op);
 }
 
@@ -125,7 +125,7 @@ static bool transmit(struct pipeline *w, struct op *op, struct op *before) {
 
 /* Puts an op behind those that wait. It is sent before any later op. */
 static void hold(struct pipeline *w, struct op *op) {
-  op->round = false;
+  op->renews = false;
   append(&w->held_end, op);
 }
 
@@ -165,13 +165,13 @@ static void send_held(struct pipeline *w) {
   }
 }
 
-/* Sends the round with which each connection begins, except the session's
+/* Sends the heartbeat with which each connection begins, except the session's
  * first. A server answers the requests of a session in order. So every later
- * read is at least as new as that round, and as all replies in earlier
+ * read is at least as new as that heartbeat, and as all replies in earlier
  * connections. It cannot show the old view of a server that lags, or of a
  * former leader. The library ensures this by itself, but only for the life of
- * its handle. All other ops are held until the round is confirmed, because a
- * server that refuses the round by itself may show old data. */
+ * its handle. All other ops wait until the heartbeat is confirmed, because a
+ * server that refuses the heartbeat by itself may show old data. */
 static bool begin_connection(struct pipeline *w) {
   return is_begun(w) || w->heartbeat.in_flight || w->retry_at != NEVER ||
          pipeline_submit(w, &w->heartbeat);
@@ -235,24 +235,24 @@ bool pipeline_holds_back(struct pipeline *w, const struct refusals *b) {
 
 /* Replies. */
 
-static void round_confirmed(struct pipeline *w, const struct op *op) {
-  w->round_refused = false;
+static void renewal_confirmed(struct pipeline *w, const struct op *op) {
+  w->renewal_refused = false;
   lease_confirm(&w->lease, op->sent, w->now);
   w->owner.proved(w->owner.self);
 }
 
-static void round_refused(struct pipeline *w, const struct op *op) {
-  if (!w->round_refused && op->kind != OP_HEARTBEAT)
-    w->round_sent = w->round_before;
-  w->round_refused = true;
+static void renewal_refused(struct pipeline *w, const struct op *op) {
+  if (!w->renewal_refused && op->kind != OP_HEARTBEAT)
+    w->renewal_sent = w->renewal_before;
+  w->renewal_refused = true;
 }
 
-static void round_answered(struct pipeline *w, const struct op *op, int rc) {
-  w->round_in_flight = false;
+static void renewal_answered(struct pipeline *w, const struct op *op, int rc) {
+  w->renewal_in_flight = false;
   if (reply_proves(op->kind, rc))
-    round_confirmed(w, op);
+    renewal_confirmed(w, op);
   else if (!reply_is_unknown(rc))
-    round_refused(w, op);
+    renewal_refused(w, op);
 }
 
 /* Counts a heartbeat that the servers have committed and answered. So the
@@ -290,7 +290,7 @@ static void finish(struct pipeline *w, struct op *op,
                    const struct reply *reply) {
   op->in_flight = false;
   if (op == &w->heartbeat) heartbeat_answered(w, reply->rc);
-  if (op->round) round_answered(w, op, reply->rc);
+  if (op->renews) renewal_answered(w, op, reply->rc);
   if (!put_off(w, op, reply->rc)) op->handler(op, reply);
 }
 
@@ -338,9 +338,9 @@ void pipeline_connected(struct pipeline *w, int64_t session, int64_t timeout,
   w->session = session;
   w->timeout = timeout;
   w->connection++;
-  /* Holders and waiters need a round at once. */
-  w->round_sent = needed ? w->now - timeout : w->now;
-  w->round_refused = false;
+  /* Holders and waiters need a renewal at once. */
+  w->renewal_sent = needed ? w->now - timeout : w->now;
+  w->renewal_refused = false;
   lease_connected(&w->lease, started, timeout);
   if (!same) w->begun = w->connection;
 }
@@ -396,8 +396,8 @@ void pipeline_insist(struct pipeline *w) {
   }
 }
 
-/* Schedules a poll after about T/6, when a waiter needs a round anyway. Jitter
- * separates sessions that begin to poll at the same moment. */
+/* Schedules a poll after about T/6, when a waiter needs a renewal anyway.
+ * Jitter separates sessions that begin to poll at the same moment. */
 void pipeline_look_later(struct pipeline *w) {
   int64_t most = w->lease.timeout / 6;
   if (w->look_at == NEVER)
@@ -408,22 +408,22 @@ bool pipeline_is_to_look(struct pipeline *w) {
   return is_time(&w->look_at, w->now);
 }
 
-/* Returns when the next round is due.  An idle session sends rounds, too, a
+/* Returns when the next renewal is due.  An idle session sends renewals, too, a
  * little more than T/4 apart, as lease.h's P and Q need.  The lease of the next
  * acquisition depends on them, and they keep the connection alive.  A holder
  * sends more for a longer lease.  Rounds come faster if the lease is over or
- * will not last until the round after next, because it may take several. */
+ * will not last until the renewal after next, because it may take several. */
 static int64_t beat_due(const struct pipeline *w, enum need need) {
-  bool waits = w->round_in_flight && !w->round_refused;
+  bool waits = w->renewal_in_flight && !w->renewal_refused;
   if (!w->connected || waits || w->heartbeat.in_flight) return NEVER;
   int64_t timeout = w->lease.timeout;
   int64_t pause = timeout / 10 * 3;
   if (need != NEED_IDLE) {
     pause = need == NEED_HOLDING ? lease_pace(&w->lease) : timeout / 6;
-    bool lasts = w->lease.until >= w->round_sent + 2 * pause;
+    bool lasts = w->lease.until >= w->renewal_sent + 2 * pause;
     if (!lasts || w->proof_wanted) pause = timeout / 24;
   }
-  return pipeline_after_pause(w, w->round_sent + pause);
+  return pipeline_after_pause(w, w->renewal_sent + pause);
 }
 
 static int64_t nudge_due(const struct pipeline *w) {

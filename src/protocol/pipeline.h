@@ -50,8 +50,8 @@ struct counters {
 /* The functions that the pipeline calls to report to its owner. */
 struct pipeline_owner {
   void *self;
-  /* Called when a server has confirmed a round (a committed request, lease.h).
-   * The lease may be renewed. */
+  /* Called when a server has confirmed a renewal of the lease (lease.h).
+   * The lease may be longer now. */
   void (*proved)(void *self);
   /* Called when the lease of a hold has run out, because no server replied. */
   void (*silent)(void *self);
@@ -70,7 +70,7 @@ struct refusals {
   int16_t rc;          /* the code of the last refusal; 0: none */
 };
 
-/* How soon a session needs its next round. */
+/* How soon a session needs its next renewal. */
 enum need { NEED_IDLE, NEED_WAITING, NEED_HOLDING };
 
 struct pipeline {
@@ -85,7 +85,7 @@ struct pipeline {
   int64_t now;
   bool connected;
   unsigned connection; /* counts connections; 0: none yet */
-  unsigned begun;      /* the last connection whose first round was committed */
+  unsigned begun;      /* the last connection whose heartbeat was committed */
   int64_t session;     /* ZooKeeper's session id; 0: none */
   int64_t former;      /* the session before, expired or given up */
   int64_t timeout; /* the last timeout negotiated; the lease's can be lower */
@@ -95,12 +95,13 @@ struct pipeline {
 
   struct lease lease;
   struct op heartbeat, nudge;
-  bool round_in_flight;
-  bool round_refused; /* a round was refused, and none confirmed since */
-  bool proof_wanted;  /* a contender is first without a lasting lease */
-  int64_t round_sent, round_before; /* when the last two rounds were sent */
-  int64_t retry_at;                 /* when to repeat what has failed */
-  int64_t paused_until; /* no heartbeat until then: a send has failed */
+  bool renewal_in_flight;
+  bool renewal_refused;   /* a renewal was refused, and none confirmed since */
+  bool proof_wanted;      /* a contender is first without a lasting lease */
+  int64_t renewal_sent;   /* when the last renewal was sent */
+  int64_t renewal_before; /* when the one before was sent */
+  int64_t retry_at;       /* when to repeat what has failed */
+  int64_t paused_until;   /* no heartbeat until then: a send has failed */
 
   uint64_t serial;
   struct op *flight, **flight_end; /* sent and not answered, in order */
@@ -165,7 +166,7 @@ static inline bool pipeline_lease_lasts(const struct pipeline *pipeline) {
   return pipeline_lease_stands(pipeline) &&
          lease_lasts(&pipeline->lease, pipeline->now);
 }
-/* Makes the session send a round as soon as possible, to renew the lease. */
+/* Makes the session renew the lease as soon as possible. */
 void pipeline_prove(struct pipeline *pipeline);
 
 /* Called by the session: */
@@ -200,7 +201,7 @@ static inline int64_t pipeline_after_pause(const struct pipeline *pipeline,
                                            int64_t due) {
   return due < pipeline->paused_until ? pipeline->paused_until : due;
 }
-/* Sends a heartbeat if a round is due. */
+/* Sends a heartbeat if a renewal is due. */
 void pipeline_beat(struct pipeline *pipeline, enum need need);
 /* Sends a nudge if an op is unanswered for too long: a small request, at which
  * a server finds an op that it has lost. */

@@ -68,7 +68,7 @@ enum admission {
 
 /* Returns whether `c` must wait for contenders of this session that stay. */
 static bool is_kept_out(const struct contender *c) {
-  bool by_all = directory_is_renewing(&c->queue->directory);
+  bool by_all = directory_is_being_replaced(&c->queue->directory);
   if (!by_all && !contender_is_sharing(c)) return false;
   for (const struct contender *o = c->queue->first; o; o = o->next)
     if ((by_all || contender_is_sharing(o)) && contender_has_entered(o) &&
@@ -80,15 +80,15 @@ static bool is_kept_out(const struct contender *c) {
 /* Returns whether `c` may have a node now. `first`: no other is ahead of it. */
 static enum admission admission(const struct contender *c, bool first) {
   const struct queue *queue = c->queue;
-  enum renewal renewal = queue->directory.renewal;
+  enum replacement replacement = queue->directory.replacement;
   enum quota_answer quota = ask_quota(c);
   bool full = queue->entered >= QUEUE_ENTERED_MAX;
   bool shared = contender_is_sharing(c) && queue->sharing > 0;
-  if (first && !full && !shared && renewal == RENEWAL_NONE &&
+  if (first && !full && !shared && replacement == REPLACE_NONE &&
       quota == QUOTA_YES)
     return ADMIT_NOW;
   if (!c->options.patient &&
-      (full || renewal == RENEWAL_OCCUPIED ||
+      (full || replacement == REPLACE_OCCUPIED ||
        (quota != QUOTA_YES && !is_urgent(c)) || is_kept_out(c)))
     return ADMIT_BUSY;
   return first && quota == QUOTA_NEVER ? ADMIT_NEVER : ADMIT_LATER;

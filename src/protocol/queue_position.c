@@ -161,7 +161,7 @@ static void queue_position_in_order(struct contender *c,
  * in its list do not tell the order. */
 static void leave_disorder(struct contender *c) {
   acquire_fsm_leave(c); /* begins again afterwards */
-  directory_renew(contender_directory(c));
+  directory_replace(contender_directory(c));
 }
 
 /* Acts on a list that shows the node of `c`. Makes `c` leave if the numbers do

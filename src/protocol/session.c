@@ -74,7 +74,7 @@ static void hear_again(struct session *s) {
 
 /* Creating and freeing a session. */
 
-/* Called when a round was committed. If the lease lasts now, continues the
+/* Called when a renewal was committed. If the lease lasts now, continues the
  * acquisitions that waited for it. */
 static void proved(void *self) {
   struct session *s = self;

@@ -97,8 +97,8 @@ void session_cancel(struct session *s, int64_t now, struct contender *c);
  * held. */
 void session_lose(struct session *s, int64_t now, struct contender *c,
                   enum loss why);
-/* Shows SUSPENDED to the user because a hold's lease ran out, until a round is
- * answered or the connection is lost. */
+/* Shows SUSPENDED to the user because a hold's lease ran out, until a server
+ * replies or the connection is lost. */
 void session_fall_silent(struct session *s, int64_t now);
 /* Watches the node of a hold now instead of after a while. */
 void session_watch(struct session *s, int64_t now, struct contender *c);
@@ -122,8 +122,9 @@ void session_close(struct session *s, int64_t now);
 /* Reports from the client: */
 
 /* A connection attempt begins, which shortens the lease. Its reply may be lost,
- * and the server may have granted a shorter timeout than zklock knows. It counts
- * also if a server has granted the session, and not accepted its credentials. */
+ * and the server may have granted a shorter timeout than zklock knows. It
+ * counts also if a server has granted the session, and not accepted its
+ * credentials. */
 void session_attempting(struct session *s, int64_t now);
 /* A connection is established. `started` is a time before its attempt began. It
  * is later than the sending of every request that was answered in the last

@@ -44,15 +44,15 @@ static void open(void *self) {
   library_open(((struct process *)self)->world, self);
 }
 
-static void hear_session(void *self, enum session_state state) {
+static void on_session(void *self, enum session_state state) {
   struct process *p = self;
   trace(p->world, p->number, "session: %s", session_state_name(state));
   invariants_shown(p->world, p, state);
   p->shown = state;
 }
 
-static void hear_trouble(void *self, const char *message, const char *path,
-                         int rc) {
+static void on_trouble(void *self, const char *message, const char *path,
+                       int rc) {
   const struct process *p = self;
   trace(p->world, p->number, "trouble: %s %s (%d)", message, path, rc);
 }
@@ -81,7 +81,7 @@ void process_reset(struct world *w, struct process *p, int number) {
 void process_open(struct world *w, struct process *p) {
   if (p->crashed || p->open) return;
   struct transport transport = {p, submit, open};
-  struct listener listener = {p, hear_session, hear_trouble};
+  struct listener listener = {p, on_session, on_trouble};
   struct session_options options = {.chroot = "", .tick = w->profile.tick_told};
   if (p->warned) options.min_timeout = w->zoo.grants[GRANTS - 1];
   p->library.least = 0;
@@ -259,9 +259,9 @@ void process_dozes(struct world *w, struct process *p, int64_t until) {
   process_pause(w, p, until);
 }
 
-/* There is no turn for nothing: it goes on with what has come, or when something
- * is due, of which a timer of its clock tells it.  Without one it looks within a
- * second (src/io/clock.h). */
+/* There is no turn for nothing: it goes on with what has come, or when
+ * something is due, of which a timer of its clock tells it. Without one it
+ * looks within a second (src/io/clock.h). */
 static void wake_up(struct world *w, struct process *p) {
   library_dozed(w, p, p->dozed);
   p->dozed = 0;

@@ -190,7 +190,7 @@ static void forget(struct world *w, struct acquisition *a) {
   w->may_be_done = true;
 }
 
-static news_handler user_hears;
+static news_handler on_user_news;
 
 /* For a downgrade: `writer`, who holds. */
 static void acquire(struct world *w, struct process *p, int user, int number,
@@ -225,7 +225,7 @@ static void acquire(struct world *w, struct process *p, int user, int number,
   w->bound += a->hold + 4 * options.poll_interval;
   size_t size = contender_size(strlen(lock->place));
   a->contender = memory_take(size);
-  contender_init(a->contender, &options, user_hears, a);
+  contender_init(a->contender, &options, on_user_news, a);
   if (a->kind == KIND_PERMIT) a->gate = a->contender->gate = memory_take(size);
   if (session_acquire(&p->session, p->now, a->contender, lock->place)) return;
   trace(w, p->number, "no memory for (%d)", w->acquisition_count - 1);
@@ -411,7 +411,7 @@ static void stop_leaving(struct world *w, const struct acquisition *a) {
                  a->process->number, i);
 }
 
-static void user_hears(struct contender *c, enum news news) {
+static void on_user_news(struct contender *c, enum news news) {
   static const char *const names[] = {
       [NEWS_GRANTED] = "granted", [NEWS_REFUSED] = "refused",
       [NEWS_LOST] = "lost",       [NEWS_REVOKED] = "revoked",
@@ -426,7 +426,7 @@ static void user_hears(struct contender *c, enum news news) {
     if (news == NEWS_FORGOTTEN) forget(w, a);
     return;
   }
-  w->heard_at = w->now;
+  w->decided_at = w->now;
   trace(w, a->process->number, "* %s (%d) %d, %s", names[news], a->number, why,
         c->node.name);
   invariants_told(w, a, news, why);

@@ -152,7 +152,7 @@ static void make(struct world *w, uint64_t seed, uint64_t allowed) {
   w->now = 0;
   w->events = 0;
   w->calm = false;
-  w->bound = w->heard_at = 0;
+  w->bound = w->decided_at = 0;
   w->ends_at = NEVER;
   w->violation[0] = '\0';
   w->acquisition_count = w->first_alive = 0;
@@ -232,7 +232,7 @@ static void check_bounds(struct world *w) {
   if (w->paths.overflowed) overflowed = "paths";
   if (w->zoo.history.overflowed) overflowed = "the history";
   if (overflowed) violate(w, "the simulator has too little: %s", overflowed);
-  if (w->now > w->bound && w->now > w->heard_at + 20 * w->profile.timeout)
+  if (w->now > w->bound && w->now > w->decided_at + 20 * w->profile.timeout)
     violate(w, "somebody still waits: stuck");
   if (w->events > EVENTS_MAX) violate(w, "there is no end to it");
 }

@@ -94,9 +94,9 @@ struct world {
   uint64_t events;
   bool calm; /* nothing goes wrong any more */
   int64_t calm_since;
-  int64_t bound;    /* everybody must have finished by then... */
-  int64_t heard_at; /* ... or 20 timeouts after the last decision */
-  int64_t ends_at;  /* NEVER: somebody has not finished */
+  int64_t bound;      /* everybody must have finished by then... */
+  int64_t decided_at; /* ... or 20 timeouts after the last decision */
+  int64_t ends_at;    /* NEVER: somebody has not finished */
 
   struct profile profile;
   struct faults faults;
@@ -123,8 +123,8 @@ struct world {
 /* Runs the schedule of one seed; false: an invariant was violated. */
 bool world_run(struct world *w, uint64_t seed, uint64_t allowed_faults);
 
-/* What a session's names are made of; where they are to be equal, mostly the same
- * for all. */
+/* What a session's names are made of; where they are to be equal, mostly the
+ * same for all. */
 void world_bits(struct world *w, unsigned char bits[16]);
 
 static inline int64_t later(int64_t a, int64_t b) { return a > b ? a : b; }

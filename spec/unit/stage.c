@@ -18,13 +18,13 @@ void settle(struct stage *s) {
 
 /* Life. */
 
-static void hear_session(void *self, enum session_state state) {
+static void on_session(void *self, enum session_state state) {
   (void)self;
   (void)state;
 }
 
-static void hear_trouble(void *self, const char *message, const char *path,
-                         int rc) {
+static void on_trouble(void *self, const char *message, const char *path,
+                       int rc) {
   (void)self; /* (what it is to a contender comes with its refusal) */
   (void)message;
   (void)path;
@@ -39,7 +39,7 @@ static void open_session(void *self) {
 struct stage *begin(struct setting setting) {
   struct stage *s = calloc(1, sizeof *s);
   struct transport transport = {s, server_submit, open_session};
-  struct listener listener = {s, hear_session, hear_trouble};
+  struct listener listener = {s, on_session, on_trouble};
   struct session_options options = {.chroot = "",
                                     .doubts_acl = setting.doubts_acl};
   memset(options.random, 0x5a, sizeof options.random);

@@ -49,7 +49,7 @@ static void forget(struct actor *a) {
   add_text(a->told, "forgotten");
 }
 
-static void hear_contender(struct contender *c, enum news news) {
+static void on_contender_news(struct contender *c, enum news news) {
   static const char *const words[] = {[NEWS_GRANTED] = "granted",
                                       [NEWS_REVOKED] = "revoked",
                                       [NEWS_KEPT] = "kept",
@@ -117,7 +117,7 @@ struct actor *acquire(struct stage *s, struct wish wish) {
            wish.lock == PERMIT ? PERMITS : "");
   a->contender = malloc(contender_size(strlen(path)));
   if (wish.lock == PERMIT) a->gate = malloc(contender_size(strlen(path)));
-  contender_init(a->contender, &options, hear_contender, a);
+  contender_init(a->contender, &options, on_contender_news, a);
   a->contender->gate = a->gate;
   if (!session_acquire(&s->session, s->now, a->contender, path))
     test_fail("no memory to acquire");
@@ -182,7 +182,7 @@ void spends_nonce(struct stage *s, const char *path) {
 
 /* Node waits. */
 
-static void hear_node_wait(struct node_wait *v, bool met) {
+static void on_node_wait_end(struct node_wait *v, bool met) {
   struct actor *a = v->owner;
   if (met)
     add_text(a->told, "met");
@@ -199,7 +199,7 @@ struct actor *await(struct stage *s, bool crowd) {
                           .kind = crowd ? NODE_WAIT_CROWD : NODE_WAIT_GONE,
                           .patient = true,
                           .until = NEVER,
-                          .ended = hear_node_wait,
+                          .ended = on_node_wait_end,
                           .owner = a};
   a->node_wait = v;
   if (!session_keep_node_wait(&s->session, s->now, v))
@@ -210,14 +210,14 @@ struct actor *await(struct stage *s, bool crowd) {
 
 /* Barrier leaves. */
 
-static void hear_release(void *self) {
+static void on_release(void *self) {
   const struct actor *a = self;
   struct stage *s = a->stage;
   if (a->member->contender)
     session_release(&s->session, s->now, a->member->contender);
 }
 
-static void hear_end(void *self, bool all) {
+static void on_end(void *self, bool all) {
   struct actor *a = self;
   if (all)
     add_text(a->told, "all left");
@@ -226,7 +226,7 @@ static void hear_end(void *self, bool all) {
              a->barrier_leave->reason);
 }
 
-static void hear_forgotten(void *self) {
+static void on_forgotten(void *self) {
   struct actor *a = self;
   free(a->barrier_leave);
   a->barrier_leave = NULL;
@@ -244,9 +244,9 @@ struct actor *depart(struct actor *member) {
                               .until = NEVER,
                               .patient = true,
                               .owner = {.self = a,
-                                        .release = hear_release,
-                                        .ended = hear_end,
-                                        .forgotten = hear_forgotten}};
+                                        .release = on_release,
+                                        .ended = on_end,
+                                        .forgotten = on_forgotten}};
   a->barrier_leave = d;
   session_depart(&s->session, s->now, d);
   settle(s);

@@ -18,7 +18,7 @@ struct acquisition *acquisition_new(struct proof *proof, const char *chroot,
                                     const char *path, const void *data,
                                     size_t size,
                                     const struct contender_options *options,
-                                    news_handler *tell) {
+                                    news_handler *notify) {
   bool permit = options->kind == KIND_PERMIT;
   size_t prefix = strlen(chroot), length = prefix + strlen(path);
   size_t whole = length + (permit ? strlen(PERMITS) : 0);
@@ -51,7 +51,7 @@ struct acquisition *acquisition_new(struct proof *proof, const char *chroot,
   struct contender_options own = *options;
   own.data = copy;
   own.size = (int)size;
-  contender_init(&acquisition->contender, &own, tell, acquisition);
+  contender_init(&acquisition->contender, &own, notify, acquisition);
   acquisition->contender.gate = gate;
   return acquisition;
 }

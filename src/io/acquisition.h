@@ -135,7 +135,7 @@ struct acquisition *acquisition_new(struct proof *proof, const char *chroot,
                                     const char *path, const void *data,
                                     size_t size,
                                     const struct contender_options *options,
-                                    news_handler *tell);
+                                    news_handler *notify);
 void acquisition_keep(struct acquisition *acquisition);
 void acquisition_drop(struct acquisition *acquisition);
 

@@ -306,7 +306,7 @@ static void refused(struct client *client, int reason) {
 /* Returns whether a server may have received the session id that the attempt
  * sent, judged by how long the attempt took. A server that refuses a connection
  * does so at once and has read nothing. */
-static bool may_have_been_heard(const struct client *client) {
+static bool may_have_reached_server(const struct client *client) {
   int64_t least = client->settings->session_timeout_ms * MILLISECOND;
   if (timeout_of(client) < least) least = timeout_of(client);
   int64_t at_once = least / 4 < SECOND / 2 ? least / 4 : SECOND / 2;
@@ -336,7 +336,7 @@ static void on_over(void *self, enum library_end end) {
   else if (end == LIBRARY_LOST || is_refused)
     blame(client);
   judge(client, is_refused);
-  if (end == LIBRARY_LOST && may_have_been_heard(client) &&
+  if (end == LIBRARY_LOST && may_have_reached_server(client) &&
       session_is_beyond_help(client->session, clock_now()))
     end_session(client);
   if (end == LIBRARY_EXPIRED) expired(client);

@@ -126,7 +126,7 @@ static void lost(struct core *core, struct acquisition *acquisition,
     post_acquisition(core, acquisition, &acquisition->ended, EVENT_LOST);
 }
 
-void core_tell_gone(struct core *core, struct acquisition *acquisition) {
+void core_report_gone(struct core *core, struct acquisition *acquisition) {
   int kept = acquisition->contender.kept;
   if (!acquisition->report_gone || !(acquisition->removed || kept)) return;
   acquisition->report_gone = false;
@@ -154,10 +154,10 @@ static void kept(struct core *core, struct acquisition *acquisition) {
   const struct contender *c = &acquisition->contender;
   log_kept(core, c);
   if (c->gate_state != GATE_UNUSED) log_kept(core, c->gate);
-  core_tell_gone(core, acquisition);
+  core_report_gone(core, acquisition);
 }
 
-void core_hear(struct contender *c, enum news news) {
+void core_on_news(struct contender *c, enum news news) {
   struct acquisition *acquisition = c->owner;
   struct core *core = acquisition->core;
   assert(runs == core);
@@ -186,7 +186,7 @@ void core_hear(struct contender *c, enum news news) {
       break;
     case NEWS_REMOVED:
       acquisition->removed = true;
-      core_tell_gone(core, acquisition);
+      core_report_gone(core, acquisition);
       break;
     case NEWS_FORGOTTEN:
       acquisition->joined = false;

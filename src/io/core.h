@@ -74,11 +74,11 @@ struct core {
 void core_runs_here(const struct core *core);
 
 /* Return the callbacks that receive reports of the client and the session. They
- * publish the state and post events. core_hear receives the reports of an
+ * publish the state and post events. core_on_news receives the reports of an
  * acquisition's contender. */
 struct client_listener core_client_listener(struct core *core);
 struct listener core_session_listener(struct core *core);
-news_handler core_hear;
+news_handler core_on_news;
 
 /* Posts an event. Lua's loop is woken at the end of the I/O thread's pass. */
 void core_post(struct core *core, struct message *message, int kind);
@@ -87,7 +87,7 @@ void core_refuse(struct core *core, struct acquisition *acquisition,
                  enum refusal_code why, int reason);
 /* Posts EVENT_GONE if that is requested, and the acquisition's node is known to
  * be gone or cannot be deleted. */
-void core_tell_gone(struct core *core, struct acquisition *acquisition);
+void core_report_gone(struct core *core, struct acquisition *acquisition);
 
 /* Initializes the session and starts its thread (io_thread.c). Returns false
  * and sets errno on failure. */

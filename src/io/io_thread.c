@@ -61,7 +61,7 @@ static void release(struct core *core, int64_t now,
     session_release(&core->session, now, &acquisition->contender);
   else
     acquisition->removed = true;
-  core_tell_gone(core, acquisition); /* the node can be gone already */
+  core_report_gone(core, acquisition); /* the node can be gone already */
 }
 
 /* Cancels the wait. If the lock was granted before, releases it at once. */
@@ -97,7 +97,7 @@ static void obey_for(struct core *core, int64_t now,
     case COMMAND_CANCEL:
       cancel(core, now, acquisition);
       break;
-    case COMMAND_RELEASE_AND_TELL:
+    case COMMAND_RELEASE_AND_REPORT:
       acquisition->report_gone = true;
       /* fall through */
     case COMMAND_RELEASE:

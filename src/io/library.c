@@ -76,7 +76,7 @@ bool library_open(struct library *l, const char *address, const char *names,
   errno = 0;
   l->handle = make_handle(l, identity);
   if (!l->handle || !authenticate(l)) {
-    handle_tell_error(l, code_errno_words(errno ? errno : ENOMEM));
+    handle_report_error(l, code_errno_words(errno ? errno : ENOMEM));
     connection_close(l);
     return false;
   }
@@ -163,21 +163,21 @@ void library_free(struct library *l) {
 
 /* Reports to the listener. */
 
-static void tell_doubt(struct library *l, const char *doubt) {
+static void report_false_reply(struct library *l, const char *doubt) {
   char text[200];
   snprintf(text, sizeof text, "it has sent an answer that cannot be true: %s",
            doubt);
-  handle_tell_error(l, text);
+  handle_report_error(l, text);
 }
 
-static void tell_connected(struct library *l) {
+static void report_connected(struct library *l) {
   const clientid_t *id = zoo_client_id(l->handle);
   struct identity identity = {.session = id->client_id};
   int64_t timeout = zoo_recv_timeout(l->handle) * MILLISECOND;
   memcpy(identity.password, id->passwd, sizeof identity.password);
   if (identity.session == 0 ||
       timeout < SHORTEST) { /* the library does not check this */
-    handle_tell_error(l, "it grants no session");
+    handle_report_error(l, "it grants no session");
     connection_end(l);
     return;
   }
@@ -187,10 +187,10 @@ static void tell_connected(struct library *l) {
   l->listener.connected(l->listener.self, &identity, timeout);
 }
 
-static void tell_reply(struct library *l, const struct incident *incident) {
+static void report_reply(struct library *l, const struct incident *incident) {
   const char *doubt = answers_doubt(&l->answers, incident);
   if (!l->connected) return;
-  if (doubt) tell_doubt(l, doubt);
+  if (doubt) report_false_reply(l, doubt);
   if (doubt || code_is_unknown(incident->code) ||
       code_is_farewell(incident->code)) {
     connection_end(l);
@@ -219,21 +219,22 @@ static void tell_reply(struct library *l, const struct incident *incident) {
  * reports two changes: the start of a connection, and later its end. Any other
  * change comes from a peer that sends events which only the library is allowed
  * to report. */
-static void tell_state(struct library *l, int state) {
+static void report_state(struct library *l, int state) {
   if (state == ZOO_CONNECTED_STATE && l->connected)
-    tell_doubt(l, "a session event that only the client library may report");
+    report_false_reply(
+        l, "a session event that only the client library may report");
   if (l->connected)
     connection_end(l);
   else if (state == ZOO_CONNECTED_STATE)
-    tell_connected(l);
+    report_connected(l);
 }
 
-static void tell(struct library *l, const struct incident *incident) {
+static void report(struct library *l, const struct incident *incident) {
   int code = incident->code;
   if (!l->handle) return; /* the handle was closed in the meantime */
   switch (incident->kind) {
     case INCIDENT_REPLY:
-      tell_reply(l, incident);
+      report_reply(l, incident);
       break;
     case INCIDENT_WATCH:
       if (!l->connected) return;
@@ -244,7 +245,7 @@ static void tell(struct library *l, const struct incident *incident) {
                         incident->text);
       break;
     case INCIDENT_STATE:
-      tell_state(l, code);
+      report_state(l, code);
   }
 }
 
@@ -258,7 +259,7 @@ void library_deliver(struct library *l) {
   struct incident *incident = inbox_take(l, &overflow);
   while (incident) {
     struct incident *next = incident->next;
-    tell(l, incident);
+    report(l, incident);
     incident_free(incident);
     incident = next;
   }

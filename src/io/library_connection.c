@@ -41,13 +41,13 @@ static bool has_socket(const struct library *l) {
          state == ZOO_CONNECTED_STATE;
 }
 
-static void tell_failure(struct library *l, int rc) {
+static void report_failure(struct library *l, int rc) {
   if (code_is_error(rc))
-    handle_tell_error(l, code_failure_words(errno, rc, l->connected,
-                                            l->stream.secure.link));
+    handle_report_error(l, code_failure_words(errno, rc, l->connected,
+                                              l->stream.secure.link));
 }
 
-static void tell_old_certificates(struct library *l, const char *problem) {
+static void warn_old_certificates(struct library *l, const char *problem) {
   char text[TLS_TEXT + 60];
   snprintf(text, sizeof text, "%s: TLS goes on with what was read before",
            problem);
@@ -65,7 +65,7 @@ static void turn(struct library *l, short *events) {
   errno = 0;
   int rc = zookeeper_interest(l->handle, &l->fd, &interest, &tv);
   if (rc != ZOK) {
-    tell_failure(l, rc);
+    report_failure(l, rc);
     return;
   }
   if (is_new && l->fd >= 0) fcntl(l->fd, F_SETFD, FD_CLOEXEC);
@@ -84,9 +84,9 @@ bool connection_secure(struct library *l, const char *names) {
   if (!module) return true;
   struct tls_link *link = certificates_link(&l->certificates, names, problem);
   if (!link)
-    handle_tell_error(l, problem);
+    handle_report_error(l, problem);
   else if (*problem)
-    tell_old_certificates(l, problem);
+    warn_old_certificates(l, problem);
   stream_secure(&l->stream, module, link);
   return link;
 }
@@ -216,7 +216,7 @@ static bool is_stuck(struct library *l) {
  * because it would take a writable socket for a connection to a server. */
 static void shake(struct library *l) {
   if (stream_shake(&l->stream) != TLS_FAILED) return;
-  handle_tell_error(l, handshake_words());
+  handle_report_error(l, handshake_words());
   l->parting = true;
 }
 
@@ -234,11 +234,11 @@ void connection_process(struct library *l, short events) {
   errno = 0;
   int rc = zookeeper_process(l->handle, what);
   if (rc == ZNOTHING && (what & ZOOKEEPER_READ) && is_stuck(l)) {
-    handle_tell_error(l, "it has sent a malformed packet");
+    handle_report_error(l, "it has sent a malformed packet");
     l->parting = true;
   }
   /* Each call reads one packet, so this repeats it. */
   for (int i = 0; rc == ZOK && (what & ZOOKEEPER_READ) && i < 256; i++)
     rc = zookeeper_process(l->handle, ZOOKEEPER_READ);
-  tell_failure(l, rc);
+  report_failure(l, rc);
 }

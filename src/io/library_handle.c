@@ -40,6 +40,6 @@ struct incident *inbox_take(struct library *l, bool *overflow) {
   return first;
 }
 
-void handle_tell_error(struct library *l, const char *text) {
+void handle_report_error(struct library *l, const char *text) {
   l->listener.error(l->listener.self, l->server, text);
 }

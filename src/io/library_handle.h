@@ -86,7 +86,7 @@ void inbox_append(struct library *library, struct incident *incident);
  * `*overflow` if incidents were dropped for lack of memory. */
 struct incident *inbox_take(struct library *library, bool *overflow);
 /* Reports `text` as an error of the handle's server. */
-void handle_tell_error(struct library *library, const char *text);
+void handle_report_error(struct library *library, const char *text);
 
 /* library_connection.c */
 void connection_init(struct library *library);

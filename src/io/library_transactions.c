@@ -16,7 +16,7 @@ enum {
   PARTS = 5,        /* the most parts of a transaction */
   ANY_VERSION = -1, /* any version of a node */
   NUMBER = 11,      /* length of the longest sequence number */
-  UNTOLD = 1,       /* the part has no answer; no error is 1 */
+  NOT_DECIDED = 1,  /* the part has no answer; no error is 1 */
 };
 
 /* A transaction in flight. The library writes its results. If the library has
@@ -52,7 +52,7 @@ static struct transaction *transaction_new(struct library *l,
   if (!t) return NULL;
   t->kind = op->kind;
   t->serial = op->serial;
-  for (int i = 0; i < PARTS; i++) t->results[i].err = UNTOLD;
+  for (int i = 0; i < PARTS; i++) t->results[i].err = NOT_DECIDED;
   t->next = l->transactions;
   l->transactions = t;
   return t;
@@ -71,7 +71,7 @@ static int send_all(struct library *l, struct transaction *t,
 }
 
 static bool is_refused(int err) {
-  return err != ZOK && err != ZRUNTIMEINCONSISTENCY && err != UNTOLD;
+  return err != ZOK && err != ZRUNTIMEINCONSISTENCY && err != NOT_DECIDED;
 }
 
 static void report(const struct transaction *t, uint64_t serial, int code,
@@ -127,8 +127,8 @@ int transaction_heartbeat(struct library *l, const struct op *op) {
 
 enum { MAKE, LOOK, ENTER, LEAVE, UNMAKE, REHEARSED };
 
-static int outcome_of_rehearsal(const struct transaction *t, int told) {
-  int rc = answers_code(told), which = MAKE;
+static int outcome_of_rehearsal(const struct transaction *t, int known) {
+  int rc = answers_code(known), which = MAKE;
   if (!code_is_answer(rc) || rc == ZOK) return rc;
   while (which < UNMAKE && t->results[which].err == ZOK) which++;
   if (which == MAKE) return rc;
@@ -166,9 +166,9 @@ enum { DELETE, CREATE };
 static const char *doubt_exchange(const struct transaction *t, int rc) {
   int deleted = t->results[DELETE].err, created = t->results[CREATE].err;
   bool made = t->path[0];
-  bool told = deleted != UNTOLD && created != UNTOLD;
+  bool known = deleted != NOT_DECIDED && created != NOT_DECIDED;
   if (!code_is_answer(rc)) return NULL;
-  return (rc == ZOK ? deleted == ZOK && created == ZOK && made : told && !made)
+  return (rc == ZOK ? deleted == ZOK && created == ZOK && made : known && !made)
              ? NULL
              : "an exchange that neither succeeded nor failed";
 }
@@ -288,9 +288,9 @@ static int first_refused(const struct transaction *t) {
  * results for a truncated reply. */
 static const char *doubt_condition(const struct transaction *t, int rc) {
   int i = first_refused(t);
-  bool told = i == t->parts || t->results[i].err != UNTOLD;
+  bool known = i == t->parts || t->results[i].err != NOT_DECIDED;
   if (!code_is_answer(rc)) return NULL;
-  return told && (rc == ZOK) == (i == t->parts)
+  return known && (rc == ZOK) == (i == t->parts)
              ? NULL
              : "a transaction that neither succeeded nor failed";
 }

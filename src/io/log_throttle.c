@@ -19,7 +19,8 @@ static struct throttled *find(struct log_throttle *log_throttle,
   for (int i = 0; i < LOG_THROTTLE_MAX; i++) {
     struct throttled *n = &log_throttle->list[i];
     if (n->hash == hash) return n;
-    if (!oldest || (oldest->hash && (!n->hash || n->told < oldest->told)))
+    if (!oldest ||
+        (oldest->hash && (!n->hash || n->logged_at < oldest->logged_at)))
       oldest = n;
   }
   return oldest;
@@ -31,10 +32,10 @@ bool log_throttle_due(struct log_throttle *log_throttle, const char *text,
   struct throttled *n = find(log_throttle, hash);
   bool known = n->hash == hash;
   *since = known ? n->since : 0;
-  if (known && now - n->told < MINUTE) {
+  if (known && now - n->logged_at < MINUTE) {
     n->since++;
     return false;
   }
-  *n = (struct throttled){.hash = hash, .told = now};
+  *n = (struct throttled){.hash = hash, .logged_at = now};
   return true;
 }

@@ -18,9 +18,9 @@
 enum { LOG_THROTTLE_MAX = 32 };
 
 struct throttled {
-  uint64_t hash; /* 0: the entry is unused */
-  int64_t told;  /* when the message was logged last */
-  int since;     /* number of skipped messages since then */
+  uint64_t hash;     /* 0: the entry is unused */
+  int64_t logged_at; /* when the message was logged last */
+  int since;         /* number of skipped messages since then */
 };
 
 struct log_throttle {

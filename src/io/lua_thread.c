@@ -96,7 +96,7 @@ struct acquisition *core_acquire(struct core *core, const char *path,
                                  struct turn *turn) {
   struct acquisition *acquisition =
       acquisition_new(&core->proof, core->settings->hosts.chroot, path, data,
-                      size, options, core_hear);
+                      size, options, core_on_news);
   if (!acquisition) return NULL;
   if (!turn->number) core_stand(core, turn, options->deadline);
   acquisition->core = core;
@@ -124,7 +124,7 @@ bool core_release(struct core *core, struct acquisition *acquisition,
     return acquisition_said(acquisition) == ACQUISITION_RELEASED;
   if (!core->closed)
     command_of(core, acquisition, &acquisition->release,
-               report ? COMMAND_RELEASE_AND_TELL : COMMAND_RELEASE);
+               report ? COMMAND_RELEASE_AND_REPORT : COMMAND_RELEASE);
   return true;
 }
 

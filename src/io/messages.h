@@ -8,15 +8,15 @@ enum command_kind {
   COMMAND_ACQUIRE,
   COMMAND_CANCEL,
   COMMAND_RELEASE,
-  COMMAND_RELEASE_AND_TELL, /* release, and post EVENT_GONE afterwards */
-  COMMAND_ABANDON,          /* cancel a wait; release the lock if granted */
-  COMMAND_LOSE,             /* end a hold: its lease or max_hold ran out */
-  COMMAND_WATCH,            /* watch the hold's own node */
-  COMMAND_LOOK_AROUND,      /* check for another contender in the queue */
-  COMMAND_ALARM,            /* post EVENT_ALARM at core->alarm_at */
-  COMMAND_ASK,              /* subject: the ask */
-  COMMAND_AWAIT,            /* subject: the await */
-  COMMAND_AWAIT_NO_MORE,    /* subject: the await */
+  COMMAND_RELEASE_AND_REPORT, /* release, and post EVENT_GONE afterwards */
+  COMMAND_ABANDON,            /* cancel a wait; release the lock if granted */
+  COMMAND_LOSE,               /* end a hold: its lease or max_hold ran out */
+  COMMAND_WATCH,              /* watch the hold's own node */
+  COMMAND_LOOK_AROUND,        /* check for another contender in the queue */
+  COMMAND_ALARM,              /* post EVENT_ALARM at core->alarm_at */
+  COMMAND_ASK,                /* subject: the ask */
+  COMMAND_AWAIT,              /* subject: the await */
+  COMMAND_AWAIT_NO_MORE,      /* subject: the await */
   COMMAND_CLOSE,
 };
 
@@ -27,7 +27,7 @@ enum event_kind {
   EVENT_REFUSED,
   EVENT_LOST,
   EVENT_REVOKED,
-  /* After COMMAND_RELEASE_AND_TELL: the node was deleted, or a server refuses
+  /* After COMMAND_RELEASE_AND_REPORT: the node was deleted, or a server refuses
    * to delete it. */
   EVENT_GONE,
   EVENT_ANSWERED, /* subject: the ask */

@@ -243,7 +243,8 @@ static int push_first(lua_State *L) {
 
 /* Pushes the first event. Returns false after an error, which it leaves on the
  * top of the stack. */
-static bool tell(lua_State *L, struct core *core, struct events *events) {
+static bool report_events(lua_State *L, struct core *core,
+                          struct events *events) {
   struct telling telling = {core, events};
   events->telling++;
   lua_pushlightuserdata(L, &telling);
@@ -260,7 +261,7 @@ int binding_push_event(lua_State *L, struct core *const *core,
     lua_pushcfunction(L, push_first);
     if (!*core || !find_event(*core, events, host_read)) return 0;
     unsigned noted = events->noted;
-    if (!tell(L, *core, events)) return lua_error(L);
+    if (!report_events(L, *core, events)) return lua_error(L);
     /* A finalizer may have read and finished the event meanwhile. Then the loop
      * pushes the next one. */
     if (*core && events->noted == noted) return lua_gettop(L) - base;

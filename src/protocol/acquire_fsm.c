@@ -68,17 +68,17 @@ static op_handler on_answer;
 
 /* Requests to release the lock. */
 
-static void tell_revocation(struct contender *c) {
-  if (c->revocation != REVOCATION_HEARD || c->state != CONTENDER_HELD) return;
-  c->revocation = REVOCATION_TOLD;
-  c->tell(c, NEWS_REVOKED);
+static void report_revocation(struct contender *c) {
+  if (c->revocation != REVOCATION_SEEN || c->state != CONTENDER_HELD) return;
+  c->revocation = REVOCATION_REPORTED;
+  c->notify(c, NEWS_REVOKED);
 }
 
 /* Stores a request to release, and reports it as soon as the lock is held. */
-void acquire_fsm_hear_revocation(struct contender *c) {
+void acquire_fsm_check_revocation(struct contender *c) {
   if (watch_is_revoked(&c->own) && c->revocation == REVOCATION_NONE)
-    c->revocation = REVOCATION_HEARD;
-  tell_revocation(c);
+    c->revocation = REVOCATION_SEEN;
+  report_revocation(c);
 }
 
 /* Begin and end of a contender. */
@@ -97,7 +97,7 @@ void acquire_fsm_settle(struct contender *c) {
   if (c->gate_state != GATE_UNUSED && c->gate_state != GATE_FREE) return;
   contender_check(c);
   contender_drop(c);
-  c->tell(c, NEWS_FORGOTTEN);
+  c->notify(c, NEWS_FORGOTTEN);
 }
 
 void acquire_fsm_begin(struct contender *c, struct queue *queue,
@@ -117,7 +117,7 @@ void acquire_fsm_watch_own(struct contender *c) {
                   contender_watch_name(c)))
     return;
   if (contender_watches_own(c))
-    acquire_fsm_hear_revocation(c); /* another watcher has read it */
+    acquire_fsm_check_revocation(c); /* another watcher has read it */
   else
     watch_read(&c->own);
 }
@@ -136,8 +136,8 @@ static void grant(struct contender *c) {
   contender_check(c);
   if (c->options.kind != KIND_GATE)
     counter_add(&all->pipeline->counters.grants, 1);
-  c->tell(c, NEWS_GRANTED);
-  tell_revocation(c);
+  c->notify(c, NEWS_GRANTED);
+  report_revocation(c);
 }
 
 /* Grants the lock if the lease lasts. Otherwise waits for a renewal and
@@ -222,10 +222,10 @@ void acquire_fsm_start_over(struct contender *c) {
  * deletes it by its name, provided that this session owns it. */
 void acquire_fsm_miss_node(struct contender *c) {
   char name[NAME_MAX_OWN];
-  bool told = contender_has_node(c);
+  bool named = contender_has_node(c);
   snprintf(name, sizeof name, "%s", c->node.name);
   acquire_fsm_start_over(c);
-  if (told) directory_remove_orphan(&c->queue->directory, name);
+  if (named) directory_remove_orphan(&c->queue->directory, name);
 }
 
 void acquire_fsm_refute(struct contender *c) {
@@ -364,7 +364,7 @@ static void made(struct contender *c, const struct reply *reply) {
   c->node.known = ours ? NODE_OURS : NODE_MADE;
   c->node.czxid = reply->czxid;
   c->node.owner_session = reply->owner;
-  c->node.told_in = contender_pipeline(c)->connection;
+  c->node.owner_seen_in = contender_pipeline(c)->connection;
   contender_set_name(c,
                      reply->path + directory_length(&c->queue->directory) + 1);
   if (c->state == CONTENDER_ENTERING) c->wait_ops->made(c);

@@ -43,7 +43,7 @@ void acquire_fsm_settle(struct contender *c);
 
 /* If the data of the node ask the holder to release the lock, reports that to
  * the owner as soon as the lock is held. */
-void acquire_fsm_hear_revocation(struct contender *c);
+void acquire_fsm_check_revocation(struct contender *c);
 /* Watches the node of the holder `c`, to learn when the node is deleted. Called
  * only after some time, so that a short hold costs no such request. */
 void acquire_fsm_watch_own(struct contender *c);

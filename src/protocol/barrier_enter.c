@@ -255,12 +255,12 @@ static void note_hidden(struct contender *c) {
     contender_list_again(c); /* have enough members come? */
 }
 
-static void heard(struct watcher *watcher, enum watch_news news,
-                  const struct reply *reply) {
+static void on_news(struct watcher *watcher, enum watch_news news,
+                    const struct reply *reply) {
   struct contender *c = watcher_owner(watcher);
   bool made = news == WATCH_STALE && watch_was_of(watcher, 0);
   if (watcher == &c->own) {
-    queued_hear_own(c, news, reply);
+    queued_on_own_news(c, news, reply);
     return;
   }
   if (made) note_ready(c);
@@ -282,6 +282,6 @@ const struct wait_ops barrier_enter_wait_ops = {.enter = acquire_fsm_enter,
                                                 .look_anew = queued_look_anew,
                                                 .may_remove = queued_may_remove,
                                                 .listed = listed,
-                                                .heard = heard,
+                                                .on_news = on_news,
                                                 .note_blocker = note_blocker,
                                                 .settle = acquire_fsm_settle};

@@ -102,23 +102,24 @@ size_t contender_size(size_t path_length) {
   return sizeof(struct contender) + path_length + 1 + NAME_MAX_OWN;
 }
 
-static void hear(struct watcher *watcher, enum watch_news news,
-                 const struct reply *reply) {
+static void on_news(struct watcher *watcher, enum watch_news news,
+                    const struct reply *reply) {
   const struct contender *c = watcher_owner(watcher);
-  c->wait_ops->heard(watcher, news, reply);
+  c->wait_ops->on_news(watcher, news, reply);
 }
 
 static const struct watcher_role
-    own_role = {hear, offsetof(struct contender, own), true},
-    predecessor_role = {hear, offsetof(struct contender, predecessor), false},
-    before_role = {hear, offsetof(struct contender, before), false};
+    own_role = {on_news, offsetof(struct contender, own), true},
+    predecessor_role = {on_news, offsetof(struct contender, predecessor),
+                        false},
+    before_role = {on_news, offsetof(struct contender, before), false};
 
 void contender_init(struct contender *c,
-                    const struct contender_options *options, news_handler *tell,
-                    void *owner) {
+                    const struct contender_options *options,
+                    news_handler *notify, void *owner) {
   memset(c, 0, sizeof *c);
   c->options = *options;
-  c->tell = tell;
+  c->notify = notify;
   c->owner = owner;
   c->path = (char *)(c + 1);
   c->node.name = "";
@@ -198,7 +199,7 @@ static void count_in_session(const struct contender *c,
   struct counters *counters = &all->pipeline->counters;
   enum contender_state last = c->state;
   if (next == CONTENDER_HELD && all->holders == 0)
-    all->heard_at = all->pipeline->now;
+    all->own_watched_at = all->pipeline->now;
   all->holders += (next == CONTENDER_HELD) - (last == CONTENDER_HELD);
   all->active -= (next == CONTENDER_GONE) - (last == CONTENDER_GONE);
   counter_add(&counters->waiting,
@@ -288,7 +289,7 @@ bool contender_owns(const struct contender *c, const struct reply *reply) {
 }
 
 void contender_prove(struct contender *c, const struct reply *reply) {
-  c->node.told_in = contender_pipeline(c)->connection;
+  c->node.owner_seen_in = contender_pipeline(c)->connection;
   c->node.in_doubt = false;
   c->node.czxid = reply->czxid;
   c->node.owner_session = reply->owner;
@@ -297,7 +298,7 @@ void contender_prove(struct contender *c, const struct reply *reply) {
 
 bool contender_is_surely_ours(const struct contender *c) {
   return c->node.known == NODE_OURS &&
-         c->node.told_in == contender_pipeline(c)->connection;
+         c->node.owner_seen_in == contender_pipeline(c)->connection;
 }
 
 void contender_refute(struct contender *c) {

@@ -160,10 +160,10 @@ struct node {
     int64_t czxid, seen_at; /* the suspect node, when it was first seen */
     int64_t since;          /* when the first suspect was seen */
   } suspect;
-  uint64_t id;         /* the id in its name */
-  uint64_t serial;     /* of its create; lists sent later show it */
-  unsigned granted_in; /* the connection of the grant */
-  unsigned told_in; /* the last connection in which a server named its owner */
+  uint64_t id;            /* the id in its name */
+  uint64_t serial;        /* of its create; lists sent later show it */
+  unsigned granted_in;    /* the connection of the grant */
+  unsigned owner_seen_in; /* the last connection that showed its owner */
   int64_t czxid, owner_session;
   const char *name; /* inside `c->path`; constant after the grant */
 };
@@ -198,7 +198,7 @@ enum decision {
 };
 
 /* Was the holder asked to release the lock?  TOLD: its owner knows it. */
-enum revocation { REVOCATION_NONE, REVOCATION_HEARD, REVOCATION_TOLD };
+enum revocation { REVOCATION_NONE, REVOCATION_SEEN, REVOCATION_REPORTED };
 
 /* The state of a permit's gate.  The gate is a contender for the semaphore's
  * inner mutex, which lets one contender at a time add a permit. */
@@ -214,8 +214,8 @@ struct contender {
   struct queue *queue;
   struct contender *next, *previous; /* in the queue, by arrival */
   const struct wait_ops *wait_ops;
-  news_handler *tell; /* reports events to the owner */
-  void *owner;        /* the owner's pointer, for `tell` */
+  news_handler *notify; /* reports events to the owner */
+  void *owner;          /* the owner's pointer, for `notify` */
   struct contender_options options;
   struct timer timer;     /* deadline, max_hold, next poll or next delete */
   struct backoff backoff; /* ENTERING: after creates without a useful reply */
@@ -309,9 +309,9 @@ struct contenders {
   struct quota quota;
   struct timers timers;
   uint64_t next_id;
-  int active;       /* contenders that are not GONE */
-  int holders;      /* contenders that are HELD */
-  int64_t heard_at; /* when the holders' own watches were last set */
+  int active;             /* contenders that are not GONE */
+  int holders;            /* contenders that are HELD */
+  int64_t own_watched_at; /* when the holders' own watches were last set */
   struct queue *crowded_first, *crowded_last; /* waiting for the quota */
   struct looks looks;                         /* past checks for other kinds */
   struct doubts doubts;
@@ -329,8 +329,8 @@ enum refusal_code refusal_code_of(int rc);
 /* Returns the bytes that a contender on a path of this length needs. */
 size_t contender_size(size_t path_length);
 void contender_init(struct contender *c,
-                    const struct contender_options *options, news_handler *tell,
-                    void *owner);
+                    const struct contender_options *options,
+                    news_handler *notify, void *owner);
 
 /* Returns the fencing token of the hold of `c`. */
 int64_t contender_token(const struct contender *c);

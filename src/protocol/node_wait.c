@@ -172,8 +172,8 @@ static void miss(struct node_wait *v) {
 
 /* Requests a list if the news says that the directory, which was missing, may
  * have been created. */
-static void hear_directory(struct node_wait *v, enum watch_news news,
-                           const struct reply *reply) {
+static void on_directory_news(struct node_wait *v, enum watch_news news,
+                              const struct reply *reply) {
   if (news == WATCH_GONE && reply) return;
   if (reply && v->unlisted) directory_doubt(directory_of(v));
   v->unlisted = reply != NULL;
@@ -183,11 +183,11 @@ static void hear_directory(struct node_wait *v, enum watch_news news,
 
 /* Decides by news of the node whether the wait is met. If the news proves
  * nothing, reads the node again. `reply` is NULL for an event. */
-static void hear(struct watcher *watcher, enum watch_news news,
-                 const struct reply *reply) {
+static void on_news(struct watcher *watcher, enum watch_news news,
+                    const struct reply *reply) {
   struct node_wait *v = watcher_owner(watcher);
   if (v->kind == NODE_WAIT_CROWD) {
-    hear_directory(v, news, reply);
+    on_directory_news(v, news, reply);
   } else if (v->looks) {
     return;
   } else if (reply && v->stale) {
@@ -204,7 +204,7 @@ static void hear(struct watcher *watcher, enum watch_news news,
   }
 }
 
-static const struct watcher_role role = {hear,
+static const struct watcher_role role = {on_news,
                                          offsetof(struct node_wait, watcher),
                                          false};
 

@@ -213,7 +213,7 @@ static void see_around(struct contender *c, const struct listing *listing) {
   if (listing->count == 1 && listing_find(listing, c->node.name)) {
     if (!directory_sees_children(contender_directory(c))) return;
     c->view.phase = VIEW_ALONE;
-    c->tell(c, NEWS_ALONE);
+    c->notify(c, NEWS_ALONE);
     return;
   }
   c->watches_children = false;
@@ -225,7 +225,7 @@ static void tell_company(struct queue *queue) {
   for (struct contender *c = queue->first; c; c = c->next) {
     if (c->view.phase != VIEW_ALONE) continue;
     c->view.phase = VIEW_PLAIN;
-    c->tell(c, NEWS_COMPANY);
+    c->notify(c, NEWS_COMPANY);
   }
 }
 
@@ -356,8 +356,8 @@ void queue_leave_onlooker(struct queue *queue, struct onlooker *onlooker) {
 }
 
 /* Calls all onlookers. A call can remove its onlooker from the list. */
-static void tell_onlookers(const struct queue *queue,
-                           const struct listing *listing, uint64_t serial) {
+static void notify_onlookers(const struct queue *queue,
+                             const struct listing *listing, uint64_t serial) {
   struct onlooker *next;
   for (struct onlooker *o = queue->onlookers; o; o = next) {
     next = o->next;
@@ -367,7 +367,7 @@ static void tell_onlookers(const struct queue *queue,
 
 static void listed(struct directory *d, const struct listing *listing,
                    uint64_t serial) {
-  tell_onlookers(of(d), listing, serial);
+  notify_onlookers(of(d), listing, serial);
   remove_orphans(of(d), listing);
   for (struct contender *c = of(d)->first; c; c = c->next)
     if (c->state == CONTENDER_HELD && c->node.serial < serial)

@@ -95,7 +95,7 @@ static void own_read(struct contender *c, const struct reply *reply) {
     return;
   }
   contender_prove(c, reply);
-  acquire_fsm_hear_revocation(c);
+  acquire_fsm_check_revocation(c);
   if (c->state == CONTENDER_QUEUED && contender_sees(c)) c->wait_ops->look(c);
 }
 
@@ -112,8 +112,8 @@ static void own_hidden(struct contender *c) {
     acquire_fsm_deny_hidden(c);
 }
 
-void queued_hear_own(struct contender *c, enum watch_news news,
-                     const struct reply *reply) {
+void queued_on_own_news(struct contender *c, enum watch_news news,
+                        const struct reply *reply) {
   if (news == WATCH_ARMED)
     own_read(c, reply);
   else if (news == WATCH_HIDDEN)
@@ -162,11 +162,11 @@ static void blocker_gone(struct contender *c, const struct watcher *watcher,
     before_gone(c);
 }
 
-void queued_heard(struct watcher *watcher, enum watch_news news,
-                  const struct reply *reply) {
+void queued_on_news(struct watcher *watcher, enum watch_news news,
+                    const struct reply *reply) {
   struct contender *c = watcher_owner(watcher);
   if (watcher == &c->own)
-    queued_hear_own(c, news, reply);
+    queued_on_own_news(c, news, reply);
   else if (c->view.phase == VIEW_FOLLOWS && news == WATCH_GONE)
     fast_requeue_give_up(c);
   else if (c->state != CONTENDER_QUEUED)
@@ -223,6 +223,6 @@ const struct wait_ops queued_wait_ops = {.enter = queued_enter,
                                          .look_anew = queued_look_anew,
                                          .may_remove = queued_may_remove,
                                          .listed = queue_position_listed,
-                                         .heard = queued_heard,
+                                         .on_news = queued_on_news,
                                          .note_blocker = queued_note_blocker,
                                          .settle = acquire_fsm_settle};

@@ -13,14 +13,14 @@ void queued_made(struct contender *c);
 void queued_look(struct contender *c);
 void queued_look_anew(struct contender *c);
 bool queued_may_remove(struct contender *c);
-watch_handler queued_heard;
+watch_handler queued_on_news;
 void queued_note_blocker(struct contender *c);
 
 /* Acts on news of the contender's own node. Stores the owner that a read has
  * shown. If the node is gone or another session's, ends the hold, or begins the
  * wait again. */
-void queued_hear_own(struct contender *c, enum watch_news news,
-                     const struct reply *reply);
+void queued_on_own_news(struct contender *c, enum watch_news news,
+                        const struct reply *reply);
 
 #pragma GCC visibility pop
 

@@ -92,8 +92,8 @@ void queues_each_contender(struct queues *queues,
 
 /* Passes on an event. Its path may be a directory with a queue, and also a
  * child of another directory with a queue. */
-void queues_hear(struct queues *queues, enum watch_event event,
-                 const char *path) {
+void queues_on_event(struct queues *queues, enum watch_event event,
+                     const char *path) {
   struct queue *queue = find(queues, path, strlen(path));
   if (queue && event != WATCH_CHANGED) queue_children_changed(queue);
   const char *slash = strrchr(path, '/');
@@ -117,13 +117,14 @@ void queues_run_timers(struct queues *queues) {
 static int64_t watch_due(const struct contenders *all) {
   if (!all->pipeline->connected || all->holders == 0) return NEVER;
   return pipeline_after_pause(all->pipeline,
-                              all->heard_at + all->pipeline->lease.timeout / 6);
+                              all->own_watched_at +
+                                  all->pipeline->lease.timeout / 6);
 }
 
 void queues_watch_holds(struct queues *queues) {
   struct contenders *all = queues->all;
   if (watch_due(all) > all->pipeline->now) return;
-  all->heard_at = all->pipeline->now;
+  all->own_watched_at = all->pipeline->now;
   queues_each_contender(queues, acquire_fsm_watch_own);
 }
 

@@ -29,8 +29,8 @@ void queues_each_contender(struct queues *queues,
                            void (*visit)(struct contender *c));
 
 /* Passes a watch event from a server to the queues that it concerns. */
-void queues_hear(struct queues *queues, enum watch_event event,
-                 const char *path);
+void queues_on_event(struct queues *queues, enum watch_event event,
+                     const char *path);
 
 /* Returns when one of the next three functions has something to do: timers, the
  * delayed watches of held nodes, or the lists of directories in doubt. */

@@ -81,7 +81,7 @@ void acquire_fsm_finish(struct contender *c) {
   }
   timer_set(&c->queue->all->timers, &c->timer, NEVER);
   contender_enter(c, CONTENDER_GONE);
-  c->tell(c, NEWS_REMOVED);
+  c->notify(c, NEWS_REMOVED);
   contender_settle_later(c);
 }
 
@@ -124,7 +124,7 @@ void acquire_fsm_refuse(struct contender *c, enum refusal_code why,
   c->refusal_code = why;
   c->reason = reason;
   note_refusal(c, why);
-  c->tell(c, NEWS_REFUSED);
+  c->notify(c, NEWS_REFUSED);
   c->blocker.size = 0;
   acquire_fsm_leave(c);
 }
@@ -182,20 +182,20 @@ static enum loss overdue(struct contender *c) {
 /* Reports a loss. A process that was paused may read of its node's deletion
  * before it checks its clock. But the lease expired first, so that is the
  * reason. */
-static void tell_loss(struct contender *c, enum loss why) {
+static void report_loss(struct contender *c, enum loss why) {
   if (why == LOSS_NODE_DELETED && !pipeline_lease_stands(contender_pipeline(c)))
     why = overdue(c);
   contender_decide(c, DECISION_LOST);
   c->refusal_code = REFUSED_LOST;
   c->loss = why;
   counter_add(&contender_pipeline(c)->counters.losses, 1);
-  c->tell(c, NEWS_LOST);
+  c->notify(c, NEWS_LOST);
 }
 
 void acquire_fsm_lose(struct contender *c, enum loss why) {
   if (c->state != CONTENDER_HELD) return;
   contender_check(c);
-  tell_loss(c, why);
+  report_loss(c, why);
   acquire_fsm_leave(c);
 }
 
@@ -206,7 +206,7 @@ void acquire_fsm_lose_overdue(struct contender *c) {
 void acquire_fsm_lose_node(struct contender *c) {
   if (c->state != CONTENDER_HELD) return;
   contender_check(c);
-  tell_loss(c, LOSS_NODE_DELETED);
+  report_loss(c, LOSS_NODE_DELETED);
   if (!contender_is_exclusive(c)) c->node.known = NODE_NONE;
   acquire_fsm_leave(c);
 }
@@ -231,8 +231,8 @@ void acquire_fsm_session_ended(struct contender *c) {
   contender_check(c);
   /* A server expires no session whose lease is valid: it was closed. */
   if (c->state == CONTENDER_HELD)
-    tell_loss(c, pipeline_lease_stands(pipeline) ? LOSS_SESSION_CLOSED
-                                                 : LOSS_SESSION_EXPIRED);
+    report_loss(c, pipeline_lease_stands(pipeline) ? LOSS_SESSION_CLOSED
+                                                   : LOSS_SESSION_EXPIRED);
   if (c->state == CONTENDER_GONE) return;
   if (c->state != CONTENDER_PARKED) acquire_fsm_finish(c);
   /* The writer's node is gone, and with it the place in the queue. */
@@ -244,11 +244,11 @@ void acquire_fsm_close(struct contender *c) {
   if (wants_to_hold(c)) {
     contender_decide(c, DECISION_REFUSED);
     c->refusal_code = REFUSED_CLOSED;
-    c->tell(c, NEWS_REFUSED);
+    c->notify(c, NEWS_REFUSED);
   } else if (c->state == CONTENDER_HELD) {
     contender_decide(c, DECISION_LOST);
     c->refusal_code = REFUSED_CLOSED;
-    c->tell(c, NEWS_LOST);
+    c->notify(c, NEWS_LOST);
   }
   if (c->state != CONTENDER_GONE) acquire_fsm_finish(c);
   contender_settle_later(c);
@@ -265,7 +265,7 @@ static void stay(struct contender *c, int rc) {
                    rc);
   contender_keep(c, rc);
   if (known) return;
-  c->tell(c, NEWS_KEPT);
+  c->notify(c, NEWS_KEPT);
   directory_wake(&c->queue->directory);
 }
 

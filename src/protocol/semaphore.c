@@ -24,11 +24,11 @@ static void note_blocker_of_gate(struct contender *c) {
       c->gate->view.phase == VIEW_AT_LEAST ? VIEW_AT_LEAST : VIEW_PLAIN;
 }
 
-static void hear_gate(struct contender *gate, enum news news) {
+static void on_gate_news(struct contender *gate, enum news news) {
   struct contender *c = gate->owner;
   if (news == NEWS_REVOKED) return;
   if (news == NEWS_KEPT) {
-    c->tell(c, NEWS_KEPT);
+    c->notify(c, NEWS_KEPT);
     return;
   }
   if (news == NEWS_REFUSED)
@@ -70,7 +70,7 @@ static void begin_gate(struct contender *c) {
     return;
   }
   c->gate_state = GATE_WAITS;
-  contender_init(c->gate, &options, hear_gate, c);
+  contender_init(c->gate, &options, on_gate_news, c);
   acquire_fsm_begin(c->gate, queue, &queued_wait_ops);
 }
 
@@ -135,6 +135,6 @@ const struct wait_ops semaphore_wait_ops = {.enter = enter,
                                             .look_anew = queued_look_anew,
                                             .may_remove = queued_may_remove,
                                             .listed = queue_position_listed,
-                                            .heard = queued_heard,
+                                            .on_news = queued_on_news,
                                             .note_blocker = note_blocker,
                                             .settle = settle};

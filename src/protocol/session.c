@@ -47,10 +47,10 @@ static void trouble(void *self, const char *message, const char *path, int rc) {
 
 static void change_state(struct session *s, enum session_state state) {
   if (s->state == state) return;
-  bool told = s->silent && state == SESSION_SUSPENDED;
+  bool reported = s->silent && state == SESSION_SUSPENDED;
   s->silent = false;
   s->state = state;
-  if (!told) s->listener.session(s->listener.self, state);
+  if (!reported) s->listener.session(s->listener.self, state);
 }
 
 static void fall_silent(void *self) {
@@ -375,7 +375,7 @@ void session_event(struct session *s, int64_t now, enum watch_event event,
   begin(s, now);
   if (session_is_connected(s)) {
     counter_add(&s->pipeline.counters.events, 1);
-    queues_hear(&s->queues, event, path);
+    queues_on_event(&s->queues, event, path);
   }
   end(s);
 }

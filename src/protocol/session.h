@@ -1,7 +1,7 @@
 /* The session, the only entrance to the protocol.
  *
  *   calls of the user  ──┐                      ┌──► struct listener: states
- *   reports of servers ──┼──► session_… (now) ──┼──► each contender's `tell`
+ *   reports of servers ──┼──► session_… (now) ──┼──► each contender's `notify`
  *   the passing time   ──┘                      └──► struct transport: requests
  *
  * Pure: no I/O, no clock, no Lua, and one thread at a time.  Each call has the
@@ -84,7 +84,7 @@ void session_free(struct session *s); /* after session_close */
 /* Begins the first ZooKeeper session. */
 void session_open(struct session *s, int64_t now);
 
-/* Begins an acquisition.  The contender's `tell` reports its events, possibly
+/* Begins an acquisition.  The contender's `notify` reports its events, possibly
  * before the call returns.  Returns false if there is no memory; then nothing
  * has begun. */
 bool session_acquire(struct session *s, int64_t now, struct contender *c,

@@ -106,7 +106,7 @@ static void ask_for_own_node(struct contender *c, int64_t czxid) {
 static void own_seen(struct contender *c, const struct reply *reply) {
   bool doubt = contender_is_known_by_name(c);
   if (!doubt) contender_prove(c, reply);
-  acquire_fsm_hear_revocation(c);
+  acquire_fsm_check_revocation(c);
   if (doubt) {
     ask_for_own_node(c, reply->czxid);
   } else if (c->state == CONTENDER_LEAVING) {
@@ -153,8 +153,8 @@ static void own_hidden(struct contender *c, const struct reply *reply) {
 /* Continues after news of `holder`. Ignores news from before the create was
  * answered. Also ignores all news while our delete is in flight: the reply to
  * the delete will show whether `holder` is gone. */
-static void own_heard(struct contender *c, enum watch_news news,
-                      const struct reply *reply) {
+static void on_own_news(struct contender *c, enum watch_news news,
+                        const struct reply *reply) {
   if (!contender_has_node(c) || is_deleting(c)) return;
   if (news == WATCH_STALE)
     watch_arm(&c->own);
@@ -181,11 +181,11 @@ static void other_seen(struct contender *c, const struct reply *reply) {
   directory_list_anew(contender_directory(c));
 }
 
-static void heard(struct watcher *watcher, enum watch_news news,
-                  const struct reply *reply) {
+static void on_news(struct watcher *watcher, enum watch_news news,
+                    const struct reply *reply) {
   struct contender *c = watcher_owner(watcher);
   if (watcher == &c->own)
-    own_heard(c, news, reply);
+    on_own_news(c, news, reply);
   else if (c->state != CONTENDER_QUEUED)
     return;
   else if (news == WATCH_ARMED)
@@ -274,6 +274,6 @@ const struct wait_ops unfair_wait_ops = {.enter = acquire_fsm_enter,
                                          .look_anew = look_anew,
                                          .may_remove = may_remove,
                                          .listed = listed,
-                                         .heard = heard,
+                                         .on_news = on_news,
                                          .note_blocker = note_blocker,
                                          .settle = acquire_fsm_settle};

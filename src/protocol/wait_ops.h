@@ -31,7 +31,7 @@ struct wait_ops {
   /* Receives each list that was requested after the create. */
   void (*listed)(struct contender *c, const struct listing *listing);
   /* Receives the news of the watches of the contender. */
-  watch_handler *heard;
+  watch_handler *on_news;
   /* Stores in `c->blocker` the node that keeps the contender waiting, for the
    * message of its refusal. */
   void (*note_blocker)(struct contender *c);

@@ -237,8 +237,8 @@ void watch_drop(struct watcher *watcher) {
  * join; the new ones must not be called. So each watcher is moved to the end of
  * another list before its call. New watchers join that list, too. `wanted` is
  * raised by one meanwhile, so that the watch is not freed. */
-static void tell(struct watch *w, enum watch_news news,
-                 const struct reply *reply) {
+static void notify_watchers(struct watch *w, enum watch_news news,
+                            const struct reply *reply) {
   struct watcher *left = w->watchers;
   if (left) left->link = &left;
   w->watchers = NULL;
@@ -250,7 +250,7 @@ static void tell(struct watch *w, enum watch_news news,
     if (left) left->link = &left;
     put_at(w->watchers_end, watcher);
     w->watchers_end = &watcher->next;
-    watcher->role->hear(watcher, news, reply);
+    watcher->role->on_news(watcher, news, reply);
   }
   w->wanted--;
   dispose(w);
@@ -265,8 +265,8 @@ static bool is_ours(const struct watch *w) {
 /* Stores the data, which are used for a message only. So they may be missing
  * for lack of memory. This session knows the data of its own nodes anyway. */
 static void note_data(struct watch *w, const struct reply *reply) {
-  bool told = reply->size > 0 && reply->data && !is_ours(w);
-  int size = told ? reply->size : 0;
+  bool useful = reply->size > 0 && reply->data && !is_ours(w);
+  int size = useful ? reply->size : 0;
   size_t shown = (size_t)(size < OP_SHOWN ? size : OP_SHOWN);
   free(w->data);
   w->data = size > 0 ? malloc(shown) : NULL;
@@ -288,7 +288,7 @@ static void refused(struct watch *w, int rc) {
 static void hidden(struct watch *w, const struct reply *reply) {
   pipeline_look_later(w->of->pipeline);
   w->hidden_in = w->of->pipeline->connection;
-  tell(w, WATCH_HIDDEN, reply);
+  notify_watchers(w, WATCH_HIDDEN, reply);
 }
 
 static void was_read(struct watch *w, const struct reply *reply) {
@@ -301,12 +301,12 @@ static void was_read(struct watch *w, const struct reply *reply) {
     w->revoked = reply->revoked;
     w->czxid = reply->czxid;
     note_data(w, reply);
-    tell(w, WATCH_ARMED, reply);
+    notify_watchers(w, WATCH_ARMED, reply);
   } else if (reply->rc == REPLY_NO_NODE) {
     /* `exists` arms a watch on a missing node: remove it later. */
     if (w->request->op.kind == OP_EXISTS) w->armed_in = connection;
     w->czxid = 0;
-    tell(w, WATCH_GONE, reply);
+    notify_watchers(w, WATCH_GONE, reply);
   } else if (reply->rc == REPLY_NO_AUTH) {
     hidden(w, reply);
   } else if (reply_is_unknown(reply->rc)) {
@@ -414,7 +414,7 @@ void watches_fired(struct watches *watches, const char *name,
   struct watch *w = find(watches, name);
   if (!w) return;
   w->armed_in = w->hidden_in = 0;
-  tell(w, event == WATCH_DELETED ? WATCH_GONE : WATCH_STALE, NULL);
+  notify_watchers(w, event == WATCH_DELETED ? WATCH_GONE : WATCH_STALE, NULL);
 }
 
 void watches_sweep(struct watches *watches) {

@@ -34,7 +34,7 @@ typedef void watch_handler(struct watcher *watcher, enum watch_news news,
 
 /* The properties that all watchers of one kind share. */
 struct watcher_role {
-  watch_handler *hear;
+  watch_handler *on_news;
   size_t place; /* the offset of the watcher in its owner */
   bool first;   /* called before other watchers */
 };

@@ -322,10 +322,10 @@ void invariants_told(struct world *w, const struct acquisition *a,
       else if (node_of(w, a)->revoked >= a->process->seen)
         violate(w, "(%d) is revoked, and nobody has asked", number);
       break;
-    case NEWS_ALONE:
-    case NEWS_COMPANY:
-      if (!a->granted || a->alone == (news == NEWS_ALONE))
-        violate(w, "(%d) is alone, or not, and knows or does not hold", number);
+    case NEWS_UNCONTENDED:
+    case NEWS_CONTENDED:
+      if (!a->granted || a->uncontended == (news == NEWS_UNCONTENDED))
+        violate(w, "(%d) hears again of contention, or does not hold", number);
       break;
     case NEWS_KEPT:
       if (fault_is(w, FAULT_DENIAL) || is_hidden_name(w, a)) break;
@@ -736,16 +736,17 @@ void invariants_lease_over(struct world *w, const struct acquisition *a) {
  * process knows is as new as the newest thing that it was told.  (One that has
  * the very name of its own node stands in its place: it has lost, and will hear
  * of that.) */
-static void check_company(struct world *w, const struct acquisition *a) {
+static void check_contention(struct world *w, const struct acquisition *a) {
   const struct history *h = &w->zoo.history;
   const struct process *p = a->process;
-  if (!a->alone || a->lost || a->released) return; /* (it may have no node) */
+  if (!a->uncontended || a->lost || a->released)
+    return; /* (it may have no node) */
   if (p->library.state != LIBRARY_CONNECTED) return;
   const struct znode *own = node_of(w, a);
   for (CHILDREN(other, h, own->parent))
     if (other->path != own->path && node_seen(other, p->seen) &&
         (node_blocks(own, other) || node_blocks(other, own)))
-      violate(w, "(%d) believes that it is alone, and %s is there", a->number,
+      violate(w, "(%d) believes to be uncontended, and %s is there", a->number,
               paths_text(&w->paths, other->path));
 }
 
@@ -780,7 +781,7 @@ void invariants_after_batch(struct world *w, struct process *p) {
     check_news(w, a);
     check_ends(w, a);
     check_length(w, a);
-    check_company(w, a);
+    check_contention(w, a);
   }
 }
 

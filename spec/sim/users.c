@@ -321,11 +321,12 @@ static void cancel(struct world *w, struct process *p, int acquisition) {
   session_cancel(&p->session, p->now, a->contender);
 }
 
-static void look_around(struct world *w, struct process *p, int acquisition) {
+static void watch_contention(struct world *w, struct process *p,
+                             int acquisition) {
   struct acquisition *a = &w->acquisitions[acquisition];
   if (is_over(a) || !a->granted) return;
   trace(w, p->number, "(%d) looks around", acquisition);
-  session_look_around(&p->session, p->now, a->contender);
+  session_watch_contention(&p->session, p->now, a->contender);
 }
 
 void user_does(struct world *w, struct process *p, int what, int which) {
@@ -334,7 +335,7 @@ void user_does(struct world *w, struct process *p, int what, int which) {
                                        [USER_RELEASES] = release,
                                        [USER_DOWNGRADES] = downgrade,
                                        [USER_CANCELS] = cancel,
-                                       [USER_LOOKS_AROUND] = look_around,
+                                       [USER_CHECKS_QUEUE] = watch_contention,
                                        [USER_STOPS_WAITING] = wait_is_cancelled,
                                        [USER_STOPS_LEAVING] =
                                            parting_is_cancelled,
@@ -345,7 +346,7 @@ void user_does(struct world *w, struct process *p, int what, int which) {
 void user_wants(struct world *w, struct process *p, int what, int which) {
   if (p->crashed) return;
   bool of_acquisition = what == USER_RELEASES || what == USER_DOWNGRADES ||
-                        what == USER_CANCELS || what == USER_LOOKS_AROUND;
+                        what == USER_CANCELS || what == USER_CHECKS_QUEUE;
   if (of_acquisition && is_over(&w->acquisitions[which])) return;
   if (process_puts_off(w, p, what, which)) return;
   user_does(w, p, what, which);
@@ -397,7 +398,7 @@ static void granted(struct world *w, struct acquisition *a) {
   agenda_add(&w->agenda, w->now + a->hold, USER_RELEASES, a->process->number,
              a->number);
   if (a->local_turns && random_chance(&w->random, 60))
-    acts_within(w, a, USER_LOOKS_AROUND, a->hold / 2);
+    acts_within(w, a, USER_CHECKS_QUEUE, a->hold / 2);
   if (a->kind == KIND_WRITE && !is_like_mutex(w, a) &&
       random_chance(&w->random, 40))
     acts_within(w, a, USER_DOWNGRADES, a->hold);
@@ -413,11 +414,11 @@ static void stop_leaving(struct world *w, const struct acquisition *a) {
 
 static void on_user_news(struct contender *c, enum news news) {
   static const char *const names[] = {
-      [NEWS_GRANTED] = "granted", [NEWS_REFUSED] = "refused",
-      [NEWS_LOST] = "lost",       [NEWS_REVOKED] = "revoked",
-      [NEWS_REMOVED] = "removed", [NEWS_FORGOTTEN] = "forgotten",
-      [NEWS_KEPT] = "kept",       [NEWS_ALONE] = "alone",
-      [NEWS_COMPANY] = "company",
+      [NEWS_GRANTED] = "granted",     [NEWS_REFUSED] = "refused",
+      [NEWS_LOST] = "lost",           [NEWS_REVOKED] = "revoked",
+      [NEWS_REMOVED] = "removed",     [NEWS_FORGOTTEN] = "forgotten",
+      [NEWS_KEPT] = "kept",           [NEWS_UNCONTENDED] = "uncontended",
+      [NEWS_CONTENDED] = "contended",
   };
   struct acquisition *a = c->owner;
   struct world *w = a->process->world;
@@ -450,11 +451,11 @@ static void on_user_news(struct contender *c, enum news news) {
       if (random_chance(&w->random, 50))
         acts_within(w, a, USER_RELEASES, w->profile.hold);
       break;
-    case NEWS_ALONE:
-      a->alone = true;
+    case NEWS_UNCONTENDED:
+      a->uncontended = true;
       break;
-    case NEWS_COMPANY:
-      a->alone = false;
+    case NEWS_CONTENDED:
+      a->uncontended = false;
       break;
     case NEWS_KEPT: /* (no server here refuses a deletion) */
       break;

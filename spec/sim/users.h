@@ -23,7 +23,7 @@ struct acquisition {
   int64_t max_hold, hold_until;
   int local_turns;
   bool patient, lose_on_suspend;
-  bool granted, refused, lost, revoked, alone, removed, forgotten;
+  bool granted, refused, lost, revoked, uncontended, removed, forgotten;
   bool released;
   bool ended;          /* the user goes on to the next */
   bool departs;        /* a member: it has begun to leave with the others */

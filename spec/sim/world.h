@@ -49,7 +49,7 @@ enum {
   X(USER_RELEASES, user_wants(w, p, USER_RELEASES, which))                 \
   X(USER_DOWNGRADES, user_wants(w, p, USER_DOWNGRADES, which))             \
   X(USER_CANCELS, user_wants(w, p, USER_CANCELS, which))                   \
-  X(USER_LOOKS_AROUND, user_wants(w, p, USER_LOOKS_AROUND, which))         \
+  X(USER_CHECKS_QUEUE, user_wants(w, p, USER_CHECKS_QUEUE, which))         \
   /* which wait, which parting */                                          \
   X(USER_STOPS_WAITING, user_wants(w, p, USER_STOPS_WAITING, which))       \
   X(USER_STOPS_LEAVING, user_wants(w, p, USER_STOPS_LEAVING, which))       \

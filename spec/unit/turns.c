@@ -84,9 +84,9 @@ TEST("end after so many") {
 TEST("go on while no other client is in the queue, and so many after that") {
   struct turn turn;
   struct acquisition *acquisition = holder(&turn, NEVER, false);
-  acquisition_be_alone(acquisition);
+  acquisition_set_uncontended(acquisition);
   pass_on(acquisition, &turn, 4 * LOCAL_TURNS);
-  acquisition_have_company(acquisition);
+  acquisition_set_contended(acquisition);
   pass_on(acquisition, &turn, LOCAL_TURNS);
   ends(acquisition, &turn);
 }
@@ -95,10 +95,10 @@ TEST("make the I/O thread look for other clients once half of them are over") {
   struct turn turn;
   struct acquisition *acquisition = holder(&turn, NEVER, false);
   pass_on(acquisition, &turn, 1);
-  CHECK(!acquisition_looks_around(acquisition));
+  CHECK(!acquisition_must_watch_contention(acquisition));
   pass_on(acquisition, &turn, 1);
-  CHECK(acquisition_looks_around(acquisition));
-  CHECK(!acquisition_looks_around(acquisition));
+  CHECK(acquisition_must_watch_contention(acquisition));
+  CHECK(!acquisition_must_watch_contention(acquisition));
   ends(acquisition, &(struct turn){.index = LOCAL_TURNS});
 }
 

@@ -113,13 +113,13 @@ void acquisition_ask_for(struct acquisition *acquisition) {
   atomic_fetch_or(&acquisition->word, WORD_ASKED_FOR);
 }
 
-void acquisition_be_alone(struct acquisition *acquisition) {
-  atomic_store_explicit(&acquisition->alone_until, INT_MAX,
+void acquisition_set_uncontended(struct acquisition *acquisition) {
+  atomic_store_explicit(&acquisition->uncontended_until, INT_MAX,
                         memory_order_release);
 }
 
-void acquisition_have_company(struct acquisition *acquisition) {
-  atomic_store_explicit(&acquisition->alone_until,
+void acquisition_set_contended(struct acquisition *acquisition) {
+  atomic_store_explicit(&acquisition->uncontended_until,
                         acquisition->word / WORD_TURN, memory_order_release);
 }
 
@@ -216,8 +216,8 @@ bool acquisition_is_held(const struct acquisition *acquisition, int turn) {
  * has `local_turns` more turns, counted from the last turn in which its node
  * was known to be alone in the queue. */
 static bool is_last_turn(const struct acquisition *acquisition, int turn) {
-  int until =
-      atomic_load_explicit(&acquisition->alone_until, memory_order_acquire);
+  int until = atomic_load_explicit(&acquisition->uncontended_until,
+                                   memory_order_acquire);
   return turn >= TURNS_MAX ||
          turn - until >= acquisition->contender.options.local_turns;
 }
@@ -261,12 +261,12 @@ bool acquisition_pass_on(struct acquisition *acquisition,
 
 /* Returns true once, when half of the local turns are used. Then the I/O thread
  * must check whether another client waits. */
-bool acquisition_looks_around(struct acquisition *acquisition) {
+bool acquisition_must_watch_contention(struct acquisition *acquisition) {
   int turn = acquisition->word / WORD_TURN;
-  if (acquisition->looks ||
+  if (acquisition->watches_contention ||
       2 * turn < acquisition->contender.options.local_turns)
     return false;
-  return acquisition->looks = true;
+  return acquisition->watches_contention = true;
 }
 
 int wait_bucket(int64_t waited) {

@@ -101,7 +101,7 @@ struct acquisition {
       int64_t token;      /* (p) */
       /* (a) The last turn in which no other node was known to be in the queue;
        * INT_MAX: none is known now. 0: not known. */
-      _Atomic int alone_until;
+      _Atomic int uncontended_until;
     };
     struct {                          /* in REFUSED */
       enum refusal_code refusal_code; /* (p) */
@@ -113,13 +113,13 @@ struct acquisition {
   };
 
   /* The slots of its messages. Commands are `begin`, `cancel` and `release`. A
-   * hold reuses `begin` for COMMAND_WATCH and `cancel` for COMMAND_LOOK_AROUND.
-   * The others are events. `ended` carries either EVENT_LOST or EVENT_GONE,
-   * because a lost hold is never released. */
+   * hold reuses `begin` for COMMAND_WATCH and `cancel` for
+   * COMMAND_WATCH_CONTENTION. The others are events. `ended` carries either
+   * EVENT_LOST or EVENT_GONE, because a lost hold is never released. */
   struct message begin, cancel, release;
   struct message decided, revoked, ended;
 
-  bool looks; /* (l) COMMAND_LOOK_AROUND was requested */
+  bool watches_contention; /* (l) COMMAND_WATCH_CONTENTION was requested */
 
   bool report_gone; /* (i) EVENT_GONE is requested but not yet posted */
   bool removed;     /* (i) the servers have no node of it any more */
@@ -147,11 +147,10 @@ void acquisition_refuse(struct acquisition *acquisition, enum refusal_code why,
  * I/O thread calls it. */
 void acquisition_ask_for(struct acquisition *acquisition);
 /* Record whether other nodes are in the queue, which limits the local turns.
- * The I/O thread calls them for a hold. acquisition_be_alone: there is no other
- * node. acquisition_have_company: from the current turn on, there can be
- * one. */
-void acquisition_be_alone(struct acquisition *acquisition);
-void acquisition_have_company(struct acquisition *acquisition);
+ * The I/O thread calls them for a hold. uncontended: there is no other
+ * node; contended: from the current turn on, there can be one. */
+void acquisition_set_uncontended(struct acquisition *acquisition);
+void acquisition_set_contended(struct acquisition *acquisition);
 /* Ends a hold: changes its state from HELD to `next`. Returns false if it had
  * ended before. Any thread. */
 bool acquisition_end_hold(struct acquisition *acquisition, int next);
@@ -190,7 +189,7 @@ bool acquisition_pass_on(struct acquisition *acquisition,
                          const struct turn *from, struct turn *to);
 /* Returns true once per hold, when the I/O thread must check whether another
  * client waits. */
-bool acquisition_looks_around(struct acquisition *acquisition);
+bool acquisition_must_watch_contention(struct acquisition *acquisition);
 
 /* Returns the index of the histogram's bucket for a wait of so many
  * nanoseconds. Bucket n counts waits below 2^n microseconds. */

@@ -175,11 +175,11 @@ void core_on_news(struct contender *c, enum news news) {
       acquisition_ask_for(acquisition);
       post_acquisition(core, acquisition, &acquisition->revoked, EVENT_REVOKED);
       break;
-    case NEWS_ALONE:
-      acquisition_be_alone(acquisition);
+    case NEWS_UNCONTENDED:
+      acquisition_set_uncontended(acquisition);
       break;
-    case NEWS_COMPANY:
-      acquisition_have_company(acquisition);
+    case NEWS_CONTENDED:
+      acquisition_set_contended(acquisition);
       break;
     case NEWS_KEPT:
       kept(core, acquisition);

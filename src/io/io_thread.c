@@ -113,9 +113,9 @@ static void obey_for(struct core *core, int64_t now,
       if (acquisition->joined)
         session_watch(&core->session, now, &acquisition->contender);
       break;
-    case COMMAND_LOOK_AROUND:
+    case COMMAND_WATCH_CONTENTION:
       if (acquisition->joined)
-        session_look_around(&core->session, now, &acquisition->contender);
+        session_watch_contention(&core->session, now, &acquisition->contender);
       break;
   }
   acquisition_drop(acquisition); /* the message's reference */

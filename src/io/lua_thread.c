@@ -150,8 +150,9 @@ bool core_pass_on(struct core *core, struct acquisition *acquisition,
   if (core->closed || !acquisition_pass_on(acquisition, from, to)) return false;
   core->turns++;
   core->turn_waits[wait_bucket(clock_now() - to->asked)]++;
-  if (acquisition_looks_around(acquisition))
-    command_of(core, acquisition, &acquisition->cancel, COMMAND_LOOK_AROUND);
+  if (acquisition_must_watch_contention(acquisition))
+    command_of(core, acquisition, &acquisition->cancel,
+               COMMAND_WATCH_CONTENTION);
   return true;
 }
 

@@ -12,7 +12,7 @@ enum command_kind {
   COMMAND_ABANDON,            /* cancel a wait; release the lock if granted */
   COMMAND_LOSE,               /* end a hold: its lease or max_hold ran out */
   COMMAND_WATCH,              /* watch the hold's own node */
-  COMMAND_LOOK_AROUND,        /* check for another contender in the queue */
+  COMMAND_WATCH_CONTENTION,   /* check for another contender in the queue */
   COMMAND_ALARM,              /* post EVENT_ALARM at core->alarm_at */
   COMMAND_ASK,                /* subject: the ask */
   COMMAND_AWAIT,              /* subject: the await */

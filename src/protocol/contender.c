@@ -58,7 +58,7 @@ int contender_ahead(const struct contender *c) {
 void contender_check(const struct contender *c) {
   const struct node *node = &c->node;
   bool decided = c->decision != DECISION_NONE;
-  assert(c->view.phase != VIEW_ALONE ||
+  assert(c->view.phase != VIEW_UNCONTENDED ||
          (c->state == CONTENDER_HELD && c->watches_children));
   switch (c->state) {
     case CONTENDER_PARKED:
@@ -334,7 +334,7 @@ void contender_watch_children(struct contender *c) {
 void contender_unwatch_others(struct contender *c) {
   if (c->watches_children) {
     c->watches_children = false;
-    if (c->view.phase == VIEW_ALONE) c->view.phase = VIEW_PLAIN;
+    if (c->view.phase == VIEW_UNCONTENDED) c->view.phase = VIEW_PLAIN;
     directory_unwatch_children(&c->queue->directory);
   }
   watch_drop(&c->predecessor);

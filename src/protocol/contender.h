@@ -65,20 +65,20 @@ enum loss {
 
 /* The events that a contender reports. The first is GRANTED or REFUSED, never
  * both. The others follow a grant, except the last three:
- *   REVOKED    another client asks for the lock; at most once in a hold
- *   ALONE      after session_look_around: no other node is in the queue
- *   COMPANY    after ALONE: other nodes may be in the queue again
- *   LOST       the hold ended without a release; at most once
- *   KEPT       a server refuses to delete the node (or the gate's) so far
- *   REMOVED    the node does not exist any more, or never existed
- *   FORGOTTEN  always the last event: the owner has the memory again */
+ *   REVOKED      another client asks for the lock; at most once in a hold
+ *   UNCONTENDED  after session_watch_contention: no other node is in the queue
+ *   CONTENDED    after UNCONTENDED: other nodes may be in the queue again
+ *   LOST         the hold ended without a release; at most once
+ *   KEPT         a server refuses to delete the node (or the gate's) so far
+ *   REMOVED      the node does not exist any more, or never existed
+ *   FORGOTTEN    always the last event: the owner has the memory again */
 enum news {
   NEWS_GRANTED,
   NEWS_REFUSED,
   NEWS_LOST,
   NEWS_REVOKED,
-  NEWS_ALONE,
-  NEWS_COMPANY,
+  NEWS_UNCONTENDED,
+  NEWS_CONTENDED,
   NEWS_KEPT,
   NEWS_REMOVED,
   NEWS_FORGOTTEN,
@@ -174,7 +174,7 @@ enum view_phase {
   VIEW_FOLLOWS,      /* ENTERING: watches the queue's tail, sends no list */
   VIEW_AT_LEAST,     /* QUEUED: at least `ahead` nodes are ahead */
   VIEW_AWAITS_LEASE, /* QUEUED: first, but without a lasting lease */
-  VIEW_ALONE,        /* HELD: NEWS_ALONE was reported */
+  VIEW_UNCONTENDED,  /* HELD: NEWS_UNCONTENDED was reported */
   VIEW_LOOKED,       /* LEAVING: the node was just read */
 };
 

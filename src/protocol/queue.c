@@ -178,63 +178,63 @@ void queue_drive(struct queue *queue) {
 
 /* Makes a holder watch the children, to learn of other nodes. If the last list
  * showed waiters behind it, they probably still wait, and it need not watch. */
-static void look_around(struct contender *c) {
+static void watch_contention(struct contender *c) {
   if (!fast_requeue_knows_tail(c)) contender_watch_children(c);
 }
 
-static void look_around_again(struct queue *queue) {
+static void rewatch_contention(struct queue *queue) {
   for (struct contender *c = queue->first; c; c = c->next)
-    if (c->state == CONTENDER_HELD && c->watches_children) look_around(c);
+    if (c->state == CONTENDER_HELD && c->watches_children) watch_contention(c);
 }
 
 void queue_connected(struct queue *queue) {
   directory_connected(&queue->directory);
   queue_drive(queue);
-  look_around_again(queue);
+  rewatch_contention(queue);
   directory_wake(&queue->directory);
 }
 
-void queue_look_around(struct contender *c) {
+void queue_watch_contention(struct contender *c) {
   if (c->state == CONTENDER_HELD && contender_pipeline(c)->connected &&
       c->options.local_turns > 0 && !c->watches_children)
-    look_around(c);
+    watch_contention(c);
 }
 
-/* A holder that looks around counts as alone until the children change: its
- * list armed their watch, and a server reports a change before it shows
- * anything later. When other nodes come, it stops looking, because they stay
- * for a while. */
+/* A lock is uncontended from a list that shows only the holder's node until the
+ * children change: that list armed their watch, and a server reports a change
+ * before it shows anything later. When other nodes come, the holder stops
+ * watching the children, because these nodes stay for a while. */
 
-/* Reports ALONE if the list shows only the node of the holder `c`. If it shows
- * other nodes, `c` stops looking. An empty list lacks the holder's node; the
- * watch of that node reports the loss. */
-static void see_around(struct contender *c, const struct listing *listing) {
-  if (!c->watches_children || c->view.phase == VIEW_ALONE) return;
-  if (listing->count == 1 && listing_find(listing, c->node.name)) {
+/* Reports UNCONTENDED if the list shows only the node of the holder `c`. If it
+ * shows other nodes, stops watching the children. An empty list lacks the
+ * holder's node; the watch of that node reports the loss. */
+static void find_contention(struct contender *c, const struct listing *list) {
+  if (!c->watches_children || c->view.phase == VIEW_UNCONTENDED) return;
+  if (list->count == 1 && listing_find(list, c->node.name)) {
     if (!directory_sees_children(contender_directory(c))) return;
-    c->view.phase = VIEW_ALONE;
-    c->notify(c, NEWS_ALONE);
+    c->view.phase = VIEW_UNCONTENDED;
+    c->notify(c, NEWS_UNCONTENDED);
     return;
   }
   c->watches_children = false;
   directory_unwatch_children(contender_directory(c));
 }
 
-/* Ends ALONE: nothing is known of the children until the next list. */
-static void tell_company(struct queue *queue) {
+/* Ends UNCONTENDED: nothing is known of the children until the next list. */
+static void report_contention(struct queue *queue) {
   for (struct contender *c = queue->first; c; c = c->next) {
-    if (c->view.phase != VIEW_ALONE) continue;
+    if (c->view.phase != VIEW_UNCONTENDED) continue;
     c->view.phase = VIEW_PLAIN;
-    c->notify(c, NEWS_COMPANY);
+    c->notify(c, NEWS_CONTENDED);
   }
 }
 
 void queue_children_changed(struct queue *queue) {
-  tell_company(queue);
+  report_contention(queue);
   directory_children_changed(&queue->directory);
 }
 
-void queue_disconnected(struct queue *queue) { tell_company(queue); }
+void queue_disconnected(struct queue *queue) { report_contention(queue); }
 
 void queue_closed(struct queue *queue) {
   doubts_end(queue);
@@ -371,7 +371,7 @@ static void listed(struct directory *d, const struct listing *listing,
   remove_orphans(of(d), listing);
   for (struct contender *c = of(d)->first; c; c = c->next)
     if (c->state == CONTENDER_HELD && c->node.serial < serial)
-      see_around(c, listing);
+      find_contention(c, listing);
     else if (contender_has_entered(c) && c->node.serial < serial)
       c->wait_ops->listed(c, listing);
 }

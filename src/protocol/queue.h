@@ -29,13 +29,13 @@ void queue_drive(struct queue *queue);
 /* Sends in a new connection the requests that the contenders and the directory
  * need. */
 void queue_connected(struct queue *queue);
-/* Reports to this holder from now on, by NEWS_ALONE and NEWS_COMPANY, whether
- * other nodes are in its queue. */
-void queue_look_around(struct contender *c);
+/* Reports to this holder from now on whether other nodes are in its queue: by
+ * NEWS_UNCONTENDED and NEWS_CONTENDED. */
+void queue_watch_contention(struct contender *c);
 /* Called when a server has reported a change of the directory's children.
- * Reports COMPANY, and lists the directory if a contender wants this. */
+ * Reports CONTENDED, and lists the directory if a contender wants this. */
 void queue_children_changed(struct queue *queue);
-/* Reports COMPANY: without a connection, no server reports new nodes. */
+/* Reports CONTENDED: without a connection, no server reports new nodes. */
 void queue_disconnected(struct queue *queue);
 /* Removes the watches that have no watchers. Called after a disconnection, and
  * to repeat removals that failed. */

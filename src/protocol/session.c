@@ -186,9 +186,10 @@ void session_watch(struct session *s, int64_t now, struct contender *c) {
   end(s);
 }
 
-void session_look_around(struct session *s, int64_t now, struct contender *c) {
+void session_watch_contention(struct session *s, int64_t now,
+                              struct contender *c) {
   begin(s, now);
-  queue_look_around(c);
+  queue_watch_contention(c);
   end(s);
 }
 

@@ -102,9 +102,10 @@ void session_lose(struct session *s, int64_t now, struct contender *c,
 void session_fall_silent(struct session *s, int64_t now);
 /* Watches the node of a hold now instead of after a while. */
 void session_watch(struct session *s, int64_t now, struct contender *c);
-/* Reports to this holder from now on, by NEWS_ALONE and NEWS_COMPANY, whether
- * other nodes are in its queue. */
-void session_look_around(struct session *s, int64_t now, struct contender *c);
+/* Reports to this holder from now on whether other nodes are in its queue: by
+ * NEWS_UNCONTENDED and NEWS_CONTENDED. */
+void session_watch_contention(struct session *s, int64_t now,
+                              struct contender *c);
 /* Begins a node wait or a barrier leave: a wait without a contender. Its
  * handler reports the end, possibly before the call returns. Returns false if
  * there is no memory; then nothing has begun. */

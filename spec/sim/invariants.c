@@ -675,12 +675,12 @@ static void note_state(struct world *w, struct acquisition *a) {
     check_follower(w, a);
 }
 
-/* Once a connection has begun nothing is held back. */
-static void check_held(struct world *w, const struct session *s) {
-  const struct op *waits = s->pipeline.held;
+/* Once a connection is confirmed, no op waits in the queue. */
+static void check_queued(struct world *w, const struct session *s) {
+  const struct op *waits = s->pipeline.queued;
   if (fault_is(w, FAULT_MEMORY)) return; /* (then others may wait, too) */
-  if (s->pipeline.begun != s->pipeline.connection) return;
-  if (waits) violate(w, "#%llu is held", (unsigned long long)waits->serial);
+  if (s->pipeline.confirmed_in != s->pipeline.connection) return;
+  if (waits) violate(w, "#%llu is still queued", (unsigned long long)waits->serial);
 }
 
 /* The lease. */
@@ -765,7 +765,7 @@ void invariants_after_batch(struct world *w, struct process *p) {
   /* (Who did not believe before may do so now: a hold, or a longer lease.) */
   if (p->session.all.holders > 0) check_exclusion(w);
   if (!p->open) return;
-  check_held(w, &p->session);
+  check_queued(w, &p->session);
   invariants_books(w, p);
   check_lease(w, p);
   invariants_moments(w, p);

@@ -438,7 +438,7 @@ void library_looks(struct world *w, struct process *p) {
   } else if (l->state == LIBRARY_ATTEMPTING &&
              w->now >= l->tried_at + patience) {
     library_leave(w, p);
-    if (session_is_beyond_help(&p->session, p->now))
+    if (session_is_overdue(&p->session, p->now))
       give_up_session(w, p);
     else
       rest(w, p, 100 * MILLISECOND);

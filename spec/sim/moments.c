@@ -26,7 +26,7 @@ static int64_t peace_since(const struct world *w, const struct process *p) {
  * servers may lag.  (A new session is a transaction, too, and its server has
  * seen that.) */
 static int oldest_view(const struct wait *wait) {
-  return wait->node_wait.proves ? wait->since : wait->seen;
+  return wait->node_wait.needs_heartbeat ? wait->since : wait->seen;
 }
 
 /* Was it so, or not so, at any moment that counts? */

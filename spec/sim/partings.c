@@ -86,7 +86,7 @@ bool parting_begins(struct world *w, struct process *p, int acquisition) {
         l->barrier_leave.path, acquisition,
         l->barrier_leave.patient ? "" : ", waits for nobody",
         l->barrier_leave.until == NEVER ? "" : ", with a deadline");
-  session_depart(&p->session, p->now, &l->barrier_leave);
+  session_leave_barrier(&p->session, p->now, &l->barrier_leave);
   return true;
 }
 

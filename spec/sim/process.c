@@ -51,7 +51,7 @@ static void on_session(void *self, enum session_state state) {
   p->shown = state;
 }
 
-static void on_trouble(void *self, const char *message, const char *path,
+static void on_warning(void *self, const char *message, const char *path,
                        int rc) {
   const struct process *p = self;
   trace(p->world, p->number, "trouble: %s %s (%d)", message, path, rc);
@@ -81,7 +81,7 @@ void process_reset(struct world *w, struct process *p, int number) {
 void process_open(struct world *w, struct process *p) {
   if (p->crashed || p->open) return;
   struct transport transport = {p, submit, open};
-  struct listener listener = {p, on_session, on_trouble};
+  struct listener listener = {p, on_session, on_warning};
   struct session_options options = {.chroot = "", .tick = w->profile.tick_told};
   if (p->warned) options.min_timeout = w->zoo.grants[GRANTS - 1];
   p->library.least = 0;

@@ -102,7 +102,7 @@ static bool begin(struct world *w, struct process *p, struct wait *wait) {
         v->path, kinds[v->kind], v->known, v->patient ? "" : ", tries",
         v->until == NEVER ? "" : ", with a deadline");
   if (v->until != NEVER) w->bound += v->until - p->now;
-  if (session_keep_node_wait(&p->session, p->now, &wait->node_wait))
+  if (session_begin_node_wait(&p->session, p->now, &wait->node_wait))
     return true;
   trace(w, p->number, "no memory for <%d>", wait->number);
   wait->ended = true;
@@ -122,7 +122,7 @@ bool wait_at_barrier(struct world *w, struct process *p, int user, int lock) {
   struct wait *wait = new_wait(w, p, user, path, NODE_WAIT_GONE);
   if (!wait) return false;
   struct node_wait *v = &wait->node_wait;
-  v->proves = true;
+  v->needs_heartbeat = true;
   v->patient = !(fault_is(w, FAULT_TRY) && random_chance(r, 50));
   if (fault_is(w, FAULT_TIMEOUT) && random_chance(r, 50))
     v->until = p->now + world_span(w, w->profile.timeout * 3 / 2);
@@ -177,7 +177,7 @@ void onlooker_acts(struct world *w, struct process *p, int which) {
   if (!wait) return;
   if (wait->node_wait.kind != NODE_WAIT_CROWD) { /* (its lists prove nothing) */
     wait->node_wait.patient = !random_chance(r, 15);
-    wait->node_wait.proves = random_chance(r, 15);
+    wait->node_wait.needs_heartbeat = random_chance(r, 15);
   }
   wait->node_wait.until = p->now + world_span(w, 3 * w->profile.timeout);
   if (!begin(w, p, wait)) look_later(w, p);

@@ -23,7 +23,7 @@ static void on_session(void *self, enum session_state state) {
   (void)state;
 }
 
-static void on_trouble(void *self, const char *message, const char *path,
+static void on_warning(void *self, const char *message, const char *path,
                        int rc) {
   (void)self; /* (what it is to a contender comes with its refusal) */
   (void)message;
@@ -39,7 +39,7 @@ static void open_session(void *self) {
 struct stage *begin(struct setting setting) {
   struct stage *s = calloc(1, sizeof *s);
   struct transport transport = {s, server_submit, open_session};
-  struct listener listener = {s, on_session, on_trouble};
+  struct listener listener = {s, on_session, on_warning};
   struct session_options options = {.chroot = "",
                                     .doubts_acl = setting.doubts_acl};
   memset(options.random, 0x5a, sizeof options.random);
@@ -110,7 +110,7 @@ void is_greeted(struct stage *s, int session, int milliseconds) {
 void attempts(struct stage *s) { session_attempting(&s->session, s->now); }
 
 bool is_beyond_help(const struct stage *s) {
-  return session_is_beyond_help(&s->session, s->now);
+  return session_is_overdue(&s->session, s->now);
 }
 
 bool wants_session(struct stage *s) {

@@ -202,7 +202,7 @@ struct actor *await(struct stage *s, bool crowd) {
                           .ended = on_node_wait_end,
                           .owner = a};
   a->node_wait = v;
-  if (!session_keep_node_wait(&s->session, s->now, v))
+  if (!session_begin_node_wait(&s->session, s->now, v))
     test_fail("no memory to wait");
   settle(s);
   return a;
@@ -248,7 +248,7 @@ struct actor *depart(struct actor *member) {
                                         .ended = on_end,
                                         .forgotten = on_forgotten}};
   a->barrier_leave = d;
-  session_depart(&s->session, s->now, d);
+  session_leave_barrier(&s->session, s->now, d);
   settle(s);
   return a;
 }

@@ -156,7 +156,7 @@ enum ask_fault ask_add(struct ask *ask, const char *chroot,
 /* Sends the request. A sync is sent once: later reads must not be older than
  * it. */
 static bool submit(struct request *r) {
-  r->op.insists = r->op.kind != OP_SYNC;
+  r->op.resend = r->op.kind != OP_SYNC;
   r->op.tries = 0;
   return session_ask(r->ask->session, clock_now(), &r->op);
 }
@@ -286,7 +286,7 @@ static void begin_once(struct request *r) {
                       .owner = r,
                       .path = n->path,
                       .exact = true,
-                      .insists = true};
+                      .resend = true};
   if (!session_ask(session, clock_now(), &n->op)) answered(r, REPLY_LOST);
 }
 

@@ -60,7 +60,7 @@ struct await *await_new(const char *chroot, const char *path,
   a->node_wait = (struct node_wait){.path = a->path,
                                     .kind = kind,
                                     .known = known,
-                                    .proves = kind == NODE_WAIT_GONE,
+                                    .needs_heartbeat = kind == NODE_WAIT_GONE,
                                     .patient = patient,
                                     .until = until,
                                     .ended = node_wait_ended,
@@ -107,8 +107,8 @@ void await_begin(struct await *a, struct session *session, int64_t now,
     over(a, false, REFUSED_CLOSED, 0);
     forget(a);
   } else if (a->acquisition) {
-    session_depart(session, now, &a->barrier_leave);
-  } else if (!session_keep_node_wait(session, now, &a->node_wait)) {
+    session_leave_barrier(session, now, &a->barrier_leave);
+  } else if (!session_begin_node_wait(session, now, &a->node_wait)) {
     over(a, false, REFUSED_INVALID, REASON_NO_MEMORY);
     forget(a);
   }

@@ -337,7 +337,7 @@ static void on_over(void *self, enum library_end end) {
     blame(client);
   judge(client, is_refused);
   if (end == LIBRARY_LOST && may_have_reached_server(client) &&
-      session_is_beyond_help(client->session, clock_now()))
+      session_is_overdue(client->session, clock_now()))
     end_session(client);
   if (end == LIBRARY_EXPIRED) expired(client);
   if (end == LIBRARY_REFUSED) refused(client, REASON_CREDENTIALS);

@@ -62,8 +62,8 @@ static void client_failed(void *self, enum client_failure failure) {
   core_post(core, &core->failed_event, EVENT_FAILED);
 }
 
-static void on_trouble(void *self, const char *message, const char *path,
-                       int rc) {
+static void on_session_warning(void *self, const char *message,
+                               const char *path, int rc) {
   struct core *core = self;
   char text[REASON_MAX];
   reason_say(text, sizeof text, message, path, strlen(path), reason_words(rc));
@@ -207,7 +207,7 @@ struct client_listener core_client_listener(struct core *core) {
 struct listener core_session_listener(struct core *core) {
   return (struct listener){.self = core,
                            .session = on_state,
-                           .trouble = on_trouble};
+                           .warn = on_session_warning};
 }
 
 void core_runs_here(const struct core *core) { runs = core; }

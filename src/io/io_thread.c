@@ -15,7 +15,7 @@
 #include "fork.h"
 #include "messages.h"
 
-enum { LINGER = 30 * 1000 }; /* nanoseconds */
+enum { COMMAND_WAIT = 30 * 1000 }; /* nanoseconds */
 
 static void await_over(void *self, struct await *await) {
   await_keep(await); /* the message's reference */
@@ -83,7 +83,7 @@ static void release_member(void *self, struct acquisition *acquisition) {
 static void lose(struct core *core, int64_t now,
                  struct acquisition *acquisition) {
   enum loss why = acquisition_said_loss(acquisition);
-  if (why == LOSS_LEASE_EXPIRED) session_fall_silent(&core->session, now);
+  if (why == LOSS_LEASE_EXPIRED) session_set_unresponsive(&core->session, now);
   if (acquisition->joined)
     session_lose(&core->session, now, &acquisition->contender, why);
 }
@@ -208,9 +208,9 @@ static _Noreturn void end(struct core *core) {
 /* Waits up to LINGER for a new command before requests are sent. A user that
  * releases a contended lock often acquires it again at once. Then one
  * transaction can carry both requests. */
-static void linger(struct core *core) {
-  int64_t end = clock_now() + LINGER;
-  while (session_lingers(&core->session) && clock_now() < end) {
+static void wait_for_commands(struct core *core) {
+  int64_t end = clock_now() + COMMAND_WAIT;
+  while (session_delays_delete(&core->session) && clock_now() < end) {
     sched_yield();
     if (take_commands(core)) session_run(&core->session, clock_now());
   }
@@ -235,7 +235,7 @@ static void *run(void *argument) {
     client_deliver(core->client);
     take_commands(core);
     session_run(s, clock_now());
-    linger(core);
+    wait_for_commands(core);
     core_publish_lease(core);
   }
   channel_rest(

@@ -153,10 +153,10 @@ void acquire_fsm_be_first(struct contender *c) {
   contender_enter(c, CONTENDER_QUEUED);
   c->view.listed_in = 0;
   c->view.phase = VIEW_AWAITS_LEASE;
-  pipeline_prove(pipeline);
+  pipeline_renew_lease(pipeline);
 }
 
-void acquire_fsm_proved(struct contender *c) {
+void acquire_fsm_lease_renewed(struct contender *c) {
   if (c->view.phase != VIEW_AWAITS_LEASE) return;
   c->view.phase = VIEW_PLAIN;
   if (c->state != CONTENDER_QUEUED) return;
@@ -245,7 +245,7 @@ static void create_failed(struct contender *c, int rc) {
     return;
   }
   const struct directory *d = &c->queue->directory;
-  pipeline_trouble(d->pipeline, CANNOT_CREATE, directory_path(d), rc);
+  pipeline_warn(d->pipeline, CANNOT_CREATE, directory_path(d), rc);
   if (reply_is_transient(rc))
     pipeline_back_off(d->pipeline, &c->queue->directory.making, rc);
   acquire_fsm_fail(c, CANNOT_CREATE, directory_length(d), rc);
@@ -257,7 +257,7 @@ static void create_failed(struct contender *c, int rc) {
 static bool must_come_later(struct contender *c) {
   struct pipeline *pipeline = contender_pipeline(c);
   return c->options.patient &&
-         pipeline_holds_back(pipeline, &c->queue->directory.making);
+         pipeline_must_pause(pipeline, &c->queue->directory.making);
 }
 
 static void try_create(struct contender *c) {

@@ -24,7 +24,7 @@ void acquire_fsm_drive(struct contender *c);
 void acquire_fsm_be_first(struct contender *c);
 /* Makes `c` check its position again if it waited only for the lease, which was
  * renewed. */
-void acquire_fsm_proved(struct contender *c);
+void acquire_fsm_lease_renewed(struct contender *c);
 
 /* Makes `c` create another node, at the end of the queue, because its node does
  * not exist. */

@@ -94,7 +94,7 @@ static void open_for(struct contender *c) {
   struct pipeline *pipeline = contender_pipeline(c);
   struct opening *o = opening_of(c->queue);
   if (!o || o->make.in_flight ||
-      pipeline_holds_back(pipeline, making(c->queue)))
+      pipeline_must_pause(pipeline, making(c->queue)))
     return;
   o->make.anew = is_there(c);
   o->in_doubt = false;
@@ -119,7 +119,7 @@ static void put_off(struct queue *queue, int rc) {
  * for its own watch, and is not refused. */
 static void refuse(struct queue *queue, const char *what, int rc) {
   const struct directory *d = &queue->directory;
-  pipeline_trouble(d->pipeline, what, directory_path(d), rc);
+  pipeline_warn(d->pipeline, what, directory_path(d), rc);
   if (reply_is_transient(rc)) {
     put_off(queue, rc);
     return;

@@ -32,7 +32,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static op_handler on_answer, on_proof;
+static op_handler on_answer, on_heartbeat;
 
 static struct pipeline *pipeline_of(const struct barrier_leave *d) {
   return d->of->node_waits->all->pipeline;
@@ -44,7 +44,8 @@ static void settle(struct deferred_call *call) {
   struct barrier_leave *d =
       (struct barrier_leave *)((char *)call -
                                offsetof(struct barrier_leave, end));
-  if (d->state != BARRIER_LEAVE_OVER || d->op.in_flight || d->proof.in_flight)
+  if (d->state != BARRIER_LEAVE_OVER || d->op.in_flight ||
+      d->heartbeat.in_flight)
     return;
   listing_free(d->others);
   free(d->spot);
@@ -106,9 +107,9 @@ static void submit(struct barrier_leave *d, struct op op) {
  * committed no-op is sent before it. */
 static void list(struct barrier_leave *d) {
   d->state = BARRIER_LEAVE_LISTS;
-  if (pipeline_holds_back(pipeline_of(d), &d->backoff)) return;
-  if (!d->others && !d->proof.in_flight && !d->op.in_flight &&
-      !pipeline_submit(pipeline_of(d), &d->proof))
+  if (pipeline_must_pause(pipeline_of(d), &d->backoff)) return;
+  if (!d->others && !d->heartbeat.in_flight && !d->op.in_flight &&
+      !pipeline_submit(pipeline_of(d), &d->heartbeat))
     return;
   submit(d, (struct op){.kind = OP_NAMES, .path = d->path});
 }
@@ -236,9 +237,9 @@ static void listed(struct barrier_leave *d, const struct listing *listing) {
   wait_for(d, lowest);
 }
 
-static void on_proof(struct op *op, const struct reply *reply) {
+static void on_heartbeat(struct op *op, const struct reply *reply) {
   struct barrier_leave *d = op->owner;
-  d->proved = reply_proves(op->kind, reply->rc);
+  d->is_confirmed = reply_proves(op->kind, reply->rc);
   if (d->state == BARRIER_LEAVE_OVER)
     deferred_call_add(&pipeline_of(d)->step, &d->end);
 }
@@ -263,9 +264,9 @@ static void on_answer(struct op *op, const struct reply *reply) {
     put_off(d, rc);
   } else if (op->kind == OP_REMOVE) {
     if (rc != REPLY_OK && rc != REPLY_NO_NODE && rc != REPLY_UNDONE)
-      pipeline_trouble(pipeline_of(d), "cannot delete", op->path, rc);
+      pipeline_warn(pipeline_of(d), "cannot delete", op->path, rc);
     finish(d, true);
-  } else if (!d->others && !d->proved) {
+  } else if (!d->others && !d->is_confirmed) {
     /* The heartbeat before the list was not committed, so the list may be
      * old. */
     pipeline_back_off(pipeline_of(d), &d->backoff, rc);
@@ -296,10 +297,10 @@ void barrier_leave_begin(struct barrier_leaves *all, struct barrier_leave *d) {
   d->spot = NULL;
   d->op = (struct op){.handler = on_answer};
   d->backoff = (struct refusals){0};
-  d->proof = (struct op){.kind = OP_HEARTBEAT,
-                         .handler = on_proof,
-                         .owner = d,
-                         .path = pipeline_of(d)->heartbeat.path};
+  d->heartbeat = (struct op){.kind = OP_HEARTBEAT,
+                             .handler = on_heartbeat,
+                             .owner = d,
+                             .path = pipeline_of(d)->heartbeat.path};
   timer_init(&d->deadline.timer);
   d->deadline.due = too_late;
   d->next = all->first;

@@ -48,8 +48,8 @@ struct barrier_leave {
   bool inside; /* `release` was not called yet */
   struct deadline deadline;
   struct op op;
-  struct op proof; /* a committed no-op before the first list */
-  bool proved;     /* `proof` was committed */
+  struct op heartbeat; /* a committed no-op before the first list */
+  bool is_confirmed;   /* `heartbeat` was committed */
   struct refusals backoff;
   struct node_wait node_wait;
   struct listing *others; /* the members to wait for; NULL: no list yet */

@@ -147,7 +147,7 @@ void directory_watch_children(struct directory *d, bool more) {
 static void unwatch(struct directory *d) {
   if (d->children_wanted > 0 || (!directory_sees_children(d) && !is_left(d)))
     return;
-  if (pipeline_holds_back(d->pipeline, &d->listing)) {
+  if (pipeline_must_pause(d->pipeline, &d->listing)) {
     d->children_left_in = d->pipeline->connection;
     return;
   }
@@ -182,8 +182,8 @@ static void on_unwatch(struct op *op, const struct reply *reply) {
 static void send_list(struct directory *d, struct directory_requests *e) {
   struct op *slot = &e->lists[e->lists[0].in_flight];
   if (slot->in_flight) return; /* its reply flushes the directory again */
-  if (pipeline_holds_back(d->pipeline, &d->listing) ||
-      pipeline_waits_until(d->pipeline, d->backoff.until))
+  if (pipeline_must_pause(d->pipeline, &d->listing) ||
+      pipeline_must_wait(d->pipeline, d->backoff.until))
     return;
   slot->watch = d->children_wanted > 0 && !directory_sees_children(d);
   if (!pipeline_submit(d->pipeline, slot)) return;
@@ -228,7 +228,7 @@ static void on_list(struct op *op, const struct reply *reply) {
   }
   if (reply_is_unknown(rc)) return;
   if (rc != REPLY_OK && rc != REPLY_NO_NODE)
-    pipeline_trouble(d->pipeline, CANNOT_LIST, directory_path(d), rc);
+    pipeline_warn(d->pipeline, CANNOT_LIST, directory_path(d), rc);
   if (rc == REPLY_OK || rc == REPLY_NO_NODE) {
     answer_list(d, op, reply);
   } else if (reply_is_transient(rc)) {
@@ -277,7 +277,7 @@ void directory_make(struct directory *d) {
 }
 
 static void send_mkdir(struct directory *d, struct directory_requests *e) {
-  if (e->mkdir.in_flight || pipeline_holds_back(d->pipeline, &d->making))
+  if (e->mkdir.in_flight || pipeline_must_pause(d->pipeline, &d->making))
     return;
   if (backoff_lasts(&d->backoff, d->pipeline->now)) {
     pipeline_retry(d->pipeline);
@@ -290,7 +290,7 @@ static void send_mkdir(struct directory *d, struct directory_requests *e) {
 
 /* Gives up creating the directory, because the failure is permanent. */
 static void refuse_mkdir(struct directory *d, const char *path, int rc) {
-  pipeline_trouble(d->pipeline, CANNOT_CREATE, path, rc);
+  pipeline_warn(d->pipeline, CANNOT_CREATE, path, rc);
   d->missing = false;
   d->owner->not_made(d, CANNOT_CREATE, rc);
 }
@@ -298,7 +298,7 @@ static void refuse_mkdir(struct directory *d, const char *path, int rc) {
 /* Schedules another create after a pause, because the failure is transient. So
  * `missing` stays true. */
 static void put_off_mkdir(struct directory *d, int rc) {
-  pipeline_trouble(d->pipeline, CANNOT_CREATE, d->requests->mkdir_path, rc);
+  pipeline_warn(d->pipeline, CANNOT_CREATE, d->requests->mkdir_path, rc);
   pipeline_back_off(d->pipeline, &d->making, rc);
   d->owner->not_made(d, CANNOT_CREATE, rc);
 }
@@ -341,7 +341,7 @@ void directory_replace(struct directory *d) {
 
 static void send_replacement(struct directory *d,
                              struct directory_requests *e) {
-  if (e->replace.in_flight || pipeline_holds_back(d->pipeline, &d->making))
+  if (e->replace.in_flight || pipeline_must_pause(d->pipeline, &d->making))
     return;
   e->replace.kind = d->replacement == REPLACE_READ ? OP_READ : OP_REMOVE;
   pipeline_submit(d->pipeline, &e->replace);
@@ -349,7 +349,7 @@ static void send_replacement(struct directory *d,
 
 static void refuse_replacement(struct directory *d, const char *message,
                                int rc) {
-  pipeline_trouble(d->pipeline, message, directory_path(d), rc);
+  pipeline_warn(d->pipeline, message, directory_path(d), rc);
   d->replacement = REPLACE_NONE;
   d->owner->refused(d, message, rc);
 }

@@ -99,7 +99,7 @@
  * The client library gives up a connection after 2/3 T of silence.  If the
  * lease ends before that, there is time to delete the node through the
  * connection, in case only the replies are lost.  If it ends later, there is
- * time to find another server.  session_is_beyond_help describes the node's
+ * time to find another server.  session_is_overdue describes the node's
  * fate if no server replies.
  *
  * T is the least timeout that a server may have granted this session.  With

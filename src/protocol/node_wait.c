@@ -3,9 +3,9 @@
  *
  * * A read that found no node, or another node than it had seen first.  The
  *   read was sent after the node wait had begun (`stale`), and behind a
- *   heartbeat that was committed after that, too (`proves`). So it shows
- *   everything committed before. It cannot come from the old view of a server
- *   that lags, or of a former leader.
+ *   heartbeat that was committed after that, too (`needs_heartbeat`). So it
+ *   shows everything committed before. It cannot come from the old view of a
+ *   server that lags, or of a former leader.
  * * The event of the node's deletion, once the node wait has seen the node
  *   (`seen`).  A server reports a deletion before it shows a connection
  *   anything later.  So the event is that of exactly the node that was seen.
@@ -92,36 +92,38 @@ static void look_later(struct node_wait *v) {
 /* Continues after the reply to the heartbeat. If it was committed, the node
  * waits that began meanwhile can send the next one. If not, the reads behind it
  * do not count, and are repeated after a pause. */
-static void on_proof(struct op *op, const struct reply *reply) {
+static void on_heartbeat(struct op *op, const struct reply *reply) {
   struct node_waits *node_waits = op->owner;
   if (reply_proves(op->kind, reply->rc)) {
-    refusals_end(&node_waits->proving);
+    refusals_end(&node_waits->heartbeat_pause);
     deferred_call_add(&pipeline_of(node_waits)->batch, &node_waits->flush);
     return;
   }
   if (reply_is_unknown(reply->rc)) return; /* each new connection reads again */
   for (struct node_wait *v = node_waits->first; v; v = v->next)
-    v->looks |= v->proves;
-  pipeline_back_off(pipeline_of(node_waits), &node_waits->proving, reply->rc);
+    v->looks |= v->needs_heartbeat;
+  pipeline_back_off(pipeline_of(node_waits), &node_waits->heartbeat_pause,
+                    reply->rc);
 }
 
 /* Returns whether the pause after a refused watch delays the node wait. */
-static bool is_held_back(struct node_wait *v) {
+static bool must_pause(struct node_wait *v) {
   return v->kind != NODE_WAIT_CROWD &&
-         pipeline_holds_back(pipeline_of(v->of),
+         pipeline_must_pause(pipeline_of(v->of),
                              &directory_of(v)->watches.backoff);
 }
 
 /* Sends one heartbeat for all node waits of a batch. Returns whether it was
  * sent. A node wait that begins while a heartbeat is in flight waits for the
  * next one. */
-static bool prove(struct node_waits *node_waits) {
+static bool send_heartbeat(struct node_waits *node_waits) {
   bool wanted = false;
   for (struct node_wait *v = node_waits->first; v; v = v->next)
-    wanted |= v->looks && v->proves && !is_held_back(v);
-  return wanted && !node_waits->proof.in_flight &&
-         !pipeline_holds_back(pipeline_of(node_waits), &node_waits->proving) &&
-         pipeline_submit(pipeline_of(node_waits), &node_waits->proof);
+    wanted |= v->looks && v->needs_heartbeat && !must_pause(v);
+  return wanted && !node_waits->heartbeat.in_flight &&
+         !pipeline_must_pause(pipeline_of(node_waits),
+                              &node_waits->heartbeat_pause) &&
+         pipeline_submit(pipeline_of(node_waits), &node_waits->heartbeat);
 }
 
 /* Sends a read of the node. If the send fails, node_waits_drive repeats it. */
@@ -136,9 +138,9 @@ static void flush(struct deferred_call *call) {
   if (!pipeline_of(node_waits)->connected) return;
   for (struct node_wait *v = node_waits->first; v; v = v->next)
     if (v->looks) v->stale = watch_is_asking(&v->watcher);
-  bool proved = prove(node_waits);
+  bool sent = send_heartbeat(node_waits);
   for (struct node_wait *v = node_waits->first; v; v = v->next) {
-    if (v->looks && (proved || !v->proves) && !is_held_back(v)) look(v);
+    if (v->looks && (sent || !v->needs_heartbeat) && !must_pause(v)) look(v);
   }
 }
 
@@ -290,10 +292,10 @@ bool node_wait_begin(struct node_waits *node_waits, struct node_wait *v) {
 
 void node_waits_init(struct node_waits *node_waits, struct contenders *all) {
   *node_waits = (struct node_waits){.all = all, .flush = {.run = flush}};
-  node_waits->proof = (struct op){.kind = OP_HEARTBEAT,
-                                  .handler = on_proof,
-                                  .owner = node_waits,
-                                  .path = all->pipeline->heartbeat.path};
+  node_waits->heartbeat = (struct op){.kind = OP_HEARTBEAT,
+                                      .handler = on_heartbeat,
+                                      .owner = node_waits,
+                                      .path = all->pipeline->heartbeat.path};
 }
 
 void deadline_set(struct node_waits *node_waits, struct deadline *deadline,

@@ -33,10 +33,10 @@ typedef void node_wait_handler(struct node_wait *v, bool met);
 struct node_wait {
   const char *path; /* valid until the wait ends */
   enum node_wait_kind kind;
-  int known; /* CROWD: the count; `proves` and `patient` are ignored */
+  int known; /* CROWD: the count; `needs_heartbeat` and `patient` are ignored */
   /* The first read follows a committed heartbeat that is sent after the
    * wait has begun. So the read cannot show an older state. */
-  bool proves;
+  bool needs_heartbeat;
   bool patient; /* false: fails if the first read does not meet it */
   int64_t until;
   node_wait_handler *ended;
@@ -65,9 +65,9 @@ struct node_waits {
   struct contenders *all;
   struct timers timers; /* the deadlines of node waits and barrier leaves */
   struct node_wait *first;
-  struct deferred_call flush; /* sends the reads at the end of a batch */
-  struct op proof;            /* a committed no-op before the reads */
-  struct refusals proving;    /* the pause after refusals of `proof` */
+  struct deferred_call flush;      /* sends the reads at the end of a batch */
+  struct op heartbeat;             /* a committed no-op before the reads */
+  struct refusals heartbeat_pause; /* the pause after refusals of `heartbeat` */
 };
 
 void node_waits_init(struct node_waits *node_waits, struct contenders *all);

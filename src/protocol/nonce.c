@@ -37,7 +37,7 @@ static void on_deleted(struct op *op, const struct reply *reply) {
   int rc = reply->rc;
   if (reply_is_unknown(rc) || reply_is_transient(rc)) return;
   if (rc != REPLY_OK && rc != REPLY_NO_NODE)
-    pipeline_trouble(nonce->all->pipeline, "cannot delete", nonce->path, rc);
+    pipeline_warn(nonce->all->pipeline, "cannot delete", nonce->path, rc);
   forget(nonce);
 }
 
@@ -47,7 +47,7 @@ void nonce_delete(struct nonce *nonce) {
                           .handler = on_deleted,
                           .owner = nonce,
                           .path = nonce->path,
-                          .insists = true};
+                          .resend = true};
   nonce->next = nonces->first;
   nonces->first = nonce;
   pipeline_submit(nonces->pipeline, &nonce->op);

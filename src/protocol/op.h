@@ -160,7 +160,7 @@ struct op {
   bool exact;      /* OP_CREATE: the server adds no number */
   bool persistent; /* OP_MKDIR: makes a persistent node, not a container */
   bool shared;     /* OP_MKDIR: the ACL lets all clients read and create */
-  bool insists;    /* resent a few times after transient refusals */
+  bool resend;     /* resent a few times after transient refusals */
   bool counted;    /* OP_REMOVE: with the condition `creates` */
   /* OP_REMOVE, and the OP_CREATE behind it: the two can share a transaction. */
   bool joins;

@@ -14,7 +14,7 @@
 #define BACKOFF_FIRST (100 * MILLISECOND)
 #define BACKOFF_MAX (2000 * MILLISECOND)
 
-/* How often an op with `insists` is sent again: for about four seconds. */
+/* How often an op with `resend` is sent again: for about four seconds. */
 enum { TRIES_MAX = 6 };
 
 /* Does nothing: `finish` has stored what the reply proves. */
@@ -41,14 +41,14 @@ void pipeline_init(struct pipeline *w, const struct transport *transport,
   deferred_calls_init(&w->step);
   deferred_calls_init(&w->batch);
   w->flight_end = &w->flight;
-  w->held_end = &w->held;
-  w->retry_at = w->resume_at = w->look_at = NEVER;
+  w->queued_end = &w->queued;
+  w->retry_at = w->resume_at = w->poll_at = NEVER;
   init_ops(w);
 }
 
-void pipeline_trouble(struct pipeline *w, const char *message, const char *path,
-                      int rc) {
-  w->owner.trouble(w->owner.self, message, path, rc);
+void pipeline_warn(struct pipeline *w, const char *message, const char *path,
+                   int rc) {
+  w->owner.warn(w->owner.self, message, path, rc);
 }
 
 /* Sending. */
@@ -63,18 +63,18 @@ static void pause_sends(struct pipeline *w) {
   w->paused_until = w->now + RETRY_AFTER;
 }
 
-static bool is_begun(const struct pipeline *w) {
-  return w->begun == w->connection;
+static bool is_confirmed(const struct pipeline *w) {
+  return w->confirmed_in == w->connection;
 }
 
-/* Returns whether the op may overtake held ops: a nudge always may. So may the
- * heartbeat that begins a connection, because the others wait for it. */
+/* Returns whether the op may overtake queued ops: a nudge always may. So may
+ * the heartbeat that begins a connection, because the others wait for it. */
 static bool may_overtake(const struct pipeline *w, const struct op *op) {
-  return op == &w->nudge || (op == &w->heartbeat && !is_begun(w));
+  return op == &w->nudge || (op == &w->heartbeat && !is_confirmed(w));
 }
 
 static bool may_be_sent(const struct pipeline *w, const struct op *op) {
-  return may_overtake(w, op) || is_begun(w);
+  return may_overtake(w, op) || is_confirmed(w);
 }
 
 static void append(struct op ***end, struct op *op) {
@@ -94,17 +94,17 @@ static void count(struct pipeline *w, const struct op *op) {
  * end, and a refusal proves nothing. So after a refusal no other request delays
  * the heartbeat. */
 static void decide_renewal(struct pipeline *w, struct op *op) {
-  bool beats = op->kind == OP_HEARTBEAT;
+  bool is_heartbeat = op->kind == OP_HEARTBEAT;
   op->renews = op_is_write(op->kind) &&
-               (!w->renewal_in_flight || (w->renewal_refused && beats));
+               (!w->renewal_in_flight || (w->renewal_refused && is_heartbeat));
   if (!op->renews) return;
   w->renewal_in_flight = true;
-  if (w->renewal_refused && !beats) return;
+  if (w->renewal_refused && !is_heartbeat) return;
   w->renewal_before = w->renewal_sent;
   w->renewal_sent = w->now;
 }
 
-static void take_off(struct pipeline *w, struct op *op) {
+static void record_sent(struct pipeline *w, struct op *op) {
   op->sent = w->now;
   append(&w->flight_end, op);
   decide_renewal(w, op);
@@ -118,50 +118,50 @@ static bool transmit(struct pipeline *w, struct op *op, struct op *before) {
     return false;
   }
   counter_add(&w->counters.requests, 1);
-  if (before) take_off(w, before);
-  take_off(w, op);
+  if (before) record_sent(w, before);
+  record_sent(w, op);
   return true;
 }
 
-/* Puts an op behind those that wait. It is sent before any later op. */
-static void hold(struct pipeline *w, struct op *op) {
+/* Appends an op to the queue. It is sent before any later op. */
+static void enqueue(struct pipeline *w, struct op *op) {
   op->renews = false;
-  append(&w->held_end, op);
+  append(&w->queued_end, op);
 }
 
-/* Two in one.  A client that releases a lock and wants it again deletes a node
- * and creates another.  One transaction does both.  So such a delete lingers
- * for such a create.  Nothing overtakes it: it is sent by itself before any
- * other op, and at the end of the batch. */
+/* Two requests in one transaction. A client that releases a lock and wants it
+ * again deletes a node and creates another. So such a delete is delayed until
+ * such a create can join it. No other op overtakes the delete: it is sent by
+ * itself before any other op, and at the end of the batch. */
 
-static bool may_linger(const struct pipeline *w, const struct op *op) {
-  return op->kind == OP_REMOVE && op->joins && !w->held && may_be_sent(w, op);
+static bool may_delay(const struct pipeline *w, const struct op *op) {
+  return op->kind == OP_REMOVE && op->joins && !w->queued && may_be_sent(w, op);
 }
 
 static bool may_join(const struct pipeline *w, const struct op *op) {
-  return w->lingers && op->kind == OP_CREATE && op->joins;
+  return w->delayed_delete && op->kind == OP_CREATE && op->joins;
 }
 
 static bool transmit_both(struct pipeline *w, struct op *create) {
-  struct op *remove = w->lingers;
-  w->lingers = NULL;
+  struct op *remove = w->delayed_delete;
+  w->delayed_delete = NULL;
   if (transmit(w, create, remove)) return true;
-  hold(w, remove);
+  enqueue(w, remove);
   return false;
 }
 
 void pipeline_flush(struct pipeline *w) {
-  struct op *op = w->lingers;
-  w->lingers = NULL;
-  if (op && !transmit(w, op, NULL)) hold(w, op);
+  struct op *op = w->delayed_delete;
+  w->delayed_delete = NULL;
+  if (op && !transmit(w, op, NULL)) enqueue(w, op);
 }
 
-static void send_held(struct pipeline *w) {
-  while (w->held && may_be_sent(w, w->held)) {
-    struct op *op = w->held, *next = op->next;
+static void send_queued(struct pipeline *w) {
+  while (w->queued && may_be_sent(w, w->queued)) {
+    struct op *op = w->queued, *next = op->next;
     if (!transmit(w, op, NULL)) return;
-    w->held = next;
-    if (!next) w->held_end = &w->held;
+    w->queued = next;
+    if (!next) w->queued_end = &w->queued;
   }
 }
 
@@ -172,26 +172,26 @@ static void send_held(struct pipeline *w) {
  * former leader. The library ensures this by itself, but only for the life of
  * its handle. All other ops wait until the heartbeat is confirmed, because a
  * server that refuses the heartbeat by itself may show old data. */
-static bool begin_connection(struct pipeline *w) {
-  return is_begun(w) || w->heartbeat.in_flight || w->retry_at != NEVER ||
+static bool confirm_connection(struct pipeline *w) {
+  return is_confirmed(w) || w->heartbeat.in_flight || w->retry_at != NEVER ||
          pipeline_submit(w, &w->heartbeat);
 }
 
 bool pipeline_submit(struct pipeline *w, struct op *op) {
   assert(!op->in_flight);
   if (!w->connected) return false;
-  if (op != &w->heartbeat && !begin_connection(w)) return false;
+  if (op != &w->heartbeat && !confirm_connection(w)) return false;
   op->serial = ++w->serial;
   if (may_join(w, op)) return transmit_both(w, op);
   pipeline_flush(w);
-  if (may_linger(w, op)) {
+  if (may_delay(w, op)) {
     op->in_flight = true;
-    w->lingers = op;
+    w->delayed_delete = op;
     return true;
   }
-  bool behind = w->held && !may_overtake(w, op);
+  bool behind = w->queued && !may_overtake(w, op);
   if (!behind && may_be_sent(w, op)) return transmit(w, op, NULL);
-  hold(w, op);
+  enqueue(w, op);
   return true;
 }
 
@@ -223,14 +223,14 @@ void pipeline_back_off(struct pipeline *w, struct refusals *b, int rc) {
   resume_by(w, b->until);
 }
 
-bool pipeline_waits_until(struct pipeline *w, int64_t at) {
+bool pipeline_must_wait(struct pipeline *w, int64_t at) {
   if (w->now >= at) return false;
   resume_by(w, at);
   return true;
 }
 
-bool pipeline_holds_back(struct pipeline *w, const struct refusals *b) {
-  return is_paused(w, b) && pipeline_waits_until(w, b->until);
+bool pipeline_must_pause(struct pipeline *w, const struct refusals *b) {
+  return is_paused(w, b) && pipeline_must_wait(w, b->until);
 }
 
 /* Replies. */
@@ -238,7 +238,7 @@ bool pipeline_holds_back(struct pipeline *w, const struct refusals *b) {
 static void renewal_confirmed(struct pipeline *w, const struct op *op) {
   w->renewal_refused = false;
   lease_confirm(&w->lease, op->sent, w->now);
-  w->owner.proved(w->owner.self);
+  w->owner.lease_renewed(w->owner.self);
 }
 
 static void renewal_refused(struct pipeline *w, const struct op *op) {
@@ -259,9 +259,9 @@ static void renewal_answered(struct pipeline *w, const struct op *op, int rc) {
  * counter does not grow while no server replies. */
 static void heartbeat_answered(struct pipeline *w, int rc) {
   if (reply_proves(OP_HEARTBEAT, rc)) {
-    w->begun = w->connection;
+    w->confirmed_in = w->connection;
     counter_add(&w->counters.heartbeats, 1);
-  } else if (!is_begun(w) && !reply_is_unknown(rc)) {
+  } else if (!is_confirmed(w) && !reply_is_unknown(rc)) {
     pause_sends(w);
   }
 }
@@ -270,19 +270,19 @@ static void heartbeat_answered(struct pipeline *w, int rc) {
  * handler is called with the later reply, or when the connection is lost.  A
  * create that a quota refuses is answered at once, because its sender can do
  * without the node. */
-static bool put_off(struct pipeline *w, struct op *op, int rc) {
+static bool schedule_resend(struct pipeline *w, struct op *op, int rc) {
   bool full = op->kind == OP_CREATE && rc == REPLY_QUOTA_EXCEEDED;
   bool again = reply_is_transient(rc) && !full && op->tries < TRIES_MAX;
-  if (!op->insists) return false;
+  if (!op->resend) return false;
   if (!again) {
-    if (!reply_is_transient(rc)) refusals_end(&w->insisting);
+    if (!reply_is_transient(rc)) refusals_end(&w->resend_pause);
     return false;
   }
   op->tries++;
   op->in_flight = true;
-  op->next = w->put_off;
-  w->put_off = op;
-  pipeline_back_off(w, &w->insisting, rc);
+  op->next = w->resends;
+  w->resends = op;
+  pipeline_back_off(w, &w->resend_pause, rc);
   return true;
 }
 
@@ -291,7 +291,7 @@ static void finish(struct pipeline *w, struct op *op,
   op->in_flight = false;
   if (op == &w->heartbeat) heartbeat_answered(w, reply->rc);
   if (op->renews) renewal_answered(w, op, reply->rc);
-  if (!put_off(w, op, reply->rc)) op->handler(op, reply);
+  if (!schedule_resend(w, op, reply->rc)) op->handler(op, reply);
 }
 
 /* Calls the handlers of all ops in flight, which may have been applied or
@@ -299,16 +299,16 @@ static void finish(struct pipeline *w, struct op *op,
 static void lose_flight(struct pipeline *w) {
   static const struct reply lost = {.rc = REPLY_LOST};
   w->counters.in_flight = 0;
-  if (w->lingers) hold(w, w->lingers);
-  w->lingers = NULL;
-  *w->flight_end = w->held;
-  if (w->held) w->flight_end = w->held_end;
-  *w->flight_end = w->put_off;
-  w->put_off = NULL;
+  if (w->delayed_delete) enqueue(w, w->delayed_delete);
+  w->delayed_delete = NULL;
+  *w->flight_end = w->queued;
+  if (w->queued) w->flight_end = w->queued_end;
+  *w->flight_end = w->resends;
+  w->resends = NULL;
   struct op *op = w->flight;
-  w->flight = w->held = NULL;
+  w->flight = w->queued = NULL;
   w->flight_end = &w->flight;
-  w->held_end = &w->held;
+  w->queued_end = &w->queued;
   while (op) {
     struct op *next = op->next;
     finish(w, op, &lost);
@@ -326,7 +326,7 @@ void pipeline_reply(struct pipeline *w, uint64_t serial,
   *link = op->next;
   if (!*link) w->flight_end = link;
   finish(w, op, reply);
-  send_held(w);
+  send_queued(w);
 }
 
 /* Connections. */
@@ -342,12 +342,12 @@ void pipeline_connected(struct pipeline *w, int64_t session, int64_t timeout,
   w->renewal_sent = needed ? w->now - timeout : w->now;
   w->renewal_refused = false;
   lease_connected(&w->lease, started, timeout);
-  if (!same) w->begun = w->connection;
+  if (!same) w->confirmed_in = w->connection;
 }
 
 void pipeline_disconnected(struct pipeline *w) {
   w->connected = false;
-  w->resume_at = w->look_at = NEVER;
+  w->resume_at = w->poll_at = NEVER;
   lose_flight(w);
 }
 
@@ -359,12 +359,12 @@ void pipeline_expired(struct pipeline *w) {
 void pipeline_closed(struct pipeline *w) {
   w->connected = false;
   lose_flight(w);
-  w->retry_at = w->resume_at = w->look_at = NEVER;
+  w->retry_at = w->resume_at = w->poll_at = NEVER;
 }
 
 /* The clock. */
 
-void pipeline_prove(struct pipeline *w) { w->proof_wanted = true; }
+void pipeline_renew_lease(struct pipeline *w) { w->renewal_wanted = true; }
 
 static bool is_time(int64_t *at, int64_t now) {
   if (*at > now) return false;
@@ -372,22 +372,22 @@ static bool is_time(int64_t *at, int64_t now) {
   return true;
 }
 
-bool pipeline_is_to_retry(struct pipeline *w) {
+bool pipeline_retry_is_due(struct pipeline *w) {
   if (!is_time(&w->retry_at, w->now)) return false;
-  if (w->held) begin_connection(w);
-  send_held(w);
+  if (w->queued) confirm_connection(w);
+  send_queued(w);
   return true;
 }
 
-bool pipeline_is_to_resume(struct pipeline *w) {
+bool pipeline_resume_is_due(struct pipeline *w) {
   return is_time(&w->resume_at, w->now);
 }
 
-void pipeline_insist(struct pipeline *w) {
+void pipeline_resend(struct pipeline *w) {
   static const struct reply lost = {.rc = REPLY_LOST};
-  if (!w->put_off || pipeline_holds_back(w, &w->insisting)) return;
-  struct op *op = w->put_off;
-  w->put_off = NULL;
+  if (!w->resends || pipeline_must_pause(w, &w->resend_pause)) return;
+  struct op *op = w->resends;
+  w->resends = NULL;
   while (op) {
     struct op *next = op->next;
     op->in_flight = false;
@@ -398,14 +398,14 @@ void pipeline_insist(struct pipeline *w) {
 
 /* Schedules a poll after about T/6, when a waiter needs a renewal anyway.
  * Jitter separates sessions that begin to poll at the same moment. */
-void pipeline_look_later(struct pipeline *w) {
+void pipeline_poll_later(struct pipeline *w) {
   int64_t most = w->lease.timeout / 6;
-  if (w->look_at == NEVER)
-    w->look_at = w->now + most / 2 + pipeline_jitter(w, most / 2);
+  if (w->poll_at == NEVER)
+    w->poll_at = w->now + most / 2 + pipeline_jitter(w, most / 2);
 }
 
-bool pipeline_is_to_look(struct pipeline *w) {
-  return is_time(&w->look_at, w->now);
+bool pipeline_poll_is_due(struct pipeline *w) {
+  return is_time(&w->poll_at, w->now);
 }
 
 /* Returns when the next renewal is due.  An idle session sends renewals, too, a
@@ -413,7 +413,7 @@ bool pipeline_is_to_look(struct pipeline *w) {
  * acquisition depends on them, and they keep the connection alive.  A holder
  * sends more for a longer lease.  Rounds come faster if the lease is over or
  * will not last until the renewal after next, because it may take several. */
-static int64_t beat_due(const struct pipeline *w, enum need need) {
+static int64_t heartbeat_due(const struct pipeline *w, enum need need) {
   bool waits = w->renewal_in_flight && !w->renewal_refused;
   if (!w->connected || waits || w->heartbeat.in_flight) return NEVER;
   int64_t timeout = w->lease.timeout;
@@ -421,7 +421,7 @@ static int64_t beat_due(const struct pipeline *w, enum need need) {
   if (need != NEED_IDLE) {
     pause = need == NEED_HOLDING ? lease_pace(&w->lease) : timeout / 6;
     bool lasts = w->lease.until >= w->renewal_sent + 2 * pause;
-    if (!lasts || w->proof_wanted) pause = timeout / 24;
+    if (!lasts || w->renewal_wanted) pause = timeout / 24;
   }
   return pipeline_after_pause(w, w->renewal_sent + pause);
 }
@@ -433,17 +433,17 @@ static int64_t nudge_due(const struct pipeline *w) {
   return pipeline_after_pause(w, since + NUDGE_AFTER);
 }
 
-void pipeline_beat(struct pipeline *w, enum need need) {
-  if (beat_due(w, need) <= w->now) pipeline_submit(w, &w->heartbeat);
+void pipeline_send_heartbeat(struct pipeline *w, enum need need) {
+  if (heartbeat_due(w, need) <= w->now) pipeline_submit(w, &w->heartbeat);
 }
 
-void pipeline_nudge(struct pipeline *w) {
+void pipeline_send_nudge(struct pipeline *w) {
   if (nudge_due(w) <= w->now) pipeline_submit(w, &w->nudge);
 }
 
 int64_t pipeline_due(const struct pipeline *w, enum need need) {
-  int64_t due = beat_due(w, need);
-  int64_t others[] = {nudge_due(w), w->retry_at, w->resume_at, w->look_at};
+  int64_t due = heartbeat_due(w, need);
+  int64_t others[] = {nudge_due(w), w->retry_at, w->resume_at, w->poll_at};
   for (size_t i = 0; i < sizeof others / sizeof *others; i++)
     if (others[i] < due) due = others[i];
   return due;

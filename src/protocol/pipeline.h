@@ -52,11 +52,11 @@ struct pipeline_owner {
   void *self;
   /* Called when a server has confirmed a renewal of the lease (lease.h).
    * The lease may be longer now. */
-  void (*proved)(void *self);
+  void (*lease_renewed)(void *self);
   /* Called when the lease of a hold has run out, because no server replied. */
-  void (*silent)(void *self);
+  void (*unresponsive)(void *self);
   /* Logs `message`: the operation failed at `path` with `rc`. */
-  void (*trouble)(void *self, const char *message, const char *path, int rc);
+  void (*warn)(void *self, const char *message, const char *path, int rc);
 };
 
 /* The pause after a transient refusal (reply_is_transient).  The refused
@@ -84,10 +84,10 @@ struct pipeline {
 
   int64_t now;
   bool connected;
-  unsigned connection; /* counts connections; 0: none yet */
-  unsigned begun;      /* the last connection whose heartbeat was committed */
-  int64_t session;     /* ZooKeeper's session id; 0: none */
-  int64_t former;      /* the session before, expired or given up */
+  unsigned connection;   /* counts connections; 0: none yet */
+  unsigned confirmed_in; /* the last connection whose heartbeat was committed */
+  int64_t session;       /* ZooKeeper's session id; 0: none */
+  int64_t former;        /* the session before, expired or given up */
   int64_t timeout; /* the last timeout negotiated; the lease's can be lower */
   bool no_containers;    /* the server does not support containers */
   bool doubts_acl;       /* the ACL might deny this session access */
@@ -97,7 +97,7 @@ struct pipeline {
   struct op heartbeat, nudge;
   bool renewal_in_flight;
   bool renewal_refused;   /* a renewal was refused, and none confirmed since */
-  bool proof_wanted;      /* a contender is first without a lasting lease */
+  bool renewal_wanted;    /* a contender is first without a lasting lease */
   int64_t renewal_sent;   /* when the last renewal was sent */
   int64_t renewal_before; /* when the one before was sent */
   int64_t retry_at;       /* when to repeat what has failed */
@@ -105,13 +105,13 @@ struct pipeline {
 
   uint64_t serial;
   struct op *flight, **flight_end; /* sent and not answered, in order */
-  struct op *held, **held_end;     /* waiting to be sent, in order */
-  struct op *lingers; /* a delete that waits for a create to join; or NULL */
-  struct op *put_off; /* ops with `insists` that wait to be resent */
-  struct refusals insisting; /* the pause of `put_off` */
-  int64_t resume_at;         /* the end of the earliest pause; or NEVER */
-  int64_t look_at;           /* when to poll watches (watch.c); or NEVER */
-  uint64_t jitter;           /* the state of a random generator */
+  struct op *queued, **queued_end; /* waiting to be sent, in order */
+  struct op *delayed_delete;       /* waits for a create to join it; or NULL */
+  struct op *resends;              /* ops with `resend`, refused so far */
+  struct refusals resend_pause;    /* the pause of `resends` */
+  int64_t resume_at;               /* the end of the earliest pause; or NEVER */
+  int64_t poll_at; /* when to poll watches (watch.c); or NEVER */
+  uint64_t jitter; /* the state of a random generator */
 };
 
 void pipeline_init(struct pipeline *pipeline, const struct transport *transport,
@@ -121,13 +121,13 @@ void pipeline_init(struct pipeline *pipeline, const struct transport *transport,
 /* Sends an op, at once or later, but in order. Later its handler is called once
  * with a reply. Returns false if there is no connection, or if the op could not
  * be sent; then the handler is not called. In the second case the caller can
- * try again when pipeline_is_to_retry returns true. */
+ * try again when pipeline_retry_is_due returns true. */
 bool pipeline_submit(struct pipeline *pipeline, struct op *op);
-/* Makes pipeline_is_to_retry return true after a short pause. */
+/* Makes pipeline_retry_is_due return true after a short pause. */
 void pipeline_retry(struct pipeline *pipeline);
 /* Logs `message` (struct pipeline_owner). */
-void pipeline_trouble(struct pipeline *pipeline, const char *message,
-                      const char *path, int rc);
+void pipeline_warn(struct pipeline *pipeline, const char *message,
+                   const char *path, int rc);
 
 /* Returns half of the pause plus a random part of the other half. */
 int64_t pipeline_jitter(struct pipeline *pipeline, int64_t pause);
@@ -138,12 +138,12 @@ void pipeline_back_off(struct pipeline *pipeline, struct refusals *refusals,
 static inline void refusals_end(struct refusals *refusals) {
   *refusals = (struct refusals){0};
 }
-/* Returns whether the pause lasts. If so, also makes pipeline_is_to_resume
+/* Returns whether the pause lasts. If so, also makes pipeline_resume_is_due
  * return true at the end of the pause. */
-bool pipeline_holds_back(struct pipeline *pipeline,
+bool pipeline_must_pause(struct pipeline *pipeline,
                          const struct refusals *refusals);
 /* Does the same for a pause until `at`. */
-bool pipeline_waits_until(struct pipeline *pipeline, int64_t at);
+bool pipeline_must_wait(struct pipeline *pipeline, int64_t at);
 
 /* Sends the delete that waits for a create to join it, by itself. */
 void pipeline_flush(struct pipeline *pipeline);
@@ -157,17 +157,17 @@ static inline bool pipeline_owns(const struct pipeline *pipeline,
          (owner == pipeline->session || owner == pipeline->former);
 }
 
-static inline bool pipeline_lease_stands(const struct pipeline *pipeline) {
+static inline bool pipeline_lease_is_valid(const struct pipeline *pipeline) {
   return pipeline->now < pipeline->lease.until;
 }
 /* Returns whether a hold that is granted now can be kept, if all replies are
  * prompt from now on. */
 static inline bool pipeline_lease_lasts(const struct pipeline *pipeline) {
-  return pipeline_lease_stands(pipeline) &&
+  return pipeline_lease_is_valid(pipeline) &&
          lease_lasts(&pipeline->lease, pipeline->now);
 }
 /* Makes the session renew the lease as soon as possible. */
-void pipeline_prove(struct pipeline *pipeline);
+void pipeline_renew_lease(struct pipeline *pipeline);
 
 /* Called by the session: */
 
@@ -187,14 +187,14 @@ void pipeline_reply(struct pipeline *pipeline, uint64_t serial,
 
 /* Each returns true once after its pause. The first is the pause that
  * pipeline_retry began, the second the earliest pause after a refusal. */
-bool pipeline_is_to_retry(struct pipeline *pipeline);
-bool pipeline_is_to_resume(struct pipeline *pipeline);
-/* Sends again the refused ops with `insists`, if their pause is over. */
-void pipeline_insist(struct pipeline *pipeline);
+bool pipeline_retry_is_due(struct pipeline *pipeline);
+bool pipeline_resume_is_due(struct pipeline *pipeline);
+/* Sends again the refused ops with `resend`, if their pause is over. */
+void pipeline_resend(struct pipeline *pipeline);
 /* Schedules a poll of watches (watch.c) in T/6 or a little less. At that time
- * pipeline_is_to_look returns true, once. */
-void pipeline_look_later(struct pipeline *pipeline);
-bool pipeline_is_to_look(struct pipeline *pipeline);
+ * pipeline_poll_is_due returns true, once. */
+void pipeline_poll_later(struct pipeline *pipeline);
+bool pipeline_poll_is_due(struct pipeline *pipeline);
 /* Returns `due`, or the end of the pause after a failed send if that is later.
  * Other retries do not delay heartbeats: a holder's lease depends on them. */
 static inline int64_t pipeline_after_pause(const struct pipeline *pipeline,
@@ -202,10 +202,10 @@ static inline int64_t pipeline_after_pause(const struct pipeline *pipeline,
   return due < pipeline->paused_until ? pipeline->paused_until : due;
 }
 /* Sends a heartbeat if a renewal is due. */
-void pipeline_beat(struct pipeline *pipeline, enum need need);
+void pipeline_send_heartbeat(struct pipeline *pipeline, enum need need);
 /* Sends a nudge if an op is unanswered for too long: a small request, at which
  * a server finds an op that it has lost. */
-void pipeline_nudge(struct pipeline *pipeline);
+void pipeline_send_nudge(struct pipeline *pipeline);
 /* Returns when one of the functions above has something to do. */
 int64_t pipeline_due(const struct pipeline *pipeline, enum need need);
 

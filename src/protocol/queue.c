@@ -96,8 +96,8 @@ static enum admission admission(const struct contender *c, bool first) {
 
 static void refuse_for_quota(struct contender *c) {
   const struct directory *d = &c->queue->directory;
-  pipeline_trouble(d->pipeline, "cannot contend", directory_path(d),
-                   REASON_NO_ROOM);
+  pipeline_warn(d->pipeline, "cannot contend", directory_path(d),
+                REASON_NO_ROOM);
   acquire_fsm_deny(c, "cannot contend", directory_length(d), REASON_NO_ROOM);
 }
 

@@ -175,7 +175,7 @@ void acquire_fsm_release(struct contender *c) {
 static enum loss overdue(struct contender *c) {
   struct pipeline *pipeline = contender_pipeline(c);
   if (c->timer.due <= pipeline->lease.until) return LOSS_MAX_HOLD_REACHED;
-  pipeline->owner.silent(pipeline->owner.self);
+  pipeline->owner.unresponsive(pipeline->owner.self);
   return LOSS_LEASE_EXPIRED;
 }
 
@@ -183,7 +183,8 @@ static enum loss overdue(struct contender *c) {
  * before it checks its clock. But the lease expired first, so that is the
  * reason. */
 static void report_loss(struct contender *c, enum loss why) {
-  if (why == LOSS_NODE_DELETED && !pipeline_lease_stands(contender_pipeline(c)))
+  if (why == LOSS_NODE_DELETED &&
+      !pipeline_lease_is_valid(contender_pipeline(c)))
     why = overdue(c);
   contender_decide(c, DECISION_LOST);
   c->refusal_code = REFUSED_LOST;
@@ -231,8 +232,8 @@ void acquire_fsm_session_ended(struct contender *c) {
   contender_check(c);
   /* A server expires no session whose lease is valid: it was closed. */
   if (c->state == CONTENDER_HELD)
-    report_loss(c, pipeline_lease_stands(pipeline) ? LOSS_SESSION_CLOSED
-                                                   : LOSS_SESSION_EXPIRED);
+    report_loss(c, pipeline_lease_is_valid(pipeline) ? LOSS_SESSION_CLOSED
+                                                     : LOSS_SESSION_EXPIRED);
   if (c->state == CONTENDER_GONE) return;
   if (c->state != CONTENDER_PARKED) acquire_fsm_finish(c);
   /* The writer's node is gone, and with it the place in the queue. */
@@ -283,7 +284,7 @@ static void not_removed(struct contender *c, int rc) {
   if (reply_is_denied(rc))
     stay(c, rc);
   else
-    pipeline_trouble(contender_pipeline(c), CANNOT_DELETE, c->path, rc);
+    pipeline_warn(contender_pipeline(c), CANNOT_DELETE, c->path, rc);
   if (c->op.in_flight) return;
   if (c->attempts < 6) c->attempts++;
   acquire_fsm_look_in(c, pipeline_jitter(contender_pipeline(c),

@@ -40,35 +40,35 @@ static void end(struct session *s) {
 
 /* Reporting to the listener. */
 
-static void trouble(void *self, const char *message, const char *path, int rc) {
+static void warn(void *self, const char *message, const char *path, int rc) {
   struct session *s = self;
-  s->listener.trouble(s->listener.self, message, path, rc);
+  s->listener.warn(s->listener.self, message, path, rc);
 }
 
 static void change_state(struct session *s, enum session_state state) {
   if (s->state == state) return;
-  bool reported = s->silent && state == SESSION_SUSPENDED;
-  s->silent = false;
+  bool reported = s->unresponsive && state == SESSION_SUSPENDED;
+  s->unresponsive = false;
   s->state = state;
   if (!reported) s->listener.session(s->listener.self, state);
 }
 
-static void fall_silent(void *self) {
+static void set_unresponsive(void *self) {
   struct session *s = self;
-  if (!session_is_connected(s) || s->silent) return;
-  s->silent = true;
+  if (!session_is_connected(s) || s->unresponsive) return;
+  s->unresponsive = true;
   s->listener.session(s->listener.self, SESSION_SUSPENDED);
 }
 
-void session_fall_silent(struct session *s, int64_t now) {
+void session_set_unresponsive(struct session *s, int64_t now) {
   begin(s, now);
-  fall_silent(s);
+  set_unresponsive(s);
   end(s);
 }
 
-static void hear_again(struct session *s) {
-  if (!s->silent || !pipeline_lease_stands(&s->pipeline)) return;
-  s->silent = false;
+static void set_responsive(struct session *s) {
+  if (!s->unresponsive || !pipeline_lease_is_valid(&s->pipeline)) return;
+  s->unresponsive = false;
   s->listener.session(s->listener.self, SESSION_CONNECTED);
 }
 
@@ -76,19 +76,20 @@ static void hear_again(struct session *s) {
 
 /* Called when a renewal was committed. If the lease lasts now, continues the
  * acquisitions that waited for it. */
-static void proved(void *self) {
+static void on_lease_renewed(void *self) {
   struct session *s = self;
   s->expirations_in_row = 0;
-  hear_again(s);
-  if (!s->pipeline.proof_wanted || !pipeline_lease_lasts(&s->pipeline)) return;
-  s->pipeline.proof_wanted = false;
-  queues_each_contender(&s->queues, acquire_fsm_proved);
+  set_responsive(s);
+  if (!s->pipeline.renewal_wanted || !pipeline_lease_lasts(&s->pipeline))
+    return;
+  s->pipeline.renewal_wanted = false;
+  queues_each_contender(&s->queues, acquire_fsm_lease_renewed);
 }
 
 void session_init(struct session *s, const struct session_options *options,
                   const struct transport *transport,
                   const struct listener *listener, int64_t now) {
-  struct pipeline_owner owner = {s, proved, fall_silent, trouble};
+  struct pipeline_owner owner = {s, on_lease_renewed, set_unresponsive, warn};
   memset(s, 0, sizeof *s);
   s->listener = *listener;
   s->chroot = options->chroot;
@@ -136,13 +137,12 @@ static void refuse_credentials(struct session *s, struct contender *c) {
  * once and waits for no connection. It waits neither for the first connection
  * nor for the next, nor while the session shows as suspended. */
 static bool is_out_of_reach(const struct session *s, bool patient) {
-  return !patient && (!session_is_connected(s) || s->silent);
+  return !patient && (!session_is_connected(s) || s->unresponsive);
 }
 
 static void refuse_entry(struct session *s, struct contender *c) {
   if (s->refused) {
-    trouble(s, "cannot contend", directory_path(&c->queue->directory),
-            s->refused);
+    warn(s, "cannot contend", directory_path(&c->queue->directory), s->refused);
     refuse_credentials(s, c);
   } else if (is_out_of_reach(s, c->options.patient)) {
     acquire_fsm_refuse(c, REFUSED_DISCONNECTED, 0);
@@ -201,8 +201,8 @@ static void refuse_the_rest(struct session *s, enum refusal_code why,
   node_waits_refuse(&s->node_waits, why, reason);
 }
 
-bool session_keep_node_wait(struct session *s, int64_t now,
-                            struct node_wait *v) {
+bool session_begin_node_wait(struct session *s, int64_t now,
+                             struct node_wait *v) {
   begin(s, now);
   bool begun = node_wait_begin(&s->node_waits, v);
   if (begun && s->refused)
@@ -220,7 +220,8 @@ void session_end_node_wait(struct session *s, int64_t now,
   end(s);
 }
 
-void session_depart(struct session *s, int64_t now, struct barrier_leave *d) {
+void session_leave_barrier(struct session *s, int64_t now,
+                           struct barrier_leave *d) {
   begin(s, now);
   barrier_leave_begin(&s->barrier_leaves, d);
   if (s->refused)
@@ -318,7 +319,7 @@ void session_refused(struct session *s, int64_t now, int reason) {
   session_disconnected(s, now);
   begin(s, now);
   s->refused = reason;
-  trouble(s, CANNOT_AUTHENTICATE, s->chroot[0] ? s->chroot : "/", reason);
+  warn(s, CANNOT_AUTHENTICATE, s->chroot[0] ? s->chroot : "/", reason);
   if (s->pipeline.session != 0) change_state(s, SESSION_SUSPENDED);
   for (struct queue *q = s->queues.newest; q; q = q->older)
     for (struct contender *c = q->first; c; c = c->next)
@@ -358,7 +359,7 @@ void session_expired(struct session *s, int64_t now) {
  * the session: after its timeout and a tick, which is at most half the timeout.
  * Each lease ended before that. But if the machine was suspended, holds may
  * still exist; their own clock ends them. */
-bool session_is_beyond_help(const struct session *s, int64_t now) {
+bool session_is_overdue(const struct session *s, int64_t now) {
   return s->state == SESSION_SUSPENDED && s->all.holders == 0 &&
          s->pipeline.counters.pending_releases > 0 &&
          now >= s->lost_at + s->pipeline.timeout / 2 * 3;
@@ -390,7 +391,7 @@ static enum need need_of(const struct session *s) {
 }
 
 static void end_holds(struct session *s) {
-  if (s->all.holders == 0 || pipeline_lease_stands(&s->pipeline)) return;
+  if (s->all.holders == 0 || pipeline_lease_is_valid(&s->pipeline)) return;
   queues_each_contender(&s->queues, acquire_fsm_lose_overdue);
 }
 
@@ -401,9 +402,9 @@ static void open_session(struct session *s) {
 }
 
 static void try_again(struct session *s) {
-  bool resumes = pipeline_is_to_resume(&s->pipeline);
-  if (resumes) pipeline_insist(&s->pipeline);
-  if (pipeline_is_to_retry(&s->pipeline) || resumes) {
+  bool resumes = pipeline_resume_is_due(&s->pipeline);
+  if (resumes) pipeline_resend(&s->pipeline);
+  if (pipeline_retry_is_due(&s->pipeline) || resumes) {
     nonces_drive(&s->nonces);
     queues_each(&s->queues, queue_sweep);
     queues_each(&s->queues, queue_drive);
@@ -411,7 +412,7 @@ static void try_again(struct session *s) {
     node_waits_drive(&s->node_waits);
     barrier_leaves_drive(&s->barrier_leaves);
   }
-  if (pipeline_is_to_look(&s->pipeline))
+  if (pipeline_poll_is_due(&s->pipeline))
     queues_each(&s->queues, queue_look_again);
 }
 
@@ -428,9 +429,9 @@ void session_run(struct session *s, int64_t now) {
   try_again(s);
   queues_look_for_late_nodes(&s->queues);
   queues_flush(&s->queues);
-  pipeline_beat(&s->pipeline, need_of(s));
+  pipeline_send_heartbeat(&s->pipeline, need_of(s));
   queues_watch_holds(&s->queues);
-  pipeline_nudge(&s->pipeline);
+  pipeline_send_nudge(&s->pipeline);
   queues_flush(&s->queues);
   end(s);
 }

@@ -42,7 +42,7 @@ enum session_state {
 struct listener {
   void *self;
   void (*session)(void *self, enum session_state state);
-  void (*trouble)(void *self, const char *message, const char *path, int rc);
+  void (*warn)(void *self, const char *message, const char *path, int rc);
 };
 
 struct session_options {
@@ -59,7 +59,7 @@ struct session {
   enum session_state state;
   /* CONNECTED, but the user sees SUSPENDED because a hold's lease ran out. The
    * protocol decides nothing by it. */
-  bool silent;
+  bool unresponsive;
   int refused; /* code of refused credentials (session_refused); 0: accepted */
   int calls;   /* nesting depth of calls */
   int64_t greeted;  /* the last session that a server has granted; 0: none */
@@ -99,7 +99,7 @@ void session_lose(struct session *s, int64_t now, struct contender *c,
                   enum loss why);
 /* Shows SUSPENDED to the user because a hold's lease ran out, until a server
  * replies or the connection is lost. */
-void session_fall_silent(struct session *s, int64_t now);
+void session_set_unresponsive(struct session *s, int64_t now);
 /* Watches the node of a hold now instead of after a while. */
 void session_watch(struct session *s, int64_t now, struct contender *c);
 /* Reports to this holder from now on whether other nodes are in its queue: by
@@ -109,9 +109,10 @@ void session_watch_contention(struct session *s, int64_t now,
 /* Begins a node wait or a barrier leave: a wait without a contender. Its
  * handler reports the end, possibly before the call returns. Returns false if
  * there is no memory; then nothing has begun. */
-bool session_keep_node_wait(struct session *s, int64_t now,
-                            struct node_wait *v);
-void session_depart(struct session *s, int64_t now, struct barrier_leave *d);
+bool session_begin_node_wait(struct session *s, int64_t now,
+                             struct node_wait *v);
+void session_leave_barrier(struct session *s, int64_t now,
+                           struct barrier_leave *d);
 /* Ends the wait; does nothing if it has ended. */
 void session_end_node_wait(struct session *s, int64_t now, struct node_wait *v);
 void session_end_barrier_leave(struct session *s, int64_t now,
@@ -145,7 +146,7 @@ void session_expired(struct session *s, int64_t now);
  * only because of the attempts to reconnect. Called when an attempt was not
  * answered. If true, the caller gives up the session and calls
  * session_expired. */
-bool session_is_beyond_help(const struct session *s, int64_t now);
+bool session_is_overdue(const struct session *s, int64_t now);
 void session_reply(struct session *s, int64_t now, uint64_t serial,
                    const struct reply *reply);
 void session_event(struct session *s, int64_t now, enum watch_event event,
@@ -156,8 +157,8 @@ void session_event(struct session *s, int64_t now, enum watch_event event,
 void session_run(struct session *s, int64_t now);
 /* Returns whether a delete waits for a create to join it. If so, session_flush
  * sends it and must be called before the thread sleeps. */
-static inline bool session_lingers(const struct session *s) {
-  return s->pipeline.lingers;
+static inline bool session_delays_delete(const struct session *s) {
+  return s->pipeline.delayed_delete;
 }
 static inline void session_flush(struct session *s) {
   pipeline_flush(&s->pipeline);

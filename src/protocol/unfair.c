@@ -250,7 +250,7 @@ static bool may_remove(struct contender *c) {
   if (c->undone) return true;
   bool looked = c->view.phase == VIEW_LOOKED;
   bool fresh = looked || (c->loss != LOSS_NODE_DELETED &&
-                          pipeline_lease_stands(contender_pipeline(c)));
+                          pipeline_lease_is_valid(contender_pipeline(c)));
   if (looked) c->view.phase = VIEW_PLAIN;
   if (contender_watches_own(c) && fresh && !c->own_node_gone) return true;
   if (watch_is_known(&c->own))

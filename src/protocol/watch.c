@@ -26,7 +26,7 @@ const char *watch_name(const struct watcher *watcher) {
 static void say(const struct watch *w, const char *message, int rc) {
   char path[2048]; /* a longer path is not shown anyway */
   snprintf(path, sizeof path, "%s/%s", w->of->path, w->name);
-  pipeline_trouble(w->of->pipeline, message, path, rc);
+  pipeline_warn(w->of->pipeline, message, path, rc);
 }
 
 void watch_say(const struct watcher *watcher, const char *message, int rc) {
@@ -134,7 +134,7 @@ static void dispose(struct watch *w) {
   struct pipeline *pipeline = w->of->pipeline;
   if (w->wanted > 0 || is_asking(w)) return;
   if (is_at_server(w) || is_left(w)) {
-    if (pipeline_holds_back(pipeline, &w->of->backoff)) return;
+    if (pipeline_must_pause(pipeline, &w->of->backoff)) return;
     w->armed_in = w->left_in = 0;
     if (ask(w, OP_UNWATCH)) return;
   }
@@ -172,7 +172,7 @@ bool watch_is_revoked(const struct watcher *watcher) {
 }
 
 static void read(struct watch *w) {
-  if (!is_asking(w) && !pipeline_holds_back(w->of->pipeline, &w->of->backoff))
+  if (!is_asking(w) && !pipeline_must_pause(w->of->pipeline, &w->of->backoff))
     ask(w, w->awaited ? OP_EXISTS : OP_GET);
 }
 
@@ -286,7 +286,7 @@ static void refused(struct watch *w, int rc) {
 /* Reports a node whose ACL forbids reading, and schedules a poll. The node
  * exists: a server looks for the node before it checks the ACL. */
 static void hidden(struct watch *w, const struct reply *reply) {
-  pipeline_look_later(w->of->pipeline);
+  pipeline_poll_later(w->of->pipeline);
   w->hidden_in = w->of->pipeline->connection;
   notify_watchers(w, WATCH_HIDDEN, reply);
 }
@@ -349,7 +349,7 @@ static bool was_silent(const struct watch *w, const struct reply *reply) {
 void watches_look_again(struct watches *watches) {
   for (struct watch *w = watches->first; w; w = w->next) {
     if (!is_polled(w) || w->wanted == 0 || !is_known(w)) continue;
-    pipeline_look_later(watches->pipeline);
+    pipeline_poll_later(watches->pipeline);
     read(w);
   }
 }
@@ -363,7 +363,7 @@ static void was_not_taken(struct watch *w, int rc) {
 
 static void on_reply(struct op *op, const struct reply *reply) {
   struct watch *w = op->owner;
-  if (w->awaited) pipeline_look_later(w->of->pipeline);
+  if (w->awaited) pipeline_poll_later(w->of->pipeline);
   if (op->kind == OP_UNWATCH && reply_is_transient(reply->rc))
     was_not_taken(w, reply->rc);
   if (op->kind != OP_UNWATCH)

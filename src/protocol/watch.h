@@ -134,7 +134,7 @@ bool watch_is_for(const struct watcher *watcher, const char *name);
  * that joins an armed watch later receives no news of that request. */
 bool watch_is_revoked(const struct watcher *watcher);
 
-/* Logs `message` with the child's path and `rc` (pipeline_trouble). */
+/* Logs `message` with the child's path and `rc` (pipeline_warn). */
 void watch_say(const struct watcher *watcher, const char *message, int rc);
 
 /* Returns the child's name; NULL: no watch. */

@@ -468,14 +468,15 @@ static bool may_hold_beside(const struct acquisition *a,
   return a->writer == b->number || b->writer == a->number;
 }
 
-/* Two kinds on one path: the later one looked after its node was made.  (A
- * session whose kind lists no directory that others use looks once in a
+/* Two kinds on one path: the later one checked after its node was made.  (A
+ * session whose kind lists no directory that others use checks once in a
  * timeout.) */
 static bool could_not_know(struct world *w, const struct acquisition *a) {
   const struct process *p = a->process;
   if (a->kind != KIND_PERMIT && a->kind != KIND_UNFAIR) return false;
-  int64_t looked = *looks_find(&a->process->session.all.looks,
-                               w->profile.locks[a->lock].place, -MINUTE * 60);
+  int64_t looked =
+      *check_times_find(&a->process->session.all.check_times,
+                        w->profile.locks[a->lock].place, -MINUTE * 60);
   int64_t made = w->zoo.history.log[node_of(w, a)->made].at;
   return looked < process_clock_at(p, made) &&
          looked + 2 * w->profile.timeout > process_clock_at(p, a->granted_at);
@@ -680,7 +681,8 @@ static void check_queued(struct world *w, const struct session *s) {
   const struct op *waits = s->pipeline.queued;
   if (fault_is(w, FAULT_MEMORY)) return; /* (then others may wait, too) */
   if (s->pipeline.confirmed_in != s->pipeline.connection) return;
-  if (waits) violate(w, "#%llu is still queued", (unsigned long long)waits->serial);
+  if (waits)
+    violate(w, "#%llu is still queued", (unsigned long long)waits->serial);
 }
 
 /* The lease. */

@@ -89,7 +89,7 @@ static void expect(const struct pipeline *pipeline, const char *text) {
 
 static void expect_problem(int problem, const struct pipeline *pipeline) {
   char byte;
-  stream_look_again(&stream);
+  stream_allow_reads(&stream);
   CHECK_INT(-1, stream_recv(pipeline->library, &byte, 1, 0));
   CHECK_INT(problem, errno);
 }
@@ -128,7 +128,7 @@ TEST("is readable while there is something that was not decrypted yet") {
   static char text[40000];
   struct pipeline pipeline = shaken(false);
   struct pollfd p = {.fd = pipeline.library, .events = POLLIN};
-  stream_look_again(&stream);
+  stream_allow_reads(&stream);
   expect_problem(EAGAIN, &pipeline); /* (takes the tickets of TLS 1.3) */
   CHECK(!stream_has_news(&stream));
   CHECK_INT(0, stream_poll(&p, 1, 0));
@@ -147,7 +147,7 @@ TEST("is readable while there is something that was not decrypted yet") {
     CHECK_INT(POLLIN, p.revents);
     CHECK_INT(size, stream_recv(pipeline.library, heard, size, 0));
   }
-  stream_look_again(&stream);
+  stream_allow_reads(&stream);
   expect_problem(EAGAIN, &pipeline);
   CHECK(!stream_has_news(&stream));
   CHECK_INT(0, stream_poll(&p, 1, 0));
@@ -164,7 +164,7 @@ TEST("reads what is large, in parts of records") {
     char piece[5000];
     int n = BIO_read(pipeline.server.out, piece, sizeof piece);
     if (n > 0) CHECK_INT(n, write(pipeline.socket, piece, (size_t)n));
-    stream_look_again(&stream);
+    stream_allow_reads(&stream);
     ssize_t took =
         stream_recv(pipeline.library, heard + got, sizeof heard - got, 0);
     if (took > 0) got += (size_t)took;
@@ -261,7 +261,7 @@ TEST("checks that a server speaks ZooKeeper's protocol behind TLS") {
   handshake_expect(pipeline.library);
   SSL_write(pipeline.server.ssl, "\0\0\0\x25rest", 8);
   serve(&pipeline);
-  stream_look_again(&stream);
+  stream_allow_reads(&stream);
   CHECK_INT(4, stream_recv(pipeline.library, heard, 4, 0));
   CHECK_INT(0, memcmp(heard, "\0\0\0\x25", 4));
   expect(&pipeline, "rest");
@@ -273,7 +273,7 @@ TEST("ends as the server closes it, or with a closure alert of its own") {
   struct pipeline pipeline = shaken(false);
   SSL_shutdown(pipeline.server.ssl);
   serve(&pipeline);
-  stream_look_again(&stream);
+  stream_allow_reads(&stream);
   CHECK_INT(0, stream_recv(pipeline.library, &byte, 1, 0));
   CHECK(stream_has_news(&stream));
   end(&pipeline);

@@ -86,7 +86,7 @@ void acquisition_grant(struct acquisition *acquisition) {
   decide(acquisition, ACQUISITION_HELD);
 }
 
-static void note_blocker(struct acquisition *acquisition,
+static void copy_blocker(struct acquisition *acquisition,
                          const struct blocker *blocker) {
   int size = blocker->size, shown = size < OP_SHOWN ? size : OP_SHOWN;
   if (!blocker->data || size <= 0) return;
@@ -103,7 +103,7 @@ void acquisition_refuse(struct acquisition *acquisition, enum refusal_code why,
   const struct contender *c = &acquisition->contender;
   acquisition->refusal_code = why;
   acquisition->ahead = contender_ahead(c);
-  note_blocker(acquisition, &c->blocker);
+  copy_blocker(acquisition, &c->blocker);
   acquisition->other = c->other;
   acquisition->reason = reason;
   decide(acquisition, ACQUISITION_REFUSED);
@@ -176,8 +176,8 @@ enum loss acquisition_loss(const struct acquisition *acquisition, int turn) {
  * turns share one word, so this is true of each turn. The clock is read last: a
  * time from before a pause of the process could make an expired lease look
  * valid. */
-static int64_t look(const struct acquisition *acquisition, int turn,
-                    enum loss *overdue) {
+static int64_t check_lease(const struct acquisition *acquisition, int turn,
+                           enum loss *overdue) {
   int64_t until = atomic_load_explicit(&acquisition->proof->lease_until,
                                        memory_order_acquire);
   enum acquisition_state state = acquisition_state(acquisition, turn);
@@ -196,12 +196,12 @@ static int64_t look(const struct acquisition *acquisition, int turn,
 
 int64_t acquisition_lease(const struct acquisition *acquisition, int turn) {
   enum loss overdue;
-  return look(acquisition, turn, &overdue);
+  return check_lease(acquisition, turn, &overdue);
 }
 
 enum loss acquisition_overdue(const struct acquisition *acquisition, int turn) {
   enum loss overdue;
-  look(acquisition, turn, &overdue);
+  check_lease(acquisition, turn, &overdue);
   return overdue;
 }
 

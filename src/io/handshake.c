@@ -72,7 +72,7 @@ static bool is_word(const char *head) {
          strcmp(head, "null") == 0;
 }
 
-/* Checks the next bytes. Returns as handshake_look does. */
+/* Checks the next bytes. Returns as handshake_peek does. */
 static int check(char *head, size_t size) {
   size_t missing = (size_t)(ZEROS - zeros);
   size_t looked = size < missing ? size : missing;
@@ -95,7 +95,7 @@ static int check(char *head, size_t size) {
 
 bool handshake_is_expected(int fd) { return fd >= 0 && fd == expected; }
 
-int handshake_look(int fd) {
+int handshake_peek(int fd) {
   char head[SHOWN + 1] = "";
   if (!handshake_is_expected(fd)) return 0;
   ssize_t n = recv(fd, head, SHOWN, MSG_PEEK);

@@ -18,9 +18,9 @@ void handshake_expect(int fd);
  * each read. Returns -1 if the server is not ZooKeeper, and 0 when the check is
  * done. Returns n > 0 if the check needs more bytes: read at most n bytes, then
  * call it again. */
-int handshake_look(int fd);
+int handshake_peek(int fd);
 /* Checks bytes that were decrypted but not yet returned to the library. Returns
- * as handshake_look does. Only while handshake_is_expected. */
+ * as handshake_peek does. Only while handshake_is_expected. */
 int handshake_check(const char *data, size_t size);
 bool handshake_is_expected(int fd);
 

@@ -265,7 +265,7 @@ void library_deliver(struct library *l) {
   }
   transactions_free(l, false);
   if (overflow && l->handle) connection_end(l);
-  if (l->handle) connection_look(l);
+  if (l->handle) connection_check_end(l);
 }
 
 int64_t library_prepare(struct library *l, int *fd, short *events) {

@@ -157,7 +157,7 @@ void connection_end(struct library *l) {
 /* Ends the handle if its connection has ended. This must be checked, because
  * the library closes a broken connection without a report if a request finds
  * it. Nor does it report a failed attempt. */
-void connection_look(struct library *l) {
+void connection_check_end(struct library *l) {
   if (l->parting || l->stranger || !has_socket(l)) {
     connection_end(l);
     return;
@@ -228,7 +228,7 @@ void connection_process(struct library *l, short events) {
     return;
   }
   if (events & POLLOUT) stream_flush(&l->stream);
-  stream_look_again(&l->stream);
+  stream_allow_reads(&l->stream);
   int what = (events & (POLLIN | POLLHUP | POLLERR) ? ZOOKEEPER_READ : 0) |
              (events & (POLLOUT | POLLHUP | POLLERR) ? ZOOKEEPER_WRITE : 0);
   errno = 0;

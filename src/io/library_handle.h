@@ -110,7 +110,7 @@ void connection_end(struct library *library);
 /* Ends the handle if its connection has ended. Otherwise calls `accepted` if
  * the server has just accepted the credentials. Called after all incidents were
  * delivered. */
-void connection_look(struct library *library);
+void connection_check_end(struct library *library);
 int64_t connection_prepare(struct library *library, int *fd, short *events);
 void connection_process(struct library *library, short events);
 

@@ -140,7 +140,7 @@ bool stream_has_news(const struct stream *s) {
   return stream_unread(s) > 0 || s->problem || is_decryptable;
 }
 
-void stream_look_again(struct stream *s) { s->is_empty = false; }
+void stream_allow_reads(struct stream *s) { s->is_empty = false; }
 
 static size_t take(struct stream *s, char *data, size_t size) {
   size_t unread = stream_unread(s);
@@ -214,7 +214,7 @@ ssize_t stream_recv(int fd, void *data, size_t size, int flags) {
   if (s && has_tls(s))
     return handshake_is_expected(fd) ? receive_first(s, data, size)
                                      : receive(s, data, size);
-  int most = handshake_look(fd);
+  int most = handshake_peek(fd);
   if (most < 0) return not_zookeeper();
   if (most > 0) /* the buffer is still empty */
     return recv(fd, data, size < (size_t)most ? size : (size_t)most, flags);
@@ -244,7 +244,7 @@ static int poll_stream(struct stream *s, struct pollfd *asked, int timeout) {
     int n = clock_poll(NULL, &p, 1, deadline);
     fork_awake();
     if (n <= 0) return n;
-    stream_look_again(s);
+    stream_allow_reads(s);
     stream_flush(s);
     int unasked = POLLOUT & ~asked->events;
     asked->revents = (short)(p.revents & ~unasked);

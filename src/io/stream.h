@@ -66,7 +66,7 @@ bool stream_has_news(const struct stream *stream);
 size_t stream_unread(const struct stream *stream);
 /* Allows reads from the socket again, which can have new input. Must be called
  * after each poll. */
-void stream_look_again(struct stream *stream);
+void stream_allow_reads(struct stream *stream);
 /* Sends the output, as far as possible, and accepts no more of it. Called
  * before the socket is shut down. */
 void stream_end(struct stream *stream);

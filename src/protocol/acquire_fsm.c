@@ -16,12 +16,12 @@
  * The functions that enter each state:
  *   PARKED     acquire_fsm_begin, _finish, _session_ended, _start_over
  *   ENTERING   acquire_fsm_enter, _start_over
- *   FINDING    may_be_made, acquire_fsm_refute
- *   QUEUED     acquire_fsm_be_first, be_second, aim (queue_position.c)
+ *   FINDING    on_create_unknown, acquire_fsm_refute
+ *   QUEUED     acquire_fsm_be_first, wait_for_holder, aim (queue_position.c)
  *   HELD       grant
  *   LEAVING    acquire_fsm_leave; GONE: acquire_fsm_finish (release_fsm.c)
  *
- * contender_check asserts the facts of each state. The user sees HELD as
+ * contender_assert asserts the facts of each state. The user sees HELD as
  * "suspended" while there is no connection.
  *
  * Why two clients never believe at the same time that they hold the lock. A
@@ -93,9 +93,9 @@ static void settle(struct deferred_call *call) {
 void acquire_fsm_settle(struct contender *c) {
   if (c->state != CONTENDER_GONE || deferred_call_waits(&c->deferred_call))
     return;
-  if (c->op.in_flight || c->look) return;
+  if (c->op.in_flight || c->check) return;
   if (c->gate_state != GATE_UNUSED && c->gate_state != GATE_FREE) return;
-  contender_check(c);
+  contender_assert(c);
   contender_drop(c);
   c->notify(c, NEWS_FORGOTTEN);
 }
@@ -112,7 +112,7 @@ void acquire_fsm_begin(struct contender *c, struct queue *queue,
 
 void acquire_fsm_watch_own(struct contender *c) {
   if (c->state != CONTENDER_HELD) return;
-  contender_check(c);
+  contender_assert(c);
   if (!watch_want(&c->own, &c->queue->directory.watches,
                   contender_watch_name(c)))
     return;
@@ -133,21 +133,21 @@ static void grant(struct contender *c) {
   contender_decide(c, DECISION_GRANTED);
   c->node.granted_in = all->pipeline->connection;
   contender_enter(c, CONTENDER_HELD);
-  contender_check(c);
+  contender_assert(c);
   if (c->options.kind != KIND_GATE)
     counter_add(&all->pipeline->counters.grants, 1);
   c->notify(c, NEWS_GRANTED);
   report_revocation(c);
 }
 
-/* Grants the lock if the lease lasts. Otherwise waits for a renewal and
- * then looks again: without a valid lease the news may be old, and a hold whose
+/* Grants the lock if the lease lasts. Otherwise waits for a renewal and then
+ * checks again: without a valid lease the news may be old, and a hold whose
  * lease is nearly over would soon be lost. */
 void acquire_fsm_be_first(struct contender *c) {
   struct pipeline *pipeline = contender_pipeline(c);
-  contender_check(c);
+  contender_assert(c);
   if (pipeline_lease_lasts(pipeline)) {
-    if (conflict_permits(c)) grant(c);
+    if (conflict_permits_grant(c)) grant(c);
     return;
   }
   contender_enter(c, CONTENDER_QUEUED);
@@ -160,8 +160,8 @@ void acquire_fsm_lease_renewed(struct contender *c) {
   if (c->view.phase != VIEW_AWAITS_LEASE) return;
   c->view.phase = VIEW_PLAIN;
   if (c->state != CONTENDER_QUEUED) return;
-  contender_check(c);
-  c->wait_ops->look_anew(c);
+  contender_assert(c);
+  c->wait_ops->check_again(c);
 }
 
 /* The node. */
@@ -181,7 +181,7 @@ static void take_new_name(struct contender *c) {
 
 /* Delays the next create if several were of no use: a server may never show the
  * node, or may refuse each create wrongly. */
-static void rest(struct contender *c) {
+static void back_off(struct contender *c) {
   struct contenders *all = c->queue->all;
   int64_t now = all->pipeline->now, due = c->options.deadline;
   if (c->backoff_in != all->pipeline->connection) backoff_end(&c->backoff);
@@ -194,8 +194,8 @@ static void rest(struct contender *c) {
 }
 
 void acquire_fsm_enter(struct contender *c) {
-  contender_check(c);
-  if (c->node.id > 0) rest(c); /* it had a node and begins again */
+  contender_assert(c);
+  if (c->node.id > 0) back_off(c); /* it had a node and begins again */
   take_new_name(c);
   contender_enter(c, CONTENDER_ENTERING);
   acquire_fsm_drive(c);
@@ -204,7 +204,7 @@ void acquire_fsm_enter(struct contender *c) {
 /* Begins again with a new node. An old node that remains is an orphan and may
  * be ahead. Only a list can show it, so the tail is forgotten. */
 void acquire_fsm_start_over(struct contender *c) {
-  rest(c);
+  back_off(c);
   contender_unwatch(c);
   queue_tail_forget(c->queue->tail);
   if (!contender_is_exclusive(c) && contender_quota(c, true) != QUOTA_YES) {
@@ -240,7 +240,7 @@ static void create_failed(struct contender *c, int rc) {
     return;
   }
   if (rc == REPLY_NO_NODE) {
-    rest(c);
+    back_off(c);
     directory_make(&c->queue->directory);
     return;
   }
@@ -254,7 +254,7 @@ static void create_failed(struct contender *c, int rc) {
 /* Returns whether the create must wait for the pause after a refusal.  A
  * patient contender waits, to keep the order.  An impatient one asks again at
  * once. */
-static bool must_come_later(struct contender *c) {
+static bool must_pause_create(struct contender *c) {
   struct pipeline *pipeline = contender_pipeline(c);
   return c->options.patient &&
          pipeline_must_pause(pipeline, &c->queue->directory.making);
@@ -269,10 +269,10 @@ static void try_create(struct contender *c) {
   }
   contender_prepare(c, OP_CREATE);
   c->op.joins = fast_requeue_joins(c);
-  if (must_come_later(c) || !pipeline_submit(pipeline, &c->op)) return;
+  if (must_pause_create(c) || !pipeline_submit(pipeline, &c->op)) return;
   c->node.serial = c->op.serial;
   if (c->node.known == NODE_NONE) c->node.known = NODE_ASKED;
-  c->wait_ops->sent(c);
+  c->wait_ops->on_sent(c);
 }
 
 /* The request that a state needs. */
@@ -280,17 +280,17 @@ static void try_create(struct contender *c) {
 void acquire_fsm_drive(struct contender *c) {
   const struct pipeline *pipeline = contender_pipeline(c);
   if (!pipeline->connected) return;
-  contender_check(c);
+  contender_assert(c);
   switch (c->state) {
     case CONTENDER_ENTERING:
       if (contender_has_node(c))
-        c->wait_ops->look(c);
+        c->wait_ops->check(c);
       else
         try_create(c);
       break;
     case CONTENDER_FINDING:
     case CONTENDER_QUEUED:
-      c->wait_ops->look(c);
+      c->wait_ops->check(c);
       break;
     case CONTENDER_HELD:
       /* Does the node still exist after the reconnection? */
@@ -306,11 +306,11 @@ void acquire_fsm_drive(struct contender *c) {
 }
 
 /* Sends again what `c` needs, and sets the timer back to the deadline. */
-static void look_again(struct contender *c) {
+static void check_again(struct contender *c) {
   timer_set(&c->queue->all->timers, &c->timer,
             c->decision != DECISION_NONE ? NEVER : c->options.deadline);
   if (c->state == CONTENDER_QUEUED)
-    c->wait_ops->look_anew(c);
+    c->wait_ops->check_again(c);
   else
     acquire_fsm_drive(c);
 }
@@ -326,7 +326,7 @@ void acquire_fsm_due(struct contender *c) {
   const struct pipeline *pipeline = contender_pipeline(c);
   bool over =
       c->decision == DECISION_NONE && pipeline->now >= c->options.deadline;
-  contender_check(c);
+  contender_assert(c);
   if (c->state == CONTENDER_HELD)
     acquire_fsm_lose(c, LOSS_MAX_HOLD_REACHED);
   else if (over && pipeline->connected && c->options.patient)
@@ -334,7 +334,7 @@ void acquire_fsm_due(struct contender *c) {
   else if (over)
     acquire_fsm_refuse(c, REFUSED_DISCONNECTED, 0);
   else
-    look_again(c);
+    check_again(c);
 }
 
 void acquire_fsm_directory_failed(struct contender *c, const char *what,
@@ -348,7 +348,7 @@ void acquire_fsm_directory_failed(struct contender *c, const char *what,
 
 /* Returns whether the server has created the requested node.  A reply with
  * another path counts as lost. */
-static bool names_what_was_asked(const struct contender *c, const char *path) {
+static bool has_requested_path(const struct contender *c, const char *path) {
   size_t length = strlen(c->path);
   if (!path || strncmp(path, c->path, length) != 0) return false;
   if (c->op.exact) return path[length] == '\0';
@@ -358,7 +358,7 @@ static bool names_what_was_asked(const struct contender *c, const char *path) {
          name_parse(name, &number) != ROLE_FOREIGN;
 }
 
-static void made(struct contender *c, const struct reply *reply) {
+static void on_created(struct contender *c, const struct reply *reply) {
   refusals_end(&c->queue->directory.making);
   bool ours = reply->owner == contender_pipeline(c)->session;
   c->node.known = ours ? NODE_OURS : NODE_MADE;
@@ -367,10 +367,10 @@ static void made(struct contender *c, const struct reply *reply) {
   c->node.owner_seen_in = contender_pipeline(c)->connection;
   contender_set_name(c,
                      reply->path + directory_length(&c->queue->directory) + 1);
-  if (c->state == CONTENDER_ENTERING) c->wait_ops->made(c);
+  if (c->state == CONTENDER_ENTERING) c->wait_ops->on_created(c);
 }
 
-static void may_be_made(struct contender *c) {
+static void on_create_unknown(struct contender *c) {
   c->node.known = NODE_MAYBE;
   c->node.in_doubt = true;
   if (c->state != CONTENDER_ENTERING) return;
@@ -380,7 +380,7 @@ static void may_be_made(struct contender *c) {
 
 /* Makes `c` wait until `holder` is deleted, or refuses it if it is
  * impatient. */
-static void be_second(struct contender *c) {
+static void wait_for_holder(struct contender *c) {
   if (!c->options.patient) {
     acquire_fsm_refuse(c, REFUSED_BUSY, 0);
     return;
@@ -389,37 +389,37 @@ static void be_second(struct contender *c) {
   c->view.ahead = 1;
   c->view.nearest_holds = true;
   watch_drop(&c->own);
-  c->wait_ops->look(c);
+  c->wait_ops->check(c);
 }
 
-static void not_made(struct contender *c, int rc) {
+static void on_create_refused(struct contender *c, int rc) {
   if (c->node.known == NODE_ASKED) c->node.known = NODE_NONE;
   if (c->state != CONTENDER_ENTERING) return;
   if (rc == REPLY_UNDONE)
     acquire_fsm_drive(c);
   else if (rc == REPLY_NODE_EXISTS && contender_is_exclusive(c))
-    be_second(c);
+    wait_for_holder(c);
   else
     create_failed(c, rc);
 }
 
-static void create_answered(struct contender *c, const struct reply *reply) {
+static void on_create_answer(struct contender *c, const struct reply *reply) {
   bool leaving = c->state == CONTENDER_LEAVING;
   if (reply_is_unknown(reply->rc))
-    may_be_made(c);
+    on_create_unknown(c);
   else if (reply->rc != REPLY_OK)
-    not_made(c, reply->rc);
-  else if (names_what_was_asked(c, reply->path))
-    made(c, reply);
+    on_create_refused(c, reply->rc);
+  else if (has_requested_path(c, reply->path))
+    on_created(c, reply);
   else
-    may_be_made(c);
+    on_create_unknown(c);
   if (leaving) acquire_fsm_go_on_leaving(c);
 }
 
 /* Decides by a read of an unfair lock's node, outside LEAVING, whether the node
  * is ours: its czxid must be that of `holder`. Ignores the reply if the
  * contender has begun again since. */
-static void shown(struct contender *c, const struct reply *reply) {
+static void on_own_node_read(struct contender *c, const struct reply *reply) {
   bool ours = reply->rc == REPLY_OK && reply->czxid == c->node.czxid &&
               contender_owns(c, reply);
   if (!contender_is_known_by_name(c) || reply_is_unknown(reply->rc)) {
@@ -440,11 +440,11 @@ static void on_answer(struct op *op, const struct reply *reply) {
   if (c->state == CONTENDER_GONE)
     contender_settle_later(c);
   else if (op->kind == OP_CREATE)
-    create_answered(c, reply);
+    on_create_answer(c, reply);
   else if (c->state == CONTENDER_LEAVING)
     release_fsm_answered(c, op->kind, reply);
   else if (op->kind == OP_PING)
-    shown(c, reply);
+    on_own_node_read(c, reply);
   else
     acquire_fsm_drive(c); /* it has begun again since */
 }

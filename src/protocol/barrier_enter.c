@@ -198,7 +198,7 @@ static bool await_ready(struct contender *c) {
 
 static void found(struct contender *c, const struct listing *listing,
                   const struct entry *own) {
-  if (!conflict_clears(c, listing, own)) return;
+  if (!conflict_is_excluded(c, listing, own)) return;
   int missing = c->options.permits - rule_members(listing);
   c->view = (struct view){.listed_in = contender_pipeline(c)->connection,
                           .ahead = missing > 0 ? missing : 0};
@@ -214,19 +214,19 @@ static void found(struct contender *c, const struct listing *listing,
 
 /* The functions of barrier_enter_wait_ops. */
 
-static void sent(struct contender *c) {
+static void on_sent(struct contender *c) {
   directory_list(contender_directory(c), c->node.serial);
   if (await_ready(c)) watch_arm(&c->predecessor);
 }
 
-static void look(struct contender *c) {
+static void check(struct contender *c) {
   if (contender_sees(c))
     act(c);
   else
     directory_list(contender_directory(c), 0);
 }
 
-static void listed(struct contender *c, const struct listing *listing) {
+static void on_listed(struct contender *c, const struct listing *listing) {
   queue_position_find(c, listing, found);
 }
 
@@ -276,12 +276,13 @@ static void on_news(struct watcher *watcher, enum watch_news news,
 static void note_blocker(struct contender *c) { (void)c; }
 
 const struct wait_ops barrier_enter_wait_ops = {.enter = acquire_fsm_enter,
-                                                .sent = sent,
-                                                .made = queued_made,
-                                                .look = look,
-                                                .look_anew = queued_look_anew,
+                                                .on_sent = on_sent,
+                                                .on_created = queued_on_created,
+                                                .check = check,
+                                                .check_again =
+                                                    queued_check_again,
                                                 .may_remove = queued_may_remove,
-                                                .listed = listed,
+                                                .on_listed = on_listed,
                                                 .on_news = on_news,
                                                 .note_blocker = note_blocker,
                                                 .settle = acquire_fsm_settle};

@@ -2,13 +2,13 @@
  *
  * A mutex and a readers-writer lock have nodes of different names in one
  * directory. Neither waits for the other's, so both would be granted. So each
- * contender makes one check, called a look, after its node was created. It
- * looks for *live* nodes of another kind: nodes that another session owns. If
- * it finds such a node, it is refused, and its own node is deleted.
+ * contender makes one check after its node was created. It searches for *live*
+ * nodes of another kind: nodes that another session owns. If it finds such a
+ * node, it is refused, and its own node is deleted.
  *
  * Two kinds are not granted side by side, because each contender creates its
- * node before it looks. ZooKeeper orders the two creates, and a server that has
- * answered a create shows everything older. So the later contender sees the
+ * node before its check. ZooKeeper orders the two creates, and a server that
+ * has answered a create shows everything older. So the later contender sees the
  * earlier contender's node, unless that node is deleted. If a node is missing
  * when its owner is read, the contender lists again, because a downgrading
  * writer leaves a reader in its place. All kinds in one directory share its
@@ -17,7 +17,8 @@
  *
  * A live node may belong to a contender that is about to be refused itself.
  * Such a node exists for two or three round trips. So a contender is refused
- * only if the node stays for longer (`stays`), or if its own deadline passes.
+ * only if the node stays for longer (`has_existed_long`), or if its own
+ * deadline passes.
  *
  * A name is only a hint: a node may be left over from a test, or a directory
  * `leases` may be empty.  So the owner is read before a contender is refused.
@@ -46,7 +47,7 @@
 
 #define MOMENT INT64_C(100000000) /* nanoseconds */
 
-/* A request of a look: the names in a directory, or the owner of a node. */
+/* A request of a check: the names in a directory, or the owner of a node. */
 struct question {
   struct question *next;
   enum op_kind kind; /* OP_LIST, OP_READ, or OP_PING if reading is denied */
@@ -54,8 +55,8 @@ struct question {
   char path[];
 };
 
-/* The look of one contender.  It sends one question at a time. */
-struct look {
+/* The check of one contender. It sends one question at a time. */
+struct conflict_check {
   struct contender *c;
   struct op op;
   struct question *first, **end;
@@ -67,7 +68,7 @@ struct look {
 
 static op_handler on_answer;
 
-/* Beginning a look. */
+/* Beginning a check. */
 
 static bool is_of_semaphore(const struct contender *c) {
   return c->options.kind == KIND_PERMIT;
@@ -81,43 +82,43 @@ static bool lists_nothing(const struct contender *c) {
 
 /* Returns whether no check is needed. A gate is only a part of a semaphore, and
  * a contender that downgrades holds the lock already. */
-static bool is_cleared(const struct contender *c) {
+static bool needs_no_check(const struct contender *c) {
   return c->node.cleared || c->options.shares_path || c->options.downgrade ||
          c->options.kind == KIND_GATE;
 }
 
-static struct look *look_new(struct contender *c) {
-  struct look *look = calloc(1, sizeof *look);
-  if (!look) return NULL;
-  look->c = c;
-  look->end = &look->first;
-  look->id = c->node.id;
-  strcpy(look->own, c->node.name);
-  look->begun = contender_pipeline(c)->now;
-  look->op.handler = on_answer;
-  look->op.owner = look;
-  return look;
+static struct conflict_check *check_new(struct contender *c) {
+  struct conflict_check *check = calloc(1, sizeof *check);
+  if (!check) return NULL;
+  check->c = c;
+  check->end = &check->first;
+  check->id = c->node.id;
+  strcpy(check->own, c->node.name);
+  check->begun = contender_pipeline(c)->now;
+  check->op.handler = on_answer;
+  check->op.owner = check;
+  return check;
 }
 
-static struct question *take_first(struct look *look) {
-  struct question *q = look->first;
-  look->first = q->next;
-  if (!look->first) look->end = &look->first;
+static struct question *take_first(struct conflict_check *check) {
+  struct question *q = check->first;
+  check->first = q->next;
+  if (!check->first) check->end = &check->first;
   return q;
 }
 
-static void look_free(struct look *look) {
-  while (look->first) free(take_first(look));
-  free(look);
+static void check_free(struct conflict_check *check) {
+  while (check->first) free(take_first(check));
+  free(check);
 }
 
 /* Adds a question about the node whose path is the lock's path, `below` and
  * `name`. False: no memory. */
-static bool add(struct look *look, enum op_kind kind, enum role role,
+static bool add(struct conflict_check *check, enum op_kind kind, enum role role,
                 const char *below, const char *name) {
-  const struct directory *d = contender_directory(look->c);
+  const struct directory *d = contender_directory(check->c);
   size_t length = directory_length(d);
-  if (is_of_semaphore(look->c)) length -= strlen(PERMITS);
+  if (is_of_semaphore(check->c)) length -= strlen(PERMITS);
   struct question *q =
       malloc(sizeof *q + length + strlen(below) + strlen(name) + 1);
   if (!q) return false;
@@ -127,8 +128,8 @@ static bool add(struct look *look, enum op_kind kind, enum role role,
   memcpy(q->path, directory_path(d), length);
   strcpy(q->path + length, below);
   strcat(q->path + length, name);
-  *look->end = q;
-  look->end = &q->next;
+  *check->end = q;
+  check->end = &q->next;
   return true;
 }
 
@@ -155,83 +156,87 @@ static bool has_suspects(const struct contender *c,
 }
 
 /* Adds a question for each suspect before `last`, the nearest first. */
-static bool add_suspects(struct look *look, const struct listing *listing,
+static bool add_suspects(struct conflict_check *check,
+                         const struct listing *listing,
                          const struct entry *last) {
-  const struct contender *c = look->c;
+  const struct contender *c = check->c;
   for (const struct entry *e = last; e-- > listing->entries;)
-    if (is_suspect(c, e) && !add(look, OP_READ, e->role, "/", e->name))
+    if (is_suspect(c, e) && !add(check, OP_READ, e->role, "/", e->name))
       return false;
   return (!shows_holder(c, listing) ||
-          add(look, OP_READ, ROLE_FOREIGN, "/", NAME_UNFAIR)) &&
+          add(check, OP_READ, ROLE_FOREIGN, "/", NAME_UNFAIR)) &&
          (!shows_permits(c, listing) ||
-          add(look, OP_LIST, ROLE_PERMIT, PERMITS, ""));
+          add(check, OP_LIST, ROLE_PERMIT, PERMITS, ""));
 }
 
-static bool add_permits(struct look *look, const struct listing *listing) {
+static bool add_permits(struct conflict_check *check,
+                        const struct listing *listing) {
   for (const struct entry *e = listing->entries;
        e < listing->entries + listing->count; e++)
     if (e->role == ROLE_PERMIT &&
-        !add(look, OP_READ, ROLE_PERMIT, PERMITS "/", e->name))
+        !add(check, OP_READ, ROLE_PERMIT, PERMITS "/", e->name))
       return false;
   return true;
 }
 
-static bool ask(struct look *look) {
-  const struct question *q = look->first;
+static bool send_question(struct conflict_check *check) {
+  const struct question *q = check->first;
   if (!q) return false;
-  look->op.kind = q->kind;
-  look->op.path = q->path;
-  return pipeline_submit(contender_pipeline(look->c), &look->op);
+  check->op.kind = q->kind;
+  check->op.path = q->path;
+  return pipeline_submit(contender_pipeline(check->c), &check->op);
 }
 
 /* Sends the first question. If this fails, schedules a retry, at which the
- * contender begins another look. */
-static void begin(struct contender *c, struct look *look, bool complete) {
-  if (look && complete && ask(look)) {
-    c->look = look;
+ * contender begins another check. */
+static void begin(struct contender *c, struct conflict_check *check,
+                  bool complete) {
+  if (check && complete && send_question(check)) {
+    c->check = check;
     return;
   }
   pipeline_retry(contender_pipeline(c));
-  if (look) look_free(look);
+  if (check) check_free(check);
 }
 
-/* Ending a look. */
+/* Ending a check. */
 
-/* Returns whether the look is about the contender's present node. */
-static bool is_current(const struct look *look) {
-  const struct contender *c = look->c;
-  return c->state == CONTENDER_QUEUED && c->node.id == look->id &&
-         strcmp(c->node.name, look->own) == 0;
+/* Returns whether the check is about the contender's present node. */
+static bool is_current(const struct conflict_check *check) {
+  const struct contender *c = check->c;
+  return c->state == CONTENDER_QUEUED && c->node.id == check->id &&
+         strcmp(c->node.name, check->own) == 0;
 }
 
-static int64_t *last_look(const struct contender *c) {
+static int64_t *last_check(const struct contender *c) {
   const struct pipeline *pipeline = contender_pipeline(c);
-  return looks_find(&c->queue->all->looks, directory_path(&c->queue->directory),
-                    pipeline->now - pipeline->timeout);
+  return check_times_find(&c->queue->all->check_times,
+                          directory_path(&c->queue->directory),
+                          pipeline->now - pipeline->timeout);
 }
 
-static void end(struct look *look) {
-  struct contender *c = look->c;
-  c->look = NULL;
-  look_free(look);
+static void end(struct conflict_check *check) {
+  struct contender *c = check->c;
+  c->check = NULL;
+  check_free(check);
   if (c->decision != DECISION_NONE) contender_settle_later(c);
 }
 
-/* Ends an unfinished look, and schedules a retry, at which the contender begins
- * another look. */
-static void give_up(struct look *look) {
-  pipeline_retry(contender_pipeline(look->c));
-  end(look);
+/* Ends an unfinished check, and schedules a retry, at which the contender
+ * begins another check. */
+static void give_up(struct conflict_check *check) {
+  pipeline_retry(contender_pipeline(check->c));
+  end(check);
 }
 
-static void find_nothing(struct look *look) {
-  struct contender *c = look->c;
-  if (is_current(look) && !look->gone) {
+static void finish(struct conflict_check *check) {
+  struct contender *c = check->c;
+  if (is_current(check) && !check->gone) {
     c->node.cleared = true;
-    if (lists_nothing(c)) *last_look(c) = look->begun;
+    if (lists_nothing(c)) *last_check(c) = check->begun;
   }
-  end(look);
-  if (c->state == CONTENDER_QUEUED) c->wait_ops->look(c);
+  end(check);
+  if (c->state == CONTENDER_QUEUED) c->wait_ops->check(c);
 }
 
 static void refuse(struct contender *c, const struct reply *reply) {
@@ -244,11 +249,12 @@ static void refuse(struct contender *c, const struct reply *reply) {
 /* Returns whether the suspect node has existed for long enough to prove a
  * conflict. A node of a contender that is about to be refused, because of our
  * kind, exists for two or three round trips. So the suspect must still exist at
- * a later look, or there must be suspects at each look for a second. */
-static bool stays(const struct look *look, int64_t czxid) {
-  struct node *node = &look->c->node;
-  int64_t now = contender_pipeline(look->c)->now,
-          trips = 4 * (now - look->begun);
+ * a later check, or there must be suspects at each check for a second. */
+static bool has_existed_long(const struct conflict_check *check,
+                             int64_t czxid) {
+  struct node *node = &check->c->node;
+  int64_t now = contender_pipeline(check->c)->now,
+          trips = 4 * (now - check->begun);
   if (node->suspect.czxid == 0) node->suspect.since = now;
   if (node->suspect.czxid != czxid) node->suspect.seen_at = now;
   node->suspect.czxid = czxid;
@@ -256,17 +262,17 @@ static bool stays(const struct look *look, int64_t czxid) {
          now >= node->suspect.since + 10 * MOMENT;
 }
 
-static void find(struct look *look, const struct question *q,
-                 const struct reply *reply) {
-  if (is_current(look))
-    look->c->other = (struct other_kind){q->role, reply->owner};
-  if (!is_current(look)) {
-    find_nothing(look);
-  } else if (!stays(look, reply->czxid)) {
-    give_up(look);
+static void on_live_node(struct conflict_check *check, const struct question *q,
+                         const struct reply *reply) {
+  if (is_current(check))
+    check->c->other = (struct other_kind){q->role, reply->owner};
+  if (!is_current(check)) {
+    finish(check);
+  } else if (!has_existed_long(check, reply->czxid)) {
+    give_up(check);
   } else {
-    refuse(look->c, reply);
-    end(look);
+    refuse(check->c, reply);
+    end(check);
   }
 }
 
@@ -275,89 +281,91 @@ static void find(struct look *look, const struct question *q,
 /* Returns whether another session owns the node. Nodes of this session do not
  * count: it uses a path for one kind only, so it is deleting its nodes of
  * another kind. */
-static bool is_live(const struct look *look, const struct reply *reply) {
+static bool is_live(const struct conflict_check *check,
+                    const struct reply *reply) {
   return reply->owner != 0 &&
-         !pipeline_owns(contender_pipeline(look->c), reply->owner);
+         !pipeline_owns(contender_pipeline(check->c), reply->owner);
 }
 
 /* Adds a question for each suspect in the list. False: no memory. */
-static bool note_list(struct look *look, enum role role,
-                      const struct listing *listing) {
+static bool add_listed(struct conflict_check *check, enum role role,
+                       const struct listing *listing) {
   if (!listing) return false;
   return role == ROLE_PERMIT
-             ? add_permits(look, listing)
-             : add_suspects(look, listing, listing->entries + listing->count);
+             ? add_permits(check, listing)
+             : add_suspects(check, listing, listing->entries + listing->count);
 }
 
-static void go_on(struct look *look) {
-  if (!look->first)
-    find_nothing(look);
-  else if (!ask(look))
-    give_up(look);
+static void go_on(struct conflict_check *check) {
+  if (!check->first)
+    finish(check);
+  else if (!send_question(check))
+    give_up(check);
 }
 
-static void listed(struct look *look, const struct reply *reply) {
-  bool noted = note_list(look, look->first->role, reply->listing);
-  free(take_first(look));
-  if (noted)
-    go_on(look);
+static void listed(struct conflict_check *check, const struct reply *reply) {
+  bool added = add_listed(check, check->first->role, reply->listing);
+  free(take_first(check));
+  if (added)
+    go_on(check);
   else
-    give_up(look);
+    give_up(check);
 }
 
-/* Continues a look after a reply. A live node ends the look as a conflict;
- * otherwise the next question is sent. A node that does not exist, or hides its
- * owner, is not live. */
+/* Continues a check after a reply. A live node ends it as a conflict; otherwise
+ * the next question is sent. A node that does not exist, or hides its owner, is
+ * not live. */
 static void on_answer(struct op *op, const struct reply *reply) {
-  struct look *look = op->owner;
-  struct question *q = look->first;
+  struct conflict_check *check = op->owner;
+  struct question *q = check->first;
   bool found = reply->rc == REPLY_OK;
   if (reply_is_unknown(reply->rc)) {
-    end(look);
+    end(check);
   } else if (reply_is_transient(reply->rc)) {
-    give_up(look);
+    give_up(check);
   } else if (found && q->kind == OP_LIST) {
-    listed(look, reply);
-  } else if (found && is_live(look, reply)) {
-    find(look, q, reply);
+    listed(check, reply);
+  } else if (found && is_live(check, reply)) {
+    on_live_node(check, q, reply);
   } else if (reply->rc == REPLY_NO_AUTH && q->kind == OP_READ) {
     q->kind = OP_PING;
-    go_on(look);
+    go_on(check);
   } else {
-    look->gone |= reply->rc == REPLY_NO_NODE;
-    free(take_first(look));
-    go_on(look);
+    check->gone |= reply->rc == REPLY_NO_NODE;
+    free(take_first(check));
+    go_on(check);
   }
 }
 
 /* The two entry points. */
 
-bool conflict_clears(struct contender *c, const struct listing *listing,
-                     const struct entry *own) {
-  if (is_cleared(c) || lists_nothing(c)) return true;
-  if (!c->look && !has_suspects(c, listing, own)) return c->node.cleared = true;
+bool conflict_is_excluded(struct contender *c, const struct listing *listing,
+                          const struct entry *own) {
+  if (needs_no_check(c) || lists_nothing(c)) return true;
+  if (!c->check && !has_suspects(c, listing, own))
+    return c->node.cleared = true;
   contender_enter(c, CONTENDER_QUEUED);
   c->view = (struct view){0};
-  if (c->look) return false;
-  struct look *look = look_new(c);
-  begin(c, look, look && add_suspects(look, listing, own));
+  if (c->check) return false;
+  struct conflict_check *check = check_new(c);
+  begin(c, check, check && add_suspects(check, listing, own));
   return false;
 }
 
-bool conflict_permits(struct contender *c) {
+bool conflict_permits_grant(struct contender *c) {
   const struct pipeline *pipeline = contender_pipeline(c);
-  if (is_cleared(c) || !lists_nothing(c)) return true;
-  if (pipeline->now < *last_look(c) + pipeline->timeout)
+  if (needs_no_check(c) || !lists_nothing(c)) return true;
+  if (pipeline->now < *last_check(c) + pipeline->timeout)
     return c->node.cleared = true;
   contender_enter(c, CONTENDER_QUEUED);
-  c->view.listed_in = 0; /* the grant needs a list newer than the look */
-  if (c->look) return false;
-  struct look *look = look_new(c);
-  begin(c, look, look && add(look, OP_LIST, ROLE_FOREIGN, "", ""));
+  c->view.listed_in = 0; /* the grant needs a list newer than the check */
+  if (c->check) return false;
+  struct conflict_check *check = check_new(c);
+  begin(c, check, check && add(check, OP_LIST, ROLE_FOREIGN, "", ""));
   return false;
 }
 
 bool conflict_is_suspected(const struct contender *c) {
-  return c->state == CONTENDER_QUEUED && !is_cleared(c) &&
+  return c->state == CONTENDER_QUEUED && !needs_no_check(c) &&
          c->node.suspect.czxid != 0;
 }

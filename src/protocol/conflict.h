@@ -13,12 +13,12 @@
  * Otherwise returns false, and sends reads of the owners of the suspect nodes:
  * a node without a live owner is no conflict. The contender waits in QUEUED for
  * the replies, which refuse it or let it continue. */
-bool conflict_clears(struct contender *c, const struct listing *listing,
-                     const struct entry *own);
+bool conflict_is_excluded(struct contender *c, const struct listing *listing,
+                          const struct entry *own);
 /* Does the same check just before a grant, for unfair locks and semaphores.
  * Their own lists cannot show nodes of other kinds, so this function lists the
  * path, unless this session has listed it within a session timeout. */
-bool conflict_permits(struct contender *c);
+bool conflict_permits_grant(struct contender *c);
 /* Returns whether a node of another kind was seen, but not yet for long enough
  * to prove a conflict. Called when the contender's deadline has passed, to
  * choose the refusal code. */

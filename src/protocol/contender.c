@@ -55,7 +55,7 @@ int contender_ahead(const struct contender *c) {
 }
 
 /* Asserts the facts that hold in each state. */
-void contender_check(const struct contender *c) {
+void contender_assert(const struct contender *c) {
   const struct node *node = &c->node;
   bool decided = c->decision != DECISION_NONE;
   assert(c->view.phase != VIEW_UNCONTENDED ||

@@ -9,8 +9,8 @@
 #ifndef ZKLOCK_CONTENDER_H
 #define ZKLOCK_CONTENDER_H
 
+#include "check_times.h"
 #include "directory.h"
-#include "looks.h"
 #include "queue_tail.h"
 #include "quota.h"
 #include "rule.h"
@@ -175,7 +175,7 @@ enum view_phase {
   VIEW_AT_LEAST,     /* QUEUED: at least `ahead` nodes are ahead */
   VIEW_AWAITS_LEASE, /* QUEUED: first, but without a lasting lease */
   VIEW_UNCONTENDED,  /* HELD: NEWS_UNCONTENDED was reported */
-  VIEW_LOOKED,       /* LEAVING: the node was just read */
+  VIEW_READ,         /* LEAVING: the node was just read */
 };
 
 /* What the last list showed, updated by later events. */
@@ -249,7 +249,7 @@ struct contender {
   uint32_t missed_predecessor, missed_before;
   struct blocker blocker; /* valid while REFUSED is reported */
 
-  struct look *look; /* check for other kinds (conflict.c); or NULL */
+  struct conflict_check *check; /* for other kinds (conflict.c); or NULL */
   struct other_kind other;
 
   struct contender *gate; /* KIND_PERMIT: memory given by the owner */
@@ -313,7 +313,7 @@ struct contenders {
   int holders;            /* contenders that are HELD */
   int64_t own_watched_at; /* when the holders' own watches were last set */
   struct queue *crowded_first, *crowded_last; /* waiting for the quota */
-  struct looks looks;                         /* past checks for other kinds */
+  struct check_times check_times;             /* past checks for other kinds */
   struct doubts doubts;
   /* Returns the queue of a path and creates it if needed; NULL: no memory. */
   struct queue *(*queue_of)(struct contenders *all, const char *path);
@@ -342,7 +342,7 @@ int contender_ahead(const struct contender *c);
 /* Invalidates what the last list showed `c`, and asks for another list. */
 void contender_list_again(struct contender *c);
 /* Asserts what must hold in the state of `c`. Called before `c` is changed. */
-void contender_check(const struct contender *c);
+void contender_assert(const struct contender *c);
 /* Appends `c` to the queue as PARKED. */
 void contender_join(struct contender *c, struct queue *queue);
 /* Removes `c` from the list of its queue. */

@@ -108,7 +108,7 @@ void directory_list(struct directory *d, uint64_t after) {
   directory_wake(d);
 }
 
-void directory_list_anew(struct directory *d) {
+void directory_list_again(struct directory *d) {
   directory_list(d, d->pipeline->serial);
 }
 
@@ -141,7 +141,7 @@ void directory_watch_children(struct directory *d, bool more) {
   d->children_wanted += more;
   if (directory_sees_children(d)) return;
   /* The known list was not watched, so children may have changed since. */
-  if (!will_arm(d->requests)) directory_list_anew(d);
+  if (!will_arm(d->requests)) directory_list_again(d);
 }
 
 static void unwatch(struct directory *d) {

@@ -118,7 +118,7 @@ void directory_closed(struct directory *d);
 void directory_list(struct directory *d, uint64_t after);
 /* Requests a list at the end of the batch, even if one is in flight, which may
  * show an older state. */
-void directory_list_anew(struct directory *d);
+void directory_list_again(struct directory *d);
 
 /* Delays the next lists and creates if this function is called several times in
  * a row. Called when a server has contradicted itself, so that repeated

@@ -10,7 +10,8 @@
  *   (`seen`).  A server reports a deletion before it shows a connection
  *   anything later.  So the event is that of exactly the node that was seen.
  *
- * News that comes before the node wait has sent its read (`looks`) is ignored.
+ * News that comes before the node wait has sent its read (`must_read`) is
+ * ignored.
  *
  * Why no waiter stays at a barrier that is lifted.  While a node wait lasts,
  * its watch is armed or being armed, or there is no connection.  Each new
@@ -48,7 +49,7 @@ static struct queue *queue_for(struct node_waits *node_waits, const char *path,
 }
 
 /* Watches the node at the node wait's path.  False: no memory. */
-static bool want(struct node_wait *v, struct queue *queue, bool awaits) {
+static bool watch_node(struct node_wait *v, struct queue *queue, bool awaits) {
   const char *name = strrchr(v->path, '/') + 1;
   if (!watch_want(&v->watcher, &queue->directory.watches, name)) return false;
   if (awaits) watch_await(&v->watcher);
@@ -69,7 +70,7 @@ static void stop(struct node_wait *v) {
   directory_unwatch_children(directory_of(v));
 }
 
-static void meet(struct node_wait *v) {
+static void succeed(struct node_wait *v) {
   stop(v);
   v->ended(v, true);
 }
@@ -84,8 +85,8 @@ void node_wait_refuse(struct node_wait *v, enum refusal_code why, int reason) {
 
 /* Reading the node. */
 
-static void look_later(struct node_wait *v) {
-  v->looks = true;
+static void read_later(struct node_wait *v) {
+  v->must_read = true;
   deferred_call_add(&pipeline_of(v->of)->batch, &v->of->flush);
 }
 
@@ -101,7 +102,7 @@ static void on_heartbeat(struct op *op, const struct reply *reply) {
   }
   if (reply_is_unknown(reply->rc)) return; /* each new connection reads again */
   for (struct node_wait *v = node_waits->first; v; v = v->next)
-    v->looks |= v->needs_heartbeat;
+    v->must_read |= v->needs_heartbeat;
   pipeline_back_off(pipeline_of(node_waits), &node_waits->heartbeat_pause,
                     reply->rc);
 }
@@ -119,7 +120,7 @@ static bool must_pause(struct node_wait *v) {
 static bool send_heartbeat(struct node_waits *node_waits) {
   bool wanted = false;
   for (struct node_wait *v = node_waits->first; v; v = v->next)
-    wanted |= v->looks && v->needs_heartbeat && !must_pause(v);
+    wanted |= v->must_read && v->needs_heartbeat && !must_pause(v);
   return wanted && !node_waits->heartbeat.in_flight &&
          !pipeline_must_pause(pipeline_of(node_waits),
                               &node_waits->heartbeat_pause) &&
@@ -127,9 +128,9 @@ static bool send_heartbeat(struct node_waits *node_waits) {
 }
 
 /* Sends a read of the node. If the send fails, node_waits_drive repeats it. */
-static void look(struct node_wait *v) {
+static void send_read(struct node_wait *v) {
   watch_read(&v->watcher);
-  v->looks = !watch_is_asking(&v->watcher);
+  v->must_read = !watch_is_asking(&v->watcher);
 }
 
 static void flush(struct deferred_call *call) {
@@ -137,18 +138,19 @@ static void flush(struct deferred_call *call) {
       (struct node_waits *)((char *)call - offsetof(struct node_waits, flush));
   if (!pipeline_of(node_waits)->connected) return;
   for (struct node_wait *v = node_waits->first; v; v = v->next)
-    if (v->looks) v->stale = watch_is_asking(&v->watcher);
+    if (v->must_read) v->stale = watch_is_asking(&v->watcher);
   bool sent = send_heartbeat(node_waits);
   for (struct node_wait *v = node_waits->first; v; v = v->next) {
-    if (v->looks && (sent || !v->needs_heartbeat) && !must_pause(v)) look(v);
+    if (v->must_read && (sent || !v->needs_heartbeat) && !must_pause(v))
+      send_read(v);
   }
 }
 
 /* Handling news. */
 
-static void see(struct node_wait *v, const struct reply *reply) {
+static void on_node_read(struct node_wait *v, const struct reply *reply) {
   if (v->kind == NODE_WAIT_THERE || (v->seen && v->seen != reply->czxid)) {
-    meet(v);
+    succeed(v);
     return;
   }
   v->seen = reply->czxid;
@@ -158,16 +160,16 @@ static void see(struct node_wait *v, const struct reply *reply) {
 /* Acts on a node that exists, but whose ACL forbids reading. A wait until the
  * node exists is met, and an impatient wait fails. Any other wait continues: it
  * does not notice if the node is replaced before the next poll. */
-static void see_hidden(struct node_wait *v) {
+static void on_node_hidden(struct node_wait *v) {
   if (v->kind == NODE_WAIT_THERE)
-    meet(v);
+    succeed(v);
   else if (!v->patient)
     node_wait_refuse(v, REFUSED_TIMEOUT, 0);
 }
 
-static void miss(struct node_wait *v) {
+static void on_node_missing(struct node_wait *v) {
   if (v->kind == NODE_WAIT_GONE)
-    meet(v);
+    succeed(v);
   else if (!v->patient)
     node_wait_refuse(v, REFUSED_TIMEOUT, 0);
 }
@@ -180,7 +182,7 @@ static void on_directory_news(struct node_wait *v, enum watch_news news,
   if (reply && v->unlisted) directory_doubt(directory_of(v));
   v->unlisted = reply != NULL;
   watch_drop(&v->watcher);
-  directory_list_anew(directory_of(v));
+  directory_list_again(directory_of(v));
 }
 
 /* Decides by news of the node whether the wait is met. If the news proves
@@ -190,19 +192,19 @@ static void on_news(struct watcher *watcher, enum watch_news news,
   struct node_wait *v = watcher_owner(watcher);
   if (v->kind == NODE_WAIT_CROWD) {
     on_directory_news(v, news, reply);
-  } else if (v->looks) {
+  } else if (v->must_read) {
     return;
   } else if (reply && v->stale) {
     v->stale = false;
-    look(v);
+    send_read(v);
   } else if (news == WATCH_ARMED && reply) {
-    see(v, reply);
+    on_node_read(v, reply);
   } else if (news == WATCH_HIDDEN) {
-    see_hidden(v);
+    on_node_hidden(v);
   } else if (news == WATCH_GONE && (reply || v->seen)) {
-    miss(v);
+    on_node_missing(v);
   } else {
-    look(v);
+    send_read(v);
   }
 }
 
@@ -215,9 +217,9 @@ static struct node_wait *of_onlooker(struct onlooker *onlooker) {
                               offsetof(struct node_wait, onlooker));
 }
 
-static void await_directory(struct node_wait *v) {
+static void watch_directory(struct node_wait *v) {
   struct queue *queue = queue_for(v->of, v->path, parent_length(v));
-  if (queue && want(v, queue, true))
+  if (queue && watch_node(v, queue, true))
     watch_arm(&v->watcher);
   else
     pipeline_retry(pipeline_of(v->of));
@@ -231,9 +233,9 @@ static void listed(struct onlooker *onlooker, const struct listing *listing,
   struct node_wait *v = of_onlooker(onlooker);
   if (serial <= v->since) return;
   if (listing->count != v->known)
-    meet(v);
+    succeed(v);
   else if (!directory_sees_children(directory_of(v)))
-    await_directory(v);
+    watch_directory(v);
   else
     v->unlisted = false;
 }
@@ -257,11 +259,11 @@ static bool watch(struct node_wait *v) {
     v->since = pipeline_of(v->of)->serial;
     queue_join_onlooker(v->queue, &v->onlooker);
     directory_watch_children(directory_of(v), true);
-    directory_list_anew(directory_of(v));
+    directory_list_again(directory_of(v));
     return true;
   }
-  if (!want(v, v->queue, v->kind == NODE_WAIT_THERE)) return false;
-  look_later(v);
+  if (!watch_node(v, v->queue, v->kind == NODE_WAIT_THERE)) return false;
+  read_later(v);
   return true;
 }
 
@@ -271,7 +273,7 @@ bool node_wait_begin(struct node_waits *node_waits, struct node_wait *v) {
                                                   : parent_length(v));
   if (!v->queue) return false;
   v->of = node_waits;
-  v->looks = v->stale = v->unlisted = false;
+  v->must_read = v->stale = v->unlisted = false;
   v->seen = 0;
   watcher_init(&v->watcher, &role);
   timer_init(&v->deadline.timer);
@@ -322,9 +324,9 @@ void node_waits_connected(struct node_waits *node_waits) {
   for (struct node_wait *v = node_waits->first; v; v = v->next) {
     v->stale = false;
     if (v->kind == NODE_WAIT_CROWD)
-      directory_list_anew(directory_of(v));
+      directory_list_again(directory_of(v));
     else
-      look_later(v);
+      read_later(v);
   }
 }
 
@@ -341,9 +343,9 @@ void node_waits_disconnected(struct node_waits *node_waits) {
 void node_waits_drive(struct node_waits *node_waits) {
   for (struct node_wait *v = node_waits->first; v; v = v->next) {
     if (v->kind == NODE_WAIT_CROWD)
-      directory_list_anew(directory_of(v));
-    else if (v->looks || !v->seen || !watch_is_known(&v->watcher))
-      look_later(v);
+      directory_list_again(directory_of(v));
+    else if (v->must_read || !v->seen || !watch_is_known(&v->watcher))
+      read_later(v);
   }
 }
 

@@ -53,7 +53,7 @@ struct node_wait {
   struct watcher
       watcher; /* NODE_WAIT_CROWD: used while the directory is missing */
   struct onlooker onlooker; /* for NODE_WAIT_CROWD */
-  bool looks;               /* must read the node at the end of the batch */
+  bool must_read;           /* must read the node at the end of the batch */
   bool unlisted;  /* CROWD: a read found the directory, no list has yet */
   bool stale;     /* the read in flight was sent before the wait began */
   uint64_t since; /* CROWD: ignore lists with this serial or a smaller one */

@@ -373,7 +373,7 @@ static void listed(struct directory *d, const struct listing *listing,
     if (c->state == CONTENDER_HELD && c->node.serial < serial)
       find_contention(c, listing);
     else if (contender_has_entered(c) && c->node.serial < serial)
-      c->wait_ops->listed(c, listing);
+      c->wait_ops->on_listed(c, listing);
 }
 
 /* Makes each waiter request a list when it is driven (acquire_fsm_drive). */

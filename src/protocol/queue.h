@@ -42,9 +42,9 @@ void queue_disconnected(struct queue *queue);
 static inline void queue_sweep(struct queue *queue) {
   watches_sweep(&queue->directory.watches);
 }
-/* Reads the polled nodes again (watches_look_again). */
-static inline void queue_look_again(struct queue *queue) {
-  watches_look_again(&queue->directory.watches);
+/* Reads the polled nodes again (watches_poll). */
+static inline void queue_poll(struct queue *queue) {
+  watches_poll(&queue->directory.watches);
 }
 void queue_closed(struct queue *queue);
 

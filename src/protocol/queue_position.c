@@ -40,9 +40,9 @@ void queue_position_act(struct contender *c) {
     watch_read(&c->own); /* reads the owner */
   if (must_watch_children(c)) contender_watch_children(c);
   if (contender_waits_by_list(c))
-    acquire_fsm_look_in(c, c->options.strategy == WAIT_POLL
-                               ? c->options.poll_interval
-                               : contender_pipeline(c)->timeout);
+    acquire_fsm_retry_in(c, c->options.strategy == WAIT_POLL
+                                ? c->options.poll_interval
+                                : contender_pipeline(c)->timeout);
   watch_arm(&c->predecessor);
   watch_arm(&c->before);
 }
@@ -176,7 +176,7 @@ static void place(struct contender *c, const struct listing *listing,
     leave_disorder(c);
   else if (!has_its_place(c, listing))
     acquire_fsm_refuse(c, REFUSED_LOST, 0);
-  else if (conflict_clears(c, listing, own))
+  else if (conflict_is_excluded(c, listing, own))
     queue_position_in_order(c, listing, own);
 }
 

@@ -37,7 +37,7 @@ void queued_note_blocker(struct contender *c) {
  * ahead (facts 2 and 3 in acquire_fsm.c). Otherwise requests a list. A list
  * that is in flight will do: its reply comes after this news, so the list is
  * not older. */
-static void predecessor_gone(struct contender *c) {
+static void on_predecessor_gone(struct contender *c) {
   bool only_one =
       contender_sees(c) && c->view.ahead == 1 && c->view.nearest_proves;
   bool first =
@@ -57,7 +57,7 @@ static void predecessor_gone(struct contender *c) {
 /* Checks whether the predecessor is now the only node ahead, because the node
  * before it was deleted. The predecessor is about to hold the lock. After this
  * check its deletion can lead to the grant without another request. */
-static void before_gone(struct contender *c) {
+static void on_before_gone(struct contender *c) {
   watch_drop(&c->before);
   if (contender_sees(c) && c->view.ahead == 2 && c->view.before_proves) {
     c->view.ahead = 1;
@@ -74,12 +74,12 @@ static void before_gone(struct contender *c) {
  * was deleted just now, after every known list, so the waiters behind count one
  * node less. With `reply`, a read did not find the node: it was deleted at an
  * unknown time. */
-static void own_left(struct contender *c, const struct reply *reply) {
+static void on_own_deleted(struct contender *c, const struct reply *reply) {
   if (!reply && watch_was_of(&c->own, c->node.czxid)) acquire_fsm_count_down(c);
   c->node.has_left = true;
 }
 
-static void own_gone(struct contender *c) {
+static void on_own_gone(struct contender *c) {
   if (c->state == CONTENDER_QUEUED && c->node.known == NODE_MADE)
     acquire_fsm_refute(c);
   else if (c->state == CONTENDER_QUEUED)
@@ -88,15 +88,15 @@ static void own_gone(struct contender *c) {
     acquire_fsm_lose_node(c);
 }
 
-static void own_read(struct contender *c, const struct reply *reply) {
+static void on_own_read(struct contender *c, const struct reply *reply) {
   if (!contender_owns(c, reply)) {
     watch_drop(&c->own); /* another session's node has this name */
-    own_gone(c);
+    on_own_gone(c);
     return;
   }
   contender_prove(c, reply);
   acquire_fsm_check_revocation(c);
-  if (c->state == CONTENDER_QUEUED && contender_sees(c)) c->wait_ops->look(c);
+  if (c->state == CONTENDER_QUEUED && contender_sees(c)) c->wait_ops->check(c);
 }
 
 /* Makes a waiter seek another node, or refuses it, because the ACL of its node
@@ -104,7 +104,7 @@ static void own_read(struct contender *c, const struct reply *reply) {
  * (doc/api.md). So an unreadable node that is known only by its name is another
  * session's. If the node was ours, its ACL was changed, and no server reports
  * whether it is still ours. A holder's node is polled instead. */
-static void own_hidden(struct contender *c) {
+static void on_own_hidden(struct contender *c) {
   if (c->state != CONTENDER_QUEUED || contender_is_surely_ours(c)) return;
   if (c->node.known == NODE_MADE)
     acquire_fsm_refute(c);
@@ -115,28 +115,28 @@ static void own_hidden(struct contender *c) {
 void queued_on_own_news(struct contender *c, enum watch_news news,
                         const struct reply *reply) {
   if (news == WATCH_ARMED)
-    own_read(c, reply);
+    on_own_read(c, reply);
   else if (news == WATCH_HIDDEN)
-    own_hidden(c);
+    on_own_hidden(c);
   else if (news == WATCH_STALE)
     watch_arm(&c->own); /* its data were written: read them */
   else if (c->state == CONTENDER_LEAVING)
-    own_left(c, reply);
+    on_own_deleted(c, reply);
   else
-    own_gone(c);
+    on_own_gone(c);
 }
 
 /* Acts on a read of one of the two nodes ahead, or on an ACL that forbids it.
  * Logs a node without owner, and may watch the children instead. */
-static void blocker_known(struct contender *c, const struct watcher *watcher,
-                          const struct reply *reply) {
+static void on_blocker_read(struct contender *c, const struct watcher *watcher,
+                            const struct reply *reply) {
   blocker_note_unowned(watcher, reply);
   if (watcher == &c->predecessor) queue_position_predecessor_read(c);
 }
 
 /* Arms the watch again and requests a list, because a node ahead was written:
  * only a deletion grants the lock. */
-static void look_again(struct contender *c, struct watcher *watcher) {
+static void watch_and_list(struct contender *c, struct watcher *watcher) {
   watch_arm(watcher);
   contender_list_again(c);
 }
@@ -144,7 +144,7 @@ static void look_again(struct contender *c, struct watcher *watcher) {
 /* Stores that a read did not find a node that a list had shown. Mostly the node
  * was deleted in between. But if the next list shows it again, the server
  * contradicts itself, and lists are delayed. */
-static void note_missed(struct contender *c, const struct watcher *watcher) {
+static void store_missed(struct contender *c, const struct watcher *watcher) {
   uint32_t *missed =
       watcher == &c->predecessor ? &c->missed_predecessor : &c->missed_before;
   const char *name = watch_name(watcher);
@@ -153,13 +153,13 @@ static void note_missed(struct contender *c, const struct watcher *watcher) {
   *missed = hash;
 }
 
-static void blocker_gone(struct contender *c, const struct watcher *watcher,
-                         const struct reply *reply) {
-  if (reply) note_missed(c, watcher);
+static void on_blocker_gone(struct contender *c, const struct watcher *watcher,
+                            const struct reply *reply) {
+  if (reply) store_missed(c, watcher);
   if (watcher == &c->predecessor)
-    predecessor_gone(c);
+    on_predecessor_gone(c);
   else
-    before_gone(c);
+    on_before_gone(c);
 }
 
 void queued_on_news(struct watcher *watcher, enum watch_news news,
@@ -172,32 +172,32 @@ void queued_on_news(struct watcher *watcher, enum watch_news news,
   else if (c->state != CONTENDER_QUEUED)
     return;
   else if (news == WATCH_ARMED || news == WATCH_HIDDEN)
-    blocker_known(c, watcher, reply);
+    on_blocker_read(c, watcher, reply);
   else if (news == WATCH_STALE)
-    look_again(c, watcher);
+    watch_and_list(c, watcher);
   else
-    blocker_gone(c, watcher, reply);
+    on_blocker_gone(c, watcher, reply);
 }
 
 /* The other functions of queued_wait_ops. */
 
 /* Asks for a list, unless the contender follows the tail. One list serves all
  * contenders of a batch. */
-void queued_sent(struct contender *c) {
+void queued_on_sent(struct contender *c) {
   if (!fast_requeue_begin(c))
     directory_list(contender_directory(c), c->node.serial);
 }
 
 /* Joins the watch of the own node if no server has named the node's owner:
  * another watcher's read may name it. */
-void queued_made(struct contender *c) {
+void queued_on_created(struct contender *c) {
   if (!contender_is_surely_ours(c))
     watch_want(&c->own, &contender_directory(c)->watches, c->node.name);
   if (!fast_requeue_created(c))
     directory_list(contender_directory(c), c->node.serial);
 }
 
-void queued_look(struct contender *c) {
+void queued_check(struct contender *c) {
   if (contender_sees(c)) {
     queue_position_act(c);
     return;
@@ -206,9 +206,9 @@ void queued_look(struct contender *c) {
   directory_list(contender_directory(c), 0);
 }
 
-void queued_look_anew(struct contender *c) {
+void queued_check_again(struct contender *c) {
   c->view.listed_in = 0;
-  directory_list_anew(contender_directory(c));
+  directory_list_again(contender_directory(c));
 }
 
 bool queued_may_remove(struct contender *c) {
@@ -217,12 +217,12 @@ bool queued_may_remove(struct contender *c) {
 }
 
 const struct wait_ops queued_wait_ops = {.enter = queued_enter,
-                                         .sent = queued_sent,
-                                         .made = queued_made,
-                                         .look = queued_look,
-                                         .look_anew = queued_look_anew,
+                                         .on_sent = queued_on_sent,
+                                         .on_created = queued_on_created,
+                                         .check = queued_check,
+                                         .check_again = queued_check_again,
                                          .may_remove = queued_may_remove,
-                                         .listed = queue_position_listed,
+                                         .on_listed = queue_position_listed,
                                          .on_news = queued_on_news,
                                          .note_blocker = queued_note_blocker,
                                          .settle = acquire_fsm_settle};

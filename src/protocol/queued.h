@@ -8,10 +8,10 @@
 #pragma GCC visibility push(hidden)
 
 /* The functions of queued_wait_ops that other kinds of waiting reuse. */
-void queued_sent(struct contender *c);
-void queued_made(struct contender *c);
-void queued_look(struct contender *c);
-void queued_look_anew(struct contender *c);
+void queued_on_sent(struct contender *c);
+void queued_on_created(struct contender *c);
+void queued_check(struct contender *c);
+void queued_check_again(struct contender *c);
 bool queued_may_remove(struct contender *c);
 watch_handler queued_on_news;
 void queued_note_blocker(struct contender *c);

@@ -128,7 +128,7 @@ void queues_watch_holds(struct queues *queues) {
   queues_each_contender(queues, acquire_fsm_watch_own);
 }
 
-void queues_look_for_late_nodes(struct queues *queues) {
+void queues_list_for_late_creates(struct queues *queues) {
   struct contenders *all = queues->all;
   if (doubts_due(&all->doubts, all->pipeline) > all->pipeline->now) return;
   doubts_begin_turn(&all->doubts, all->pipeline);

@@ -37,7 +37,7 @@ void queues_on_event(struct queues *queues, enum watch_event event,
 int64_t queues_due(const struct queues *queues);
 void queues_run_timers(struct queues *queues);
 void queues_watch_holds(struct queues *queues);
-void queues_look_for_late_nodes(struct queues *queues);
+void queues_list_for_late_creates(struct queues *queues);
 
 /* Runs the deferred calls of the step and of the batch until there are none.
  * It repeats because contenders that leave make room for others. */

@@ -23,10 +23,10 @@ static bool is_to_be_asked(const struct contender *c) {
 
 void acquire_fsm_try_to_leave(struct contender *c) {
   if (!contender_pipeline(c)->connected) return;
-  contender_check(c);
+  contender_assert(c);
   assert(c->state == CONTENDER_LEAVING);
   if (c->node.known == NODE_MAYBE) {
-    c->wait_ops->look(c);
+    c->wait_ops->check(c);
   } else if (contender_has_node(c) && c->wait_ops->may_remove(c) &&
              !c->op.in_flight) {
     contender_prepare(c, is_to_be_asked(c) ? OP_PING : OP_REMOVE);
@@ -119,7 +119,7 @@ static void note_refusal(struct contender *c, enum refusal_code why) {
 void acquire_fsm_refuse(struct contender *c, enum refusal_code why,
                         int reason) {
   if (c->decision != DECISION_NONE) return; /* the grant came first */
-  contender_check(c);
+  contender_assert(c);
   contender_decide(c, DECISION_REFUSED);
   c->refusal_code = why;
   c->reason = reason;
@@ -165,7 +165,7 @@ void acquire_fsm_time_out(struct contender *c) {
 
 void acquire_fsm_release(struct contender *c) {
   if (c->state != CONTENDER_HELD) return;
-  contender_check(c);
+  contender_assert(c);
   contender_decide(c, DECISION_RELEASED);
   acquire_fsm_leave(c);
 }
@@ -195,7 +195,7 @@ static void report_loss(struct contender *c, enum loss why) {
 
 void acquire_fsm_lose(struct contender *c, enum loss why) {
   if (c->state != CONTENDER_HELD) return;
-  contender_check(c);
+  contender_assert(c);
   report_loss(c, why);
   acquire_fsm_leave(c);
 }
@@ -206,7 +206,7 @@ void acquire_fsm_lose_overdue(struct contender *c) {
 
 void acquire_fsm_lose_node(struct contender *c) {
   if (c->state != CONTENDER_HELD) return;
-  contender_check(c);
+  contender_assert(c);
   report_loss(c, LOSS_NODE_DELETED);
   if (!contender_is_exclusive(c)) c->node.known = NODE_NONE;
   acquire_fsm_leave(c);
@@ -219,7 +219,7 @@ static bool wants_to_hold(const struct contender *c) {
 }
 
 void acquire_fsm_disconnected(struct contender *c) {
-  contender_check(c);
+  contender_assert(c);
   if (wants_to_hold(c) && !c->options.patient)
     acquire_fsm_refuse(c, REFUSED_DISCONNECTED, 0);
   else if (c->state == CONTENDER_HELD && c->options.lose_on_suspend)
@@ -229,7 +229,7 @@ void acquire_fsm_disconnected(struct contender *c) {
 /* Ends `c`, or makes it begin again: its node is gone with its session. */
 void acquire_fsm_session_ended(struct contender *c) {
   const struct pipeline *pipeline = contender_pipeline(c);
-  contender_check(c);
+  contender_assert(c);
   /* A server expires no session whose lease is valid: it was closed. */
   if (c->state == CONTENDER_HELD)
     report_loss(c, pipeline_lease_is_valid(pipeline) ? LOSS_SESSION_CLOSED
@@ -241,7 +241,7 @@ void acquire_fsm_session_ended(struct contender *c) {
 }
 
 void acquire_fsm_close(struct contender *c) {
-  contender_check(c);
+  contender_assert(c);
   if (wants_to_hold(c)) {
     contender_decide(c, DECISION_REFUSED);
     c->refusal_code = REFUSED_CLOSED;
@@ -271,7 +271,7 @@ static void stay(struct contender *c, int rc) {
 }
 
 /* Schedules a retry. A contender without a decision keeps its deadline. */
-void acquire_fsm_look_in(struct contender *c, int64_t pause) {
+void acquire_fsm_retry_in(struct contender *c, int64_t pause) {
   int64_t due = contender_pipeline(c)->now + pause;
   if (c->decision == DECISION_NONE && c->options.deadline < due)
     due = c->options.deadline;
@@ -287,8 +287,8 @@ static void not_removed(struct contender *c, int rc) {
     pipeline_warn(contender_pipeline(c), CANNOT_DELETE, c->path, rc);
   if (c->op.in_flight) return;
   if (c->attempts < 6) c->attempts++;
-  acquire_fsm_look_in(c, pipeline_jitter(contender_pipeline(c),
-                                         SECOND / 10 << c->attempts));
+  acquire_fsm_retry_in(c, pipeline_jitter(contender_pipeline(c),
+                                          SECOND / 10 << c->attempts));
 }
 
 /* Continues LEAVING after a read of the node's owner. Deletes the node if it is

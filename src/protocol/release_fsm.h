@@ -61,7 +61,7 @@ void release_fsm_answered(struct contender *c, enum op_kind asked_for,
                           const struct reply *reply);
 /* Sets the timer of `c` to `pause` from now, or to its deadline if that is
  * earlier. */
-void acquire_fsm_look_in(struct contender *c, int64_t pause);
+void acquire_fsm_retry_in(struct contender *c, int64_t pause);
 /* Ends `c`, whose node is gone. Without a decision, `c` begins again
  * instead. */
 void acquire_fsm_finish(struct contender *c);

@@ -129,12 +129,12 @@ static void note_blocker(struct contender *c) {
 }
 
 const struct wait_ops semaphore_wait_ops = {.enter = enter,
-                                            .sent = queued_sent,
-                                            .made = queued_made,
-                                            .look = queued_look,
-                                            .look_anew = queued_look_anew,
+                                            .on_sent = queued_on_sent,
+                                            .on_created = queued_on_created,
+                                            .check = queued_check,
+                                            .check_again = queued_check_again,
                                             .may_remove = queued_may_remove,
-                                            .listed = queue_position_listed,
+                                            .on_listed = queue_position_listed,
                                             .on_news = queued_on_news,
                                             .note_blocker = note_blocker,
                                             .settle = settle};

@@ -412,8 +412,7 @@ static void try_again(struct session *s) {
     node_waits_drive(&s->node_waits);
     barrier_leaves_drive(&s->barrier_leaves);
   }
-  if (pipeline_poll_is_due(&s->pipeline))
-    queues_each(&s->queues, queue_look_again);
+  if (pipeline_poll_is_due(&s->pipeline)) queues_each(&s->queues, queue_poll);
 }
 
 void session_run(struct session *s, int64_t now) {
@@ -427,7 +426,7 @@ void session_run(struct session *s, int64_t now) {
   deferred_calls_run(&s->pipeline.step);
   open_session(s);
   try_again(s);
-  queues_look_for_late_nodes(&s->queues);
+  queues_list_for_late_creates(&s->queues);
   queues_flush(&s->queues);
   pipeline_send_heartbeat(&s->pipeline, need_of(s));
   queues_watch_holds(&s->queues);

@@ -36,7 +36,7 @@
 #include "queue_position.h"
 #include "wait_ops.h"
 
-static void mine(struct contender *c) {
+static void become_first(struct contender *c) {
   c->view.listed_in = contender_pipeline(c)->connection;
   c->view.ahead = 0;
   acquire_fsm_be_first(c);
@@ -45,7 +45,7 @@ static void mine(struct contender *c) {
 /* Reads and watches `holder` to find its owner. If its watch is armed already,
  * another watcher of this session, such as a barrier's waiter, may have armed
  * it. Then this contender has not seen the node, so it reads `holder`. */
-static void look_by(struct contender *c, struct watcher *watcher) {
+static void read_holder(struct contender *c, struct watcher *watcher) {
   bool has_asked = watcher->watch;
   if (!watch_want(watcher, &contender_directory(c)->watches, NAME_UNFAIR))
     pipeline_retry(contender_pipeline(c));
@@ -57,13 +57,13 @@ static void look_by(struct contender *c, struct watcher *watcher) {
 
 /* Continues to the grant if `holder` is known in this connection to be ours.
  * Otherwise reads `holder`. */
-static void look_at_own(struct contender *c) {
+static void check_own(struct contender *c) {
   if (contender_is_surely_ours(c) && contender_watches_own(c))
-    mine(c);
+    become_first(c);
   else if (watch_is_known(&c->own))
     watch_read(&c->own);
   else
-    look_by(c, &c->own);
+    read_holder(c, &c->own);
 }
 
 static bool is_deleting(const struct contender *c) {
@@ -103,18 +103,18 @@ static void ask_for_own_node(struct contender *c, int64_t czxid) {
 
 /* Continues after a read that shows `holder` as ours: to the grant, or with the
  * delete. */
-static void own_seen(struct contender *c, const struct reply *reply) {
+static void on_own_holder(struct contender *c, const struct reply *reply) {
   bool doubt = contender_is_known_by_name(c);
   if (!doubt) contender_prove(c, reply);
   acquire_fsm_check_revocation(c);
   if (doubt) {
     ask_for_own_node(c, reply->czxid);
   } else if (c->state == CONTENDER_LEAVING) {
-    c->view.phase = VIEW_LOOKED;
+    c->view.phase = VIEW_READ;
     if (c->own_node_gone) keep_holder_only(c);
     acquire_fsm_go_on_leaving(c);
   } else if (c->state != CONTENDER_HELD) {
-    mine(c);
+    become_first(c);
   }
 }
 
@@ -123,7 +123,8 @@ static void own_seen(struct contender *c, const struct reply *reply) {
  * is gone, `holder` is another client's. If it exists, the ACL of `holder` was
  * changed, or an operator deleted our `holder` alone. No server reports which
  * of these, so nothing is deleted. */
-static void leave_hidden(struct contender *c, const struct reply *reply) {
+static void leave_hidden_holder(struct contender *c,
+                                const struct reply *reply) {
   if (c->own_node_gone) {
     lose_holder(c);
   } else if (contender_is_surely_ours(c)) {
@@ -140,10 +141,10 @@ static void leave_hidden(struct contender *c, const struct reply *reply) {
  * ACL may have been changed, and no server reports whether `holder` is still
  * ours. A contender that holds the lock polls `holder`, and learns when it is
  * gone. */
-static void own_hidden(struct contender *c, const struct reply *reply) {
+static void on_hidden_holder(struct contender *c, const struct reply *reply) {
   if (c->state == CONTENDER_HELD || c->undone) return;
   if (c->state == CONTENDER_LEAVING)
-    leave_hidden(c, reply);
+    leave_hidden_holder(c, reply);
   else if (c->node.known == NODE_OURS)
     acquire_fsm_deny_hidden(c);
   else
@@ -159,9 +160,9 @@ static void on_own_news(struct contender *c, enum watch_news news,
   if (news == WATCH_STALE)
     watch_arm(&c->own);
   else if (news == WATCH_HIDDEN)
-    own_hidden(c, reply);
+    on_hidden_holder(c, reply);
   else if (news == WATCH_ARMED && contender_owns(c, reply))
-    own_seen(c, reply);
+    on_own_holder(c, reply);
   else
     lose_holder(c);
 }
@@ -171,14 +172,14 @@ static void on_own_news(struct contender *c, enum watch_news news,
  * acquisition: either its create was applied late, or an operator has deleted
  * the node beside it. The list shows which of these happened, and the remaining
  * nodes are deleted. */
-static void other_seen(struct contender *c, const struct reply *reply) {
+static void on_other_holder(struct contender *c, const struct reply *reply) {
   blocker_note_unowned(&c->predecessor, reply);
   if (reply->owner != contender_pipeline(c)->session) {
     backoff_end(&c->backoff);
     return;
   }
   c->queue->beside_in_doubt = true;
-  directory_list_anew(contender_directory(c));
+  directory_list_again(contender_directory(c));
 }
 
 static void on_news(struct watcher *watcher, enum watch_news news,
@@ -189,7 +190,7 @@ static void on_news(struct watcher *watcher, enum watch_news news,
   else if (c->state != CONTENDER_QUEUED)
     return;
   else if (news == WATCH_ARMED)
-    other_seen(c, reply);
+    on_other_holder(c, reply);
   else if (news == WATCH_HIDDEN)
     backoff_end(&c->backoff); /* counts as another client's, and is polled */
   else if (news == WATCH_GONE)
@@ -202,44 +203,44 @@ static void on_news(struct watcher *watcher, enum watch_news news,
 
 /* Reads `holder` behind the create, except for an impatient contender: if its
  * create fails, the contender is refused without another request. */
-static void sent(struct contender *c) {
+static void on_sent(struct contender *c) {
   watch_drop(&c->predecessor);
-  if (c->options.patient) look_by(c, &c->own);
+  if (c->options.patient) read_holder(c, &c->own);
 }
 
 /* Reads `holder`, unless the read behind the create is in flight: an earlier
  * read may have been answered before the create. */
-static void made(struct contender *c) {
-  if (!watch_is_asking(&c->own)) look_at_own(c);
+static void on_created(struct contender *c) {
+  if (!watch_is_asking(&c->own)) check_own(c);
 }
 
 static void found(struct contender *c, const struct listing *listing,
                   const struct entry *own) {
   (void)listing;
   (void)own;
-  look_at_own(c);
+  check_own(c);
 }
 
 /* Seeks the contender's node in a list that was requested behind its create, if
  * the reply to the create was lost. */
-static void listed(struct contender *c, const struct listing *listing) {
+static void on_listed(struct contender *c, const struct listing *listing) {
   if (c->node.known == NODE_MAYBE && !contender_is_creating(c))
     queue_position_find(c, listing, found);
 }
 
-static void look(struct contender *c) {
+static void check(struct contender *c) {
   if (contender_has_node(c))
-    look_at_own(c);
+    check_own(c);
   else if (c->node.known == NODE_MAYBE)
     directory_list(contender_directory(c), 0);
   else
-    look_by(c, &c->predecessor);
+    read_holder(c, &c->predecessor);
 }
 
 /* Reads `holder` again if the contender has its node. A waiter behind another
  * client's `holder` does not poll here. */
-static void look_anew(struct contender *c) {
-  if (contender_has_node(c)) look_at_own(c);
+static void check_again(struct contender *c) {
+  if (contender_has_node(c)) check_own(c);
 }
 
 /* Returns whether the delete can be sent now. If not, reads `holder` first. One
@@ -248,15 +249,15 @@ static void look_anew(struct contender *c) {
  * also needed if a check by the user has shown that `holder` is not ours. */
 static bool may_remove(struct contender *c) {
   if (c->undone) return true;
-  bool looked = c->view.phase == VIEW_LOOKED;
-  bool fresh = looked || (c->loss != LOSS_NODE_DELETED &&
-                          pipeline_lease_is_valid(contender_pipeline(c)));
-  if (looked) c->view.phase = VIEW_PLAIN;
+  bool was_read = c->view.phase == VIEW_READ;
+  bool fresh = was_read || (c->loss != LOSS_NODE_DELETED &&
+                            pipeline_lease_is_valid(contender_pipeline(c)));
+  if (was_read) c->view.phase = VIEW_PLAIN;
   if (contender_watches_own(c) && fresh && !c->own_node_gone) return true;
   if (watch_is_known(&c->own))
     watch_read(&c->own);
   else
-    look_by(c, &c->own);
+    read_holder(c, &c->own);
   return false;
 }
 
@@ -268,12 +269,12 @@ static void note_blocker(struct contender *c) {
 }
 
 const struct wait_ops unfair_wait_ops = {.enter = acquire_fsm_enter,
-                                         .sent = sent,
-                                         .made = made,
-                                         .look = look,
-                                         .look_anew = look_anew,
+                                         .on_sent = on_sent,
+                                         .on_created = on_created,
+                                         .check = check,
+                                         .check_again = check_again,
                                          .may_remove = may_remove,
-                                         .listed = listed,
+                                         .on_listed = on_listed,
                                          .on_news = on_news,
                                          .note_blocker = note_blocker,
                                          .settle = acquire_fsm_settle};

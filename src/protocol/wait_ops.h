@@ -16,20 +16,20 @@ struct wait_ops {
    * once or later. */
   void (*enter)(struct contender *c);
   /* Called after the create was sent, and after its reply. */
-  void (*sent)(struct contender *c);
-  void (*made)(struct contender *c);
+  void (*on_sent)(struct contender *c);
+  void (*on_created)(struct contender *c);
   /* Determines whether the contender has a node and is first.  Sends the
    * requests that it needs for this. */
-  void (*look)(struct contender *c);
-  /* Does the same as `look`, but asks again for what is known already. Called
+  void (*check)(struct contender *c);
+  /* Does the same as `check`, but asks again for what is known already. Called
    * in QUEUED when the lease is valid again, or when the timer fires before the
    * deadline. */
-  void (*look_anew)(struct contender *c);
+  void (*check_again)(struct contender *c);
   /* Returns whether the node of a LEAVING contender can be deleted by its name.
    * If this is not known, sends the requests to find out. */
   bool (*may_remove)(struct contender *c);
   /* Receives each list that was requested after the create. */
-  void (*listed)(struct contender *c, const struct listing *listing);
+  void (*on_listed)(struct contender *c, const struct listing *listing);
   /* Receives the news of the watches of the contender. */
   watch_handler *on_news;
   /* Stores in `c->blocker` the node that keeps the contender waiting, for the

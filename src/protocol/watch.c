@@ -346,7 +346,7 @@ static bool was_silent(const struct watch *w, const struct reply *reply) {
   return w->awaited && reply->rc == REPLY_NO_WATCH;
 }
 
-void watches_look_again(struct watches *watches) {
+void watches_poll(struct watches *watches) {
   for (struct watch *w = watches->first; w; w = w->next) {
     if (!is_polled(w) || w->wanted == 0 || !is_known(w)) continue;
     pipeline_poll_later(watches->pipeline);

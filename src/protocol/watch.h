@@ -151,7 +151,7 @@ void watches_fired(struct watches *watches, const char *name,
 /* Reads each polled node again. These are the nodes that the session has no
  * permission to read, and those that can be missing: a server may send no event
  * for them. */
-void watches_look_again(struct watches *watches);
+void watches_poll(struct watches *watches);
 /* Removes the watches that have no watchers. Called after a disconnection, and
  * to repeat removals that failed. */
 void watches_sweep(struct watches *watches);

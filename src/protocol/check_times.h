@@ -1,0 +1,28 @@
+/* The times at which this session last checked for locks of another kind
+ * (conflict.c), one for each path. The table has a fixed size and is indexed by
+ * the hash of the path. A full row drops its oldest entry. */
+#ifndef ZKLOCK_CHECK_TIMES_H
+#define ZKLOCK_CHECK_TIMES_H
+
+#include <stdint.h>
+
+#pragma GCC visibility push(hidden)
+
+enum { CHECK_TIME_ROWS = 32, CHECK_TIMES_IN_ROW = 8 };
+
+struct check_times {
+  struct check_time {
+    uint64_t hash;
+    int64_t at;
+  } rows[CHECK_TIME_ROWS][CHECK_TIMES_IN_ROW];
+};
+
+/* Returns a pointer to the time of the last check of the path, for the caller
+ * to read or to set. A path without a time is added with the time
+ * `otherwise`. */
+int64_t *check_times_find(struct check_times *check_times, const char *path,
+                          int64_t otherwise);
+
+#pragma GCC visibility pop
+
+#endif

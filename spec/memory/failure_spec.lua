@@ -316,7 +316,7 @@ end
 
 -- If the answer to a create is lost, and no server shows the node, its
 -- directory is remembered until the ZooKeeper session ends
--- (src/protocol/doubts.h).
+-- (src/protocol/late_creates.h).
 local function end_doubts(session)
   local expirations = session:stats().expirations
   assert(seize(support.hosts, session:id()))

@@ -237,9 +237,10 @@ static void check_bounds(struct world *w) {
   if (w->events > EVENTS_MAX) violate(w, "there is no end to it");
 }
 
-static bool any_in_doubt(const struct world *w) {
+static bool any_late_create_possible(const struct world *w) {
   for (int i = 0; i < w->process_count; i++)
-    if (w->processes[i].open && w->processes[i].session.all.doubts.queues > 0)
+    if (w->processes[i].open &&
+        w->processes[i].session.all.late_creates.queues > 0)
       return true;
   return false;
 }
@@ -256,7 +257,7 @@ static void settle(struct world *w) {
    * clock that may be slow.) */
   if (fault_is(w, FAULT_THROTTLE)) w->ends_at += PAUSE_MAX + PAUSE_MAX / 10;
   if (random_chance(&w->random, 5)) w->ends_at += 2 * w->profile.timeout;
-  if (!fault_is(w, FAULT_STRAGGLE) && !any_in_doubt(w)) return;
+  if (!fault_is(w, FAULT_STRAGGLE) && !any_late_create_possible(w)) return;
   /* (A node that was made late is found and deleted by then.) */
   if (w->ends_at < w->profile.active) w->ends_at = w->profile.active;
   w->ends_at += 4 * w->profile.timeout;

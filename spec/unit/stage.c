@@ -41,7 +41,7 @@ struct stage *begin(struct setting setting) {
   struct transport transport = {s, server_submit, open_session};
   struct listener listener = {s, on_session, on_warning};
   struct session_options options = {.chroot = "",
-                                    .doubts_acl = setting.doubts_acl};
+                                    .acl_may_deny = setting.acl_may_deny};
   memset(options.random, 0x5a, sizeof options.random);
   s->now = 1000 * 1000 * MILLISECOND;
   s->id = 1;

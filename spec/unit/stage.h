@@ -43,7 +43,7 @@ struct actor;
 struct setting {
   int nothing; /* (so that all the rest may be left out) */
   int timeout;
-  bool doubts_acl;
+  bool acl_may_deny;
 };
 
 enum lock { MUTEX, READER, WRITER, PERMIT, UNFAIR, MEMBER };

@@ -56,7 +56,7 @@ TEST("times out at its deadline, and says what kept it from waiting") {
   }
 }
 
-STORY("rehearses again where a server says not now", .doubts_acl = true) {
+STORY("rehearses again where a server says not now", .acl_may_deny = true) {
   struct actor *a = ACQUIRE(s);
   happens(s, "create lock: no node, list: no node, rehearse /lock: throttled");
   HEARD(a, "");

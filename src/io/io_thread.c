@@ -275,7 +275,7 @@ static bool init_session(struct core *core) {
       .chroot = settings->hosts.chroot,
       .min_timeout = settings->min_session_timeout_ms * INT64_C(1000000),
       .tick = settings->tick_time_ms * INT64_C(1000000),
-      .doubts_acl = settings->doubts_acl};
+      .acl_may_deny = settings->acl_may_deny};
   uint64_t seed;
   if (!entropy(options.random, sizeof options.random)) return false;
   memcpy(&seed, options.random, sizeof seed);

@@ -163,10 +163,10 @@ void library_free(struct library *l) {
 
 /* Reports to the listener. */
 
-static void report_false_reply(struct library *l, const char *doubt) {
+static void report_false_reply(struct library *l, const char *fault) {
   char text[200];
   snprintf(text, sizeof text, "it has sent an answer that cannot be true: %s",
-           doubt);
+           fault);
   handle_report_error(l, text);
 }
 
@@ -188,10 +188,10 @@ static void report_connected(struct library *l) {
 }
 
 static void report_reply(struct library *l, const struct incident *incident) {
-  const char *doubt = answers_doubt(&l->answers, incident);
+  const char *fault = answers_check(&l->answers, incident);
   if (!l->connected) return;
-  if (doubt) report_false_reply(l, doubt);
-  if (doubt || code_is_unknown(incident->code) ||
+  if (fault) report_false_reply(l, fault);
+  if (fault || code_is_unknown(incident->code) ||
       code_is_farewell(incident->code)) {
     connection_end(l);
     return;

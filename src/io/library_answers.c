@@ -22,7 +22,7 @@ int answers_code(int rc) {
   return rc <= 0 && rc > REASON_COUNTER_AT_END ? rc : ZSYSTEMERROR;
 }
 
-const char *answers_doubt_names(const struct String_vector *names) {
+const char *answers_check_names(const struct String_vector *names) {
   if (!names || names->count < 0 || (names->count > 0 && !names->data))
     return "a list with a negative length";
   for (int i = 0; i < names->count; i++) {
@@ -35,7 +35,7 @@ const char *answers_doubt_names(const struct String_vector *names) {
 
 /* Returns what is wrong if a name appears twice, or NULL. The listing is
  * sorted. */
-const char *answers_doubt_listing(const struct listing *listing) {
+const char *answers_check_listing(const struct listing *listing) {
   for (int i = 1; i < listing->count; i++) {
     const struct entry *e = &listing->entries[i];
     if (e->sequence == e[-1].sequence && strcmp(e->name, e[-1].name) == 0)
@@ -44,17 +44,17 @@ const char *answers_doubt_listing(const struct listing *listing) {
   return NULL;
 }
 
-const char *answers_doubt_stat(const struct Stat *stat) {
+const char *answers_check_stat(const struct Stat *stat) {
   if (!stat || stat->dataLength < 0 || stat->numChildren < 0)
     return "a Stat with a negative length";
   return NULL;
 }
 
-const char *answers_doubt_data(const char *value, int length,
+const char *answers_check_data(const char *value, int length,
                                const struct Stat *stat) {
   if (length < -1 || (length > 0 && !value))
     return "data with a negative length";
-  return answers_doubt_stat(stat);
+  return answers_check_stat(stat);
 }
 
 /* Comparison of replies with their requests. */
@@ -113,7 +113,7 @@ static bool is_path_of(const struct expected *e, const char *path) {
  * in the order of the requests, and each change has a greater zxid. So the
  * czxids of nodes created in one connection increase. They are checked because
  * fencing tokens are made from them. */
-static const char *doubt_create(struct answers *a, const struct expected *e,
+static const char *check_create(struct answers *a, const struct expected *e,
                                 const struct incident *i) {
   if (i->code != ZOK) return NULL;
   if (!is_path_of(e, i->text)) return "a node that zklock did not create";
@@ -128,12 +128,12 @@ static const char *doubt_create(struct answers *a, const struct expected *e,
 /* Checks a reply. If it answers a create, removes that create from the list.
  * Also removes all earlier creates: their replies were dropped for lack of
  * memory. */
-const char *answers_doubt(struct answers *a, const struct incident *i) {
-  const char *doubt = i->doubt;
+const char *answers_check(struct answers *a, const struct incident *i) {
+  const char *fault = i->fault;
   while (a->first && a->first->serial <= i->serial) {
     struct expected *e = take_first(a);
-    if (!doubt && e->serial == i->serial) doubt = doubt_create(a, e, i);
+    if (!fault && e->serial == i->serial) fault = check_create(a, e, i);
     free(e);
   }
-  return doubt;
+  return fault;
 }

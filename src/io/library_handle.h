@@ -28,7 +28,7 @@ struct incident {
   int64_t czxid, owner, ctime_ms, mtime_ms;
   int version, length, children;
   bool revoked;
-  const char *doubt; /* what is wrong with the values of this reply, or NULL */
+  const char *fault; /* what is wrong with the values of this reply, or NULL */
   struct listing *listing;
   int size;    /* size of the data; -1: there are no data */
   char text[]; /* the path, or the data */
@@ -165,10 +165,10 @@ int answers_code(int rc);
 /* Check the values that the library has parsed, because it also reports success
  * for a truncated vector or buffer. Each returns NULL, or a text that says what
  * is wrong. */
-const char *answers_doubt_names(const struct String_vector *names);
-const char *answers_doubt_listing(const struct listing *listing);
-const char *answers_doubt_stat(const struct Stat *stat);
-const char *answers_doubt_data(const char *value, int length,
+const char *answers_check_names(const struct String_vector *names);
+const char *answers_check_listing(const struct listing *listing);
+const char *answers_check_stat(const struct Stat *stat);
+const char *answers_check_data(const char *value, int length,
                                const struct Stat *stat);
 
 void answers_init(struct answers *answers);
@@ -184,7 +184,7 @@ bool answers_expect(struct answers *answers, const struct op *create,
 void answers_expect_not(struct answers *answers);
 /* Checks a reply against the expected creates. Returns NULL, or a text that
  * says what is wrong. */
-const char *answers_doubt(struct answers *answers,
+const char *answers_check(struct answers *answers,
                           const struct incident *incident);
 
 #pragma GCC visibility pop

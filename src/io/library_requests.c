@@ -37,26 +37,26 @@ static void on_string(int rc, const char *value, const void *data) {
   on_void(rc, data);
 }
 
-/* If a successful reply contradicts itself, reports `doubt` without the reply's
+/* If a successful reply contradicts itself, reports `fault` without the reply's
  * values and returns true. */
-static bool is_doubted(const void *data, int rc, const char *doubt) {
-  if (rc != ZOK || !doubt) return false;
+static bool reports_fault(const void *data, int rc, const char *fault) {
+  if (rc != ZOK || !fault) return false;
   struct incident *incident = reply_new(data, rc, NULL, 0, NULL);
-  if (incident) incident->doubt = doubt;
+  if (incident) incident->fault = fault;
   report(incident);
   return true;
 }
 
 static void on_created(int rc, const char *value, const struct Stat *stat,
                        const void *data) {
-  if (is_doubted(data, rc, value ? answers_doubt_stat(stat) : "no path"))
+  if (reports_fault(data, rc, value ? answers_check_stat(stat) : "no path"))
     return;
   size_t size = rc == ZOK ? strlen(value) : 0;
   report(reply_new(data, rc, value, size, stat));
 }
 
 static void on_stat(int rc, const struct Stat *stat, const void *data) {
-  if (is_doubted(data, rc, answers_doubt_stat(stat))) return;
+  if (reports_fault(data, rc, answers_check_stat(stat))) return;
   report(reply_new(data, rc, NULL, 0, stat));
 }
 
@@ -65,7 +65,7 @@ static void on_stat(int rc, const struct Stat *stat, const void *data) {
  * the lock. */
 static void on_watched(int rc, const char *value, int length,
                        const struct Stat *stat, const void *data) {
-  if (is_doubted(data, rc, answers_doubt_data(value, length, stat))) return;
+  if (reports_fault(data, rc, answers_check_data(value, length, stat))) return;
   size_t size = rc == ZOK && length > 0 ? (size_t)length : 0;
   size_t own = data_own_size(value, size);
   struct incident *incident =
@@ -79,7 +79,7 @@ static void on_watched(int rc, const char *value, int length,
 
 static void on_data(int rc, const char *value, int length,
                     const struct Stat *stat, const void *data) {
-  if (is_doubted(data, rc, answers_doubt_data(value, length, stat))) return;
+  if (reports_fault(data, rc, answers_check_data(value, length, stat))) return;
   bool any = rc == ZOK && length > 0;
   struct incident *incident =
       reply_new(data, rc, value, any ? (size_t)length : 0, stat);
@@ -99,7 +99,7 @@ static int creates(const struct Stat *directory) {
  * only contenders'. */
 static void tell_names(int rc, const struct String_vector *names,
                        const struct Stat *directory, const void *data) {
-  if (is_doubted(data, rc, answers_doubt_names(names))) return;
+  if (reports_fault(data, rc, answers_check_names(names))) return;
   struct incident *incident = reply_new(data, rc, NULL, 0, NULL);
   struct listing *listing = NULL;
   if (incident && rc == ZOK)
@@ -109,7 +109,7 @@ static void tell_names(int rc, const struct String_vector *names,
   if (listing) {
     if (directory) listing->creates = creates(directory);
     incident->listing = listing;
-    incident->doubt = answers_doubt_listing(listing);
+    incident->fault = answers_check_listing(listing);
   }
   report(incident);
 }

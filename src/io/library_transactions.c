@@ -75,12 +75,12 @@ static bool is_refused(int err) {
 }
 
 static void report(const struct transaction *t, uint64_t serial, int code,
-                   const char *doubt, const char *path) {
+                   const char *fault, const char *path) {
   struct incident *incident =
       incident_new(INCIDENT_REPLY, code, path, strlen(path));
   if (incident) {
     incident->serial = serial;
-    incident->doubt = doubt;
+    incident->fault = fault;
     incident->owner = t->stat.ephemeralOwner;
   }
   inbox_append(library_current, incident);
@@ -163,7 +163,7 @@ enum { DELETE, CREATE };
 /* Returns why the result is impossible, or NULL. The library reports "ok" for a
  * reply that is truncated or refuses both parts without a reason. It can also
  * report that only one part was carried out. */
-static const char *doubt_exchange(const struct transaction *t, int rc) {
+static const char *check_exchange(const struct transaction *t, int rc) {
   int deleted = t->results[DELETE].err, created = t->results[CREATE].err;
   bool made = t->path[0];
   bool known = deleted != NOT_DECIDED && created != NOT_DECIDED;
@@ -183,9 +183,9 @@ static int outcome_of_part(const struct transaction *t, int part, int rc) {
 
 static void on_exchanged(int rc, const void *data) {
   struct transaction *t = (struct transaction *)data;
-  const char *doubt = doubt_exchange(t, rc);
-  report(t, t->other, outcome_of_part(t, DELETE, rc), doubt, "");
-  report(t, t->serial, outcome_of_part(t, CREATE, rc), doubt, t->path);
+  const char *fault = check_exchange(t, rc);
+  report(t, t->other, outcome_of_part(t, DELETE, rc), fault, "");
+  report(t, t->serial, outcome_of_part(t, CREATE, rc), fault, t->path);
   t->is_answered = true;
 }
 
@@ -208,7 +208,7 @@ enum { OWN, BESIDE };
 
 /* Returns why the result is impossible, or NULL. The library reports such
  * results for a truncated reply. */
-static const char *doubt_pair(const struct transaction *t, int rc) {
+static const char *check_pair(const struct transaction *t, int rc) {
   int own = t->results[OWN].err, beside = t->results[BESIDE].err;
   bool made = t->kind != OP_CREATE || t->path[0];
   bool done = own == ZOK && beside == ZOK && made;
@@ -231,7 +231,7 @@ static int outcome_of_pair(const struct transaction *t, int rc) {
 
 static void on_pair(int rc, const void *data) {
   struct transaction *t = (struct transaction *)data;
-  report(t, t->serial, outcome_of_pair(t, rc), doubt_pair(t, rc), t->path);
+  report(t, t->serial, outcome_of_pair(t, rc), check_pair(t, rc), t->path);
   t->is_answered = true;
 }
 
@@ -286,7 +286,7 @@ static int first_refused(const struct transaction *t) {
 
 /* Returns why the result is impossible, or NULL. The library reports such
  * results for a truncated reply. */
-static const char *doubt_condition(const struct transaction *t, int rc) {
+static const char *check_condition(const struct transaction *t, int rc) {
   int i = first_refused(t);
   bool known = i == t->parts || t->results[i].err != NOT_DECIDED;
   if (!code_is_answer(rc)) return NULL;
@@ -305,7 +305,7 @@ static int outcome_of_condition(const struct transaction *t, int rc) {
 
 static void on_condition(int rc, const void *data) {
   struct transaction *t = (struct transaction *)data;
-  report(t, t->serial, outcome_of_condition(t, rc), doubt_condition(t, rc), "");
+  report(t, t->serial, outcome_of_condition(t, rc), check_condition(t, rc), "");
   t->is_answered = true;
 }
 

@@ -42,8 +42,8 @@ struct settings {
   struct credential *credentials;
   int credential_count;
   struct acl_entry *acl;
-  int acl_count;   /* 0: nodes are open to all clients */
-  bool doubts_acl; /* the ACL could exclude this session itself */
+  int acl_count;     /* 0: nodes are open to all clients */
+  bool acl_may_deny; /* the ACL could exclude this session itself */
   bool want_log;
   struct tls_settings tls;
 };

@@ -151,7 +151,7 @@ struct settings **binding_read_settings(lua_State *L, int index) {
   lua_getfield(L, index, "log");
   settings->want_log = lua_toboolean(L, -1);
   lua_getfield(L, index, "doubts_acl");
-  settings->doubts_acl = lua_toboolean(L, -1);
+  settings->acl_may_deny = lua_toboolean(L, -1);
   lua_pop(L, 2);
   if (!read_credentials(L, index, settings) || !read_acl(L, index, settings) ||
       !read_tls(L, index, &settings->tls))

@@ -57,9 +57,9 @@
 #include <string.h>
 
 #include "conflict.h"
-#include "doubts.h"
 #include "fast_requeue.h"
 #include "hash.h"
+#include "late_creates.h"
 #include "wait_ops.h"
 
 #define CANNOT_CREATE "cannot create a node"
@@ -169,7 +169,7 @@ void acquire_fsm_lease_renewed(struct contender *c) {
 /* Chooses a name that no earlier node of this session had. So news of an
  * earlier node cannot be mistaken for news of the new one. */
 static void take_new_name(struct contender *c) {
-  doubts_note(c);
+  late_creates_expect(c);
   char name[NAME_MAX_OWN];
   c->node = (struct node){.id = c->queue->all->next_id++};
   c->undone = c->own_node_gone = false;
@@ -208,7 +208,7 @@ void acquire_fsm_start_over(struct contender *c) {
   contender_unwatch(c);
   queue_tail_forget(c->queue->tail);
   if (!contender_is_exclusive(c) && contender_quota(c, true) != QUOTA_YES) {
-    doubts_note(c);
+    late_creates_expect(c);
     c->node.known = NODE_NONE; /* the quota is used up */
     contender_enter(c, CONTENDER_PARKED);
     return;
@@ -372,7 +372,7 @@ static void on_created(struct contender *c, const struct reply *reply) {
 
 static void on_create_unknown(struct contender *c) {
   c->node.known = NODE_MAYBE;
-  c->node.in_doubt = true;
+  c->node.unconfirmed = true;
   if (c->state != CONTENDER_ENTERING) return;
   contender_enter(c, CONTENDER_FINDING);
   acquire_fsm_drive(c);

@@ -12,11 +12,11 @@
  * (barrier_leave.c). So a member that was disconnected finds it later.
  *
  * A server may create `ready` late, when the connection of that request is gone
- * and the members have left (doubts.h). So the transaction that creates `ready`
- * checks that the node of the requesting member exists. If the reply is lost
- * and `ready` is missing in the next connection, that member deletes its node
- * and creates another. Then the late transaction is refused. Members have no
- * order, so this costs nothing. */
+ * and the members have left (late_creates.h). So the transaction that creates
+ * `ready` checks that the node of the requesting member exists. If the reply is
+ * lost and `ready` is missing in the next connection, that member deletes its
+ * node and creates another. Then the late transaction is refused. Members have
+ * no order, so this costs nothing. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,26 +27,26 @@
 #include "queued.h"
 #include "wait_ops.h"
 
-#define CANNOT_OPEN "cannot create " NAME_READY " in"
+#define CANNOT_CREATE "cannot create " NAME_READY " in"
 
 static op_handler on_made;
 
 /* The creation of `ready`. */
-struct opening {
-  struct op make; /* must be first: a queue points to it */
-  bool in_doubt;  /* its reply was lost */
-  char *own;      /* the path of the node of the requesting member */
+struct ready_create {
+  struct op make;  /* must be first: a queue points to it */
+  bool reply_lost; /* its reply was lost */
+  char *own;       /* the path of the node of the requesting member */
   char path[];
 };
 
-static struct opening *known_opening(const struct queue *queue) {
-  return (struct opening *)queue->opening;
+static struct ready_create *ready_create(const struct queue *queue) {
+  return (struct ready_create *)queue->ready_create;
 }
 
 /* Returns the record of the creation of `ready`, which it makes if needed.
  * Returns NULL if there is no memory, and schedules a retry. */
-static struct opening *opening_of(struct queue *queue) {
-  struct opening *o = known_opening(queue);
+static struct ready_create *ready_create_of(struct queue *queue) {
+  struct ready_create *o = ready_create(queue);
   const struct directory *d = &queue->directory;
   if (o) return o;
   size_t path = directory_length(d) + 1 + sizeof NAME_READY;
@@ -66,18 +66,18 @@ static struct opening *opening_of(struct queue *queue) {
                         .provided = o->own,
                         .persistent = true,
                         .shared = true};
-  queue->opening = &o->make;
+  queue->ready_create = &o->make;
   return o;
 }
 
 /* Returns the czxid of `ready`; 0: it is missing, or its ACL forbids
  * reading. */
-static int64_t seen(const struct contender *c) {
+static int64_t ready_czxid(const struct contender *c) {
   return watch_seen(&c->predecessor);
 }
 
 static bool is_there(const struct contender *c) {
-  return seen(c) || watch_is_hidden(&c->predecessor);
+  return ready_czxid(c) || watch_is_hidden(&c->predecessor);
 }
 
 static bool is_complete(const struct contender *c) {
@@ -86,33 +86,33 @@ static bool is_complete(const struct contender *c) {
          c->view.ahead == 0;
 }
 
-static struct refusals *making(struct queue *queue) {
+static struct refusals *create_pause(struct queue *queue) {
   return &queue->directory.making;
 }
 
-static void open_for(struct contender *c) {
+static void create_ready(struct contender *c) {
   struct pipeline *pipeline = contender_pipeline(c);
-  struct opening *o = opening_of(c->queue);
+  struct ready_create *o = ready_create_of(c->queue);
   if (!o || o->make.in_flight ||
-      pipeline_must_pause(pipeline, making(c->queue)))
+      pipeline_must_pause(pipeline, create_pause(c->queue)))
     return;
   o->make.anew = is_there(c);
-  o->in_doubt = false;
+  o->reply_lost = false;
   strcpy(o->own, c->path);
   pipeline_submit(pipeline, &o->make);
 }
 
 /* Returns whether a server may still apply this contender's create of
  * `ready`. */
-static bool may_open_late(const struct contender *c) {
-  const struct opening *o = known_opening(c->queue);
-  return o && o->in_doubt && strcmp(o->own, c->path) == 0;
+static bool may_be_created_late(const struct contender *c) {
+  const struct ready_create *o = ready_create(c->queue);
+  return o && o->reply_lost && strcmp(o->own, c->path) == 0;
 }
 
 /* Repeats the create of `ready` after a pause, for impatient members as well:
  * all members have come, so no member waits for another. */
-static void put_off(struct queue *queue, int rc) {
-  pipeline_back_off(queue->directory.pipeline, making(queue), rc);
+static void retry_later(struct queue *queue, int rc) {
+  pipeline_back_off(queue->directory.pipeline, create_pause(queue), rc);
 }
 
 /* Refuses the members that need `ready`.  A member that was let in only waits
@@ -121,7 +121,7 @@ static void refuse(struct queue *queue, const char *what, int rc) {
   const struct directory *d = &queue->directory;
   pipeline_warn(d->pipeline, what, directory_path(d), rc);
   if (reply_is_transient(rc)) {
-    put_off(queue, rc);
+    retry_later(queue, rc);
     return;
   }
   for (struct contender *c = queue->first; c; c = c->next)
@@ -133,20 +133,20 @@ static void refuse(struct queue *queue, const char *what, int rc) {
  * creates it if enough members have come, or refuses an impatient member. A
  * grant needs a watch of the member's own node: it would have reported an
  * earlier deletion of that node. */
-static void act(struct contender *c) {
+static void proceed(struct contender *c) {
   bool ours = contender_is_surely_ours(c);
-  if (ours && seen(c) > c->node.czxid) c->node.let_in = true;
+  if (ours && ready_czxid(c) > c->node.czxid) c->node.let_in = true;
   if (!ours || !contender_watches_own(c)) watch_read(&c->own);
   if (ours && c->node.let_in) {
     if (contender_watches_own(c)) acquire_fsm_be_first(c);
     if (watch_is_hidden(&c->own)) acquire_fsm_deny_hidden(c);
   } else if (!watch_is_known(&c->predecessor)) {
     watch_arm(&c->predecessor);
-  } else if (ours && may_open_late(c)) {
-    known_opening(c->queue)->in_doubt = false;
+  } else if (ours && may_be_created_late(c)) {
+    ready_create(c->queue)->reply_lost = false;
     acquire_fsm_leave(c); /* begins again afterwards */
   } else if (ours && c->view.ahead == 0) {
-    open_for(c);
+    create_ready(c);
   } else if (ours && !c->options.patient) {
     acquire_fsm_refuse(c, REFUSED_BUSY, 0);
   }
@@ -157,7 +157,7 @@ static void act(struct contender *c) {
  * newer and lets the member in. If another client has created `ready`, its
  * watch reports this; but if the ACL of `ready` forbids reading, only a read
  * shows it. If a node is missing, a list shows which. */
-static void opened(struct contender *c, const struct reply *reply) {
+static void on_ready_created(struct contender *c, const struct reply *reply) {
   if (reply->rc == REPLY_NO_NODE || reply->rc == REPLY_UNDONE) {
     if (watch_is_hidden(&c->predecessor)) watch_read(&c->predecessor);
     contender_list_again(c);
@@ -170,25 +170,25 @@ static void opened(struct contender *c, const struct reply *reply) {
   }
   if (reply->rc == REPLY_OK && contender_is_surely_ours(c))
     c->node.let_in = true;
-  act(c);
+  proceed(c);
 }
 
 static void on_made(struct op *op, const struct reply *reply) {
   struct queue *queue = op->owner;
   int rc = reply->rc;
   directory_wake(&queue->directory);
-  known_opening(queue)->in_doubt = reply_is_unknown(rc);
+  ready_create(queue)->reply_lost = reply_is_unknown(rc);
   if (reply_is_unknown(rc)) return;
   if (rc != REPLY_OK && rc != REPLY_NODE_EXISTS && rc != REPLY_NO_NODE &&
       rc != REPLY_UNDONE) {
-    refuse(queue, CANNOT_OPEN, rc);
+    refuse(queue, CANNOT_CREATE, rc);
     return;
   }
   for (struct contender *c = queue->first; c; c = c->next)
-    if (is_complete(c)) opened(c, reply);
+    if (is_complete(c)) on_ready_created(c, reply);
 }
 
-static bool await_ready(struct contender *c) {
+static bool watch_ready(struct contender *c) {
   if (!watch_want(&c->predecessor, &contender_directory(c)->watches,
                   NAME_READY))
     return false;
@@ -204,8 +204,8 @@ static void found(struct contender *c, const struct listing *listing,
                           .ahead = missing > 0 ? missing : 0};
   contender_enter(c, CONTENDER_QUEUED);
   if (watch_want(&c->own, &contender_directory(c)->watches, own->name) &&
-      await_ready(c)) {
-    act(c);
+      watch_ready(c)) {
+    proceed(c);
     return;
   }
   c->view.listed_in = 0; /* no memory: list again later */
@@ -216,12 +216,12 @@ static void found(struct contender *c, const struct listing *listing,
 
 static void on_sent(struct contender *c) {
   directory_list(contender_directory(c), c->node.serial);
-  if (await_ready(c)) watch_arm(&c->predecessor);
+  if (watch_ready(c)) watch_arm(&c->predecessor);
 }
 
 static void check(struct contender *c) {
   if (contender_sees(c))
-    act(c);
+    proceed(c);
   else
     directory_list(contender_directory(c), 0);
 }
@@ -235,7 +235,7 @@ static void on_listed(struct contender *c, const struct listing *listing) {
  * node before this event, so that node is older than `ready`. `ready` may be
  * deleted again already: members of other libraries do so as soon as they
  * leave. */
-static void note_ready(struct contender *c) {
+static void on_ready(struct contender *c) {
   if (contender_is_waiting(c) && contender_is_surely_ours(c))
     c->node.let_in = true;
 }
@@ -244,13 +244,13 @@ static void note_ready(struct contender *c) {
  * that appears later is newer than the node, even if its ACL hides its czxid. A
  * read that is answered behind the create was sent behind it, and events come
  * in the order of the changes. */
-static void note_absence(struct contender *c) {
+static void on_absence(struct contender *c) {
   if (contender_is_surely_ours(c)) c->node.preceded_ready = true;
 }
 
-static void note_hidden(struct contender *c) {
+static void on_hidden(struct contender *c) {
   if (c->node.preceded_ready)
-    note_ready(c);
+    on_ready(c);
   else if (contender_sees(c) && c->view.ahead > 0)
     contender_list_again(c); /* have enough members come? */
 }
@@ -263,11 +263,11 @@ static void on_news(struct watcher *watcher, enum watch_news news,
     queued_on_own_news(c, news, reply);
     return;
   }
-  if (made) note_ready(c);
-  if (news == WATCH_GONE) note_absence(c);
-  if (news == WATCH_HIDDEN) note_hidden(c);
+  if (made) on_ready(c);
+  if (news == WATCH_GONE) on_absence(c);
+  if (news == WATCH_HIDDEN) on_hidden(c);
   if (c->state == CONTENDER_QUEUED && contender_sees(c))
-    act(c);
+    proceed(c);
   else if (contender_is_waiting(c))
     watch_arm(watcher);
 }

@@ -290,7 +290,7 @@ bool contender_owns(const struct contender *c, const struct reply *reply) {
 
 void contender_prove(struct contender *c, const struct reply *reply) {
   c->node.owner_seen_in = contender_pipeline(c)->connection;
-  c->node.in_doubt = false;
+  c->node.unconfirmed = false;
   c->node.czxid = reply->czxid;
   c->node.owner_session = reply->owner;
   c->node.known = NODE_OURS;

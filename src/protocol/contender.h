@@ -152,7 +152,7 @@ struct node {
   bool refuted;        /* MAYBE: no listed node up to `name` is ours */
   bool beside_writer;  /* downgrade: one list has shown both nodes */
   bool has_left;       /* this session's waiters no longer count it */
-  bool in_doubt;       /* create's reply lost, node not shown since */
+  bool unconfirmed;    /* create's reply lost, node not shown since */
   bool let_in;         /* double barrier: `ready` is newer than this node */
   bool preceded_ready; /* double barrier: seen while `ready` was missing */
   bool cleared;        /* no conflict with another kind (conflict.h) */
@@ -283,24 +283,24 @@ struct queue {
 
   struct queue_tail *tail; /* the last known; NULL: never known */
   struct onlooker *onlookers;
-  struct op *opening; /* double barrier: creates `ready` (barrier_enter.c) */
+  struct op *ready_create; /* double barrier: see barrier_enter.c */
 
   struct queue *next;          /* in its bucket (queues.h) */
   struct queue *older, *newer; /* among the session's queues */
-  bool in_doubt;               /* a server can still apply a create here */
-  bool beside_in_doubt;        /* the same, for the create of `holder` */
-  unsigned listed_in; /* in_doubt: the round in which it was listed last */
+  bool late_create_possible;   /* a server can still apply a create here */
+  bool late_holder_possible;   /* the same, for the create of `holder` */
+  unsigned listed_in; /* late_create_possible: the cycle of its last list */
 
   bool crowded; /* `parked` waits for the quota */
   struct queue *crowded_next, *crowded_previous;
 };
 
 /* When to list the directories in which a server may apply a create late. */
-struct doubts {
-  int queues;     /* queues in doubt */
-  unsigned round; /* each queue in doubt is listed once a round */
-  int left;       /* how many lists this turn can still send */
-  int64_t due;    /* the next turn; a round takes one turn or more */
+struct late_creates {
+  int queues;     /* queues with `late_create_possible` */
+  unsigned cycle; /* each of these queues is listed once a cycle */
+  int lists_left; /* how many lists this turn can still send */
+  int64_t due;    /* the next turn; a cycle takes one turn or more */
 };
 
 /* All contenders of a session. */
@@ -314,7 +314,7 @@ struct contenders {
   int64_t own_watched_at; /* when the holders' own watches were last set */
   struct queue *crowded_first, *crowded_last; /* waiting for the quota */
   struct check_times check_times;             /* past checks for other kinds */
-  struct doubts doubts;
+  struct late_creates late_creates;
   /* Returns the queue of a path and creates it if needed; NULL: no memory. */
   struct queue *(*queue_of)(struct contenders *all, const char *path);
   struct queues *queues; /* used by queue_of */
@@ -415,7 +415,7 @@ static inline bool contender_sees(const struct contender *c) {
  * to another session, or to an earlier create of this contender: such names
  * differ only in their sequence numbers. */
 static inline bool contender_is_known_by_name(const struct contender *c) {
-  return c->node.known == NODE_MADE && c->node.in_doubt;
+  return c->node.known == NODE_MADE && c->node.unconfirmed;
 }
 
 /* Returns whether the create of `c` is in flight. */

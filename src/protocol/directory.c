@@ -112,7 +112,7 @@ void directory_list_again(struct directory *d) {
   directory_list(d, d->pipeline->serial);
 }
 
-void directory_doubt(struct directory *d) {
+void directory_back_off(struct directory *d) {
   /* A pause is under way. */
   if (backoff_lasts(&d->backoff, d->pipeline->now)) return;
   const char *base = d->pipeline->base.text;
@@ -321,7 +321,7 @@ static void on_mkdir(struct op *op, const struct reply *reply) {
       break;
     case MKDIR_GOES_ON:
       /* A create below this directory was refused because it was missing. */
-      if (rc == REPLY_NODE_EXISTS) directory_doubt(d);
+      if (rc == REPLY_NODE_EXISTS) directory_back_off(d);
       break;
     case MKDIR_REFUSED:
       refuse_mkdir(d, op->path, rc);

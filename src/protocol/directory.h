@@ -123,7 +123,7 @@ void directory_list_again(struct directory *d);
 /* Delays the next lists and creates if this function is called several times in
  * a row. Called when a server has contradicted itself, so that repeated
  * contradictions cause no flood of requests. */
-void directory_doubt(struct directory *d);
+void directory_back_off(struct directory *d);
 
 /* Lists the children again at each change. `more`: counts one more contender
  * that wants this. */

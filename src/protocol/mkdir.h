@@ -27,7 +27,8 @@ enum mkdir_step {
 
 /* Returns whether the next request is a rehearsal. */
 static inline bool mkdir_rehearses(const struct pipeline *pipeline) {
-  return pipeline->doubts_acl && pipeline->rehearsed_in != pipeline->connection;
+  return pipeline->acl_may_deny &&
+         pipeline->rehearsed_in != pipeline->connection;
 }
 
 /* Prepares the request for the first `length` bytes of `path`.  Copies them to

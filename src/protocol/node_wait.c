@@ -179,7 +179,7 @@ static void on_node_missing(struct node_wait *v) {
 static void on_directory_news(struct node_wait *v, enum watch_news news,
                               const struct reply *reply) {
   if (news == WATCH_GONE && reply) return;
-  if (reply && v->unlisted) directory_doubt(directory_of(v));
+  if (reply && v->unlisted) directory_back_off(directory_of(v));
   v->unlisted = reply != NULL;
   watch_drop(&v->watcher);
   directory_list_again(directory_of(v));

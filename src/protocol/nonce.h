@@ -2,9 +2,9 @@
  * the same name, such as a barrier's.
  *
  * A server may apply a request late, after its session has reconnected and
- * another client has changed the node (doubts.h).  ZooKeeper's conditions do
- * not prevent this, because the version of a new node is always 0.  So the
- * session first creates a nonce: an ephemeral node with a unique name.  The
+ * another client has changed the node (late_creates.h). ZooKeeper's conditions
+ * do not prevent this, because the version of a new node is always 0. So the
+ * session first creates a nonce: an ephemeral node with a unique name. The
  * request is a transaction that checks that the nonce exists.
  *
  * When the transaction is answered, the nonce is deleted.  If the connection

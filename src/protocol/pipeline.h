@@ -90,7 +90,7 @@ struct pipeline {
   int64_t former;        /* the session before, expired or given up */
   int64_t timeout; /* the last timeout negotiated; the lease's can be lower */
   bool no_containers;    /* the server does not support containers */
-  bool doubts_acl;       /* the ACL might deny this session access */
+  bool acl_may_deny;     /* the ACL might deny this session access */
   unsigned rehearsed_in; /* the connection of the last successful rehearsal */
 
   struct lease lease;

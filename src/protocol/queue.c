@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "doubts.h"
 #include "fast_requeue.h"
+#include "late_creates.h"
 #include "wait_ops.h"
 
 /* Contenders that wait for the quota. */
@@ -237,7 +237,7 @@ void queue_children_changed(struct queue *queue) {
 void queue_disconnected(struct queue *queue) { report_contention(queue); }
 
 void queue_closed(struct queue *queue) {
-  doubts_end(queue);
+  late_creates_end(queue);
   directory_closed(&queue->directory);
 }
 
@@ -297,8 +297,8 @@ static struct contender *whose(const struct queue *queue, uint64_t id,
   return c ? *last = c : NULL;
 }
 
-/* Returns whether the entry may be an orphan.  A contender in doubt about its
- * own node looks for it by itself. */
+/* Returns whether the entry may be an orphan.  A contender that does not know
+ * whether it has a node looks for that node by itself. */
 static bool is_orphan(const struct queue *queue, const struct entry *e,
                       struct contender **last) {
   uint64_t id;
@@ -322,12 +322,12 @@ static bool knows(struct directory *d, const char *name) {
   return !is_orphan(of(d), &e, &last);
 }
 
-/* Returns whether `holder` may be an orphan on its own: its create was in
- * doubt, no contender has it, and the list lacks the node beside it. An orphan
- * of that node is deleted together with `holder`. */
+/* Returns whether `holder` may be an orphan on its own: its create may have
+ * been applied late, no contender has it, and the list lacks the node beside
+ * it. An orphan of that node is deleted together with `holder`. */
 static bool may_be_orphan(const struct queue *queue,
                           const struct listing *listing) {
-  return queue->beside_in_doubt && !knows_beside(queue) &&
+  return queue->late_holder_possible && !knows_beside(queue) &&
          !listing_has_own(listing, &queue->all->pipeline->base, ROLE_HOLD);
 }
 
@@ -435,8 +435,8 @@ struct queue *queue_new(struct contenders *all, const char *path,
 }
 
 bool queue_is_idle(const struct queue *queue) {
-  return !queue->first && !queue->onlookers && !queue->in_doubt &&
-         !(queue->opening && queue->opening->in_flight) &&
+  return !queue->first && !queue->onlookers && !queue->late_create_possible &&
+         !(queue->ready_create && queue->ready_create->in_flight) &&
          directory_is_idle(&queue->directory);
 }
 
@@ -445,6 +445,6 @@ void queue_free(struct queue *queue) {
   stop_waiting(queue);
   directory_free(&queue->directory);
   free(queue->tail);
-  free(queue->opening);
+  free(queue->ready_create);
   free(queue);
 }

@@ -214,10 +214,10 @@ void queue_position_find(struct contender *c, const struct listing *listing,
                          void (*found)(struct contender *c,
                                        const struct listing *listing,
                                        const struct entry *own)) {
-  bool doubt = c->node.known == NODE_MAYBE;
+  bool maybe = c->node.known == NODE_MAYBE;
   bool leaving = c->state == CONTENDER_LEAVING;
   if (c->node.known < NODE_MAYBE || c->state == CONTENDER_HELD) return;
-  if (leaving && !doubt) return;
+  if (leaving && !maybe) return;
   const struct entry *own = find_own(c, listing);
   if (!own && leaving) c->node.known = NODE_NONE;
   if (leaving)

@@ -149,7 +149,7 @@ static void store_missed(struct contender *c, const struct watcher *watcher) {
       watcher == &c->predecessor ? &c->missed_predecessor : &c->missed_before;
   const char *name = watch_name(watcher);
   uint32_t hash = (uint32_t)hash_text(HASH_BEGIN, name, strlen(name));
-  if (*missed == hash) directory_doubt(contender_directory(c));
+  if (*missed == hash) directory_back_off(contender_directory(c));
   *missed = hash;
 }
 

@@ -3,8 +3,8 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "doubts.h"
 #include "hash.h"
+#include "late_creates.h"
 
 static unsigned bucket_of(const char *path, size_t length) {
   return (unsigned)(hash_text(HASH_BEGIN, path, length) % QUEUES_BUCKETS);
@@ -130,17 +130,18 @@ void queues_watch_holds(struct queues *queues) {
 
 void queues_list_for_late_creates(struct queues *queues) {
   struct contenders *all = queues->all;
-  if (doubts_due(&all->doubts, all->pipeline) > all->pipeline->now) return;
-  doubts_begin_turn(&all->doubts, all->pipeline);
-  queues_each(queues, doubts_list);
+  if (late_creates_due(&all->late_creates, all->pipeline) > all->pipeline->now)
+    return;
+  late_creates_begin_turn(&all->late_creates, all->pipeline);
+  queues_each(queues, late_creates_list);
 }
 
 int64_t queues_due(const struct queues *queues) {
   const struct contenders *all = queues->all;
   int64_t due = timers_due(&all->timers), watch = watch_due(all),
-          doubts = doubts_due(&all->doubts, all->pipeline);
+          late = late_creates_due(&all->late_creates, all->pipeline);
   if (watch < due) due = watch;
-  return doubts < due ? doubts : due;
+  return late < due ? late : due;
 }
 
 void queues_flush(struct queues *queues) {

@@ -33,7 +33,7 @@ void queues_on_event(struct queues *queues, enum watch_event event,
                      const char *path);
 
 /* Returns when one of the next three functions has something to do: timers, the
- * delayed watches of held nodes, or the lists of directories in doubt. */
+ * delayed watches of held nodes, or the lists that show late creates. */
 int64_t queues_due(const struct queues *queues);
 void queues_run_timers(struct queues *queues);
 void queues_watch_holds(struct queues *queues);

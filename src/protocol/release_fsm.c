@@ -2,8 +2,8 @@
 
 #include <assert.h>
 
-#include "doubts.h"
 #include "fast_requeue.h"
+#include "late_creates.h"
 #include "wait_ops.h"
 
 #define SECOND INT64_C(1000000000)
@@ -73,7 +73,7 @@ void acquire_fsm_count_down(struct contender *c) {
 
 void acquire_fsm_finish(struct contender *c) {
   contender_unwatch(c);
-  doubts_note(c);
+  late_creates_expect(c);
   c->node.known = NODE_NONE;
   if (c->decision == DECISION_NONE) {
     contender_enter(c, CONTENDER_PARKED); /* no decision: begins again */

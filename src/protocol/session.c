@@ -6,7 +6,7 @@
 #include <assert.h>
 #include <string.h>
 
-#include "doubts.h"
+#include "late_creates.h"
 #include "wait_ops.h"
 
 #define MILLISECOND INT64_C(1000000)
@@ -104,8 +104,8 @@ void session_init(struct session *s, const struct session_options *options,
   node_waits_init(&s->node_waits, &s->all);
   nonces_init(&s->nonces, &s->pipeline);
   barrier_leaves_init(&s->barrier_leaves, &s->node_waits);
-  doubts_init(&s->all.doubts);
-  s->pipeline.doubts_acl = options->doubts_acl;
+  late_creates_init(&s->all.late_creates);
+  s->pipeline.acl_may_deny = options->acl_may_deny;
 }
 
 void session_open(struct session *s, int64_t now) {
@@ -345,7 +345,7 @@ void session_expired(struct session *s, int64_t now) {
   pipeline_expired(&s->pipeline);
   /* No hold of the old session may exist when the new session has a lease. */
   queues_each_contender(&s->queues, acquire_fsm_session_ended);
-  queues_each(&s->queues, doubts_end);
+  queues_each(&s->queues, late_creates_end);
   nonces_end(&s->nonces);
   queues_each(&s->queues, queue_rewind);
   lease_reset(&s->pipeline.lease);

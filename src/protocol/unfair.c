@@ -9,9 +9,9 @@
  * The second node defeats a late delete. A server's thread may read a delete
  * and stall. The connection breaks, the client reconnects to the same server
  * and deletes the node again, and another client creates it. Then the thread
- * continues (doubts.h). A late delete of `holder` alone would end that client's
- * hold. That client would not know yet, so two would believe that they hold the
- * lock.
+ * continues (late_creates.h). A late delete of `holder` alone would end that
+ * client's hold. That client would not know yet, so two would believe that they
+ * hold the lock.
  *
  * ZooKeeper's delete compares only the version of the data, which is 0 for each
  * new node. But a transaction fails as a whole. The contender's node has a
@@ -104,10 +104,10 @@ static void ask_for_own_node(struct contender *c, int64_t czxid) {
 /* Continues after a read that shows `holder` as ours: to the grant, or with the
  * delete. */
 static void on_own_holder(struct contender *c, const struct reply *reply) {
-  bool doubt = contender_is_known_by_name(c);
-  if (!doubt) contender_prove(c, reply);
+  bool by_name = contender_is_known_by_name(c);
+  if (!by_name) contender_prove(c, reply);
   acquire_fsm_check_revocation(c);
-  if (doubt) {
+  if (by_name) {
     ask_for_own_node(c, reply->czxid);
   } else if (c->state == CONTENDER_LEAVING) {
     c->view.phase = VIEW_READ;
@@ -178,7 +178,7 @@ static void on_other_holder(struct contender *c, const struct reply *reply) {
     backoff_end(&c->backoff);
     return;
   }
-  c->queue->beside_in_doubt = true;
+  c->queue->late_holder_possible = true;
   directory_list_again(contender_directory(c));
 }
 

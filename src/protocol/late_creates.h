@@ -15,35 +15,36 @@
  * lists the directory from time to time until the session ends. If a list shows
  * a node of this session that no contender knows, zklock deletes it
  * (orphans.h). Lists are T/8 to T/4 apart, and further if more than
- * DOUBTS_AT_ONCE directories are in doubt. So a late node delays others by less
+ * LATE_CREATES_AT_ONCE directories must be listed. So a late node delays others by less
  * than a dead client does. */
-#ifndef ZKLOCK_DOUBTS_H
-#define ZKLOCK_DOUBTS_H
+#ifndef ZKLOCK_LATE_CREATES_H
+#define ZKLOCK_LATE_CREATES_H
 
 #include "contender.h"
 
 #pragma GCC visibility push(hidden)
 
 /* The number of directories listed in one turn. */
-enum { DOUBTS_AT_ONCE = 100 };
+enum { LATE_CREATES_AT_ONCE = 100 };
 
-void doubts_init(struct doubts *doubts);
-/* Marks the queue as in doubt if the reply to the contender's create was lost:
- * its directory is listed from time to time. Called before the contender
+void late_creates_init(struct late_creates *late);
+/* If the reply to the contender's create was lost, has the directory listed
+ * from time to time (`late_create_possible`). Called before the contender
  * forgets its node. */
-void doubts_note(struct contender *c);
-/* Removes the mark of doubts_note, because the ZooKeeper session has ended. */
-void doubts_end(struct queue *queue);
+void late_creates_expect(struct contender *c);
+/* Ends these lists, because the ZooKeeper session has ended. */
+void late_creates_end(struct queue *queue);
 
 /* Returns when the next turn is due; NEVER: no turn is needed. */
-int64_t doubts_due(const struct doubts *doubts,
-                   const struct pipeline *pipeline);
-/* Begins a turn, which lists up to DOUBTS_AT_ONCE directories. The caller then
- * calls doubts_list for each queue. */
-void doubts_begin_turn(struct doubts *doubts, struct pipeline *pipeline);
-/* Requests a list for a queue in doubt, unless this turn has requested enough
- * lists. */
-void doubts_list(struct queue *queue);
+int64_t late_creates_due(const struct late_creates *late,
+                         const struct pipeline *pipeline);
+/* Begins a turn, which lists up to LATE_CREATES_AT_ONCE directories. The caller
+ * then calls late_creates_list for each queue. */
+void late_creates_begin_turn(struct late_creates *late,
+                             struct pipeline *pipeline);
+/* Requests a list if the queue is one of these, unless this turn has requested
+ * enough lists. */
+void late_creates_list(struct queue *queue);
 
 #pragma GCC visibility pop
 

@@ -38,7 +38,8 @@ local function quoted(text)
     end
     if head then
       column = head
-    elseif cells[1]:find "^exit code" or cells[1]:find "^call" then
+    elseif cells[1]:find "^exit code" or cells[1]:find "^call"
+        or cells[1]:find "^ZooKeeper's code" then
       column = nil
     elseif column then
       for said in cells[column]:gmatch "`([^`]+)`" do list[#list + 1] = said end

@@ -21,11 +21,11 @@ local DAEMON = part(("(%secho pid $(sh -c 'echo $PPID'); "
 
 it("A command whose lock is lost", function()
   runs.check {
-    { "is ended, and the exit code says so (T63)", by = lose, code = 76,
+    { "is ended, and zklock run exits with 76 (T63)", by = lose, code = 76,
       script = "trap 'echo ended; exit 0' TERM; " .. forever, out = "ended\n",
       err = "zklock: %s was lost (node_deleted): the command is ended\n"
         .. "zklock: the hold of %s was lost: its node was deleted\n" },
-    { "is killed after the grace, if it ignores SIGTERM (T62)", by = lose,
+    { "is killed after the grace period if it ignores SIGTERM (T62)", by = lose,
       script = stubborn .. forever, words = { "--grace", "0.3" }, code = 76,
       says = "the command did not end in time: it is killed" },
     { "has the grace to end", by = lose, words = { "--grace", "60" },
@@ -65,23 +65,23 @@ it("What a command leaves behind", function()
   }
 end)
 
-it("zklock run, killed", function()
+it("When zklock run is killed,", function()
   runs.check {
-    { "takes the command with it", by = runs.kill, out = "ended\n",
+    { "the command ends", by = runs.kill, out = "ended\n",
       script = "trap 'echo ended; exit' TERM; " .. forever },
-    { "takes a stubborn one with it", by = runs.kill,
+    { "a command that ignores SIGTERM ends", by = runs.kill,
       script = stubborn .. forever, words = { "--grace", "0.3" } },
-    { "takes one with it that has left its group", by = runs.kill,
+    { "a command that has left its process group ends", by = runs.kill,
       script = part(stubborn .. forever, "setsid "),
       words = { "--grace", "0.3" } },
-    { "and its guardian, too: the command dies", script = stubborn .. forever,
+    { "and its guardian, too, the command ends", script = stubborn .. forever,
       by = function(it, path)
         os.execute(("kill -KILL %d %d"):format(it.pid,
           processes.child_of(it.pid)))
         it:wait()
         runs.delete_node(path)
       end },
-    { "or only its guardian: the command dies, and the lock is given back",
+    { "or only its guardian, the command ends, and the lock is released",
       script = part(stubborn .. forever), by = runs.kill_guardian, code = 70,
       says = "guardian was killed" },
   }
@@ -123,10 +123,10 @@ local function wait_for_lock(waiter, pid)
   assert.is_false(processes.is_alive(pid))
 end
 
-it("zklock run, stopped", function()
+it("When zklock run is stopped", function()
   runs.check {
-    { "for longer than the lease: the command is gone before somebody else can"
-      .. " have the lock", script = stubborn .. forever, words = SHORT,
+    { "for longer than the lease, the command ends before another client gets "
+      .. "the lock", script = stubborn .. forever, words = SHORT,
       by = function(it, path, pid)
         local waiter = support.connect():mutex(path)
         runs.stop(it)
@@ -135,7 +135,8 @@ it("zklock run, stopped", function()
       end,
       code = 76, left = 1,
       says = "the command is ended before another process" },
-    { "for a moment: it goes on", script = "trap 'exit 3' TERM; " .. forever,
+    { "for a moment, the command "
+      .. "continues", script = "trap 'exit 3' TERM; " .. forever,
       by = function(it, _, pid)
         runs.stop(it)
         it:signal "CONT"

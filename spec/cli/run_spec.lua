@@ -63,7 +63,7 @@ describe("zklock run", function()
     end
   end)
 
-  it("uses no shell", function()
+  it("starts the command without a shell", function()
     local said = run(support.path(), { "printf", "%s\n", "$HOME", "a  b", "*",
       "", "--", "-x" })
     assert.equal("$HOME\na  b\n*\n\n--\n-x\n", said.out)

@@ -11,7 +11,7 @@ local support = require "support"
 local numbers = { HUP = 1, INT = 2, QUIT = 3, TERM = 15 }
 
 describe("A signal while zklock run waits", function()
-  it("ends it, and its node", function()
+  it("ends zklock run and deletes its node", function()
     each(numbers, function(number, name)
       local path = support.path()
       support.hold(path)
@@ -64,7 +64,7 @@ local function trap(name)
 end
 
 describe("A signal while the command runs", function()
-  it("is the command's", function()
+  it("reaches the command", function()
     local rows = {}
     for _, name in ipairs { "HUP", "INT", "QUIT", "TERM", "USR1", "USR2",
         "WINCH" } do
@@ -90,7 +90,7 @@ describe("A signal while the command runs", function()
     runs.check {
       { "reaches the command's children", by = "TERM", code = 143,
         script = child:format "echo child; exit", out = "child\n" },
-      { "lets the lock pass when the command's children have ended, too",
+      { "releases the lock after the command's children have ended",
         script = child:format "sleep 0.5; echo ended; exit",
         by = function(it, path, pid)
           it:signal "TERM"

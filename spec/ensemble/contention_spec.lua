@@ -13,7 +13,8 @@ describe("Processes on one lock of three servers", function()
       { count = 6, rounds = 100, hosts = support.ensemble })
   end)
 
-  it("go on under the next leader, without overlap (T32)", function()
+  it("continue under the next leader, and never hold it together "
+    .. "(T32)", function()
     local servers = support.closing(start_server(3,
       "--config maxSessionTimeout=60000"))
     local contest = contests.begin({ "mutex" },

@@ -79,7 +79,8 @@ describe("Three servers", function()
       end)
     end)
 
-  it("that are all killed and come back keep what they knew (T29, T36)",
+  it("that are all killed and restarted keep holds and places in the queue "
+    .. "(T29, T36)",
     function()
       check_queue(function(holder)
         for i = 1, 3 do servers:kill(i) end

@@ -4,7 +4,7 @@ local connect = support.connect
 local queue_in, await = kinds.queue_in, kinds.await
 
 describe("acquire", function()
-  it("names its node briefly, and never twice the same", function()
+  it("gives each node a new short name", function()
     local session, path = connect(), support.path()
     local seen = {}
     for _ = 1, 5 do
@@ -17,7 +17,7 @@ describe("acquire", function()
     end
   end)
 
-  it("works under a parent that somebody made persistent (T55)", function()
+  it("works in a persistent directory of another client (T55)", function()
     local session, path = connect(), support.path()
     support.zk():make(path)
     session:mutex(path):acquire(30):release { wait = true }
@@ -25,7 +25,8 @@ describe("acquire", function()
     assert.is_table(support.zk():exists(path))
   end)
 
-  it("keeps one deadline however often those ahead change (T43)", function()
+  it("keeps its deadline when contenders ahead leave the queue "
+    .. "(T43)", function()
     local path = support.path()
     support.hold(path)
     local leavers, waiter = {}, connect():mutex(path)

@@ -2,7 +2,7 @@ local support = require "support"
 local connect, recorder = support.connect, support.recorder
 
 describe("acquire_async", function()
-  it("may acquire, release and close in its callback (T34)", function()
+  it("allows its callback to acquire, release and close (T34)", function()
     local session, path, tokens = connect(), support.path(), {}
     session:mutex(path):acquire_async(nil, function(guard)
       tokens[1] = guard:token()

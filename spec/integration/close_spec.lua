@@ -30,7 +30,7 @@ describe("session:close", function()
     assert.is_true(mutex:release())
   end)
 
-  it("wakes who waits with closed, before it returns (T35)", function()
+  it("ends all waits with closed before it returns (T35)", function()
     support.hold(path)
     local session, scheduler = sessions.in_loop()
     local closed = { nil, "zklock: the session was closed while waiting for "

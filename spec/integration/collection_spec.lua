@@ -11,7 +11,7 @@ end
 
 before_each(function() path, lines = support.path(), {} end)
 
-describe("The collector", function()
+describe("The garbage collector", function()
   it("releases a guard that nobody has any more, and it is logged", function()
     local session = connect { log = log }
     do
@@ -117,7 +117,7 @@ describe("A coroutine that waits", function()
     end)
   end
 
-  it("comes through with an error, and leaves nothing behind (T17)",
+  it("leaves no node behind if its loop raises an error (T17)",
     function()
       scheduler.problem = { "an error of the loop" }
       holder:release()

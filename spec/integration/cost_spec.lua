@@ -118,7 +118,7 @@ describe("The cost", function()
     end)
   end)
 
-  kinds.each(it, "of a refused try_acquire is as in the table, and no watch "
+  kinds.each(it, "of a refused try_acquire is as in the table, without a watch "
     .. "(T27)", function(kind)
     local session, holder = quiet(), kind.rival(quiet(), path):acquire(30)
     kinds.keep(path)
@@ -131,7 +131,7 @@ describe("The cost", function()
     holder:release()
   end)
 
-  kinds.each(it, "of waiting is nothing once the watches are set (T33)",
+  kinds.each(it, "of a wait is no request after the watches are set (T33)",
     function(kind)
     local session, price = quiet(), prices[kind.name]
     local holder = kind.rival(quiet(), path):acquire(30)
@@ -149,7 +149,7 @@ describe("The cost", function()
     await(waiter):release()
   end)
 
-  it("of waits that time out is no watch (T20, T46, T47)", function()
+  it("of waits that time out is no watch afterwards (T20, T46, T47)", function()
     local holder = support.hold(path)
     local session, done = quiet(), 0
     local mutex = session:mutex(path)
@@ -169,7 +169,7 @@ describe("The cost", function()
   end)
 end)
 
-describe("Twelve who wait cost", function()
+describe("Twelve waiters", function()
   -- Begin to wait in sessions of their own, in this order.
   local function twelve(kind)
     local waiters, sessions = {}, {}
@@ -189,7 +189,7 @@ describe("Twelve who wait cost", function()
     { "semaphore", { { 5, 1 }, { 4, 1 }, { 0, 1 } } },
   }
 
-  it("O(1) of a release, whoever else waits, and each the same (T53)",
+  it("get a constant number of events from each release (T53)",
     function()
       for _, row in ipairs(rows) do
         path = support.path()
@@ -216,7 +216,8 @@ describe("Twelve who wait cost", function()
       end
     end)
 
-  it("one event each, as readers behind one writer, and one in one session",
+  it("get one event each as readers behind a writer, or one in all in one "
+    .. "session",
     function()
       for _, layout in ipairs { "", "kazoo " } do
         path = support.path()
@@ -243,7 +244,7 @@ describe("Twelve who wait cost", function()
       kinds.pass_on(waiters)
     end)
 
-  it("a list each where they watch the parent, and nobody an event where they "
+  it("send a list each if they watch the parent, and get no event if they "
     .. "poll", function()
     for name, expected in pairs { parent = { 13, 12 }, poll = { nil, 0 } } do
       path = support.path()

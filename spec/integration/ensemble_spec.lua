@@ -22,7 +22,8 @@ describe("Three servers", function()
     servers:stop()
   end)
 
-  it("whose leader stops for longer than sessions live never let two in (T58)",
+  it("whose leader stops for longer than the session timeout never allow two "
+    .. "holders (T58)",
     function()
       local leader = servers:leader()
       local host = servers:host(leader % 3 + 1)
@@ -53,7 +54,8 @@ describe("Three servers", function()
       kinds.refused("lost", guard:release())
     end)
 
-  it("whose leader stutters keep holds, and go on (T32)", function()
+  it("whose leader stops for many short moments keep holds, and grant locks "
+    .. "(T32)", function()
     local session, other = connect(10), connect(10)
     local guard, leader = hold(session), servers:leader()
     local mutex = other:mutex(path .. "/other")
@@ -67,7 +69,7 @@ describe("Three servers", function()
     assert.is_true(guard:verify())
   end)
 
-  it("one of which lags do not answer questions with what was", function()
+  it("of which one lags never return outdated contenders", function()
     local index = servers:leader() % 3 + 1
     local holding = connect(20, servers:host(servers:leader()))
     local asking = connect(20, servers:host(index))

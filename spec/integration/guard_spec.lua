@@ -67,7 +67,7 @@ it("The fencing token can still be read after release and close, as a number, "
   end
 end)
 
-it("on_lost may release, and acquire again, in the callback (T34)", function()
+it("A callback of on_lost can release, and acquire again (T34)", function()
   local session = connect()
   local mutex = session:mutex(support.path())
   local guard = mutex:acquire()

@@ -88,7 +88,7 @@ describe("A hook that raises", function()
     end
   end
 
-  it("in a wait for a lock gives it up", function()
+  it("in a wait for a lock ends the wait", function()
     local held, lock = support.hold(path), session:mutex(path)
     local calls = {
       acquire = function() lock:acquire() end,

@@ -20,8 +20,7 @@ for _, name in ipairs { "poll", "frames" } do
 end
 
 -- (A loop that steps a session when its fd is readable, in a coroutine.)
-it("A wait in a callback ends in time at local turns, whatever was told with "
-  .. "it", function()
+it("A wait for a local turn in a callback ends at its deadline", function()
   local scheduler = new_scheduler(new_chance(1))
   local session = support.connect { loop = "poll" }
   local path, code = support.path(), nil

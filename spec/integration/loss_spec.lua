@@ -30,7 +30,8 @@ local BY_MAX_HOLD = "it was held for as long as max_hold allows$"
 -- A lock of each kind whose guards have something of their own.
 for _, name in ipairs { "mutex", "multi" } do
   local make = kinds.of[name].make
-  describe("Without step(), a lost " .. name, function()
+  local of = (" of a %s, without step(),"):format(name)
+  describe("A loss" .. of, function()
     local session, lock, guard, calls
 
     local function hold(options)
@@ -83,7 +84,7 @@ for _, name in ipairs { "mutex", "multi" } do
       told_once()
     end)
 
-    it("is told by the end of with_lock, also if its function raises",
+    it("is reported by with_lock, even if its function raises an error",
       function()
         session = connect()
         lock = make(session, support.path())

@@ -13,8 +13,8 @@ local function wait_in() return kinds.queue_in(connect():mutex(path), path) end
 
 before_each(function() path, zk = support.path(), support.zk() end)
 
-it("A waiter whose node is deleted goes to the end of the queue with a new "
-  .. "one, of no longer name (T28)", function()
+it("A waiter whose node is deleted creates one at the tail, of no longer name "
+  .. "(T28)", function()
   local holder = support.hold(path)
   local first, second = wait_in(), wait_in()
   local node, length = first.node, #first.node
@@ -33,7 +33,7 @@ it("A waiter whose node is deleted goes to the end of the queue with a new "
 end)
 
 describe("A waiter", function()
-  it("is granted when the holder's node is deleted (T30)", function()
+  it("acquires the lock when the holder's node is deleted (T30)", function()
     local holder = support.hold(path, { session_timeout = 3 })
     local waiter = wait_in()
     zk:delete(holder.node)
@@ -43,8 +43,9 @@ describe("A waiter", function()
     assert.is_false(holder:is_held())
   end)
 
-  it("survives the deletion of the whole directory, again and again, without a "
-    .. "storm (T36, T37)", function()
+  it("survives repeated deletions of the directory, without a storm of "
+    .. "requests "
+    .. "(T36, T37)", function()
     local holder = support.hold(path, { session_timeout = 1 })
     local waiters, requests = {}, 0
     for i = 1, 3 do waiters[i] = wait_in() end
@@ -61,7 +62,8 @@ describe("A waiter", function()
     support.wait_for_queue(path, 0)
   end)
 
-  it("meets no error while its directory comes and goes (T54)", function()
+  it("gets no error while its directory is deleted again and again "
+    .. "(T54)", function()
     local mutex = connect():mutex(path)
     for _ = 1, 150 do
       local guard = assert(mutex:acquire(30))
@@ -72,7 +74,7 @@ describe("A waiter", function()
   end)
 end)
 
-it("A holder releases its own node and no newer one (T8)", function()
+it("A holder deletes its own node, and no newer node (T8)", function()
   zk:make(path) -- what is above it does not vanish
   local guard = connect { session_timeout = 60 }:mutex(path):acquire()
   zk:delete_all(path)
@@ -86,7 +88,7 @@ it("A holder releases its own node and no newer one (T8)", function()
 end)
 
 describe("A watch", function()
-  it("that fires for data, for the session and for a deletion is still one "
+  it("that fires for data and at reconnections stays one watch "
     .. "(T48)", function()
     local session, proxy = sessions.behind_proxy()
     local holder = support.hold(path)
@@ -109,7 +111,7 @@ describe("A watch", function()
     support.wait_until(function() return support.count_watches(path) == 0 end)
   end)
 
-  it("of a node that no wait watches any more changes nothing (T56)",
+  it("of a node that no waiter needs changes nothing (T56)",
     function()
       local session = connect()
       zk:make(path) -- it does not vanish when it is empty
@@ -140,7 +142,7 @@ end)
 -- (The counter is an int32 that the server lets stick at its largest value:
 -- nodes share numbers then, and creates in one batch get negative ones:
 -- ZOOKEEPER-3249.)
-describe("The end of a directory's counter (T10)", function()
+describe("The end of a directory's counter", function()
   local END = 2 ^ 31 - 1
 
   -- Whose next number is so many before the end.
@@ -150,7 +152,7 @@ describe("The end of a directory's counter (T10)", function()
     return directory
   end
 
-  it("never gives two the lock, and counts from 0 again", function()
+  it("never allows two holders, and restarts the counter at 0 (T10)", function()
     for _, left in ipairs { 70000, 65540, 2, 0 } do
       local here, users, numbers = set_left(support.path(), left), {}, {}
       local held, last = nil, ""

@@ -10,7 +10,7 @@ local wait_in, await, refused = kinds.wait_in, kinds.await, kinds.refused
 local behind_proxy, cut_off = sessions.behind_proxy, sessions.cut_off
 
 describe("Without a server", function()
-  it("for a moment does not make an owner wait for itself (T44), and is told",
+  it("for a moment, an owner does not wait for its own node (T44)",
     function()
       local events = {}
       local session, proxy = behind_proxy { on_event = function(event)
@@ -45,7 +45,7 @@ describe("Without a server", function()
     proxy:heal()
   end)
 
-  it("a release goes on when one comes back (T24)", function()
+  it("a release waits for the reconnection, and is completed (T24)", function()
     local session, proxy = behind_proxy()
     local mutex = session:mutex(support.path())
     local guard = mutex:acquire(30)
@@ -69,30 +69,31 @@ describe("Without a server", function()
     proxy:heal()
     proxy:cut()
   end)
+end)
 
-  it("and with it again a hundred times nothing is left (T18)", function()
-    local session, proxy = behind_proxy()
-    local path, codes, last = support.path(), {}, ""
-    local mutex = session:mutex(path)
-    for i = 1, 100 do
-      local waiter = wait_in(mutex, 0)
-      if i % 10 == 0 then
-        support.advance(0.0003) -- it is under way
-        proxy:cut()
-      end
-      local guard, _, code = await(waiter)
-      if guard then
-        assert.is_true(guard:token() > last)
-        last = guard:token()
-        assert.is_true(guard:release())
-      end
-      codes[code or "granted"] = (codes[code or "granted"] or 0) + 1
-      support.until_state(session, "connected")
+it("A hundred tries, a tenth of them interrupted, leave no node (T18)",
+  function()
+  local session, proxy = behind_proxy()
+  local path, codes, last = support.path(), {}, ""
+  local mutex = session:mutex(path)
+  for i = 1, 100 do
+    local waiter = wait_in(mutex, 0)
+    if i % 10 == 0 then
+      support.advance(0.0003) -- it is under way
+      proxy:cut()
     end
-    assert.same({ granted = 90, disconnected = 10 }, codes)
-    assert.equal(90, session:stats().grants)
-    support.wait_for_queue(path, 0)
-  end)
+    local guard, _, code = await(waiter)
+    if guard then
+      assert.is_true(guard:token() > last)
+      last = guard:token()
+      assert.is_true(guard:release())
+    end
+    codes[code or "granted"] = (codes[code or "granted"] or 0) + 1
+    support.until_state(session, "connected")
+  end
+  assert.same({ granted = 90, disconnected = 10 }, codes)
+  assert.equal(90, session:stats().grants)
+  support.wait_for_queue(path, 0)
 end)
 
 describe("Without a connection", function()

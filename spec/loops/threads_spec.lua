@@ -6,7 +6,7 @@ local support = require "support"
 local root = os.getenv "SPEC_ROOT" or "."
 
 describe("Lua states in threads of one process", function()
-  it("hold one lock at a time, while others are closed", function()
+  it("exclude each other while other states are closed", function()
     local program = host.build "spec/loops/threads.c"
     local threads, rounds = 8, 8
     local ok, text = host.run(program, root .. "/spec/loops/threads_script.lua",

@@ -50,8 +50,8 @@ local function endure(what, times, body)
   assert.is_true(after.kib < before.kib + 2048, text)
 end
 
-describe("What lasts long", function()
-  it("is flat: sessions that open and close", function()
+describe("Memory", function()
+  it("stays constant over 10 000 sessions", function()
     local path = support.path()
     endure("sessions", 10000, function()
       local session = assert(zklock.connect(support.hosts))
@@ -60,7 +60,7 @@ describe("What lasts long", function()
     end)
   end)
 
-  it("is flat: waits that time out", function()
+  it("stays constant over 100 000 waits that time out", function()
     local path = support.path()
     support.hold(path, { session_timeout = 20 })
     local session = support.connect { session_timeout = 20 }
@@ -83,7 +83,7 @@ describe("What lasts long", function()
     end, 10, "the watches of those who waited are gone")
   end)
 
-  it("is flat: paths that are used once", function()
+  it("stays constant over 10 000 paths that are used once", function()
     local session = support.connect()
     local other = support.connect()
     local prefix, n = support.path "of", 0

@@ -138,7 +138,7 @@ describe("connect", function()
     end)
 
   -- (The library may notice it in the middle of a request.)
-  it("finds another connection at once when one breaks in a request", function()
+  it("reconnects at once when a connection breaks in a request", function()
     local proxy = start_proxy()
     local session = support.connect { hosts = proxy.hosts,
       session_timeout = 12 }

@@ -109,7 +109,7 @@ describe("A fork beside a look-up that hangs #stock", function()
     assert.equal(0, child:wait(5))
   end)
 
-  it("leaves the child able to connect to an address, and to look up no name",
+  it("lets the child connect to an address, but look up no name",
     function()
       local child, names = start_parent [[
         local function cannot_look_up()
@@ -213,7 +213,7 @@ describe("A fork of a process that has a session #stock", function()
 end)
 
 describe("Threads that fork at the same time", function()
-  it("find every lock free in the child, and after a fork that fails",
+  it("find every mutex free in the child, and after a fork that fails",
     function()
       local ok, text = host.run(host.build "spec/server/forks.c")
       assert(ok, text)

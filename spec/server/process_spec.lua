@@ -51,7 +51,7 @@ describe("A process that", function()
 end)
 
 describe("A holder that is stopped beyond its session timeout", function()
-  it("knows before anything else that it holds no more (T3)", function()
+  it("finds the hold lost before it does anything else (T3)", function()
     local path = support.path()
     local child = spawn([[
       local session = assert(zklock.connect(hosts, { session_timeout = 2 }))
@@ -224,7 +224,8 @@ describe("After a fork #stock", function()
       assert.equal("", child:output())
     end)
 
-  it("the child's os.exit, error and end leave the parent alone", function()
+  it("the parent's session survives the child's os.exit, and its "
+    .. "end", function()
     local path = support.path()
     local child = forker.spawn([[
       local unistd = require "posix.unistd"

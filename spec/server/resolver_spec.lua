@@ -54,7 +54,7 @@ describe("A resolver that hangs while there is no server #stock", function()
   end)
 end)
 
-describe("A name #stock", function()
+describe("A host name #stock", function()
   local function start(names, hostile)
     return start_actor { environment = names.environment,
       hosts = NAME .. ":" .. port_of(hostile), session_timeout = 8 }
@@ -79,7 +79,7 @@ describe("A name #stock", function()
     this.actor:finish()
   end
 
-  it("whose address changes some seconds after the loss is found again",
+  it("whose address changes seconds after the loss is looked up again",
     function()
       local this = begin()
       this.names:set(NAME)
@@ -104,7 +104,7 @@ describe("A name #stock", function()
     this.actor:finish()
   end)
 
-  it("has as many addresses as it has", function()
+  it("can have 99 addresses", function()
     local names, addresses = new_names(), {}
     for i = 1, 99 do addresses[i] = "127.0.1." .. i end
     for _, live in ipairs { "127.0.1.1", "127.0.1.50", "127.0.1.99" } do

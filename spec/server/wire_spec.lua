@@ -15,7 +15,7 @@ describe("A connection", function()
     end, 20, "a connection")
   end
 
-  it("that breaks at any byte leaves one node for a hold, and none after it "
+  it("that breaks at any byte leaves one node for a hold, and none afterwards "
     .. "(T16, T57)", function()
     local proxy = start_proxy()
     support.zk():make(path)

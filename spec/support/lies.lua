@@ -180,10 +180,10 @@ add { it = "a node without a Stat", on = "create",
 add { it = "an error with a body", on = "list",
   tell = function(h) return reply(but(h, { err = -1 })) end,
   ends = "timeout|disconnected|invalid" }
-once_and_always { it = "a list that says it is a million", on = "list",
+once_and_always { it = "a list that claims a million names", on = "list",
   logs = "that cannot be true: a list that ends too early",
   tell = lists(function(names) return int(1000000) .. names end) }
-once_and_always({ it = "a list that says it is ten million", on = "list",
+once_and_always({ it = "a list that claims ten million names", on = "list",
   tell = lists(function(names) return int(10000000) .. names end) },
   "granted" .. UNGRANTED)
 for length, it in pairs {

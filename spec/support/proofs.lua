@@ -1,7 +1,8 @@
 --- Tables of documents that name what shows a thing: is it there?
 --
 --     `integration/guard_spec.lua` "fails with lost"   a test, by the beginning
---                                                      of its name
+--                                                      of its name, with the
+--                                                      name of its group or not
 --     sim: `lag`                                       a class of faults
 --     mutant: `permit-too-many`                        a breakage of ours
 --     file: `spec/fuzz/names.c`
@@ -42,13 +43,32 @@ function kinds.file(names)
   return read(tostring(names:match "`([^`]+)`")) ~= nil
 end
 
+-- Is a test of this name in the source? The name can begin with that of a group
+-- (`describe`), which the source then has, too. A value can precede the name.
+local function has_test(source, title)
+  if source:find('"' .. title, 1, true)
+    or source:find('" ' .. title, 1, true) then
+    return true
+  end
+  for at in title:gmatch "() " do
+    local group, rest = title:sub(1, at - 1), title:sub(at + 1)
+    if rest:find " " and (source:find(('"%s"'):format(group), 1, true)
+        or source:find(('"%s #stock"'):format(group), 1, true))
+      and source:find('"' .. rest, 1, true) then
+      return true
+    end
+  end
+  return false
+end
+
 -- Tests in C are named by the comment that busted shows.
 local function check_test(text)
   local name, title = text:match '^`([^`]+)` "([^"]+)"$'
   if not name then return false, "that is no test: " .. text end
   local source = read("spec/" .. name)
   if not source then return false, "there is no file " .. name end
-  if not source:find('"' .. title, 1, true) then
+  -- (A long name stands in two strings.)
+  if not has_test((source:gsub('"%s*%.%.%s*"', "")), title) then
     return false, ("%s has no test %q"):format(name, title)
   end
   return true

@@ -30,6 +30,9 @@ describe("The table of failures", function()
     local check = proofs.check
     assert.is_false((check '`unit/hosts_spec.lua` "no such test"'))
     assert.is_true((check '`unit/failures_spec.lua` "would notice a test"'))
+    local name = '`unit/failures_spec.lua` "The table of %s would notice a"'
+    assert.is_true((check(name:format "failures")))
+    assert.is_false((check(name:format "hopes")))
     assert.is_false((check '`unit/no_spec.lua` "would notice a test"'))
     assert.is_false((check "sim: `sunshine`"))
     assert.is_false((check "mutant: `none`"))

@@ -59,7 +59,7 @@ describe("contenders", function()
     guard:release()
   end)
 
-  it("shows data of every sort, in the order of the queue (T61)", function()
+  it("shows data of every type, in the order of the queue (T61)", function()
     zk:make(path)
     local raw_node = zk:create(path .. "/x-lock-",
       { sequential = true, ephemeral = true })
@@ -88,7 +88,7 @@ describe("contenders", function()
     zk:delete(node)
   end)
 
-  it("shows nobody who is no contender (T59, T60)", function()
+  it("ignores nodes that are not named as contenders (T59, T60)", function()
     zk:make(path)
     for _, name in ipairs { "a", "-lock-", "lock", "x-lock-1", "_c_",
       "x-lock-00000000001", "%d%s", "größe", "locks", "leases", "holders",

@@ -22,7 +22,7 @@ local function rival_holds(kind, path)
 end
 
 describe("A free lock", function()
-  kinds.each(it, "is granted, in every form of its argument (T12)",
+  kinds.each(it, "is granted with every form of the timeout (T12)",
     function(kind)
     local path = support.path()
     local lock = kind.make(connect(), path)
@@ -48,7 +48,7 @@ describe("A free lock", function()
     assert.same({}, kinds.nodes(path))
   end)
 
-  kinds.each(it, "is granted a hundred times by one object (T39)",
+  kinds.each(it, "is granted a hundred times to one lock object (T39)",
     function(kind)
     local lock, last = kind.make(connect(), support.path()), ""
     for i = 1, 25 do
@@ -64,7 +64,8 @@ describe("A free lock", function()
 end)
 
 describe("A taken lock", function()
-  kinds.each(it, "is refused in time, in every form (T12)", function(kind)
+  kinds.each(it, "is refused at the deadline with every form of the timeout "
+    .. "(T12)", function(kind)
     local path = support.path()
     local holder = rival_holds(kind, path)
     local lock = kind.make(connect(), path)
@@ -124,7 +125,7 @@ describe("A taken lock", function()
       await(wait_in(lock, 5)):release()
     end)
 
-  kinds.each(it, "is held by one of two owners in one session (T7)",
+  kinds.each(it, "has one holder if two owners share a session (T7)",
     function(kind)
       local path, session = support.path(), connect()
       local a, b = kind.make(session, path), kind.make(session, path)
@@ -140,7 +141,8 @@ describe("A taken lock", function()
     end, function(kind) return kind.exclusive end)
 
   -- (T45)
-  kinds.each(it, "is not passed on by what is no end of a hold", function(kind)
+  kinds.each(it, "is not passed on by events other than the end of a "
+    .. "hold", function(kind)
     local path, zk = support.path(), support.zk()
     local holder = rival_holds(kind, path)
     local middle = kinds.queue_in(kind.make(connect(), path), path)
@@ -176,7 +178,7 @@ describe("A taken lock", function()
 end)
 
 describe("The owner of a lock", function()
-  kinds.each(it, "acquires it again, without a request (T38, T40)",
+  kinds.each(it, "acquires it again without a request (T38, T40)",
     function(kind)
     local path, session = support.path(), connect()
     local a, b = kind.make(session, path), kind.make(session, path)
@@ -225,7 +227,7 @@ describe("The owner of a lock", function()
     lock:acquire(30):release()
   end, is_reentrant)
 
-  kinds.each(it, "may release only what it holds", function(kind)
+  kinds.each(it, "can release only its own hold", function(kind)
     local lock = kind.make(connect(), support.path())
     local function release() lock:release() end
     assert.matches("is not held by the calling task$", misuse(release))
@@ -263,7 +265,7 @@ kinds.each(it, "max_hold ends a hold, tells its owner, and lets the next one "
   assert.is_true(lock:acquire { timeout = 30, max_hold = 60 }:release())
 end)
 
-describe("Whoever deletes a node", function()
+describe("The deletion of a node", function()
   kinds.each(it, "ends the hold within a heartbeat", function(kind)
     local path, session = support.path(), connect { session_timeout = 2 }
     local guard = assert(kind.make(session, path):acquire(30))
@@ -275,7 +277,8 @@ describe("Whoever deletes a node", function()
     kinds.wait_for_nodes(path, 0)
   end)
 
-  kinds.each(it, "does not let a waiter in without a node (T6)", function(kind)
+  kinds.each(it, "grants the lock to no waiter without a node "
+    .. "(T6)", function(kind)
     local path, before = support.path(), {}
     local holder = rival_holds(kind, path)
     for _, node in ipairs(kinds.nodes(path)) do before[node] = true end
@@ -302,7 +305,7 @@ describe("A connection that breaks", function()
     path, session, proxy = support.path(), sessions.behind_proxy()
   end)
 
-  kinds.each(it, "leaves every kind's hold and place as they were (T13, T21)",
+  kinds.each(it, "changes no hold and no place in the queue (T13, T21)",
     function(kind)
     local guard = assert(kind.make(session, path .. "/h"):acquire(30))
     local holder = rival_holds(kind, path .. "/w")
@@ -376,8 +379,8 @@ describe("A connection that breaks", function()
 
   -- what each kind asks for with its first request, with its second …
   for _, request in ipairs { "create", "list", "delete" } do
-    kinds.each(it, ("with the reply to a %s leaves nothing behind, nor right "
-      .. "after it (T16, T19, T23)"):format(request), function(kind)
+    kinds.each(it, ("leaves no node behind if it loses the reply to a %s, "
+      .. "or breaks after it (T16, T19, T23)"):format(request), function(kind)
       local lock = kind.make(session, path)
       proxy:lose_reply(reply_of(kind, request))
       local waiter = wait_in(lock, 10)
@@ -401,8 +404,9 @@ describe("A connection that breaks", function()
     end, function(kind) return request ~= "list" or kind.name ~= "unfair" end)
   end
 
-  kinds.each(it, "with the reply to a create leaves nothing of who gives up "
-    .. "meanwhile (T16, T23)", function(kind)
+  kinds.each(it, "leaves no node of a waiter that is cancelled while its "
+    .. "create "
+    .. "is unanswered (T16, T23)", function(kind)
     local lock = kind.make(session, path)
     assert(lock:acquire(30)):release { wait = true }
     for _ = 1, kind.name == "semaphore" and 2 or 1 do -- its second: a permit
@@ -422,8 +426,8 @@ end)
 describe("A session that expires", function()
   -- While its servers are silent, or because somebody else closes it.
   for _, how in ipairs { "in silence", "by another's close" } do
-    kinds.each(it, "loses every hold, once, and its owner is told until it "
-      .. "lets go: " .. how .. " (T2, T4, T15)", function(kind)
+    kinds.each(it, "loses each hold, calls on_lost once, and returns lost "
+      .. "until the release: " .. how .. " (T2, T4, T15)", function(kind)
       local path, calls = support.path(), 0
       local session, proxy = sessions.behind_proxy { session_timeout = 2 }
       local old, lock = session:id(), kind.make(session, path .. "/h")
@@ -468,8 +472,8 @@ describe("A session that expires", function()
     end)
   end
 
-  kinds.each(it, "because its process is gone gives back its hold and its "
-    .. "place in the queue (T45)", function(kind)
+  kinds.each(it, "because its process has died frees its lock and its place in "
+    .. "the queue (T45)", function(kind)
     local path, session = support.path(), connect()
     local dead, proxy = sessions.behind_proxy { session_timeout = 2 }
     support.keep(kind.make(dead, path .. "/h"):acquire { owner = {} })
@@ -488,7 +492,7 @@ describe("A session that expires", function()
   end)
 end)
 
-kinds.each(it, "a wait that is given up at any moment leaves nothing behind "
+kinds.each(it, "a wait that is cancelled at any moment leaves no node behind "
   .. "(T17, T23, T25)", function(kind)
   local path = support.path()
   local lock = kind.make(connect(), path)

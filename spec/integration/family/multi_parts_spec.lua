@@ -29,7 +29,7 @@ end
 
 describe("Between the grants of its parts a multi", function()
   -- What the I/O thread has done for it, its session has not told it yet.
-  it("is cancelled though it has just been granted a part", function()
+  it("can be cancelled just after the grant of a part", function()
     open()
     local first = hold "a"
     local waiter = wait_in(multi)
@@ -41,7 +41,8 @@ describe("Between the grants of its parts a multi", function()
     are_left(0, 0)
   end)
 
-  it("is closed though it has just been granted a part", function()
+  it("returns closed if its session is closed just after the grant of a "
+    .. "part", function()
     local scheduler, said = new_scheduler(), nil
     open { loop = scheduler.adapter }
     local first = hold "a"
@@ -57,7 +58,8 @@ describe("Between the grants of its parts a multi", function()
     are_left(0, 0)
   end)
 
-  it("is lost with one that it has, before it waits for the last or with it",
+  it("is lost if a part is lost, before it waits for the last part or in that "
+    .. "wait",
     function()
       for _, is_last in ipairs { false, true } do
         open()
@@ -78,7 +80,7 @@ describe("Between the grants of its parts a multi", function()
     end)
 
   -- Of any lock: a coroutine that an error has ended is not collected yet.
-  it("gives back what it has when its task is ended in its wait", function()
+  it("releases its parts when its task ends in the wait", function()
     for _, way in ipairs { "error", support.is_54 and "kill" or nil } do
       local scheduler, second = new_scheduler(), hold "b"
       open { loop = scheduler.adapter }
@@ -150,7 +152,7 @@ describe("Between the grants of its parts a multi", function()
 end)
 
 describe("The guard of a multi", function()
-  it("survives a release that was misspelt", function()
+  it("can be released after a call with a misspelt option", function()
     open()
     local guard = assert(multi:acquire(30))
     assert.is_false(pcall(guard.release, guard, { wiat = true }))
@@ -160,7 +162,7 @@ describe("The guard of a multi", function()
     are_left(0, 0)
   end)
 
-  it("tells every listener of its loss, once, though one raises", function()
+  it("calls each on_lost callback once, even if one raises an error", function()
     open()
     local guard, told = assert(multi:acquire(30)), 0
     guard:on_lost(function() error "ouch" end)
@@ -190,7 +192,7 @@ describe("The guard of a multi", function()
     assert.is_true(await(wait_in(multi, { owner = "me" })):release())
   end)
 
-  it("is nobody's when with_lock, or release, is the first to tell of its loss",
+  it("has no owner after with_lock or release has reported its loss",
     function()
       open()
       local ok, _, code = multi:with_lock(support.lose)
@@ -205,7 +207,8 @@ describe("The guard of a multi", function()
       assert(multi:acquire(30)):release()
     end)
 
-  it("is given back by with_lock whose function ends its coroutine, as any's",
+  it("is released if the function of with_lock ends its coroutine, as any "
+    .. "guard",
     function()
       open { loop = "poll" }
       for _, lock in ipairs { multi, session:mutex(path .. "/b") } do
@@ -219,7 +222,8 @@ describe("The guard of a multi", function()
       end
     end)
 
-  it("is not released for sure if the session is closed, or its task, then",
+  it("reports no confirmed release if its session is closed, or its task "
+    .. "killed",
     function()
       for _, way in ipairs { "session", support.is_54 and "task" or nil } do
         local proxy, scheduler = start_proxy(), new_scheduler()

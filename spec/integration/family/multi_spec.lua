@@ -95,13 +95,14 @@ describe("A multi", function()
     assert.equal(#sessions * rounds, all)
   end
 
-  it("never meets another one head-on (T41)", function()
+  it("never deadlocks with a multi in another order (T41)", function()
     local scheduler, sessions = new_scheduler(), {}
     for i = 1, 3 do sessions[i] = connect { loop = scheduler.adapter } end
     cross(scheduler, sessions, 40)
   end)
 
-  it("never meets another task's of its session head-on (T41)", function()
+  it("never deadlocks with another task's multi in its session "
+    .. "(T41)", function()
     local scheduler = new_scheduler()
     local one = connect { loop = scheduler.adapter }
     cross(scheduler, { one, one, one, one, one, one }, 10)

@@ -22,13 +22,13 @@ local scenes = {
     "Wa a", "Wb a", "Rc a", "Rd a", "-a b", "-b cd", "-c d", "-d" },
   { "keeps readers behind a writer that waits",
     "Ra a", "Wb a", "Rc a", "Wd a", "-a b", "-b c", "-c d", "-d" },
-  { "lets in a reader whom only a later writer follows (T31)",
+  { "grants a reader that has a writer only behind it (T31)",
     "Wa a", "Rb a", "Wc a", "-a b", "-b c", "-c" },
   { "lets readers go on when the writer between them gives up",
     "Ra a", "Wb a", "Rc a", "Rd a", "-b acd", "-a cd", "-c d", "-d" },
   { "lets a writer in past a reader that has given up",
     "Wa a", "Rb a", "Wc a", "-b a", "-a c", "-c" },
-  { "is downgraded without letting a queued writer in (T5)",
+  { "that is downgraded keeps a queued writer waiting (T5)",
     "Wa a", "Rb a", "Wc a", "Rd a", "Da a", "-a ab", "-b a", "-a c", "-c d",
     "-d" },
   { "keeps the readers of a downgraded writer when that one goes",
@@ -134,7 +134,8 @@ local function play(scene, steps)
 end
 
 for _, layout in ipairs { "curator", "kazoo" } do
-  describe("A rwlock in " .. layout .. "'s layout", function()
+  local of = (" in %s's layout"):format(layout)
+  describe("A rwlock" .. of, function()
     -- The sides of the lock in a session of its own.
     local function sides(options, data)
       return connect(options):rwlock(path, { layout = layout, data = data })
@@ -224,8 +225,8 @@ for _, layout in ipairs { "curator", "kazoo" } do
   end)
 end
 
-it("The sides of a rwlock honour a downgrade that Curator (5.5 and later) "
-  .. "makes (T5)", function()
+it("A rwlock respects a downgrade that Curator 5.5 or later makes "
+  .. "(T5)", function()
   local zk = support.zk()
   zk:make(path)
   local uuid = "/_c_00000000-0000-4000-8000-00000000000"

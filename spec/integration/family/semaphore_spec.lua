@@ -34,7 +34,7 @@ describe("A semaphore", function()
     end)
   end)
 
-  it("never gives fifty at once more than it has (T11)", function()
+  it("never grants more permits than it has to fifty waiters (T11)", function()
     local sessions, waiters, granted = {}, {}, {}
     for i = 1, 10 do sessions[i] = connect() end
     for i = 1, 50 do
@@ -87,7 +87,7 @@ describe("A semaphore", function()
   end)
 
   -- One is inside the inner mutex and has made its permit, one is at the gate.
-  it("gives a permit, or a place at the gate, back when a wait ends (T23)",
+  it("deletes the nodes of a wait that ends, at the gate or for a permit (T23)",
     function()
       local holder, proxy = semaphore():acquire(30), start_proxy()
       local function ends(fn, options, inside)

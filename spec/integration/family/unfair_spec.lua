@@ -12,7 +12,8 @@ describe("An unfair mutex", function()
       :mutex(path, { fair = false })
   end
 
-  it("does not delete a later holder with a delete whose reply was lost (T8)",
+  it("does not delete a later holder's node by a delete whose reply was lost "
+    .. "(T8)",
     function()
       local session, proxy = sessions.behind_proxy()
       local mutex = unfair(session)

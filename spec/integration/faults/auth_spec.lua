@@ -38,7 +38,7 @@ describe("The answer to a credential that", function()
       assert.is_true(took >= seconds and took < seconds + 0.2, took)
     end
 
-    it(name .. " leaves a session in the making to itself", function()
+    it(name .. " does not end a session that connects", function()
       hostile:behave { kind = "pass", [what] = 1 }
       local begun = support.now()
       local session = assert(open(hostile.hosts, 6))
@@ -48,7 +48,7 @@ describe("The answer to a credential that", function()
       use(session)
     end)
 
-    it(name .. " at a reconnection is asked for again", function()
+    it(name .. " at a reconnection is requested again", function()
       local path = support.path()
       local session = assert(open(hostile.hosts, 6))
       local id, holder = session:id(), support.hold(path)
@@ -150,8 +150,9 @@ describe("Credentials that are refused at a reconnection", function()
     return this
   end
 
-  it("suspend the session, refuse who waits, and are tried again: what it "
-    .. "holds is kept", function()
+  it("suspend the session, refuse its waiters, and are sent again: it keeps "
+    .. "its "
+    .. "holds", function()
     local this = begin(20)
     local session = this.session
     for _ = 1, 200 do

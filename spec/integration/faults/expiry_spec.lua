@@ -26,8 +26,8 @@ end
 local path
 before_each(function() path = support.path() end)
 
-describe("A session that somebody else closes", function()
-  it("begins its waits again, at the tail, with a node of its own", function()
+describe("A session that another client closes", function()
+  it("repeats its waits at the tail, with nodes of its new session", function()
     local holder = support.hold(path)
     local session, other = support.connect(), support.connect()
     local first = kinds.queue_in(session:mutex(path), path)
@@ -45,7 +45,7 @@ describe("A session that somebody else closes", function()
     guard:release()
   end)
 
-  it("while the reply to a create is lost finds no node of the old one (T1)",
+  it("while a create's reply is lost uses no node of the old session (T1)",
     function()
       local session, proxy = sessions.behind_proxy()
       support.zk():make(path)
@@ -62,7 +62,7 @@ describe("A session that somebody else closes", function()
       guard:release()
     end)
 
-  it("in the moment of its turn is granted with a node or not at all (T9)",
+  it("at the moment of a grant never holds without a node (T9)",
     function()
       for i = 1, 20 do
         local session, here = support.connect(), path .. "/" .. i
@@ -108,7 +108,7 @@ describe("A session whose timeout falls at a reconnection", function()
     assert.equal(seconds, session:timeout())
   end
 
-  it("has lost its holds when others get them", function()
+  it("loses its holds before other sessions acquire the locks", function()
     connect()
     local guard = hold()
     local handover = kinds.watch_handover(guard, support.connect(), path)
@@ -147,8 +147,8 @@ describe("A session whose timeout falls at a reconnection", function()
     assert.is_true(seen < SHORT, seen)
   end)
 
-  it("and hears no reply to it has lost its holds when others get them, if it "
-    .. "was told the least that servers grant", function()
+  it("but not the reply loses its holds before other sessions acquire the "
+    .. "locks, with min_session_timeout", function()
     connect { min_session_timeout = SHORT }
     local guard = hold()
     local handover = kinds.watch_handover(guard, support.connect(), path)

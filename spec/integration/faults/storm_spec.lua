@@ -83,7 +83,7 @@ describe("A server that", function()
       end)
 
     if hidden then
-      it(name .. " hides no good one", function()
+      it(name .. " keeps no session from a good server", function()
         local hostile = start_hostile()
         hostile:behave(manners)
         for _ = 1, 6 do
@@ -138,7 +138,7 @@ end)
 
 -- Whose jute.maxbuffer is smaller than one of our requests: it reads the length
 -- and closes the connection, with earlier requests unanswered.
-describe("A server that breaks off at a request", function()
+describe("A server that breaks the connection at a request", function()
   local LIMIT, WORKERS, LARGE = 700, 64, ("l"):rep(1024)
 
   local path, hostile, session
@@ -148,7 +148,7 @@ describe("A server that breaks off at a request", function()
     session = support.connect { hosts = hostile.hosts, session_timeout = 20 }
   end)
 
-  it("is asked again with growing pauses, and no other request is refused",
+  it("gets it again after growing pauses, and no other request fails",
     function()
       local holder = assert(session:mutex(path .. "/held"):acquire(30))
       local rounds, goes_on = 0, true

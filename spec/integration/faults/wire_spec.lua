@@ -25,8 +25,9 @@ describe("Silence", function()
     support.wait_until(function() return guard:lease() > high end)
   end
 
-  it("of the servers ends a hold after half of the timeout at the earliest, "
-    .. "and before they give its lock away", function()
+  it("of the servers ends a hold after half of the timeout or later, and "
+    .. "before "
+    .. "the servers grant its lock", function()
     local T = 4
     local guard = hold(connect(T))
     local handover = kinds.watch_handover(guard, support.connect(), path)
@@ -94,8 +95,9 @@ for _, what in ipairs { "requests", "replies" } do
   end)
 end
 
-it("A task that is refused just before the session is closed hears what it was "
-  .. "refused for", function()
+it("A call that is refused just before the session is closed returns the "
+  .. "reason "
+  .. "of the refusal", function()
   local session, scheduler = sessions.in_loop { hosts = proxy.hosts }
   local mutex, heard = session:mutex(path), nil
   sessions.cut_off(session, proxy)

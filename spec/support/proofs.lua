@@ -44,12 +44,9 @@ function kinds.file(names)
 end
 
 -- Is a test of this name in the source? The name can begin with that of a group
--- (`describe`), which the source then has, too. A value can precede the name.
+-- (`describe`), which the source then has, too.
 local function has_test(source, title)
-  if source:find('"' .. title, 1, true)
-    or source:find('" ' .. title, 1, true) then
-    return true
-  end
+  if source:find('"' .. title, 1, true) then return true end
   for at in title:gmatch "() " do
     local group, rest = title:sub(1, at - 1), title:sub(at + 1)
     if rest:find " " and (source:find(('"%s"'):format(group), 1, true)

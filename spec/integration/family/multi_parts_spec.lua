@@ -27,7 +27,8 @@ local function are_left(a, b)
   support.wait_for_queue(path .. "/b", b)
 end
 
-describe("Between the grants of its parts a multi", function()
+-- Between the grants of its parts.
+describe("A multi", function()
   -- What the I/O thread has done for it, its session has not told it yet.
   it("can be cancelled just after the grant of a part", function()
     open()
@@ -151,7 +152,7 @@ describe("Between the grants of its parts a multi", function()
   end)
 end)
 
-describe("The guard of a multi", function()
+describe("A multi's guard", function()
   it("can be released after a call with a misspelt option", function()
     open()
     local guard = assert(multi:acquire(30))

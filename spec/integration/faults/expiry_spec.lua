@@ -147,7 +147,7 @@ describe("A session whose timeout falls at a reconnection", function()
     assert.is_true(seen < SHORT, seen)
   end)
 
-  it("but not the reply loses its holds before other sessions acquire the "
+  it("without a reply loses its holds before other sessions acquire the "
     .. "locks, with min_session_timeout", function()
     connect { min_session_timeout = SHORT }
     local guard = hold()

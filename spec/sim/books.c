@@ -6,8 +6,8 @@
 /* The counts. */
 
 struct counts {
-  int entered, impatient, sharing, active, holders, watches;
-  uint64_t waiting, leaving, kept;
+  int entered, impatient, admitted_alone, active, holders, watches;
+  uint64_t waiting, leaving, undeletable;
   size_t taken;
 };
 
@@ -17,13 +17,13 @@ static void count_contender(struct counts *n, const struct contender *c) {
   size_t node = quota_of_node(directory_length(&c->queue->directory));
   n->entered += entered;
   n->impatient += c->state == CONTENDER_PARKED && !c->options.patient;
-  n->sharing += entered && (exclusive || c->options.local_turns > 0) &&
-                (exclusive || c->state != CONTENDER_LEAVING);
+  n->admitted_alone += entered && (exclusive || c->options.local_turns > 0) &&
+                       (exclusive || c->state != CONTENDER_LEAVING);
   n->active += c->state != CONTENDER_GONE;
   n->holders += c->state == CONTENDER_HELD;
   n->waiting += c->state < CONTENDER_HELD;
   n->leaving += c->state == CONTENDER_LEAVING;
-  n->kept += c->kept != 0;
+  n->undeletable += c->undeletable != 0;
   n->watches += c->watches_children;
   if (entered) n->taken += exclusive ? 2 * node : node;
 }
@@ -36,17 +36,18 @@ static void count_queue(struct world *w, struct counts *all,
   for (const struct contender *c = q->first; c; c = c->next)
     count_contender(&n, c);
   for (const struct node_wait *v = node_waits->first; v; v = v->next)
-    n.watches += v->kind == NODE_WAIT_CROWD && v->queue == q;
+    n.watches += v->kind == NODE_WAIT_COUNT && v->queue == q;
   if (n.entered != q->entered || n.impatient != q->impatient ||
-      n.sharing != q->sharing || n.watches != q->directory.children_wanted)
+      n.admitted_alone != q->admitted_alone ||
+      n.watches != q->directory.children_wanted)
     violate(w, "%s counts entered %d, impatient %d, sharing %d, watching %d",
-            directory_path(&q->directory), q->entered, q->impatient, q->sharing,
-            q->directory.children_wanted);
+            directory_path(&q->directory), q->entered, q->impatient,
+            q->admitted_alone, q->directory.children_wanted);
   all->active += n.active;
   all->holders += n.holders;
   all->waiting += n.waiting;
   all->leaving += n.leaving;
-  all->kept += n.kept;
+  all->undeletable += n.undeletable;
   all->taken += n.taken;
 }
 
@@ -58,7 +59,7 @@ static void check_counts(struct world *w, const struct process *p) {
     count_queue(w, &n, &p->session.node_waits, q);
   if (n.active != all->active || n.holders != all->holders ||
       n.waiting != c->waiting || n.leaving != c->pending_releases ||
-      n.kept != c->refused_releases)
+      n.undeletable != c->refused_releases)
     violate(w,
             "process %d counts active %d, holding %d, waiting %d, leaving %d, "
             "refused %d",

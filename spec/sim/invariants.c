@@ -143,7 +143,7 @@ static void check_denied(struct world *w, const struct acquisition *a) {
   const struct contender *c = a->contender;
   bool by_gate = c->denial.by_gate;
   if (!fault_is(w, FAULT_FORBIDDEN) && !fault_is(w, FAULT_DENIAL) &&
-      !is_hidden_name(w, a) && (by_gate ? c->gate : c)->queue->kept == 0)
+      !is_hidden_name(w, a) && (by_gate ? c->gate : c)->queue->undeletable == 0)
     violate(w, "(%d) is denied, and no ACL forbids it", a->number);
 }
 
@@ -327,7 +327,7 @@ void invariants_told(struct world *w, const struct acquisition *a,
       if (!a->granted || a->uncontended == (news == NEWS_UNCONTENDED))
         violate(w, "(%d) hears again of contention, or does not hold", number);
       break;
-    case NEWS_KEPT:
+    case NEWS_UNDELETABLE:
       if (fault_is(w, FAULT_DENIAL) || is_hidden_name(w, a)) break;
       violate(w, "(%d) keeps its node, which nobody has refused to delete",
               number);

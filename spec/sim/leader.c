@@ -275,16 +275,16 @@ static void make_directory(struct world *w, int server, int request) {
   }
   int parent = paths_parent(&w->paths, r->path);
   int rc = REPLY_OK;
-  int old = r->anew ? zoo_find(w, r->path) : NO_NODE;
+  int old = r->replace ? zoo_find(w, r->path) : NO_NODE;
   if (r->provided != NOBODY && zoo_find(w, r->provided) == NO_NODE)
     rc = REPLY_UNDONE;
-  else if (r->anew && old == NO_NODE)
+  else if (r->replace && old == NO_NODE)
     rc = REPLY_NO_NODE;
   else if (parent != 0 && zoo_find(w, parent) == NO_NODE)
     rc = REPLY_NO_NODE;
   else if (parent == w->profile.forbidden_path)
     rc = REPLY_NO_AUTH;
-  else if (!r->anew && zoo_find(w, r->path) != NO_NODE)
+  else if (!r->replace && zoo_find(w, r->path) != NO_NODE)
     rc = REPLY_NODE_EXISTS;
   if (rc != REPLY_OK) {
     fail(w, server, request, rc);
@@ -329,9 +329,9 @@ static bool is_mistaken(const struct world *w, int node, int session,
                                w->zoo.grants[w->zoo.sessions[session].stored];
 }
 
-/* Another's node that has the very name of ours: while the delete was on its way,
- * nobody could know; or an operator has taken ours away, and nobody has heard of
- * that yet. */
+/* Another's node that has the very name of ours: while the delete was on its
+ * way, nobody could know; or an operator has taken ours away, and nobody has
+ * heard of that yet. */
 static bool is_unlucky(const struct world *w, int node, int session,
                        const struct request *request) {
   const struct znode *nodes = w->zoo.history.nodes;

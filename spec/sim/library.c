@@ -197,7 +197,7 @@ bool library_submit(struct world *w, struct process *p, const struct op *op,
     r->beside =
         paths_below(&w->paths, op->path,
                     (size_t)(strrchr(op->path, '/') - op->path), op->beside);
-  r->anew = op->anew;
+  r->replace = op->replace;
   r->counted = op->counted;
   r->creates = op->creates;
   if (op->provided)
@@ -266,7 +266,7 @@ static const char *const op_names[] = {
     [OP_EXISTS] = "exists",       [OP_REMOVE] = "remove",
     [OP_SYNC] = "sync",           [OP_READ] = "check",
     [OP_HEARTBEAT] = "heartbeat", [OP_PING] = "ping",
-    [OP_UNWATCH] = "unwatch",     [OP_REHEARSE] = "rehearse",
+    [OP_UNWATCH] = "unwatch",     [OP_CHECK_ACL] = "rehearse",
     [OP_NAMES] = "names",
 };
 

@@ -71,7 +71,7 @@ static void check_refusal_code(struct world *w, const struct wait *wait) {
   if (v->refusal_code == REFUSED_TIMEOUT && !v->patient && !overdue &&
       !was_ever(w, wait, false))
     violate(w, "<%d> does not wait for what is so", wait->number);
-  if (v->refusal_code == REFUSED_DENIED && v->kind == NODE_WAIT_CROWD &&
+  if (v->refusal_code == REFUSED_DENIED && v->kind == NODE_WAIT_COUNT &&
       is_ever_shut(w, wait))
     return; /* its directory may not be listed */
   if (!has_reason(p, v->refusal_code, overdue, v->patient, wait->cancelled))

@@ -417,7 +417,7 @@ static void on_user_news(struct contender *c, enum news news) {
       [NEWS_GRANTED] = "granted",     [NEWS_REFUSED] = "refused",
       [NEWS_LOST] = "lost",           [NEWS_REVOKED] = "revoked",
       [NEWS_REMOVED] = "removed",     [NEWS_FORGOTTEN] = "forgotten",
-      [NEWS_KEPT] = "kept",           [NEWS_UNCONTENDED] = "uncontended",
+      [NEWS_UNDELETABLE] = "kept",    [NEWS_UNCONTENDED] = "uncontended",
       [NEWS_CONTENDED] = "contended",
   };
   struct acquisition *a = c->owner;
@@ -457,7 +457,7 @@ static void on_user_news(struct contender *c, enum news news) {
     case NEWS_CONTENDED:
       a->uncontended = false;
       break;
-    case NEWS_KEPT: /* (no server here refuses a deletion) */
+    case NEWS_UNDELETABLE: /* (no server here refuses a deletion) */
       break;
     case NEWS_REMOVED:
       a->removed = true;

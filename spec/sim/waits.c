@@ -30,9 +30,9 @@ bool wait_is_met(struct world *w, const struct wait *wait, int view) {
   switch (wait->node_wait.kind) {
     case NODE_WAIT_GONE:
       return !there;
-    case NODE_WAIT_THERE:
+    case NODE_WAIT_EXISTS:
       return there;
-    case NODE_WAIT_CROWD:
+    case NODE_WAIT_COUNT:
       return contenders_at(w, wait->path, view) != wait->node_wait.known;
   }
   return false;
@@ -95,8 +95,8 @@ static struct wait *new_wait(struct world *w, struct process *p, int user,
 /* (Where there is no memory it is as if it had never been.) */
 static bool begin(struct world *w, struct process *p, struct wait *wait) {
   static const char *const kinds[] = {[NODE_WAIT_GONE] = "gone",
-                                      [NODE_WAIT_THERE] = "there",
-                                      [NODE_WAIT_CROWD] = "another crowd"};
+                                      [NODE_WAIT_EXISTS] = "there",
+                                      [NODE_WAIT_COUNT] = "another crowd"};
   const struct node_wait *v = &wait->node_wait;
   trace(w, p->number, "<%d> waits until %s is %s (%d)%s%s", wait->number,
         v->path, kinds[v->kind], v->known, v->patient ? "" : ", tries",
@@ -153,8 +153,8 @@ static struct wait *look_on(struct world *w, struct process *p) {
   if (head && random_chance(r, 50))
     return new_wait(w, p, NOBODY, head->path, NODE_WAIT_GONE);
   if (random_chance(r, 30))
-    return new_wait(w, p, NOBODY, lock->directory, NODE_WAIT_THERE);
-  wait = new_wait(w, p, NOBODY, lock->directory, NODE_WAIT_CROWD);
+    return new_wait(w, p, NOBODY, lock->directory, NODE_WAIT_EXISTS);
+  wait = new_wait(w, p, NOBODY, lock->directory, NODE_WAIT_COUNT);
   if (wait)
     wait->node_wait.known = random_chance(r, 80)
                                 ? contenders_at(w, lock->directory, wait->seen)
@@ -175,7 +175,7 @@ void onlooker_acts(struct world *w, struct process *p, int which) {
   w->may_be_done = true;
   struct wait *wait = look_on(w, p);
   if (!wait) return;
-  if (wait->node_wait.kind != NODE_WAIT_CROWD) { /* (its lists prove nothing) */
+  if (wait->node_wait.kind != NODE_WAIT_COUNT) { /* (its lists prove nothing) */
     wait->node_wait.patient = !random_chance(r, 15);
     wait->node_wait.needs_heartbeat = random_chance(r, 15);
   }

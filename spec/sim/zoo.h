@@ -57,7 +57,7 @@ struct request {
   int with_path;
   int beside; /* the path of another node, made or deleted with it; or NOBODY */
   int provided; /* OP_MKDIR: the path of a node that must be there; or NOBODY */
-  bool anew, counted;
+  bool replace, counted;
   int creates;
   enum op_kind refused;
   bool throttled; /* the server does nothing, and says so */

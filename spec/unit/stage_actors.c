@@ -52,7 +52,7 @@ static void forget(struct actor *a) {
 static void on_contender_news(struct contender *c, enum news news) {
   static const char *const words[] = {[NEWS_GRANTED] = "granted",
                                       [NEWS_REVOKED] = "revoked",
-                                      [NEWS_KEPT] = "kept",
+                                      [NEWS_UNDELETABLE] = "kept",
                                       [NEWS_REMOVED] = "removed"};
   struct actor *a = c->owner;
   if (news == NEWS_GRANTED) a->token = contender_token(c);
@@ -196,7 +196,7 @@ struct actor *await(struct stage *s, bool crowd) {
   struct actor *a = actor_new(s);
   struct node_wait *v = calloc(1, sizeof *v);
   *v = (struct node_wait){.path = crowd ? "/lock" : "/gate",
-                          .kind = crowd ? NODE_WAIT_CROWD : NODE_WAIT_GONE,
+                          .kind = crowd ? NODE_WAIT_COUNT : NODE_WAIT_GONE,
                           .patient = true,
                           .until = NEVER,
                           .ended = on_node_wait_end,

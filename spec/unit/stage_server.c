@@ -52,11 +52,11 @@ static bool is_nudge(const struct request *r) {
 
 static const char *describe(struct stage *s, const struct request *r) {
   static const char *const verbs[] = {
-      [OP_CREATE] = "create",     [OP_MKDIR] = "mkdir",
-      [OP_LIST] = "list",         [OP_GET] = "get",
-      [OP_EXISTS] = "exists",     [OP_REMOVE] = "remove",
-      [OP_READ] = "look at",      [OP_UNWATCH] = "unwatch",
-      [OP_REHEARSE] = "rehearse", [OP_PING] = "ask about",
+      [OP_CREATE] = "create",      [OP_MKDIR] = "mkdir",
+      [OP_LIST] = "list",          [OP_GET] = "get",
+      [OP_EXISTS] = "exists",      [OP_REMOVE] = "remove",
+      [OP_READ] = "look at",       [OP_UNWATCH] = "unwatch",
+      [OP_CHECK_ACL] = "rehearse", [OP_PING] = "ask about",
       [OP_NAMES] = "list all of"};
   /* Only who downgrades says the number. */
   bool numbered = r->exact && strcmp(name_in(r->path), NAME_UNFAIR) != 0;
@@ -82,7 +82,7 @@ static const char *describe(struct stage *s, const struct request *r) {
                word_of(r->path), number_in(r->path));
       break;
     case OP_MKDIR:
-    case OP_REHEARSE:
+    case OP_CHECK_ACL:
       snprintf(s->text, sizeof s->text, "%s %s%s", verbs[r->kind],
                short_of(r->path), r->persistent && r->shared ? " for all" : "");
       break;

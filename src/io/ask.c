@@ -221,7 +221,7 @@ static int keep_data(struct request *r, const struct reply *reply) {
 
 static int keep_names(struct request *r, const struct listing *listing) {
   if (!listing) return REASON_NO_MEMORY;
-  if (listing->count > ASK_CHILDREN) return REASON_CROWDED;
+  if (listing->count > ASK_CHILDREN) return REASON_TOO_MANY_CHILDREN;
   for (int i = 0; i < listing->count; i++)
     r->size += strlen(listing->entries[i].name) + 1;
   char *to = r->data = malloc(r->size + 1);
@@ -252,12 +252,12 @@ static void make_part(struct request *r) {
 
 static void on_made(struct op *op, const struct reply *reply) {
   struct request *r = op->owner;
-  switch (mkdir_answered(op, &r->ask->session->pipeline, reply->rc, r->whole,
+  switch (mkdir_on_reply(op, &r->ask->session->pipeline, reply->rc, r->whole,
                          &r->length)) {
     case MKDIR_DONE:
       answered(r, REPLY_OK);
       break;
-    case MKDIR_GOES_ON:
+    case MKDIR_CONTINUES:
       if (r->tries++ == TRIES)
         answered(r, REPLY_NO_NODE);
       else
@@ -293,7 +293,7 @@ static void begin_once(struct request *r) {
 static void do_once(struct request *r) {
   if (r->op.kind != OP_REMOVE)
     r->op.kind =
-        mkdir_rehearses(&r->ask->session->pipeline) ? OP_REHEARSE : OP_MKDIR;
+        mkdir_checks_acl(&r->ask->session->pipeline) ? OP_CHECK_ACL : OP_MKDIR;
   follow(r);
 }
 
@@ -325,8 +325,8 @@ static bool is_due_to_nonce(const struct request *r, int rc) {
 static void on_done_once(struct op *op, const struct reply *reply) {
   struct request *r = op->owner;
   struct pipeline *pipeline = &r->ask->session->pipeline;
-  if (reply->rc == REPLY_OK && op->kind == OP_REHEARSE) {
-    pipeline->rehearsed_in = pipeline->connection;
+  if (reply->rc == REPLY_OK && op->kind == OP_CHECK_ACL) {
+    pipeline->acl_checked_in = pipeline->connection;
     do_once(r);
   } else if (is_due_to_nonce(r, reply->rc)) {
     drop_nonce(r);
@@ -405,7 +405,7 @@ static void verify(struct ask *ask) {
 
 static void send(struct request *r) {
   if (r->op.kind == OP_NAMES && r->number > ASK_CHILDREN)
-    answered(r, REASON_CROWDED);
+    answered(r, REASON_TOO_MANY_CHILDREN);
   else if (r->op.handler == on_done_once)
     begin_once(r);
   else if (r->op.handler == on_made)

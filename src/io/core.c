@@ -127,33 +127,34 @@ static void lost(struct core *core, struct acquisition *acquisition,
 }
 
 void core_report_gone(struct core *core, struct acquisition *acquisition) {
-  int kept = acquisition->contender.kept;
-  if (!acquisition->report_gone || !(acquisition->removed || kept)) return;
+  int undeletable = acquisition->contender.undeletable;
+  if (!acquisition->report_gone || !(acquisition->removed || undeletable))
+    return;
   acquisition->report_gone = false;
-  acquisition->stays = kept;
+  acquisition->stays = undeletable;
   post_acquisition(core, acquisition, &acquisition->ended, EVENT_GONE);
 }
 
-/* If the contender's node cannot be deleted (`kept`), logs that. Skips a
+/* If the contender's node cannot be deleted (`undeletable`), logs that. Skips a
  * contender that was refused because of another such node: its refusal says so.
- * A contender without `kept` may have no queue any more. */
-static void log_kept(struct core *core, const struct contender *c) {
+ * A contender without `undeletable` may have no queue any more. */
+static void log_undeletable(struct core *core, const struct contender *c) {
   char text[REASON_MAX + 80];
-  if (!c->kept) return;
-  if (c->queue->kept > 1 && c->decision == DECISION_REFUSED) return;
+  if (!c->undeletable) return;
+  if (c->queue->undeletable > 1 && c->decision == DECISION_REFUSED) return;
   const char *directory = directory_path(&c->queue->directory);
   char path[REASON_MAX];
   snprintf(path, sizeof path, "%s/%s", directory, contender_watch_name(c));
   reason_say(text, REASON_MAX, "cannot delete the node of this session", path,
-             strlen(path), reason_words(c->kept));
+             strlen(path), reason_words(c->undeletable));
   strcat(text, "; zklock tries again until the session ends");
   log_throttled(&core->log, "error", text);
 }
 
-static void kept(struct core *core, struct acquisition *acquisition) {
+static void on_undeletable(struct core *core, struct acquisition *acquisition) {
   const struct contender *c = &acquisition->contender;
-  log_kept(core, c);
-  if (c->gate_state != GATE_UNUSED) log_kept(core, c->gate);
+  log_undeletable(core, c);
+  if (c->gate_state != GATE_UNUSED) log_undeletable(core, c->gate);
   core_report_gone(core, acquisition);
 }
 
@@ -181,8 +182,8 @@ void core_on_news(struct contender *c, enum news news) {
     case NEWS_CONTENDED:
       acquisition_set_contended(acquisition);
       break;
-    case NEWS_KEPT:
-      kept(core, acquisition);
+    case NEWS_UNDELETABLE:
+      on_undeletable(core, acquisition);
       break;
     case NEWS_REMOVED:
       acquisition->removed = true;

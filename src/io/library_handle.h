@@ -133,7 +133,7 @@ int transaction_heartbeat(struct library *library, const struct op *op);
 /* Tests whether this session could use a directory with the ACL of option
  * `acl`. A server creates the directory, checks it, creates a child, and
  * deletes both, in one transaction. No other client sees any of that. */
-int transaction_rehearse(struct library *library, const struct op *op);
+int transaction_check_acl(struct library *library, const struct op *op);
 /* Deletes a node of this session and creates another, in one transaction.
  * Reports a reply for each of the two. */
 int transaction_exchange(struct library *library, const struct op *create,

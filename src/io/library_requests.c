@@ -164,8 +164,8 @@ bool requests_submit(struct library *l, const struct op *op,
                               op->shared ? &l->acl_shared : &l->acl, mode,
                               on_created, data);
       break;
-    case OP_REHEARSE:
-      rc = transaction_rehearse(l, op);
+    case OP_CHECK_ACL:
+      rc = transaction_check_acl(l, op);
       break;
     case OP_LIST:
       rc =

@@ -123,11 +123,11 @@ int transaction_heartbeat(struct library *l, const struct op *op) {
   return send_all(l, t, ops, 2, on_beaten);
 }
 
-/* A rehearsal, which tests an ACL: see transaction_rehearse. */
+/* A rehearsal, which tests an ACL: see transaction_check_acl. */
 
-enum { MAKE, LOOK, ENTER, LEAVE, UNMAKE, REHEARSED };
+enum { MAKE, CHECK, ENTER, LEAVE, UNMAKE, ACL_CHECK_PARTS };
 
-static int outcome_of_rehearsal(const struct transaction *t, int known) {
+static int outcome_of_acl_check(const struct transaction *t, int known) {
   int rc = answers_code(known), which = MAKE;
   if (!code_is_answer(rc) || rc == ZOK) return rc;
   while (which < UNMAKE && t->results[which].err == ZOK) which++;
@@ -136,24 +136,24 @@ static int outcome_of_rehearsal(const struct transaction *t, int known) {
   return rc == ZNOAUTH ? REASON_ACL : rc;
 }
 
-static void on_rehearsed(int rc, const void *data) {
+static void on_acl_checked(int rc, const void *data) {
   struct transaction *t = (struct transaction *)data;
-  report(t, t->serial, outcome_of_rehearsal(t, rc), NULL, "");
+  report(t, t->serial, outcome_of_acl_check(t, rc), NULL, "");
   t->is_answered = true;
 }
 
-int transaction_rehearse(struct library *l, const struct op *op) {
+int transaction_check_acl(struct library *l, const struct op *op) {
   struct transaction *t = transaction_new(l, op, 0);
   char child[2 * PATH_MAX_BYTES + 40];
-  zoo_op_t ops[REHEARSED];
+  zoo_op_t ops[ACL_CHECK_PARTS];
   if (!t) return ZSYSTEMERROR;
   snprintf(child, sizeof child, "%s/rehearsal", op->path);
   zoo_create_op_init(&ops[MAKE], op->path, NULL, -1, &l->acl, 0, NULL, 0);
-  zoo_check_op_init(&ops[LOOK], op->path, ANY_VERSION);
+  zoo_check_op_init(&ops[CHECK], op->path, ANY_VERSION);
   zoo_create_op_init(&ops[ENTER], child, NULL, -1, &l->acl, 0, NULL, 0);
   zoo_delete_op_init(&ops[LEAVE], child, ANY_VERSION);
   zoo_delete_op_init(&ops[UNMAKE], op->path, ANY_VERSION);
-  return send_all(l, t, ops, REHEARSED, on_rehearsed);
+  return send_all(l, t, ops, ACL_CHECK_PARTS, on_acl_checked);
 }
 
 /* An exchange, which deletes and creates: see transaction_exchange. */
@@ -316,7 +316,7 @@ static int add_parts(struct library *l, struct transaction *t,
   if (op->kind == OP_WRITE)
     zoo_set_op_init(&ops[n++], op->path, op->data, op->size, op->version,
                     &t->stat);
-  if (op->kind == OP_REMOVE || op->anew)
+  if (op->kind == OP_REMOVE || op->replace)
     zoo_delete_op_init(&ops[n++], op->path, ANY_VERSION);
   if (op->kind == OP_MKDIR)
     zoo_create_op_init(&ops[n++], op->path, op->data, op->data ? op->size : -1,

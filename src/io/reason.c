@@ -22,9 +22,9 @@ const char *reason_words(int rc) {
     case REASON_ACL:
       return "its ACL, by option 'acl', would not let this session list, "
              "create and delete";
-    case REASON_STAYS:
+    case REASON_UNOWNED:
       return "no session owns it, so it stays until it is deleted";
-    case REASON_CROWDED:
+    case REASON_TOO_MANY_CHILDREN:
       return "there are more than 50000 children in it, or in a directory of "
              "it";
     default:

@@ -322,7 +322,7 @@ static void time_out(struct contender *c) {
     acquire_fsm_time_out(c);
 }
 
-void acquire_fsm_due(struct contender *c) {
+void acquire_fsm_on_timer(struct contender *c) {
   const struct pipeline *pipeline = contender_pipeline(c);
   bool over =
       c->decision == DECISION_NONE && pipeline->now >= c->options.deadline;
@@ -413,7 +413,7 @@ static void on_create_answer(struct contender *c, const struct reply *reply) {
     on_created(c, reply);
   else
     on_create_unknown(c);
-  if (leaving) acquire_fsm_go_on_leaving(c);
+  if (leaving) acquire_fsm_continue_leaving(c);
 }
 
 /* Decides by a read of an unfair lock's node, outside LEAVING, whether the node
@@ -442,7 +442,7 @@ static void on_answer(struct op *op, const struct reply *reply) {
   else if (op->kind == OP_CREATE)
     on_create_answer(c, reply);
   else if (c->state == CONTENDER_LEAVING)
-    release_fsm_answered(c, op->kind, reply);
+    release_fsm_on_reply(c, op->kind, reply);
   else if (op->kind == OP_PING)
     on_own_node_read(c, reply);
   else

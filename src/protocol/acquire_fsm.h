@@ -50,7 +50,7 @@ void acquire_fsm_watch_own(struct contender *c);
 
 /* Called when the timer of `c` has fired. Ends the wait or the hold, or repeats
  * a request. */
-void acquire_fsm_due(struct contender *c);
+void acquire_fsm_on_timer(struct contender *c);
 /* Refuses `c` if it cannot create its node because the operation `what`, the
  * creation of the directory, failed with `rc`. */
 void acquire_fsm_directory_failed(struct contender *c, const char *what,

@@ -96,7 +96,7 @@ static void create_ready(struct contender *c) {
   if (!o || o->make.in_flight ||
       pipeline_must_pause(pipeline, create_pause(c->queue)))
     return;
-  o->make.anew = is_there(c);
+  o->make.replace = is_there(c);
   o->reply_lost = false;
   strcpy(o->own, c->path);
   pipeline_submit(pipeline, &o->make);
@@ -273,7 +273,7 @@ static void on_news(struct watcher *watcher, enum watch_news news,
 }
 
 /* Stores nothing: a member waits for absent members, and no node blocks it. */
-static void note_blocker(struct contender *c) { (void)c; }
+static void store_blocker(struct contender *c) { (void)c; }
 
 const struct wait_ops barrier_enter_wait_ops = {.enter = acquire_fsm_enter,
                                                 .on_sent = on_sent,
@@ -284,5 +284,5 @@ const struct wait_ops barrier_enter_wait_ops = {.enter = acquire_fsm_enter,
                                                 .may_remove = queued_may_remove,
                                                 .on_listed = on_listed,
                                                 .on_news = on_news,
-                                                .note_blocker = note_blocker,
+                                                .store_blocker = store_blocker,
                                                 .settle = acquire_fsm_settle};

@@ -48,9 +48,9 @@ static void settle(struct deferred_call *call) {
       d->heartbeat.in_flight)
     return;
   listing_free(d->others);
-  free(d->spot);
+  free(d->child_path);
   d->others = NULL;
-  d->spot = NULL;
+  d->child_path = NULL;
   d->owner.forgotten(d->owner.self);
 }
 
@@ -114,28 +114,28 @@ static void list(struct barrier_leave *d) {
   submit(d, (struct op){.kind = OP_NAMES, .path = d->path});
 }
 
-/* Sets `d->spot` to the path of the child `name`. Returns false if there is no
- * memory, and schedules a retry. */
-static bool aim(struct barrier_leave *d, const char *name) {
+/* Sets `d->child_path` to the path of the child `name`. Returns false if there
+ * is no memory, and schedules a retry. */
+static bool set_child_path(struct barrier_leave *d, const char *name) {
   size_t length = strlen(d->path);
-  free(d->spot);
-  d->spot = malloc(length + 1 + strlen(name) + 1);
-  if (!d->spot) {
+  free(d->child_path);
+  d->child_path = malloc(length + 1 + strlen(name) + 1);
+  if (!d->child_path) {
     pipeline_retry(pipeline_of(d));
     return false;
   }
-  memcpy(d->spot, d->path, length);
-  d->spot[length] = '/';
-  strcpy(d->spot + length + 1, name);
+  memcpy(d->child_path, d->path, length);
+  d->child_path[length] = '/';
+  strcpy(d->child_path + length + 1, name);
   return true;
 }
 
 /* Sends the delete of `ready`, and then releases the member's own node. */
-static void shut(struct barrier_leave *d, int creates) {
-  if (!aim(d, NAME_READY)) return;
-  d->state = BARRIER_LEAVE_SHUTS;
+static void delete_ready(struct barrier_leave *d, int creates) {
+  if (!set_child_path(d, NAME_READY)) return;
+  d->state = BARRIER_LEAVE_DELETES;
   submit(d, (struct op){.kind = OP_REMOVE,
-                        .path = d->spot,
+                        .path = d->child_path,
                         .counted = true,
                         .creates = creates});
   release(d);
@@ -150,13 +150,14 @@ static void on_gone(struct node_wait *v, bool met) {
     barrier_leave_refuse(d, v->refusal_code, v->reason);
 }
 
-static void wait_for(struct barrier_leave *d, const struct entry *other) {
+static void wait_for_member(struct barrier_leave *d,
+                            const struct entry *other) {
   if (!d->patient) {
     barrier_leave_refuse(d, REFUSED_TIMEOUT, 0);
     return;
   }
-  if (!aim(d, other->name)) return;
-  d->node_wait = (struct node_wait){.path = d->spot,
+  if (!set_child_path(d, other->name)) return;
+  d->node_wait = (struct node_wait){.path = d->child_path,
                                     .kind = NODE_WAIT_GONE,
                                     .patient = true,
                                     .until = NEVER,
@@ -183,8 +184,8 @@ static bool is_other(const struct barrier_leave *d, const char *name) {
 /* Drops the members that `listing` lacks from those to wait for. The first list
  * sets the members to wait for. Both lists are sorted by name. False: no
  * memory. */
-static bool note_others(struct barrier_leave *d,
-                        const struct listing *listing) {
+static bool drop_missing(struct barrier_leave *d,
+                         const struct listing *listing) {
   const struct listing *known = d->others;
   const char **names = malloc(((size_t)listing->count + 1) * sizeof *names);
   int count = 0;
@@ -208,33 +209,34 @@ static bool note_others(struct barrier_leave *d,
 
 /* Ends the barrier leave, because the list shows none of the awaited members.
  * First deletes `ready`, unless the list shows members of the next run. */
-static void be_last(struct barrier_leave *d, const struct listing *listing) {
+static void end_as_last(struct barrier_leave *d,
+                        const struct listing *listing) {
   bool alone = listing->count == 1 + is_in(listing, d->own);
   if (alone && is_in(listing, NAME_READY))
-    shut(d, listing->creates);
+    delete_ready(d, listing->creates);
   else
     finish(d, true);
 }
 
 static void listed(struct barrier_leave *d, const struct listing *listing) {
   const struct listing *others;
-  if (!note_others(d, listing)) {
+  if (!drop_missing(d, listing)) {
     pipeline_retry(pipeline_of(d));
     return;
   }
   others = d->others;
   if (others->count == 0) {
-    be_last(d, listing);
+    end_as_last(d, listing);
     return;
   }
   const struct entry *lowest = &others->entries[0];
   const struct entry *highest = &others->entries[others->count - 1];
   if (d->inside && is_in(listing, d->own) && strcmp(d->own, lowest->name) < 0) {
-    wait_for(d, highest);
+    wait_for_member(d, highest);
     return;
   }
   release(d);
-  wait_for(d, lowest);
+  wait_for_member(d, lowest);
 }
 
 static void on_heartbeat(struct op *op, const struct reply *reply) {
@@ -246,7 +248,7 @@ static void on_heartbeat(struct op *op, const struct reply *reply) {
 
 /* Lists again after a pause because of a transient refusal.  An impatient
  * member gives up instead. */
-static void put_off(struct barrier_leave *d, int rc) {
+static void list_later(struct barrier_leave *d, int rc) {
   pipeline_back_off(pipeline_of(d), &d->backoff, rc);
   d->state = BARRIER_LEAVE_LISTS;
   if (!d->patient) barrier_leave_refuse(d, refusal_code_of(rc), rc);
@@ -261,7 +263,7 @@ static void on_answer(struct op *op, const struct reply *reply) {
   } else if (reply_is_unknown(rc)) {
     d->state = BARRIER_LEAVE_LISTS; /* list again in the next connection */
   } else if (reply_is_transient(rc) && (d->patient || op->kind != OP_REMOVE)) {
-    put_off(d, rc);
+    list_later(d, rc);
   } else if (op->kind == OP_REMOVE) {
     if (rc != REPLY_OK && rc != REPLY_NO_NODE && rc != REPLY_UNDONE)
       pipeline_warn(pipeline_of(d), "cannot delete", op->path, rc);
@@ -294,7 +296,7 @@ void barrier_leave_begin(struct barrier_leaves *all, struct barrier_leave *d) {
   d->end = (struct deferred_call){.run = settle};
   d->inside = true;
   d->others = NULL;
-  d->spot = NULL;
+  d->child_path = NULL;
   d->op = (struct op){.handler = on_answer};
   d->backoff = (struct refusals){0};
   d->heartbeat = (struct op){.kind = OP_HEARTBEAT,
@@ -316,7 +318,7 @@ void barrier_leaves_drive(struct barrier_leaves *all) {
   for (struct barrier_leave *d = all->first; d; d = next) {
     next = d->next;
     if (d->state == BARRIER_LEAVE_LISTS) list(d);
-    if (d->state == BARRIER_LEAVE_SHUTS && !d->op.in_flight) list(d);
+    if (d->state == BARRIER_LEAVE_DELETES && !d->op.in_flight) list(d);
   }
 }
 

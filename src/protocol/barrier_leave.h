@@ -24,9 +24,9 @@ struct barrier_leave_owner {
 };
 
 enum barrier_leave_state {
-  BARRIER_LEAVE_LISTS, /* lists the members */
-  BARRIER_LEAVE_WAITS, /* waits until another member's node is gone */
-  BARRIER_LEAVE_SHUTS, /* is the last member: deletes `ready` */
+  BARRIER_LEAVE_LISTS,   /* lists the members */
+  BARRIER_LEAVE_WAITS,   /* waits until another member's node is gone */
+  BARRIER_LEAVE_DELETES, /* is the last member: deletes `ready` */
   BARRIER_LEAVE_OVER,
 };
 
@@ -53,7 +53,7 @@ struct barrier_leave {
   struct refusals backoff;
   struct node_wait node_wait;
   struct listing *others; /* the members to wait for; NULL: no list yet */
-  char *spot;             /* the path of the awaited node, or of `ready` */
+  char *child_path;       /* the path of the awaited node, or of `ready` */
 };
 
 /* The barrier leaves of a session. */

@@ -19,8 +19,8 @@ static struct blocker know(const struct contender *c, const char *name) {
   return blocker;
 }
 
-void blocker_note(struct contender *c, const char *nearest,
-                  const char *before) {
+void blocker_store(struct contender *c, const char *nearest,
+                   const char *before) {
   struct blocker none = {0}, first = nearest ? know(c, nearest) : none,
                  second = before ? know(c, before) : none;
   /* A holder of the inner mutex holds no permit yet. */
@@ -30,22 +30,22 @@ void blocker_note(struct contender *c, const char *nearest,
   c->blocker = !first.holds && second.holds && second.size > 0 ? second : first;
 }
 
-void blocker_note_holder(struct contender *c) {
+void blocker_store_holder(struct contender *c) {
   const struct contender *holder = queue_holder(c->queue);
   if (holder)
     c->blocker =
         (struct blocker){holder->options.data, holder->options.size, true};
 }
 
-void blocker_note_watched(struct contender *c) {
+void blocker_store_watched(struct contender *c) {
   if (c->state == CONTENDER_QUEUED && c->predecessor.watch)
-    blocker_note(c, watch_name(&c->predecessor), watch_name(&c->before));
+    blocker_store(c, watch_name(&c->predecessor), watch_name(&c->before));
 }
 
 /* Logs a node ahead that no session owns. Every client creates ephemeral nodes
  * for contenders, so this node stays until an operator deletes it. */
-void blocker_note_unowned(const struct watcher *watcher,
+void blocker_warn_unowned(const struct watcher *watcher,
                           const struct reply *reply) {
   if (reply && reply->rc == REPLY_OK && reply->owner == 0)
-    watch_say(watcher, "cannot take the lock", REASON_STAYS);
+    watch_warn(watcher, "cannot take the lock", REASON_UNOWNED);
 }

@@ -11,16 +11,17 @@
 /* Stores in `c->blocker` the node that the refusal of `c` will name. That is
  * the one of these two that holds the lock, or else `nearest`. Either name can
  * be NULL. */
-void blocker_note(struct contender *c, const char *nearest, const char *before);
+void blocker_store(struct contender *c, const char *nearest,
+                   const char *before);
 /* Stores this session's holder, if there is one, as the blocker of `c`. Used
  * while `c` has no node because its queue has not admitted it. */
-void blocker_note_holder(struct contender *c);
+void blocker_store_holder(struct contender *c);
 /* Stores as the blocker of `c` a node ahead that `c` watches. */
-void blocker_note_watched(struct contender *c);
+void blocker_store_watched(struct contender *c);
 
 /* Logs a message if the read in `reply` shows that no session owns the watched
  * node. Such a node stays until an operator deletes it. */
-void blocker_note_unowned(const struct watcher *watcher,
+void blocker_warn_unowned(const struct watcher *watcher,
                           const struct reply *reply);
 
 #pragma GCC visibility pop

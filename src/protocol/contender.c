@@ -93,7 +93,7 @@ void contender_assert(const struct contender *c) {
   }
   assert(node->known != NODE_ASKED || contender_is_creating(c));
   assert(!contender_has_node(c) || !contender_is_creating(c));
-  assert(!c->kept || c->state == CONTENDER_LEAVING);
+  assert(!c->undeletable || c->state == CONTENDER_LEAVING);
 }
 
 /* Creating a contender. */
@@ -187,8 +187,8 @@ static void count_in_queue(const struct contender *c,
   struct queue *queue = c->queue;
   enum contender_state last = c->state;
   queue->entered += has_entered(next) - has_entered(last);
-  if (contender_is_sharing(c))
-    queue->sharing += occupies(c, next) - occupies(c, last);
+  if (contender_is_admitted_alone(c))
+    queue->admitted_alone += occupies(c, next) - occupies(c, last);
   if (!c->options.patient)
     queue->impatient += (next == CONTENDER_PARKED) - (last == CONTENDER_PARKED);
 }
@@ -208,21 +208,21 @@ static void count_in_session(const struct contender *c,
               (next == CONTENDER_LEAVING) - (last == CONTENDER_LEAVING));
 }
 
-static void count_kept(struct contender *c, int more) {
-  c->queue->kept += more;
+static void count_undeletable(struct contender *c, int more) {
+  c->queue->undeletable += more;
   counter_add(&c->queue->all->pipeline->counters.refused_releases, more);
 }
 
-void contender_keep(struct contender *c, int rc) {
+void contender_set_undeletable(struct contender *c, int rc) {
   assert(c->state == CONTENDER_LEAVING);
-  if (!c->kept) count_kept(c, 1);
-  c->kept = rc;
+  if (!c->undeletable) count_undeletable(c, 1);
+  c->undeletable = rc;
 }
 
 static void move(struct contender *c, enum contender_state next) {
-  if (c->kept && next != CONTENDER_LEAVING) {
-    count_kept(c, -1);
-    c->kept = 0;
+  if (c->undeletable && next != CONTENDER_LEAVING) {
+    count_undeletable(c, -1);
+    c->undeletable = 0;
   }
   use_quota(c, next);
   count_in_queue(c, next);

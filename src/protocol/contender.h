@@ -69,7 +69,7 @@ enum loss {
  *   UNCONTENDED  after session_watch_contention: no other node is in the queue
  *   CONTENDED    after UNCONTENDED: other nodes may be in the queue again
  *   LOST         the hold ended without a release; at most once
- *   KEPT         a server refuses to delete the node (or the gate's) so far
+ *   UNDELETABLE  a server refuses to delete the node (or the gate's) so far
  *   REMOVED      the node does not exist any more, or never existed
  *   FORGOTTEN    always the last event: the owner has the memory again */
 enum news {
@@ -79,7 +79,7 @@ enum news {
   NEWS_REVOKED,
   NEWS_UNCONTENDED,
   NEWS_CONTENDED,
-  NEWS_KEPT,
+  NEWS_UNDELETABLE,
   NEWS_REMOVED,
   NEWS_FORGOTTEN,
 };
@@ -234,7 +234,7 @@ struct contender {
   bool own_node_gone : 1;    /* LEAVING: node is gone, `holder` unknown */
   uint8_t attempts;          /* how many deletes have failed, at most 6 */
   int reason;                /* for REFUSED: a server's code, zklock's, or 0 */
-  int kept;                  /* LEAVING: code of the refused delete; or 0 */
+  int undeletable;           /* LEAVING: code of the refused delete; or 0 */
   struct denial denial;      /* the operation that failed with `reason` */
 
   struct node node;
@@ -256,12 +256,12 @@ struct contender {
 };
 
 /* A receiver of each list of a directory that is not a contender. */
-struct onlooker {
-  struct onlooker *next;
-  /* `listed` receives a list, `refused` the code of a list that failed. */
-  void (*listed)(struct onlooker *onlooker, const struct listing *listing,
-                 uint64_t serial);
-  void (*refused)(struct onlooker *onlooker, int rc);
+struct list_observer {
+  struct list_observer *next;
+  /* Receive a list, or the code of a list that failed. */
+  void (*on_listed)(struct list_observer *o, const struct listing *listing,
+                    uint64_t serial);
+  void (*on_refused)(struct list_observer *o, int rc);
 };
 
 /* The most contenders with a node on one path. The others wait PARKED in order
@@ -278,11 +278,11 @@ struct queue {
   struct contender *parked; /* no contender ahead of it is PARKED */
   int entered;              /* contenders that have a node, or may have */
   int impatient;            /* PARKED contenders that are not `patient` */
-  int kept;                 /* LEAVING contenders whose delete was refused */
-  int sharing;              /* with a node, of those admitted one at a time */
+  int undeletable;          /* LEAVING contenders whose delete was refused */
+  int admitted_alone;       /* with a node, of those admitted one at a time */
 
   struct queue_tail *tail; /* the last known; NULL: never known */
-  struct onlooker *onlookers;
+  struct list_observer *observers;
   struct op *ready_create; /* double barrier: see barrier_enter.c */
 
   struct queue *next;          /* in its bucket (queues.h) */
@@ -291,8 +291,8 @@ struct queue {
   bool late_holder_possible;   /* the same, for the create of `holder` */
   unsigned listed_in; /* late_create_possible: the cycle of its last list */
 
-  bool crowded; /* `parked` waits for the quota */
-  struct queue *crowded_next, *crowded_previous;
+  bool awaits_quota; /* `parked` waits for the quota */
+  struct queue *quota_next, *quota_previous;
 };
 
 /* When to list the directories in which a server may apply a create late. */
@@ -312,8 +312,8 @@ struct contenders {
   int active;             /* contenders that are not GONE */
   int holders;            /* contenders that are HELD */
   int64_t own_watched_at; /* when the holders' own watches were last set */
-  struct queue *crowded_first, *crowded_last; /* waiting for the quota */
-  struct check_times check_times;             /* past checks for other kinds */
+  struct queue *quota_first, *quota_last; /* waiting for the quota */
+  struct check_times check_times;         /* past checks for other kinds */
   struct late_creates late_creates;
   /* Returns the queue of a path and creates it if needed; NULL: no memory. */
   struct queue *(*queue_of)(struct contenders *all, const char *path);
@@ -362,7 +362,7 @@ void contender_watch_children(struct contender *c);
 void contender_unwatch(struct contender *c);
 void contender_unwatch_others(struct contender *c);
 /* Stores that a server refuses to delete the node of `c`, which is LEAVING. */
-void contender_keep(struct contender *c, int rc);
+void contender_set_undeletable(struct contender *c, int rc);
 /* Calls `c->wait_ops->settle` at the end of the step. */
 void contender_settle_later(struct contender *c);
 
@@ -434,7 +434,7 @@ static inline bool contender_watches_own(const struct contender *c) {
 }
 
 /* Returns whether a queue admits contenders like `c` one at a time. */
-static inline bool contender_is_sharing(const struct contender *c) {
+static inline bool contender_is_admitted_alone(const struct contender *c) {
   return c->options.local_turns > 0 || contender_is_exclusive(c);
 }
 

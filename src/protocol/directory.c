@@ -193,17 +193,17 @@ static void send_list(struct directory *d, struct directory_requests *e) {
 
 static void list_later(struct directory *d) {
   pipeline_retry(d->pipeline);
-  d->owner->unlisted(d);
+  d->owner->on_unlisted(d);
 }
 
-/* Schedules another list after a pause. Sets `list_wanted` because onlookers,
+/* Schedules another list after a pause. Sets `list_wanted` because observers,
  * and holders that check for other contenders (queue.c), do not request the
  * list again. */
 static void put_off_list(struct directory *d, int rc) {
   pipeline_back_off(d->pipeline, &d->listing, rc);
   d->list_wanted = true;
-  d->owner->unlisted(d);
-  d->owner->refused(d, CANNOT_LIST, rc);
+  d->owner->on_unlisted(d);
+  d->owner->on_refused(d, CANNOT_LIST, rc);
 }
 
 static void answer_list(struct directory *d, const struct op *op,
@@ -211,9 +211,9 @@ static void answer_list(struct directory *d, const struct op *op,
   static const struct listing empty;
   refusals_end(&d->listing);
   if (reply->rc == REPLY_NO_NODE)
-    d->owner->listed(d, &empty, op->serial);
+    d->owner->on_listed(d, &empty, op->serial);
   else if (reply->rc == REPLY_OK && reply->listing)
-    d->owner->listed(d, reply->listing, op->serial);
+    d->owner->on_listed(d, reply->listing, op->serial);
   else
     list_later(d); /* no memory for the list */
 }
@@ -234,8 +234,8 @@ static void on_list(struct op *op, const struct reply *reply) {
   } else if (reply_is_transient(rc)) {
     put_off_list(d, rc);
   } else {
-    d->owner->forbidden(d, rc);
-    d->owner->refused(d, CANNOT_LIST, rc);
+    d->owner->on_forbidden(d, rc);
+    d->owner->on_refused(d, CANNOT_LIST, rc);
   }
 }
 
@@ -257,8 +257,8 @@ static struct orphans *orphans_of(struct directory *d) {
   return d->orphans;
 }
 
-bool directory_takes_orphans(struct directory *d) {
-  return !d->orphans || orphans_take_more(d->orphans);
+bool directory_accepts_orphans(struct directory *d) {
+  return !d->orphans || orphans_accept_more(d->orphans);
 }
 
 void directory_remove_orphan(struct directory *d, const char *name) {
@@ -292,7 +292,7 @@ static void send_mkdir(struct directory *d, struct directory_requests *e) {
 static void refuse_mkdir(struct directory *d, const char *path, int rc) {
   pipeline_warn(d->pipeline, CANNOT_CREATE, path, rc);
   d->missing = false;
-  d->owner->not_made(d, CANNOT_CREATE, rc);
+  d->owner->on_not_made(d, CANNOT_CREATE, rc);
 }
 
 /* Schedules another create after a pause, because the failure is transient. So
@@ -300,7 +300,7 @@ static void refuse_mkdir(struct directory *d, const char *path, int rc) {
 static void put_off_mkdir(struct directory *d, int rc) {
   pipeline_warn(d->pipeline, CANNOT_CREATE, d->requests->mkdir_path, rc);
   pipeline_back_off(d->pipeline, &d->making, rc);
-  d->owner->not_made(d, CANNOT_CREATE, rc);
+  d->owner->on_not_made(d, CANNOT_CREATE, rc);
 }
 
 static void on_mkdir(struct op *op, const struct reply *reply) {
@@ -313,13 +313,13 @@ static void on_mkdir(struct op *op, const struct reply *reply) {
     return;
   }
   refusals_end(&d->making);
-  switch (mkdir_answered(op, d->pipeline, rc, directory_path(d),
+  switch (mkdir_on_reply(op, d->pipeline, rc, directory_path(d),
                          &d->mkdir_length)) {
     case MKDIR_DONE:
       d->missing = false;
-      d->owner->made(d);
+      d->owner->on_made(d);
       break;
-    case MKDIR_GOES_ON:
+    case MKDIR_CONTINUES:
       /* A create below this directory was refused because it was missing. */
       if (rc == REPLY_NODE_EXISTS) directory_back_off(d);
       break;
@@ -351,7 +351,7 @@ static void refuse_replacement(struct directory *d, const char *message,
                                int rc) {
   pipeline_warn(d->pipeline, message, directory_path(d), rc);
   d->replacement = REPLACE_NONE;
-  d->owner->refused(d, message, rc);
+  d->owner->on_refused(d, message, rc);
 }
 
 /* Schedules another delete, because the directory is not empty. But gives up
@@ -362,7 +362,7 @@ static void is_occupied(struct directory *d) {
   bool long_ago =
       d->pipeline->now >= d->replacement_begun + d->pipeline->timeout;
   d->replacement = long_ago ? REPLACE_NONE : REPLACE_OCCUPIED;
-  d->owner->occupied(d);
+  d->owner->on_occupied(d);
   if (!long_ago) pipeline_retry(d->pipeline);
 }
 

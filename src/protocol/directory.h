@@ -17,26 +17,26 @@ struct orphans;
 struct directory_owner {
   /* Receives the list that the op numbered `serial` has requested. A missing
    * directory has an empty list. */
-  void (*listed)(struct directory *d, const struct listing *listing,
-                 uint64_t serial);
+  void (*on_listed)(struct directory *d, const struct listing *listing,
+                    uint64_t serial);
   /* Returns whether the child may be the node of a known contender. */
   bool (*knows)(struct directory *d, const char *name);
   /* Called when a request for a list brought no list. The owner makes each
    * contender ask again when its next request is due. */
-  void (*unlisted)(struct directory *d);
-  /* Called when a server forbids listing the directory, before `refused`. */
-  void (*forbidden)(struct directory *d, int rc);
+  void (*on_unlisted)(struct directory *d);
+  /* Called when a server forbids listing the directory, before `on_refused`. */
+  void (*on_forbidden)(struct directory *d, int rc);
   /* Called when contenders cannot use the directory: the operation `what`
    * failed with `rc`. */
-  void (*refused)(struct directory *d, const char *what, int rc);
+  void (*on_refused)(struct directory *d, const char *what, int rc);
   /* Called when the missing directory was created. */
-  void (*made)(struct directory *d);
+  void (*on_made)(struct directory *d);
   /* Called when creating the directory failed. If `rc` is transient, the create
    * is repeated. */
-  void (*not_made)(struct directory *d, const char *what, int rc);
+  void (*on_not_made)(struct directory *d, const char *what, int rc);
   /* Called when the directory must be replaced (enum replacement), but is not
    * empty. */
-  void (*occupied)(struct directory *d);
+  void (*on_occupied)(struct directory *d);
 };
 
 /* Replacing a directory whose sequence counter is exhausted.  All contenders of
@@ -137,9 +137,9 @@ void directory_children_changed(struct directory *d);
 bool directory_sees_children(const struct directory *d);
 
 /* Deletes an orphan: a child named like this session's nodes that no contender
- * knows. It is deleted only if this session owns it. directory_takes_orphans
+ * knows. It is deleted only if this session owns it. directory_accepts_orphans
  * returns whether the directory accepts more orphans now. */
-bool directory_takes_orphans(struct directory *d);
+bool directory_accepts_orphans(struct directory *d);
 void directory_remove_orphan(struct directory *d, const char *name);
 
 /* Makes the next lists check again the nodes that had other owners. Called when

@@ -18,15 +18,15 @@ void mkdir_prepare(struct op *op, const struct pipeline *pipeline, char *part,
                    const char *path, size_t length) {
   memcpy(part, path, length);
   part[length] = '\0';
-  op->kind = mkdir_rehearses(pipeline) ? OP_REHEARSE : OP_MKDIR;
+  op->kind = mkdir_checks_acl(pipeline) ? OP_CHECK_ACL : OP_MKDIR;
   op->persistent = pipeline->no_containers || length <= pipeline->chroot_length;
   op->shared = length < pipeline->chroot_length;
 }
 
-enum mkdir_step mkdir_answered(const struct op *op, struct pipeline *pipeline,
+enum mkdir_step mkdir_on_reply(const struct op *op, struct pipeline *pipeline,
                                int rc, const char *path, size_t *length) {
-  if (rc == REPLY_OK && op->kind == OP_REHEARSE) {
-    pipeline->rehearsed_in = pipeline->connection;
+  if (rc == REPLY_OK && op->kind == OP_CHECK_ACL) {
+    pipeline->acl_checked_in = pipeline->connection;
   } else if (rc == REPLY_OK || rc == REPLY_NODE_EXISTS) {
     if (path[*length] == '\0') return MKDIR_DONE;
     *length = child_length(path, *length);
@@ -39,5 +39,5 @@ enum mkdir_step mkdir_answered(const struct op *op, struct pipeline *pipeline,
   } else {
     return MKDIR_REFUSED;
   }
-  return MKDIR_GOES_ON;
+  return MKDIR_CONTINUES;
 }

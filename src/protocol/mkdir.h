@@ -21,14 +21,14 @@
 
 enum mkdir_step {
   MKDIR_DONE,
-  MKDIR_GOES_ON, /* send another request */
+  MKDIR_CONTINUES, /* send another request */
   MKDIR_REFUSED,
 };
 
 /* Returns whether the next request is a rehearsal. */
-static inline bool mkdir_rehearses(const struct pipeline *pipeline) {
+static inline bool mkdir_checks_acl(const struct pipeline *pipeline) {
   return pipeline->acl_may_deny &&
-         pipeline->rehearsed_in != pipeline->connection;
+         pipeline->acl_checked_in != pipeline->connection;
 }
 
 /* Prepares the request for the first `length` bytes of `path`.  Copies them to
@@ -37,7 +37,7 @@ void mkdir_prepare(struct op *op, const struct pipeline *pipeline, char *part,
                    const char *path, size_t length);
 /* Returns the next step after the reply `rc`, which is not a transient refusal.
  * Sets `length` for the next request. */
-enum mkdir_step mkdir_answered(const struct op *op, struct pipeline *pipeline,
+enum mkdir_step mkdir_on_reply(const struct op *op, struct pipeline *pipeline,
                                int rc, const char *path, size_t *length);
 
 #pragma GCC visibility pop

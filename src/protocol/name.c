@@ -144,7 +144,7 @@ static int by_sequence(const void *a, const void *b) {
   return strcmp(x->name, y->name);
 }
 
-static void note_other(struct listing *listing, const char *name) {
+static void count_other(struct listing *listing, const char *name) {
   listing->others += strcmp(name, NAME_READY) != 0;
   listing->has_holder |= strcmp(name, NAME_UNFAIR) == 0;
   listing->has_permits |= strcmp(name, &PERMITS[1]) == 0;
@@ -167,7 +167,7 @@ static struct listing *copy_names(const char *const *names, int count,
   for (int i = 0; i < count; i++) {
     struct entry *e = &listing->entries[n];
     if (!read(e, names[i])) {
-      note_other(listing, names[i]);
+      count_other(listing, names[i]);
       continue;
     }
     if (e->sequence < 0) listing->wrapped = true;

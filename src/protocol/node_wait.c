@@ -65,8 +65,8 @@ static void stop(struct node_wait *v) {
   v->of = NULL;
   timer_set(&node_waits->timers, &v->deadline.timer, NEVER);
   watch_drop(&v->watcher);
-  if (v->kind != NODE_WAIT_CROWD) return;
-  queue_leave_onlooker(v->queue, &v->onlooker);
+  if (v->kind != NODE_WAIT_COUNT) return;
+  queue_remove_observer(v->queue, &v->observer);
   directory_unwatch_children(directory_of(v));
 }
 
@@ -109,7 +109,7 @@ static void on_heartbeat(struct op *op, const struct reply *reply) {
 
 /* Returns whether the pause after a refused watch delays the node wait. */
 static bool must_pause(struct node_wait *v) {
-  return v->kind != NODE_WAIT_CROWD &&
+  return v->kind != NODE_WAIT_COUNT &&
          pipeline_must_pause(pipeline_of(v->of),
                              &directory_of(v)->watches.backoff);
 }
@@ -149,7 +149,7 @@ static void flush(struct deferred_call *call) {
 /* Handling news. */
 
 static void on_node_read(struct node_wait *v, const struct reply *reply) {
-  if (v->kind == NODE_WAIT_THERE || (v->seen && v->seen != reply->czxid)) {
+  if (v->kind == NODE_WAIT_EXISTS || (v->seen && v->seen != reply->czxid)) {
     succeed(v);
     return;
   }
@@ -161,7 +161,7 @@ static void on_node_read(struct node_wait *v, const struct reply *reply) {
  * node exists is met, and an impatient wait fails. Any other wait continues: it
  * does not notice if the node is replaced before the next poll. */
 static void on_node_hidden(struct node_wait *v) {
-  if (v->kind == NODE_WAIT_THERE)
+  if (v->kind == NODE_WAIT_EXISTS)
     succeed(v);
   else if (!v->patient)
     node_wait_refuse(v, REFUSED_TIMEOUT, 0);
@@ -190,7 +190,7 @@ static void on_directory_news(struct node_wait *v, enum watch_news news,
 static void on_news(struct watcher *watcher, enum watch_news news,
                     const struct reply *reply) {
   struct node_wait *v = watcher_owner(watcher);
-  if (v->kind == NODE_WAIT_CROWD) {
+  if (v->kind == NODE_WAIT_COUNT) {
     on_directory_news(v, news, reply);
   } else if (v->must_read) {
     return;
@@ -212,9 +212,9 @@ static const struct watcher_role role = {on_news,
                                          offsetof(struct node_wait, watcher),
                                          false};
 
-static struct node_wait *of_onlooker(struct onlooker *onlooker) {
-  return (struct node_wait *)((char *)onlooker -
-                              offsetof(struct node_wait, onlooker));
+static struct node_wait *of_observer(struct list_observer *observer) {
+  return (struct node_wait *)((char *)observer -
+                              offsetof(struct node_wait, observer));
 }
 
 static void watch_directory(struct node_wait *v) {
@@ -228,9 +228,9 @@ static void watch_directory(struct node_wait *v) {
 /* Ends the wait if the list shows another number of contenders. If not, and the
  * list armed no watch, waits for the directory to be created: it is missing, or
  * another caller requested the list. */
-static void listed(struct onlooker *onlooker, const struct listing *listing,
-                   uint64_t serial) {
-  struct node_wait *v = of_onlooker(onlooker);
+static void on_listed(struct list_observer *observer,
+                      const struct listing *listing, uint64_t serial) {
+  struct node_wait *v = of_observer(observer);
   if (serial <= v->since) return;
   if (listing->count != v->known)
     succeed(v);
@@ -240,8 +240,8 @@ static void listed(struct onlooker *onlooker, const struct listing *listing,
     v->unlisted = false;
 }
 
-static void unlisted(struct onlooker *onlooker, int rc) {
-  node_wait_refuse(of_onlooker(onlooker), refusal_code_of(rc), rc);
+static void on_unlisted(struct list_observer *observer, int rc) {
+  node_wait_refuse(of_observer(observer), refusal_code_of(rc), rc);
 }
 
 /* Beginning a node wait. */
@@ -254,22 +254,23 @@ static void too_late(struct deadline *deadline) {
 }
 
 static bool watch(struct node_wait *v) {
-  if (v->kind == NODE_WAIT_CROWD) {
-    v->onlooker = (struct onlooker){.listed = listed, .refused = unlisted};
+  if (v->kind == NODE_WAIT_COUNT) {
+    v->observer = (struct list_observer){.on_listed = on_listed,
+                                         .on_refused = on_unlisted};
     v->since = pipeline_of(v->of)->serial;
-    queue_join_onlooker(v->queue, &v->onlooker);
+    queue_add_observer(v->queue, &v->observer);
     directory_watch_children(directory_of(v), true);
     directory_list_again(directory_of(v));
     return true;
   }
-  if (!watch_node(v, v->queue, v->kind == NODE_WAIT_THERE)) return false;
+  if (!watch_node(v, v->queue, v->kind == NODE_WAIT_EXISTS)) return false;
   read_later(v);
   return true;
 }
 
 bool node_wait_begin(struct node_waits *node_waits, struct node_wait *v) {
   v->queue = queue_for(node_waits, v->path,
-                       v->kind == NODE_WAIT_CROWD ? strlen(v->path)
+                       v->kind == NODE_WAIT_COUNT ? strlen(v->path)
                                                   : parent_length(v));
   if (!v->queue) return false;
   v->of = node_waits;
@@ -323,7 +324,7 @@ void node_waits_run(struct node_waits *node_waits) {
 void node_waits_connected(struct node_waits *node_waits) {
   for (struct node_wait *v = node_waits->first; v; v = v->next) {
     v->stale = false;
-    if (v->kind == NODE_WAIT_CROWD)
+    if (v->kind == NODE_WAIT_COUNT)
       directory_list_again(directory_of(v));
     else
       read_later(v);
@@ -342,7 +343,7 @@ void node_waits_disconnected(struct node_waits *node_waits) {
 
 void node_waits_drive(struct node_waits *node_waits) {
   for (struct node_wait *v = node_waits->first; v; v = v->next) {
-    if (v->kind == NODE_WAIT_CROWD)
+    if (v->kind == NODE_WAIT_COUNT)
       directory_list_again(directory_of(v));
     else if (v->must_read || !v->seen || !watch_is_known(&v->watcher))
       read_later(v);

@@ -12,9 +12,9 @@
 #pragma GCC visibility push(hidden)
 
 enum node_wait_kind {
-  NODE_WAIT_GONE,  /* until the node is missing, or was for a moment */
-  NODE_WAIT_THERE, /* until the node exists */
-  NODE_WAIT_CROWD, /* until the number of contenders is not `known` */
+  NODE_WAIT_GONE,   /* until the node is missing, or was for a moment */
+  NODE_WAIT_EXISTS, /* until the node exists */
+  NODE_WAIT_COUNT,  /* until the number of contenders is not `known` */
 };
 
 /* The deadline of a node wait or a barrier leave. */
@@ -51,9 +51,9 @@ struct node_wait {
   struct queue *queue; /* of the node's directory; CROWD: of the directory
                         * itself */
   struct watcher
-      watcher; /* NODE_WAIT_CROWD: used while the directory is missing */
-  struct onlooker onlooker; /* for NODE_WAIT_CROWD */
-  bool must_read;           /* must read the node at the end of the batch */
+      watcher; /* NODE_WAIT_COUNT: used while the directory is missing */
+  struct list_observer observer; /* for NODE_WAIT_COUNT */
+  bool must_read; /* must read the node at the end of the batch */
   bool unlisted;  /* CROWD: a read found the directory, no list has yet */
   bool stale;     /* the read in flight was sent before the wait began */
   uint64_t since; /* CROWD: ignore lists with this serial or a smaller one */

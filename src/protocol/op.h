@@ -24,7 +24,7 @@ enum op_kind {
   OP_CREATE,
   OP_MKDIR, /* create: a container or persistent node with data */
   /* multi: checks that the ACL allows its creator access; creates nothing. */
-  OP_REHEARSE,
+  OP_CHECK_ACL,
   OP_LIST,      /* getChildren, with a watch if `watch`: lists contenders */
   OP_NAMES,     /* getChildren2 without a watch: lists all children */
   OP_GET,       /* getData with a watch */
@@ -65,9 +65,9 @@ enum reply_code {
   REASON_NO_ROOM = -1003,
   REASON_CREDENTIALS = -1004,
   REASON_TLS = -1005,
-  REASON_STAYS = -1007,
+  REASON_UNOWNED = -1007,
   REASON_ACL = -1008,
-  REASON_CROWDED = -1009,
+  REASON_TOO_MANY_CHILDREN = -1009,
   /* The other part of a transaction was refused, so the server did neither. For
    * a delete with `beside`, this means that the node `beside` does not
    * exist. */
@@ -147,7 +147,7 @@ struct op {
   const char *provided;
   /* OP_MKDIR with `provided`: first deletes the node at `path`, which must
    * exist, in the same transaction. */
-  bool anew;
+  bool replace;
   const void *data; /* OP_CREATE, OP_WRITE, OP_MKDIR (NULL: null) */
   int size;
   int version; /* OP_WRITE: the version that the node must have; -1: any */

@@ -22,7 +22,7 @@
 
 #include "hash.h"
 
-enum { ORPHANS_KNOWN = 1000, ORPHANS_FLYING = 100 };
+enum { ORPHANS_KNOWN = 1000, ORPHANS_IN_FLIGHT = 100 };
 
 struct orphan {
   struct orphan *next;
@@ -44,7 +44,7 @@ struct orphans {
 
   struct orphan *first, **end;
   struct orphan *waiting; /* the first orphan that is not being read */
-  int known, flying;
+  int known, in_flight;
   struct orphan *foreign; /* orphans of other sessions */
   int foreign_known;
   int64_t foreign_until; /* when to read the owners of `foreign` again */
@@ -83,10 +83,10 @@ static void wake(struct orphans *s) {
 }
 
 void orphans_send(struct orphans *s) {
-  while (s->waiting && s->flying < ORPHANS_FLYING &&
+  while (s->waiting && s->in_flight < ORPHANS_IN_FLIGHT &&
          pipeline_submit(s->pipeline, &s->waiting->op)) {
     s->waiting = s->waiting->next;
-    s->flying++;
+    s->in_flight++;
   }
 }
 
@@ -109,7 +109,7 @@ static void keep_foreign(struct orphans *s, struct orphan *orphan) {
 /* Requests another list if the last one had more orphans than are stored. But
  * if an orphan could not be deleted, accepts none for a while. Called when no
  * orphan is left to read or delete. */
-static void done(struct orphans *s) {
+static void on_all_done(struct orphans *s) {
   bool more = s->more;
   s->more = false;
   if (s->refused)
@@ -143,13 +143,13 @@ static void destroy(struct deferred_call *call) {
   else
     free(orphan);
   s->known--;
-  if (s->known == 0) done(s);
+  if (s->known == 0) on_all_done(s);
   wake(s);
 }
 
 /* Schedules another read of the orphan's owner, because a reply was lost or a
  * request could not be sent.  The read can be sent in the next connection. */
-static void ask_again(struct orphans *s, struct orphan *orphan) {
+static void read_owner_again(struct orphans *s, struct orphan *orphan) {
   orphan->op.kind = OP_PING;
   orphan->op.beside = NULL;
   take_out(s, orphan);
@@ -166,8 +166,8 @@ static bool remove_one(struct orphans *s, struct orphan *orphan) {
 
 static op_handler on_orphan;
 
-static void set_question(struct orphan *orphan, const char *path,
-                         op_handler *handler) {
+static void set_request(struct orphan *orphan, const char *path,
+                        op_handler *handler) {
   orphan->op.path = path;
   orphan->op.handler = handler;
 }
@@ -176,35 +176,36 @@ static void set_question(struct orphan *orphan, const char *path,
  * both nodes have the same czxid, one transaction created them. Then `holder`
  * is deleted, too, in the same transaction as the orphan. If the reply was lost
  * or the delete cannot be sent, reads the orphan's owner again. */
-static void on_beside(struct op *op, const struct reply *reply) {
+static void on_holder_read(struct op *op, const struct reply *reply) {
   struct orphan *orphan = op->owner;
   struct orphans *s = orphan->all;
   bool both = reply->rc == REPLY_OK && reply->czxid == orphan->czxid;
-  set_question(orphan, orphan->path, on_orphan);
+  set_request(orphan, orphan->path, on_orphan);
   orphan->op.beside = both ? NAME_UNFAIR : NULL;
   /* If the czxids differ, `holder` may be an orphan itself, without a node
    * beside it. Only a list shows that. */
   if (!both && reply->rc == REPLY_OK) s->owner.list_again(s->owner.self);
   if (!reply_is_unknown(reply->rc) && remove_one(s, orphan)) return;
-  s->flying--;
-  ask_again(s, orphan);
+  s->in_flight--;
+  read_owner_again(s, orphan);
 }
 
-static bool ask_beside(struct orphans *s, struct orphan *orphan,
-                       int64_t czxid) {
+static bool read_holder(struct orphans *s, struct orphan *orphan,
+                        int64_t czxid) {
   orphan->czxid = czxid;
-  set_question(orphan, s->beside, on_beside);
+  set_request(orphan, s->beside, on_holder_read);
   if (pipeline_submit(s->pipeline, &orphan->op)) return true;
-  set_question(orphan, orphan->path, on_orphan);
+  set_request(orphan, orphan->path, on_orphan);
   return false;
 }
 
 /* Sends the delete of an orphan of this session. If the orphan belongs to an
  * unfair lock, first reads `holder`. Returns false if nothing was sent. */
-static bool go_on(struct orphans *s, struct orphan *orphan, int64_t czxid) {
+static bool delete_orphan(struct orphans *s, struct orphan *orphan,
+                          int64_t czxid) {
   int32_t sequence;
   bool hold = name_parse(orphan->path + s->length + 1, &sequence) == ROLE_HOLD;
-  return hold ? ask_beside(s, orphan, czxid) : remove_one(s, orphan);
+  return hold ? read_holder(s, orphan, czxid) : remove_one(s, orphan);
 }
 
 /* Continues after the reply to a read or a delete: deletes the node if this
@@ -219,10 +220,10 @@ static void on_orphan(struct op *op, const struct reply *reply) {
   bool shown = op->kind == OP_PING && reply->rc == REPLY_OK;
   bool ours = shown && pipeline_owns(s->pipeline, reply->owner) &&
               !s->owner.knows(s->owner.self, orphan->path + s->length + 1);
-  if (ours && go_on(s, orphan, reply->czxid)) return;
-  s->flying--;
+  if (ours && delete_orphan(s, orphan, reply->czxid)) return;
+  s->in_flight--;
   if (ours || reply_is_unknown(reply->rc) || reply->rc == REPLY_UNDONE) {
-    ask_again(s, orphan);
+    read_owner_again(s, orphan);
     return;
   }
   /* An orphan whose ACL forbids reading is another session's: zklock never
@@ -269,7 +270,7 @@ static bool is_known(const struct orphans *s, const char *name) {
   return has(s, s->first, name) || has(s, s->foreign, name);
 }
 
-bool orphans_take_more(struct orphans *s) {
+bool orphans_accept_more(struct orphans *s) {
   if (s->pipeline->now < s->not_before) return false;
   if (s->pipeline->now >= s->foreign_until) orphans_forget_foreign(s);
   if (s->known + s->foreign_known < ORPHANS_KNOWN) return true;
@@ -278,7 +279,7 @@ bool orphans_take_more(struct orphans *s) {
 }
 
 bool orphans_remove(struct orphans *s, const char *name) {
-  if (!orphans_take_more(s) || is_known(s, name)) return true;
+  if (!orphans_accept_more(s) || is_known(s, name)) return true;
   struct orphan *orphan = orphan_new(s, name);
   if (!orphan) return false;
   put_last(s, orphan);

@@ -32,7 +32,7 @@ void orphans_free(struct orphans *s);
 bool orphans_are_known(const struct orphans *s);
 
 /* Returns whether more orphans are accepted just now. */
-bool orphans_take_more(struct orphans *s);
+bool orphans_accept_more(struct orphans *s);
 /* Reads the owner of the child, and deletes the child if this session is the
  * owner. False: no memory. */
 bool orphans_remove(struct orphans *s, const char *name);

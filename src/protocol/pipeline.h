@@ -89,9 +89,9 @@ struct pipeline {
   int64_t session;       /* ZooKeeper's session id; 0: none */
   int64_t former;        /* the session before, expired or given up */
   int64_t timeout; /* the last timeout negotiated; the lease's can be lower */
-  bool no_containers;    /* the server does not support containers */
-  bool acl_may_deny;     /* the ACL might deny this session access */
-  unsigned rehearsed_in; /* the connection of the last successful rehearsal */
+  bool no_containers;      /* the server does not support containers */
+  bool acl_may_deny;       /* the ACL might deny this session access */
+  unsigned acl_checked_in; /* the connection of the last successful rehearsal */
 
   struct lease lease;
   struct op heartbeat, nudge;

@@ -23,33 +23,33 @@ static enum quota_answer ask_quota(const struct contender *c) {
 
 static void wait_for_quota(struct queue *queue) {
   struct contenders *all = queue->all;
-  if (queue->crowded) return;
-  queue->crowded = true;
-  queue->crowded_next = NULL;
-  queue->crowded_previous = all->crowded_last;
-  if (all->crowded_last)
-    all->crowded_last->crowded_next = queue;
+  if (queue->awaits_quota) return;
+  queue->awaits_quota = true;
+  queue->quota_next = NULL;
+  queue->quota_previous = all->quota_last;
+  if (all->quota_last)
+    all->quota_last->quota_next = queue;
   else
-    all->crowded_first = queue;
-  all->crowded_last = queue;
+    all->quota_first = queue;
+  all->quota_last = queue;
 }
 
-static void stop_waiting(struct queue *queue) {
+static void stop_waiting_for_quota(struct queue *queue) {
   struct contenders *all = queue->all;
-  if (!queue->crowded) return;
-  queue->crowded = false;
-  if (queue->crowded_previous)
-    queue->crowded_previous->crowded_next = queue->crowded_next;
+  if (!queue->awaits_quota) return;
+  queue->awaits_quota = false;
+  if (queue->quota_previous)
+    queue->quota_previous->quota_next = queue->quota_next;
   else
-    all->crowded_first = queue->crowded_next;
-  if (queue->crowded_next)
-    queue->crowded_next->crowded_previous = queue->crowded_previous;
+    all->quota_first = queue->quota_next;
+  if (queue->quota_next)
+    queue->quota_next->quota_previous = queue->quota_previous;
   else
-    all->crowded_last = queue->crowded_previous;
+    all->quota_last = queue->quota_previous;
 }
 
-bool queue_wake_crowded(struct contenders *all) {
-  for (struct queue *q = all->crowded_first; q; q = q->crowded_next) {
+bool queue_wake_for_quota(struct contenders *all) {
+  for (struct queue *q = all->quota_first; q; q = q->quota_next) {
     if (ask_quota(q->parked) == QUOTA_LATER) continue;
     directory_wake(&q->directory);
     return true; /* the queue passes on quota that it does not need */
@@ -67,12 +67,12 @@ enum admission {
 };
 
 /* Returns whether `c` must wait for contenders of this session that stay. */
-static bool is_kept_out(const struct contender *c) {
+static bool is_blocked_locally(const struct contender *c) {
   bool by_all = directory_is_being_replaced(&c->queue->directory);
-  if (!by_all && !contender_is_sharing(c)) return false;
+  if (!by_all && !contender_is_admitted_alone(c)) return false;
   for (const struct contender *o = c->queue->first; o; o = o->next)
-    if ((by_all || contender_is_sharing(o)) && contender_has_entered(o) &&
-        o->state != CONTENDER_LEAVING)
+    if ((by_all || contender_is_admitted_alone(o)) &&
+        contender_has_entered(o) && o->state != CONTENDER_LEAVING)
       return true;
   return false;
 }
@@ -83,13 +83,13 @@ static enum admission admission(const struct contender *c, bool first) {
   enum replacement replacement = queue->directory.replacement;
   enum quota_answer quota = ask_quota(c);
   bool full = queue->entered >= QUEUE_ENTERED_MAX;
-  bool shared = contender_is_sharing(c) && queue->sharing > 0;
+  bool shared = contender_is_admitted_alone(c) && queue->admitted_alone > 0;
   if (first && !full && !shared && replacement == REPLACE_NONE &&
       quota == QUOTA_YES)
     return ADMIT_NOW;
   if (!c->options.patient &&
       (full || replacement == REPLACE_OCCUPIED ||
-       (quota != QUOTA_YES && !is_urgent(c)) || is_kept_out(c)))
+       (quota != QUOTA_YES && !is_urgent(c)) || is_blocked_locally(c)))
     return ADMIT_BUSY;
   return first && quota == QUOTA_NEVER ? ADMIT_NEVER : ADMIT_LATER;
 }
@@ -103,10 +103,10 @@ static void refuse_for_quota(struct contender *c) {
 
 /* Refuses all contenders if a server does not delete a node of this session: a
  * new node would be behind that node, and could not be deleted either. */
-static void refuse_where_kept(struct queue *queue) {
+static void refuse_undeletable(struct queue *queue) {
   int rc = 0;
   for (const struct contender *c = queue->first; c; c = c->next)
-    if (c->kept) rc = c->kept;
+    if (c->undeletable) rc = c->undeletable;
   for (struct contender *c = queue->first; c; c = c->next)
     acquire_fsm_deny(c, "cannot delete earlier nodes of this session",
                      directory_length(&queue->directory), rc);
@@ -157,10 +157,10 @@ void queue_admit(struct contender *c) {
 /* Called by the session. */
 
 void queue_flush(struct queue *queue) {
-  stop_waiting(queue);
+  stop_waiting_for_quota(queue);
   if (!queue->first) directory_leave(&queue->directory);
   if (!queue->all->pipeline->connected) return;
-  if (queue->kept > 0) refuse_where_kept(queue);
+  if (queue->undeletable > 0) refuse_undeletable(queue);
   admit(queue);
   directory_flush(&queue->directory, queue->first && queue->entered == 0);
 }
@@ -241,15 +241,15 @@ void queue_closed(struct queue *queue) {
   directory_closed(&queue->directory);
 }
 
-static bool has_made(const struct contender *c, uint64_t id) {
+static bool has_created(const struct contender *c, uint64_t id) {
   return c->node.id == id && contender_has_entered(c);
 }
 
 /* Searches only as far as contenders have nodes: thousands may be parked. */
-static struct contender *maker_of(const struct queue *queue, uint64_t id) {
+static struct contender *creator_of(const struct queue *queue, uint64_t id) {
   int left = queue->entered;
   for (struct contender *c = queue->first; c && left > 0; c = c->next) {
-    if (has_made(c, id)) return c;
+    if (has_created(c, id)) return c;
     left -= contender_has_entered(c);
   }
   return NULL;
@@ -263,7 +263,7 @@ static bool has_node(const struct contender *c, const char *name) {
 struct contender *queue_find(const struct queue *queue, const char *name) {
   uint64_t id;
   if (!name_id(name, &queue->all->pipeline->base, &id)) return NULL;
-  struct contender *c = maker_of(queue, id);
+  struct contender *c = creator_of(queue, id);
   return c && has_node(c, name) ? c : NULL;
 }
 
@@ -288,12 +288,12 @@ static struct queue *of(struct directory *d) { return (struct queue *)d; }
 /* Returns the contender that created the node with this id.  Lists and queues
  * have nearly the same order, so the search begins at the last match.  Without
  * that a thousand nodes would take a million steps. */
-static struct contender *whose(const struct queue *queue, uint64_t id,
-                               struct contender **last) {
+static struct contender *find_creator(const struct queue *queue, uint64_t id,
+                                      struct contender **last) {
   struct contender *c = *last;
   for (int i = 0; c && i < 4; c = c->next, i++)
-    if (has_made(c, id)) return *last = c;
-  c = maker_of(queue, id);
+    if (has_created(c, id)) return *last = c;
+  c = creator_of(queue, id);
   return c ? *last = c : NULL;
 }
 
@@ -303,20 +303,20 @@ static bool is_orphan(const struct queue *queue, const struct entry *e,
                       struct contender **last) {
   uint64_t id;
   if (!name_id(e->name, &queue->all->pipeline->base, &id)) return false;
-  const struct contender *c = whose(queue, id, last);
+  const struct contender *c = find_creator(queue, id, last);
   return !c || c->node.known == NODE_NONE ||
          (c->node.known == NODE_OURS && !has_node(c, e->name));
 }
 
 /* Returns whether a contender in the queue may have created `holder`. */
-static bool knows_beside(const struct queue *queue) {
+static bool knows_holder(const struct queue *queue) {
   for (const struct contender *c = queue->first; c; c = c->next)
     if (contender_is_exclusive(c) && c->node.known != NODE_NONE) return true;
   return false;
 }
 
 static bool knows(struct directory *d, const char *name) {
-  if (strcmp(name, NAME_UNFAIR) == 0) return knows_beside(of(d));
+  if (strcmp(name, NAME_UNFAIR) == 0) return knows_holder(of(d));
   const struct entry e = {.name = name};
   struct contender *last = NULL;
   return !is_orphan(of(d), &e, &last);
@@ -327,47 +327,47 @@ static bool knows(struct directory *d, const char *name) {
  * it. An orphan of that node is deleted together with `holder`. */
 static bool may_be_orphan(const struct queue *queue,
                           const struct listing *listing) {
-  return queue->late_holder_possible && !knows_beside(queue) &&
+  return queue->late_holder_possible && !knows_holder(queue) &&
          !listing_has_own(listing, &queue->all->pipeline->base, ROLE_HOLD);
 }
 
 static void remove_orphans(struct queue *queue, const struct listing *listing) {
   struct contender *last = queue->first;
   if (may_be_orphan(queue, listing) &&
-      directory_takes_orphans(&queue->directory))
+      directory_accepts_orphans(&queue->directory))
     directory_remove_orphan(&queue->directory, NAME_UNFAIR);
   for (int i = 0; i < listing->count; i++) {
     if (!is_orphan(queue, &listing->entries[i], &last)) continue;
-    if (!directory_takes_orphans(&queue->directory)) return;
+    if (!directory_accepts_orphans(&queue->directory)) return;
     directory_remove_orphan(&queue->directory, listing->entries[i].name);
   }
 }
 
-void queue_join_onlooker(struct queue *queue, struct onlooker *onlooker) {
-  onlooker->next = queue->onlookers;
-  queue->onlookers = onlooker;
+void queue_add_observer(struct queue *queue, struct list_observer *o) {
+  o->next = queue->observers;
+  queue->observers = o;
 }
 
-void queue_leave_onlooker(struct queue *queue, struct onlooker *onlooker) {
-  struct onlooker **link = &queue->onlookers;
-  while (*link != onlooker) link = &(*link)->next;
-  *link = onlooker->next;
+void queue_remove_observer(struct queue *queue, struct list_observer *o) {
+  struct list_observer **link = &queue->observers;
+  while (*link != o) link = &(*link)->next;
+  *link = o->next;
   directory_wake(&queue->directory); /* the queue may be idle now */
 }
 
-/* Calls all onlookers. A call can remove its onlooker from the list. */
-static void notify_onlookers(const struct queue *queue,
+/* Calls all observers. A call can remove its observer from the list. */
+static void notify_observers(const struct queue *queue,
                              const struct listing *listing, uint64_t serial) {
-  struct onlooker *next;
-  for (struct onlooker *o = queue->onlookers; o; o = next) {
+  struct list_observer *next;
+  for (struct list_observer *o = queue->observers; o; o = next) {
     next = o->next;
-    o->listed(o, listing, serial);
+    o->on_listed(o, listing, serial);
   }
 }
 
-static void listed(struct directory *d, const struct listing *listing,
-                   uint64_t serial) {
-  notify_onlookers(of(d), listing, serial);
+static void on_listed(struct directory *d, const struct listing *listing,
+                      uint64_t serial) {
+  notify_observers(of(d), listing, serial);
   remove_orphans(of(d), listing);
   for (struct contender *c = of(d)->first; c; c = c->next)
     if (c->state == CONTENDER_HELD && c->node.serial < serial)
@@ -377,42 +377,42 @@ static void listed(struct directory *d, const struct listing *listing,
 }
 
 /* Makes each waiter request a list when it is driven (acquire_fsm_drive). */
-static void unlisted(struct directory *d) {
+static void on_unlisted(struct directory *d) {
   for (struct contender *c = of(d)->first; c; c = c->next)
     c->view.listed_in = 0;
 }
 
-static void forbidden(struct directory *d, int rc) {
-  struct onlooker *next;
-  for (struct onlooker *o = of(d)->onlookers; o; o = next) {
+static void on_forbidden(struct directory *d, int rc) {
+  struct list_observer *next;
+  for (struct list_observer *o = of(d)->observers; o; o = next) {
     next = o->next;
-    o->refused(o, rc);
+    o->on_refused(o, rc);
   }
 }
 
-static void refused(struct directory *d, const char *what, int rc) {
+static void on_refused(struct directory *d, const char *what, int rc) {
   for (struct contender *c = of(d)->first; c; c = c->next)
     if (contender_is_waiting(c))
       acquire_fsm_fail(c, what, directory_length(d), rc);
 }
 
-static void made(struct directory *d) { queue_drive(of(d)); }
+static void on_made(struct directory *d) { queue_drive(of(d)); }
 
-static void not_made(struct directory *d, const char *what, int rc) {
+static void on_not_made(struct directory *d, const char *what, int rc) {
   for (struct contender *c = of(d)->first; c; c = c->next)
     acquire_fsm_directory_failed(c, what, rc);
 }
 
-static void occupied(struct directory *d) { admit(of(d)); }
+static void on_occupied(struct directory *d) { admit(of(d)); }
 
-static const struct directory_owner owner = {.listed = listed,
+static const struct directory_owner owner = {.on_listed = on_listed,
                                              .knows = knows,
-                                             .unlisted = unlisted,
-                                             .forbidden = forbidden,
-                                             .refused = refused,
-                                             .made = made,
-                                             .not_made = not_made,
-                                             .occupied = occupied};
+                                             .on_unlisted = on_unlisted,
+                                             .on_forbidden = on_forbidden,
+                                             .on_refused = on_refused,
+                                             .on_made = on_made,
+                                             .on_not_made = on_not_made,
+                                             .on_occupied = on_occupied};
 
 /* Creating and freeing a queue. */
 
@@ -435,14 +435,14 @@ struct queue *queue_new(struct contenders *all, const char *path,
 }
 
 bool queue_is_idle(const struct queue *queue) {
-  return !queue->first && !queue->onlookers && !queue->late_create_possible &&
+  return !queue->first && !queue->observers && !queue->late_create_possible &&
          !(queue->ready_create && queue->ready_create->in_flight) &&
          directory_is_idle(&queue->directory);
 }
 
 void queue_free(struct queue *queue) {
   assert(queue_is_idle(queue));
-  stop_waiting(queue);
+  stop_waiting_for_quota(queue);
   directory_free(&queue->directory);
   free(queue->tail);
   free(queue->ready_create);

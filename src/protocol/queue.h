@@ -50,7 +50,7 @@ void queue_closed(struct queue *queue);
 
 /* Makes one queue that waits for the quota, and has room now, admit contenders
  * at the end of the batch. Returns false if there is no such queue. */
-bool queue_wake_crowded(struct contenders *all);
+bool queue_wake_for_quota(struct contenders *all);
 
 /* Returns this session's holder; NULL: none. */
 const struct contender *queue_holder(const struct queue *queue);
@@ -60,8 +60,8 @@ struct contender *queue_find(const struct queue *queue, const char *name);
 struct contender *queue_writer(const struct contender *c);
 
 /* Adds a receiver of the queue's lists, or removes it. */
-void queue_join_onlooker(struct queue *queue, struct onlooker *onlooker);
-void queue_leave_onlooker(struct queue *queue, struct onlooker *onlooker);
+void queue_add_observer(struct queue *queue, struct list_observer *observer);
+void queue_remove_observer(struct queue *queue, struct list_observer *observer);
 
 #pragma GCC visibility pop
 

@@ -28,7 +28,7 @@ void queue_position_predecessor_read(struct contender *c) {
     contender_watch_children(c);
 }
 
-void queue_position_act(struct contender *c) {
+void queue_position_proceed(struct contender *c) {
   bool ours = contender_is_surely_ours(c);
   if (ours && c->view.ahead == 0) {
     acquire_fsm_be_first(c);
@@ -72,7 +72,7 @@ static bool writer_is_there(const struct contender *c) {
 /* Returns whether a downgrade must wait, because the writer's node is not
  * watched for lack of memory or permission. Then schedules a retry or refuses
  * `c`. After the watch another list must follow. */
-static bool asks_for_writer(struct contender *c) {
+static bool must_await_writer(struct contender *c) {
   const struct contender *writer = queue_writer(c);
   if (!writer || writer->state != CONTENDER_HELD ||
       contender_watches_own(writer) || c->node.beside_writer)
@@ -87,15 +87,15 @@ static bool asks_for_writer(struct contender *c) {
 /* Returns whether a downgrade keeps its place in the queue: the writer's node
  * still existed when the reader's had been created. Otherwise the next writer
  * may have been granted in between. */
-static bool has_its_place(struct contender *c, const struct listing *listing) {
+static bool keeps_position(struct contender *c, const struct listing *listing) {
   if (!c->options.downgrade || c->node.beside_writer) return true;
   c->node.beside_writer =
       writer_is_there(c) && listing_find(listing, queue_writer(c)->node.name);
   return c->node.beside_writer;
 }
 
-static void see(struct contender *c, const struct listing *listing,
-                const struct ahead *ahead) {
+static void set_view(struct contender *c, const struct listing *listing,
+                     const struct ahead *ahead) {
   c->view = (struct view){.listed_in = contender_pipeline(c)->connection,
                           .ahead = ahead->count,
                           .nearest_proves = ahead->nearest_proves,
@@ -111,8 +111,8 @@ static const char *name_of(const struct entry *entry) {
 }
 
 /* Makes `c` QUEUED, and watches its own node and the nodes ahead. */
-static void aim(struct contender *c, const struct entry *own,
-                const struct ahead *ahead) {
+static void watch_ahead(struct contender *c, const struct entry *own,
+                        const struct ahead *ahead) {
   struct watches *watches = &contender_directory(c)->watches;
   bool by_node = !contender_waits_by_list(c);
   const char *nearest = by_node ? name_of(ahead->nearest) : NULL;
@@ -121,7 +121,7 @@ static void aim(struct contender *c, const struct entry *own,
   if (watch_want(&c->own, watches, own->name) &&
       watch_want(&c->predecessor, watches, nearest) &&
       watch_want(&c->before, watches, before)) {
-    queue_position_act(c);
+    queue_position_proceed(c);
     return;
   }
   c->view.listed_in = 0; /* no memory: list again later */
@@ -136,7 +136,7 @@ static bool does_not_wait(const struct contender *c,
 }
 
 static void refuse_as_busy(struct contender *c, const struct ahead *ahead) {
-  blocker_note(c, name_of(ahead->nearest), name_of(ahead->before));
+  blocker_store(c, name_of(ahead->nearest), name_of(ahead->before));
   acquire_fsm_refuse(c, REFUSED_BUSY, 0);
 }
 
@@ -147,19 +147,19 @@ static void queue_position_in_order(struct contender *c,
                                     const struct entry *own) {
   struct ahead ahead;
   rule_apply(c->options.kind, c->options.permits, listing, own, &ahead);
-  see(c, listing, &ahead);
+  set_view(c, listing, &ahead);
   fast_requeue_store_tail(c, listing, own);
   if (does_not_wait(c, listing, own, &ahead))
     refuse_as_busy(c, &ahead);
   else if (ahead.count > 0 || !contender_is_surely_ours(c))
-    aim(c, own, &ahead);
+    watch_ahead(c, own, &ahead);
   else
-    queue_position_act(c);
+    queue_position_proceed(c);
 }
 
 /* Deletes the node of `c` and has the directory replaced, because the numbers
  * in its list do not tell the order. */
-static void leave_disorder(struct contender *c) {
+static void leave_disordered(struct contender *c) {
   acquire_fsm_leave(c); /* begins again afterwards */
   directory_replace(contender_directory(c));
 }
@@ -167,14 +167,14 @@ static void leave_disorder(struct contender *c) {
 /* Acts on a list that shows the node of `c`. Makes `c` leave if the numbers do
  * not tell the order, or refuses it if a downgrade has lost its place.
  * Otherwise checks for conflicts, and computes the position. */
-static void place(struct contender *c, const struct listing *listing,
-                  const struct entry *own) {
+static void on_found(struct contender *c, const struct listing *listing,
+                     const struct entry *own) {
   bool disorder =
       c->options.kind != KIND_PERMIT && listing_is_disordered(listing, own);
-  if (!disorder && asks_for_writer(c)) return;
+  if (!disorder && must_await_writer(c)) return;
   if (disorder)
-    leave_disorder(c);
-  else if (!has_its_place(c, listing))
+    leave_disordered(c);
+  else if (!keeps_position(c, listing))
     acquire_fsm_refuse(c, REFUSED_LOST, 0);
   else if (conflict_is_excluded(c, listing, own))
     queue_position_in_order(c, listing, own);
@@ -221,7 +221,7 @@ void queue_position_find(struct contender *c, const struct listing *listing,
   const struct entry *own = find_own(c, listing);
   if (!own && leaving) c->node.known = NODE_NONE;
   if (leaving)
-    acquire_fsm_go_on_leaving(c);
+    acquire_fsm_continue_leaving(c);
   else if (own)
     found(c, listing, own);
   else
@@ -229,7 +229,7 @@ void queue_position_find(struct contender *c, const struct listing *listing,
 }
 
 void queue_position_listed(struct contender *c, const struct listing *listing) {
-  queue_position_find(c, listing, place);
+  queue_position_find(c, listing, on_found);
 }
 
 /* Watches the own node, unless it is watched. A contender that follows the tail

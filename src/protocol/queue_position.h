@@ -13,7 +13,7 @@
 void queue_position_listed(struct contender *c, const struct listing *listing);
 /* Grants the lock if the last list showed no node ahead. Otherwise watches the
  * contender's own node and the nodes ahead. */
-void queue_position_act(struct contender *c);
+void queue_position_proceed(struct contender *c);
 /* If the ACL of the node ahead forbids reading, makes the contender watch the
  * children of the directory, or list them, instead: a server need not report
  * the deletion of such a node. Called after each read of the node ahead. */

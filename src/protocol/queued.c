@@ -24,11 +24,11 @@ static void queued_enter(struct contender *c) {
   acquire_fsm_enter(c);
 }
 
-void queued_note_blocker(struct contender *c) {
+void queued_store_blocker(struct contender *c) {
   if (c->state == CONTENDER_PARKED && c->options.kind == KIND_MUTEX)
-    blocker_note_holder(c);
+    blocker_store_holder(c);
   else if (contender_sees(c))
-    blocker_note_watched(c);
+    blocker_store_watched(c);
 }
 
 /* News of watches. */
@@ -130,7 +130,7 @@ void queued_on_own_news(struct contender *c, enum watch_news news,
  * Logs a node without owner, and may watch the children instead. */
 static void on_blocker_read(struct contender *c, const struct watcher *watcher,
                             const struct reply *reply) {
-  blocker_note_unowned(watcher, reply);
+  blocker_warn_unowned(watcher, reply);
   if (watcher == &c->predecessor) queue_position_predecessor_read(c);
 }
 
@@ -199,7 +199,7 @@ void queued_on_created(struct contender *c) {
 
 void queued_check(struct contender *c) {
   if (contender_sees(c)) {
-    queue_position_act(c);
+    queue_position_proceed(c);
     return;
   }
   watch_writer(c);
@@ -224,5 +224,5 @@ const struct wait_ops queued_wait_ops = {.enter = queued_enter,
                                          .may_remove = queued_may_remove,
                                          .on_listed = queue_position_listed,
                                          .on_news = queued_on_news,
-                                         .note_blocker = queued_note_blocker,
+                                         .store_blocker = queued_store_blocker,
                                          .settle = acquire_fsm_settle};

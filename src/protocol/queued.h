@@ -14,7 +14,7 @@ void queued_check(struct contender *c);
 void queued_check_again(struct contender *c);
 bool queued_may_remove(struct contender *c);
 watch_handler queued_on_news;
-void queued_note_blocker(struct contender *c);
+void queued_store_blocker(struct contender *c);
 
 /* Acts on news of the contender's own node. Stores the owner that a read has
  * shown. If the node is gone or another session's, ends the hold, or begins the

@@ -108,8 +108,8 @@ void queues_run_timers(struct queues *queues) {
   struct contenders *all = queues->all;
   struct timer *timer;
   while ((timer = timer_pop(&all->timers, all->pipeline->now)))
-    acquire_fsm_due((struct contender *)((char *)timer -
-                                         offsetof(struct contender, timer)));
+    acquire_fsm_on_timer((
+        struct contender *)((char *)timer - offsetof(struct contender, timer)));
 }
 
 /* Returns when holders must watch their nodes.  A short hold ends before that
@@ -147,12 +147,12 @@ int64_t queues_due(const struct queues *queues) {
 void queues_flush(struct queues *queues) {
   struct contenders *all = queues->all;
   struct pipeline *pipeline = all->pipeline;
-  bool crowded = all->crowded_first != NULL;
-  while (pipeline->step.first || pipeline->batch.first || crowded) {
+  bool waiting = all->quota_first != NULL;
+  while (pipeline->step.first || pipeline->batch.first || waiting) {
     deferred_calls_run(&pipeline->step);
     deferred_calls_run(&pipeline->batch);
-    crowded = all->crowded_first && quota_was_freed(&all->quota) &&
-              queue_wake_crowded(all);
+    waiting = all->quota_first && quota_was_freed(&all->quota) &&
+              queue_wake_for_quota(all);
   }
 }
 

@@ -17,7 +17,7 @@
  * since: a delete whose reply was lost may have been applied, and the directory
  * deleted and created again. orphans.c argues which nodes a delete behind that
  * read can hit. */
-static bool is_to_be_asked(const struct contender *c) {
+static bool must_read_owner(const struct contender *c) {
   return !contender_is_surely_ours(c);
 }
 
@@ -29,7 +29,7 @@ void acquire_fsm_try_to_leave(struct contender *c) {
     c->wait_ops->check(c);
   } else if (contender_has_node(c) && c->wait_ops->may_remove(c) &&
              !c->op.in_flight) {
-    contender_prepare(c, is_to_be_asked(c) ? OP_PING : OP_REMOVE);
+    contender_prepare(c, must_read_owner(c) ? OP_PING : OP_REMOVE);
     c->op.joins = !c->undone && fast_requeue_joins(c);
     pipeline_submit(contender_pipeline(c), &c->op);
   }
@@ -37,7 +37,7 @@ void acquire_fsm_try_to_leave(struct contender *c) {
 
 /* Returns whether only the number of `c` decides which nodes are ahead of
  * it. */
-static bool stands_in_line(const struct contender *c) {
+static bool waits_by_number(const struct contender *c) {
   enum kind kind = c->options.kind;
   return kind <= KIND_WRITE || kind == KIND_GATE;
 }
@@ -64,7 +64,7 @@ static void count_down(struct contender *c, const struct entry *gone) {
 void acquire_fsm_count_down(struct contender *c) {
   struct entry gone = {.name = c->node.name};
   if (c->node.has_left || c->node.known != NODE_OURS) return;
-  if (!stands_in_line(c)) return;
+  if (!waits_by_number(c)) return;
   c->node.has_left = true;
   gone.role = name_parse(gone.name, &gone.sequence);
   for (struct contender *o = c->queue->first; o; o = o->next)
@@ -95,12 +95,12 @@ void acquire_fsm_leave(struct contender *c) {
     timer_set(&c->queue->all->timers, &c->timer, NEVER);
   contender_unwatch_others(c);
   /* The contender must learn of its node's deletion before the waiters. */
-  if (stands_in_line(c) && c->queue->entered > 1 && contender_has_node(c))
+  if (waits_by_number(c) && c->queue->entered > 1 && contender_has_node(c))
     watch_want(&c->own, &c->queue->directory.watches, c->node.name);
   acquire_fsm_try_to_leave(c);
 }
 
-void acquire_fsm_go_on_leaving(struct contender *c) {
+void acquire_fsm_continue_leaving(struct contender *c) {
   if (c->node.known == NODE_NONE)
     acquire_fsm_finish(c);
   else
@@ -109,11 +109,11 @@ void acquire_fsm_go_on_leaving(struct contender *c) {
 
 /* Refusal, release, loss. */
 
-static void note_refusal(struct contender *c, enum refusal_code why) {
+static void count_refusal(struct contender *c, enum refusal_code why) {
   bool waited = why == REFUSED_TIMEOUT || why == REFUSED_BUSY;
   if (why == REFUSED_TIMEOUT)
     counter_add(&contender_pipeline(c)->counters.timeouts, 1);
-  if (waited && c->blocker.size == 0) c->wait_ops->note_blocker(c);
+  if (waited && c->blocker.size == 0) c->wait_ops->store_blocker(c);
 }
 
 void acquire_fsm_refuse(struct contender *c, enum refusal_code why,
@@ -123,7 +123,7 @@ void acquire_fsm_refuse(struct contender *c, enum refusal_code why,
   contender_decide(c, DECISION_REFUSED);
   c->refusal_code = why;
   c->reason = reason;
-  note_refusal(c, why);
+  count_refusal(c, why);
   c->notify(c, NEWS_REFUSED);
   c->blocker.size = 0;
   acquire_fsm_leave(c);
@@ -257,16 +257,16 @@ void acquire_fsm_close(struct contender *c) {
 
 /* Replies to requests. */
 
-/* Refuses `c` and reports NEWS_KEPT, because an ACL forbids the delete. The
- * node blocks all contenders behind it. So `c` cannot begin again, and this
+/* Refuses `c` and reports NEWS_UNDELETABLE, because an ACL forbids the delete.
+ * The node blocks all contenders behind it. So `c` cannot begin again, and this
  * session admits no other contender. */
-static void stay(struct contender *c, int rc) {
-  bool known = c->kept;
+static void on_delete_denied(struct contender *c, int rc) {
+  bool known = c->undeletable;
   acquire_fsm_deny(c, CANNOT_DELETE, directory_length(&c->queue->directory),
                    rc);
-  contender_keep(c, rc);
+  contender_set_undeletable(c, rc);
   if (known) return;
-  c->notify(c, NEWS_KEPT);
+  c->notify(c, NEWS_UNDELETABLE);
   directory_wake(&c->queue->directory);
 }
 
@@ -280,9 +280,9 @@ void acquire_fsm_retry_in(struct contender *c, int64_t pause) {
 
 /* Repeats the delete with growing pauses.  An operator may change the ACL, and
  * a throttled server may recover. */
-static void not_removed(struct contender *c, int rc) {
+static void on_delete_refused(struct contender *c, int rc) {
   if (reply_is_denied(rc))
-    stay(c, rc);
+    on_delete_denied(c, rc);
   else
     pipeline_warn(contender_pipeline(c), CANNOT_DELETE, c->path, rc);
   if (c->op.in_flight) return;
@@ -295,7 +295,7 @@ static void not_removed(struct contender *c, int rc) {
  * ours. Otherwise ends `c`, or seeks another node with its id. A node that is
  * known only by its name, and whose ACL forbids reading, is another session's:
  * every ACL of zklock lets its session read its own nodes. */
-static void asked(struct contender *c, const struct reply *reply) {
+static void on_owner_read(struct contender *c, const struct reply *reply) {
   bool hidden = reply->rc == REPLY_NO_AUTH && c->node.known == NODE_MADE;
   bool known = hidden || reply->rc == REPLY_OK || reply->rc == REPLY_NO_NODE;
   bool ours = reply->rc == REPLY_OK && contender_owns(c, reply);
@@ -304,7 +304,7 @@ static void asked(struct contender *c, const struct reply *reply) {
     contender_prove(c, reply);
     acquire_fsm_try_to_leave(c);
   } else if (!known) {
-    not_removed(c, reply->rc);
+    on_delete_refused(c, reply->rc);
   } else if (c->node.known == NODE_MADE) {
     contender_refute(c);
     acquire_fsm_try_to_leave(c);
@@ -316,11 +316,11 @@ static void asked(struct contender *c, const struct reply *reply) {
   }
 }
 
-void release_fsm_answered(struct contender *c, enum op_kind asked_for,
+void release_fsm_on_reply(struct contender *c, enum op_kind request,
                           const struct reply *reply) {
   int rc = reply->rc;
-  if (asked_for == OP_PING) {
-    asked(c, reply);
+  if (request == OP_PING) {
+    on_owner_read(c, reply);
   } else if (rc == REPLY_NO_NODE && c->op.beside) {
     c->own_node_gone = true;
     acquire_fsm_try_to_leave(c);
@@ -331,6 +331,6 @@ void release_fsm_answered(struct contender *c, enum op_kind asked_for,
     c->undone = true;
     acquire_fsm_try_to_leave(c);
   } else if (!reply_is_unknown(rc)) {
-    not_removed(c, rc);
+    on_delete_refused(c, rc);
   } /* otherwise the connection is lost; the delete is sent in the next */
 }

@@ -14,7 +14,7 @@
 void acquire_fsm_leave(struct contender *c);
 /* Deletes the node of `c`, which is LEAVING, or ends `c` if it has no node.
  * Called when a reply or a list has shown whether it has one. */
-void acquire_fsm_go_on_leaving(struct contender *c);
+void acquire_fsm_continue_leaving(struct contender *c);
 
 /* Refuses `c`. This function and those below do nothing if they come too late:
  * the contender was decided before, or the hold has ended. */
@@ -57,7 +57,7 @@ void acquire_fsm_close(struct contender *c);
 void acquire_fsm_try_to_leave(struct contender *c);
 /* Continues LEAVING after the reply to OP_PING (which reads the owner) or
  * OP_REMOVE: deletes the node, tries again later, or ends `c`. */
-void release_fsm_answered(struct contender *c, enum op_kind asked_for,
+void release_fsm_on_reply(struct contender *c, enum op_kind asked_for,
                           const struct reply *reply);
 /* Sets the timer of `c` to `pause` from now, or to its deadline if that is
  * earlier. */

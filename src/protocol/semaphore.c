@@ -17,7 +17,7 @@
 #include "queued.h"
 #include "wait_ops.h"
 
-static void note_blocker_of_gate(struct contender *c) {
+static void copy_blocker_of_gate(struct contender *c) {
   c->blocker = c->gate->blocker;
   c->view.ahead = c->gate->view.ahead;
   c->view.phase =
@@ -27,12 +27,12 @@ static void note_blocker_of_gate(struct contender *c) {
 static void on_gate_news(struct contender *gate, enum news news) {
   struct contender *c = gate->owner;
   if (news == NEWS_REVOKED) return;
-  if (news == NEWS_KEPT) {
-    c->notify(c, NEWS_KEPT);
+  if (news == NEWS_UNDELETABLE) {
+    c->notify(c, NEWS_UNDELETABLE);
     return;
   }
   if (news == NEWS_REFUSED)
-    note_blocker_of_gate(c); /* the gate's memory is still valid */
+    copy_blocker_of_gate(c); /* the gate's memory is still valid */
   c->gate_state = news == NEWS_GRANTED     ? GATE_INSIDE
                   : news == NEWS_FORGOTTEN ? GATE_FREE
                                            : GATE_OUT;
@@ -41,7 +41,7 @@ static void on_gate_news(struct contender *gate, enum news news) {
 
 /* Returns whether the gate's memory can be used: no gate has begun, or the last
  * one is over. */
-static bool gate_is_ours(const struct contender *c) {
+static bool gate_is_unused(const struct contender *c) {
   return c->gate_state == GATE_UNUSED || c->gate_state == GATE_FREE;
 }
 
@@ -79,14 +79,14 @@ static void begin_gate(struct contender *c) {
 static void enter(struct contender *c) {
   if (c->gate_state == GATE_INSIDE)
     acquire_fsm_enter(c);
-  else if (gate_is_ours(c))
+  else if (gate_is_unused(c))
     begin_gate(c);
 }
 
 /* Ends the gate of a permit that was granted or refused, so that the next
  * contender can enter. */
 static void leave_gate(struct contender *c) {
-  if (gate_is_ours(c)) return;
+  if (gate_is_unused(c)) return;
   if (c->gate->state == CONTENDER_HELD)
     acquire_fsm_release(c->gate);
   else
@@ -110,7 +110,7 @@ static void settle(struct contender *c) {
     leave_gate(c);
   else if (gate_was_refused(c))
     refuse_as_gate(c);
-  else if (c->state == CONTENDER_PARKED && (inside || gate_is_ours(c)))
+  else if (c->state == CONTENDER_PARKED && (inside || gate_is_unused(c)))
     queue_admit(c);
   else if (!inside && c->state != CONTENDER_PARKED &&
            c->state != CONTENDER_LEAVING)
@@ -119,13 +119,13 @@ static void settle(struct contender *c) {
   acquire_fsm_settle(c);
 }
 
-static void note_blocker(struct contender *c) {
+static void store_blocker(struct contender *c) {
   if (c->gate_state != GATE_WAITS) {
-    queued_note_blocker(c);
+    queued_store_blocker(c);
     return;
   }
-  queued_note_blocker(c->gate);
-  note_blocker_of_gate(c);
+  queued_store_blocker(c->gate);
+  copy_blocker_of_gate(c);
 }
 
 const struct wait_ops semaphore_wait_ops = {.enter = enter,
@@ -136,5 +136,5 @@ const struct wait_ops semaphore_wait_ops = {.enter = enter,
                                             .may_remove = queued_may_remove,
                                             .on_listed = queue_position_listed,
                                             .on_news = queued_on_news,
-                                            .note_blocker = note_blocker,
+                                            .store_blocker = store_blocker,
                                             .settle = settle};

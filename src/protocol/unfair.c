@@ -80,7 +80,7 @@ static void lose_holder(struct contender *c) {
   if (c->state == CONTENDER_HELD)
     acquire_fsm_lose_node(c);
   else if (c->state == CONTENDER_LEAVING)
-    acquire_fsm_go_on_leaving(c);
+    acquire_fsm_continue_leaving(c);
   else
     acquire_fsm_leave(c); /* begins again afterwards */
 }
@@ -112,7 +112,7 @@ static void on_own_holder(struct contender *c, const struct reply *reply) {
   } else if (c->state == CONTENDER_LEAVING) {
     c->view.phase = VIEW_READ;
     if (c->own_node_gone) keep_holder_only(c);
-    acquire_fsm_go_on_leaving(c);
+    acquire_fsm_continue_leaving(c);
   } else if (c->state != CONTENDER_HELD) {
     become_first(c);
   }
@@ -128,7 +128,7 @@ static void leave_hidden_holder(struct contender *c,
   if (c->own_node_gone) {
     lose_holder(c);
   } else if (contender_is_surely_ours(c)) {
-    release_fsm_answered(c, OP_PING, reply);
+    release_fsm_on_reply(c, OP_PING, reply);
   } else if (!c->op.in_flight) {
     contender_prepare(c, OP_PING);
     pipeline_submit(contender_pipeline(c), &c->op);
@@ -173,7 +173,7 @@ static void on_own_news(struct contender *c, enum watch_news news,
  * the node beside it. The list shows which of these happened, and the remaining
  * nodes are deleted. */
 static void on_other_holder(struct contender *c, const struct reply *reply) {
-  blocker_note_unowned(&c->predecessor, reply);
+  blocker_warn_unowned(&c->predecessor, reply);
   if (reply->owner != contender_pipeline(c)->session) {
     backoff_end(&c->backoff);
     return;
@@ -261,11 +261,11 @@ static bool may_remove(struct contender *c) {
   return false;
 }
 
-static void note_blocker(struct contender *c) {
+static void store_blocker(struct contender *c) {
   if (c->state == CONTENDER_PARKED)
-    blocker_note_holder(c);
+    blocker_store_holder(c);
   else if (watch_is_known(&c->predecessor))
-    blocker_note_watched(c);
+    blocker_store_watched(c);
 }
 
 const struct wait_ops unfair_wait_ops = {.enter = acquire_fsm_enter,
@@ -276,5 +276,5 @@ const struct wait_ops unfair_wait_ops = {.enter = acquire_fsm_enter,
                                          .may_remove = may_remove,
                                          .on_listed = on_listed,
                                          .on_news = on_news,
-                                         .note_blocker = note_blocker,
+                                         .store_blocker = store_blocker,
                                          .settle = acquire_fsm_settle};

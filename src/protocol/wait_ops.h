@@ -34,7 +34,7 @@ struct wait_ops {
   watch_handler *on_news;
   /* Stores in `c->blocker` the node that keeps the contender waiting, for the
    * message of its refusal. */
-  void (*note_blocker)(struct contender *c);
+  void (*store_blocker)(struct contender *c);
   /* Called at the end of a step, after contender_settle_later. Does what only
    * this way of waiting needs, then calls acquire_fsm_settle. */
   void (*settle)(struct contender *c);

@@ -23,14 +23,14 @@ const char *watch_name(const struct watcher *watcher) {
   return watcher->watch ? watcher->watch->name : NULL;
 }
 
-static void say(const struct watch *w, const char *message, int rc) {
+static void warn(const struct watch *w, const char *message, int rc) {
   char path[2048]; /* a longer path is not shown anyway */
   snprintf(path, sizeof path, "%s/%s", w->of->path, w->name);
   pipeline_warn(w->of->pipeline, message, path, rc);
 }
 
-void watch_say(const struct watcher *watcher, const char *message, int rc) {
-  if (watcher->watch) say(watcher->watch, message, rc);
+void watch_warn(const struct watcher *watcher, const char *message, int rc) {
+  if (watcher->watch) warn(watcher->watch, message, rc);
 }
 
 int watch_data(const struct watches *watches, const char *name,
@@ -130,7 +130,7 @@ static bool is_left(const struct watch *w) {
 
 /* Removes a watch that has no watchers. Also removes it from the server, if the
  * server has it or may have it. */
-static void dispose(struct watch *w) {
+static void remove_if_unused(struct watch *w) {
   struct pipeline *pipeline = w->of->pipeline;
   if (w->wanted > 0 || is_asking(w)) return;
   if (is_at_server(w) || is_left(w)) {
@@ -230,7 +230,7 @@ void watch_drop(struct watcher *watcher) {
   if (!w) return;
   leave(watcher);
   w->wanted--;
-  dispose(w);
+  remove_if_unused(w);
 }
 
 /* Calls all watchers. The call of a watcher can make others leave or new ones
@@ -253,7 +253,7 @@ static void notify_watchers(struct watch *w, enum watch_news news,
     watcher->role->on_news(watcher, news, reply);
   }
   w->wanted--;
-  dispose(w);
+  remove_if_unused(w);
 }
 
 /* Replies and events. */
@@ -264,7 +264,7 @@ static bool is_ours(const struct watch *w) {
 
 /* Stores the data, which are used for a message only. So they may be missing
  * for lack of memory. This session knows the data of its own nodes anyway. */
-static void note_data(struct watch *w, const struct reply *reply) {
+static void store_data(struct watch *w, const struct reply *reply) {
   bool useful = reply->size > 0 && reply->data && !is_ours(w);
   int size = useful ? reply->size : 0;
   size_t shown = (size_t)(size < OP_SHOWN ? size : OP_SHOWN);
@@ -276,22 +276,22 @@ static void note_data(struct watch *w, const struct reply *reply) {
 
 /* Logs that a server has refused the watch, and begins a pause. The server or
  * the client library may still have the watch. */
-static void refused(struct watch *w, int rc) {
-  say(w, "cannot watch", rc);
+static void on_refused(struct watch *w, int rc) {
+  warn(w, "cannot watch", rc);
   pipeline_back_off(w->of->pipeline, &w->of->backoff, rc);
   if (w->awaited) w->left_in = w->of->pipeline->connection;
-  dispose(w);
+  remove_if_unused(w);
 }
 
 /* Reports a node whose ACL forbids reading, and schedules a poll. The node
  * exists: a server looks for the node before it checks the ACL. */
-static void hidden(struct watch *w, const struct reply *reply) {
+static void on_hidden(struct watch *w, const struct reply *reply) {
   pipeline_poll_later(w->of->pipeline);
   w->hidden_in = w->of->pipeline->connection;
   notify_watchers(w, WATCH_HIDDEN, reply);
 }
 
-static void was_read(struct watch *w, const struct reply *reply) {
+static void on_read(struct watch *w, const struct reply *reply) {
   unsigned connection = w->of->pipeline->connection;
   w->hidden_in = 0;
   if (reply->rc == REPLY_OK || reply->rc == REPLY_NO_NODE) w->left_in = 0;
@@ -300,7 +300,7 @@ static void was_read(struct watch *w, const struct reply *reply) {
     w->armed_in = connection;
     w->revoked = reply->revoked;
     w->czxid = reply->czxid;
-    note_data(w, reply);
+    store_data(w, reply);
     notify_watchers(w, WATCH_ARMED, reply);
   } else if (reply->rc == REPLY_NO_NODE) {
     /* `exists` arms a watch on a missing node: remove it later. */
@@ -308,11 +308,11 @@ static void was_read(struct watch *w, const struct reply *reply) {
     w->czxid = 0;
     notify_watchers(w, WATCH_GONE, reply);
   } else if (reply->rc == REPLY_NO_AUTH) {
-    hidden(w, reply);
+    on_hidden(w, reply);
   } else if (reply_is_unknown(reply->rc)) {
-    dispose(w);
+    remove_if_unused(w);
   } else {
-    refused(w, reply->rc);
+    on_refused(w, reply->rc);
   }
 }
 
@@ -342,7 +342,8 @@ static bool is_polled(const struct watch *w) {
 /* Returns whether the server had lost the watch without an event.  The client
  * library drops its half of a watch only together with the server's.  So
  * another watch is armed, on the missing node, and both are removed. */
-static bool was_silent(const struct watch *w, const struct reply *reply) {
+static bool was_lost_silently(const struct watch *w,
+                              const struct reply *reply) {
   return w->awaited && reply->rc == REPLY_NO_WATCH;
 }
 
@@ -356,7 +357,7 @@ void watches_poll(struct watches *watches) {
 
 /* Schedules another removal of the watch, because a server refused this one.
  * The server still has the watch, unless it has fired meanwhile. */
-static void was_not_taken(struct watch *w, int rc) {
+static void on_removal_refused(struct watch *w, int rc) {
   w->left_in = w->of->pipeline->connection;
   pipeline_back_off(w->of->pipeline, &w->of->backoff, rc);
 }
@@ -365,13 +366,13 @@ static void on_reply(struct op *op, const struct reply *reply) {
   struct watch *w = op->owner;
   if (w->awaited) pipeline_poll_later(w->of->pipeline);
   if (op->kind == OP_UNWATCH && reply_is_transient(reply->rc))
-    was_not_taken(w, reply->rc);
+    on_removal_refused(w, reply->rc);
   if (op->kind != OP_UNWATCH)
-    was_read(w, reply);
+    on_read(w, reply);
   else if (w->wanted > 0)
     read(w); /* a new watcher came meanwhile */
-  else if (!was_silent(w, reply) || !ask(w, OP_EXISTS))
-    dispose(w);
+  else if (!was_lost_silently(w, reply) || !ask(w, OP_EXISTS))
+    remove_if_unused(w);
   end_request(w);
 }
 
@@ -380,7 +381,7 @@ static void on_reply(struct op *op, const struct reply *reply) {
  * a server because there was no memory to remove it. */
 enum { NEVER_READ = -1 };
 
-static struct watch *make(struct watches *watches, const char *name) {
+static struct watch *watch_new(struct watches *watches, const char *name) {
   size_t size = strlen(name) + 1;
   struct watch *w = calloc(1, offsetof(struct watch, name) + size);
   if (!w) return NULL;
@@ -401,7 +402,7 @@ bool watch_want(struct watcher *watcher, struct watches *watches,
   if (watcher->watch && name && strcmp(watcher->watch->name, name) == 0)
     return true;
   struct watch *w = name ? find(watches, name) : NULL;
-  if (name && !w) w = make(watches, name);
+  if (name && !w) w = watch_new(watches, name);
   watch_drop(watcher);
   if (!w) return !name;
   w->wanted++;
@@ -418,5 +419,5 @@ void watches_fired(struct watches *watches, const char *name,
 }
 
 void watches_sweep(struct watches *watches) {
-  for (struct watch *w = watches->first; w; w = w->next) dispose(w);
+  for (struct watch *w = watches->first; w; w = w->next) remove_if_unused(w);
 }

@@ -135,7 +135,7 @@ bool watch_is_for(const struct watcher *watcher, const char *name);
 bool watch_is_revoked(const struct watcher *watcher);
 
 /* Logs `message` with the child's path and `rc` (pipeline_warn). */
-void watch_say(const struct watcher *watcher, const char *message, int rc);
+void watch_warn(const struct watcher *watcher, const char *message, int rc);
 
 /* Returns the child's name; NULL: no watch. */
 const char *watch_name(const struct watcher *watcher);

@@ -510,7 +510,7 @@ uninstall:  ## removes what `make install` has put there
 	@cd "$(DESTDIR)$(abspath $(PREFIX))" 2>/dev/null || exit 0; \
 	$(call is_other_lua,bin/zklock) || rm -f $(COMMAND_FILES); \
 	rm -f $(patsubst %,share/lua/$(LUA_VERSION)/%,$(LUA_FILES:lua/%=%)) \
-	  $(addprefix lib/lua/$(LUA_VERSION)/,$(patsubst $(OUT)/%,%,$(MODULES))); \
+	  $(addprefix lib/lua/$(LUA_VERSION)/,$(patsubst $(OUT)/%,%,$(MODULES) $(TLS_MODULE))); \
 	rmdir -p $(addprefix share/lua/$(LUA_VERSION)/,\
 	  $(patsubst lua/%/,%,$(sort $(dir $(LUA_FILES))))) \
 	  lib/lua/$(LUA_VERSION)/zklock $(sort $(dir $(COMMAND_FILES))) 2>/dev/null; \

@@ -97,7 +97,7 @@ describe("TLS", function()
       return message
     end
     assert.matches("closed the connection at the beginning of the TLS "
-      .. "handshake: it is starting, or speaks no TLS on this port",
+      .. "handshake: it is starting, .*, or speaks no TLS on this port",
       why(servers:host(1), { tls = ours:tls "web1" }))
     assert.matches("or speaks TLS on this port %(then set the option 'tls'%)",
       why(at("localhost", 1), {}))
@@ -108,6 +108,41 @@ describe("TLS", function()
     stranger:behave { kind = "silent" }
     assert.matches("it does not answer the TLS handshake",
       why(stranger.hosts, { tls = ours:tls "web1" }))
+  end)
+
+  it("moves to another server, and keeps what it holds", function()
+    local moved, lines = false, {}
+    local guard, session = support.hold(support.path(), {
+      hosts = at("localhost", 1, 2, 3), tls = ours:tls "web1",
+      on_event = function(event) moved = moved or event == "reconnected" end,
+      log = function(_, text) lines[#lines + 1] = text end,
+    })
+    for i = 1, 3 do
+      if not moved then
+        servers:kill(i)
+        support.step_until(session, function()
+          return session:state() == "connected" and guard:verify()
+        end, 30, "connected")
+        session:step()
+        servers:restart(i)
+      end
+    end
+    assert.is_true(moved)
+    assert.is_true(guard:is_held())
+    guard:release()
+    -- It says what has happened, as without TLS.
+    assert.matches("the server closed the connection",
+      table.concat(lines, "\n"))
+  end)
+
+  it("gives up a server that sends a byte now and then", function()
+    local slow = start_hostile { hosts = at("127.0.0.1", 1) }
+    slow:behave { kind = "bytes", rate = 20 }
+    local session, message, code = zklock.connect(slow.hosts,
+      { tls = ours:tls "web1", connect_timeout = 2.5 })
+    assert.is_nil(session)
+    assert.equal("disconnected", code)
+    assert.matches("it does not answer the TLS handshake", message)
   end)
 
   it("gives the client a name for ACLs", function()

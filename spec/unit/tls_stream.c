@@ -216,7 +216,8 @@ TEST("says how a handshake fails") {
   shutdown(pipeline.socket, SHUT_WR);
   expect_failure(
       "the server closed the connection at the beginning of the TLS handshake: "
-      "it is starting, or speaks no TLS on this port",
+      "it is starting, or has maxClientCnxns connections from this address, or "
+      "speaks no TLS on this port",
       &pipeline);
   pipeline = pipeline_to(false);
   CHECK_INT(3, write(pipeline.socket, "\x16\x03\x03", 3));
@@ -224,6 +225,15 @@ TEST("says how a handshake fails") {
   shutdown(pipeline.socket, SHUT_WR);
   expect_failure("the server closed the connection during the TLS handshake",
                  &pipeline);
+}
+
+TEST("keeps the reason of a close, which the library reports") {
+  struct pipeline pipeline = shaken(false);
+  errno = EHOSTDOWN;
+  stream_close(pipeline.library);
+  CHECK_INT(EHOSTDOWN, errno);
+  pipeline.library = -1;
+  end(&pipeline);
 }
 
 TEST("says why a server refuses, also after the handshake") {

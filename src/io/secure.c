@@ -110,8 +110,9 @@ static void say_closed(struct secure *s) {
                     ? "the server closed the connection during the TLS "
                       "handshake"
                     : "the server closed the connection at the beginning of "
-                      "the TLS handshake: it is starting, or speaks no TLS on "
-                      "this port");
+                      "the TLS handshake: it is starting, or has "
+                      "maxClientCnxns connections from this address, or "
+                      "speaks no TLS on this port");
   fail(s, EPROTO);
 }
 

@@ -267,11 +267,14 @@ void stream_end(struct stream *s) {
   fail(s, EPIPE);
 }
 
+/* Keeps errno, by which the library reports why it closes the connection. */
 int stream_close(int fd) {
+  int problem = errno;
   struct stream *s = stream_of(fd);
   if (s) {
     send_last(s);
     stream_reset(s);
   }
+  errno = problem;
   return close(fd);
 }

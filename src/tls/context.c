@@ -25,7 +25,8 @@ static int no_passphrase(char *text, int size, int writing, void *asked) {
 /* Returns the next certificate, or NULL if there is none. Sets `*broken` if the
  * next one cannot be read. */
 static X509 *next_certificate(BIO *bio, bool *broken) {
-  X509 *certificate = PEM_read_bio_X509(bio, NULL, NULL, NULL);
+  bool asked = false;
+  X509 *certificate = PEM_read_bio_X509(bio, NULL, no_passphrase, &asked);
   unsigned long error = ERR_peek_last_error();
   *broken = !certificate && !(ERR_GET_LIB(error) == ERR_LIB_PEM &&
                               ERR_GET_REASON(error) == PEM_R_NO_START_LINE);
@@ -101,7 +102,6 @@ static bool configure(SSL_CTX *ssl) {
                                SSL_OP_NO_COMPRESSION |
                                SSL_OP_CLEANSE_PLAINTEXT);
   SSL_CTX_set_session_cache_mode(ssl, SSL_SESS_CACHE_OFF);
-  SSL_CTX_set_mode(ssl, SSL_MODE_RELEASE_BUFFERS);
   /* Trusts each certificate of tls.ca, even if it is not self-signed. */
   X509_VERIFY_PARAM_set_flags(SSL_CTX_get0_param(ssl),
                               X509_V_FLAG_PARTIAL_CHAIN);

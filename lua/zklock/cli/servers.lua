@@ -51,7 +51,8 @@ local function read_answer(server, text)
   else
     server.problem = line and "says: " .. shown(line)
       or "has closed the connection without an answer: it may speak "
-      .. (server.is_secure and "no TLS" or "TLS") .. " on this port"
+      .. (server.is_secure and "no TLS" or "TLS") .. " on this port, or have "
+      .. "maxClientCnxns connections from this address"
   end
 end
 

@@ -6,11 +6,10 @@ local zklock = require "zklock"
 local NONE = "warn: no connection to %s: "
 local CLOSED = NONE .. "the server closed the connection"
 local AT_ONCE = CLOSED .. (os.getenv "SPEC_TLS"
-  and " at the beginning of the TLS handshake: it is starting, or speaks no "
-  .. "TLS on this port"
-  or ": it is starting, or has maxClientCnxns connections "
-  .. "from this address, or speaks TLS on this port (then set "
-  .. "the option 'tls')")
+  and " at the beginning of the TLS handshake: " or ": ")
+  .. "it is starting, or has maxClientCnxns connections from this address, or "
+  .. (os.getenv "SPEC_TLS" and "speaks no TLS on this port"
+  or "speaks TLS on this port (then set the option 'tls')")
 
 describe("The log is told", function()
   local lines, hostile

@@ -125,7 +125,7 @@ end
 -- true; false if there is none; `nil, message, "lost"` if it was lost before.
 function Election:resign(how)
   self._terms.engine:check_process()
-  options.release:read(how)
+  options.release:read_only(how)
   local guard = find(self)
   if not guard then return false end
   return guard:release(how)

@@ -84,7 +84,19 @@ function Schema:read(given, read, of)
   return read
 end
 
---- Does the same for calls that also take the timeout alone, in seconds.
+--- Checks a table of options, or nil, by a schema with one row.  Returns the
+-- option's value, and makes no table.
+function Schema:read_only(given)
+  local row = self[1]
+  if given == nil then return row[3] end
+  check_keys(self, given, self.what)
+  local value = given[row[1]]
+  if value == nil then return row[3] end
+  return row[2](value, row.title)
+end
+
+--- Does the same as read() for calls that also take the timeout alone, in
+-- seconds.
 function Schema:read_call(given, read)
   if type(given) == "table" then return self:read(given, read) end
   if not read then read = {} end

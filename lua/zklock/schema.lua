@@ -5,7 +5,7 @@
 --   check(value, title, read)   returns the value to use, or raises an error.
 --                               `title` is how messages call the option; `read`
 --                               has the values of the rows before.  Without a
---                               check, any value is right
+--                               check, any value is valid
 -- A row can also have these fields:
 --   title      instead of "option '<name>'"
 --   always     the check is called for nil, too

@@ -94,9 +94,8 @@ local function adapter_of(name)
   return adapter
 end
 
---- Checks the option `loop`, and returns it; "auto" if it is nil.
+--- Checks the option `loop`, and returns it.
 function loops.check(loop)
-  if loop == nil then return "auto" end
   if type(loop) == "table" then
     if type(loop.new) ~= "function"
         and not (type(loop.wait) == "function"

@@ -26,7 +26,9 @@ local unpack = table.unpack or unpack -- luacheck: ignore
 -- When the collector runs by itself depends on addresses.  (On LuaJIT it begins
 -- again with each call of collectgarbage.)
 local gc = collectgarbage
+local doomed = {} -- what a full collection is the first to find
 local function collect(...)
+  if not ... then doomed = {} end
   gc(...)
   gc "stop"
 end
@@ -718,11 +720,15 @@ if mode == "mixed" then
   call = function(_, ...) return strictly(false, ...) end
 end
 
+-- (How far a step of the collector comes depends on addresses, too: so `fn` is
+-- called by no step.)
 local function in_finalizer(fn)
   if rawget(_G, "newproxy") then
-    getmetatable(newproxy(true)).__gc = fn -- luacheck: ignore
+    local proxy = newproxy(true) -- luacheck: ignore
+    getmetatable(proxy).__gc = fn
+    doomed[#doomed + 1] = proxy
   else
-    setmetatable({}, { __gc = fn })
+    doomed[#doomed + 1] = setmetatable({}, { __gc = fn })
   end
 end
 

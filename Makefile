@@ -486,14 +486,14 @@ install-library: all
 
 # It knows its interpreter, and where its modules are.
 install-command:
+	@$(if $(NO_ARGPARSE),,$(MAKE) -s man)
 	@to="$(DESTDIR)$(abspath $(PREFIX))"; no="$(NO_ARGPARSE)"; \
 	if [ -n "$$no" ]; then \
 	  echo "The command zklock is left out: $$no."; exit; \
 	elif $(call is_other_lua,$$to/bin/zklock); then \
 	  echo "$(PREFIX)/bin/zklock is another Lua's, and stays so."; exit; \
 	fi; \
-	umask 022; $(MAKE) -s man && \
-	mkdir -p "$$to/bin" "$$to/share/bash-completion/completions" \
+	umask 022; mkdir -p "$$to/bin" "$$to/share/bash-completion/completions" \
 	  "$$to/share/zsh/site-functions" "$$to/share/fish/vendor_completions.d" \
 	  "$$to/share/man/man1" && \
 	printf '%s\n' "#!$(COMMAND_LUA)" 'dofile "$(LUA_DIR)/zklock/cli/main.lua"' \

@@ -46,7 +46,7 @@ static void on_fork(void) { hooked++; }
 static int child(void) {
   alarm(120);
   bool ok = pthread_mutex_trylock(&foreign) == 0 && hooked == 1 &&
-            !fork_bars_lookups();
+            !fork_forbids_lookups();
   fork_lock();
   fork_unlock();
   fork_awake();

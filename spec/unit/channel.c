@@ -37,7 +37,7 @@ static int commands(void) { return length(channel_take_commands(&channel)); }
 
 TEST("wakes the I/O thread where it sleeps, once") {
   open_it();
-  CHECK(channel_rest(&channel));
+  CHECK(channel_sleep(&channel));
   CHECK(channel_command(&channel, &messages[0], 1));
   CHECK(channel_command(&channel, &messages[1], 1));
   CHECK(!channel_command(&channel, &messages[1], 1)); /* it is under way */
@@ -48,14 +48,14 @@ TEST("wakes the I/O thread where it sleeps, once") {
 
 TEST("writes no wake-up to an I/O thread that is awake, nor lets it sleep") {
   open_it();
-  CHECK(channel_rest(&channel));
-  channel_rise(&channel);
+  CHECK(channel_sleep(&channel));
+  channel_wake(&channel);
   CHECK(channel_command(&channel, &messages[0], 1));
-  CHECK(!channel_rest(&channel));
+  CHECK(!channel_sleep(&channel));
   CHECK(channel_command(&channel, &messages[1], 1));
   CHECK_INT(0, bytes(&channel.io));
   CHECK_INT(2, commands());
-  CHECK(channel_rest(&channel));
+  CHECK(channel_sleep(&channel));
   close_it();
 }
 
@@ -64,9 +64,9 @@ TEST("tells of a turn's events at its end, by one byte") {
   for (int i = 0; i < 3; i++)
     CHECK(channel_event_later(&channel, &messages[i], 1));
   CHECK_INT(0, bytes(&channel.lua));
-  CHECK(channel_rest(&channel));
+  CHECK(channel_sleep(&channel));
   CHECK_INT(1, bytes(&channel.lua));
-  CHECK(channel_rest(&channel));
+  CHECK(channel_sleep(&channel));
   CHECK_INT(1, bytes(&channel.lua));
   CHECK_INT(3, events());
   CHECK_INT(0, bytes(&channel.lua));
@@ -117,9 +117,9 @@ static void sleep_until_readable(const struct wakeup *wakeup) {
 /* Sends back whatever comes. */
 static void *echo(void *unused) {
   for (int heard = 0; heard < ROUNDS * MESSAGES;) {
-    bool idle = channel_rest(&channel);
+    bool idle = channel_sleep(&channel);
     if (idle) sleep_until_readable(&channel.io);
-    channel_rise(&channel);
+    channel_wake(&channel);
     if (idle) wakeup_clear(&channel.io);
     struct message *message = channel_take_commands(&channel);
     while (message) {
@@ -131,7 +131,7 @@ static void *echo(void *unused) {
       message = next;
     }
   }
-  channel_rest(&channel);
+  channel_sleep(&channel);
   return unused;
 }
 

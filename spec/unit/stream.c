@@ -77,10 +77,10 @@ TEST("sends in one piece what one turn has brought") {
   send_text(&pipeline, " packet ");
   send_text(&pipeline, "length");
   send_text(&pipeline, " packet");
-  CHECK(stream_is_waiting(&stream));
+  CHECK(stream_wants_write(&stream));
   CHECK_INT(0, unread_of(pipeline.server));
   stream_flush(&stream);
-  CHECK(!stream_is_waiting(&stream));
+  CHECK(!stream_wants_write(&stream));
   expect_at(pipeline.server, "length packet length packet");
 }
 
@@ -90,10 +90,10 @@ TEST("reads in one piece what comes at once") {
   expect(&pipeline, "one");
   CHECK_INT(0, unread_of(pipeline.library));
   CHECK_INT(10, stream_unread(&stream));
-  CHECK(stream_has_news(&stream));
+  CHECK(stream_has_input(&stream));
   expect(&pipeline, " two");
   expect(&pipeline, " three");
-  CHECK(!stream_has_news(&stream));
+  CHECK(!stream_has_input(&stream));
   expect_problem(EAGAIN, &pipeline);
 }
 
@@ -173,7 +173,7 @@ TEST("loses nothing and mixes nothing where little can be sent at a time") {
   }
   CHECK_INT(sizeof said, got);
   CHECK(memcmp(said, heard, sizeof said) == 0);
-  CHECK(!stream_is_waiting(&stream));
+  CHECK(!stream_wants_write(&stream));
 }
 
 TEST("takes no more than it has room for while the server reads nothing") {
@@ -185,7 +185,7 @@ TEST("takes no more than it has room for while the server reads nothing") {
   CHECK_INT(-1, n);
   CHECK_INT(EAGAIN, errno);
   CHECK_INT(STREAM_SIZE, stream.out_end);
-  CHECK(!stream_has_news(&stream));
+  CHECK(!stream_has_input(&stream));
 }
 
 TEST("tells of a send that has failed, behind what came before it") {
@@ -193,10 +193,10 @@ TEST("tells of a send that has failed, behind what came before it") {
   say(pipeline.server, "farewell");
   close(pipeline.server);
   send_text(&pipeline, "too late");
-  CHECK(!stream_has_news(&stream));
+  CHECK(!stream_has_input(&stream));
   stream_flush(&stream);
-  CHECK(stream_has_news(&stream)); /* though nobody has read yet */
-  CHECK(!stream_is_waiting(&stream));
+  CHECK(stream_has_input(&stream)); /* though nobody has read yet */
+  CHECK(!stream_wants_write(&stream));
   stream_allow_reads(&stream);
   expect(&pipeline, "farewell");
   stream_allow_reads(&stream);
@@ -242,7 +242,7 @@ TEST("goes on sending while the library polls for the answer") {
   ssize_t n = 1;
   while (n > 0)
     n = stream_send(pipeline.library, said, sizeof said, MSG_NOSIGNAL);
-  CHECK(stream_is_waiting(&stream));
+  CHECK(stream_wants_write(&stream));
   stream.out[stream.out_end - 1] = '!';
   p.events = POLLOUT;
   CHECK_INT(0, stream_poll(&p, 1, 0)); /* there is no room for more */
@@ -356,8 +356,8 @@ TEST("keeps no copy of what it sends in parts") {
   while (send(pipeline.library, "x", 1, MSG_DONTWAIT) > 0) continue;
   send_text(&pipeline, "ann:secret");
   stream_flush(&stream);
-  CHECK(stream_is_waiting(&stream));
-  while (stream_is_waiting(&stream)) {
+  CHECK(stream_wants_write(&stream));
+  while (stream_wants_write(&stream)) {
     CHECK(read(pipeline.server, filler, sizeof filler) > 0);
     stream_flush(&stream);
   }

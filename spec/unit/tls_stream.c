@@ -62,7 +62,7 @@ static void serve(struct pipeline *pipeline) {
 static enum tls_state shake(struct pipeline *pipeline) {
   enum tls_state state = TLS_WAITS;
   for (int i = 0; i < 10 && state == TLS_WAITS; i++) {
-    state = stream_shake(&stream);
+    state = stream_handshake(&stream);
     serve(pipeline);
   }
   return state;
@@ -71,7 +71,7 @@ static enum tls_state shake(struct pipeline *pipeline) {
 static struct pipeline shaken(bool wants) {
   struct pipeline pipeline = pipeline_to(wants);
   CHECK_INT(TLS_DONE, shake(&pipeline));
-  CHECK(!stream_is_shaking(&stream));
+  CHECK(!stream_is_in_handshake(&stream));
   return pipeline;
 }
 
@@ -109,16 +109,16 @@ static void send_text(const struct pipeline *pipeline, const char *text) {
 
 TEST("keeps what is sent until the handshake is done") {
   struct pipeline pipeline = pipeline_to(false);
-  CHECK(stream_is_shaking(&stream));
-  CHECK(stream_is_waiting(&stream)); /* for the first flight */
+  CHECK(stream_is_in_handshake(&stream));
+  CHECK(stream_wants_write(&stream)); /* for the first flight */
   send_text(&pipeline, "ann:secret");
   stream_flush(&stream);
-  CHECK_INT(TLS_WAITS, stream_shake(&stream));
-  CHECK(!stream_is_waiting(&stream)); /* now the server has to speak */
+  CHECK_INT(TLS_WAITS, stream_handshake(&stream));
+  CHECK(!stream_wants_write(&stream)); /* now the server has to speak */
   CHECK_INT(TLS_DONE, shake(&pipeline));
-  CHECK(stream_is_waiting(&stream));
+  CHECK(stream_wants_write(&stream));
   stream_flush(&stream);
-  CHECK(!stream_is_waiting(&stream));
+  CHECK(!stream_wants_write(&stream));
   expect_at_server(&pipeline, "ann:secret");
   CHECK(memcmp(stream.out, "\0\0\0\0", 4) == 0);
   end(&pipeline);
@@ -130,7 +130,7 @@ TEST("is readable while there is something that was not decrypted yet") {
   struct pollfd p = {.fd = pipeline.library, .events = POLLIN};
   stream_allow_reads(&stream);
   expect_problem(EAGAIN, &pipeline); /* (takes the tickets of TLS 1.3) */
-  CHECK(!stream_has_news(&stream));
+  CHECK(!stream_has_input(&stream));
   CHECK_INT(0, stream_poll(&p, 1, 0));
   memset(text, 'x', sizeof text - 1);
   say(&pipeline, text);
@@ -142,14 +142,14 @@ TEST("is readable while there is something that was not decrypted yet") {
     size = sizeof text - 1 - at < sizeof heard ? sizeof text - 1 - at
                                                : sizeof heard;
     CHECK_INT(0, ioctl(pipeline.library, FIONREAD, &arrived));
-    CHECK(arrived > 0 || stream_has_news(&stream));
+    CHECK(arrived > 0 || stream_has_input(&stream));
     CHECK_INT(1, stream_poll(&p, 1, 0));
     CHECK_INT(POLLIN, p.revents);
     CHECK_INT(size, stream_recv(pipeline.library, heard, size, 0));
   }
   stream_allow_reads(&stream);
   expect_problem(EAGAIN, &pipeline);
-  CHECK(!stream_has_news(&stream));
+  CHECK(!stream_has_input(&stream));
   CHECK_INT(0, stream_poll(&p, 1, 0));
   end(&pipeline);
 }
@@ -186,7 +186,7 @@ TEST("waits until the socket is writable, and loses nothing") {
         stream_send(pipeline.library, said + at, sizeof said - at, 0);
     if (took > 0) at += (size_t)took;
     stream_flush(&stream);
-    has_waited |= stream_is_waiting(&stream);
+    has_waited |= stream_wants_write(&stream);
     serve(&pipeline);
     while (
         SSL_read_ex(pipeline.server.ssl, heard + got, sizeof heard - got, &n))
@@ -200,7 +200,7 @@ TEST("waits until the socket is writable, and loses nothing") {
 
 static void expect_failure(const char *words, struct pipeline *pipeline) {
   CHECK_INT(TLS_FAILED, shake(pipeline));
-  CHECK_TEXT(words, handshake_words());
+  CHECK_TEXT(words, handshake_error());
   end(pipeline);
 }
 
@@ -212,7 +212,7 @@ TEST("says how a handshake fails") {
       "\")",
       &pipeline);
   pipeline = pipeline_to(false);
-  CHECK_INT(TLS_WAITS, stream_shake(&stream));
+  CHECK_INT(TLS_WAITS, stream_handshake(&stream));
   shutdown(pipeline.socket, SHUT_WR);
   expect_failure(
       "the server closed the connection at the beginning of the TLS handshake: "
@@ -221,7 +221,7 @@ TEST("says how a handshake fails") {
       &pipeline);
   pipeline = pipeline_to(false);
   CHECK_INT(3, write(pipeline.socket, "\x16\x03\x03", 3));
-  CHECK_INT(TLS_WAITS, stream_shake(&stream));
+  CHECK_INT(TLS_WAITS, stream_handshake(&stream));
   shutdown(pipeline.socket, SHUT_WR);
   expect_failure("the server closed the connection during the TLS handshake",
                  &pipeline);
@@ -239,7 +239,7 @@ TEST("keeps the reason of a close, which the library reports") {
 TEST("says why a server refuses, also after the handshake") {
   struct pipeline pipeline = shaken(true);
   expect_problem(EPROTO, &pipeline);
-  CHECK(strstr(handshake_words(), "the server wants a client certificate"));
+  CHECK(strstr(handshake_error(), "the server wants a client certificate"));
   CHECK(secure_is_refused(&stream.secure));
   end(&pipeline);
   /* also if it has closed the connection, and a send fails first */
@@ -247,7 +247,7 @@ TEST("says why a server refuses, also after the handshake") {
   close(pipeline.socket);
   send_text(&pipeline, "too late");
   stream_flush(&stream);
-  CHECK(stream_has_news(&stream));
+  CHECK(stream_has_input(&stream));
   expect_problem(EPROTO, &pipeline);
   CHECK(secure_is_refused(&stream.secure));
   pipeline.socket = -1;
@@ -265,7 +265,7 @@ TEST("checks that a server speaks ZooKeeper's protocol behind TLS") {
   CHECK_TEXT(
       "it is no ZooKeeper server: it answers like an HTTP server (\"HTTP/1.1 "
       "400 Bad Request\")",
-      handshake_words());
+      handshake_error());
   end(&pipeline);
   pipeline = shaken(false);
   handshake_expect(pipeline.library);
@@ -285,7 +285,7 @@ TEST("ends as the server closes it, or with a closure alert of its own") {
   serve(&pipeline);
   stream_allow_reads(&stream);
   CHECK_INT(0, stream_recv(pipeline.library, &byte, 1, 0));
-  CHECK(stream_has_news(&stream));
+  CHECK(stream_has_input(&stream));
   end(&pipeline);
   pipeline = shaken(false);
   send_text(&pipeline, "farewell");
@@ -307,7 +307,7 @@ TEST("fails if what it reads was changed on its way") {
   piece[n - 1] ^= 1;
   CHECK_INT(n, write(pipeline.socket, piece, (size_t)n));
   expect_problem(EPROTO, &pipeline);
-  CHECK_INT(0, strncmp("TLS fails: ", handshake_words(), 11));
+  CHECK_INT(0, strncmp("TLS fails: ", handshake_error(), 11));
   CHECK(!secure_is_refused(&stream.secure));
   end(&pipeline);
 }

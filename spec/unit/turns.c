@@ -31,7 +31,7 @@ static struct acquisition *holder(struct turn *turn, int64_t max_hold,
   proof.state = SESSION_CONNECTED;
   proof.lease_until = NEVER;
   *turn = (struct turn){.number = ++numbers, .deadline = NEVER};
-  acquisition->number = acquisition->speaks_for = turn->number;
+  acquisition->number = acquisition->current_turn = turn->number;
   acquisition->contender.node.czxid = 77;
   acquisition->contender.timer.due = max_hold;
   acquisition_grant(acquisition);
@@ -69,7 +69,7 @@ TEST("have one node and one token, and each knows whether it is its own") {
   CHECK(acquisition_is_held(acquisition, second.index));
   CHECK(!acquisition_is_held(acquisition, first.index));
   CHECK_INT(ACQUISITION_RELEASED, acquisition_state(acquisition, first.index));
-  CHECK_INT(second.number, acquisition->speaks_for);
+  CHECK_INT(second.number, acquisition->current_turn);
   CHECK_INT(first.number, acquisition->number);
   acquisition_drop(acquisition);
 }
@@ -119,7 +119,7 @@ TEST("do not begin where the hold may not stand, or is to end by itself") {
         holder(&turn, why == MAX_HOLD ? NEVER - 1 : NEVER, why == SUSPEND);
     if (why == UNCONNECTED) proof.state = SESSION_SUSPENDED;
     if (why == NO_LEASE) proof.lease_until = PAST;
-    if (why == ASKED_FOR) acquisition_ask_for(acquisition);
+    if (why == ASKED_FOR) acquisition_forbid_turns(acquisition);
     if (why == RELEASED)
       CHECK(acquisition_end_hold(acquisition, ACQUISITION_RELEASED));
     if (why == LOST)
@@ -134,7 +134,7 @@ TEST("do not begin for one whose deadline is over") {
   struct acquisition *acquisition = holder(&turn, NEVER, false);
   CHECK(!acquisition_pass_on(acquisition, &turn, &late));
   CHECK(acquisition_is_held(acquisition, turn.index));
-  CHECK_INT(turn.number, acquisition->speaks_for);
+  CHECK_INT(turn.number, acquisition->current_turn);
   acquisition_drop(acquisition);
 }
 

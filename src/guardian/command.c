@@ -13,39 +13,40 @@
 #endif
 
 enum {
-  SIGNALS = sizeof((struct heritage *)0)->actions /
-            sizeof((struct heritage *)0)->actions[0]
+  SIGNALS = sizeof((struct inherited_signals *)0)->actions /
+            sizeof((struct inherited_signals *)0)->actions[0]
 };
 
-void heritage_record(struct heritage *heritage) {
-  sigprocmask(SIG_SETMASK, NULL, &heritage->mask);
+void inherited_signals_record(struct inherited_signals *inherited) {
+  sigprocmask(SIG_SETMASK, NULL, &inherited->mask);
   for (int i = 1; i < SIGNALS; i++)
-    if (sigaction(i, NULL, &heritage->actions[i]) != 0)
-      heritage->actions[i].sa_handler = SIG_DFL;
+    if (sigaction(i, NULL, &inherited->actions[i]) != 0)
+      inherited->actions[i].sa_handler = SIG_DFL;
 }
 
 /* Returns whether the signal was ignored when the process started. Lua's
  * interpreter has replaced the setting of SIGINT by a handler. So SIGQUIT is
  * checked in its place: a shell that starts a background job ignores both. */
-bool heritage_ignores(const struct heritage *heritage, int number) {
+bool inherited_signals_ignore(const struct inherited_signals *inherited,
+                              int number) {
   if (number == SIGINT) number = SIGQUIT;
-  return heritage->actions[number].sa_handler == SIG_IGN;
+  return inherited->actions[number].sa_handler == SIG_IGN;
 }
 
-static void restore(const struct heritage *heritage) {
+static void restore(const struct inherited_signals *inherited) {
   for (int i = 1; i < SIGNALS; i++) {
     struct sigaction action = {.sa_handler = SIG_DFL};
-    if (heritage_ignores(heritage, i)) action.sa_handler = SIG_IGN;
+    if (inherited_signals_ignore(inherited, i)) action.sa_handler = SIG_IGN;
     sigaction(i, &action, NULL);
   }
-  sigprocmask(SIG_SETMASK, &heritage->mask, NULL);
+  sigprocmask(SIG_SETMASK, &inherited->mask, NULL);
 }
 
 /* Turns the child into the command; does not return. The child still ignores
  * SIGTTOU, as its parent does, so it can make its group the terminal's
  * foreground. If the command cannot be executed, writes the errno to
  * `report`. */
-static void become(char **words, const struct heritage *heritage,
+static void become(char **arguments, const struct inherited_signals *inherited,
                    struct terminal *terminal, pid_t parent, int report) {
   setpgid(0, 0);
   if (terminal->at_once) terminal_lend(terminal, getpid());
@@ -55,14 +56,14 @@ static void become(char **words, const struct heritage *heritage,
 #else
   (void)parent;
 #endif
-  restore(heritage);
-  execvp(words[0], words);
+  restore(inherited);
+  execvp(arguments[0], arguments);
   int problem = errno;
   if (write(report, &problem, sizeof problem) < 0) problem = 0;
   _exit(EXIT_FAILURE);
 }
 
-pid_t command_start(char **words, const struct heritage *heritage,
+pid_t command_start(char **arguments, const struct inherited_signals *inherited,
                     struct terminal *terminal, int *problem) {
   int report[2];
   if (pipe(report) != 0) {
@@ -72,7 +73,7 @@ pid_t command_start(char **words, const struct heritage *heritage,
   fcntl(report[0], F_SETFD, FD_CLOEXEC);
   fcntl(report[1], F_SETFD, FD_CLOEXEC);
   pid_t parent = getpid(), pid = fork();
-  if (pid == 0) become(words, heritage, terminal, parent, report[1]);
+  if (pid == 0) become(arguments, inherited, terminal, parent, report[1]);
   *problem = pid < 0 ? errno : 0;
   close(report[1]);
   if (pid > 0) {

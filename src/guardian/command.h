@@ -13,17 +13,18 @@
 
 /* The signal settings that `zklock run` has at its start. The command gets the
  * same settings. */
-struct heritage {
+struct inherited_signals {
   sigset_t mask;
   struct sigaction actions[65];
 };
 
-void heritage_record(struct heritage *heritage);
-bool heritage_ignores(const struct heritage *heritage, int number);
+void inherited_signals_record(struct inherited_signals *inherited);
+bool inherited_signals_ignore(const struct inherited_signals *inherited,
+                              int number);
 
 /* Starts the command. Returns its process, or returns 0 and sets `*problem` to
  * an errno. */
-pid_t command_start(char **words, const struct heritage *heritage,
+pid_t command_start(char **arguments, const struct inherited_signals *inherited,
                     struct terminal *terminal, int *problem);
 
 /* Makes this process the parent of orphaned descendants (Linux). Returns false

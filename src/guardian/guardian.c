@@ -28,16 +28,16 @@ static const int64_t NEVER = INT64_MAX, MILLISECOND = 1000000;
 /* The time between two searches for processes that must end. A process that
  * forks can escape one round of SIGKILL, but not the next. No signal reports
  * the end of a process that is not a child. */
-static const int64_t LOOK_AGAIN = 20 * MILLISECOND;
+static const int64_t SEARCH_PAUSE = 20 * MILLISECOND;
 /* The same time if no process of the group can be signalled. */
-static const int64_t LOOK_SELDOM = 1000 * MILLISECOND;
+static const int64_t LONG_SEARCH_PAUSE = 1000 * MILLISECOND;
 
 enum stage { WAITING, RUNNING, ENDING, KILLING };
 
 struct guardian {
   struct plan plan;
   struct terminal terminal;
-  struct heritage heritage;
+  struct inherited_signals inherited;
   int channel; /* -1 if `zklock run` has ended */
   int wakeup;  /* the pipe that SIGCHLD writes to */
   struct clock_timer timer;
@@ -49,8 +49,8 @@ struct guardian {
   pid_t group;  /* the command's process group; 0 if empty */
   bool is_over; /* the command's leader has ended with `status` */
   int status;
-  bool asked;   /* all processes of the command must end */
-  bool refused; /* a process of another user did not get SIGKILL */
+  bool must_end; /* all processes of the command must end */
+  bool refused;  /* a process of another user did not get SIGKILL */
   int64_t lease_end, margin, hold_end, kill_at, next_kill;
 };
 
@@ -65,10 +65,10 @@ static void on_child(int number) {
   errno = kept;
 }
 
-static void tell(struct guardian *guardian, const char *format, ...)
+static void report(struct guardian *guardian, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-static void tell(struct guardian *guardian, const char *format, ...) {
+static void report(struct guardian *guardian, const char *format, ...) {
   char line[512];
   va_list arguments;
   va_start(arguments, format);
@@ -89,73 +89,74 @@ static void kill_all(struct guardian *guardian, int64_t now) {
   guardian->stage = KILLING;
   enum reached reached = command_signal_all(guardian->group, SIGKILL);
   bool seldom = !begins && reached == NOT_REACHED;
-  guardian->next_kill = now + (seldom ? LOOK_SELDOM : LOOK_AGAIN);
-  if (begins && reached != NOT_REACHED) tell(guardian, "killing\n");
+  guardian->next_kill = now + (seldom ? LONG_SEARCH_PAUSE : SEARCH_PAUSE);
+  if (begins && reached != NOT_REACHED) report(guardian, "killing\n");
   /* Does not report the first refusal: the process can have ended meanwhile. */
   if (begins || reached == REACHED || guardian->refused) return;
   guardian->refused = true;
-  tell(guardian, "refused %d\n", SIGKILL);
+  report(guardian, "refused %d\n", SIGKILL);
 }
 
 static void end(struct guardian *guardian, int64_t now, const char *why) {
   if (guardian->stage != RUNNING) return;
   guardian->stage = ENDING;
-  guardian->asked = true;
+  guardian->must_end = true;
   int64_t grace = guardian->plan.grace;
   guardian->kill_at = grace == NEVER ? NEVER : now + grace;
   enum reached reached = command_signal_all(guardian->group, SIGTERM);
   command_signal_all(guardian->group, SIGCONT);
-  if (why) tell(guardian, "ending %s\n", why);
-  if (reached != REACHED) tell(guardian, "refused %d\n", SIGTERM);
+  if (why) report(guardian, "ending %s\n", why);
+  if (reached != REACHED) report(guardian, "refused %d\n", SIGTERM);
 }
 
 /* Returns whether the lease ends within the margin. */
-static bool is_short(const struct guardian *guardian, int64_t now) {
+static bool lease_is_short(const struct guardian *guardian, int64_t now) {
   return guardian->lease_end != NEVER &&
          now >= guardian->lease_end - guardian->margin;
 }
 
 static void begin(struct guardian *guardian, const char *token) {
-  char **words = guardian->plan.words;
+  char **arguments = guardian->plan.arguments;
   int problem;
   if (guardian->stage != WAITING) return;
-  if (is_short(guardian, clock_now())) {
-    tell(guardian, "failed %d the lock was lost before it was started\n", LOST);
+  if (lease_is_short(guardian, clock_now())) {
+    report(guardian, "failed %d the lock was lost before it was started\n",
+           LOST);
     return;
   }
   setenv("ZKLOCK_TOKEN", token, 1);
-  guardian->command =
-      command_start(words, &guardian->heritage, &guardian->terminal, &problem);
+  guardian->command = command_start(arguments, &guardian->inherited,
+                                    &guardian->terminal, &problem);
   if (guardian->command > 0) {
     guardian->group = guardian->command;
     guardian->stage = RUNNING;
     if (guardian->plan.max_hold != NEVER)
       guardian->hold_end = clock_now() + guardian->plan.max_hold;
-    tell(guardian, "started %d\n", (int)guardian->command);
+    report(guardian, "started %d\n", (int)guardian->command);
     return;
   }
   /* The command counts as found if it is a script whose interpreter is
    * missing. */
   bool found = problem != ENOENT ||
-               (strchr(words[0], '/') && access(words[0], F_OK) == 0);
-  tell(guardian, "failed %d %s\n", found ? NOT_EXECUTABLE : NOT_FOUND,
-       strerror(problem));
+               (strchr(arguments[0], '/') && access(arguments[0], F_OK) == 0);
+  report(guardian, "failed %d %s\n", found ? NOT_EXECUTABLE : NOT_FOUND,
+         strerror(problem));
 }
 
 static void pass_on(struct guardian *guardian, int number) {
   if (guardian->stage == WAITING || guardian->is_over) return;
   if (number == SIGTERM || number == SIGINT || number == SIGHUP ||
       number == SIGQUIT) {
-    guardian->asked = true;
+    guardian->must_end = true;
     if (command_signal_group(guardian->command, number) != REACHED)
-      tell(guardian, "refused %d\n", number);
+      report(guardian, "refused %d\n", number);
   } else {
     kill(-guardian->command, number);
   }
   if (number == SIGTERM || number == SIGHUP) kill(-guardian->command, SIGCONT);
 }
 
-static void go_on(struct guardian *guardian) {
+static void continue_command(struct guardian *guardian) {
   if (guardian->stage == WAITING || guardian->is_over) return;
   if (guardian->terminal.at_once)
     terminal_lend(&guardian->terminal, guardian->command);
@@ -176,7 +177,7 @@ static void on_stopped(struct guardian *guardian, int number) {
     return;
   }
   terminal_take_back(terminal, guardian->command);
-  tell(guardian, "stopped %d\n", number);
+  report(guardian, "stopped %d\n", number);
 }
 
 /* Records the end of the command's leader. If the command was asked to end, or
@@ -186,8 +187,8 @@ static void on_ended(struct guardian *guardian, int status) {
   guardian->is_over = true;
   guardian->status = status;
   terminal_take_back(&guardian->terminal, guardian->command);
-  if (!guardian->asked && !WIFSIGNALED(status)) return;
-  guardian->asked = true;
+  if (!guardian->must_end && !WIFSIGNALED(status)) return;
+  guardian->must_end = true;
   if (command_is_left(&guardian->group))
     end(guardian, clock_now(), WIFSIGNALED(status) ? "killed" : NULL);
 }
@@ -206,10 +207,10 @@ static void reap(struct guardian *guardian) {
 
 /* ---- Time ---------------------------------------------------------------- */
 
-static void look_at_clock(struct guardian *guardian, int64_t now) {
+static void check_clock(struct guardian *guardian, int64_t now) {
   if (guardian->stage == RUNNING && !guardian->is_over) {
     if (now >= guardian->hold_end) end(guardian, now, "max-hold");
-    if (is_short(guardian, now)) end(guardian, now, "lease");
+    if (lease_is_short(guardian, now)) end(guardian, now, "lease");
   }
   if (guardian->stage == ENDING &&
       (now >= guardian->kill_at || now >= guardian->lease_end))
@@ -218,7 +219,7 @@ static void look_at_clock(struct guardian *guardian, int64_t now) {
     kill_all(guardian, now);
 }
 
-static int64_t next_look(const struct guardian *guardian) {
+static int64_t next_check(const struct guardian *guardian) {
   int64_t next = NEVER;
   if (guardian->stage == RUNNING && !guardian->is_over) {
     next = guardian->hold_end;
@@ -226,7 +227,7 @@ static int64_t next_look(const struct guardian *guardian) {
         guardian->lease_end - guardian->margin < next)
       next = guardian->lease_end - guardian->margin;
   } else if (guardian->stage == ENDING) {
-    next = guardian->is_over ? clock_now() + LOOK_AGAIN : NEVER;
+    next = guardian->is_over ? clock_now() + SEARCH_PAUSE : NEVER;
     if (guardian->kill_at < next) next = guardian->kill_at;
     if (guardian->lease_end < next) next = guardian->lease_end;
   } else if (guardian->stage == KILLING) {
@@ -242,14 +243,14 @@ static int64_t next_look(const struct guardian *guardian) {
  * The clock is checked first, because this line can arrive before the guardian
  * has noticed the end of the lease. */
 static void on_lost(struct guardian *guardian, int64_t now) {
-  look_at_clock(guardian, now);
+  check_clock(guardian, now);
   if (guardian->stage == WAITING) guardian->lease_end = 0;
   if (guardian->stage != RUNNING) return;
   guardian->lease_end = NEVER;
   end(guardian, now, NULL);
 }
 
-static void obey(struct guardian *guardian, const char *line) {
+static void execute(struct guardian *guardian, const char *line) {
   int64_t now = clock_now();
   if (strncmp(line, "run ", 4) == 0) {
     begin(guardian, line + 4);
@@ -260,7 +261,7 @@ static void obey(struct guardian *guardian, const char *line) {
   } else if (strncmp(line, "signal ", 7) == 0) {
     pass_on(guardian, (int)strtol(line + 7, NULL, 10));
   } else if (strcmp(line, "continue") == 0) {
-    go_on(guardian);
+    continue_command(guardian);
   } else if (strcmp(line, "end") == 0) {
     on_lost(guardian, now);
   }
@@ -268,7 +269,7 @@ static void obey(struct guardian *guardian, const char *line) {
 
 /* Closes the channel and ends the command, because `zklock run` has ended. The
  * command gets the grace, but at most the rest of the lease. */
-static void on_alone(struct guardian *guardian) {
+static void on_channel_closed(struct guardian *guardian) {
   close(guardian->channel);
   guardian->channel = -1;
   end(guardian, clock_now(), NULL);
@@ -276,7 +277,7 @@ static void on_alone(struct guardian *guardian) {
 
 /* Receives bytes from the channel and obeys the complete lines. Returns false
  * if no bytes are left or `zklock run` has ended. */
-static bool hear_some(struct guardian *guardian) {
+static bool read_channel(struct guardian *guardian) {
   char *line = guardian->line;
   ssize_t size =
       recv(guardian->channel, line + guardian->length,
@@ -284,14 +285,14 @@ static bool hear_some(struct guardian *guardian) {
   if (size < 0 && errno == EINTR) return true;
   if (size < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return false;
   if (size <= 0) {
-    on_alone(guardian);
+    on_channel_closed(guardian);
     return false;
   }
   guardian->length += (size_t)size;
   line[guardian->length] = '\0';
   for (char *stop; (stop = strchr(line, '\n')); line = stop + 1) {
     *stop = '\0';
-    obey(guardian, line);
+    execute(guardian, line);
   }
   guardian->length = strlen(line);
   memmove(guardian->line, line, guardian->length + 1);
@@ -300,35 +301,35 @@ static bool hear_some(struct guardian *guardian) {
 
 /* ---- The guardian's process ---------------------------------------------- */
 
-static void wait_for_news(struct guardian *guardian) {
+static void wait_for_input(struct guardian *guardian) {
   char bytes[64];
   struct pollfd fds[3] = {{.fd = guardian->wakeup, .events = POLLIN},
                           {.fd = guardian->channel, .events = POLLIN}};
-  clock_poll(&guardian->timer, fds, 2, next_look(guardian));
+  clock_poll(&guardian->timer, fds, 2, next_check(guardian));
   while (read(guardian->wakeup, bytes, sizeof bytes) > 0) continue;
   reap(guardian);
   /* Reads all lines before the clock is checked. If the guardian could not run
    * for a while, the first lines about the lease can be out of date, but not
    * the last. */
-  while (guardian->channel >= 0 && hear_some(guardian)) continue;
+  while (guardian->channel >= 0 && read_channel(guardian)) continue;
 }
 
 static bool is_done(struct guardian *guardian) {
   if (guardian->stage == WAITING) return guardian->channel < 0;
   return guardian->is_over &&
-         !(guardian->asked && command_is_left(&guardian->group));
+         !(guardian->must_end && command_is_left(&guardian->group));
 }
 
-static void watch_over(struct guardian *guardian) {
+static void supervise(struct guardian *guardian) {
   while (!is_done(guardian)) {
-    wait_for_news(guardian);
-    look_at_clock(guardian, clock_now());
+    wait_for_input(guardian);
+    check_clock(guardian, clock_now());
   }
   if (guardian->stage == WAITING) return;
   if (WIFSIGNALED(guardian->status))
-    tell(guardian, "signaled %d\n", WTERMSIG(guardian->status));
+    report(guardian, "signaled %d\n", WTERMSIG(guardian->status));
   else
-    tell(guardian, "exited %d\n", WEXITSTATUS(guardian->status));
+    report(guardian, "exited %d\n", WEXITSTATUS(guardian->status));
 }
 
 /* Prepares the guardian's process. Its own process group keeps Ctrl-C and
@@ -350,7 +351,7 @@ static void set_up(struct guardian *guardian) {
   for (size_t i = 0; i < sizeof ignored / sizeof ignored[0]; i++)
     signal(ignored[i], SIG_IGN);
   sigaction(SIGCHLD, &(struct sigaction){.sa_handler = on_child}, NULL);
-  sigprocmask(SIG_SETMASK, &guardian->heritage.mask, NULL);
+  sigprocmask(SIG_SETMASK, &guardian->inherited.mask, NULL);
   sigset_t all;
   sigfillset(&all);
   sigprocmask(SIG_UNBLOCK, &all, NULL);
@@ -390,7 +391,7 @@ int guardian_start(const struct plan *plan, int *pid) {
   sigset_t all;
   siginfo_t info;
   adopts = waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) < 0;
-  heritage_record(&guardian.heritage);
+  inherited_signals_record(&guardian.inherited);
   terminal_open(&guardian.terminal);
   if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0) return -1;
   fcntl(ends[0], F_SETFD, FD_CLOEXEC);
@@ -402,13 +403,13 @@ int guardian_start(const struct plan *plan, int *pid) {
     close(ends[0]);
     guardian.channel = ends[1];
     set_up(&guardian);
-    watch_over(&guardian);
+    supervise(&guardian);
     _exit(EXIT_SUCCESS);
   }
   int problem = errno;
   signal(SIGPIPE, SIG_IGN); /* the guardian can end first */
   adopts = adopts && command_adopt_orphans();
-  sigprocmask(SIG_SETMASK, &guardian.heritage.mask, NULL);
+  sigprocmask(SIG_SETMASK, &guardian.inherited.mask, NULL);
   close(ends[1]);
   if (guardian.terminal.fd >= 0) close(guardian.terminal.fd);
   if (*pid > 0) return ends[0];

@@ -53,7 +53,7 @@
 #pragma GCC visibility push(hidden)
 
 struct plan {
-  char **words;       /* of the command, ended by NULL */
+  char **arguments;   /* of the command, ended by NULL */
   const char *path;   /* the command's ZKLOCK_PATH */
   const char *holder; /* the command's ZKLOCK_HOLDER */
   int64_t grace;      /* nanoseconds between TERM and KILL */

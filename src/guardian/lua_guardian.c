@@ -28,7 +28,7 @@ static const char *text(lua_State *L, const char *name) {
 }
 
 /* Pushes a userdata with the words of the command, ended by NULL. */
-static char **words(lua_State *L) {
+static char **arguments(lua_State *L) {
   lua_getfield(L, 1, "words");
   luaL_checktype(L, -1, LUA_TTABLE);
   int n = 0;
@@ -59,7 +59,7 @@ static int start(lua_State *L) {
       .holder = text(L, "holder"),
       .grace = nanoseconds(L, "grace"),
       .max_hold = nanoseconds(L, "max_hold"),
-      .words = words(L),
+      .arguments = arguments(L),
   };
   int pid, channel = guardian_start(&plan, &pid);
   if (channel < 0) {
@@ -75,11 +75,11 @@ static int start(lua_State *L) {
 /* keep_ignored(number): ignores this signal again if it was ignored when the
  * process started, whatever the interpreter has set → whether it was ignored */
 static int keep_ignored(lua_State *L) {
-  struct heritage heritage;
+  struct inherited_signals inherited;
   int number = (int)luaL_checkinteger(L, 1);
   luaL_argcheck(L, number > 0 && number < 32, 1, "no signal");
-  heritage_record(&heritage);
-  bool ignored = heritage_ignores(&heritage, number);
+  inherited_signals_record(&inherited);
+  bool ignored = inherited_signals_ignore(&inherited, number);
   if (ignored) signal(number, SIG_IGN);
   lua_pushboolean(L, ignored);
   return 1;

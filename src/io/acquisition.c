@@ -64,7 +64,7 @@ void acquisition_drop(struct acquisition *acquisition) {
   int left = --acquisition->references;
   assert(left >= 0);
   if (left > 0) return;
-  if (acquisition_said(acquisition) == ACQUISITION_REFUSED)
+  if (acquisition_outcome(acquisition) == ACQUISITION_REFUSED)
     free(acquisition->blocker);
   free(acquisition->contender.gate);
   free(acquisition);
@@ -109,8 +109,8 @@ void acquisition_refuse(struct acquisition *acquisition, enum refusal_code why,
   decide(acquisition, ACQUISITION_REFUSED);
 }
 
-void acquisition_ask_for(struct acquisition *acquisition) {
-  atomic_fetch_or(&acquisition->word, WORD_ASKED_FOR);
+void acquisition_forbid_turns(struct acquisition *acquisition) {
+  atomic_fetch_or(&acquisition->word, WORD_NO_TURNS);
 }
 
 void acquisition_set_uncontended(struct acquisition *acquisition) {
@@ -142,12 +142,13 @@ static int word_of(const struct acquisition *acquisition) {
   return atomic_load_explicit(&acquisition->word, memory_order_acquire);
 }
 
-enum acquisition_state acquisition_said(const struct acquisition *acquisition) {
+enum acquisition_state acquisition_outcome(
+    const struct acquisition *acquisition) {
   return (enum acquisition_state)(word_of(acquisition) & WORD_STATE);
 }
 
-enum loss acquisition_said_loss(const struct acquisition *acquisition) {
-  return loss_of((int)acquisition_said(acquisition));
+enum loss acquisition_outcome_loss(const struct acquisition *acquisition) {
+  return loss_of((int)acquisition_outcome(acquisition));
 }
 
 /* Functions for the Lua thread. */
@@ -235,7 +236,7 @@ static bool is_plain(const struct acquisition *acquisition) {
 static bool begin_turn(struct acquisition *acquisition) {
   int word = acquisition->word;
   do {
-    if ((word & WORD_STATE) != ACQUISITION_HELD || word & WORD_ASKED_FOR)
+    if ((word & WORD_STATE) != ACQUISITION_HELD || word & WORD_NO_TURNS)
       return false;
   } while (!atomic_compare_exchange_weak(&acquisition->word, &word,
                                          word + WORD_TURN));
@@ -255,7 +256,7 @@ bool acquisition_pass_on(struct acquisition *acquisition,
       now >= proof->lease_until || !begin_turn(acquisition))
     return false;
   to->index = from->index + 1;
-  acquisition->speaks_for = to->number;
+  acquisition->current_turn = to->number;
   return true;
 }
 

@@ -35,18 +35,19 @@ enum acquisition_state {
  * local turns, and the number of local turns so far. */
 enum {
   WORD_STATE = 15,
-  WORD_ASKED_FOR = 16, /* another client wants the lock: pass no turn on */
-  WORD_TURN = 32,      /* added to `word` for each local turn */
+  WORD_NO_TURNS = 16, /* another client wants the lock: pass no turn on */
+  WORD_TURN = 32,     /* added to `word` for each local turn */
 };
 
 enum { WAIT_BUCKETS = 28 };
 
 /* One turn of a hold, or a wait for a turn. Used by the Lua thread only. */
 struct turn {
-  uint64_t number;         /* identifies the turn in events */
-  int64_t asked, deadline; /* when the wait began; when it ends, or NEVER */
-  int64_t taken;           /* when its user got the hold */
-  int index;               /* number of turns that the hold had before */
+  uint64_t number; /* identifies the turn in events */
+  int64_t waiting_since,
+      deadline;       /* when the wait began; when it ends, or NEVER */
+  int64_t held_since; /* when its user got the hold */
+  int index;          /* number of turns that the hold had before */
 };
 
 /* The facts of a session that prove its holds. */
@@ -76,12 +77,12 @@ struct acquisition {
   /* (c) The session's proof. The Lua object keeps the memory, so it can
    * outlive the session. */
   struct proof *proof;
-  uint64_t number;     /* (c) the number of its first turn */
-  uint64_t speaks_for; /* (l) the number of its current turn */
-  int64_t asked;       /* (c) when the wait began */
-  const char *path;    /* (c) */
-  uint16_t prefix;     /* (c) length of the chroot in `path` */
-  uint16_t length;     /* (c) length of `path` without PERMITS */
+  uint64_t number;       /* (c) the number of its first turn */
+  uint64_t current_turn; /* (l) the number of its current turn */
+  int64_t waiting_since; /* (c) when the wait began */
+  const char *path;      /* (c) */
+  uint16_t prefix;       /* (c) length of the chroot in `path` */
+  uint16_t length;       /* (c) length of `path` without PERMITS */
 
   /* (a) The state, flag and number of turns: see WORD_STATE above. A thread
    * ends a hold by a compare-and-swap of HELD. A release, the I/O thread and
@@ -123,8 +124,8 @@ struct acquisition {
 
   bool report_gone; /* (i) EVENT_GONE is requested but not yet posted */
   bool removed;     /* (i) the servers have no node of it any more */
-  int stays;        /* (c) once posted: why its node cannot be deleted; or 0 */
-  bool joined;      /* (i) the session still refers to the contender */
+  int delete_rc;    /* (c) once posted: why its node cannot be deleted; or 0 */
+  bool in_session;  /* (i) the session still refers to the contender */
 
   /* (i), except its options (c), and its denial and its node's name (p). Behind
    * it follow the node's path, `path` and the data. */
@@ -145,7 +146,7 @@ void acquisition_refuse(struct acquisition *acquisition, enum refusal_code why,
                         int reason);
 /* Forbids further local turns, because another client asks for the lock. The
  * I/O thread calls it. */
-void acquisition_ask_for(struct acquisition *acquisition);
+void acquisition_forbid_turns(struct acquisition *acquisition);
 /* Record whether other nodes are in the queue, which limits the local turns.
  * The I/O thread calls them for a hold. uncontended: there is no other
  * node; contended: from the current turn on, there can be one. */
@@ -156,8 +157,9 @@ void acquisition_set_contended(struct acquisition *acquisition);
 bool acquisition_end_hold(struct acquisition *acquisition, int next);
 /* Return the state of the acquisition, and the reason if it was lost. Any
  * thread. */
-enum acquisition_state acquisition_said(const struct acquisition *acquisition);
-enum loss acquisition_said_loss(
+enum acquisition_state acquisition_outcome(
+    const struct acquisition *acquisition);
+enum loss acquisition_outcome_loss(
     const struct acquisition
         *acquisition); /* returns LOSS_NONE if it was not lost */
 

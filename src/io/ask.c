@@ -8,12 +8,12 @@
 #include "protocol/mkdir.h"
 #include "protocol/session.h"
 
-enum { OUTSIDE = -1 };
+enum { NO_SHARE = -1 };
 
 /* How many creates a "mkdir" tries: other clients can delete its parents. */
 enum { TRIES = 100 };
 
-static op_handler on_answer, on_made, on_nonce, on_done_once, on_verified;
+static op_handler on_answer, on_made, on_nonce_made, on_done_once, on_verified;
 static bool send_next(struct sender *sender);
 
 /* Creating an ask. */
@@ -148,7 +148,7 @@ enum ask_fault ask_add(struct ask *ask, const char *chroot,
     r->length = strlen(r->whole);
   }
   ask->count++;
-  return ASK_FINE;
+  return ASK_OK;
 }
 
 /* Requests and replies. */
@@ -171,7 +171,7 @@ static void drop_nonce(struct request *r) {
 }
 
 /* Returns whether this code of one request ends the whole ask. */
-static bool ends(const struct ask *ask, int rc) {
+static bool ends_ask(const struct ask *ask, int rc) {
   return reply_is_unknown(rc) || reply_is_unauthenticated(rc) ||
          (ask->acquisition && rc != REPLY_OK && rc != REPLY_NO_NODE);
 }
@@ -183,20 +183,20 @@ static void answered(struct request *r, int rc) {
   int cost = r->cost;
   drop_nonce(r);
   r->rc = rc;
-  if (ask->rc == REPLY_OK && ends(ask, rc)) ask->rc = rc;
+  if (ask->rc == REPLY_OK && ends_ask(ask, rc)) ask->rc = rc;
   ask->pending--;
-  if (ask->pending == 0 && !ask->in_line) end(ask);
-  if (cost != OUTSIDE) in_flight_limit_leave(limit, cost);
+  if (ask->pending == 0 && !ask->is_queued) end(ask);
+  if (cost != NO_SHARE) in_flight_limit_leave(limit, cost);
 }
 
 /* Sends the request. If that fails, records it as lost. */
-static void follow(struct request *r) {
+static void send_or_lose(struct request *r) {
   if (!submit(r)) answered(r, REPLY_LOST);
 }
 
 static int at_least_none(int n) { return n > 0 ? n : 0; }
 
-static void learn(struct known *known, const struct reply *reply) {
+static void copy_stat(struct known *known, const struct reply *reply) {
   *known = (struct known){.czxid = reply->czxid,
                           .owner = reply->owner,
                           .ctime_ms = reply->ctime_ms,
@@ -235,7 +235,7 @@ static void on_answer(struct op *op, const struct reply *reply) {
   struct request *r = op->owner;
   int rc = reply->rc;
   if (rc == REPLY_OK) {
-    learn(&r->known, reply);
+    copy_stat(&r->known, reply);
     if (op->kind == OP_READ) rc = keep_data(r, reply);
     if (op->kind == OP_NAMES) rc = keep_names(r, reply->listing);
   }
@@ -247,7 +247,7 @@ static void on_answer(struct op *op, const struct reply *reply) {
 static void make_part(struct request *r) {
   mkdir_prepare(&r->op, &r->ask->session->pipeline, r->text, r->whole,
                 r->length);
-  follow(r);
+  send_or_lose(r);
 }
 
 static void on_made(struct op *op, const struct reply *reply) {
@@ -274,7 +274,7 @@ static void on_made(struct op *op, const struct reply *reply) {
  * one. After UNDONE the caller can retry: another client may have deleted the
  * nonce. */
 
-static void begin_once(struct request *r) {
+static void create_nonce(struct request *r) {
   struct session *session = r->ask->session;
   struct nonce *n = r->nonce = nonce_new(&session->nonces, r->op.path);
   if (!n) {
@@ -282,7 +282,7 @@ static void begin_once(struct request *r) {
     return;
   }
   n->op = (struct op){.kind = OP_CREATE,
-                      .handler = on_nonce,
+                      .handler = on_nonce_made,
                       .owner = r,
                       .path = n->path,
                       .exact = true,
@@ -290,15 +290,15 @@ static void begin_once(struct request *r) {
   if (!session_ask(session, clock_now(), &n->op)) answered(r, REPLY_LOST);
 }
 
-static void do_once(struct request *r) {
+static void send_once(struct request *r) {
   if (r->op.kind != OP_REMOVE)
     r->op.kind =
         mkdir_checks_acl(&r->ask->session->pipeline) ? OP_CHECK_ACL : OP_MKDIR;
-  follow(r);
+  send_or_lose(r);
 }
 
 /* Sends the transaction, unless it is unknown whether the nonce exists. */
-static void on_nonce(struct op *op, const struct reply *reply) {
+static void on_nonce_made(struct op *op, const struct reply *reply) {
   struct request *r = op->owner;
   int rc = reply->rc;
   if (reply_is_unknown(rc) || rc == REPLY_THROTTLED) {
@@ -313,7 +313,7 @@ static void on_nonce(struct op *op, const struct reply *reply) {
   if (rc == REPLY_NO_NODE)
     answered(r, rc);
   else
-    do_once(r);
+    send_once(r);
 }
 
 /* Returns whether the nonce can be why a server has refused the request: it
@@ -327,10 +327,10 @@ static void on_done_once(struct op *op, const struct reply *reply) {
   struct pipeline *pipeline = &r->ask->session->pipeline;
   if (reply->rc == REPLY_OK && op->kind == OP_CHECK_ACL) {
     pipeline->acl_checked_in = pipeline->connection;
-    do_once(r);
+    send_once(r);
   } else if (is_due_to_nonce(r, reply->rc)) {
     drop_nonce(r);
-    do_once(r);
+    send_once(r);
   } else {
     answered(r, reply->rc);
   }
@@ -373,20 +373,20 @@ static char *path_of_node(struct acquisition *acquisition) {
 static void send_to_verify(struct ask *ask, struct request *r, char *path,
                            enum op_kind kind, op_handler *handler) {
   r->ask = ask;
-  r->cost = OUTSIDE;
+  r->cost = NO_SHARE;
   r->op.kind = kind;
   r->op.handler = handler;
   r->op.owner = r;
   r->op.path = path;
-  follow(r);
+  send_or_lose(r);
 }
 
 /* Sends the requests of a verification. They ignore the in-flight limit. */
 static void verify(struct ask *ask) {
   struct acquisition *acquisition = ask->acquisition;
   char *path = NULL;
-  ask->gone =
-      acquisition_said(acquisition) != ACQUISITION_HELD || !acquisition->joined;
+  ask->gone = acquisition_outcome(acquisition) != ACQUISITION_HELD ||
+              !acquisition->in_session;
   if (!ask->gone && !(path = path_of_node(acquisition)))
     ask->rc = REASON_NO_MEMORY;
   if (!path) {
@@ -407,18 +407,18 @@ static void send(struct request *r) {
   if (r->op.kind == OP_NAMES && r->number > ASK_CHILDREN)
     answered(r, REASON_TOO_MANY_CHILDREN);
   else if (r->op.handler == on_done_once)
-    begin_once(r);
+    create_nonce(r);
   else if (r->op.handler == on_made)
     make_part(r);
   else
-    follow(r);
+    send_or_lose(r);
 }
 
 /* Sends the next request unless the ask failed. Returns whether more follow. */
 static bool send_next(struct sender *sender) {
   struct ask *ask = sender->owner;
   if (ask->rc != REPLY_OK) {
-    ask->in_line = false;
+    ask->is_queued = false;
     in_flight_limit_leave(ask->limit, sender->cost);
     if (ask->pending == 0) end(ask);
     return false;
@@ -427,7 +427,7 @@ static bool send_next(struct sender *sender) {
   bool more = ask->cursor < ask->count;
   r->cost = sender->cost;
   if (more) sender->cost = cost_of(r + 1);
-  ask->in_line = more;
+  ask->is_queued = more;
   ask->pending++;
   send(r);
   return more;
@@ -445,6 +445,6 @@ void ask_begin(struct ask *ask, struct session *session,
     return;
   }
   ask->sender.cost = cost_of(&ask->requests[0]);
-  ask->in_line = true;
+  ask->is_queued = true;
   in_flight_limit_join(limit, &ask->sender);
 }

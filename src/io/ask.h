@@ -95,7 +95,7 @@ struct ask {
   int64_t kept; /* (i) number of bytes of data kept so far */
   /* (i) Number of requests sent so far, and of those not answered yet. */
   int cursor, pending;
-  bool in_line; /* (i) `sender` is in the queue of the in-flight limit */
+  bool is_queued; /* (i) `sender` is in the queue of the in-flight limit */
 
   int rc; /* (i) REPLY_OK, or why the ask failed as a whole */
   /* (i) The hold of `acquisition` has ended, or its node is missing or another
@@ -110,7 +110,7 @@ struct ask {
 struct ask *ask_new(int count, int64_t each, int64_t all);
 void ask_free(struct ask *ask);
 
-enum ask_fault { ASK_FINE, ASK_NO_MEMORY, ASK_WRONG };
+enum ask_fault { ASK_OK, ASK_NO_MEMORY, ASK_WRONG };
 
 /* Adds a request to the ask. "mkdir" and the two after it take several requests
  * to a server; every other operation takes one:

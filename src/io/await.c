@@ -75,7 +75,7 @@ static void release(void *self) {
   a->port->release(a->port->self, a->acquisition);
 }
 
-static void departed(void *self, bool all) {
+static void barrier_leave_ended(void *self, bool all) {
   struct await *a = self;
   over(a, all, a->barrier_leave.refusal_code, a->barrier_leave.reason);
 }
@@ -91,7 +91,8 @@ struct await *await_barrier_leave(struct acquisition *member, bool patient,
                              .own = member->contender.node.name,
                              .until = until,
                              .patient = patient,
-                             .owner = {a, .release = release, .ended = departed,
+                             .owner = {a, .release = release,
+                                       .ended = barrier_leave_ended,
                                        .forgotten = forget}};
   return a;
 }

@@ -7,7 +7,7 @@ bool channel_open(struct channel *channel) {
   channel->commands.first = channel->events.first = NULL;
   channel->commands.end = &channel->commands.first;
   channel->events.end = &channel->events.first;
-  channel->announced = channel->redirected = false;
+  channel->signalled = channel->redirected = false;
   channel->asleep = false;
   if (!wakeup_open(&channel->io)) return false;
   if (!wakeup_open(&channel->lua)) {
@@ -67,8 +67,8 @@ bool channel_command(struct channel *channel, struct message *message,
 /* Returns whether a byte must be written to wake Lua's loop, and records that
  * it will be. Requires the channel's lock. */
 static bool announce(struct channel *channel) {
-  if (!channel->events.first || channel->announced) return false;
-  return channel->announced = true;
+  if (!channel->events.first || channel->signalled) return false;
+  return channel->signalled = true;
 }
 
 static bool post_event(struct channel *channel, struct message *message,
@@ -90,18 +90,18 @@ bool channel_event_later(struct channel *channel, struct message *message,
   return post_event(channel, message, kind, false);
 }
 
-void channel_rise(struct channel *channel) {
+void channel_wake(struct channel *channel) {
   atomic_store(&channel->asleep, false);
 }
 
-bool channel_rest(struct channel *channel) {
+bool channel_sleep(struct channel *channel) {
   atomic_store(&channel->asleep, true);
   pthread_mutex_lock(&channel->lock);
   bool idle = !channel->commands.first;
   bool signal = announce(channel);
   pthread_mutex_unlock(&channel->lock);
   if (signal) wakeup_signal(&channel->lua);
-  if (!idle) channel_rise(channel);
+  if (!idle) channel_wake(channel);
   return idle;
 }
 
@@ -129,7 +129,7 @@ struct message *channel_take_commands(struct channel *channel) {
 struct message *channel_take_events(struct channel *channel, bool host_read) {
   struct message *first = NULL;
   pthread_mutex_lock(&channel->lock);
-  bool awaits = channel->announced && !host_read && !channel->redirected;
+  bool awaits = channel->signalled && !host_read && !channel->redirected;
   if (awaits) {
     pthread_mutex_unlock(&channel->lock);
     bool came = wakeup_clear(&channel->lua);
@@ -138,7 +138,7 @@ struct message *channel_take_events(struct channel *channel, bool host_read) {
   }
   if (!awaits) {
     first = take(&channel->events);
-    channel->announced = false;
+    channel->signalled = false;
   }
   pthread_mutex_unlock(&channel->lock);
   return first;
@@ -147,7 +147,7 @@ struct message *channel_take_events(struct channel *channel, bool host_read) {
 bool channel_redirect(struct channel *channel, int fd) {
   pthread_mutex_lock(&channel->lock);
   bool ok = wakeup_redirect(&channel->lua, fd);
-  bool signal = ok && channel->announced;
+  bool signal = ok && channel->signalled;
   channel->redirected |= ok;
   pthread_mutex_unlock(&channel->lock);
   /* The byte for the queued events went to the old pipe, which no loop reads

@@ -56,7 +56,7 @@ struct channel {
   pthread_mutex_t lock;
   struct message_queue commands, events; /* (m) */
   struct wakeup io, lua; /* (c) wake the I/O thread; wake Lua's loop */
-  bool announced;        /* (m) the events' byte was, or is being, written */
+  bool signalled;        /* (m) the events' byte was, or is being, written */
   bool redirected;       /* (m) `lua` writes to another descriptor */
   _Atomic bool asleep;   /* (a) a command must wake the I/O thread */
 };
@@ -71,17 +71,17 @@ void channel_close(struct channel *channel);
 bool channel_command(struct channel *channel, struct message *message,
                      int kind);
 bool channel_event(struct channel *channel, struct message *message, int kind);
-/* Queues an event, but wakes Lua's loop only at the next channel_rest. The I/O
+/* Queues an event, but wakes Lua's loop only at the next channel_sleep. The I/O
  * thread calls it. */
 bool channel_event_later(struct channel *channel, struct message *message,
                          int kind);
 
-/* Tell the channel when the I/O thread sleeps: it calls channel_rest before it
- * polls and channel_rise afterwards. channel_rest also wakes Lua's loop for new
- * events. It returns false if there are commands: then the thread must not
+/* Tell the channel when the I/O thread sleeps: it calls channel_sleep before it
+ * polls and channel_wake afterwards. channel_sleep also wakes Lua's loop for
+ * new events. It returns false if there are commands: then the thread must not
  * sleep, because no wake-up will come for them. */
-bool channel_rest(struct channel *channel);
-void channel_rise(struct channel *channel);
+bool channel_sleep(struct channel *channel);
+void channel_wake(struct channel *channel);
 
 /* Remove and return all queued messages, in order. channel_take_events also
  * clears the wake-up, unless the host's loop has read the bytes itself

@@ -1,7 +1,7 @@
 /* Connects to the servers, and connects again after a loss:
  *
  *            names have addresses        an address can be tried
- *   NAMELESS ───────────────────► RESTING ──────────────► TRYING
+ *  RESOLVING ──────────────────► PAUSED ───────────────► TRYING
  *                                  ▲   ▲                    │ greeted
  *                                  │   │ failed             ▼
  *                                  │   ├─────────────── GREETED
@@ -10,17 +10,17 @@
  *                                  └─────────────────── CONNECTED
  *                                            lost
  *
- *   NAMELESS → RESTING                     use_addresses
- *   RESTING → TRYING                       try_to_connect
- *   TRYING → RESTING                       the handle could not be created
+ *   RESOLVING → PAUSED                     use_addresses
+ *   PAUSED → TRYING                        try_to_connect
+ *   TRYING → PAUSED                        the handle could not be created
  *   TRYING → GREETED                       on_connected
  *   GREETED → CONNECTED                    connected, at once if no auth
- *   TRYING, GREETED, CONNECTED → RESTING   on_over: lost; or library_part,
- *                                          called when no reply comes, or
- *                                          there are other addresses
+ *   TRYING, GREETED, CONNECTED → PAUSED    on_over: lost; or a disconnect, when
+ *                                          no reply comes, or there are other
+ *                                          addresses
  *
  * There is a handle in TRYING, GREETED and CONNECTED, and there are addresses
- * in all states but NAMELESS: see check.
+ * in all states but RESOLVING: see check.
  *
  * A handle of the library stands for one attempt and one connection. When the
  * connection is lost, the client creates another handle for the same ZooKeeper
@@ -59,8 +59,8 @@
 #define RETRY_AFTER (100 * MILLISECOND)
 
 enum client_state {
-  CLIENT_NAMELESS,
-  CLIENT_RESTING,
+  CLIENT_RESOLVING,
+  CLIENT_PAUSED,
   CLIENT_TRYING,
   CLIENT_GREETED,
   CLIENT_CONNECTED,
@@ -77,11 +77,11 @@ struct client {
   struct library *library;
   struct identity identity; /* the ZooKeeper session to resume */
   struct addresses addresses;
-  int address;        /* index of the address in use; -1: none */
-  int64_t rest_until; /* no attempt begins before this time */
-  int unanswered;     /* unanswered attempts since the last connection */
-  int64_t tried_at;   /* when the last attempt began */
-  int64_t give_up_at; /* when to abandon the attempt, or NEVER */
+  int address;          /* index of the address in use; -1: none */
+  int64_t paused_until; /* no attempt begins before this time */
+  int unanswered;       /* unanswered attempts since the last connection */
+  int64_t tried_at;     /* when the last attempt began */
+  int64_t give_up_at;   /* when to abandon the attempt, or NEVER */
   /* The address whose server has granted the session. -1: no server has,
    * the addresses have changed, or that server has since kept a connection for
    * STABLE_AFTER. */
@@ -98,10 +98,10 @@ struct client {
 static void check(const struct client *client) {
   bool open = library_is_open(client->library);
   switch (client->state) {
-    case CLIENT_NAMELESS:
+    case CLIENT_RESOLVING:
       assert(!open && client->addresses.count == 0);
       break;
-    case CLIENT_RESTING:
+    case CLIENT_PAUSED:
       assert(!open && client->addresses.count > 0);
       assert(client->give_up_at == NEVER);
       break;
@@ -113,8 +113,8 @@ static void check(const struct client *client) {
   }
 }
 
-static void say_error(struct client *client, const char *text) {
-  const char *server = client->state == CLIENT_NAMELESS || client->address < 0
+static void report_error(struct client *client, const char *text) {
+  const char *server = client->state == CLIENT_RESOLVING || client->address < 0
                            ? NULL
                            : client->addresses.list[client->address].text;
   client->listener.error(client->listener.self, server, text);
@@ -134,17 +134,17 @@ static bool is_connected(const struct client *client) {
 }
 
 static void use_addresses(struct client *client, const char *list) {
-  if (client->state == CLIENT_TRYING) library_part(client->library);
+  if (client->state == CLIENT_TRYING) library_disconnect(client->library);
   client->address = client->granted_by = -1;
   if (!addresses_set(&client->addresses, list))
     host_lookup_ask_in(&client->host_lookup, RETRY_AFTER);
-  else if (client->state == CLIENT_NAMELESS)
-    client->state = CLIENT_RESTING;
+  else if (client->state == CLIENT_RESOLVING)
+    client->state = CLIENT_PAUSED;
 }
 
 /* If a lookup has ended, uses its addresses or reports its error, and schedules
  * another lookup. While there is a connection, only reports an error. */
-static void looked_up(struct client *client) {
+static void use_lookup(struct client *client) {
   const char *error = "";
   bool temporary = false;
   const char *list =
@@ -152,8 +152,8 @@ static void looked_up(struct client *client) {
   if (!list) return;
   if (!is_connected(client)) host_lookup_ask_again(&client->host_lookup);
   if (!*list) {
-    say_error(client, error);
-    if (client->state == CLIENT_NAMELESS) {
+    report_error(client, error);
+    if (client->state == CLIENT_RESOLVING) {
       host_lookup_ask_in(&client->host_lookup, 5 * RETRY_AFTER);
       if (!temporary)
         client->listener.failed(client->listener.self, CLIENT_NO_ADDRESS);
@@ -170,32 +170,32 @@ static void looked_up(struct client *client) {
 /* Returns after how long to abandon an attempt. A server that does not reply
  * may be broken, or may have lost the request because it is just starting, or
  * may be slow. So the time doubles after each pass through all addresses. */
-static int64_t patience(const struct client *client) {
+static int64_t attempt_timeout(const struct client *client) {
   int64_t longest = timeout_of(client) / 3 * 2;
-  int rounds = client->unanswered / client->addresses.count;
-  int64_t patience = ATTEMPT_FIRST << (rounds < 6 ? rounds : 6);
-  return patience < longest ? patience : longest;
+  int passes = client->unanswered / client->addresses.count;
+  int64_t attempt_timeout = ATTEMPT_FIRST << (passes < 6 ? passes : 6);
+  return attempt_timeout < longest ? attempt_timeout : longest;
 }
 
 static void try_to_connect(struct client *client, int64_t now) {
   client->address = addresses_take(&client->addresses, now);
   client->state = CLIENT_TRYING;
   client->tried_at = now;
-  client->give_up_at = now + patience(client);
+  client->give_up_at = now + attempt_timeout(client);
   session_attempting(client->session, now);
   client->listener.attempting(client->listener.self);
   const struct address *a = &client->addresses.list[client->address];
   if (library_open(client->library, a->text, a->names, &client->identity))
     return;
-  client->state = CLIENT_RESTING;
+  client->state = CLIENT_PAUSED;
   client->give_up_at = NEVER;
-  client->rest_until = now + RETRY_AFTER;
+  client->paused_until = now + RETRY_AFTER;
 }
 
 static int64_t attempt_due(const struct client *client) {
-  if (client->state != CLIENT_RESTING) return NEVER;
+  if (client->state != CLIENT_PAUSED) return NEVER;
   int64_t due = addresses_due(&client->addresses);
-  return due > client->rest_until ? due : client->rest_until;
+  return due > client->paused_until ? due : client->paused_until;
 }
 
 static void end_session(struct client *client) {
@@ -209,16 +209,16 @@ static void end_session(struct client *client) {
 static void give_up(struct client *client) {
   bool trying = client->state == CLIENT_TRYING;
   client->unanswered += trying;
-  say_error(client, !trying ? "it does not answer the credentials"
-                    : library_is_shaking(client->library)
-                        ? "it does not answer the TLS handshake"
-                        : "it does not answer");
-  library_part(client->library);
+  report_error(client, !trying ? "it does not answer the credentials"
+                       : library_is_in_handshake(client->library)
+                           ? "it does not answer the TLS handshake"
+                           : "it does not answer");
+  library_disconnect(client->library);
 }
 
 /* Reports of the library. */
 
-static void blame(struct client *client) {
+static void record_failure(struct client *client) {
   addresses_failed(&client->addresses, client->address, clock_now(),
                    timeout_of(client));
 }
@@ -226,7 +226,7 @@ static void blame(struct client *client) {
 static void connected(struct client *client) {
   client->state = CLIENT_CONNECTED;
   client->give_up_at = NEVER;
-  host_lookup_rest(&client->host_lookup);
+  host_lookup_cancel(&client->host_lookup);
   client->unanswered = 0;
   session_connected(client->session, clock_now(), client->identity.session,
                     client->granted, library_began(client->library));
@@ -275,8 +275,8 @@ static void lost(struct client *client) {
   if (lived)
     addresses_served(&client->addresses, client->address);
   else
-    blame(client);
-  host_lookup_expect_moves(&client->host_lookup);
+    record_failure(client);
+  host_lookup_ask_after_loss(&client->host_lookup);
   session_disconnected(client->session, clock_now());
 }
 
@@ -285,7 +285,7 @@ static void lost(struct client *client) {
  * server that has just granted this session counts as failed. */
 static void expired(struct client *client) {
   if (client->address == client->granted_by)
-    blame(client);
+    record_failure(client);
   else
     client->addresses.next = client->address;
   end_session(client);
@@ -295,11 +295,11 @@ static void refused(struct client *client, int reason) {
   int64_t pause = REFUSAL_FIRST
                   << (client->refusals < 5 ? client->refusals : 5);
   client->refusals++;
-  client->rest_until =
+  client->paused_until =
       clock_now() + (pause < REFUSAL_MAX ? pause : REFUSAL_MAX);
   session_refused(client->session, clock_now(), reason);
   client->listener.failed(client->listener.self, reason == REPLY_AUTH_REQUIRED
-                                                     ? CLIENT_WANTS_AUTH
+                                                     ? CLIENT_AUTH_REQUIRED
                                                      : CLIENT_REFUSED_AUTH);
 }
 
@@ -316,7 +316,7 @@ static bool may_have_reached_server(const struct client *client) {
 /* Records whether the attempt at this address ended because a certificate was
  * refused. If the latest attempts at all addresses ended so, `connect` and all
  * waiters fail with that error at once. */
-static void judge(struct client *client, bool is_refused) {
+static void record_tls_refusal(struct client *client, bool is_refused) {
   bool by_all =
       addresses_refused(&client->addresses, client->address, is_refused);
   if (is_refused) client->listener.refused(client->listener.self);
@@ -328,20 +328,20 @@ static void judge(struct client *client, bool is_refused) {
 static void on_over(void *self, enum library_end end) {
   struct client *client = self;
   bool had_connection = is_connected(client);
-  client->state = CLIENT_RESTING;
+  client->state = CLIENT_PAUSED;
   client->give_up_at = NEVER;
-  bool is_refused = end == LIBRARY_UNTRUSTED;
+  bool is_refused = end == LIBRARY_CERTIFICATE_REFUSED;
   if (had_connection)
     lost(client);
   else if (end == LIBRARY_LOST || is_refused)
-    blame(client);
-  judge(client, is_refused);
+    record_failure(client);
+  record_tls_refusal(client, is_refused);
   if (end == LIBRARY_LOST && may_have_reached_server(client) &&
       session_is_overdue(client->session, clock_now()))
     end_session(client);
   if (end == LIBRARY_EXPIRED) expired(client);
   if (end == LIBRARY_REFUSED) refused(client, REASON_CREDENTIALS);
-  if (end == LIBRARY_UNKNOWN) refused(client, REPLY_AUTH_REQUIRED);
+  if (end == LIBRARY_AUTH_REQUIRED) refused(client, REPLY_AUTH_REQUIRED);
 }
 
 static void on_error(void *self, const char *server, const char *text) {
@@ -367,7 +367,7 @@ static bool submit(void *self, const struct op *op, const struct op *before) {
 static void open_session(void *self) {
   struct client *client = self;
   assert(session_number(client->session) == 0);
-  if (client->state == CLIENT_NAMELESS) host_lookup_ask(&client->host_lookup);
+  if (client->state == CLIENT_RESOLVING) host_lookup_ask(&client->host_lookup);
 }
 
 struct transport client_transport(struct client *client) {
@@ -421,7 +421,7 @@ int64_t client_prepare(struct client *client, int *fd, short *events) {
   check(client);
   int64_t now = clock_now();
   if (client->host_lookup.due <= now) host_lookup_ask(&client->host_lookup);
-  looked_up(client);
+  use_lookup(client);
   if (client->give_up_at <= now) give_up(client);
   if (attempt_due(client) <= now) try_to_connect(client, now);
   int64_t due = library_prepare(client->library, fd, events);
@@ -438,6 +438,6 @@ void client_process(struct client *client, short events) {
 
 void client_deliver(struct client *client) {
   library_deliver(client->library);
-  looked_up(client);
+  use_lookup(client);
   check(client);
 }

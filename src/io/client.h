@@ -15,10 +15,10 @@ struct client;
 
 /* Why `connect` can fail before its timeout. */
 enum client_failure {
-  CLIENT_FINE,
-  CLIENT_REFUSED_AUTH, /* the servers rejected this client's credentials */
-  CLIENT_WANTS_AUTH,   /* the servers require other credentials */
-  CLIENT_NO_ADDRESS,   /* no address was found for any host name */
+  CLIENT_NO_FAILURE,
+  CLIENT_REFUSED_AUTH,  /* the servers rejected this client's credentials */
+  CLIENT_AUTH_REQUIRED, /* the servers require other credentials */
+  CLIENT_NO_ADDRESS,    /* no address was found for any host name */
   /* With each server, one side refused the other's certificate. */
   CLIENT_REFUSED_TLS,
 };

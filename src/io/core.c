@@ -12,7 +12,7 @@
 #include "reason.h"
 
 /* The session whose I/O thread this is, for assertions. */
-static _Thread_local const struct core *runs;
+static _Thread_local const struct core *io_thread_of;
 
 void core_post(struct core *core, struct message *message, int kind) {
   channel_event_later(&core->channel, message, kind);
@@ -66,7 +66,7 @@ static void on_session_warning(void *self, const char *message,
                                const char *path, int rc) {
   struct core *core = self;
   char text[REASON_MAX];
-  reason_say(text, sizeof text, message, path, strlen(path), reason_words(rc));
+  reason_write(text, sizeof text, message, path, strlen(path), reason_text(rc));
   log_throttled(&core->log, "warn", text);
 }
 
@@ -83,7 +83,7 @@ static void client_attempts(void *self) { core_publish_lease(self); }
 static void on_state(void *self, enum session_state state) {
   struct core *core = self;
   uint64_t states = core->states;
-  assert(runs == core);
+  assert(io_thread_of == core);
   core_publish_lease(core);
   core->proof.state = (int)state;
   if (state == SESSION_CONNECTED) {
@@ -102,7 +102,7 @@ static void count_wait(struct core *core, int64_t waited) {
 }
 
 static void granted(struct core *core, struct acquisition *acquisition) {
-  count_wait(core, session_now(&core->session) - acquisition->asked);
+  count_wait(core, session_now(&core->session) - acquisition->waiting_since);
   core_publish_lease(core); /* before a thread can see HELD */
   acquisition_grant(acquisition);
   post_acquisition(core, acquisition, &acquisition->decided, EVENT_GRANTED);
@@ -122,7 +122,7 @@ static void lost(struct core *core, struct acquisition *acquisition,
                                         ? ACQUISITION_RELEASED
                                         : ACQUISITION_LOST +
                                               (int)acquisition->contender.loss);
-  if (acquisition_said_loss(acquisition))
+  if (acquisition_outcome_loss(acquisition))
     post_acquisition(core, acquisition, &acquisition->ended, EVENT_LOST);
 }
 
@@ -131,7 +131,7 @@ void core_report_gone(struct core *core, struct acquisition *acquisition) {
   if (!acquisition->report_gone || !(acquisition->removed || undeletable))
     return;
   acquisition->report_gone = false;
-  acquisition->stays = undeletable;
+  acquisition->delete_rc = undeletable;
   post_acquisition(core, acquisition, &acquisition->ended, EVENT_GONE);
 }
 
@@ -145,8 +145,8 @@ static void log_undeletable(struct core *core, const struct contender *c) {
   const char *directory = directory_path(&c->queue->directory);
   char path[REASON_MAX];
   snprintf(path, sizeof path, "%s/%s", directory, contender_watch_name(c));
-  reason_say(text, REASON_MAX, "cannot delete the node of this session", path,
-             strlen(path), reason_words(c->undeletable));
+  reason_write(text, REASON_MAX, "cannot delete the node of this session", path,
+               strlen(path), reason_text(c->undeletable));
   strcat(text, "; zklock tries again until the session ends");
   log_throttled(&core->log, "error", text);
 }
@@ -161,7 +161,7 @@ static void on_undeletable(struct core *core, struct acquisition *acquisition) {
 void core_on_news(struct contender *c, enum news news) {
   struct acquisition *acquisition = c->owner;
   struct core *core = acquisition->core;
-  assert(runs == core);
+  assert(io_thread_of == core);
   switch (news) {
     case NEWS_GRANTED:
       granted(core, acquisition);
@@ -173,7 +173,7 @@ void core_on_news(struct contender *c, enum news news) {
       lost(core, acquisition, c->refusal_code);
       break;
     case NEWS_REVOKED:
-      acquisition_ask_for(acquisition);
+      acquisition_forbid_turns(acquisition);
       post_acquisition(core, acquisition, &acquisition->revoked, EVENT_REVOKED);
       break;
     case NEWS_UNCONTENDED:
@@ -190,7 +190,7 @@ void core_on_news(struct contender *c, enum news news) {
       core_report_gone(core, acquisition);
       break;
     case NEWS_FORGOTTEN:
-      acquisition->joined = false;
+      acquisition->in_session = false;
       acquisition_drop(acquisition);
       break;
   }
@@ -211,7 +211,7 @@ struct listener core_session_listener(struct core *core) {
                            .warn = on_session_warning};
 }
 
-void core_runs_here(const struct core *core) { runs = core; }
+void core_set_io_thread(const struct core *core) { io_thread_of = core; }
 
 /* The end of a session. */
 
@@ -221,7 +221,7 @@ void core_leave_channel(struct core *core) {
 
 void core_keep(struct core *core) { core->references++; }
 
-void core_forget(struct core *core) {
+void core_drop(struct core *core) {
   if (--core->references > 0) return;
   last_error_free(&core->last_error);
   log_free(&core->log);

@@ -56,7 +56,7 @@ struct core {
   struct message nudge_event; /* (l) sends it */
   struct message alarm;       /* (l) sends it */
   /* (l) Number of local turns so far, and of waiters for a local turn. */
-  uint64_t turns, standing;
+  uint64_t turns, local_waiters;
   uint64_t turn_waits[WAIT_BUCKETS]; /* (l) local turns, by wait_bucket */
   /* (l) The last number given to a turn, an ask, an await or an nginx request.
    * The number identifies it in events. */
@@ -71,7 +71,7 @@ struct core {
 /* ---- The I/O thread ------------------------------------------------------ */
 
 /* Makes the calling thread the session's I/O thread, for assertions. */
-void core_runs_here(const struct core *core);
+void core_set_io_thread(const struct core *core);
 
 /* Return the callbacks that receive reports of the client and the session. They
  * publish the state and post events. core_on_news receives the reports of an
@@ -101,7 +101,7 @@ void core_leave_channel(struct core *core);
 /* Add and remove a reference to the core. The last removal frees it. Holds
  * keep references, because their proofs can outlive the session. */
 void core_keep(struct core *core);
-void core_forget(struct core *core);
+void core_drop(struct core *core);
 
 #pragma GCC visibility pop
 

@@ -34,7 +34,7 @@ static unsigned waited_for; /* (f) lookups_begun at the last timeout */
 
 static _Atomic int awake, lookups; /* (a) number of threads awake; in lookups */
 static _Atomic unsigned lookups_begun; /* (a) */
-static _Atomic bool barred;            /* (a) see fork_bars_lookups */
+static _Atomic bool barred;            /* (a) see fork_forbids_lookups */
 
 static bool wait_a_little(int64_t deadline) {
   struct timespec t = {0, 50000};
@@ -76,7 +76,7 @@ void fork_lookup_begin(void) {
 }
 
 void fork_lookup_end(void) { atomic_fetch_sub(&lookups, 1); }
-bool fork_bars_lookups(void) { return atomic_load(&barred); }
+bool fork_forbids_lookups(void) { return atomic_load(&barred); }
 
 /* The fork. */
 

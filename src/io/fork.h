@@ -43,7 +43,7 @@ void fork_lookup_end(void);
 /* Returns whether a lookup was running when this process, or one of its
  * ancestors, was forked. Then a lock of the resolver can be locked for ever,
  * and this process must not look up names. */
-bool fork_bars_lookups(void);
+bool fork_forbids_lookups(void);
 
 #pragma GCC visibility pop
 

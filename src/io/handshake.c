@@ -7,26 +7,26 @@
 
 /* ZEROS: a short packet's length begins with so many zero bytes. SHOWN: so many
  * bytes of a reply are quoted in a message. */
-enum { ZEROS = 3, SHOWN = 40, WORDS = 320 };
+enum { ZEROS = 3, SHOWN = 40, ERROR_MAX = 320 };
 
 static _Thread_local int expected = -1,
                          zeros; /* number of zero bytes read so far */
-static _Thread_local char words[WORDS];
+static _Thread_local char error_text[ERROR_MAX];
 
 void handshake_expect(int fd) {
   expected = fd;
   zeros = 0;
 }
 
-const char *handshake_words(void) { return words; }
+const char *handshake_error(void) { return error_text; }
 
 bool handshake_is_tls(const char *head, size_t size) {
   bool is_type = size > 0 && (head[0] == 0x15 || head[0] == 0x16);
   return is_type && (size == 1 || head[1] == 3);
 }
 
-void handshake_say(const char *text) {
-  snprintf(words, sizeof words, "%s", text);
+void handshake_set_error(const char *text) {
+  snprintf(error_text, sizeof error_text, "%s", text);
 }
 
 static const char *protocol_of(const char *head) {
@@ -51,15 +51,17 @@ static void describe(const char *what, char *head) {
   for (char *at = head; *at; at++)
     if (*at < ' ' || *at > '~' || *at == '"' || *at == '\\') *at = '?';
   if (protocol)
-    snprintf(words, sizeof words, "%s: it answers like %s (\"%s\")", what,
-             protocol, head);
+    snprintf(error_text, sizeof error_text, "%s: it answers like %s (\"%s\")",
+             what, protocol, head);
   else if (*head)
-    snprintf(words, sizeof words, "%s: it answers \"%s\"", what, head);
+    snprintf(error_text, sizeof error_text, "%s: it answers \"%s\"", what,
+             head);
   else
-    snprintf(words, sizeof words, "%s: it answers in another protocol", what);
+    snprintf(error_text, sizeof error_text,
+             "%s: it answers in another protocol", what);
 }
 
-void handshake_say_plain(const char *data, size_t size) {
+void handshake_set_plain_error(const char *data, size_t size) {
   char head[SHOWN + 1] = "";
   memcpy(head, data, size < SHOWN ? size : SHOWN);
   describe("the server speaks no TLS on this port", head);
@@ -67,7 +69,7 @@ void handshake_say_plain(const char *data, size_t size) {
 
 /* Returns whether the bytes are a reply to the request `isro`, which another
  * user of the client library can send. */
-static bool is_word(const char *head) {
+static bool is_isro_reply(const char *head) {
   return strcmp(head, "rw") == 0 || strcmp(head, "ro") == 0 ||
          strcmp(head, "null") == 0;
 }
@@ -75,17 +77,17 @@ static bool is_word(const char *head) {
 /* Checks the next bytes. Returns as handshake_peek does. */
 static int check(char *head, size_t size) {
   size_t missing = (size_t)(ZEROS - zeros);
-  size_t looked = size < missing ? size : missing;
-  if (memcmp(head, "\0\0\0", looked) == 0) {
-    zeros += (int)looked;
-    if (zeros < ZEROS) return (int)looked;
+  size_t checked = size < missing ? size : missing;
+  if (memcmp(head, "\0\0\0", checked) == 0) {
+    zeros += (int)checked;
+    if (zeros < ZEROS) return (int)checked;
     expected = -1;
     return 0;
   }
   expected = -1;
-  if (zeros == 0 && is_word(head)) return 0;
+  if (zeros == 0 && is_isro_reply(head)) return 0;
   if (size > 1 && handshake_is_tls(head, size))
-    handshake_say(
+    handshake_set_error(
         "the server speaks TLS on this port: set the option 'tls' (see "
         "doc/operations.md)");
   else

@@ -30,11 +30,11 @@ bool handshake_is_tls(const char *data, size_t size);
 
 /* Returns this thread's last description of a failure, for a message. The
  * functions above and below set it. */
-const char *handshake_words(void);
-void handshake_say(const char *text);
+const char *handshake_error(void);
+void handshake_set_error(const char *text);
 /* Sets the description to: the server speaks no TLS. `data`: its first
  * bytes. */
-void handshake_say_plain(const char *data, size_t size);
+void handshake_set_plain_error(const char *data, size_t size);
 
 #pragma GCC visibility pop
 

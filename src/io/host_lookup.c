@@ -34,12 +34,12 @@ void host_lookup_ask_again(struct host_lookup *w) {
   if (!resolver_is_numeric(w->hosts)) host_lookup_ask_in(w, w->pause);
 }
 
-void host_lookup_expect_moves(struct host_lookup *w) {
+void host_lookup_ask_after_loss(struct host_lookup *w) {
   w->pause = PAUSE_FIRST;
   host_lookup_ask_again(w);
 }
 
-void host_lookup_rest(struct host_lookup *w) { w->due = NEVER; }
+void host_lookup_cancel(struct host_lookup *w) { w->due = NEVER; }
 
 const char *host_lookup_answer(struct host_lookup *w, const char **error,
                                bool *temporary) {

@@ -33,9 +33,9 @@ void host_lookup_ask_in(struct host_lookup *w, int64_t pause);
 void host_lookup_ask_again(struct host_lookup *w);
 /* Schedules a lookup after the loss of a connection, in case the servers have
  * moved. */
-void host_lookup_expect_moves(struct host_lookup *w);
+void host_lookup_ask_after_loss(struct host_lookup *w);
 /* Cancels the scheduled lookup, because there is a connection. */
-void host_lookup_rest(struct host_lookup *w);
+void host_lookup_cancel(struct host_lookup *w);
 
 /* Returns the addresses, as `ip:port name…,…`, or NULL if there is no answer
  * yet. They are valid until host_lookup_done. If none were found, returns "".

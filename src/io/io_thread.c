@@ -26,7 +26,7 @@ static void answer(void *self, struct ask *ask) {
   struct core *core = self;
   struct acquisition *acquisition = ask->acquisition;
   /* If the node is gone, the hold must end before Lua reads the answer. */
-  if (acquisition && ask->gone && acquisition->joined)
+  if (acquisition && ask->gone && acquisition->in_session)
     session_lose(&core->session, clock_now(), &acquisition->contender,
                  LOSS_NODE_DELETED);
   core_post(core, &ask->answered, EVENT_ANSWERED);
@@ -36,13 +36,13 @@ static void answer(void *self, struct ask *ask) {
 
 static void acquire(struct core *core, int64_t now,
                     struct acquisition *acquisition) {
-  acquisition->joined = true;
+  acquisition->in_session = true;
   acquisition_keep(acquisition); /* the contender's reference */
   if (!core->closing &&
       session_acquire(&core->session, now, &acquisition->contender,
                       acquisition->path))
     return;
-  acquisition->joined = false;
+  acquisition->in_session = false;
   core_refuse(core, acquisition,
               core->closing ? REFUSED_CLOSED : REFUSED_INVALID,
               REASON_NO_MEMORY);
@@ -51,13 +51,13 @@ static void acquire(struct core *core, int64_t now,
 
 static void cancel(struct core *core, int64_t now,
                    struct acquisition *acquisition) {
-  if (acquisition->joined)
+  if (acquisition->in_session)
     session_cancel(&core->session, now, &acquisition->contender);
 }
 
 static void release(struct core *core, int64_t now,
                     struct acquisition *acquisition) {
-  if (acquisition->joined && !acquisition->removed)
+  if (acquisition->in_session && !acquisition->removed)
     session_release(&core->session, now, &acquisition->contender);
   else
     acquisition->removed = true;
@@ -82,14 +82,14 @@ static void release_member(void *self, struct acquisition *acquisition) {
 
 static void lose(struct core *core, int64_t now,
                  struct acquisition *acquisition) {
-  enum loss why = acquisition_said_loss(acquisition);
+  enum loss why = acquisition_outcome_loss(acquisition);
   if (why == LOSS_LEASE_EXPIRED) session_set_unresponsive(&core->session, now);
-  if (acquisition->joined)
+  if (acquisition->in_session)
     session_lose(&core->session, now, &acquisition->contender, why);
 }
 
-static void obey_for(struct core *core, int64_t now,
-                     struct acquisition *acquisition, int kind) {
+static void execute_for_acquisition(struct core *core, int64_t now,
+                                    struct acquisition *acquisition, int kind) {
   switch (kind) {
     case COMMAND_ACQUIRE:
       acquire(core, now, acquisition);
@@ -110,19 +110,19 @@ static void obey_for(struct core *core, int64_t now,
       lose(core, now, acquisition);
       break;
     case COMMAND_WATCH:
-      if (acquisition->joined)
+      if (acquisition->in_session)
         session_watch(&core->session, now, &acquisition->contender);
       break;
     case COMMAND_WATCH_CONTENTION:
-      if (acquisition->joined)
+      if (acquisition->in_session)
         session_watch_contention(&core->session, now, &acquisition->contender);
       break;
   }
   acquisition_drop(acquisition); /* the message's reference */
 }
 
-static void obey_for_await(struct core *core, int64_t now, struct await *await,
-                           int kind) {
+static void execute_for_await(struct core *core, int64_t now,
+                              struct await *await, int kind) {
   if (kind == COMMAND_AWAIT)
     await_begin(await, core->closing ? NULL : &core->session, now, &core->port);
   else
@@ -130,18 +130,18 @@ static void obey_for_await(struct core *core, int64_t now, struct await *await,
   await_drop(await); /* the message's reference */
 }
 
-static void obey(struct core *core, int64_t now, struct message *message,
-                 int kind) {
+static void execute(struct core *core, int64_t now, struct message *message,
+                    int kind) {
   if (kind == COMMAND_CLOSE) {
     core->closing = true;
     session_close(&core->session, now);
   } else if (kind == COMMAND_ASK) { /* EVENT_ANSWERED frees the ask */
     ask_begin(message_subject(message), &core->session, &core->in_flight_limit,
               answer, core);
-  } else if (kind == COMMAND_AWAIT || kind == COMMAND_AWAIT_NO_MORE) {
-    obey_for_await(core, now, message_subject(message), kind);
+  } else if (kind == COMMAND_AWAIT || kind == COMMAND_CANCEL_AWAIT) {
+    execute_for_await(core, now, message_subject(message), kind);
   } else if (kind != COMMAND_ALARM) { /* run() calls call() anyway */
-    obey_for(core, now, message_subject(message), kind);
+    execute_for_acquisition(core, now, message_subject(message), kind);
   }
 }
 
@@ -155,7 +155,7 @@ static bool take_commands(struct core *core) {
     struct message *next = message->next;
     int kind = message->kind;
     channel_done(&core->channel, message);
-    obey(core, now, message, kind);
+    execute(core, now, message, kind);
     message = next;
   }
   return any;
@@ -165,7 +165,7 @@ static bool take_commands(struct core *core) {
 
 /* Posts EVENT_ALARM if its time has come. Returns when the next one is due, or
  * NEVER. */
-static int64_t call(struct core *core) {
+static int64_t post_alarm(struct core *core) {
   int64_t at = core->alarm_at;
   if (at == NEVER || at > clock_now()) return at;
   if (!atomic_compare_exchange_strong(&core->alarm_at, &at, NEVER)) return at;
@@ -183,11 +183,11 @@ static int64_t earlier(int64_t one, int64_t other) {
 static void wait_until(struct core *core, int64_t due, int fd, short events) {
   struct pollfd fds[3] = {{.fd = core->channel.io.read_fd, .events = POLLIN},
                           {.fd = fd, .events = events}};
-  if (!channel_rest(&core->channel)) due = 0;
+  if (!channel_sleep(&core->channel)) due = 0;
   fork_asleep();
   int n = clock_poll(&core->timer, fds, 2, due);
   fork_awake();
-  channel_rise(&core->channel);
+  channel_wake(&core->channel);
   if (n > 0 && fds[0].revents) wakeup_clear(&core->channel.io);
   if (n < 0) fds[1].revents = 0;
   client_process(core->client, fds[1].revents);
@@ -220,7 +220,7 @@ static void wait_for_commands(struct core *core) {
 static void *run(void *argument) {
   struct core *core = argument;
   struct session *s = &core->session;
-  core_runs_here(core);
+  core_set_io_thread(core);
   core->registered.ended = false;
   fork_awake();
   clock_timer_open(&core->timer);
@@ -229,7 +229,7 @@ static void *run(void *argument) {
     int fd;
     short events;
     int64_t due = client_prepare(core->client, &fd, &events);
-    due = earlier(due, earlier(session_due(s), call(core)));
+    due = earlier(due, earlier(session_due(s), post_alarm(core)));
     wait_until(core, due, fd, events);
     if (core->ending) end(core);
     client_deliver(core->client);
@@ -238,7 +238,7 @@ static void *run(void *argument) {
     wait_for_commands(core);
     core_publish_lease(core);
   }
-  channel_rest(
+  channel_sleep(
       &core->channel); /* signals the events: the close can take long */
   client_close(core->client);
   session_free(s);
@@ -249,7 +249,7 @@ static void *run(void *argument) {
   registry_remove(&core->registered);
   channel_event(&core->channel, &core->closed_event, EVENT_CLOSED);
   core_leave_channel(core);
-  core_forget(core);
+  core_drop(core);
   fork_asleep();
   return NULL;
 }

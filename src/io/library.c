@@ -76,7 +76,7 @@ bool library_open(struct library *l, const char *address, const char *names,
   errno = 0;
   l->handle = make_handle(l, identity);
   if (!l->handle || !authenticate(l)) {
-    handle_report_error(l, code_errno_words(errno ? errno : ENOMEM));
+    handle_report_error(l, code_errno_text(errno ? errno : ENOMEM));
     connection_close(l);
     return false;
   }
@@ -87,8 +87,8 @@ bool library_open(struct library *l, const char *address, const char *names,
   return true;
 }
 
-bool library_is_shaking(const struct library *l) {
-  return stream_is_shaking(&l->stream);
+bool library_is_in_handshake(const struct library *l) {
+  return stream_is_in_handshake(&l->stream);
 }
 
 bool library_is_open(const struct library *l) { return l->handle; }
@@ -98,12 +98,12 @@ int64_t library_began(const struct library *l) { return l->began; }
 void library_close(struct library *l, bool wait) {
   library_current = l;
   if (l->handle && wait)
-    connection_farewell(l);
+    connection_end_session(l);
   else
     connection_close(l);
 }
 
-void library_part(struct library *l) { connection_end(l); }
+void library_disconnect(struct library *l) { connection_end(l); }
 
 bool library_submit(struct library *l, const struct op *op,
                     const struct op *before) {
@@ -192,7 +192,7 @@ static void report_reply(struct library *l, const struct incident *incident) {
   if (!l->connected) return;
   if (fault) report_false_reply(l, fault);
   if (fault || code_is_unknown(incident->code) ||
-      code_is_farewell(incident->code)) {
+      code_ends_connection(incident->code)) {
     connection_end(l);
     return;
   }
@@ -210,8 +210,8 @@ static void report_reply(struct library *l, const struct incident *incident) {
                         .revoked = incident->revoked,
                         .listing = incident->listing};
   l->listener.reply(l->listener.self, incident->serial, &reply);
-  if (!code_wants_auth(reply.rc) || !l->connected) return;
-  l->stranger = true;
+  if (!code_requires_auth(reply.rc) || !l->connected) return;
+  l->auth_required = true;
   connection_end(l);
 }
 

@@ -43,7 +43,7 @@ void library_free(struct library *library); /* must follow library_close */
 bool library_open(struct library *library, const char *address,
                   const char *names, const struct identity *identity);
 /* Returns whether the attempt is in its TLS handshake. */
-bool library_is_shaking(const struct library *library);
+bool library_is_in_handshake(const struct library *library);
 bool library_is_open(const struct library *library);
 /* Returns when the current attempt began. Every older attempt has ended, and
  * cannot succeed any more. */
@@ -52,7 +52,7 @@ int64_t library_began(const struct library *library);
 bool library_submit(struct library *library, const struct op *op,
                     const struct op *before);
 /* Closes the handle, and calls `over`. The ZooKeeper session lives on. */
-void library_part(struct library *library);
+void library_disconnect(struct library *library);
 /* Closes the handle and its ZooKeeper session. If there is a connection, sends
  * the server a request to close the session. `wait`: waits until the server has
  * received it, for 1.5 s at most. */

@@ -78,7 +78,7 @@ bool answers_expect(struct answers *a, const struct op *create, bool bare) {
   return true;
 }
 
-void answers_expect_not(struct answers *a) {
+void answers_cancel_expected(struct answers *a) {
   a->end = a->last;
   free(*a->end);
   *a->end = NULL;

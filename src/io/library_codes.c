@@ -44,12 +44,12 @@ bool code_is_unknown(int rc) {
          rc == ZCLOSING || rc == ZINVALIDSTATE || rc == REQUEST_TIMEOUT;
 }
 
-bool code_is_farewell(int rc) {
+bool code_ends_connection(int rc) {
   return rc == ZSESSIONEXPIRED || rc == ZSESSIONMOVED || rc == ZNOTREADONLY ||
          rc == UNKNOWN_SESSION;
 }
 
-bool code_wants_auth(int rc) { return rc == REPLY_AUTH_REQUIRED; }
+bool code_requires_auth(int rc) { return rc == REPLY_AUTH_REQUIRED; }
 
 bool code_is_error(int rc) {
   return rc != ZOK && rc != ZNOTHING && rc != ZINVALIDSTATE &&
@@ -66,7 +66,7 @@ static const char *words_for_number(int rc) {
 
 /* Returns the text of a code. Has its own texts for codes for which some
  * versions of the library have none. */
-const char *code_words(int rc) {
+const char *code_text(int rc) {
   switch (rc) {
     case ZUNIMPLEMENTED:
       return "the server does not know this request: ZooKeeper 3.5 does";
@@ -96,13 +96,13 @@ const char *code_words(int rc) {
   }
 }
 
-const char *code_errno_words(int error) { return strerror(error); }
+const char *code_errno_text(int error) { return strerror(error); }
 
 /* Returns a text that says why there is no connection. EHOSTDOWN is the
  * library's code for a server that has closed the connection. EPROTO comes from
  * stream.c. */
-const char *code_failure_words(int error, int rc, bool greeted, bool secure) {
-  if (error == EPROTO && *handshake_words()) return handshake_words();
+const char *code_failure_text(int error, int rc, bool greeted, bool secure) {
+  if (error == EPROTO && *handshake_error()) return handshake_error();
   bool closed = error == EHOSTDOWN || error == ECONNRESET || error == EPIPE;
   if (closed && greeted) return "the server closed the connection";
   if (closed && secure)
@@ -113,5 +113,5 @@ const char *code_failure_words(int error, int rc, bool greeted, bool secure) {
     return "the server closed the connection: it is starting, or has "
            "maxClientCnxns connections from this address, or speaks TLS on "
            "this port (then set the option 'tls')";
-  return error ? code_errno_words(error) : zerror(rc);
+  return error ? code_errno_text(error) : zerror(rc);
 }

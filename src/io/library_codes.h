@@ -9,9 +9,9 @@
 
 /* These functions classify ZooKeeper's codes. After some codes, it is unknown
  * whether the request was carried out (code_is_unknown), or the server is
- * unusable (code_is_farewell). Then the connection is closed, and the protocol
- * reads the state again in the next one. All other codes are passed on to the
- * protocol (op.h). doc/errors.md has the table. */
+ * unusable (code_ends_connection). Then the connection is closed, and the
+ * protocol reads the state again in the next one. All other codes are passed on
+ * to the protocol (op.h). doc/errors.md has the table. */
 
 /* Returns whether this code proves that the server has read this client's
  * credentials. Example: the code for a node that an ACL forbids to read. */
@@ -23,20 +23,20 @@ bool code_is_answer(int rc);
 bool code_is_unknown(int rc);
 /* Returns whether the code means that this server does not serve the session.
  * Then the connection is closed, whatever else the server sends. */
-bool code_is_farewell(int rc);
+bool code_ends_connection(int rc);
 /* Returns whether the code means that the server requires authentication by
  * other schemes. It has closed the connection after this reply. */
-bool code_wants_auth(int rc);
+bool code_requires_auth(int rc);
 /* Returns whether a call of the client library has failed. The end of the
  * session is not an error here, because it is reported by the handle's
  * state. */
 bool code_is_error(int rc);
 
-const char *code_words(int rc);
-const char *code_errno_words(int error);
+const char *code_text(int rc);
+const char *code_errno_text(int error);
 /* Returns a text that says why there is no connection. `greeted`: a server had
  * accepted the connection. `secure`: the connection uses TLS. */
-const char *code_failure_words(int error, int rc, bool greeted, bool secure);
+const char *code_failure_text(int error, int rc, bool greeted, bool secure);
 
 #pragma GCC visibility pop
 

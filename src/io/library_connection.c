@@ -18,14 +18,14 @@
 #include "library_handle.h"
 
 /* The longest wait until a server has received the end of the session. */
-#define FAREWELL (1500 * MILLISECOND)
+#define END_TIMEOUT (1500 * MILLISECOND)
 /* The library counts as stuck after more than so many passes in a row that read
  * none of the arrived bytes. Bytes that arrive one by one cause fewer such
  * passes. */
 #define IDLE_MAX 100
 
 void connection_init(struct library *l) {
-  l->connected = l->parting = l->stranger = l->answered = false;
+  l->connected = l->must_end = l->auth_required = l->answered = false;
   l->fd = -1;
   l->due = INT64_MAX;
   l->unread = l->idle = 0;
@@ -43,8 +43,8 @@ static bool has_socket(const struct library *l) {
 
 static void report_failure(struct library *l, int rc) {
   if (code_is_error(rc))
-    handle_report_error(l, code_failure_words(errno, rc, l->connected,
-                                              l->stream.secure.link));
+    handle_report_error(l, code_failure_text(errno, rc, l->connected,
+                                             l->stream.secure.link));
 }
 
 static void warn_old_certificates(struct library *l, const char *problem) {
@@ -57,7 +57,7 @@ static void warn_old_certificates(struct library *l, const char *problem) {
 /* Lets the library do what is due without input: it connects if there is no
  * socket yet, and sends pings. Sets `*events` to the events to poll for, and
  * `due` to when to call this again. */
-static void turn(struct library *l, short *events) {
+static void run_library(struct library *l, short *events) {
   int interest = 0;
   struct timeval tv = {0, 0};
   int64_t now = clock_now();
@@ -72,8 +72,8 @@ static void turn(struct library *l, short *events) {
   *events = (short)((interest & ZOOKEEPER_READ ? POLLIN : 0) |
                     (interest & ZOOKEEPER_WRITE ? POLLOUT : 0));
   stream_flush(&l->stream); /* the library can have sent a ping */
-  if (stream_is_shaking(&l->stream)) *events = POLLIN;
-  if (stream_is_waiting(&l->stream)) *events |= POLLOUT;
+  if (stream_is_in_handshake(&l->stream)) *events = POLLIN;
+  if (stream_wants_write(&l->stream)) *events |= POLLOUT;
   l->due = now + (int64_t)tv.tv_sec * 1000 * MILLISECOND +
            (int64_t)tv.tv_usec * 1000;
 }
@@ -94,14 +94,14 @@ bool connection_secure(struct library *l, const char *names) {
 void connection_begin(struct library *l) {
   short events;
   stream_use(&l->stream);
-  turn(l, &events);
+  run_library(l, &events);
 }
 
 static void on_answer(int rc, const struct Stat *stat, const void *data) {
   struct library *l = (struct library *)data;
   (void)stat;
   l->answered = code_is_answer(rc);
-  l->stranger |= code_wants_auth(rc);
+  l->auth_required |= code_requires_auth(rc);
 }
 
 void connection_greeted(struct library *l) {
@@ -136,8 +136,8 @@ static enum library_end how_it_ended(const struct library *l) {
   int state = zoo_state(l->handle);
   if (state == ZOO_EXPIRED_SESSION_STATE) return LIBRARY_EXPIRED;
   if (state == ZOO_AUTH_FAILED_STATE) return LIBRARY_REFUSED;
-  if (secure_is_refused(&l->stream.secure)) return LIBRARY_UNTRUSTED;
-  return l->stranger ? LIBRARY_UNKNOWN : LIBRARY_LOST;
+  if (secure_is_refused(&l->stream.secure)) return LIBRARY_CERTIFICATE_REFUSED;
+  return l->auth_required ? LIBRARY_AUTH_REQUIRED : LIBRARY_LOST;
 }
 
 /* Closes the handle and reports how it ended, but keeps the ZooKeeper session.
@@ -158,7 +158,7 @@ void connection_end(struct library *l) {
  * the library closes a broken connection without a report if a request finds
  * it. Nor does it report a failed attempt. */
 void connection_check_end(struct library *l) {
-  if (l->parting || l->stranger || !has_socket(l)) {
+  if (l->must_end || l->auth_required || !has_socket(l)) {
     connection_end(l);
     return;
   }
@@ -172,9 +172,9 @@ void connection_check_end(struct library *l) {
  * session, which would then live until its timeout. So a duplicate keeps the
  * socket open until the server closes the connection, which is its reply to
  * that request. */
-void connection_farewell(struct library *l) {
+void connection_end_session(struct library *l) {
   char rest[4096];
-  int64_t deadline = clock_now() + FAREWELL;
+  int64_t deadline = clock_now() + END_TIMEOUT;
   struct pollfd p = {.fd = -1, .events = POLLIN};
   if (zoo_state(l->handle) == ZOO_CONNECTED_STATE)
     p.fd = fcntl(l->fd, F_DUPFD_CLOEXEC, 0);
@@ -193,11 +193,11 @@ void connection_farewell(struct library *l) {
 /* Running a handle. */
 
 int64_t connection_prepare(struct library *l, int *fd, short *events) {
-  if (has_socket(l)) turn(l, events);
+  if (has_socket(l)) run_library(l, events);
   /* Incidents must be delivered before the thread sleeps. */
   if (l->first || l->overflow || !has_socket(l)) return 0;
   *fd = l->fd;
-  return stream_has_news(&l->stream) ? 0 : l->due;
+  return stream_has_input(&l->stream) ? 0 : l->due;
 }
 
 /* Returns whether the library can make no progress. If a packet has a negative
@@ -214,17 +214,17 @@ static bool is_stuck(struct library *l) {
 
 /* Continues the TLS handshake. The library must not run before it is done,
  * because it would take a writable socket for a connection to a server. */
-static void shake(struct library *l) {
-  if (stream_shake(&l->stream) != TLS_FAILED) return;
-  handle_report_error(l, handshake_words());
-  l->parting = true;
+static void continue_handshake(struct library *l) {
+  if (stream_handshake(&l->stream) != TLS_FAILED) return;
+  handle_report_error(l, handshake_error());
+  l->must_end = true;
 }
 
 void connection_process(struct library *l, short events) {
-  if (stream_has_news(&l->stream)) events |= POLLIN;
+  if (stream_has_input(&l->stream)) events |= POLLIN;
   if (!events || !has_socket(l)) return;
-  if (stream_is_shaking(&l->stream)) {
-    shake(l);
+  if (stream_is_in_handshake(&l->stream)) {
+    continue_handshake(l);
     return;
   }
   if (events & POLLOUT) stream_flush(&l->stream);
@@ -235,7 +235,7 @@ void connection_process(struct library *l, short events) {
   int rc = zookeeper_process(l->handle, what);
   if (rc == ZNOTHING && (what & ZOOKEEPER_READ) && is_stuck(l)) {
     handle_report_error(l, "it has sent a malformed packet");
-    l->parting = true;
+    l->must_end = true;
   }
   /* Each call reads one packet, so this repeats it. */
   for (int i = 0; rc == ZOK && (what & ZOOKEEPER_READ) && i < 256; i++)

@@ -50,13 +50,13 @@ struct library {
   struct ACL_vector acl;        /* of nodes for this client */
   struct ACL_vector acl_shared; /* of nodes that other clients use, too */
 
-  zhandle_t *handle; /* NULL: there is none */
-  char server[80];   /* the server's address */
-  int64_t began;     /* see library_began */
-  bool connected;    /* between the calls of `connected` and `over` */
-  bool parting;      /* end the connection when the inbox is empty */
-  bool stranger;     /* the server requires other credentials */
-  bool answered;     /* the reply that follows the credentials came */
+  zhandle_t *handle;  /* NULL: there is none */
+  char server[80];    /* the server's address */
+  int64_t began;      /* see library_began */
+  bool connected;     /* between the calls of `connected` and `over` */
+  bool must_end;      /* end the connection when the inbox is empty */
+  bool auth_required; /* the server requires other credentials */
+  bool answered;      /* the reply that follows the credentials came */
 
   int fd;               /* the library's socket: see has_socket */
   int64_t due;          /* when to run the library again */
@@ -103,7 +103,7 @@ void connection_close(struct library *library);
 /* Closes the handle, which ends the session. Then waits until the server closes
  * the connection, for at most FAREWELL. Closing the socket earlier could lose
  * the close request. */
-void connection_farewell(struct library *library);
+void connection_end_session(struct library *library);
 /* Closes the handle, and calls `over` with the way in which the handle ended.
  * If nothing has failed, that is LIBRARY_LOST. Keeps the ZooKeeper session. */
 void connection_end(struct library *library);
@@ -181,7 +181,7 @@ bool answers_expect(struct answers *answers, const struct op *create,
                     bool bare);
 /* Undoes the last answers_expect: its create was not sent, so no reply will
  * come. */
-void answers_expect_not(struct answers *answers);
+void answers_cancel_expected(struct answers *answers);
 /* Checks a reply against the expected creates. Returns NULL, or a text that
  * says what is wrong. */
 const char *answers_check(struct answers *answers,

@@ -14,11 +14,11 @@ struct identity {
 /* How a handle has ended. After each of them, the ZooKeeper session can still
  * exist. */
 enum library_end {
-  LIBRARY_LOST,      /* the connection was lost, or the attempt failed */
-  LIBRARY_EXPIRED,   /* a server does not know the session */
-  LIBRARY_REFUSED,   /* the servers reject this client's credentials */
-  LIBRARY_UNKNOWN,   /* the servers require other credentials */
-  LIBRARY_UNTRUSTED, /* the server's or this client's certificate was refused */
+  LIBRARY_LOST,          /* the connection was lost, or the attempt failed */
+  LIBRARY_EXPIRED,       /* a server does not know the session */
+  LIBRARY_REFUSED,       /* the servers reject this client's credentials */
+  LIBRARY_AUTH_REQUIRED, /* the servers require other credentials */
+  LIBRARY_CERTIFICATE_REFUSED, /* the server's, or this client's */
 };
 
 /* The callbacks of a handle. They are called in this order: `connected`;

@@ -155,7 +155,7 @@ bool requests_submit(struct library *l, const struct op *op,
                               op->exact ? ZOO_EPHEMERAL
                                         : ZOO_EPHEMERAL_SEQUENTIAL,
                               on_created, data);
-      if (rc != ZOK) answers_expect_not(&l->answers);
+      if (rc != ZOK) answers_cancel_expected(&l->answers);
       break;
     case OP_MKDIR:
       rc = op->provided

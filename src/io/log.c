@@ -24,7 +24,7 @@ static void drop(void *subject) {
   free(line);
 }
 
-void log_say(struct log *log, const char *level, const char *text) {
+void log_write(struct log *log, const char *level, const char *text) {
   if (!log->wanted || log->lines >= LINES_MAX) return;
   size_t size = strlen(text) + 1;
   struct log_line *line = malloc(sizeof *line + size);
@@ -50,5 +50,5 @@ void log_throttled(struct log *log, const char *level, const char *sentence) {
   if (since > 0)
     snprintf(text, sizeof text, "%s (and %d times since the last such line)",
              sentence, since);
-  log_say(log, level, since > 0 ? text : sentence);
+  log_write(log, level, since > 0 ? text : sentence);
 }

@@ -33,7 +33,7 @@ struct log_line {
 
 void log_init(struct log *log, struct channel *channel, bool wanted);
 void log_free(struct log *log);
-void log_say(struct log *log, const char *level, const char *text);
+void log_write(struct log *log, const char *level, const char *text);
 /* Logs a message unless the same one was logged within the last minute. After
  * that, logs it with the number of times that it was skipped. */
 void log_throttled(struct log *log, const char *level, const char *sentence);

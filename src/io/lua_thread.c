@@ -68,7 +68,7 @@ struct core *core_open(struct settings *settings, const char **error) {
   registry_remove(&core->registered);
   core->references = core->users = 1;
   core_leave_channel(core);
-  core_forget(core);
+  core_drop(core);
   return NULL;
 }
 
@@ -98,10 +98,10 @@ struct acquisition *core_acquire(struct core *core, const char *path,
       acquisition_new(&core->proof, core->settings->hosts.chroot, path, data,
                       size, options, core_on_news);
   if (!acquisition) return NULL;
-  if (!turn->number) core_stand(core, turn, options->deadline);
+  if (!turn->number) core_begin_local_wait(core, turn, options->deadline);
   acquisition->core = core;
-  acquisition->number = acquisition->speaks_for = turn->number;
-  acquisition->asked = turn->asked;
+  acquisition->number = acquisition->current_turn = turn->number;
+  acquisition->waiting_since = turn->waiting_since;
   command_of(core, acquisition, &acquisition->begin, COMMAND_ACQUIRE);
   return acquisition;
 }
@@ -121,7 +121,7 @@ void core_abandon(struct core *core, struct acquisition *acquisition) {
 bool core_release(struct core *core, struct acquisition *acquisition,
                   bool report) {
   if (!acquisition_end_hold(acquisition, ACQUISITION_RELEASED))
-    return acquisition_said(acquisition) == ACQUISITION_RELEASED;
+    return acquisition_outcome(acquisition) == ACQUISITION_RELEASED;
   if (!core->closed)
     command_of(core, acquisition, &acquisition->release,
                report ? COMMAND_RELEASE_AND_REPORT : COMMAND_RELEASE);
@@ -130,13 +130,14 @@ bool core_release(struct core *core, struct acquisition *acquisition,
 
 /* Local turns. */
 
-void core_stand(struct core *core, struct turn *turn, int64_t deadline) {
+void core_begin_local_wait(struct core *core, struct turn *turn,
+                           int64_t deadline) {
   *turn = (struct turn){.number = ++core->numbers,
-                        .asked = clock_now(),
+                        .waiting_since = clock_now(),
                         .deadline = deadline};
 }
 
-void core_call_at(struct core *core, int64_t due) {
+void core_set_alarm(struct core *core, int64_t due) {
   if (core->closed || due >= core->alarm_at) return;
   core->alarm_at = due;
   command(core, &core->alarm, COMMAND_ALARM);
@@ -149,7 +150,7 @@ bool core_pass_on(struct core *core, struct acquisition *acquisition,
                   const struct turn *from, struct turn *to) {
   if (core->closed || !acquisition_pass_on(acquisition, from, to)) return false;
   core->turns++;
-  core->turn_waits[wait_bucket(clock_now() - to->asked)]++;
+  core->turn_waits[wait_bucket(clock_now() - to->waiting_since)]++;
   if (acquisition_must_watch_contention(acquisition))
     command_of(core, acquisition, &acquisition->cancel,
                COMMAND_WATCH_CONTENTION);
@@ -197,10 +198,10 @@ uint64_t core_await(struct core *core, struct await *await) {
   return await->number;
 }
 
-void core_await_no_more(struct core *core, struct await *await) {
+void core_cancel_await(struct core *core, struct await *await) {
   if (core->closed) return;
   await_keep(await); /* the message's reference */
-  if (!command(core, &await->end, COMMAND_AWAIT_NO_MORE)) await_drop(await);
+  if (!command(core, &await->end, COMMAND_CANCEL_AWAIT)) await_drop(await);
 }
 
 /* Events. */

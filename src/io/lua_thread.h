@@ -38,9 +38,10 @@ bool core_release(struct core *core, struct acquisition *acquisition,
                   bool report);
 /* Begins a wait in a local queue, for a hold of this session that is passed
  * on. */
-void core_stand(struct core *core, struct turn *turn, int64_t deadline);
+void core_begin_local_wait(struct core *core, struct turn *turn,
+                           int64_t deadline);
 /* Requests EVENT_ALARM at `due`, unless an earlier one is requested. */
-void core_call_at(struct core *core, int64_t due);
+void core_set_alarm(struct core *core, int64_t due);
 /* Passes a hold on from one turn to the next (acquisition_pass_on). Returns
  * false if that is not possible; then the caller must release the hold. */
 bool core_pass_on(struct core *core, struct acquisition *acquisition,
@@ -59,7 +60,7 @@ uint64_t core_ask(struct core *core, struct ask *ask);
  * event is posted once. */
 uint64_t core_await(struct core *core, struct await *await);
 /* Cancels the wait unless it has ended. */
-void core_await_no_more(struct core *core, struct await *await);
+void core_cancel_await(struct core *core, struct await *await);
 
 /* Finishes an event that was taken from the channel: frees its slot, and drops
  * the reference to its subject. */

@@ -16,7 +16,7 @@ enum command_kind {
   COMMAND_ALARM,              /* post EVENT_ALARM at core->alarm_at */
   COMMAND_ASK,                /* subject: the ask */
   COMMAND_AWAIT,              /* subject: the await */
-  COMMAND_AWAIT_NO_MORE,      /* subject: the await */
+  COMMAND_CANCEL_AWAIT,       /* subject: the await */
   COMMAND_CLOSE,
 };
 

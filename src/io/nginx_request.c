@@ -33,6 +33,6 @@ void nginx_request_end(void *self) {
 
 void nginx_request_drop(struct nginx_request *request) {
   if (--request->references > 0) return;
-  core_forget(request->core);
+  core_drop(request->core);
   free(request);
 }

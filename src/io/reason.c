@@ -5,7 +5,7 @@
 #include "library_codes.h"
 #include "protocol/op.h"
 
-const char *reason_words(int rc) {
+const char *reason_text(int rc) {
   switch (rc) {
     case REASON_COUNTER_AT_END:
       return "the sequence counter of the directory is exhausted, and the "
@@ -28,12 +28,12 @@ const char *reason_words(int rc) {
       return "there are more than 50000 children in it, or in a directory of "
              "it";
     default:
-      return code_words(rc);
+      return code_text(rc);
   }
 }
 
-void reason_say(char *text, size_t size, const char *what, const char *path,
-                size_t length, const char *words) {
+void reason_write(char *text, size_t size, const char *what, const char *path,
+                  size_t length, const char *reason) {
   snprintf(text, size, "%s (%.*s): %s", what, length ? (int)length : 1,
-           length ? path : "/", words);
+           length ? path : "/", reason);
 }

@@ -11,13 +11,13 @@
 /* The size of a message with a chroot, a path and a node's name. */
 enum { REASON_MAX = 2 * PATH_MAX_BYTES + 400 };
 
-const char *reason_words(int rc);
+const char *reason_text(int rc);
 /* Writes a message to `text`, such as "cannot list (/app/locks): not
- * authenticated". `what` is the part before the path, `words` the part after
+ * authenticated". `what` is the part before the path, `reason` the part after
  * it. `length` is the number of bytes of `path` to show; it begins with the
  * chroot. */
-void reason_say(char *text, size_t size, const char *what, const char *path,
-                size_t length, const char *words);
+void reason_write(char *text, size_t size, const char *what, const char *path,
+                  size_t length, const char *reason);
 
 #pragma GCC visibility pop
 

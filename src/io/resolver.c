@@ -113,7 +113,7 @@ static bool add_host(struct resolver *r, struct endpoints *all,
                      const struct host *host) {
   struct addrinfo *found;
   int rc = look_up(host->name, AI_NUMERICHOST, &found);
-  if (rc != 0 && fork_bars_lookups()) {
+  if (rc != 0 && fork_forbids_lookups()) {
     note_error(r, host->name, EAI_FAIL,
                "this process was forked during a look-up, and can look up no "
                "name: use a numeric address");

@@ -17,7 +17,7 @@ enum { PIECE = TLS_RECORD, PIECES = 64 };
 
 void secure_begin(struct secure *s, const struct tls_module *module,
                   struct tls_link *link) {
-  *s = (struct secure){.module = module, .link = link, .is_dry = true};
+  *s = (struct secure){.module = module, .link = link, .is_drained = true};
 }
 
 void secure_end(struct secure *s) {
@@ -35,12 +35,12 @@ bool secure_is_refused(const struct secure *s) {
 
 static void fail(struct secure *s, int problem) {
   if (!s->problem) s->problem = problem;
-  s->is_dry = false; /* the next read must report the failure */
+  s->is_drained = false; /* the next read must report the failure */
 }
 
 static void fail_tls(struct secure *s) {
   bool refused;
-  if (!s->problem) handshake_say(s->module->failure(s->link, &refused));
+  if (!s->problem) handshake_set_error(s->module->failure(s->link, &refused));
   fail(s, EPROTO);
 }
 
@@ -50,7 +50,7 @@ static bool is_temporary(int error) {
 
 /* The socket. */
 
-bool secure_is_waiting(const struct secure *s) {
+bool secure_wants_write(const struct secure *s) {
   size_t size = 0;
   if (s->link && s->is_begun) s->module->pending(s->link, &size);
   return size > 0 || (s->link && !s->is_begun);
@@ -82,12 +82,12 @@ static bool pull(struct secure *s, int fd) {
     fail(s, errno);
     return false;
   }
-  if (!s->is_heard && !handshake_is_tls(piece, (size_t)n)) {
-    handshake_say_plain(piece, (size_t)n);
+  if (!s->has_received && !handshake_is_tls(piece, (size_t)n)) {
+    handshake_set_plain_error(piece, (size_t)n);
     fail(s, EPROTO);
     return false;
   }
-  s->is_heard = true;
+  s->has_received = true;
   if (s->module->feed(s->link, piece, (size_t)n)) return true;
   fail(s, ENOMEM);
   return false;
@@ -98,7 +98,7 @@ static bool pull(struct secure *s, int fd) {
 static void find_reason(struct secure *s, int fd) {
   int error = errno;
   for (int i = 0; i < PIECES && pull(s, fd); i++) continue;
-  if (s->is_heard && s->module->look(s->link) == TLS_FAILED) fail_tls(s);
+  if (s->has_received && s->module->look(s->link) == TLS_FAILED) fail_tls(s);
   fail(s, error);
   errno = s->problem;
 }
@@ -106,13 +106,12 @@ static void find_reason(struct secure *s, int fd) {
 /* The handshake. */
 
 static void say_closed(struct secure *s) {
-  handshake_say(s->is_heard
-                    ? "the server closed the connection during the TLS "
-                      "handshake"
-                    : "the server closed the connection at the beginning of "
-                      "the TLS handshake: it is starting, or has "
-                      "maxClientCnxns connections from this address, or "
-                      "speaks no TLS on this port");
+  handshake_set_error(
+      s->has_received
+          ? "the server closed the connection during the TLS handshake"
+          : "the server closed the connection at the beginning of the TLS "
+            "handshake: it is starting, or has maxClientCnxns connections from "
+            "this address, or speaks no TLS on this port");
   fail(s, EPROTO);
 }
 
@@ -130,12 +129,12 @@ static enum tls_state shake(struct secure *s, int fd) {
   return s->problem ? TLS_FAILED : TLS_WAITS;
 }
 
-enum tls_state secure_shake(struct secure *s, int fd) {
+enum tls_state secure_handshake(struct secure *s, int fd) {
   s->is_begun = true;
   enum tls_state state = shake(s, fd);
-  s->is_shaken = state == TLS_DONE;
+  s->is_established = state == TLS_DONE;
   if (state == TLS_FAILED && s->problem != EPROTO)
-    handshake_say(strerror(s->problem));
+    handshake_set_error(strerror(s->problem));
   return state;
 }
 
@@ -152,7 +151,7 @@ ssize_t secure_send(struct secure *s, int fd, const void *data, size_t size) {
     find_reason(s, fd);
     return failed(s);
   }
-  if (secure_is_waiting(s)) {
+  if (secure_wants_write(s)) {
     errno = EAGAIN;
     return -1;
   }
@@ -185,7 +184,7 @@ ssize_t secure_recv(struct secure *s, int fd, void *data, size_t size) {
     else if (state == TLS_WAITS)
       dry = true;
   }
-  s->is_dry = dry && !s->is_over && !s->problem;
+  s->is_drained = dry && !s->is_over && !s->problem;
   secure_flush(s, fd); /* TLS can have a reply to send */
   if (got > 0) return (ssize_t)got;
   if (s->problem) return failed(s);
@@ -194,8 +193,8 @@ ssize_t secure_recv(struct secure *s, int fd, void *data, size_t size) {
   return -1;
 }
 
-void secure_farewell(struct secure *s, int fd) {
-  if (!s->is_shaken || s->problem) return;
-  s->module->farewell(s->link);
+void secure_send_closure(struct secure *s, int fd) {
+  if (!s->is_established || s->problem) return;
+  s->module->closure(s->link);
   secure_flush(s, fd);
 }

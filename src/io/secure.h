@@ -3,7 +3,7 @@
  * it.
  *
  * Failures are errno values, as of send and recv. EPROTO stands for a failure
- * of TLS, and handshake_words() describes it. */
+ * of TLS, and handshake_error() describes it. */
 #ifndef ZKLOCK_SECURE_H
 #define ZKLOCK_SECURE_H
 
@@ -16,12 +16,12 @@
 struct secure {
   const struct tls_module *module; /* NULL: no TLS */
   struct tls_link *link;
-  bool is_begun;  /* the handshake has begun: the socket is connected */
-  bool is_shaken; /* the handshake is done */
-  bool is_heard;  /* the server has sent something */
-  bool is_dry;    /* there is nothing to decrypt before the next poll */
-  bool is_over;   /* the server has closed the connection */
-  int problem;    /* errno of a failure; 0: there is none */
+  bool is_begun;       /* the handshake has begun: the socket is connected */
+  bool is_established; /* the handshake is done */
+  bool has_received;   /* the server has sent something */
+  bool is_drained;     /* there is nothing to decrypt before the next poll */
+  bool is_over;        /* the server has closed the connection */
+  int problem;         /* errno of a failure; 0: there is none */
 };
 
 /* Prepares TLS for a new socket. Takes ownership of the link. */
@@ -30,9 +30,9 @@ void secure_begin(struct secure *secure, const struct tls_module *module,
 void secure_end(struct secure *secure);
 
 /* Continues the handshake. After TLS_WAITS, call it again when the socket is
- * readable, or writable if secure_is_waiting. After TLS_FAILED,
- * handshake_words() describes the failure. */
-enum tls_state secure_shake(struct secure *secure, int fd);
+ * readable, or writable if secure_wants_write. After TLS_FAILED,
+ * handshake_error() describes the failure. */
+enum tls_state secure_handshake(struct secure *secure, int fd);
 /* Returns whether one side has refused the other's certificate. */
 bool secure_is_refused(const struct secure *secure);
 
@@ -46,9 +46,9 @@ ssize_t secure_recv(struct secure *secure, int fd, void *data, size_t size);
 bool secure_flush(struct secure *secure, int fd);
 /* Returns whether encrypted bytes, or the start of the handshake, must wait
  * until the socket is writable. */
-bool secure_is_waiting(const struct secure *secure);
+bool secure_wants_write(const struct secure *secure);
 /* Sends a closure alert: no more data will follow. */
-void secure_farewell(struct secure *secure, int fd);
+void secure_send_closure(struct secure *secure, int fd);
 
 #pragma GCC visibility pop
 

@@ -29,12 +29,12 @@ void stream_secure(struct stream *s, const struct tls_module *module,
 
 static bool has_tls(const struct stream *s) { return s->secure.link; }
 
-bool stream_is_shaking(const struct stream *s) {
-  return has_tls(s) && !s->secure.is_shaken;
+bool stream_is_in_handshake(const struct stream *s) {
+  return has_tls(s) && !s->secure.is_established;
 }
 
-enum tls_state stream_shake(struct stream *s) {
-  return secure_shake(&s->secure, s->fd);
+enum tls_state stream_handshake(struct stream *s) {
+  return secure_handshake(&s->secure, s->fd);
 }
 
 void stream_reset(struct stream *s) {
@@ -60,9 +60,9 @@ void stream_bind(int fd) {
 
 /* Returns whether output waits until the socket is writable. During the
  * handshake, buffered output cannot be sent yet. */
-bool stream_is_waiting(const struct stream *s) {
-  return secure_is_waiting(&s->secure) ||
-         (s->out_end > 0 && !stream_is_shaking(s));
+bool stream_wants_write(const struct stream *s) {
+  return secure_wants_write(&s->secure) ||
+         (s->out_end > 0 && !stream_is_in_handshake(s));
 }
 
 /* Drops the first `size` bytes of the output, because they were sent or never
@@ -87,8 +87,8 @@ static ssize_t send_now(struct stream *s, const void *data, size_t size,
 
 static void push(struct stream *s, int more) {
   size_t at = 0;
-  if (stream_is_shaking(s)) return;
-  if (secure_is_waiting(&s->secure) && !secure_flush(&s->secure, s->fd))
+  if (stream_is_in_handshake(s)) return;
+  if (secure_wants_write(&s->secure) && !secure_flush(&s->secure, s->fd))
     fail(s, errno);
   while (at < s->out_end) {
     ssize_t n = send_now(s, s->out + at, s->out_end - at, MSG_NOSIGNAL | more);
@@ -126,7 +126,7 @@ ssize_t stream_send(int fd, const void *data, size_t size, int flags) {
     errno = s->problem;
     return -1;
   }
-  if (size > STREAM_SIZE && s->out_end == 0 && !stream_is_shaking(s))
+  if (size > STREAM_SIZE && s->out_end == 0 && !stream_is_in_handshake(s))
     return send_now(s, data, size, flags);
   return gather(s, data, size);
 }
@@ -135,8 +135,9 @@ ssize_t stream_send(int fd, const void *data, size_t size, int flags) {
 
 size_t stream_unread(const struct stream *s) { return s->in_end - s->in_at; }
 
-bool stream_has_news(const struct stream *s) {
-  bool is_decryptable = has_tls(s) && s->secure.is_shaken && !s->secure.is_dry;
+bool stream_has_input(const struct stream *s) {
+  bool is_decryptable =
+      has_tls(s) && s->secure.is_established && !s->secure.is_drained;
   return stream_unread(s) > 0 || s->problem || is_decryptable;
 }
 
@@ -153,7 +154,7 @@ static size_t take(struct stream *s, char *data, size_t size) {
 static ssize_t recv_now(struct stream *s, char *data, size_t size) {
   if (has_tls(s)) {
     ssize_t n = secure_recv(&s->secure, s->fd, data, size);
-    s->is_empty = s->secure.is_dry;
+    s->is_empty = s->secure.is_drained;
     return n;
   }
   ssize_t n = recv(s->fd, data, size, 0);
@@ -225,8 +226,8 @@ ssize_t stream_recv(int fd, void *data, size_t size, int flags) {
 
 /* Returns which of the events need no poll. */
 static short ready(const struct stream *s, short events) {
-  return (short)((stream_has_news(s) ? events & POLLIN : 0) |
-                 (stream_is_waiting(s) ? 0 : events & POLLOUT));
+  return (short)((stream_has_input(s) ? events & POLLIN : 0) |
+                 (stream_wants_write(s) ? 0 : events & POLLOUT));
 }
 
 /* Works like poll, and sends buffered output meanwhile, whatever the library
@@ -239,7 +240,7 @@ static int poll_stream(struct stream *s, struct pollfd *asked, int timeout) {
     asked->revents = ready(s, asked->events);
     if (asked->revents) return 1;
     struct pollfd p = *asked;
-    if (stream_is_waiting(s)) p.events |= POLLOUT;
+    if (stream_wants_write(s)) p.events |= POLLOUT;
     fork_asleep();
     int n = clock_poll(NULL, &p, 1, deadline);
     fork_awake();
@@ -259,7 +260,7 @@ int stream_poll(struct pollfd *fds, nfds_t count, int timeout) {
 
 static void send_last(struct stream *s) {
   stream_flush(s);
-  if (has_tls(s)) secure_farewell(&s->secure, s->fd);
+  if (has_tls(s)) secure_send_closure(&s->secure, s->fd);
 }
 
 void stream_end(struct stream *s) {

@@ -51,17 +51,17 @@ void stream_secure(struct stream *stream, const struct tls_module *module,
                    struct tls_link *link);
 /* Returns whether TLS is in use and its handshake is not done. Until then, the
  * library must not be run. */
-bool stream_is_shaking(const struct stream *stream);
-/* Continues the handshake, as secure_shake does. */
-enum tls_state stream_shake(struct stream *stream);
+bool stream_is_in_handshake(const struct stream *stream);
+/* Continues the handshake, as secure_handshake does. */
+enum tls_state stream_handshake(struct stream *stream);
 
 /* Sends as much of the output as is possible now. */
 void stream_flush(struct stream *stream);
 /* Returns whether there is output to send as soon as poll reports POLLOUT. */
-bool stream_is_waiting(const struct stream *stream);
+bool stream_wants_write(const struct stream *stream);
 /* Returns whether the library has something to read from the stream, even if
  * poll reports nothing: buffered input or a failure. */
-bool stream_has_news(const struct stream *stream);
+bool stream_has_input(const struct stream *stream);
 /* Returns the number of buffered bytes of input. */
 size_t stream_unread(const struct stream *stream);
 /* Allows reads from the socket again, which can have new input. Must be called

@@ -68,7 +68,7 @@ struct tls_module {
   /* Reads on for an alert of the server, behind its data. */
   enum tls_state (*look)(struct tls_link *link);
   /* Adds a closure alert to `pending`. */
-  void (*farewell)(struct tls_link *link);
+  void (*closure)(struct tls_link *link);
 
   /* Returns a text that says why a call returned TLS_FAILED. Sets `*refused` if
    * one side does not accept the other's certificate. */

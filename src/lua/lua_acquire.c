@@ -49,8 +49,8 @@ static const struct hold_ref *read_writer(lua_State *L, int lock,
 
 /* Returns the index in `words` of the string in a field; 0 if the field is
  * missing. */
-static int read_word(lua_State *L, int lock, const char *name,
-                     const char *const *words) {
+static int read_choice(lua_State *L, int lock, const char *name,
+                       const char *const *words) {
   lua_getfield(L, lock, name);
   if (!lua_isnil(L, -1)) luaL_checktype(L, -1, LUA_TSTRING);
   int i = luaL_checkoption(L, -1, words[0], words);
@@ -81,9 +81,9 @@ static const struct hold_ref *read_lock(lua_State *L, int lock,
   static const char *const layouts[] = {"curator", "kazoo", "latch", NULL};
   static const char *const strategies[] = {"predecessor", "parent", "poll",
                                            NULL};
-  options->kind = (enum kind)read_word(L, lock, "kind", kinds);
-  options->layout = (enum layout)read_word(L, lock, "layout", layouts);
-  options->strategy = (enum strategy)read_word(L, lock, "wait", strategies);
+  options->kind = (enum kind)read_choice(L, lock, "kind", kinds);
+  options->layout = (enum layout)read_choice(L, lock, "layout", layouts);
+  options->strategy = (enum strategy)read_choice(L, lock, "wait", strategies);
   options->permits = (int)number_field(L, lock, "permits", 1, 1, 1e6);
   options->local_turns = (int)number_field(L, lock, "local_turns", 0, 0, 1e6);
   options->poll_interval =
@@ -186,8 +186,8 @@ static int stand(lua_State *L) {
   struct hold_ref *hold_ref = binding_vacant_hold_ref(L, 2);
   luaL_argcheck(L, !hold_ref->core, 2, "not empty");
   struct core *core = binding_check_open(L);
-  binding_stand_hold_ref(hold_ref, core, deadline);
-  core_call_at(core, deadline);
+  binding_begin_local_wait(hold_ref, core, deadline);
+  core_set_alarm(core, deadline);
   lua_pushnumber(L, (lua_Number)hold_ref->turn.number);
   return 1;
 }

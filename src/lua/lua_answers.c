@@ -89,7 +89,7 @@ static const char *word_of(int rc) {
 static void set_refusal(lua_State *L, int rc) {
   set_string(L, "is", word_of(rc));
   set_string(L, "code", code_of(rc));
-  set_string(L, "reason", reason_words(rc));
+  set_string(L, "reason", reason_text(rc));
 }
 
 static void set_stat(lua_State *L, const struct known *known) {
@@ -145,7 +145,7 @@ int binding_push_answers(lua_State *L, const struct ask *ask) {
   lua_pushstring(L, ask->gone             ? "lost"
                     : ask->rc == REPLY_OK ? NULL
                                           : code_of(ask->rc));
-  lua_pushstring(L, ask->rc == REPLY_OK ? NULL : reason_words(ask->rc));
+  lua_pushstring(L, ask->rc == REPLY_OK ? NULL : reason_text(ask->rc));
   if (ask->rc != REPLY_OK || ask->acquisition) return 4;
   lua_createtable(L, ask->count, 0);
   for (int i = 0; i < ask->count; i++) {

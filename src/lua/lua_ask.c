@@ -63,10 +63,10 @@ static int session_ask_(lua_State *L) {
   luaL_argcheck(L, n > 0 && n <= INT_MAX / 1000, 2, "no requests, or too many");
   struct core *core = binding_check_open(L);
   struct ask *ask = ask_new((int)n, each, all);
-  enum ask_fault fault = ask ? ASK_FINE : ASK_NO_MEMORY;
-  for (int i = 1; i <= (int)n && fault == ASK_FINE; i++)
+  enum ask_fault fault = ask ? ASK_OK : ASK_NO_MEMORY;
+  for (int i = 1; i <= (int)n && fault == ASK_OK; i++)
     fault = add(L, ask, core->settings->hosts.chroot, i);
-  if (fault == ASK_FINE) return begin(L, core, ask);
+  if (fault == ASK_OK) return begin(L, core, ask);
   if (ask) ask_free(ask);
   if (fault == ASK_WRONG) return luaL_argerror(L, 2, "not a list of requests");
   return begin(L, core, NULL);

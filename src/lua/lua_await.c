@@ -92,7 +92,7 @@ static int await_cancel(lua_State *L) {
   struct awaiting *a = binding_check_object(L, 1, &await_type);
   if (!a->core) return 0;
   binding_check_process(L, a->core);
-  core_await_no_more(a->core, a->await);
+  core_cancel_await(a->core, a->await);
   return 0;
 }
 
@@ -102,9 +102,9 @@ static int await_gc(lua_State *L) {
   struct awaiting *a = binding_test_object(L, 1, &await_type);
   if (a) a->dead = true;
   if (!a || !a->core || a->core->owner != process_id()) return 0;
-  core_await_no_more(a->core, a->await);
+  core_cancel_await(a->core, a->await);
   await_drop(a->await);
-  core_forget(a->core);
+  core_drop(a->core);
   a->core = NULL;
   return 0;
 }

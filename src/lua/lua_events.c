@@ -33,14 +33,14 @@ static void push_denial(lua_State *L, const struct acquisition *acquisition) {
   if (denial->by_gate) /* there is room: LOCKS is not longer than PERMITS */
     snprintf(path + acquisition->length, sizeof path - acquisition->length,
              "%s", LOCKS);
-  reason_say(text, sizeof text, denial->what, path, denial->length,
-             lua_tostring(L, -1));
+  reason_write(text, sizeof text, denial->what, path, denial->length,
+               lua_tostring(L, -1));
   lua_pop(L, 1);
   lua_pushstring(L, text);
 }
 
 static void push_reason(lua_State *L, const struct acquisition *acquisition) {
-  lua_pushstring(L, reason_words(acquisition->reason));
+  lua_pushstring(L, reason_text(acquisition->reason));
   push_denial(L, acquisition);
 }
 
@@ -48,7 +48,7 @@ static void push_reason(lua_State *L, const struct acquisition *acquisition) {
  * turn and of its first one. */
 static int push_of_hold(lua_State *L, const char *what,
                         const struct acquisition *acquisition) {
-  push_numbered(L, what, acquisition->speaks_for);
+  push_numbered(L, what, acquisition->current_turn);
   lua_pushnumber(L, (lua_Number)acquisition->number);
   return 3;
 }
@@ -58,12 +58,12 @@ static int push_of_hold(lua_State *L, const char *what,
 static int push_gone(lua_State *L, struct acquisition *acquisition) {
   char text[REASON_MAX], path[REASON_MAX];
   push_of_hold(L, "gone", acquisition);
-  if (!acquisition->stays) return 3;
+  if (!acquisition->delete_rc) return 3;
   snprintf(path, sizeof path, "%s/%s", acquisition->path,
            acquisition_node(acquisition));
-  reason_say(text, sizeof text, "cannot delete the node of this session", path,
-             strlen(path), reason_words(acquisition->stays));
-  lua_pushstring(L, binding_code(refusal_code_of(acquisition->stays)));
+  reason_write(text, sizeof text, "cannot delete the node of this session",
+               path, strlen(path), reason_text(acquisition->delete_rc));
+  lua_pushstring(L, binding_code(refusal_code_of(acquisition->delete_rc)));
   lua_pushstring(L, text);
   return 5;
 }
@@ -114,7 +114,7 @@ static int push_awaited(lua_State *L, const struct await *await) {
   if (await->met) return 2;
   lua_pushstring(L, binding_code(await->refusal_code));
   if (await->reason)
-    lua_pushstring(L, reason_words(await->reason));
+    lua_pushstring(L, reason_text(await->reason));
   else
     lua_pushnil(L);
   return 4;
@@ -125,10 +125,11 @@ static int push_awaited(lua_State *L, const struct await *await) {
 static int push_failure(lua_State *L, int failure) {
   lua_pushliteral(L, "failed");
   lua_pushstring(L, failure == CLIENT_NO_ADDRESS ? "disconnected" : "auth");
-  if (failure != CLIENT_WANTS_AUTH && failure != CLIENT_REFUSED_TLS) return 2;
-  lua_pushstring(L,
-                 reason_words(failure == CLIENT_WANTS_AUTH ? REPLY_AUTH_REQUIRED
-                                                           : REASON_TLS));
+  if (failure != CLIENT_AUTH_REQUIRED && failure != CLIENT_REFUSED_TLS)
+    return 2;
+  lua_pushstring(L, reason_text(failure == CLIENT_AUTH_REQUIRED
+                                    ? REPLY_AUTH_REQUIRED
+                                    : REASON_TLS));
   return 3;
 }
 
@@ -144,13 +145,13 @@ static int push_message(lua_State *L, const struct core *core,
       return push_refused(L, acquisition);
     case EVENT_LOST:
       push_of_hold(L, "lost", acquisition);
-      lua_pushstring(L,
-                     contender_loss_name(acquisition_said_loss(acquisition)));
+      lua_pushstring(L, contender_loss_name(
+                            acquisition_outcome_loss(acquisition)));
       return 4;
     case EVENT_GONE:
       return push_gone(L, acquisition);
     case EVENT_REVOKED:
-      return push_numbered(L, "revoked", acquisition->speaks_for);
+      return push_numbered(L, "revoked", acquisition->current_turn);
     case EVENT_ANSWERED:
       return binding_push_answers(L, subject);
     case EVENT_AWAITED:
@@ -180,7 +181,7 @@ static int push_message(lua_State *L, const struct core *core,
 static void finish_first(struct core *core, struct events *events) {
   struct message *message = events->pending;
   events->pending = message->next;
-  if (events->telling && message_holds(message)) {
+  if (events->pushing && message_holds(message)) {
     message->next = events->spent;
     events->spent = message;
   } else {
@@ -201,7 +202,7 @@ static void give_back(struct core *core, struct events *events) {
     else
       core_event_done(core, message);
   }
-  if (events->left) core_forget(events->left);
+  if (events->left) core_drop(events->left);
   events->left = NULL;
 }
 
@@ -227,7 +228,7 @@ static bool find_event(struct core *core, struct events *events,
   }
 }
 
-struct telling {
+struct pushing {
   struct core *core;
   struct events *events;
 };
@@ -235,21 +236,21 @@ struct telling {
 /* Pushes the first event. Called in protected mode, because it can raise an
  * error. */
 static int push_first(lua_State *L) {
-  const struct telling *telling = lua_touserdata(L, 1);
-  struct events *events = telling->events;
+  const struct pushing *pushing = lua_touserdata(L, 1);
+  struct events *events = pushing->events;
   if (events->state_next < events->state_count) return push_state(L, events);
-  return push_message(L, telling->core, events->pending);
+  return push_message(L, pushing->core, events->pending);
 }
 
 /* Pushes the first event. Returns false after an error, which it leaves on the
  * top of the stack. */
 static bool report_events(lua_State *L, struct core *core,
                           struct events *events) {
-  struct telling telling = {core, events};
-  events->telling++;
-  lua_pushlightuserdata(L, &telling);
+  struct pushing pushing = {core, events};
+  events->pushing++;
+  lua_pushlightuserdata(L, &pushing);
   int status = lua_pcall(L, 1, LUA_MULTRET, 0);
-  if (--events->telling == 0) give_back(core, events);
+  if (--events->pushing == 0) give_back(core, events);
   return status == 0;
 }
 
@@ -260,16 +261,16 @@ int binding_push_event(lua_State *L, struct core *const *core,
     lua_settop(L, base);
     lua_pushcfunction(L, push_first);
     if (!*core || !find_event(*core, events, host_read)) return 0;
-    unsigned noted = events->noted;
+    unsigned finished = events->finished;
     if (!report_events(L, *core, events)) return lua_error(L);
     /* A finalizer may have read and finished the event meanwhile. Then the loop
      * pushes the next one. */
-    if (*core && events->noted == noted) return lua_gettop(L) - base;
+    if (*core && events->finished == finished) return lua_gettop(L) - base;
   }
 }
 
-void binding_note_event(struct core *core, struct events *events) {
-  events->noted++;
+void binding_finish_event(struct core *core, struct events *events) {
+  events->finished++;
   if (events->state_next < events->state_count) {
     events->state_next++;
   } else if (events->pending) {
@@ -282,8 +283,8 @@ void binding_leave_events(struct core *core, struct events *events) {
   while (events->pending) finish_first(core, events);
   events->state_count = events->state_next = 0;
   core_leave(core, events->ended);
-  if (events->telling)
+  if (events->pushing)
     events->left = core;
   else
-    core_forget(core);
+    core_drop(core);
 }

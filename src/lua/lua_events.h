@@ -17,22 +17,22 @@ struct events {
   /* Pushing an event can run a finalizer, which can finish that event, take
    * later ones, or leave the session. So memory that the event refers to is
    * released only after the outermost call that pushes an event. */
-  int telling;           /* depth of nested calls that push an event */
-  unsigned noted;        /* number of events finished so far */
+  int pushing;           /* depth of nested calls that push an event */
+  unsigned finished;     /* number of events finished so far */
   struct message *spent; /* messages to drop after these calls */
   struct core *left;     /* the core to release after them; or NULL */
 };
 
 /* Pushes the next event, and returns its number of values: 0 if there is no
- * event. It stays the next event until binding_note_event. `*core` becomes NULL
- * when the session is left. `host_read`: the host's loop has read the wake-up's
- * bytes. */
+ * event. It stays the next event until binding_finish_event. `*core` becomes
+ * NULL when the session is left. `host_read`: the host's loop has read the
+ * wake-up's bytes. */
 int binding_push_event(lua_State *L, struct core *const *core,
                        struct events *events, bool host_read);
 
 /* Finishes the event that was pushed, so that the one after it is the next
  * event. */
-void binding_note_event(struct core *core, struct events *events);
+void binding_finish_event(struct core *core, struct events *events);
 
 /* Ends the Lua thread's use of the core, and discards the remaining events. */
 void binding_leave_events(struct core *core, struct events *events);

@@ -18,7 +18,7 @@ struct hold_ref *binding_check_hold_ref(lua_State *L, int index) {
 
 struct hold_ref *binding_check_granted(lua_State *L, int index) {
   struct hold_ref *hold_ref = binding_check_hold_ref(L, index);
-  if (acquisition_said(hold_ref->acquisition) < ACQUISITION_HELD)
+  if (acquisition_outcome(hold_ref->acquisition) < ACQUISITION_HELD)
     luaL_error(L, "zklock: this hold reference has not been granted");
   return hold_ref;
 }
@@ -28,7 +28,7 @@ int binding_new_hold_ref(lua_State *L) {
   return 1;
 }
 
-static bool stands_in_line(const struct hold_ref *hold_ref) {
+static bool waits_locally(const struct hold_ref *hold_ref) {
   return hold_ref->core && hold_ref->live && !hold_ref->acquisition;
 }
 
@@ -39,30 +39,29 @@ struct hold_ref *binding_vacant_hold_ref(lua_State *L, int index) {
   }
   struct hold_ref *hold_ref = binding_check_object(L, index, &hold_ref_type);
   luaL_argcheck(L,
-                (!hold_ref->core || stands_in_line(hold_ref)) &&
-                    !hold_ref->dead,
+                (!hold_ref->core || waits_locally(hold_ref)) && !hold_ref->dead,
                 index, "not empty");
   lua_pushvalue(L, index);
   return hold_ref;
 }
 
-void binding_stand_hold_ref(struct hold_ref *hold_ref, struct core *core,
-                            int64_t deadline) {
+void binding_begin_local_wait(struct hold_ref *hold_ref, struct core *core,
+                              int64_t deadline) {
   core_keep(core);
-  core_stand(core, &hold_ref->turn, deadline);
-  core->standing++;
+  core_begin_local_wait(core, &hold_ref->turn, deadline);
+  core->local_waiters++;
   hold_ref->core = core;
   hold_ref->live = true;
 }
 
-static void step_out(const struct hold_ref *hold_ref) {
-  hold_ref->core->standing--;
+static void stop_local_wait(const struct hold_ref *hold_ref) {
+  hold_ref->core->local_waiters--;
 }
 
 void binding_fill_hold_ref(struct hold_ref *hold_ref, struct core *core,
                            struct acquisition *acquisition) {
-  if (stands_in_line(hold_ref))
-    step_out(hold_ref);
+  if (waits_locally(hold_ref))
+    stop_local_wait(hold_ref);
   else
     core_keep(core);
   hold_ref->core = core;
@@ -92,7 +91,7 @@ static bool give_back(struct hold_ref *hold_ref, bool report,
   struct acquisition *acquisition = hold_ref->acquisition;
   hold_ref->live = false;
   hold_ref->last = --acquisition->hold_refs == 0;
-  if (acquisition_said(acquisition) == ACQUISITION_WAITING) {
+  if (acquisition_outcome(acquisition) == ACQUISITION_WAITING) {
     core_abandon(hold_ref->core, acquisition);
     return true;
   }
@@ -113,7 +112,7 @@ static struct hold_ref *next_hold_ref(lua_State *L, int index,
                                       const struct core *core) {
   if (lua_isnoneornil(L, index)) return NULL;
   struct hold_ref *next = binding_check_object(L, index, &hold_ref_type);
-  return stands_in_line(next) && next->core == core ? next : NULL;
+  return waits_locally(next) && next->core == core ? next : NULL;
 }
 
 /* hold_ref:release([report [, next]]) → kept, last, passed
@@ -127,8 +126,8 @@ static struct hold_ref *next_hold_ref(lua_State *L, int index,
 static int hold_ref_release(lua_State *L) {
   struct hold_ref *hold_ref = binding_check_object(L, 1, &hold_ref_type);
   if (hold_ref->core) binding_check_process(L, hold_ref->core);
-  if (stands_in_line(hold_ref)) {
-    step_out(hold_ref);
+  if (waits_locally(hold_ref)) {
+    stop_local_wait(hold_ref);
     hold_ref->live = false;
     hold_ref->kept = true;
   } else if (hold_ref->live) {
@@ -155,10 +154,10 @@ static int hold_ref_gc(lua_State *L) {
   if (!hold_ref || !hold_ref->core || hold_ref->core->owner != process_id())
     return 0;
   struct acquisition *acquisition = hold_ref->acquisition;
-  if (stands_in_line(hold_ref)) {
-    step_out(hold_ref);
+  if (waits_locally(hold_ref)) {
+    stop_local_wait(hold_ref);
   } else if (hold_ref->live) {
-    bool held = acquisition_said(acquisition) == ACQUISITION_HELD;
+    bool held = acquisition_outcome(acquisition) == ACQUISITION_HELD;
     /* With local_turns, local waiters need "gone": it reports the end. */
     give_back(hold_ref, acquisition->contender.options.local_turns > 0, NULL);
     if (held && hold_ref->last && !hold_ref->core->closed) {
@@ -168,11 +167,11 @@ static int hold_ref_gc(lua_State *L) {
                "hold: keep the guard, and release it",
                (int)(acquisition->length - acquisition->prefix),
                acquisition->path + acquisition->prefix);
-      log_say(&hold_ref->core->log, "warn", text);
+      log_write(&hold_ref->core->log, "warn", text);
     }
   }
   if (acquisition) acquisition_drop(acquisition);
-  core_forget(hold_ref->core);
+  core_drop(hold_ref->core);
   hold_ref->core = NULL;
   hold_ref->acquisition = NULL;
   hold_ref->live = false;
@@ -284,7 +283,7 @@ static int hold_ref_node(lua_State *L) {
 
 /* Returns the hold reference at index 1. Raises an error if it is empty: it
  * neither has an acquisition nor waits in a local queue. */
-static struct hold_ref *asking_hold_ref(lua_State *L) {
+static struct hold_ref *used_hold_ref(lua_State *L) {
   struct hold_ref *hold_ref = binding_check_object(L, 1, &hold_ref_type);
   if (!hold_ref->core) luaL_error(L, "zklock: this hold reference is empty");
   return hold_ref;
@@ -292,14 +291,14 @@ static struct hold_ref *asking_hold_ref(lua_State *L) {
 
 /* hold_ref:number() → the number of its turn, or of its wait, in events */
 static int hold_ref_number(lua_State *L) {
-  lua_pushnumber(L, (lua_Number)asking_hold_ref(L)->turn.number);
+  lua_pushnumber(L, (lua_Number)used_hold_ref(L)->turn.number);
   return 1;
 }
 
 /* hold_ref:root() → the number of the first turn of its hold; nothing if it
  * waits in a local queue */
 static int hold_ref_root(lua_State *L) {
-  const struct hold_ref *hold_ref = asking_hold_ref(L);
+  const struct hold_ref *hold_ref = used_hold_ref(L);
   if (!hold_ref->acquisition) return 0;
   lua_pushnumber(L, (lua_Number)hold_ref->acquisition->number);
   return 1;
@@ -309,10 +308,10 @@ static int hold_ref_root(lua_State *L) {
  *
  * If not, requests the event "alarm" for when it passes. */
 static int hold_ref_is_overdue(lua_State *L) {
-  const struct hold_ref *hold_ref = asking_hold_ref(L);
+  const struct hold_ref *hold_ref = used_hold_ref(L);
   binding_check_process(L, hold_ref->core);
   bool overdue = hold_ref->turn.deadline <= clock_now();
-  if (!overdue) core_call_at(hold_ref->core, hold_ref->turn.deadline);
+  if (!overdue) core_set_alarm(hold_ref->core, hold_ref->turn.deadline);
   lua_pushboolean(L, overdue);
   return 1;
 }
@@ -327,13 +326,13 @@ static int push_seconds(lua_State *L, int64_t duration) {
  * From now on, hold_ref:held counts the time. */
 static int hold_ref_take(lua_State *L) {
   struct turn *turn = &binding_check_granted(L, 1)->turn;
-  turn->taken = clock_now();
-  return push_seconds(L, turn->taken - turn->asked);
+  turn->held_since = clock_now();
+  return push_seconds(L, turn->held_since - turn->waiting_since);
 }
 
 /* hold_ref:waited() → the seconds since the hold was requested */
 static int hold_ref_waited(lua_State *L) {
-  return push_seconds(L, clock_now() - asking_hold_ref(L)->turn.asked);
+  return push_seconds(L, clock_now() - used_hold_ref(L)->turn.waiting_since);
 }
 
 /* hold_ref:held() → the seconds since hold_ref:take, and the hold's mode as
@@ -343,7 +342,7 @@ static int hold_ref_held(lua_State *L) {
   static const char *const modes[] = {"mutex",  "read",   "write",
                                       "permit", "unfair", "member"};
   const struct hold_ref *hold_ref = binding_check_granted(L, 1);
-  push_seconds(L, clock_now() - hold_ref->turn.taken);
+  push_seconds(L, clock_now() - hold_ref->turn.held_since);
   lua_pushstring(L, modes[hold_ref->acquisition->contender.options.kind]);
   return 2;
 }
@@ -356,7 +355,7 @@ static int hold_ref_watch(lua_State *L) {
   struct hold_ref *hold_ref = binding_check_hold_ref(L, 1);
   binding_check_process(L, hold_ref->core);
   if (!hold_ref->core->closed &&
-      acquisition_said(hold_ref->acquisition) == ACQUISITION_HELD)
+      acquisition_outcome(hold_ref->acquisition) == ACQUISITION_HELD)
     core_watch(hold_ref->core, hold_ref->acquisition);
   return 0;
 }

@@ -36,8 +36,8 @@ struct hold_ref *binding_check_granted(lua_State *L, int index);
  * local queue. If there is none at `index`, pushes and returns a new one. */
 struct hold_ref *binding_vacant_hold_ref(lua_State *L, int index);
 /* Makes an empty hold reference wait in a local queue, until the deadline. */
-void binding_stand_hold_ref(struct hold_ref *hold_ref, struct core *core,
-                            int64_t deadline);
+void binding_begin_local_wait(struct hold_ref *hold_ref, struct core *core,
+                              int64_t deadline);
 /* Stores the acquisition in the hold reference, and takes over the caller's
  * reference to the acquisition. */
 void binding_fill_hold_ref(struct hold_ref *hold_ref, struct core *core,

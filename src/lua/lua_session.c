@@ -58,7 +58,7 @@ int binding_open_session(lua_State *L) {
   }
   struct session_box *box = binding_check_object(L, 2, &session_type);
   struct settings **settings = binding_read_settings(L, 1);
-  luaL_argcheck(L, !box->core && !box->events.telling && !box->dead, 2,
+  luaL_argcheck(L, !box->core && !box->events.pushing && !box->dead, 2,
                 "not closed, or collected");
   const char *error = "";
   box->events.ended = false;
@@ -94,7 +94,7 @@ static int session_noted(lua_State *L) {
     lua_settop(L, 3);
     lua_rawseti(L, 2, (int)lua_rawlen(L, 2) + 1);
   }
-  if (box->core) binding_note_event(box->core, &box->events);
+  if (box->core) binding_finish_event(box->core, &box->events);
   return 0;
 }
 
@@ -170,7 +170,7 @@ static int session_stats(lua_State *L) {
    * deleted its node yet. */
   int holding = core->closed ? 0 : core->proof.held;
   grants += core->turns;
-  waiting += core->standing;
+  waiting += core->local_waiters;
   uint64_t local_turns = core->turns;
   uint64_t waits[WAIT_BUCKETS];
   for (int i = 0; i < WAIT_BUCKETS; i++)

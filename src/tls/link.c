@@ -143,7 +143,7 @@ static enum tls_state look(struct tls_link *link) {
   RUN(link, SSL_peek(link->ssl, &byte, 1));
 }
 
-static void farewell(struct tls_link *link) {
+static void send_closure(struct tls_link *link) {
   ERR_clear_error();
   SSL_shutdown(link->ssl);
   ERR_clear_error();
@@ -242,6 +242,6 @@ const struct tls_module link_module = {
     .receive = receive,
     .send = transmit,
     .look = look,
-    .farewell = farewell,
+    .closure = send_closure,
     .failure = failure,
 };

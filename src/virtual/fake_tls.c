@@ -166,6 +166,6 @@ const struct tls_module fake_tls = {
     .receive = receive,
     .send = transmit,
     .look = look,
-    .farewell = farewell,
+    .closure = farewell,
     .failure = failure,
 };

@@ -45,10 +45,10 @@ void faults_draw(struct world *w, uint64_t allowed) {
   }
   /* (By the seed's number: the other cards are dealt as if it were not.) */
   if (w->seed % 8 == 0) f->classes |= FAULT_BIT(GARBLE);
-  if (w->seed % 6 == 1) f->classes |= FAULT_BIT(STRANGER);
+  if (w->seed % 6 == 1) f->classes |= FAULT_BIT(IMPOSTOR);
   if (w->seed % 5 == 2) f->classes |= FAULT_BIT(EQUAL);
   if (w->seed % 5 == 3 && !f->aimed) f->classes |= FAULT_BIT(CONVOY);
-  if (w->seed % 9 == 4 && !f->aimed) f->classes |= FAULT_BIT(EMPTIED);
+  if (w->seed % 9 == 4 && !f->aimed) f->classes |= FAULT_BIT(DATA_LOSS);
   if (w->seed % 7 == 4) f->classes |= FAULT_BIT(REFUSE) | FAULT_BIT(FORBIDDEN);
   if (w->seed % 7 == 5)
     f->classes |= FAULT_BIT(SKIP) | FAULT_BIT(FORBIDDEN) | FAULT_BIT(ELECT);
@@ -65,12 +65,12 @@ void faults_draw(struct world *w, uint64_t allowed) {
     f->classes &= ~FAULT_BIT(STRAGGLE);
   /* (At the end of the counter they all break: what would they prove?) */
   if (f->classes & FAULT_BIT(COUNTER))
-    f->classes &= ~(FAULT_BIT(FOREIGN) | FAULT_BIT(STRANGER));
+    f->classes &= ~(FAULT_BIT(FOREIGN) | FAULT_BIT(IMPOSTOR));
   /* (Clients that are not ours would have to bear it, too.) */
-  if (f->classes & FAULT_BIT(EMPTIED))
-    f->classes &= ~(FAULT_BIT(FOREIGN) | FAULT_BIT(STRANGER));
-  /* (Other libraries do not look for other kinds; no session can read the owner of a node that
-   * may not be read.) */
+  if (f->classes & FAULT_BIT(DATA_LOSS))
+    f->classes &= ~(FAULT_BIT(FOREIGN) | FAULT_BIT(IMPOSTOR));
+  /* (Other libraries do not look for other kinds; no session can read the owner
+   * of a node that may not be read.) */
   if (f->classes & FAULT_BIT(MIXED))
     f->classes &=
         ~(FAULT_BIT(FOREIGN) | FAULT_BIT(UNREADABLE) | FAULT_BIT(FORBIDDEN));
@@ -265,7 +265,8 @@ static void stop_server(struct world *w, int aim) {
                : aim != NOBODY ? aim
                                : random_below(&w->random, w->zoo.server_count);
   struct server *server = &w->zoo.servers[number];
-  /* (A leader that is stopped again before it has done what is due: lease.h.) */
+  /* (A leader that is stopped again before it has done what is due:
+   * lease.h.) */
   if (w->now < server->stopped_until + w->zoo.grants[GRANTS - 1] / 24) return;
   server->stopped_until =
       server->observer == NOBODY ? while_or_timeout(w) : short_while(w);

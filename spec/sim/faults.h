@@ -9,8 +9,8 @@
 struct world;
 struct process;
 
-/* These happen at a moment: each with what it does, to process `p`, or to the one
- * that is `chosen`. */
+/* These happen at a moment: each with what it does, to process `p`, or to the
+ * one that is `chosen`. */
 #define STRIKES(X)                                                             \
   X(CUT, "cut", cut(w, p, SILENT))     /* a connection breaks */               \
   X(SILENCE, "silence", silence(w, p)) /* no server can be reached */          \
@@ -55,17 +55,17 @@ struct process;
   X(ONLOOKER, "onlooker") /* who waits for what becomes of nodes */           \
   X(FOREIGN, "foreign")   /* clients of another library */                    \
   X(GARBLE, "garble")     /* creates are answered with names that are none */ \
-  X(STRANGER, "stranger") /* nodes that no session owns, with such names */   \
+  X(IMPOSTOR, "impostor") /* nodes that no session owns, with such names */   \
   X(EQUAL, "equal")       /* sessions whose names begin alike */              \
   X(CONVOY, "convoy")     /* everybody comes back at once, again and again */ \
-  X(EMPTIED, "emptied")   /* the ensemble comes back without its data */      \
-  X(REFUSE, "refuse")     /* servers refuse writes by themselves */           \
-  X(SKIP, "skip")         /* a leader that was proposes no refused write */   \
-  X(THROTTLE, "throttle") /* servers throttle requests of any kind */         \
-  X(QUOTA, "quota")       /* directories take only so many contenders */      \
-  X(DENIAL, "denial")     /* deletes that an ACL forbids for a while */       \
-  X(REFUSAL, "refusal")   /* credentials that are refused for a while */      \
-  X(MIXED, "mixed")       /* locks of two kinds on one path */
+  X(DATA_LOSS, "data-loss") /* the ensemble comes back without its data */    \
+  X(REFUSE, "refuse")       /* servers refuse writes by themselves */         \
+  X(SKIP, "skip")           /* a leader that was proposes no refused write */ \
+  X(THROTTLE, "throttle")   /* servers throttle requests of any kind */       \
+  X(QUOTA, "quota")         /* directories take only so many contenders */    \
+  X(DENIAL, "denial")       /* deletes that an ACL forbids for a while */     \
+  X(REFUSAL, "refusal")     /* credentials that are refused for a while */    \
+  X(MIXED, "mixed")         /* locks of two kinds on one path */
 
 enum fault {
 #define X(name, ...) FAULT_##name,
@@ -111,10 +111,11 @@ void faults_plan(struct world *w);
 void fault_strikes(struct world *w, int strike, int chosen);
 /* A connection of its flaps, if it has it still. */
 void fault_flaps(struct world *w, struct process *p, int connection);
-/* The ensemble comes back without its data.  `early`: not as the runbook says. */
-void emptied_plan(struct world *w);
-void emptied_servers_end(struct world *w, int early);
-void emptied_servers_begin(struct world *w, int early);
+/* The ensemble comes back without its data. `early`: not as the runbook
+ * says. */
+void data_loss_plan(struct world *w);
+void data_loss_servers_end(struct world *w, int early);
+void data_loss_servers_begin(struct world *w, int early);
 /* When something that begins now, and lasts, ends. */
 int64_t fault_while(struct world *w);
 /* A request was sent (its op_kind), or an event was heard: is a strike waiting

@@ -33,27 +33,27 @@ struct foreigner {
 void foreign_reset(struct world *w);
 void foreign_acts(struct world *w, int number);
 
-/* A stranger: makes nodes that no session owns, and that are spelled like
+/* A impostor: makes nodes that no session owns, and that are spelled like
  * contenders, with numbers of its choice; deletes them, puts others in their
  * place, and puts some in the place of contenders' own.  Such nodes are waited
  * for, and nobody may be let in because of one that was there. */
-enum { STRANGER_NODES = 8 };
+enum { IMPOSTOR_NODES = 8 };
 
-struct stranger {
+struct impostor {
   int left;                  /* acts yet to come */
   int session;               /* of what it makes that is owned; NOBODY: none */
-  int nodes[STRANGER_NODES]; /* that it has made; NO_NODE: none */
+  int nodes[IMPOSTOR_NODES]; /* that it has made; NO_NODE: none */
 };
 
-void stranger_reset(struct world *w);
-void stranger_acts(struct world *w);
+void impostor_reset(struct world *w);
+void impostor_acts(struct world *w);
 /* From now on it does nothing; what it has made, it takes away. */
-void stranger_leaves(struct world *w);
+void impostor_leaves(struct world *w);
 
 /* Who sets barriers, and lifts them. */
-void keepers_reset(struct world *w);
-void keeper_acts(struct world *w, int lock);
+void barriers_reset(struct world *w);
+void barrier_acts(struct world *w, int lock);
 /* From now on each is lifted once more, for good. */
-void keepers_leave(struct world *w);
+void barriers_leave(struct world *w);
 
 #endif

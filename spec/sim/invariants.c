@@ -408,7 +408,7 @@ static void check_token(struct world *w, const struct acquisition *a) {
   struct lock *lock = &w->profile.locks[a->lock];
   int64_t token = a->token;
   /* (An answer that comes late, of servers that have lost their data since.) */
-  if (node_of(w, a)->made < w->zoo.emptied) return;
+  if (node_of(w, a)->made < w->zoo.data_lost_at) return;
   if (a->writer != NOBODY) {
     if (token != w->acquisitions[a->writer].token)
       violate(w, "(%d) has not its writer's token", a->number);
@@ -429,7 +429,7 @@ static void check_order(struct world *w, const struct acquisition *a) {
   const uint64_t disturbing =
       FAULT_BIT(REMOVE) | FAULT_BIT(REMOVE_ALL) | FAULT_BIT(FORCE) |
       FAULT_BIT(MEMORY) | FAULT_BIT(REAP) | FAULT_BIT(COUNTER) |
-      FAULT_BIT(STRANGER) | FAULT_BIT(THROTTLE) | FAULT_BIT(QUOTA);
+      FAULT_BIT(IMPOSTOR) | FAULT_BIT(THROTTLE) | FAULT_BIT(QUOTA);
   if (a->kind != KIND_MUTEX && a->kind != KIND_WRITE) return;
   if (w->faults.classes & disturbing) return;
   if (!w->profile.locks[a->lock].made) return; /* who makes it may be late */
@@ -768,9 +768,9 @@ void invariants_after_batch(struct world *w, struct process *p) {
   if (p->session.all.holders > 0) check_exclusion(w);
   if (!p->open) return;
   check_queued(w, &p->session);
-  invariants_books(w, p);
+  invariants_counts(w, p);
   check_lease(w, p);
-  invariants_moments(w, p);
+  invariants_waits(w, p);
   if (p->session.all.active == 0) return;
   for (int i = p->last_acquisition; i >= w->first_alive;
        i = w->acquisitions[i].previous) {

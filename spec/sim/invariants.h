@@ -8,7 +8,7 @@ struct world;
 struct process;
 struct acquisition;
 struct wait;
-struct parting;
+struct leaving;
 
 /* News, and a session's state, before they change what is known. */
 void invariants_told(struct world *w, const struct acquisition *a,
@@ -18,12 +18,13 @@ void invariants_shown(struct world *w, const struct process *p,
 /* After the news of a grant, and of a hold that ended with its lease. */
 void invariants_granted(struct world *w, struct acquisition *a);
 void invariants_lease_over(struct world *w, const struct acquisition *a);
-/* A batch begins: is it the first that could have been after a lease was
- * over?  It has ended; books.c and moments.c have parts of that. */
+/* A batch begins: is it the first that could have been after a lease was over?
+ * It has ended; invariants_counts.c and invariants_waits.c have parts of
+ * that. */
 void invariants_on_time(struct world *w, const struct process *p);
 void invariants_after_batch(struct world *w, struct process *p);
-void invariants_books(struct world *w, const struct process *p);
-void invariants_moments(struct world *w, const struct process *p);
+void invariants_counts(struct world *w, const struct process *p);
+void invariants_waits(struct world *w, const struct process *p);
 /* A renewal of this process has been answered. */
 void invariants_proved(struct world *w, const struct process *p);
 /* The leader is about to expire a session, or to delete a node at the wish of a
@@ -36,7 +37,7 @@ void invariants_removed(struct world *w, int node);
 void invariants_foreign(struct world *w, int lock, bool reads, int permits);
 /* A wait has ended; a barrier leave has. */
 void invariants_waited(struct world *w, const struct wait *wait, bool met);
-void invariants_departed(struct world *w, const struct parting *parting,
+void invariants_departed(struct world *w, const struct leaving *leaving,
                          bool all);
 /* This double barrier's `ready` is made.  A member is let in; it is not. */
 void invariants_invited(struct world *w, int ready);

@@ -36,7 +36,7 @@ struct lock {
   int64_t token, writer_token; /* the newest that were granted */
   bool tampered;               /* somebody has deleted nodes of it */
   bool made;                   /* its directory was there from the beginning */
-  int keeps; /* FAMILY_BARRIER: acts of its keeper yet to come */
+  int acts_left; /* FAMILY_BARRIER: acts of its keeper yet to come */
 };
 
 extern const char *const family_names[FAMILY_COUNT];

@@ -47,7 +47,7 @@ void users_reset(struct world *w, struct process *p) {
 
 /* A concert: exactly as many come as a double barrier waits for, each as often
  * as the others, nothing goes wrong, and nobody gives up. */
-void users_rehearse(struct world *w) {
+void users_decide_concert(struct world *w) {
   const uint64_t harmless =
       FAULT_BIT(LAG) | FAULT_BIT(DRIFT) | FAULT_BIT(TWIN) |
       FAULT_BIT(UNREADABLE) | FAULT_BIT(OLD) | FAULT_BIT(EQUAL) |
@@ -71,7 +71,7 @@ void users_rehearse(struct world *w) {
 
 bool users_are_done(const struct world *w, const struct process *p) {
   if (p->crashed) return true;
-  if (!waits_are_over(w, p) || !partings_are_over(w, p)) return false;
+  if (!waits_are_over(w, p) || !leavings_are_over(w, p)) return false;
   for (int i = 0; i < USERS_MAX; i++)
     if (p->users[i].busy) return false;
   for (int i = 0; i < w->acquisition_count; i++)
@@ -287,7 +287,7 @@ static bool departs(struct world *w, struct process *p, int acquisition) {
   if (a->kind != KIND_MEMBER || a->departs) return false;
   if (!w->profile.concert && random_chance(&w->random, 25)) return false;
   a->departs = true;
-  return parting_begins(w, p, acquisition);
+  return leaving_begins(w, p, acquisition);
 }
 
 /* (In a convoy most are back in the same batch.) */
@@ -338,7 +338,7 @@ void user_does(struct world *w, struct process *p, int what, int which) {
                                        [USER_CHECKS_QUEUE] = watch_contention,
                                        [USER_STOPS_WAITING] = wait_is_cancelled,
                                        [USER_STOPS_LEAVING] =
-                                           parting_is_cancelled,
+                                           leaving_is_cancelled,
                                        [ONLOOKER_ACTS] = onlooker_acts};
   if (!p->crashed) deeds[what](w, p, which);
 }
@@ -355,7 +355,7 @@ void user_wants(struct world *w, struct process *p, int what, int which) {
 
 /* Of all that was ever begun. */
 void user_cancels(struct world *w) {
-  int all = w->acquisition_count + w->wait_count + w->parting_count;
+  int all = w->acquisition_count + w->wait_count + w->leaving_count;
   if (all == 0) return;
   int which = random_below(&w->random, all), what = USER_CANCELS;
   struct process *p;
@@ -367,7 +367,7 @@ void user_cancels(struct world *w) {
   } else {
     which -= w->wait_count;
     what = USER_STOPS_LEAVING;
-    p = w->partings[which].process;
+    p = w->leavings[which].process;
   }
   if (p->open) user_wants(w, p, what, which);
 }
@@ -406,8 +406,8 @@ static void granted(struct world *w, struct acquisition *a) {
 
 /* Who has lost its node leaves no more; or goes on, as others do. */
 static void stop_leaving(struct world *w, const struct acquisition *a) {
-  for (int i = 0; i < w->parting_count; i++)
-    if (w->partings[i].acquisition == a->number)
+  for (int i = 0; i < w->leaving_count; i++)
+    if (w->leavings[i].acquisition == a->number)
       agenda_add(&w->agenda, w->now + MICROSECOND, USER_STOPS_LEAVING,
                  a->process->number, i);
 }

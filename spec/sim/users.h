@@ -43,7 +43,7 @@ bool believes(const struct world *w, const struct acquisition *a);
 
 void users_reset(struct world *w, struct process *p);
 /* Once all are known: is this schedule a concert? */
-void users_rehearse(struct world *w);
+void users_decide_concert(struct world *w);
 /* To act: which user; else: which acquisition. */
 void user_wants(struct world *w, struct process *p, int what, int which);
 /* The same in a batch that is under way. */

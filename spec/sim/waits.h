@@ -36,9 +36,9 @@ bool waits_are_over(const struct world *w, const struct process *p);
 bool wait_is_met(struct world *w, const struct wait *wait, int view);
 
 /* Those who were inside a double barrier and leave it together. */
-enum { PARTINGS_MAX = 96 };
+enum { LEAVINGS_MAX = 96 };
 
-struct parting {
+struct leaving {
   struct barrier_leave barrier_leave;
   struct process *process;
   int number, acquisition;
@@ -50,9 +50,9 @@ struct parting {
 };
 
 /* False: there is room for no more. */
-bool parting_begins(struct world *w, struct process *p, int acquisition);
+bool leaving_begins(struct world *w, struct process *p, int acquisition);
 /* The user's side of it, in a batch. */
-void parting_is_cancelled(struct world *w, struct process *p, int parting);
-bool partings_are_over(const struct world *w, const struct process *p);
+void leaving_is_cancelled(struct world *w, struct process *p, int leaving);
+bool leavings_are_over(const struct world *w, const struct process *p);
 
 #endif

@@ -156,7 +156,7 @@ static void make(struct world *w, uint64_t seed, uint64_t allowed) {
   w->ends_at = NEVER;
   w->violation[0] = '\0';
   w->acquisition_count = w->first_alive = 0;
-  w->wait_count = w->parting_count = 0;
+  w->wait_count = w->leaving_count = 0;
   w->may_be_done = false;
   memory_reset();
   agenda_reset(&w->agenda);
@@ -166,15 +166,15 @@ static void make(struct world *w, uint64_t seed, uint64_t allowed) {
   set_lags(w);
   locks_make(w);
   foreign_reset(w);
-  stranger_reset(w);
-  keepers_reset(w);
+  impostor_reset(w);
+  barriers_reset(w);
   bool few = w->faults.about_time || fault_is(w, FAULT_SKIP);
   w->process_count = 1 + random_below(&w->random, few ? 2 : PROCESSES_MAX);
   for (int i = 0; i < w->process_count; i++)
     process_reset(w, &w->processes[i], i);
-  users_rehearse(w);
+  users_decide_concert(w);
   faults_plan(w);
-  emptied_plan(w);
+  data_loss_plan(w);
   w->bound += w->profile.active + 20 * w->profile.timeout;
   agenda_add(&w->agenda, w->profile.active, CALM_BEGINS, 0, 0);
 }
@@ -199,8 +199,8 @@ static void calm(struct world *w) {
   w->calm = true;
   w->calm_since = w->now;
   memory_fails(NULL, 0);
-  stranger_leaves(w);
-  keepers_leave(w);
+  impostor_leaves(w);
+  barriers_leave(w);
   for (int i = 0; i < w->zoo.server_count; i++) w->zoo.servers[i].lag = 0;
 }
 

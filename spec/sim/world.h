@@ -25,8 +25,8 @@ enum { PROCESSES_MAX = 4, EVENTS_MAX = 150000 };
 /* Clients, by number: the processes, then others. */
 enum {
   FOREIGNERS = PROCESSES_MAX,
-  STRANGER = FOREIGNERS + FOREIGNERS_MAX,
-  KEEPER,
+  IMPOSTOR = FOREIGNERS + FOREIGNERS_MAX,
+  BARRIER_SETTER,
   CLIENTS
 };
 
@@ -50,17 +50,17 @@ enum {
   X(USER_DOWNGRADES, user_wants(w, p, USER_DOWNGRADES, which))             \
   X(USER_CANCELS, user_wants(w, p, USER_CANCELS, which))                   \
   X(USER_CHECKS_QUEUE, user_wants(w, p, USER_CHECKS_QUEUE, which))         \
-  /* which wait, which parting */                                          \
+  /* which wait, which leaving */                                          \
   X(USER_STOPS_WAITING, user_wants(w, p, USER_STOPS_WAITING, which))       \
   X(USER_STOPS_LEAVING, user_wants(w, p, USER_STOPS_LEAVING, which))       \
   X(ONLOOKER_ACTS, user_wants(w, p, ONLOOKER_ACTS, which))                 \
-  X(KEEPER_ACTS, keeper_acts(w, which))                                    \
+  X(BARRIER_ACTS, barrier_acts(w, which))                                  \
   X(FOREIGN_ACTS, foreign_acts(w, who))                                    \
-  X(STRANGER_ACTS, stranger_acts(w))                                       \
+  X(IMPOSTOR_ACTS, impostor_acts(w))                                       \
   X(FAULT_STRIKES, fault_strikes(w, which, who))                           \
   X(CONNECTION_FLAPS, fault_flaps(w, p, which))                            \
-  X(SERVERS_END, emptied_servers_end(w, which))                            \
-  X(SERVERS_BEGIN_EMPTY, emptied_servers_begin(w, which))                  \
+  X(SERVERS_END, data_loss_servers_end(w, which))                          \
+  X(SERVERS_BEGIN_EMPTY, data_loss_servers_begin(w, which))                \
   X(CALM_BEGINS, calm(w))
 
 enum what {
@@ -108,11 +108,11 @@ struct world {
   int acquisition_count, first_alive; /* those before it are forgotten */
   bool may_be_done;
   struct acquisition acquisitions[ACQUISITIONS_MAX];
-  int wait_count, parting_count;
+  int wait_count, leaving_count;
   struct wait waits[WAITS_MAX];
-  struct parting partings[PARTINGS_MAX];
+  struct leaving leavings[LEAVINGS_MAX];
   struct foreigner foreigners[FOREIGNERS_MAX];
-  struct stranger stranger;
+  struct impostor impostor;
 
   int wanted_family; /* NOBODY: any */
   bool wanted_aim;   /* all schedules are about the lease */

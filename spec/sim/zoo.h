@@ -186,7 +186,7 @@ struct zoo {
   int64_t tick;
   bool no_containers;
   bool has_observer; /* the last server */
-  int emptied;      /* the view with which the servers came back without data */
+  int data_lost_at; /* the view with which the servers came back without data */
   int64_t pings_at; /* the leader's next; NEVER: nobody can tell */
   int64_t grants[GRANTS];
   int session_count, connection_count, request_count, note_count;

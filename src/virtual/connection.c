@@ -77,7 +77,7 @@ static void reach_server(struct zk_connection *c, int64_t now) {
     shake(c, now);
   else
     lane_send_first(&c->up, message_new(UP_HELLO), arrival(c, arrival(c, now)));
-  if (link->faults.manners.silent) {
+  if (link->faults.misbehaviour.silent) {
     lane_hold(&c->up, HELD_BY_LINK);
     c->broken = true;
   }

@@ -97,8 +97,9 @@ void link_mute_events(struct zk_link *link, int64_t now) {
   link->faults.mutes_events = true;
 }
 
-void link_behave(struct zk_link *link, const struct zk_manners *manners) {
-  link->faults.manners = *manners;
+void link_misbehave(struct zk_link *link,
+                    const struct zk_misbehaviour *misbehaviour) {
+  link->faults.misbehaviour = *misbehaviour;
 }
 
 void link_secure(struct zk_link *link, const struct zk_tls *tls) {

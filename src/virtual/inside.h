@@ -11,7 +11,7 @@
  *   leader       proposals, acknowledgements, sessions that expire
  *   follower     messages to and from the leader
  *   election     elects the leader, and makes the other servers follow it
- *   words        the answers to four-letter words
+ *   four_letter_words  the answers to `srvr`, `mntr` and others
  *   operate      a test's actions on servers, and its observations
  *
  * A part calls lower parts directly, and higher parts only by hooks. */
@@ -93,7 +93,7 @@ enum { KINDS_MAX = 16 };
 struct link_faults {
   bool refuses, frozen, drops_requests, drops_replies, mutes_events;
   int64_t delay;
-  struct zk_manners manners;
+  struct zk_misbehaviour misbehaviour;
   struct zk_tls tls;
 };
 

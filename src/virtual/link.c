@@ -30,56 +30,57 @@ static void spring(struct zk_link *link, enum link_sprung what) {
 /* ---- Manners ------------------------------------------------------------- */
 
 void link_is_visited(struct zk_link *link, struct zk_connection *c) {
-  struct zk_manners *manners = &link->faults.manners;
+  struct zk_misbehaviour *misbehaviour = &link->faults.misbehaviour;
   link->visits.connections++;
-  if (manners->asks_ms) c->hello.timeout_ms = manners->asks_ms;
+  if (misbehaviour->asks_ms) c->hello.timeout_ms = misbehaviour->asks_ms;
 }
 
 static bool happens(int *count) { return *count > 0 && (*count)--; }
 
 static void greet(struct zk_link *link, struct zk_connection *c) {
-  struct zk_manners *manners = &link->faults.manners;
+  struct zk_misbehaviour *misbehaviour = &link->faults.misbehaviour;
   bool returns = c->hello.session != 0;
   link->visits.sessions += !returns;
   link->visits.returns += returns;
   /* To a wrong password a server answers that the session has expired. */
-  if (returns && (manners->expires || happens(&manners->forgets)))
+  if (returns && (misbehaviour->expires || happens(&misbehaviour->forgets)))
     memset(c->hello.password, 0, sizeof c->hello.password);
 }
 
-static enum passage hear_request(const struct zk_manners *manners,
+static enum passage hear_request(const struct zk_misbehaviour *misbehaviour,
                                  struct zk_connection *c,
                                  const struct message *message) {
-  bool last = ++c->requested == manners->drop_at;
-  bool large =
-      manners->largest && request_size(message->content) > manners->largest;
+  bool last = ++c->requested == misbehaviour->drop_at;
+  bool large = misbehaviour->largest &&
+               request_size(message->content) > misbehaviour->largest;
   return last || large ? CUTS : PASSES;
 }
 
-static enum passage treat(struct zk_manners *manners, struct zk_connection *c,
-                          struct message *message) {
+static enum passage treat(struct zk_misbehaviour *misbehaviour,
+                          struct zk_connection *c, struct message *message) {
   bool connect = message->kind == DOWN_CONNECTED;
   bool reply = message->kind == DOWN_REPLY && !message->silent;
   int kind = connect ? LINK_CONNECT : message->trap;
   if (c->muted) return STOPS;
-  if (connect && manners->says_ms)
-    ((struct zk_session *)message->content)->timeout_ms = manners->says_ms;
-  if (connect && manners->expires)
+  if (connect && misbehaviour->says_ms)
+    ((struct zk_session *)message->content)->timeout_ms = misbehaviour->says_ms;
+  if (connect && misbehaviour->expires)
     *(struct zk_session *)message->content = (struct zk_session){0};
-  if ((!connect && !reply) || manners->count == 0 ||
-      (manners->kind != kind && !(reply && manners->kind == LINK_ANY)) ||
-      (kind == ZK_PING && manners->treatment == LINK_REFUSE) ||
-      c->treated++ < manners->skip)
+  if ((!connect && !reply) || misbehaviour->count == 0 ||
+      (misbehaviour->kind != kind &&
+       !(reply && misbehaviour->kind == LINK_ANY)) ||
+      (kind == ZK_PING && misbehaviour->treatment == LINK_REFUSE) ||
+      c->treated++ < misbehaviour->skip)
     return PASSES;
-  manners->count--;
-  if (manners->treatment == LINK_CUT) return CUTS;
-  c->muted = manners->treatment == LINK_MUTE;
+  misbehaviour->count--;
+  if (misbehaviour->treatment == LINK_CUT) return CUTS;
+  c->muted = misbehaviour->treatment == LINK_MUTE;
   if (c->muted) return STOPS;
   struct zk_reply *answer = message->content;
   *answer = (struct zk_reply){.xid = answer->xid,
                               .op = answer->op,
                               .zxid = answer->zxid,
-                              .rc = manners->code,
+                              .rc = misbehaviour->code,
                               .data.length = -1};
   return PASSES;
 }
@@ -97,7 +98,7 @@ enum passage link_passes_up(struct zk_link *link, struct zk_connection *c,
                             const struct message *message) {
   if (message->kind == UP_HELLO) greet(link, c);
   if (message->kind == UP_REQUEST) {
-    enum passage passage = hear_request(&link->faults.manners, c, message);
+    enum passage passage = hear_request(&link->faults.misbehaviour, c, message);
     if (passage != PASSES) return passage;
   }
   if (keeps(link, message)) {
@@ -116,7 +117,7 @@ enum passage link_passes_up(struct zk_link *link, struct zk_connection *c,
 
 enum passage link_passes_down(struct zk_link *link, struct zk_connection *c,
                               struct message *message) {
-  enum passage passage = treat(&link->faults.manners, c, message);
+  enum passage passage = treat(&link->faults.misbehaviour, c, message);
   if (passage != PASSES) return passage;
   bool reply = message->kind == DOWN_REPLY && !message->silent;
   if (reply && link->lost_kind != 0 && link->lost_kind == message->trap) {
@@ -139,7 +140,7 @@ enum passage link_passes_down(struct zk_link *link, struct zk_connection *c,
 
 enum passage link_passed_down(struct zk_link *link, struct zk_connection *c,
                               const struct message *message, int64_t now) {
-  int64_t after = link->faults.manners.drop_after;
+  int64_t after = link->faults.misbehaviour.drop_after;
   if (message->kind == DOWN_CONNECTED && after < 0) return CUTS;
   if (message->kind == DOWN_CONNECTED && after > 0)
     alarm_set(&link->ensemble->agenda, &c->fuse, now + after);

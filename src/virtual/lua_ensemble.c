@@ -125,7 +125,7 @@ static int own_has_session(lua_State *L) {
 static int own_look(lua_State *L) {
   struct zk_stat stat;
   struct zk_data data;
-  if (!ensemble_look(box_at(L, 1)->ensemble, luaL_checkstring(L, 2), &stat,
+  if (!ensemble_read(box_at(L, 1)->ensemble, luaL_checkstring(L, 2), &stat,
                      &data))
     return 0;
   lua_push_stat(L, &stat);
@@ -156,10 +156,10 @@ static int own_children(lua_State *L) {
   return 1;
 }
 
-/* ensemble:crowd(path): returns the result of ensemble_crowd. */
+/* ensemble:crowd(path): returns the result of ensemble_most_children. */
 static int own_crowd(lua_State *L) {
-  lua_pushinteger(L, ensemble_crowd(box_at(L, 1)->ensemble,
-                                    luaL_checkstring(L, 2)));
+  lua_pushinteger(L, ensemble_most_children(box_at(L, 1)->ensemble,
+                                            luaL_checkstring(L, 2)));
   return 1;
 }
 
@@ -172,9 +172,9 @@ static int own_watches(lua_State *L) {
 /* ensemble:word(server, "cons"): returns the answer to a four-letter word, or
  * nil if the server does not answer. */
 static int own_word(lua_State *L) {
-  char *answer =
-      server_word(box_at(L, 1)->ensemble, (int)luaL_checkinteger(L, 2) - 1,
-                  luaL_checkstring(L, 3));
+  char *answer = server_four_letter_word(box_at(L, 1)->ensemble,
+                                         (int)luaL_checkinteger(L, 2) - 1,
+                                         luaL_checkstring(L, 3));
   lua_pushstring(L, answer);
   free(answer);
   return 1;

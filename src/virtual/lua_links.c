@@ -66,13 +66,13 @@ static int64_t field(lua_State *L, const char *name) {
   return value;
 }
 
-/* link_behave(address, manners): sets the fields of struct zk_manners.
+/* link_misbehave(address, manners): sets the fields of struct zk_misbehaviour.
  * `treatment` is "cut", "mute" or "refuse". Times are in nanoseconds. */
 static int behave(lua_State *L) {
   static const char *const treatments[] = {"cut", "mute", "refuse", NULL};
-  struct zk_manners manners = {0};
+  struct zk_misbehaviour misbehaviour = {0};
   luaL_checktype(L, 2, LUA_TTABLE);
-#define FIELD(name) manners.name = field(L, #name)
+#define FIELD(name) misbehaviour.name = field(L, #name)
   FIELD(silent);
   FIELD(asks_ms);
   FIELD(says_ms);
@@ -87,8 +87,8 @@ static int behave(lua_State *L) {
   FIELD(code);
 #undef FIELD
   lua_getfield(L, 2, "treatment");
-  manners.treatment = luaL_checkoption(L, -1, "cut", treatments);
-  link_behave(check_link(L, 1), &manners);
+  misbehaviour.treatment = luaL_checkoption(L, -1, "cut", treatments);
+  link_misbehave(check_link(L, 1), &misbehaviour);
   return 0;
 }
 

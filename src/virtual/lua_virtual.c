@@ -8,7 +8,7 @@
 
 #include "lua_clients.h"
 #include "lua_fake_tls.h"
-#include "lua_lies.h"
+#include "lua_false_replies.h"
 #include "lua_links.h"
 #include "lua_process.h"
 #include "lua_world.h"
@@ -177,7 +177,7 @@ __attribute__((visibility("default"))) int luaopen_zklock_virtual(
   lua_world_register(L);
   lua_links_register(L);
   lua_clients_register(L);
-  lua_lies_register(L);
+  lua_false_replies_register(L);
   lua_process_register(L);
   lua_fake_tls_register(L);
   return 1;

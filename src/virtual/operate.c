@@ -197,7 +197,7 @@ static const struct tree *truth(const struct ensemble *e) {
   return tree;
 }
 
-bool ensemble_look(const struct ensemble *e, const char *path,
+bool ensemble_read(const struct ensemble *e, const char *path,
                    struct zk_stat *stat, struct zk_data *data) {
   const struct node *node = tree_find(truth(e), path);
   if (!node) return false;
@@ -216,7 +216,7 @@ void ensemble_children(const struct ensemble *e, const char *path,
     each(self, node->children[i]->name);
 }
 
-int ensemble_crowd(const struct ensemble *e, const char *path) {
+int ensemble_most_children(const struct ensemble *e, const char *path) {
   const struct node *node = tree_find(truth(e), path);
   return node ? node->crowd : 0;
 }

@@ -19,7 +19,7 @@ struct zk_link *link_new(struct ensemble *ensemble, const char *address,
 struct zk_link *link_find(struct ensemble *ensemble, const char *address);
 /* Returns the link that one client (zk_hello.client) uses in place of `link`.
  * If there is none yet, adds one with the servers and the faults of `link`, but
- * not with its zk_manners and zk_tls. */
+ * not with its zk_misbehaviour and zk_tls. */
 struct zk_link *link_apart(struct zk_link *link, int client);
 /* Applies a fault to all links of an address, including those of single
  * clients. */
@@ -55,7 +55,7 @@ enum link_treatment {
 };
 
 /* How the servers of a link misbehave. A field of 0 changes nothing. */
-struct zk_manners {
+struct zk_misbehaviour {
   bool silent; /* servers accept connections, but answer nothing */
   /* `asks_ms` replaces the timeout that a client requests, and `says_ms` the
    * timeout that a server grants. */
@@ -91,7 +91,8 @@ struct zk_tls {
 void link_secure(struct zk_link *link, const struct zk_tls *tls);
 
 /* Sets the misbehaviour of a link's servers, until link_heal. */
-void link_behave(struct zk_link *link, const struct zk_manners *manners);
+void link_misbehave(struct zk_link *link,
+                    const struct zk_misbehaviour *misbehaviour);
 /* Counts of connections so far: of all connections, of those that asked for a
  * new session, and of those that asked for an earlier session. */
 struct zk_visits {
@@ -155,7 +156,8 @@ int ensemble_leader(const struct ensemble *ensemble);
 /* Returns the server's answer to a four-letter word, which the caller frees.
  * The words are cons, wchp, mntr and srvr. Returns NULL if the server does not
  * answer. */
-char *server_word(struct ensemble *ensemble, int server, const char *word);
+char *server_four_letter_word(struct ensemble *ensemble, int server,
+                              const char *word);
 bool server_is_running(const struct ensemble *ensemble, int server);
 
 /* ---- Sessions ------------------------------------------------------------ */
@@ -179,14 +181,14 @@ bool ensemble_is_left(const struct ensemble *ensemble);
 
 /* Gets the Stat and the data of a committed node; both pointers can be NULL.
  * Returns false if the node does not exist. */
-bool ensemble_look(const struct ensemble *ensemble, const char *path,
+bool ensemble_read(const struct ensemble *ensemble, const char *path,
                    struct zk_stat *stat, struct zk_data *data);
 /* Calls `each` with the name of each child, in the order of their names. */
 void ensemble_children(const struct ensemble *ensemble, const char *path,
                        void (*each)(void *self, const char *name), void *self);
 /* Returns the largest number of ephemeral children that a node has had at once
  * since it last had none. */
-int ensemble_crowd(const struct ensemble *ensemble, const char *path);
+int ensemble_most_children(const struct ensemble *ensemble, const char *path);
 /* Counts the watches at all servers on paths with this prefix. Watches of the
  * same connection, path and kind count once. */
 int ensemble_watches(const struct ensemble *ensemble, const char *prefix);

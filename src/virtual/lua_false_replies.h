@@ -7,7 +7,7 @@
 #pragma GCC visibility push(hidden)
 
 /* Adds `lie` to the table on top of the stack. */
-void lua_lies_register(lua_State *L);
+void lua_false_replies_register(lua_State *L);
 
 #pragma GCC visibility pop
 

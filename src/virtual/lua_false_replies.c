@@ -1,4 +1,4 @@
-#include "lua_lies.h"
+#include "lua_false_replies.h"
 
 #include <lauxlib.h>
 #include <stdio.h>
@@ -85,7 +85,7 @@ static int set(lua_State *L) {
   return 0;
 }
 
-void lua_lies_register(lua_State *L) {
+void lua_false_replies_register(lua_State *L) {
   lua_pushcfunction(L, set);
   lua_setfield(L, -2, "lie");
 }

@@ -103,7 +103,7 @@ static void check_watches(struct world *w, const struct process *p) {
   }
 }
 
-void invariants_books(struct world *w, const struct process *p) {
+void invariants_counts(struct world *w, const struct process *p) {
   check_counts(w, p);
   check_watches(w, p);
 }

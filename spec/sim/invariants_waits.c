@@ -168,7 +168,7 @@ static int openers_at(const struct world *w, const struct lock *lock,
   int openers = 0;
   for (CHILDREN(node, h, lock->directory))
     openers += node_seen(node, view) && node->session != NOBODY &&
-               w->zoo.sessions[node->session].client < STRANGER;
+               w->zoo.sessions[node->session].client < IMPOSTOR;
   return openers;
 }
 
@@ -270,7 +270,7 @@ static void check_invited(struct world *w, const struct acquisition *a) {
 
 /* Barrier leaves. */
 
-static void check_departed(struct world *w, const struct parting *l) {
+static void check_departed(struct world *w, const struct leaving *l) {
   const struct history *h = &w->zoo.history;
   for (int i = 0; i < h->node_count; i++)
     if (l->members[i / 64] >> (i % 64) & 1 && node_is_there(&h->nodes[i]))
@@ -278,7 +278,7 @@ static void check_departed(struct world *w, const struct parting *l) {
               paths_text(&w->paths, h->nodes[i].path));
 }
 
-void invariants_departed(struct world *w, const struct parting *l, bool all) {
+void invariants_departed(struct world *w, const struct leaving *l, bool all) {
   const struct acquisition *a = &w->acquisitions[l->acquisition];
   const struct barrier_leave *d = &l->barrier_leave;
   const struct process *p = l->process;
@@ -294,7 +294,7 @@ void invariants_departed(struct world *w, const struct parting *l, bool all) {
 }
 
 /* Since when has nobody else been there?  NEVER: somebody is. */
-static int64_t alone_since(const struct world *w, const struct parting *l) {
+static int64_t alone_since(const struct world *w, const struct leaving *l) {
   const struct history *h = &w->zoo.history;
   const struct acquisition *a = &w->acquisitions[l->acquisition];
   int64_t since = l->begun_at;
@@ -306,7 +306,7 @@ static int64_t alone_since(const struct world *w, const struct parting *l) {
   return since;
 }
 
-static void check_parting(struct world *w, const struct parting *l) {
+static void check_leaving(struct world *w, const struct leaving *l) {
   int64_t peace = peace_since(w, l->process);
   if (l->barrier_leave.until <= l->process->now)
     violate(w, "{%d} still waits after its deadline", l->number);
@@ -318,13 +318,13 @@ static void check_parting(struct world *w, const struct parting *l) {
     violate(w, "{%d} waits, and all have left", l->number);
 }
 
-void invariants_moments(struct world *w, const struct process *p) {
+void invariants_waits(struct world *w, const struct process *p) {
   for (int i = 0; i < w->wait_count; i++)
     if (w->waits[i].process == p && !w->waits[i].ended)
       check_wait(w, &w->waits[i]);
-  for (int i = 0; i < w->parting_count; i++)
-    if (w->partings[i].process == p && !w->partings[i].ended)
-      check_parting(w, &w->partings[i]);
+  for (int i = 0; i < w->leaving_count; i++)
+    if (w->leavings[i].process == p && !w->leavings[i].ended)
+      check_leaving(w, &w->leavings[i]);
   for (int i = p->last_acquisition; i >= w->first_alive;
        i = w->acquisitions[i].previous)
     check_invited(w, &w->acquisitions[i]);

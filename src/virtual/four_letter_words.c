@@ -102,7 +102,8 @@ static void write_server(struct text *text, const struct server *server) {
   add(text, "\nMode: %s\nNode count: %" PRId64 "\n", state_of(server), nodes);
 }
 
-char *server_word(struct ensemble *e, int number, const char *word) {
+char *server_four_letter_word(struct ensemble *e, int number,
+                              const char *word) {
   struct text text = {.bytes = NULL};
   struct server *server = &e->servers[number];
   if (!server->running || server->paused) return NULL;

@@ -2,14 +2,14 @@
 
 #include "world.h"
 
-bool partings_are_over(const struct world *w, const struct process *p) {
-  for (int i = 0; i < w->parting_count; i++)
-    if (w->partings[i].process == p && !w->partings[i].forgotten) return false;
+bool leavings_are_over(const struct world *w, const struct process *p) {
+  for (int i = 0; i < w->leaving_count; i++)
+    if (w->leavings[i].process == p && !w->leavings[i].forgotten) return false;
   return true;
 }
 
 static void release(void *self) {
-  struct parting *l = self;
+  struct leaving *l = self;
   struct world *w = l->process->world;
   struct acquisition *a = &w->acquisitions[l->acquisition];
   if (a->lost || a->released || !a->contender) return;
@@ -20,7 +20,7 @@ static void release(void *self) {
 }
 
 static void ended(void *self, bool all) {
-  struct parting *l = self;
+  struct leaving *l = self;
   struct world *w = l->process->world;
   bool again = l->ended;
   l->ended = true;
@@ -34,19 +34,19 @@ static void ended(void *self, bool all) {
 }
 
 static void forgotten(void *self) {
-  struct parting *l = self;
+  struct leaving *l = self;
   l->forgotten = true;
   l->process->world->may_be_done = true;
 }
 
 /* (What has its very name, whoever has made it, it takes for its own.) */
-static bool is_own(const struct world *w, const struct parting *l,
+static bool is_own(const struct world *w, const struct leaving *l,
                    const struct znode *node) {
   const char *name = paths_name(&w->paths, node->path);
   return strcmp(name, l->own) == 0;
 }
 
-static void note_members(struct world *w, struct parting *l) {
+static void note_members(struct world *w, struct leaving *l) {
   const struct history *h = &w->zoo.history;
   const struct acquisition *a = &w->acquisitions[l->acquisition];
   for (CHILDREN(node, h, w->profile.locks[a->lock].directory)) {
@@ -56,13 +56,13 @@ static void note_members(struct world *w, struct parting *l) {
   }
 }
 
-bool parting_begins(struct world *w, struct process *p, int acquisition) {
+bool leaving_begins(struct world *w, struct process *p, int acquisition) {
   struct random *r = &w->random;
   struct acquisition *a = &w->acquisitions[acquisition];
-  if (w->parting_count == PARTINGS_MAX) return false;
-  struct parting *l = &w->partings[w->parting_count];
+  if (w->leaving_count == LEAVINGS_MAX) return false;
+  struct leaving *l = &w->leavings[w->leaving_count];
   memset(l, 0, sizeof *l);
-  l->number = w->parting_count++;
+  l->number = w->leaving_count++;
   l->process = p;
   l->acquisition = acquisition;
   l->begun_at = w->now;
@@ -90,8 +90,8 @@ bool parting_begins(struct world *w, struct process *p, int acquisition) {
   return true;
 }
 
-void parting_is_cancelled(struct world *w, struct process *p, int number) {
-  struct parting *l = &w->partings[number];
+void leaving_is_cancelled(struct world *w, struct process *p, int number) {
+  struct leaving *l = &w->leavings[number];
   if (l->ended) return;
   trace(w, p->number, "cancels {%d}", number);
   l->cancelled = true;

@@ -5,9 +5,9 @@
  * than a session lives, and the epoch is higher than before.  To clients it is
  * an outage in which all sessions have expired, and every promise holds.
  *
- * Early: the servers serve again at once, and with smaller numbers.  A holder
- * can believe beside the next one, and tokens go back.  The other promises
- * hold: every client comes back, each loss is told, and no node stays behind. */
+ * Early: the servers serve again at once, and with smaller numbers. A holder
+ * can believe beside the next one, and tokens go back. The other promises hold:
+ * every client comes back, each loss is told, and no node stays behind. */
 #include "world.h"
 
 enum { EPOCH = 1000 };
@@ -19,8 +19,8 @@ static int64_t outage(struct world *w, bool early) {
                : longest + longest / 8 + w->zoo.tick;
 }
 
-void emptied_plan(struct world *w) {
-  if (!fault_is(w, FAULT_EMPTIED)) return;
+void data_loss_plan(struct world *w) {
+  if (!fault_is(w, FAULT_DATA_LOSS)) return;
   bool early = random_chance(&w->random, 50);
   w->zoo.history.epoch = EPOCH;
   agenda_add(&w->agenda, world_span(w, w->profile.active), SERVERS_END, 0,
@@ -29,7 +29,7 @@ void emptied_plan(struct world *w) {
   w->profile.active += 2 * outage(w, false);
 }
 
-void emptied_servers_end(struct world *w, int early) {
+void data_loss_servers_end(struct world *w, int early) {
   struct zoo *zoo = &w->zoo;
   int64_t until = w->now + outage(w, early);
   trace(w, NOBODY, "! all servers end, and begin without data at %.3f ms",
@@ -75,7 +75,7 @@ static void forget_locks(struct world *w, bool early) {
   }
 }
 
-void emptied_servers_begin(struct world *w, int early) {
+void data_loss_servers_begin(struct world *w, int early) {
   struct zoo *zoo = &w->zoo;
   trace(w, NOBODY, "! all servers begin, without data");
   forget_sessions(w, early);
@@ -83,5 +83,5 @@ void emptied_servers_begin(struct world *w, int early) {
   forget_locks(w, early);
   for (int i = 0; i < zoo->server_count; i++) server_begins(w, i);
   zoo->history.epoch += early ? 1 - EPOCH : EPOCH;
-  if (early) zoo->emptied = zoo->history.log_count;
+  if (early) zoo->data_lost_at = zoo->history.log_count;
 }

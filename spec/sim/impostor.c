@@ -7,15 +7,15 @@ static struct history *history_of(struct world *w) { return &w->zoo.history; }
 
 static void act_later(struct world *w) {
   agenda_add(&w->agenda, w->now + world_span(w, w->profile.active / 6),
-             STRANGER_ACTS, 0, 0);
+             IMPOSTOR_ACTS, 0, 0);
 }
 
-void stranger_reset(struct world *w) {
-  struct stranger *s = &w->stranger;
+void impostor_reset(struct world *w) {
+  struct impostor *s = &w->impostor;
   s->left = 0;
   s->session = NOBODY;
-  for (int i = 0; i < STRANGER_NODES; i++) s->nodes[i] = NO_NODE;
-  if (!fault_is(w, FAULT_STRANGER)) return;
+  for (int i = 0; i < IMPOSTOR_NODES; i++) s->nodes[i] = NO_NODE;
+  if (!fault_is(w, FAULT_IMPOSTOR)) return;
   s->left = 2 + random_below(&w->random, 12);
   act_later(w);
 }
@@ -23,9 +23,9 @@ void stranger_reset(struct world *w) {
 /* Its nodes. */
 
 static int *free_slot(struct world *w) {
-  for (int i = 0; i < STRANGER_NODES; i++)
-    if (!history_has(history_of(w), w->stranger.nodes[i]))
-      return &w->stranger.nodes[i];
+  for (int i = 0; i < IMPOSTOR_NODES; i++)
+    if (!history_has(history_of(w), w->impostor.nodes[i]))
+      return &w->impostor.nodes[i];
   return NULL;
 }
 
@@ -35,15 +35,15 @@ static int make(struct world *w, const char *path, bool owned) {
   int number = paths_number(&w->paths, path, strlen(path));
   int parent = zoo_find(w, paths_parent(&w->paths, number));
   if (parent == NO_NODE || zoo_find(w, number) != NO_NODE) return NO_NODE;
-  trace(w, NOBODY, "a stranger makes %s, %s", path,
+  trace(w, NOBODY, "a impostor makes %s, %s", path,
         owned ? "of its session" : "of nobody");
   if (owned) {
-    int node = leader_enters(w, w->stranger.session, path, false);
+    int node = leader_enters(w, w->impostor.session, path, false);
     h->nodes[node].order = NOT_YET; /* it has no place among the others */
     return node;
   }
   h->nodes[parent].counter++;
-  leader_makes(w, path, random_chance(&w->random, 50), 0, STRANGER);
+  leader_makes(w, path, random_chance(&w->random, 50), 0, IMPOSTOR);
   return h->node_count - 1;
 }
 
@@ -117,12 +117,12 @@ static void enter(struct world *w) {
 }
 
 static int *some_slot(struct world *w) {
-  int *slot = &w->stranger.nodes[random_below(&w->random, STRANGER_NODES)];
+  int *slot = &w->impostor.nodes[random_below(&w->random, IMPOSTOR_NODES)];
   return history_has(history_of(w), *slot) ? slot : NULL;
 }
 
 static void take_away(struct world *w, int *slot) {
-  trace(w, NOBODY, "a stranger takes %s away",
+  trace(w, NOBODY, "a impostor takes %s away",
         paths_text(&w->paths, history_of(w)->nodes[*slot].path));
   leader_forgets(w, *slot);
 }
@@ -131,8 +131,8 @@ static void take_away(struct world *w, int *slot) {
 static void change(struct world *w, int *slot) {
   const char *path = paths_text(&w->paths, history_of(w)->nodes[*slot].path);
   bool owned = random_chance(&w->random, 60);
-  if (w->stranger.session == NOBODY)
-    w->stranger.session = leader_opens_session(w, STRANGER);
+  if (w->impostor.session == NOBODY)
+    w->impostor.session = leader_opens_session(w, IMPOSTOR);
   take_away(w, slot);
   *slot = make(w, path, owned);
 }
@@ -179,9 +179,9 @@ static void anticipate(struct world *w) {
 
 /* Acting. */
 
-void stranger_acts(struct world *w) {
+void impostor_acts(struct world *w) {
   struct random *r = &w->random;
-  if (w->calm || w->stranger.left-- <= 0) return;
+  if (w->calm || w->impostor.left-- <= 0) return;
   int *slot = some_slot(w);
   if (random_chance(r, 10))
     supplant(w);
@@ -196,9 +196,9 @@ void stranger_acts(struct world *w) {
   act_later(w);
 }
 
-void stranger_leaves(struct world *w) {
-  for (int i = 0; i < STRANGER_NODES; i++) {
-    int *slot = &w->stranger.nodes[i];
+void impostor_leaves(struct world *w) {
+  for (int i = 0; i < IMPOSTOR_NODES; i++) {
+    int *slot = &w->impostor.nodes[i];
     if (history_has(history_of(w), *slot)) take_away(w, slot);
   }
 }

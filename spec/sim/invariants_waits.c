@@ -219,10 +219,15 @@ static void check_busy(struct world *w, const struct acquisition *a, int own) {
   violate(w, "(%d) would not wait, and enough are there", a->number);
 }
 
-/* In a concert nobody loses anything. */
-static bool is_concert(const struct world *w) {
-  for (int i = 0; i < w->acquisition_count; i++)
-    if (w->acquisitions[i].lost) return false;
+/* In a concert each member has a node, and none is lost.  A concert ends once a
+ * member has no node because its session's quota is used up. */
+static bool is_concert(struct world *w) {
+  for (int i = 0; i < w->acquisition_count; i++) {
+    const struct acquisition *a = &w->acquisitions[i];
+    if (a->lost) return false;
+    if (a->contender && a->contender->state == CONTENDER_PARKED)
+      w->profile.concert = false;
+  }
   return w->profile.concert;
 }
 

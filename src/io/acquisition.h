@@ -74,8 +74,8 @@ struct acquisition {
   _Atomic int references;
   int hold_refs;     /* (l) number of guards */
   struct core *core; /* (c) its session */
-  /* (c) The session's proof. The Lua object keeps the memory, so it can
-   * outlive the session. */
+  /* (c) The session's proof. The Lua object keeps the memory, so it can outlive
+   * the session. */
   struct proof *proof;
   uint64_t number;       /* (c) the number of its first turn */
   uint64_t current_turn; /* (l) the number of its current turn */
@@ -148,8 +148,8 @@ void acquisition_refuse(struct acquisition *acquisition, enum refusal_code why,
  * I/O thread calls it. */
 void acquisition_forbid_turns(struct acquisition *acquisition);
 /* Record whether other nodes are in the queue, which limits the local turns.
- * The I/O thread calls them for a hold. uncontended: there is no other
- * node; contended: from the current turn on, there can be one. */
+ * The I/O thread calls them for a hold. uncontended: there is no other node;
+ * contended: from the current turn on, there can be one. */
 void acquisition_set_uncontended(struct acquisition *acquisition);
 void acquisition_set_contended(struct acquisition *acquisition);
 /* Ends a hold: changes its state from HELD to `next`. Returns false if it had

@@ -82,8 +82,8 @@ struct client {
   int unanswered;       /* unanswered attempts since the last connection */
   int64_t tried_at;     /* when the last attempt began */
   int64_t give_up_at;   /* when to abandon the attempt, or NEVER */
-  /* The address whose server has granted the session. -1: no server has,
-   * the addresses have changed, or that server has since kept a connection for
+  /* The address whose server has granted the session. -1: no server has, the
+   * addresses have changed, or that server has since kept a connection for
    * STABLE_AFTER. */
   int granted_by;
   int64_t greeted_at;

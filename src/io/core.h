@@ -98,8 +98,8 @@ bool io_thread_start(struct core *core);
 /* Ends the calling thread's use of the channel. Each of the two threads calls
  * it once; the second call closes the channel. */
 void core_leave_channel(struct core *core);
-/* Add and remove a reference to the core. The last removal frees it. Holds
- * keep references, because their proofs can outlive the session. */
+/* Add and remove a reference to the core. The last removal frees it. Holds keep
+ * references, because their proofs can outlive the session. */
 void core_keep(struct core *core);
 void core_drop(struct core *core);
 

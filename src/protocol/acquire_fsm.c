@@ -251,9 +251,8 @@ static void create_failed(struct contender *c, int rc) {
   acquire_fsm_fail(c, CANNOT_CREATE, directory_length(d), rc);
 }
 
-/* Returns whether the create must wait for the pause after a refusal.  A
- * patient contender waits, to keep the order.  An impatient one asks again at
- * once. */
+/* Returns whether the create must wait for the pause after a refusal. A patient
+ * contender waits, to keep the order. An impatient one asks again at once. */
 static bool must_pause_create(struct contender *c) {
   struct pipeline *pipeline = contender_pipeline(c);
   return c->options.patient &&

@@ -246,8 +246,8 @@ static void on_heartbeat(struct op *op, const struct reply *reply) {
     deferred_call_add(&pipeline_of(d)->step, &d->end);
 }
 
-/* Lists again after a pause because of a transient refusal.  An impatient
- * member gives up instead. */
+/* Lists again after a pause because of a transient refusal. An impatient member
+ * gives up instead. */
 static void list_later(struct barrier_leave *d, int rc) {
   pipeline_back_off(pipeline_of(d), &d->backoff, rc);
   d->state = BARRIER_LEAVE_LISTS;

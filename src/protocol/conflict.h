@@ -1,6 +1,6 @@
-/* Conflicts: locks of different kinds on one path do not exclude each other.
- * So a contender is refused if a lock of another kind is in use on its path.
- * The check happens once, when the contender enqueues, and never later. */
+/* Conflicts: locks of different kinds on one path do not exclude each other. So
+ * a contender is refused if a lock of another kind is in use on its path. The
+ * check happens once, when the contender enqueues, and never later. */
 #ifndef ZKLOCK_CONFLICT_H
 #define ZKLOCK_CONFLICT_H
 

@@ -52,9 +52,9 @@ enum replacement {
 /* The directory's own requests.  They are allocated only while needed: of the
  * thousands of locks of a session hardly any needs them at one time. */
 struct directory_requests {
-  /* One list serves every contender whose create was sent before it.  Two may
-   * be in flight, so that a newcomer need not wait for a list that was sent
-   * before its create. */
+  /* One list serves every contender whose create was sent before it. Two may be
+   * in flight, so that a newcomer need not wait for a list that was sent before
+   * its create. */
   struct op lists[2];
   struct op unwatch, mkdir, replace;
   char mkdir_path[]; /* the prefix of the path that is created now */

@@ -72,8 +72,8 @@
  * library_transactions.c distinguishes it from a refusal of the whole, and
  * reports success.
  *
- * The user may set the tick (option `tick_time`).  Without it gap = T/4,
- * because a server grants no timeout below two ticks.
+ * The user may set the tick (option `tick_time`). Without it gap = T/4, because
+ * a server grants no timeout below two ticks.
  *
  * With renewals every i, answered after r (r + settling <= i), P is the renewal
  * before S and Q the nth before P, where n is the least for which n i - r >=
@@ -91,24 +91,24 @@
  *     T = 20 ticks    gap = T/40   n = 1   i = T/15    S + 0.81 T
  *
  * Less frequent renewals prove less: T/6 apart for a waiter (0.45 T without a
- * known tick), 0.3 T apart for an idle session (0.35 T).  In about the first
- * T/2 of a connection there is no Q yet and the lease is longer: up to the
- * connection's start + 0.95 T.  Rounds of the last connection are forgotten.
+ * known tick), 0.3 T apart for an idle session (0.35 T). In about the first T/2
+ * of a connection there is no Q yet and the lease is longer: up to the
+ * connection's start + 0.95 T. Renewals of the last connection are forgotten.
  * They would be safe to count, but they are older.
  *
- * The client library gives up a connection after 2/3 T of silence.  If the
- * lease ends before that, there is time to delete the node through the
- * connection, in case only the replies are lost.  If it ends later, there is
- * time to find another server.  session_is_overdue describes the node's
- * fate if no server replies.
+ * The client library gives up a connection after 2/3 T of silence. If the lease
+ * ends before that, there is time to delete the node through the connection, in
+ * case only the replies are lost. If it ends later, there is time to find
+ * another server. session_is_overdue describes the node's fate if no server
+ * replies.
  *
- * T is the least timeout that a server may have granted this session.  With
- * each sign of life a server tells the leader how long the session is to live
- * from now on, by the timeout of that connection.  So any sign of life may
- * shorten what an earlier one granted.  It may even come late, through a server
- * that the client has left.  A new leader begins with the timeout of the
- * session's first connection.  With the least of all timeouts it does not
- * matter which was the last.
+ * T is the least timeout that a server may have granted this session. With each
+ * sign of life a server tells the leader how long the session is to live from
+ * now on, by the timeout of that connection. So any sign of life may shorten
+ * what an earlier one granted. It may even come late, through a server that the
+ * client has left. A new leader begins with the timeout of the session's first
+ * connection. With the least of all timeouts it does not matter which was the
+ * last.
  *
  * If the reply to a connection attempt is lost, the server may have granted a
  * shorter timeout than this process knows.  The attempt may reach the leader at

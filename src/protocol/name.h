@@ -9,25 +9,24 @@
 
 #pragma GCC visibility push(hidden)
 
-/* A node name of zklock is `<base><id>-lock-NNNNNNNNNN`, mostly 22 bytes.
- * Names are as short as possible, because lists of names are the cost of a long
+/* A node name of zklock is `<base><id>-lock-NNNNNNNNNN`, mostly 22 bytes. Names
+ * are as short as possible, because lists of names are the cost of a long
  * queue.
  *
- * A name is only a *hint*.  The node's owner, a ZooKeeper session id, is the
- * proof: an id is never reused, and a node's owner never changes.  The name
- * only serves to find the few children whose owner is worth reading.  That is
- * needed after a create whose reply was lost, and if a list may show an orphan
- * of this session.  So zklock never deletes a node, or treats it as its own, by
- * its name alone.  If two sessions have the same base, this costs a request now
- * and then, and nothing else.
+ * A name is only a *hint*. The node's owner, a ZooKeeper session id, is the
+ * proof: an id is never reused, and a node's owner never changes. The name only
+ * serves to find the few children whose owner is worth reading. That is needed
+ * after a create whose reply was lost, and if a list may show an orphan of this
+ * session. So zklock never deletes a node, or treats it as its own, by its name
+ * alone. If two sessions have the same base, this costs a request now and then,
+ * and nothing else.
  *
  * The base is five of 62 letters, drawn once for each session object from the
- * system's entropy, not from time, process or machine.  So two sessions of one
+ * system's entropy, not from time, process or machine. So two sessions of one
  * process, or of a forked child, share a base as rarely as any two: 1 in 916
- * million.  Among a thousand sessions on one path the odds that any two
- * share one are 1 in 1800.  The id counts the session's nodes, in as many
- * of these letters as it needs.  So no node of a session is mistaken for an
- * earlier one.
+ * million. Among a thousand sessions on one path the odds that any two share
+ * one are 1 in 1800. The id counts the session's nodes, in as many of these
+ * letters as it needs. So no node of a session is mistaken for an earlier one.
  *
  * Other clients find the marker and the final number at any position, and need
  * no certain length before it.  Curator and go-zookeeper look for the last

@@ -13,10 +13,9 @@
  * News that comes before the node wait has sent its read (`must_read`) is
  * ignored.
  *
- * Why no waiter stays at a barrier that is lifted.  While a node wait lasts,
- * its watch is armed or being armed, or there is no connection.  Each new
- * connection reads again.  A node that was created again meanwhile has another
- * czxid. */
+ * Why no waiter stays at a barrier that is lifted. While a node wait lasts, its
+ * watch is armed or being armed, or there is no connection. Each new connection
+ * reads again. A node that was created again meanwhile has another czxid. */
 #include "node_wait.h"
 
 #include <stdlib.h>

@@ -34,8 +34,8 @@ struct node_wait {
   const char *path; /* valid until the wait ends */
   enum node_wait_kind kind;
   int known; /* CROWD: the count; `needs_heartbeat` and `patient` are ignored */
-  /* The first read follows a committed heartbeat that is sent after the
-   * wait has begun. So the read cannot show an older state. */
+  /* The first read follows a committed heartbeat that is sent after the wait
+   * has begun. So the read cannot show an older state. */
   bool needs_heartbeat;
   bool patient; /* false: fails if the first read does not meet it */
   int64_t until;

@@ -95,8 +95,8 @@ static inline bool reply_proves(enum op_kind kind, int rc) {
 }
 
 /* Returns whether a server has done nothing, and the same request may succeed
- * later.  A throttled request never reached the request processors.  A quota
- * has room again when other nodes are deleted. */
+ * later. A throttled request never reached the request processors. A quota has
+ * room again when other nodes are deleted. */
 static inline bool reply_is_transient(int rc) {
   return rc == REPLY_THROTTLED || rc == REPLY_QUOTA_EXCEEDED;
 }

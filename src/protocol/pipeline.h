@@ -50,8 +50,8 @@ struct counters {
 /* The functions that the pipeline calls to report to its owner. */
 struct pipeline_owner {
   void *self;
-  /* Called when a server has confirmed a renewal of the lease (lease.h).
-   * The lease may be longer now. */
+  /* Called when a server has confirmed a renewal of the lease (lease.h). The
+   * lease may be longer now. */
   void (*lease_renewed)(void *self);
   /* Called when the lease of a hold has run out, because no server replied. */
   void (*unresponsive)(void *self);
@@ -59,10 +59,9 @@ struct pipeline_owner {
   void (*warn)(void *self, const char *message, const char *path, int rc);
 };
 
-/* The pause after a transient refusal (reply_is_transient).  The refused
- * request is sent again after it.  The pause grows with each refusal in a row.
- * In a new connection, perhaps to another server, the request is sent at
- * once. */
+/* The pause after a transient refusal (reply_is_transient). The refused request
+ * is sent again after it. The pause grows with each refusal in a row. In a new
+ * connection, perhaps to another server, the request is sent at once. */
 struct refusals {
   int64_t until;
   unsigned connection; /* the pause holds in this connection only */

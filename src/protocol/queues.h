@@ -39,8 +39,8 @@ void queues_run_timers(struct queues *queues);
 void queues_watch_holds(struct queues *queues);
 void queues_list_for_late_creates(struct queues *queues);
 
-/* Runs the deferred calls of the step and of the batch until there are none.
- * It repeats because contenders that leave make room for others. */
+/* Runs the deferred calls of the step and of the batch until there are none. It
+ * repeats because contenders that leave make room for others. */
 void queues_flush(struct queues *queues);
 
 #pragma GCC visibility pop

@@ -38,8 +38,7 @@ enum quota_answer {
   QUOTA_NEVER, /* unless the user releases a lock */
 };
 
-/* Returns the share of a node in a directory with a path of this
- * length. */
+/* Returns the share of a node in a directory with a path of this length. */
 size_t quota_of_node(size_t directory);
 
 /* Returns whether the quota has room for `bytes` more. `leaving`: some nodes of

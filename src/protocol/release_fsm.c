@@ -278,8 +278,8 @@ void acquire_fsm_retry_in(struct contender *c, int64_t pause) {
   timer_set(&c->queue->all->timers, &c->timer, due);
 }
 
-/* Repeats the delete with growing pauses.  An operator may change the ACL, and
- * a throttled server may recover. */
+/* Repeats the delete with growing pauses. An operator may change the ACL, and a
+ * throttled server may recover. */
 static void on_delete_refused(struct contender *c, int rc) {
   if (reply_is_denied(rc))
     on_delete_denied(c, rc);

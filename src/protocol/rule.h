@@ -1,6 +1,6 @@
 /* The rules of the lock kinds: which contenders in a list keep another one
- * waiting?  Pure functions.  For mutexes and readers-writer locks they are
- * Apache Curator's rules. */
+ * waiting? Pure functions. For mutexes and readers-writer locks they are Apache
+ * Curator's rules. */
 #ifndef ZKLOCK_RULE_H
 #define ZKLOCK_RULE_H
 
@@ -51,14 +51,13 @@ bool rule_blocks(enum kind kind, const struct entry *own,
 bool rule_proves(enum kind kind, const struct entry *own,
                  const struct entry *other);
 /* Returns whether a node of role `other` in the directory belongs to a lock of
- * another kind or layout.  Contenders of the two locks ignore each
- * other.
+ * another kind or layout. Contenders of the two locks ignore each other.
  * Returns false for permits, because they have a directory of their own. */
 bool rule_is_of_other_kind(enum kind kind, enum layout layout, enum role other);
 /* Returns whether the entry is a contender that no node ahead blocks. */
 bool rule_holds(const struct listing *listing, const struct entry *e);
-/* Returns the number of a double barrier's members.  Counts every child that
- * can be a member's node, unless its name is that of another kind's node. */
+/* Returns the number of a double barrier's members. Counts every child that can
+ * be a member's node, unless its name is that of another kind's node. */
 int rule_members(const struct listing *listing);
 /* Sets `ahead` to the nodes in the list that keep `own` waiting. */
 void rule_apply(enum kind kind, int permits, const struct listing *listing,

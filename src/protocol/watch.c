@@ -339,9 +339,9 @@ static bool is_polled(const struct watch *w) {
   return w->awaited || is_hidden(w);
 }
 
-/* Returns whether the server had lost the watch without an event.  The client
- * library drops its half of a watch only together with the server's.  So
- * another watch is armed, on the missing node, and both are removed. */
+/* Returns whether the server had lost the watch without an event. The client
+ * library drops its half of a watch only together with the server's. So another
+ * watch is armed, on the missing node, and both are removed. */
 static bool was_lost_silently(const struct watch *w,
                               const struct reply *reply) {
   return w->awaited && reply->rc == REPLY_NO_WATCH;

@@ -113,12 +113,11 @@ bool watch_is_hidden(const struct watcher *watcher);
 /* Returns whether a request about the node is in flight. */
 bool watch_is_asking(const struct watcher *watcher);
 
-/* Allows the node to be missing.  From now on WATCH_GONE leaves the watch
- * armed, and WATCH_STALE means that the node was created.  Its data are not
- * read. */
+/* Allows the node to be missing. From now on WATCH_GONE leaves the watch armed,
+ * and WATCH_STALE means that the node was created. Its data are not read. */
 void watch_await(const struct watcher *watcher);
-/* Returns the czxid of the node that was read; 0: it was missing.  Also 0 if
- * the node is not known in this connection, or hidden. */
+/* Returns the czxid of the node that was read; 0: it was missing. Also 0 if the
+ * node is not known in this connection, or hidden. */
 int64_t watch_seen(const struct watcher *watcher);
 
 /* Returns whether the watch is armed, and for exactly this node. */

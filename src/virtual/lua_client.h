@@ -24,8 +24,8 @@ static inline int64_t lua_box_now(const struct lua_box *box) {
   return box->now ? box->now() : box->time;
 }
 
-/* Pushes a client that connects to an address. The table at `options` is
- * { timeout = ms, session =, password =, seen = }. The client keeps a reference
+/* Pushes a client that connects to an address. The table at `options` is {
+ * timeout = ms, session =, password =, seen = }. The client keeps a reference
  * to `owner`, the Lua object that contains the box. */
 void lua_push_client(lua_State *L, struct lua_box *box, int owner,
                      const char *address, int options);

@@ -12,8 +12,8 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Returns the request that this table describes:
- * { xid =, op = "create", path =, data = (false: null), flags =, version =,
+/* Returns the request that this table describes: { xid =, op = "create", path
+ * =, data = (false: null), flags =, version =,
  *   watch =, acl = { { perms =, scheme =, id = }, ... }, ttl =, scheme =,
  *   parts = { ... }, seen =, data_watches =, exist_watches =, child_watches = }
  * Raises an error if a field is wrong. */

@@ -101,7 +101,7 @@ static bool is_kept(struct lease lease, int64_t now) {
 
 #define END (START + 30 * T)
 
-/* Rounds every `pace`; the last is sent at END, and answered after
+/* Renewals every `pace`; the last is sent at END, and answered after
  * `silence`. */
 static struct lease silenced(int64_t tick, int64_t pace, int64_t silence) {
   struct lease lease = begun(tick);

@@ -21,7 +21,7 @@ STORY("sends renewals often while somebody holds, seldom while nobody wants") {
   CHECK_INT(917, pace(s)); /* about an eleventh */
 }
 
-/* Rounds are 0.3 T apart. */
+/* Renewals are 0.3 T apart. */
 STORY("shortens T at an attempt, though the credentials were not accepted") {
   expires(s);
   is_greeted(s, 1, 20000);

@@ -411,7 +411,7 @@ bool pipeline_poll_is_due(struct pipeline *w) {
 /* Returns when the next renewal is due.  An idle session sends renewals, too, a
  * little more than T/4 apart, as lease.h's P and Q need.  The lease of the next
  * acquisition depends on them, and they keep the connection alive.  A holder
- * sends more for a longer lease.  Rounds come faster if the lease is over or
+ * sends more for a longer lease. Renewals come faster if the lease is over or
  * will not last until the renewal after next, because it may take several. */
 static int64_t heartbeat_due(const struct pipeline *w, enum need need) {
   bool waits = w->renewal_in_flight && !w->renewal_refused;

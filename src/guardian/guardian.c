@@ -275,8 +275,8 @@ static void on_channel_closed(struct guardian *guardian) {
   end(guardian, clock_now(), NULL);
 }
 
-/* Receives bytes from the channel and obeys the complete lines. Returns false
- * if no bytes are left or `zklock run` has ended. */
+/* Receives bytes from the channel and executes the complete lines. Returns
+ * false if no bytes are left or `zklock run` has ended. */
 static bool read_channel(struct guardian *guardian) {
   char *line = guardian->line;
   ssize_t size =

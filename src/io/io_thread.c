@@ -205,8 +205,8 @@ static _Noreturn void end(struct core *core) {
   for (;;) pause();
 }
 
-/* Waits up to LINGER for a new command before requests are sent. A user that
- * releases a contended lock often acquires it again at once. Then one
+/* Waits up to COMMAND_WAIT for a new command before requests are sent. A user
+ * that releases a contended lock often acquires it again at once. Then one
  * transaction can carry both requests. */
 static void wait_for_commands(struct core *core) {
   int64_t end = clock_now() + COMMAND_WAIT;

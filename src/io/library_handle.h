@@ -101,8 +101,8 @@ void connection_greeted(struct library *library);
 /* Closes the handle, if there is one, and drops its reports. */
 void connection_close(struct library *library);
 /* Closes the handle, which ends the session. Then waits until the server closes
- * the connection, for at most FAREWELL. Closing the socket earlier could lose
- * the close request. */
+ * the connection, for at most END_TIMEOUT. Closing the socket earlier could
+ * lose the close request. */
 void connection_end_session(struct library *library);
 /* Closes the handle, and calls `over` with the way in which the handle ended.
  * If nothing has failed, that is LIBRARY_LOST. Keeps the ZooKeeper session. */

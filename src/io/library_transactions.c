@@ -123,7 +123,7 @@ int transaction_heartbeat(struct library *l, const struct op *op) {
   return send_all(l, t, ops, 2, on_beaten);
 }
 
-/* A rehearsal, which tests an ACL: see transaction_check_acl. */
+/* A check of an ACL: see transaction_check_acl. */
 
 enum { MAKE, CHECK, ENTER, LEAVE, UNMAKE, ACL_CHECK_PARTS };
 

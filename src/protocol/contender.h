@@ -197,7 +197,7 @@ enum decision {
   DECISION_RELEASED,
 };
 
-/* Was the holder asked to release the lock?  TOLD: its owner knows it. */
+/* A request to release the lock: read in the node's data, or reported, too. */
 enum revocation { REVOCATION_NONE, REVOCATION_SEEN, REVOCATION_REPORTED };
 
 /* The state of a permit's gate.  The gate is a contender for the semaphore's

@@ -9,7 +9,7 @@
  *
  * A directory that denies access to its creator is useless, and the clients
  * that want to use it could not delete it. Only a server knows the client's
- * identities, such as its address. So if the ACL is in doubt, a rehearsal comes
+ * identities, such as its address. So if the ACL may deny access, a check comes
  * first: a transaction that tests the ACL and creates nothing. Its result is
  * valid for its connection. */
 #ifndef ZKLOCK_MKDIR_H
@@ -25,7 +25,7 @@ enum mkdir_step {
   MKDIR_REFUSED,
 };
 
-/* Returns whether the next request is a rehearsal. */
+/* Returns whether the next request is a check of the ACL. */
 static inline bool mkdir_checks_acl(const struct pipeline *pipeline) {
   return pipeline->acl_may_deny &&
          pipeline->acl_checked_in != pipeline->connection;

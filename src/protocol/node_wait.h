@@ -33,7 +33,7 @@ typedef void node_wait_handler(struct node_wait *v, bool met);
 struct node_wait {
   const char *path; /* valid until the wait ends */
   enum node_wait_kind kind;
-  int known; /* CROWD: the count; `needs_heartbeat` and `patient` are ignored */
+  int known; /* COUNT: the number; the next two are ignored */
   /* The first read follows a committed heartbeat that is sent after the wait
    * has begun. So the read cannot show an older state. */
   bool needs_heartbeat;
@@ -48,15 +48,15 @@ struct node_wait {
   struct node_waits *of; /* NULL: it has ended */
   struct node_wait *next, **link;
   struct deadline deadline;
-  struct queue *queue; /* of the node's directory; CROWD: of the directory
+  struct queue *queue; /* of the node's directory; COUNT: of the directory
                         * itself */
   struct watcher
       watcher; /* NODE_WAIT_COUNT: used while the directory is missing */
   struct list_observer observer; /* for NODE_WAIT_COUNT */
   bool must_read; /* must read the node at the end of the batch */
-  bool unlisted;  /* CROWD: a read found the directory, no list has yet */
+  bool unlisted;  /* COUNT: a read found the directory, no list has yet */
   bool stale;     /* the read in flight was sent before the wait began */
-  uint64_t since; /* CROWD: ignore lists with this serial or a smaller one */
+  uint64_t since; /* COUNT: ignore lists with this serial or a smaller one */
   int64_t seen;   /* czxid of the node that was read first; 0: none */
 };
 

@@ -90,7 +90,7 @@ struct pipeline {
   int64_t timeout; /* the last timeout negotiated; the lease's can be lower */
   bool no_containers;      /* the server does not support containers */
   bool acl_may_deny;       /* the ACL might deny this session access */
-  unsigned acl_checked_in; /* the connection of the last successful rehearsal */
+  unsigned acl_checked_in; /* the connection of the last successful check */
 
   struct lease lease;
   struct op heartbeat, nudge;

@@ -50,7 +50,7 @@ struct session_options {
   unsigned char random[16]; /* seeds the prefix of node names */
   int64_t min_timeout;      /* no server grants less; 0: unknown */
   int64_t tick;             /* no server's tick is longer; 0: unknown */
-  bool acl_may_deny;        /* rehearse the ACL before creating nodes */
+  bool acl_may_deny;        /* check the ACL before creating nodes */
 };
 
 struct session {

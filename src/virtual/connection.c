@@ -85,7 +85,8 @@ static void reach_server(struct zk_connection *c, int64_t now) {
 
 /* Breaks the connections that the link decides to break. Returns false if the
  * message must not be delivered. */
-static bool obey(struct zk_connection *c, enum passage passage, int64_t now) {
+static bool follow_passage(struct zk_connection *c, enum passage passage,
+                           int64_t now) {
   if (passage == CUTS) connection_cut(c, now, true);
   if (passage == CUTS_ALL)
     for (struct zk_connection *o = c->ensemble->connections; o; o = o->next)
@@ -102,7 +103,7 @@ static void deliver_up(void *self, struct message *message, int64_t now) {
   }
   if (!c->server_has_it) return;
   if (c->link && !message->silent && !c->severed &&
-      !obey(c, link_passes_up(c->link, c, message), now))
+      !follow_passage(c, link_passes_up(c->link, c, message), now))
     return;
   c->heard = now;
   if (message->kind != UP_END) {
@@ -165,11 +166,11 @@ static void deliver_down(void *self, struct message *message, int64_t now) {
   struct zk_connection *c = self;
   if (!c->client_has_it) return;
   if (c->link && !c->severed && message->kind != DOWN_END &&
-      !obey(c, link_passes_down(c->link, c, message), now))
+      !follow_passage(c, link_passes_down(c->link, c, message), now))
     return;
   if (!message->silent) call_client(c, message);
   if (c->link && !c->severed)
-    obey(c, link_passed_down(c->link, c, message, now), now);
+    follow_passage(c, link_passed_down(c->link, c, message, now), now);
 }
 
 /* ---- The end of a connection --------------------------------------------- */

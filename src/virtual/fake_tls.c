@@ -145,7 +145,7 @@ static enum tls_state look(struct tls_link *link) {
   return link->decrypted > 0 ? TLS_DONE : find(link, FAKE_DATA);
 }
 
-static void farewell(struct tls_link *link) { (void)link; }
+static void closure(struct tls_link *link) { (void)link; }
 
 static const char *failure(const struct tls_link *link, bool *refused) {
   *refused = link->is_refused;
@@ -166,6 +166,6 @@ const struct tls_module fake_tls = {
     .receive = receive,
     .send = transmit,
     .look = look,
-    .closure = farewell,
+    .closure = closure,
     .failure = failure,
 };

@@ -69,7 +69,7 @@ struct zk_connection {
   bool broken;  /* a message was dropped */
   bool muted;   /* no further message reaches the client */
   /* The number of requests, and the number of answers of the kind that the
-   * link's manners treat. */
+   * link's misbehaviour treats. */
   int requested, treated;
   int records;       /* number of TLS records; -1 if no more are sent */
   struct alarm fuse; /* rings when the link's `drop_after` is over */

@@ -27,7 +27,7 @@ static void spring(struct zk_link *link, enum link_sprung what) {
   link->ensemble->sprung++;
 }
 
-/* ---- Manners ------------------------------------------------------------- */
+/* ---- Misbehaviour -------------------------------------------------------- */
 
 void link_is_visited(struct zk_link *link, struct zk_connection *c) {
   struct zk_misbehaviour *misbehaviour = &link->faults.misbehaviour;

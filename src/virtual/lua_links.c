@@ -66,7 +66,7 @@ static int64_t field(lua_State *L, const char *name) {
   return value;
 }
 
-/* link_misbehave(address, manners): sets the fields of struct zk_misbehaviour.
+/* link_behave(address, manners): sets the fields of struct zk_misbehaviour.
  * `treatment` is "cut", "mute" or "refuse". Times are in nanoseconds. */
 static int behave(lua_State *L) {
   static const char *const treatments[] = {"cut", "mute", "refuse", NULL};

@@ -218,7 +218,7 @@ void ensemble_children(const struct ensemble *e, const char *path,
 
 int ensemble_most_children(const struct ensemble *e, const char *path) {
   const struct node *node = tree_find(truth(e), path);
-  return node ? node->crowd : 0;
+  return node ? node->most_ephemerals : 0;
 }
 
 int ensemble_watches(const struct ensemble *e, const char *prefix) {

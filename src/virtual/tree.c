@@ -128,8 +128,8 @@ static void count_ephemeral(struct node *parent, const struct node *node,
                             int change) {
   if (!node_is_ephemeral(node)) return;
   parent->ephemerals += change;
-  if (parent->ephemerals == 0 || parent->ephemerals > parent->crowd)
-    parent->crowd = parent->ephemerals;
+  if (parent->ephemerals == 0 || parent->ephemerals > parent->most_ephemerals)
+    parent->most_ephemerals = parent->ephemerals;
 }
 
 static void attach(struct tree *tree, struct node *parent, struct node *node) {
@@ -312,7 +312,7 @@ static struct node *node_copy(const struct node *node, struct node *parent) {
   keep_state(&copy->state);
   copy->count = copy->room = node->count;
   copy->ephemerals = node->ephemerals;
-  copy->crowd = node->crowd;
+  copy->most_ephemerals = node->most_ephemerals;
   if (node->count)
     copy->children = fresh((size_t)node->count * sizeof *copy->children);
   for (int i = 0; i < node->count; i++)

@@ -27,7 +27,7 @@ struct node {
   struct node **children; /* sorted by name */
   int count, room;
   /* The number of ephemeral children, and its maximum since it was 0. */
-  int ephemerals, crowd;
+  int ephemerals, most_ephemerals;
   struct node_state state;
   struct node *next_owned, *previous_owned; /* list of nodes with an owner */
 };

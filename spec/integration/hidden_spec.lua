@@ -110,6 +110,16 @@ describe("Nodes that may not be read, " .. title .. ",", function()
     assert.is_false(theirs:is_set())
   end)
 
+  it("are not evicted with another token than theirs", function()
+    local guard = assert(first:mutex(path):acquire(30))
+    local node = guard.node:match "[^/]*$"
+    assert.is_false(second:evict(path, node, "1"))
+    assert.is_true(guard:verify())
+    assert.is_true(second:evict(path, node))
+    kinds.refused("lost", guard:verify())
+    guard:release()
+  end)
+
   it("are rows, of which no more is known than their names say", function()
     local guard = assert(first:mutex(path):acquire(30))
     local wait = wait_in(second:mutex(path))

@@ -1,6 +1,7 @@
 -- session:once, by which of many processes one does something in each period.
 local kinds = require "integration.family.kinds"
 local sessions = require "integration.sessions"
+local start_proxy = require "support.proxy".start
 local support = require "support"
 local connect, misuse = support.connect, support.misuse
 
@@ -206,6 +207,22 @@ describe("once", function()
     assert.is_false(session:once(path, { per = 60 }, error))
     assert.equal(3, breaks)
     guard:release()
+  end)
+
+  it("stops asking when its hold is lost and no server answers", function()
+    local proxy, results = start_proxy(), nil
+    local scheduler
+    session, scheduler = sessions.in_loop { hosts = proxy.hosts,
+      session_timeout = 4 }
+    scheduler:spawn(function()
+      results = count(session:once(path, { per = 60 }, function()
+        proxy:refuse()
+        return "done"
+      end))
+    end)
+    assert.is_true(scheduler:run(5))
+    assert.same({ 4, "lost", "done" }, { results.n, results[3], results[4] })
+    proxy:heal()
   end)
 
   it("is the mutex of its path, for this session, too", function()

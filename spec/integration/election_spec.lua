@@ -126,6 +126,14 @@ it("resign gives the leadership back, whichever task has it", function()
   assert.equal("released", guard:state())
 end)
 
+it("resign says that the leadership was lost, once", function()
+  local election = connect():election(path)
+  local guard = assert(election:campaign())
+  support.lose(guard)
+  kinds.refused("lost", election:resign())
+  assert.is_false(election:resign())
+end)
+
 -- What fn is told: who leads, `false` for nobody, or the code; in order.
 local function observe(session, options)
   local told = { rows = {} }

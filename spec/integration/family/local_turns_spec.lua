@@ -3,6 +3,8 @@
 -- goes through the I/O thread all the same.
 local Hold = require "zklock.hold"
 local kinds = require "integration.family.kinds"
+local new_chance = require "explore.chance".new
+local new_scheduler = require "support.scheduler".new
 local sessions = require "integration.sessions"
 local socket = require "socket"
 local support = require "support"
@@ -440,6 +442,28 @@ describe("Turns on the Lua thread", function()
     assert.equal("timeout", late.code)
     guard:release()
   end)
+
+  it("reach a callback that waits for an event of its own batch",
+    function()
+      local scheduler = new_scheduler(new_chance(1)) -- whose callbacks may wait
+      local rival, guard, took = support.hold(path .. "/other"), nil, nil
+      scheduler:spawn(function()
+        local session = connect { loop = scheduler.adapter }
+        local lock = mutex(session)
+        assert(lock:acquire { timeout = 30, max_hold = 1 })
+        session:mutex(path .. "/other"):acquire_async(nil, function(other)
+          took = support.timed(function()
+            guard = lock:acquire { timeout = 30, owner = {} }
+          end)
+          other:release()
+        end)
+        rival:release()
+        support.advance(2) -- the grant and the first hold's loss are one batch
+      end)
+      scheduler:run_until(function() return took end)
+      assert.is_true(took < 1, took)
+      guard:release()
+    end)
 
   if support.is_54 then
     it("let a multi be cancelled of which a task was closed in the line",

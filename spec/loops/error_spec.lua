@@ -16,14 +16,14 @@ local function first_lines(problems)
   return lines
 end
 
--- Three callbacks that raise, and one that shows that the reader lives.  After
--- a pause in each the next grant has come, and the same step() calls them all.
+-- Three callbacks that raise, and one that shows that the reader lives.  With a
+-- pause in each, the same step() calls them all.
 local function begin(session, finished, pause)
   local lock = session:mutex(support.path())
   for i = 1, 4 do
     lock:acquire_async(nil, function(guard)
       guard:release()
-      if pause then socket.sleep(pause) end
+      if pause then socket.sleep(pause) end -- until the next grant has come
       if i == 4 then return finished() end
       error("ouch " .. i, 0)
     end)

@@ -32,7 +32,7 @@ function frames.run()
   for _ = 1, MOST do
     if loop.is_idle() then return end
     loop.frame()
-    sleep(0.001)
+    sleep(0.001) -- until the next frame
   end
 end
 

@@ -140,7 +140,7 @@ case("with_lock gives the results of its function", function(env)
   local lock = env.connect():mutex(env.path())
   local held
   local ok, a, b = lock:with_lock({ timeout = 5 }, function(guard)
-    env.sleep(0.02)
+    env.sleep(0.02) -- other tasks run, and the hold goes on
     held = guard:is_held()
     return 1, "two"
   end)
@@ -183,7 +183,7 @@ case("a callback may wait", function(env)
   local inner, later
   lock:acquire_async(nil, function(guard)
     inner = assert(other:acquire(30))
-    env.sleep(0.02)
+    env.sleep(0.02) -- the loop goes on while this callback waits
     same(true, inner:verify())
     guard:release()
     inner:release()
@@ -265,7 +265,7 @@ case_with_tasks("the loop goes on while tasks wait", function(env)
       waiting = waiting - 1
     end)
   end
-  for _ = 1, 5 do env.sleep(0.005) end
+  env.until_true(function() return count(session, path) == 1 + 10 end)
   same(10, waiting)
   guard:release()
   env.until_true(function() return waiting == 0 end)
@@ -283,7 +283,7 @@ case_with_tasks("grants in the order of arrival", function(env)
       mine:release()
     end)
   end
-  env.sleep(0.02)
+  env.until_true(function() return count(session, path) == 1 + 20 end)
   guard:release()
   env.until_true(function() return #granted == 20 end)
   same(table.concat(arrived, " "), table.concat(granted, " "))
@@ -345,7 +345,7 @@ case_with_tasks("release and verify suspend the task, too", function(env)
     end)
   end
   while done < 5 do
-    env.sleep(0.001)
+    env.sleep(0.001) -- the other tasks run
     ticks = ticks + 1
   end
   same(true, ticks > 0)

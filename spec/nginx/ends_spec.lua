@@ -13,7 +13,10 @@ local HOLDING = {
   ["ngx.exit in access"] = [[ access_by_lua_block { hold() ngx.exit(403) } ]],
   ["ngx.exec"] = [[ hold() ngx.exec "/pid" ]],
   ["ngx.redirect"] = [[ hold() ngx.redirect "/pid" ]],
-  ["a client that has gone"] = [[ hold() ngx.sleep(60) ]],
+  ["a client that has gone"] = [[
+    hold()
+    ngx.sleep(60) -- until the client has gone
+  ]],
   ["a client that has gone, unnoticed"] = [[
     lua_check_client_abort off;
     content_by_lua_block {
@@ -34,7 +37,7 @@ local HOLDING = {
     local path = ngx.var.arg_path
     local thread = ngx.thread.spawn(function()
       hold(path)
-      ngx.sleep(60)
+      ngx.sleep(60) -- until it is killed
     end)
     while not kept do ngx.sleep(0.01) end
     ngx.thread.kill(thread) ]],
@@ -54,7 +57,9 @@ local WAITING = {
   ["a client that has gone while it hears of the wait"] = [[
     local path = ngx.var.arg_path
     session():on_trace(function(event)
-      if event.path == path and event.what == "wait" then ngx.sleep(60) end
+      if event.path == path and event.what == "wait" then
+        ngx.sleep(60) -- until the client has gone
+      end
     end)
     assert(lock():acquire(60)) ]],
   ["its end while a callback is awaited"] = [[
@@ -171,7 +176,7 @@ describe("a request of nginx ends", function()
       location = /inside { content_by_lua_block {
         local gate = session():double_barrier(ngx.var.arg_path .. "-2", 1)
         keep(assert(gate:enter(60)))
-        ngx.sleep(60)
+        ngx.sleep(60) -- until the client has gone
       } } ]], { init = [[
         function barrier() return session():barrier(ngx.var.arg_path) end
       ]] }), support.path()
@@ -245,7 +250,7 @@ describe("a request of nginx ends", function()
         session():on_trace(trace)
         keep(assert(session():mutex(ngx.var.arg_path, { local_turns = 5 })
           :acquire(30)))
-        ngx.sleep(60)
+        ngx.sleep(60) -- until the client has gone
       } }
       location = /kill { content_by_lua_block {
         session():on_trace(trace)
@@ -256,7 +261,7 @@ describe("a request of nginx ends", function()
         ngx.sleep(0.2) -- it waits by now, or will
         ngx.thread.kill(thread)
         trace { what = "killed" }
-        ngx.sleep(60)
+        ngx.sleep(60) -- until the client has gone
       } }
       location = /told { content_by_lua_block {
         ngx.print(table.concat(told, " "))
@@ -294,7 +299,7 @@ describe("a request of nginx ends", function()
         content_by_lua_block {
           local guard = assert(lock():acquire(60))
           held = held + 1
-          ngx.sleep(60)
+          ngx.sleep(60) -- until the client has gone
           guard:release()
         }
         log_by_lua_block { collectgarbage() collectgarbage() }
@@ -329,7 +334,7 @@ describe("a request of nginx ends", function()
         local thread = ngx.thread.spawn(function()
           local guard = assert(session():mutex(path):acquire(30))
           kept = true
-          ngx.sleep(60)
+          ngx.sleep(60) -- until it is killed
           guard:release()
         end)
         while not kept do ngx.sleep(0.01) end

@@ -5,7 +5,9 @@ local support = require "support"
 local SERVER = [[
   location = /hold { content_by_lua_block {
     local guard = assert(lock():acquire(20))
-    if ngx.var.arg_seconds then ngx.sleep(tonumber(ngx.var.arg_seconds)) end
+    if ngx.var.arg_seconds then -- other workers' requests come meanwhile
+      ngx.sleep(tonumber(ngx.var.arg_seconds))
+    end
     ngx.print(ngx.worker.pid(), " ", guard:state())
     guard:release()
   } }

@@ -13,8 +13,8 @@ describe("A process that", function()
       local path, children, waiters = support.path(), {}, {}
       for i, stuck in ipairs {
         "while not stop() do end",
-        "os.execute 'sleep 4'",
-        "socket.sleep(4)",
+        "os.execute 'sleep 4'", -- longer than max_hold
+        "socket.sleep(4)", -- longer than max_hold
         "while not stop() do stop(); collectgarbage() end",
       } do
         children[i] = spawn([[

@@ -22,7 +22,7 @@ local function pause(seconds)
     return
   end
   local until_when = now() + seconds
-  repeat
+  repeat -- steps and sleeps until the next step
     if session then session:step() end
     socket.sleep(math.max(0, math.min(0.005, until_when - now())))
   until now() >= until_when
@@ -30,6 +30,7 @@ end
 
 local function chance(percent) return random() * 100 < percent end
 
+-- Waits until servers may accept a session that they have refused.
 local function breathe()
   local running, is_main = coroutine.running()
   if running and not is_main then return pause(0.1) end

@@ -31,6 +31,7 @@ local function play(stage, round, deadline)
     stage:look_after_clients()
     local name = faults.strike(stage)
     if name then stage.journal:note("fault", name) end
+    -- Until the next fault, at a random moment.
     support.sleep(-math.log(1 - math.random()) * 0.25)
   end
   stage:heal()

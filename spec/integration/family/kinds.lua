@@ -249,10 +249,10 @@ function kinds.pass_on(waiters)
   end)
 end
 
---- Steps for a while: nobody of these is granted.
+--- Steps for a while of virtual time: nobody of these is granted.
 function kinds.nobody(seconds, ...)
   for _ = 1, 10 do
-    support.sleep(seconds / 10) -- of real time for real servers
+    support.advance(seconds / 10)
     for i, result in ipairs { ... } do
       result.session:step()
       if result.guard or result.code then

@@ -1,4 +1,5 @@
 -- The loops of this process: poll, and one's own.
+local sessions = require "integration.sessions"
 local support = require "support"
 local new_scheduler = require "support.scheduler".new
 local zklock = require "zklock"
@@ -40,6 +41,45 @@ describe("The loop", function()
     end)()
     support.step_until(session, function() return granted end)
   end)
+
+  it("raises each error of a callback in a step of its own, then watches no "
+    .. "descriptor", function()
+    local session, scheduler = sessions.in_loop()
+    local path, raised = support.path(), {}
+    for i = 1, 3 do
+      session:mutex(path .. i):acquire_async(nil, function(guard)
+        guard:release()
+        error("ouch " .. i, 0)
+      end)
+    end
+    support.advance(1) -- the first step calls all three callbacks
+    for _ = 1, 10 do
+      local ok, problem = pcall(scheduler.turn, scheduler)
+      raised[#raised + 1] = not ok and problem:match "^[^\n]*" or nil
+    end
+    assert.same({ "ouch 1", "ouch 2", "ouch 3" }, raised)
+    assert.same({}, scheduler.sources)
+  end)
+
+  it("watches the descriptor while a hold has a listener, and no longer",
+    function()
+      local session, scheduler = sessions.in_loop()
+      local mutex, reason = session:mutex(support.path()), nil
+      local function hold()
+        local guard = assert(mutex:acquire(30))
+        assert.equal(0, #scheduler.sources)
+        guard:on_lost(function(_, why) reason = why end)
+        assert.equal(1, #scheduler.sources)
+        return guard
+      end
+      hold():release()
+      assert.equal(0, #scheduler.sources)
+      local guard = hold()
+      support.zk():delete(guard.node)
+      scheduler:run_until(function() return reason end)
+      assert.equal(0, #scheduler.sources)
+      guard:release()
+    end)
 
   it("may be a bare { wait =, wake = } that only sleeps", function()
     local path, scheduler = support.path(), new_scheduler()

@@ -248,6 +248,16 @@ describe("observe()", function()
     assert.same({ 0, 1, 2, 1 }, { #early, #one, #two, inside.n })
   end)
 
+  it("watches nothing once it is cancelled", function()
+    lead "me"
+    local session = connect()
+    local told = observe(session)
+    expect(session, told, "me")
+    support.until_state(session, nil, { watches = 1 })
+    told.ticket:cancel()
+    support.until_state(session, nil, { watches = 0 })
+  end)
+
   it("hears of the session's end, once", function()
     lead "me"
     local session = connect()

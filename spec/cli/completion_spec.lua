@@ -137,7 +137,7 @@ describe("In a shell", function()
     end, true)
   end)
 
-  it("no name is offered that is more than text to a shell", function()
+  it("no name is offered that has a meaning for the shell", function()
     each(shells, function(complete, name)
       local path = support.path(name)
       for _, one in ipairs { "$(touch x)", "`x`", "a;b", "a'b", "a b", "a\\b",

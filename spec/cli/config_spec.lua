@@ -299,7 +299,7 @@ describe("The command's settings", function()
     looks_at(ports[1], { "-v", "-H", ports[1] .. "/y", "--chroot", "/" })
   end)
 
-  describe("with credentials", function()
+  describe("in a file of credentials", function()
     local SECRET = "s3cr3t-W0rt"
     local LINE = "digest:ann:" .. SECRET
 
@@ -316,7 +316,7 @@ describe("The command's settings", function()
         said.err)
     end
 
-    it("are who they say", function()
+    it("name the user of the session", function()
       local path = support.path()
       local name = write("credentials", "# ours\n\n" .. LINE .. "\r\n")
       local it = command.start { "run", path, "-v", "--auth-file", name,

@@ -79,15 +79,15 @@ describe("A current directory that is full of modules", function()
     check_no_mark(it:err())
   end)
 
-  it("gives none to completion", function()
+  it("gives no code to completion", function()
     for _, words in ipairs { { "ls", "/" }, { "evict", "/a", "" } } do
       assert.equal(0, run({ "complete", (table.unpack or unpack)(words) }).code)
     end
     assert.matches("_zklock", run({ "completion", "bash" }).out)
   end)
 
-  it("gives none to the file that a shell runs, nor where the paths are the "
-    .. "interpreter's own", function()
+  it("gives no code to the file that a shell runs, nor with the "
+    .. "interpreter's own paths", function()
     for _, path in ipairs { ";;", false } do
       local said = run({ "--version" }, { LUA_PATH = path, LUA_CPATH = path })
       assert.matches("^zklock %d", said.out)
@@ -99,7 +99,7 @@ describe("A current directory that is full of modules", function()
     check_no_mark()
   end)
 
-  it("gives none to a shell's completion of what lies in it", function()
+  it("gives no code to a shell's completion of its files", function()
     write("bin/zklock", "#!/bin/sh\necho >" .. directory .. "/mark\n")
     local script = command.file(run({ "completion", "bash" }).out)
     for _, name in ipairs { "./bin/zklock", "bin/zklock" } do

@@ -35,7 +35,7 @@ it("A command whose lock is lost", function()
       script = part(stubborn .. forever), code = 76 },
     { "is ended with a grandchild in a session of its own", by = lose,
       script = part(forever, "setsid "), code = 76 },
-    { "is ended with a stubborn daemon whose parents are gone", by = lose,
+    { "is ended with a daemon that ignores signals", by = lose,
       script = DAEMON, words = { "--grace", "0.3" }, code = 76 },
     { "is ended though it is stopped",
       script = "trap 'echo ended; exit' TERM; " .. forever, code = 76,

@@ -55,7 +55,7 @@ describe("zklock ls", function()
     assert.same({ 0, "" }, { said.code, said.out })
   end)
 
-  it("keeps strangers' data in one line, and in quotation marks", function()
+  it("prints untrusted data on one line, in quotation marks", function()
     local path = support.path()
     local data = 'a\nb"\27[31m\255'
     support.keep(support.connect():mutex(path)
@@ -183,7 +183,7 @@ describe("zklock evict", function()
     assert.equal(0, support.count_contenders(path))
   end)
 
-  it("does nothing where it can ask nobody", function()
+  it("deletes nothing without a terminal to ask for confirmation", function()
     local path = support.path()
     local guard = support.hold(path)
     local said = command.run { "evict", "--yes", path, "x-lock-0000000099" }

@@ -25,7 +25,7 @@ local function call(seed)
 end
 
 describe("Whatever is called", function()
-  it("the process lives, and the public API keeps its word", function()
+  it("the process survives, and the API works as documented", function()
     local seed, deadline = first, now() + (SECONDS or 0)
     repeat
       io.stdout:write(call(seed))

@@ -156,7 +156,7 @@ describe("Authentication", function()
     .. "(%s): its ACL, by option 'acl', would not let this session list, "
     .. "create and delete"
 
-  it("refuses an ACL that shuts out its own maker, and makes nothing",
+  it("refuses an ACL that excludes its creator, and creates no node",
     function()
       local acls = { { { scheme = "ip", id = "10.255.255.1",
         perms = "cdrwa" } }, { user(BOB, "cdrwa") } }
@@ -182,7 +182,7 @@ describe("Authentication", function()
       end
     end)
 
-  it("refuses it in a directory of others, too", function()
+  it("refuses such an ACL in a directory of another user, too", function()
     local path = open_path()
     local session = connect { auth = alice, acl = { user(BOB, "cdrwa") } }
     local _, message = session:semaphore(path, 2):acquire(30)
@@ -208,7 +208,7 @@ describe("Authentication", function()
     assert.is_true(guard:release { wait = true })
   end)
 
-  it("leaves what is above a chroot to others, too", function()
+  it("lets other users use the directories above a chroot", function()
     local owners = {
       creator = { user(ALICE, 31) },
       read = { user(ALICE, 31), everybody(1)[1] },

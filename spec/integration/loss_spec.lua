@@ -56,13 +56,13 @@ for _, name in ipairs { "mutex", "multi" } do
 
     -- Each call that tells it, and how its message ends.
     for title, tell in pairs {
-      ["is told by release"] = function() return guard:release() end,
-      ["is told by the lock's release"] = function()
+      ["is reported by release"] = function() return guard:release() end,
+      ["is reported by the lock's release"] = function()
         return lock:release { wait = true }
       end,
-      ["is told by verify"] = function() return guard:verify() end,
-      ["is told by another acquire"] = function() return lock:acquire() end,
-      ["is told by try_acquire"] = function() return lock:try_acquire() end,
+      ["is reported by verify"] = function() return guard:verify() end,
+      ["is reported by another acquire"] = function() return lock:acquire() end,
+      ["is reported by try_acquire"] = function() return lock:try_acquire() end,
     } do
       it(title, function()
         lose()
@@ -77,7 +77,7 @@ for _, name in ipairs { "mutex", "multi" } do
       end)
     end
 
-    it("is told by verify, which is the first to know", function()
+    it("is reported by verify, the first to detect it", function()
       hold { session_timeout = 30 }
       support.zk():delete((guard.node:match "[^,]+"))
       assert.equal("lost", (select(3, guard:verify())))

@@ -32,7 +32,7 @@ local function refusal(kind, session, path)
 end
 
 describe("A lock's path", function()
-  it("is misuse where a component reads as a contender", function()
+  it("is refused if a component has the form of a contender's name", function()
     local session = connect()
     for _, name in ipairs(CONTENDERS) do
       for _, path in ipairs { "/" .. name, "/a/" .. name, "/" .. name .. "/a",
@@ -59,7 +59,7 @@ describe("A lock's path", function()
     end
   end)
 
-  it("is misuse in ZooKeeper's own tree", function()
+  it("is refused in ZooKeeper's own tree", function()
     local session = connect()
     for _, path in ipairs { "/zookeeper", "/zookeeper/quota",
       "/zookeeper/quota/a/zookeeper_limits", "/zookeeper/config",
@@ -76,7 +76,7 @@ describe("A lock's path", function()
     end
   end)
 
-  it("is looked at together with the chroot", function()
+  it("is checked together with the chroot", function()
     local zk = support.zk()
     local before = zk:children "/zookeeper"
     for chroot, rule in pairs {

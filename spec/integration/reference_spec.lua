@@ -184,7 +184,7 @@ describe("Rows have the documented fields", function()
     check("zklock.Stat", session:stat("/", true))
   end)
 
-  it("of those whose data may not be read", function()
+  it("of nodes whose data the session may not read", function()
     local path = support.path()
     -- (Who lists must read the directory, which somebody else has made, and
     -- which stays while something is in it.)

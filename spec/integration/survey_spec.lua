@@ -86,7 +86,7 @@ describe("A survey of a crowd", function()
     return first
   end
 
-  it("reads of large data only a few, and the small behind them", function()
+  it("reads only a few nodes with large data, then the small ones", function()
     assert.equal(4, shown(60, ("m"):rep(1000000)))
     for i = 61, 70 do
       zk:create(("%s/x-lock-%010d"):format(path, i), { data = "small",
@@ -100,7 +100,7 @@ describe("A survey of a crowd", function()
     assert.equal(16 * MIB / 65536, shown(300, ("s"):rep(65536)))
   end)
 
-  it("reads no data that are larger than any lock's", function()
+  it("does not read data larger than a lock node's limit", function()
     assert.equal(0, shown(1, ("m"):rep(1000001)))
   end)
 
@@ -129,8 +129,8 @@ describe("A survey of a crowd", function()
     proxy:heal()
   end)
 
-  it("lists as many as there may be, and says that there are too many before "
-    .. "it lists them", function()
+  it("lists up to 50 000 children, and refuses more before it lists them",
+    function()
     crowd(50000, nil, "-stranger-")
     local session = connect()
     local names = assert(session:children(path))
@@ -203,7 +203,7 @@ describe("A survey among strangers", function()
     guard:release()
   end)
 
-  it("asks the others where one cannot be asked, and says who it is",
+  it("asks the other holders if one cannot be asked, and names it",
     function()
       local large = reader(1, { data = ("m"):rep(12289) })
       local closed = reader(2, { data = "c",
@@ -223,7 +223,7 @@ describe("A survey among strangers", function()
       assert.equal(0, session:stats().reconnects)
     end)
 
-  it("marks data of 12 KiB with the path, and no larger", function()
+  it("marks data if they and the path have at most 12 KiB", function()
     local most = 12288 - #(path .. "/x-__READ__0000000001")
     for size, expected in pairs { [most] = { 1 },
         [most + 1] = { nil, "invalid" }, [12289] = { nil, "invalid" } } do
@@ -240,8 +240,8 @@ end)
 
 -- Nodes that begin as a session's own do, which anybody can read in the names
 -- of its nodes, and which are another session's.
-it("Forged nodes with a session's mark are asked about some at a time, and "
-  .. "stay where they are", function()
+it("Forged nodes with a session's mark are read some at a time, and "
+  .. "are not deleted", function()
   local session = connect { session_timeout = 30 }
   local guard = assert(session:mutex(support.path()):acquire(30))
   local mark = guard.node:match "/(%w+)%-lock%-%d+$":sub(1, 5)

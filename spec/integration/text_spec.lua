@@ -28,7 +28,7 @@ local function said_by(fn, ...)
 end
 
 describe("Misuse", function()
-  it("shows a stranger's text escaped, whatever it is", function()
+  it("shows any untrusted text escaped", function()
     for text, plain in pairs(TEXTS) do
       -- (Not all of these are valid as hosts, and those are not tried.)
       if text ~= plain then
@@ -70,7 +70,7 @@ describe("Misuse", function()
   end)
 end)
 
-it("A message shows a path escaped that a stranger has chosen", function()
+it("A message shows an untrusted path escaped", function()
   local lines = {}
   local session = support.connect {
     log = function(_, line) lines[#lines + 1] = line end,
@@ -107,7 +107,7 @@ it("A message shows a path escaped that a stranger has chosen", function()
   support.zk():delete_all(path)
 end)
 
-it("A line of the log is one line, whatever a callback raises", function()
+it("A log entry is one line for any error of a callback", function()
   local lines = {}
   local session = support.connect {
     log = function(_, message) lines[#lines + 1] = message end,
@@ -185,7 +185,7 @@ describe("A secret", function()
   end
 
   for name, case in pairs(cases) do
-    it("is not told by " .. name, function()
+    it("is not shown by " .. name, function()
       local said = {}
       local function say(...)
         for i = 1, select("#", ...) do

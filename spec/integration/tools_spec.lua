@@ -257,7 +257,7 @@ describe("evict", function()
     assert.is_true(session:evict(path, node))
   end)
 
-  it("is invalid for a node that has children, and leaves them", function()
+  it("refuses a node that has children, and deletes nothing", function()
     local node = "x-lock-0000000001"
     zk:make(path .. "/" .. node .. "/child", { data = "kept" })
     assert.same({ nil, ('zklock: ZooKeeper refused the eviction of "%s" from '
@@ -284,7 +284,7 @@ describe("evict", function()
     own:close()
   end)
 
-  it("takes nothing that is not spelled as a contender's node", function()
+  it("accepts only the names of contenders' nodes", function()
     local foreign = { "", "config", "locks", "leases", "locks/", "leases/",
       "x-lock-1", "x-lock-00000000001", "x-lock-0000000001/child",
       "a/x-lock-0000000001", "/x-lock-0000000001", "../x-lock-0000000001",

@@ -60,7 +60,7 @@ describe("A node that no session owns", function()
     guard:release()
   end)
 
-  it("holds nothing, and the log says who must delete it", function()
+  it("holds no lock, and the log names it", function()
     local lines = {}
     leave("/x-lock-0000000000", { data = "left" })
     local session = log_to(lines)
@@ -114,7 +114,7 @@ describe("A node that we may not delete", function()
 
   for _, name in ipairs { "mutex", "unfair", "local_turns", "read", "write",
       "semaphore" } do
-    it("is told by release { wait = true }: " .. name, function()
+    it("is reported by release { wait = true }: " .. name, function()
       local kind = kinds.of[name]
       local lock = kind.make(session, path)
       local guard = assert(lock:acquire(30))
@@ -141,7 +141,7 @@ describe("A node that we may not delete", function()
     end)
   end
 
-  it("does not hold up close, and goes with the session", function()
+  it("does not delay close, and is deleted with the session", function()
     local guard = assert(session:mutex(path):acquire(30))
     close_to_deletes(path)
     assert.is_true(guard:release())

@@ -210,7 +210,7 @@ describe("What workers tell each other", function()
       true)
   end)
 
-  it("is read as data, and nothing else is shown", function()
+  it("is read as data, and only valid reports are shown", function()
     local whole = '{"pid":-7,"worker":%s,"time":%d,"leaving":false,'
       .. '"too_large":true,"sessions":%s}'
     local texts = { "(function() ran = true end)()",

@@ -255,7 +255,7 @@ describe("zklock.ngx.session", function()
     end, 20, "its credentials to be accepted")
   end)
 
-  it("is one for options that are made anew in each request", function()
+  it("returns one session for equal options of different requests", function()
     local server = start()
     server:must "/anew?n=1"
     local of_one = count(server, "task") - 1 -- (the client library's, too)
@@ -279,7 +279,7 @@ describe("zklock.ngx.session", function()
     assert.is_nil(said:find "secret")
   end)
 
-  it("makes room where one was closed, and says what differs", function()
+  it("can replace a closed session, and reports what differs", function()
     local lines = {}
     for line in start():must "/more":gmatch "[^\n]+" do
       lines[#lines + 1] = line
@@ -293,7 +293,7 @@ describe("zklock.ngx.session", function()
     assert.same({ "table string", "table" }, { lines[4], lines[5] })
   end)
 
-  it("is recommended, once, where each request connects by itself", function()
+  it("is recommended once if each request opens its own session", function()
     local server = start()
     server:must "/connect_in_timer"
     server:must "/connect" -- one may be meant to last

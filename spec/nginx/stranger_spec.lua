@@ -76,7 +76,7 @@ describe("A stranger with any URL", function()
     assert.is_nil(next(keys))
   end)
 
-  it("leaves nothing behind", function()
+  it("leaves no node behind", function()
     local prefix, zk = support.path(), support.zk()
     local server = nginx.paste(support.hosts .. prefix)
     for i = 1, 300 do server:must("/orders?user=nobody" .. i) end
@@ -85,7 +85,7 @@ describe("A stranger with any URL", function()
     end, 20, "the directories to vanish")
   end)
 
-  it("gets 400 for what names nobody, and 414 for 100 KB", function()
+  it("gets status 400 without a user's name, and 414 for 100 KB", function()
     local server = nginx.paste(support.hosts .. support.path())
     for _, query in ipairs { "", "?", "?user", "?user=", "?other=1",
       "?user=&user=alice" } do
@@ -113,7 +113,7 @@ describe("A stranger with any URL", function()
     check_log(server)
   end)
 
-  it("puts no line into the error log, by misuse or by a message", function()
+  it("adds no line to the error log by an error or its message", function()
     local forged = "2026/11/22 00:00:00 [emerg] 1#1: forged"
     local server = nginx.start { server = [[
       location = /lock { content_by_lua_block {

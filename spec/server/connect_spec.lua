@@ -39,7 +39,7 @@ describe("connect", function()
     end
   end)
 
-  it("lets no descriptor out to child processes, and close leaves none",
+  it("passes no descriptor to child processes, and close leaves none",
     function()
       local before = {}
       for fd in lfs.dir "/proc/self/fd" do before[fd] = true end
@@ -62,7 +62,7 @@ describe("connect", function()
       end
     end)
 
-  it("lets none out while it tries to connect, either #stock", function()
+  it("passes none to child processes while it connects #stock", function()
     local proxy = start_proxy()
     local child = spawn([[
       -- What a program has open, other than files.

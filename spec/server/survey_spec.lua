@@ -6,7 +6,7 @@ local start_hostile = require "support.hostile".start
 local support = require "support"
 
 describe("A survey of a crowd, by a real library,", function()
-  it("loses none of the session's holds, though the line is slow", function()
+  it("loses no hold of the session on a slow connection", function()
     local path = support.path()
     local own = support.closing(server.start(1,
       "--config maxSessionTimeout=60000 --jvm -Xmx1g"))

@@ -46,7 +46,7 @@ describe("The tunnel of doc/operations.md", function()
     end
   end
 
-  it("carries what the page's program does", function()
+  it("carries the requests of the page's program", function()
     local through = tunnel.start(dir, secure)
     -- The first handshakes of new servers can take long on a busy machine.
     support.connect { hosts = through.hosts, connect_timeout = 60 }
@@ -125,7 +125,7 @@ describe("The tunnel of doc/operations.md", function()
     assert.equal("auth", (select(3, zklock.connect(servers.hosts, options))))
   end)
 
-  it("that stalls ends holds before the servers give the lock away", function()
+  it("that stalls ends holds before another client gets the lock", function()
     local through, path = tunnel.start(dir, secure), support.path()
     local guard = support.hold(path, { hosts = through.hosts,
       session_timeout = 4 })

@@ -129,7 +129,7 @@ greeting_of("the greeting of an old server, without the last byte",
 greeting_of("a greeting with bytes behind it",
   function(h) return greeting(h) .. ("\0"):rep(100) end,
   "timeout|disconnected|" .. REFUSED)
-greeting_of("a timeout below zero", greets { timeout = -1 })
+greeting_of("a negative timeout", greets { timeout = -1 })
 greeting_of("a timeout of zero", greets { timeout = 0 })
 greeting_of("a timeout of a millisecond", greets { timeout = 1 })
 greeting_of("a timeout of 24 days", greets { timeout = 2147483647 },
@@ -168,7 +168,7 @@ group = "frames"
 
 -- (Where the machine is busy a reply takes a second: longer than the lease of a
 -- short session.)
-add { it = "everything byte by byte", on = "nothing", drip = 0.0001,
+add { it = "all replies byte by byte", on = "nothing", drip = 0.0001,
   timeout = 20, ends = "granted" }
 add { it = "a create that is answered twice", on = "create", times = 1,
   tell = function(h) return reply(h), reply(h) end, ends = "granted" }
@@ -206,7 +206,7 @@ add { it = "data of -1 bytes, which are none", on = "get", ahead = true,
   ends = "timeout|disconnected|invalid", tell = function(h)
     return reply(but(h, { body = int(-1) .. h.body:sub(-68) }))
   end }
-once_and_always { it = "answers of another number", on = "list",
+once_and_always { it = "replies with a wrong request number", on = "list",
   tell = changes_xid(int(7)) }
 once_and_always { it = "answers of a number that is reserved", on = "list",
   tell = changes_xid(int(-77)) }
@@ -274,11 +274,11 @@ end
 
 of_ahead("the event of a read before its answer", DELETED, nil,
   function(h, news) return news, reply(h) end)
-of_ahead("changes without end of the node ahead", CHANGED, nil,
+of_ahead("endless changes of the node ahead", CHANGED, nil,
   function(h, news) return reply(h), news end)
 of_ahead("fifty thousand changes at once", CHANGED, 1,
   function(h, news) return reply(h), (news:rep(50000)) end)
-of_ahead("deletions without end of the node ahead", DELETED, nil,
+of_ahead("endless deletions of the node ahead", DELETED, nil,
   function(h, news) return reply(h), news end)
 
 -- Sizes.

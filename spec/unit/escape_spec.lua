@@ -86,7 +86,7 @@ describe("An escaped text", function()
     assert.is_not.equal(core.sha256 "a\0b", core.sha256 "a\0c")
   end)
 
-  it("is one for each text, and gives the text back", function()
+  it("differs for each text, and can be decoded up to 64 bytes", function()
     local seen = {}
     for _ = 1, TEXTS do
       local text = any_text()
@@ -104,7 +104,7 @@ describe("An escaped text", function()
     end
   end)
 
-  it("is never another text's, be that itself escaped", function()
+  it("differs from its text, even if the text is escaped already", function()
     for _, text in ipairs { escape "a", escape "a/b",
       escape(("a"):rep(65)), "" } do
       assert.is_not.equal(text, escape(text))
@@ -112,7 +112,7 @@ describe("An escaped text", function()
     end
   end)
 
-  it("is one safe component, and none that means something", function()
+  it("is one safe path component, and no reserved name", function()
     local reserved = { [""] = true, ["."] = true, [".."] = true, holder = true,
       locks = true, leases = true, zookeeper = true }
     local function check(text)
@@ -129,7 +129,7 @@ describe("An escaped text", function()
   -- `name_parse` itself, by the last component of a path.
   local function reads_as_contender(name) return core.contender_in(name) end
 
-  it("is no part of a contender's name, wherever that is cut", function()
+  it("breaks a contender's name if it replaces any part of it", function()
     local n = 0
     for _, marker in ipairs(MARKERS) do
       for _, number in ipairs(NUMBERS) do
@@ -152,7 +152,7 @@ describe("An escaped text", function()
     assert.truthy(reads_as_contender "x__rlock__-000000001")
   end)
 
-  it("makes no contender with anything before and behind it", function()
+  it("forms no contender's name with any text before and after it", function()
     for _ = 1, TEXTS do
       local before, behind = adversarial(), adversarial()
       behind = behind:gsub("/", "")

@@ -4,7 +4,7 @@
 
 #include "test.h"
 
-ABOUT("The window of requests");
+ABOUT("The limit of requests in flight");
 
 static struct in_flight_limit in_flight_limit;
 
@@ -39,7 +39,7 @@ static void begin(void) {
   in_flight_limit_init(&in_flight_limit);
 }
 
-TEST("lets 4 MiB in, whatever their number") {
+TEST("admits up to 4 MiB, for any number of requests") {
   begin();
   struct user a = user_of('a', 100, 1024 * 1024);
   join(&a);

@@ -126,7 +126,7 @@ describe("Misuse of connect", function()
     assert.is_true(support.count_threads() <= threads)
   end)
 
-  it("is an option tls without what it needs", function()
+  it("includes an option tls without its required files", function()
     local lacks = "^option 'tls' must have ca, the file of the authority"
     refuses("^option 'tls' must be a table, got a boolean$", { tls = true })
     refuses(lacks, { tls = {} }, { tls = { cert = "a", key = "b" } })
@@ -144,7 +144,7 @@ describe("Misuse of connect", function()
       { tls = { ca = "a", name = ("a"):rep(256) } })
   end)
 
-  it("is not a file of tls that cannot be used: that is a result", function()
+  it("excludes an unusable file of tls: connect returns an error", function()
     local session, message, code = connect("a", { tls = { ca = "/nowhere" } })
     assert.is_nil(session)
     if require "zklock.core".has_streams() then

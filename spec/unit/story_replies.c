@@ -1,7 +1,7 @@
 /* Strays: nodes with our mark that no contender of ours has. */
 #include "stage.h"
 
-ABOUT("The protocol, where strays are listed,");
+ABOUT("The protocol, when a list shows orphans,");
 
 STORY("leaves a stray alone that is of another session") {
   struct actor *a = ACQUIRE(s, .watches_parent = true);
@@ -28,7 +28,7 @@ static void remove_all(struct stage *s, int most) {
   }
 }
 
-STORY("deletes strays a hundred at a time, and a thousand for a list") {
+STORY("deletes orphans a hundred at a time, a thousand for each list") {
   struct actor *a = ACQUIRE(s);
   happens(s, "create lock: 5000");
   forged_are_ours(s);

@@ -1,9 +1,9 @@
 /* Nodes that are spelled like contenders, and that no session owns. */
 #include "stage.h"
 
-ABOUT("The protocol, beside nodes of nobody,");
+ABOUT("The protocol, beside nodes that no session owns,");
 
-STORY("waits for whoever has the name of one that is gone") {
+STORY("waits for a new node that has the name of a deleted one") {
   struct actor *a = ACQUIRE(s);
   HEARS(a, "create lock: 3, list: 1 2 3, get 3, get 2: nobody's, get 1", "");
   HEARS(a, "reconnects, list: 1 2 3, get 3, get 2: theirs 1002, get 1", "");
@@ -11,7 +11,7 @@ STORY("waits for whoever has the name of one that is gone") {
   HEARS(a, "deleted 2", "granted");
 }
 
-TEST("is sent away by a number below zero, or its own twice") {
+TEST("leaves the queue at a negative number, or its own twice") {
   static const char *const others[] = {"-5", "x-lock-0000000002"};
   for (int i = 0; i < 2; i++) {
     struct stage *s = BEGIN();

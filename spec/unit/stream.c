@@ -330,7 +330,7 @@ static bool is_in(const char *buffer, const char *text) {
   return false;
 }
 
-TEST("keeps nothing of what it has sent") {
+TEST("keeps no byte that it has sent") {
   struct pipeline pipeline = streaming();
   send_text(&pipeline, "ann:secret");
   CHECK(is_in(stream.out, "secret"));
@@ -364,7 +364,7 @@ TEST("keeps no copy of what it sends in parts") {
   CHECK(!is_in(stream.out, "secret"));
 }
 
-TEST("keeps nothing of a connection that is over") {
+TEST("keeps no byte of a connection that has ended") {
   struct pipeline pipeline = streaming();
   send_text(&pipeline, "ann:secret");
   say(pipeline.server, "the password");

@@ -69,7 +69,7 @@ describe("A list of contenders", function()
     assert.same({ "holder waits" }, survey "holder 0x0")
   end)
 
-  it("agrees with the rule, whatever there is", function()
+  it("agrees with the lock rule for random sets of nodes", function()
     local marks = { "-lock-", "-__READ__", "-__WRIT__", "__lock__",
       "__rlock__" }
     local function blocks(one, two)
@@ -102,7 +102,7 @@ describe("A list of contenders", function()
     end
   end)
 
-  it("takes little longer for many, in whatever order", function()
+  it("sorts 50 000 nodes in less than a second, in any order", function()
     for _, session in ipairs { "0x1", "0x0" } do
       for _, format in ipairs { "x-__READ__%010d", "x%d-lock-0000000001",
         "x-__READ__-%010d" } do

@@ -56,7 +56,7 @@ TEST("accepts a certificate for the name, or for one of them") {
   expect_names(NULL, "DNS:zk_1", "zk_1");
 }
 
-TEST("refuses a certificate for other names, and says for which it is") {
+TEST("refuses a certificate for other names, and reports these names") {
   tls_begin();
   expect_names("its certificate is for a.example, not b.example",
                "DNS:a.example", "b.example");

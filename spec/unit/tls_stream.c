@@ -298,7 +298,7 @@ TEST("ends as the server closes it, or with a closure alert of its own") {
   end(&pipeline);
 }
 
-TEST("fails if what it reads was changed on its way") {
+TEST("fails if the data were changed on their way") {
   char piece[1000];
   struct pipeline pipeline = shaken(false);
   expect_problem(EAGAIN, &pipeline);

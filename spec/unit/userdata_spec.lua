@@ -72,7 +72,7 @@ local function survives(code)
 end
 
 describe("A method of the core", function()
-  it("raises when its object is used after it was collected", function()
+  it("raises an error if its object was collected", function()
     survives [[
       local session = open()
       local share = session:acquire("/a", 1e-3, true, "", nil,
@@ -209,7 +209,7 @@ describe("A function of the core", function()
 end)
 
 describe("A finalizer that closes the session in the middle of", function()
-  it("a call is in time", function()
+  it("a call is safe", function()
     survives [[
       local session
       local way = setmetatable({}, { __index = function(_, key)
@@ -260,7 +260,7 @@ describe("A finalizer that closes the session in the middle of", function()
     ]])
   end
 
-  it("an event does not take it away", function()
+  it("an event does not free the event", function()
     tells_events "session:leave()"
   end)
 

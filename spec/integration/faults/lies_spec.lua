@@ -422,10 +422,10 @@ describe("What a server says wrongly is outlived:", function()
       parts[2].path = case[2](parts[2].path, asked)
     end, { logs = case[3] or UNASKED })
   end
-  exchange("an exchange for a node of a number below zero", function(_, parts)
+  exchange("an exchange for a node with a negative number", function(_, parts)
     parts[2].path = parts[2].path:sub(1, -11) .. "-000000001"
   end)
-  exchange("not done, and said to be", function(_, parts, asked)
+  exchange("not applied, but reported as applied", function(_, parts, asked)
     parts[1].rc, parts[2].rc = 0, 0
     parts[2].path = asked .. "0000000077"
   end, { undone = true })

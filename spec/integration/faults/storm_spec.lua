@@ -148,7 +148,7 @@ describe("A server that breaks the connection at a request", function()
     session = support.connect { hosts = hostile.hosts, session_timeout = 20 }
   end)
 
-  it("gets it again after growing pauses, and no other request fails",
+  it("gets that request again after growing pauses; no other fails",
     function()
       local holder = assert(session:mutex(path .. "/held"):acquire(30))
       local rounds, goes_on = 0, true

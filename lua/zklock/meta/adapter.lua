@@ -25,7 +25,7 @@
 --- From then on, a separate task must call `session:step` whenever the descriptor is readable. Default: nothing
 ---@field arm? fun()
 ---
---- zklock calls `disarm` when no task waits and no callback is possible any more. Default: nothing
+--- zklock calls `disarm` when no task waits and no callback can follow. Default: nothing
 ---@field disarm? fun()
 ---
 --- Returns a value that identifies the running task, if tasks are not coroutines. Default: the running coroutine

@@ -3,7 +3,7 @@
 -- # Barrier
 --
 -- A barrier blocks waiters until a process lifts it. The barrier is a persistent node, so it outlives the process that has set
--- it. Between `set` and `lift`, each new waiter blocks, whichever server answers.
+-- it. Between `set` and `lift`, each new waiter blocks, even if its server lags.
 
 --- A barrier blocks waiters until a process lifts it.
 ---@class zklock.Barrier

@@ -128,7 +128,7 @@
 --- Connections that continued the same ZooKeeper session.
 ---@field reconnects integer
 ---
---- ZooKeeper sessions that ended while this session continued.
+--- ZooKeeper sessions that expired while this session continued.
 ---@field expirations integer
 ---
 --- Heartbeats that the servers have committed. A heartbeat is a small write; its reply renews the lease while no other request

@@ -91,7 +91,7 @@ static void copy_blocker(struct acquisition *acquisition,
   int size = blocker->size, shown = size < OP_SHOWN ? size : OP_SHOWN;
   if (!blocker->data || size <= 0) return;
   acquisition->blocker = malloc(sizeof *acquisition->blocker + (size_t)shown);
-  if (!acquisition->blocker) return; /* the message is only shorter then */
+  if (!acquisition->blocker) return; /* the message then shows no blocker */
   acquisition->blocker->size = size;
   acquisition->blocker->shown = shown;
   acquisition->blocker->holds = blocker->holds;

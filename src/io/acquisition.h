@@ -35,7 +35,7 @@ enum acquisition_state {
  * local turns, and the number of local turns so far. */
 enum {
   WORD_STATE = 15,
-  WORD_NO_TURNS = 16, /* another client wants the lock: pass no turn on */
+  WORD_NO_TURNS = 16, /* another client wants the lock: local turns end */
   WORD_TURN = 32,     /* added to `word` for each local turn */
 };
 
@@ -73,12 +73,12 @@ struct acquisition {
    * contender until the session forgets it. */
   _Atomic int references;
   int hold_refs;     /* (l) number of guards */
-  struct core *core; /* (c) its session */
-  /* (c) The session's proof. The Lua object keeps the memory, so it can outlive
-   * the session. */
+  struct core *core; /* (c) the session */
+  /* (c) The session's proof. The Lua object keeps the memory, so it can
+   * outlive the session. */
   struct proof *proof;
-  uint64_t number;       /* (c) the number of its first turn */
-  uint64_t current_turn; /* (l) the number of its current turn */
+  uint64_t number;       /* (c) the number of the first turn */
+  uint64_t current_turn; /* (l) the number of the current turn */
   int64_t waiting_since; /* (c) when the wait began */
   const char *path;      /* (c) */
   uint16_t prefix;       /* (c) length of the chroot in `path` */
@@ -97,14 +97,14 @@ struct acquisition {
   _Atomic int word;
 
   union {
-    struct {              /* in HELD and the states after it */
-      int64_t hold_until; /* (p) when max_hold ends it; or NEVER */
+    struct {              /* in HELD and in later states */
+      int64_t hold_until; /* (p) when max_hold ends the hold; or NEVER */
       int64_t token;      /* (p) */
       /* (a) The last turn in which no other node was known to be in the queue;
        * INT_MAX: none is known now. 0: not known. */
       _Atomic int uncontended_until;
     };
-    struct {                          /* in REFUSED */
+    struct {                          /* in the state REFUSED */
       enum refusal_code refusal_code; /* (p) */
       int reason; /* (p) code of ZooKeeper or zklock; 0: none */
       int ahead;  /* (p) number of contenders ahead; -1: at least one */
@@ -123,9 +123,9 @@ struct acquisition {
   bool watches_contention; /* (l) COMMAND_WATCH_CONTENTION was requested */
 
   bool report_gone; /* (i) EVENT_GONE is requested but not yet posted */
-  bool removed;     /* (i) the servers have no node of it any more */
-  int delete_rc;    /* (c) once posted: why its node cannot be deleted; or 0 */
-  bool in_session;  /* (i) the session still refers to the contender */
+  bool removed;     /* (i) the servers have deleted the node */
+  int delete_rc; /* (c) after `ended` is posted: code of a refused delete; or 0 */
+  bool in_session; /* (i) the session still refers to the contender */
 
   /* (i), except its options (c), and its denial and its node's name (p). Behind
    * it follow the node's path, `path` and the data. */
@@ -161,7 +161,7 @@ enum acquisition_state acquisition_outcome(
     const struct acquisition *acquisition);
 enum loss acquisition_outcome_loss(
     const struct acquisition
-        *acquisition); /* returns LOSS_NONE if it was not lost */
+        *acquisition); /* returns LOSS_NONE if the hold was not lost */
 
 /* Functions for the Lua thread. `turn` is the index of a turn. For a turn that
  * is not the current one, the state is ACQUISITION_RELEASED. */

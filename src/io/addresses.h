@@ -15,8 +15,8 @@
 
 struct address {
   const char *text;  /* ip:port, a part of `texts` */
-  const char *names; /* its host names, separated by ' '; in `texts` */
-  int failures;      /* number of failures in a row */
+  const char *names; /* the host names, separated by ' '; in `texts` */
+  int failures;      /* number of failed attempts in a row */
   bool is_refused;   /* the last attempt refused a TLS certificate */
   int64_t not_before;
 };

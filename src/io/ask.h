@@ -29,7 +29,7 @@ enum {
    * ASK_PACKET. With this share at most sixteen reads are in flight, so they
    * return at most 16 MiB. */
   ASK_READ_BYTES = IN_FLIGHT_BYTES / 16,
-  ASK_PACKET = 1024 * 1024, /* a server closes the connection on larger ones */
+  ASK_PACKET = 1024 * 1024, /* servers refuse a larger packet */
 };
 
 /* A text without a NUL at its end. `text` is NULL if there is no text. */
@@ -58,14 +58,14 @@ struct known {
 struct ask;
 
 struct request {
-  struct op op; /* what is sent; `op.owner` is this request */
+  struct op op; /* the protocol's request; `op.owner` is this struct */
   struct ask *ask;
-  struct nonce *nonce; /* the nonce (nonce.h) that it checks; or NULL */
-  char *text;          /* its path, and the other data of `op` */
+  struct nonce *nonce; /* the nonce (nonce.h) that `op` checks; or NULL */
+  char *text;          /* the path and the other data of `op` */
   int number;
-  int cost;          /* its share of the in-flight limit, or OUTSIDE */
+  int cost; /* the request's share of the in-flight limit, or OUTSIDE */
   const char *whole; /* "mkdir": the path to create */
-  size_t length;     /* length of the part of it that is created now */
+  size_t length;     /* length of the part of `whole` that is created now */
   int tries;         /* number of creates tried so far */
 
   /* The reply. */
@@ -82,7 +82,7 @@ struct request {
 struct ask {
   struct subject subject;
   struct message begin, answered;
-  uint64_t number; /* (c) identifies the ask in its event */
+  uint64_t number; /* (c) identifies the ask in EVENT_ANSWERED */
   /* (c) The hold to check (ask_to_verify), or NULL. */
   struct acquisition *acquisition;
   int64_t each, all; /* (c) limits of kept data, in bytes: per node; in total */

@@ -103,7 +103,7 @@ void await_begin(struct await *a, struct session *session, int64_t now,
                  const struct await_port *port) {
   a->port = port;
   a->known = true;
-  await_keep(a); /* for the session */
+  await_keep(a); /* the session's reference */
   if (!session) {
     over(a, false, REFUSED_CLOSED, 0);
     forget(a);

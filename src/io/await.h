@@ -28,15 +28,15 @@ struct await {
   /* One each for the Lua object, for each queued message, and for the session
    * until it forgets the await. */
   _Atomic int references;
-  struct core *core; /* (c) its session */
-  uint64_t number;   /* (c) identifies the await in its event */
+  struct core *core; /* (c) the session */
+  uint64_t number;   /* (c) identifies the await in EVENT_AWAITED */
   /* (c) The member that leaves; NULL: this is a node wait. */
   struct acquisition *acquisition;
-  struct message begin, end;      /* commands: start and cancel */
-  struct message over;            /* the event */
-  const struct await_port *port;  /* (i) */
-  bool known;                     /* (i) the session refers to the await */
-  bool met;                       /* (p) the wait succeeded; else see below */
+  struct message begin, end;     /* commands: start and cancel */
+  struct message over;           /* EVENT_AWAITED */
+  const struct await_port *port; /* (i) */
+  bool known;                    /* (i) the session refers to the await */
+  bool met; /* (p) the wait succeeded; otherwise see below */
   enum refusal_code refusal_code; /* (p) */
   int reason;                     /* (p) */
   union {                         /* (i), except the constructor's fields (c) */

@@ -10,8 +10,8 @@
 #pragma GCC visibility push(hidden)
 
 struct certificates {
-  const struct tls_settings *settings; /* its `module` is NULL: no TLS */
-  struct tls_context *context; /* contents of the files, if read; or NULL */
+  const struct tls_settings *settings; /* `module` is NULL: no TLS */
+  struct tls_context *context; /* the contents of the files; NULL: not read */
 };
 
 void certificates_init(struct certificates *certificates,

@@ -35,9 +35,9 @@ struct subject {
  * took the message from its queue. */
 struct message {
   struct message *next; /* (m) */
-  uint16_t place; /* (c) offset of the slot in its subject; 0: no subject */
+  uint16_t place; /* (c) offset of this slot in the subject; 0: no subject */
   uint8_t kind;   /* (m) a command_kind or event_kind */
-  bool queued;    /* (m) sent, and channel_done was not called yet */
+  bool queued;    /* (m) the message was sent, and channel_done not called */
 };
 
 /* Initializes a slot inside `subject`. */
@@ -55,8 +55,8 @@ struct message_queue {
 struct channel {
   pthread_mutex_t lock;
   struct message_queue commands, events; /* (m) */
-  struct wakeup io, lua; /* (c) wake the I/O thread; wake Lua's loop */
-  bool signalled;        /* (m) the events' byte was, or is being, written */
+  struct wakeup io, lua; /* (c) wake the I/O thread; wake the event loop */
+  bool signalled;        /* (m) the byte for the events is or will be written */
   bool redirected;       /* (m) `lua` writes to another descriptor */
   _Atomic bool asleep;   /* (a) a command must wake the I/O thread */
 };

@@ -70,7 +70,7 @@ enum client_state {
  * All other fields are for the I/O thread only. */
 struct client {
   const struct settings *settings; /* (c) */
-  struct session *session;         /* the pointer is (c), the session not */
+  struct session *session; /* only the pointer is (c), not the session */
   struct client_listener listener; /* (c) */
 
   enum client_state state;
@@ -249,7 +249,7 @@ static void on_connected(void *self, const struct identity *identity,
   session_greeted(client->session, clock_now(), identity->session, timeout,
                   library_began(client->library));
   client->listener.attempting(
-      client->listener.self); /* the lease is shorter now */
+      client->listener.self); /* an attempt shortens the lease */
 }
 
 static void on_accepted(void *self) {

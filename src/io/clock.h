@@ -13,12 +13,12 @@
 
 #pragma GCC visibility push(hidden)
 
-int64_t clock_now(void); /* in nanoseconds; any thread or signal handler */
+int64_t clock_now(void); /* nanoseconds; for any thread or signal handler */
 
 /* A timer of one thread. Child programs do not inherit its descriptor. */
 struct clock_timer {
   int fd;     /* -1: there is no usable timer */
-  int64_t at; /* when it expires; INT64_MAX: it is not set */
+  int64_t at; /* when the timer expires; INT64_MAX: not set */
 };
 
 void clock_timer_open(

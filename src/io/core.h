@@ -24,7 +24,7 @@
 struct core {
   _Atomic int references; /* (a) both threads, and each hold reference */
   _Atomic int users;      /* (a) number of threads that still use the channel */
-  pid_t owner;            /* (c) the process that is allowed to use it */
+  pid_t owner;            /* (c) the process that is allowed to use the core */
   struct settings *settings; /* (c) */
   struct channel channel;
   struct log log;
@@ -33,7 +33,7 @@ struct core {
 
   struct proof proof;
   _Atomic int64_t session_id; /* (a) */
-  _Atomic int64_t timeout;    /* (a) negotiated, nanoseconds; 0: none yet */
+  _Atomic int64_t timeout; /* (a) granted timeout, nanoseconds; 0: none yet */
   /* (a) States that Lua has not read yet, 4 bits each. The lowest bits are the
    * newest state. */
   _Atomic uint64_t states;
@@ -48,13 +48,13 @@ struct core {
   struct await_port port;                 /* (i) */
   struct clock_timer timer;               /* (i) */
   bool closing;                           /* (i) */
-  struct message state_event, failed_event, closed_event; /* (i) sends them */
-  struct message alarm_event;                             /* (i) sends it */
+  struct message state_event, failed_event, closed_event; /* (i) sends these */
+  struct message alarm_event; /* (i) sends this message */
 
   pthread_t thread;           /* (l) */
-  struct message close;       /* (l) sends it, or an exit handler does */
-  struct message nudge_event; /* (l) sends it */
-  struct message alarm;       /* (l) sends it */
+  struct message close;       /* (l) or an exit handler sends this message */
+  struct message nudge_event; /* (l) sends this message */
+  struct message alarm;       /* (l) sends this message */
   /* (l) Number of local turns so far, and of waiters for a local turn. */
   uint64_t turns, local_waiters;
   uint64_t turn_waits[WAIT_BUCKETS]; /* (l) local turns, by wait_bucket */

@@ -39,8 +39,8 @@ static void be_default(int signal) {
 static void handle(int signal) {
   int problem = errno;
   if (watched.owner != getpid()) {
-    be_default(signal); /* a child of fork: it has no other thread */
-    raise(signal);      /* delivered when the handler returns */
+    be_default(signal); /* a child of fork has no other thread */
+    raise(signal);      /* the signal is delivered when the handler returns */
   } else if (!pthread_equal(pthread_self(), watched.stopped)) {
     pthread_kill(watched.stopped, signal);
   } else {

@@ -10,7 +10,7 @@
 enum { ZEROS = 3, SHOWN = 40, ERROR_MAX = 320 };
 
 static _Thread_local int expected = -1,
-                         zeros; /* number of zero bytes read so far */
+                         zeros; /* number of zero bytes that were read so far */
 static _Thread_local char error_text[ERROR_MAX];
 
 void handshake_expect(int fd) {

@@ -16,9 +16,9 @@
 struct host_lookup {
   const struct hosts *hosts;   /* (c) */
   const struct wakeup *wakeup; /* (c) */
-  struct resolver *resolver;   /* a lookup not yet done, or NULL */
+  struct resolver *resolver;   /* the lookup in progress, or NULL */
   int64_t due;                 /* when to start the next lookup; or NEVER */
-  int64_t pause;               /* the pause before the lookup after it */
+  int64_t pause;               /* the pause after the next lookup */
 };
 
 /* Initializes the lookup. `wakeup` is signalled when there is an answer. */

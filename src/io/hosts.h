@@ -19,7 +19,7 @@ struct host {
 
 struct hosts {
   int count;
-  struct host *list;               /* the caller of hosts_parse must free it */
+  struct host *list; /* the caller of hosts_parse must free the list */
   char chroot[PATH_MAX_BYTES + 1]; /* "" or an absolute path */
 };
 

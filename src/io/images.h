@@ -21,7 +21,7 @@
 struct image {
   uintptr_t base, from, to;
   const ElfW(Dyn) * dynamic;
-  uintptr_t relro, relro_end; /* the part that the linker made read-only */
+  uintptr_t relro, relro_end; /* the part that the linker has made read-only */
   const char *strings;
   const ElfW(Sym) * symbols;
 };

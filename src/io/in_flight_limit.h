@@ -29,7 +29,7 @@ struct sender {
 };
 
 struct in_flight_limit {
-  int requests, bytes; /* number in flight; sum of their costs */
+  int requests, bytes; /* requests in flight: number; sum of costs */
   struct sender *first, **end;
   bool runs;
 };

@@ -140,7 +140,7 @@ static void execute(struct core *core, int64_t now, struct message *message,
               answer, core);
   } else if (kind == COMMAND_AWAIT || kind == COMMAND_CANCEL_AWAIT) {
     execute_for_await(core, now, message_subject(message), kind);
-  } else if (kind != COMMAND_ALARM) { /* run() calls call() anyway */
+  } else if (kind != COMMAND_ALARM) { /* alarm: run() calls call() anyway */
     execute_for_acquisition(core, now, message_subject(message), kind);
   }
 }
@@ -239,7 +239,7 @@ static void *run(void *argument) {
     core_publish_lease(core);
   }
   channel_sleep(
-      &core->channel); /* signals the events: the close can take long */
+      &core->channel); /* wakes the Lua thread: the close can take long */
   client_close(core->client);
   session_free(s);
   client_free(core->client);

@@ -15,7 +15,7 @@ enum { LAST_ERROR_MAX = 400, LAST_ERRORS_MAX = 2 * LAST_ERROR_MAX };
 struct last_error {
   pthread_mutex_t lock;
   char text[LAST_ERROR_MAX];    /* (m) the last error, or "" */
-  char refusal[LAST_ERROR_MAX]; /* (m) the error of last_error_keep, or "" */
+  char refusal[LAST_ERROR_MAX]; /* (m) what last_error_keep kept, or "" */
   bool is_fresh; /* (m) `text` is newer than the last connection */
 };
 

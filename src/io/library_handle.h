@@ -24,11 +24,11 @@ struct incident {
   struct incident *next;
   enum { INCIDENT_REPLY, INCIDENT_WATCH, INCIDENT_STATE } kind;
   uint64_t serial;
-  int code; /* result of the request, type of event, or state */
+  int code; /* the request's result, the event's type, or the state */
   int64_t czxid, owner, ctime_ms, mtime_ms;
   int version, length, children;
   bool revoked;
-  const char *fault; /* what is wrong with the values of this reply, or NULL */
+  const char *fault; /* what is wrong with the reply's values; or NULL */
   struct listing *listing;
   int size;    /* size of the data; -1: there are no data */
   char text[]; /* the path, or the data */
@@ -47,18 +47,18 @@ struct library {
   struct library_listener listener;
   struct certificates certificates;
   struct ACL *acl_entries;
-  struct ACL_vector acl;        /* of nodes for this client */
-  struct ACL_vector acl_shared; /* of nodes that other clients use, too */
+  struct ACL_vector acl;        /* the ACL of nodes for this client only */
+  struct ACL_vector acl_shared; /* the ACL of nodes that other clients use */
 
-  zhandle_t *handle;  /* NULL: there is none */
+  zhandle_t *handle;  /* NULL: there is no handle */
   char server[80];    /* the server's address */
   int64_t began;      /* see library_began */
   bool connected;     /* between the calls of `connected` and `over` */
-  bool must_end;      /* end the connection when the inbox is empty */
+  bool must_end;      /* true: end the connection when the inbox is empty */
   bool auth_required; /* the server requires other credentials */
   bool answered;      /* the reply that follows the credentials came */
 
-  int fd;               /* the library's socket: see has_socket */
+  int fd;               /* the client library's socket: see has_socket */
   int64_t due;          /* when to run the library again */
   int unread;           /* unread bytes after the last idle pass */
   int idle;             /* idle passes in a row with as many bytes or more */
@@ -66,7 +66,7 @@ struct library {
 
   struct incident *first, **end;    /* the inbox */
   bool overflow;                    /* an incident was dropped: no memory */
-  struct transaction *transactions; /* those not freed yet */
+  struct transaction *transactions; /* transactions that are not freed yet */
   struct answers answers;
 };
 
@@ -93,7 +93,7 @@ void connection_init(struct library *library);
 /* Makes the next connection use TLS if the option `tls` is set. Returns false
  * if that fails, after a report of the error. */
 bool connection_secure(struct library *library, const char *names);
-void connection_begin(struct library *library); /* begins to connect */
+void connection_begin(struct library *library); /* begins an attempt */
 /* Sends a first request if there are credentials: its reply shows that the
  * server has accepted them. Called when a server has accepted the
  * connection. */

@@ -7,7 +7,7 @@
 
 /* The session's id and password, with which a client can resume the session. */
 struct identity {
-  int64_t session; /* 0: there is no session yet */
+  int64_t session; /* 0: no server has granted a session yet */
   char password[16];
 };
 

@@ -26,12 +26,12 @@ struct transaction {
   struct transaction *next;
   bool is_answered;
   enum op_kind kind;
-  uint64_t serial, other; /* `other`: of an exchange's delete */
+  uint64_t serial, other; /* `other`: the serial of an exchange's delete */
   int parts;
   int condition;    /* the part that checks the condition */
-  struct Stat stat; /* Stat of the written node */
+  struct Stat stat; /* the Stat of the written node */
   zoo_op_result_t results[PARTS];
-  char path[]; /* path of the created node, if the server chooses it */
+  char path[]; /* path of the created node, if the server adds a number */
 };
 
 void transactions_free(struct library *l, bool all) {

@@ -10,13 +10,13 @@ enum command_kind {
   COMMAND_RELEASE,
   COMMAND_RELEASE_AND_REPORT, /* release, and post EVENT_GONE afterwards */
   COMMAND_ABANDON,            /* cancel a wait; release the lock if granted */
-  COMMAND_LOSE,               /* end a hold: its lease or max_hold ran out */
-  COMMAND_WATCH,              /* watch the hold's own node */
-  COMMAND_WATCH_CONTENTION,   /* check for another contender in the queue */
-  COMMAND_ALARM,              /* post EVENT_ALARM at core->alarm_at */
-  COMMAND_ASK,                /* subject: the ask */
-  COMMAND_AWAIT,              /* subject: the await */
-  COMMAND_CANCEL_AWAIT,       /* subject: the await */
+  COMMAND_LOSE,             /* end a hold: the lease or max_hold has run out */
+  COMMAND_WATCH,            /* watch the hold's own node */
+  COMMAND_WATCH_CONTENTION, /* check for another contender in the queue */
+  COMMAND_ALARM,            /* post EVENT_ALARM at core->alarm_at */
+  COMMAND_ASK,              /* the subject is the ask */
+  COMMAND_AWAIT,            /* the subject is the await */
+  COMMAND_CANCEL_AWAIT,     /* the subject is the await */
   COMMAND_CLOSE,
 };
 
@@ -30,14 +30,14 @@ enum event_kind {
   /* After COMMAND_RELEASE_AND_REPORT: the node was deleted, or a server refuses
    * to delete it. */
   EVENT_GONE,
-  EVENT_ANSWERED, /* subject: the ask */
-  EVENT_AWAITED,  /* subject: the await */
-  EVENT_STATE,    /* new states: see core_states */
-  EVENT_FAILED,   /* `connect` can fail now: see core->failure */
-  EVENT_LOG,      /* subject: the log line */
-  EVENT_ENDED,    /* subject: the nginx request */
+  EVENT_ANSWERED, /* the subject is the ask */
+  EVENT_AWAITED,  /* the subject is the await */
+  EVENT_STATE,    /* the session has new states: see core_states */
+  EVENT_FAILED,   /* `connect` can return core->failure */
+  EVENT_LOG,      /* the subject is the log line */
+  EVENT_ENDED,    /* the subject is the nginx request */
   EVENT_NUDGE,    /* sent by the Lua thread itself: see core_nudge */
-  EVENT_ALARM,    /* core->alarm_at has come */
+  EVENT_ALARM,    /* the time core->alarm_at has come */
   EVENT_CLOSED,   /* the I/O thread has finished */
 };
 

@@ -16,10 +16,10 @@ struct nginx_request {
   struct subject subject;
   /* (c) constant after nginx_request_new, (l) the Lua thread only, (a)
    * atomic */
-  _Atomic int references; /* (a) by the handler, userdata, message */
-  struct core *core;      /* (c) the session, by a reference */
+  _Atomic int references; /* (a) of the handler, userdata and message */
+  struct core *core;      /* (c) the session; the request has a reference */
   uint64_t number;        /* (c) identifies the request in events */
-  bool wanted;            /* (l) a wait or hold must end with it */
+  bool wanted;            /* (l) a wait or hold must end with the request */
   bool ended;             /* (l) nginx has ended the request */
   struct message message;
 };

@@ -14,7 +14,7 @@ enum { ADDRESS_MAX = IP_MAX + 8 };
 
 struct endpoint {
   char address[ADDRESS_MAX];
-  const char *name; /* name of a host that has this address */
+  const char *name; /* the name of a host that has this address */
 };
 
 struct endpoints {
@@ -26,7 +26,7 @@ struct endpoints {
  * resolver's thread before it sets `done`, and constant afterwards */
 struct resolver {
   pthread_mutex_t lock;
-  int references;           /* (m) by the thread and the creator */
+  int references;           /* (m) of the thread and the creator */
   bool done;                /* (m) */
   void (*wake)(void *self); /* (m) NULL: resolver_abandon was called */
   void *self;               /* (c) */
@@ -168,7 +168,7 @@ static void *run(void *argument) {
   resolve(r);
   pthread_mutex_lock(&r->lock);
   r->done = true;
-  if (r->wake) r->wake(r->self); /* it only writes to a pipe */
+  if (r->wake) r->wake(r->self); /* `wake` only writes to a pipe */
   pthread_mutex_unlock(&r->lock);
   release(r);
   fork_lookup_end();
@@ -186,7 +186,7 @@ struct resolver *resolver_start(const struct hosts *hosts,
   r->self = self;
   r->count = hosts->count;
   memcpy(r->hosts, hosts->list, size);
-  if (resolver_is_numeric(hosts)) { /* their lookup cannot hang */
+  if (resolver_is_numeric(hosts)) { /* no name to look up, so no wait */
     resolve(r);
     r->done = true;
     r->references = 1;

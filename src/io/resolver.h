@@ -7,7 +7,7 @@
 
 #pragma GCC visibility push(hidden)
 
-struct resolver; /* shared by its thread and its creator */
+struct resolver; /* its thread and its creator share a resolver */
 
 /* Returns whether all hosts are numeric addresses. */
 bool resolver_is_numeric(const struct hosts *hosts);

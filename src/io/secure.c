@@ -119,7 +119,7 @@ static enum tls_state shake(struct secure *s, int fd) {
   for (int i = 0; i < PIECES; i++) {
     enum tls_state state = s->module->handshake(s->link);
     if (state == TLS_FAILED) fail_tls(s);
-    if (!secure_flush(s, fd)) find_reason(s, fd); /* sends an alert, too */
+    if (!secure_flush(s, fd)) find_reason(s, fd); /* also sends an alert */
     if (s->problem) return TLS_FAILED;
     if (state == TLS_DONE) return state;
     if (pull(s, fd)) continue;

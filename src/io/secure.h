@@ -18,10 +18,10 @@ struct secure {
   struct tls_link *link;
   bool is_begun;       /* the handshake has begun: the socket is connected */
   bool is_established; /* the handshake is done */
-  bool has_received;   /* the server has sent something */
-  bool is_drained;     /* there is nothing to decrypt before the next poll */
+  bool has_received;   /* the server has sent a byte */
+  bool is_drained;     /* no bytes to decrypt before the next poll */
   bool is_over;        /* the server has closed the connection */
-  int problem;         /* errno of a failure; 0: there is none */
+  int problem;         /* errno of the failure; 0: no failure */
 };
 
 /* Prepares TLS for a new socket. Takes ownership of the link. */

@@ -28,7 +28,7 @@ struct acl_entry {
 
 struct tls_settings {
   const struct tls_module *module; /* NULL: no TLS */
-  char *ca, *cert, *key;           /* paths of files; cert, key: or NULL */
+  char *ca, *cert, *key; /* paths of files; `cert` and `key` can be NULL */
   /* The name in the servers' certificates; NULL: the server's name in
    * `hosts`. */
   char *name;

@@ -34,7 +34,7 @@ struct stream {
   bool is_empty;
   size_t in_at, in_end; /* the unread part of `in` */
   size_t out_end;       /* the size of the unsent output */
-  struct secure secure; /* its `link` is NULL: no TLS */
+  struct secure secure; /* no TLS if `secure.link` is NULL */
   char in[STREAM_SIZE], out[STREAM_SIZE];
 };
 
@@ -73,7 +73,7 @@ void stream_end(struct stream *stream);
 
 /* The functions that the library calls. stream_bind follows its call of socket;
  * the others replace functions of the C library. */
-void stream_bind(int fd); /* `fd` was just created */
+void stream_bind(int fd); /* call this when `fd` is new */
 int stream_close(int fd);
 ssize_t stream_send(int fd, const void *data, size_t size, int flags);
 ssize_t stream_recv(int fd, void *data, size_t size, int flags);

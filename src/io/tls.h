@@ -28,10 +28,10 @@ enum tls_state {
 };
 
 struct tls_files {
-  const char *ca, *cert, *key; /* cert and key: NULL for none */
+  const char *ca, *cert, *key; /* `cert` and `key` can be NULL */
 };
 
-struct tls_context; /* the certificates and the key, as read from the files */
+struct tls_context; /* the contents of the certificates' files */
 struct tls_link;
 
 struct tls_module {

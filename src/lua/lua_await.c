@@ -6,7 +6,7 @@
 #include "lua_session.h"
 
 struct awaiting {
-  struct core *core; /* NULL: empty, or finalized */
+  struct core *core; /* NULL: the userdata is empty or finalized */
   struct await *await;
   bool dead;
 };

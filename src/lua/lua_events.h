@@ -10,17 +10,17 @@
  * finishes ("notes") an event when it has stored it: see session:noted. */
 struct events {
   struct message *pending;
-  enum session_state states[16]; /* states of the session to push */
+  enum session_state states[16]; /* the session's states to push */
   int state_count, state_next;
-  bool ended; /* EVENT_CLOSED was finished */
+  bool ended; /* the event EVENT_CLOSED was finished */
 
   /* Pushing an event can run a finalizer, which can finish that event, take
    * later ones, or leave the session. So memory that the event refers to is
    * released only after the outermost call that pushes an event. */
-  int pushing;           /* depth of nested calls that push an event */
+  int pushing;           /* number of nested calls that push an event */
   unsigned finished;     /* number of events finished so far */
-  struct message *spent; /* messages to drop after these calls */
-  struct core *left;     /* the core to release after them; or NULL */
+  struct message *spent; /* the messages to drop after these calls */
+  struct core *left;     /* the core to release after these calls; or NULL */
 };
 
 /* Pushes the next event, and returns its number of values: 0 if there is no

@@ -14,14 +14,14 @@
  * it. A hold reference without an acquisition can also wait in a local queue,
  * to take over the acquisition of another hold reference. */
 struct hold_ref {
-  struct core *core;               /* NULL: empty */
+  struct core *core;               /* NULL: the hold reference is empty */
   struct acquisition *acquisition; /* NULL: empty, or in a local queue */
   struct turn turn;
-  bool live;   /* it was filled or queued, and not released */
+  bool live;   /* this reference is in use: not released yet */
   bool kept;   /* the hold was not lost before its release */
-  bool last;   /* it was the hold's last hold reference */
-  bool passed; /* its release passed the hold to another hold reference */
-  bool dead;   /* it was finalized, and must not be filled any more */
+  bool last;   /* this was the last reference to the hold */
+  bool passed; /* the release passed the hold to another reference */
+  bool dead;   /* this reference was finalized: do not fill it again */
 };
 
 /* hold() → an empty hold reference */

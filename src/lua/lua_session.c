@@ -15,9 +15,9 @@
 #include "lua_settings.h"
 
 struct session_box {
-  struct core *core; /* NULL: not open, or left */
+  struct core *core; /* NULL: the session is not open, or was left */
   struct events events;
-  bool dead; /* finalized: it must not be opened again */
+  bool dead; /* the userdata was finalized: do not open it again */
 };
 
 const struct object_type session_type = {"zklock.session"};

@@ -13,11 +13,11 @@ enum row_directory { AT_PATH, AT_LOCKS, AT_PERMITS };
 /* A contender in the list. Its strings belong to the contender's Lua table.
  * They stay valid because no Lua code runs meanwhile. */
 struct row {
-  int index; /* index of its table in the list */
+  int index; /* the index of the row's table in the list */
   enum row_directory directory;
   enum role role;
   int32_t sequence;
-  bool owned; /* a session owns it; otherwise it holds nothing */
+  bool owned; /* a session owns the node; otherwise it holds no lock */
   const char *name, *token, *session;
 };
 

@@ -117,7 +117,7 @@ void acquire_fsm_watch_own(struct contender *c) {
                   contender_watch_name(c)))
     return;
   if (contender_watches_own(c))
-    acquire_fsm_check_revocation(c); /* another watcher has read it */
+    acquire_fsm_check_revocation(c); /* another watcher has read the node */
   else
     watch_read(&c->own);
 }
@@ -195,7 +195,7 @@ static void back_off(struct contender *c) {
 
 void acquire_fsm_enter(struct contender *c) {
   contender_assert(c);
-  if (c->node.id > 0) back_off(c); /* it had a node and begins again */
+  if (c->node.id > 0) back_off(c); /* not the first create: pause */
   take_new_name(c);
   contender_enter(c, CONTENDER_ENTERING);
   acquire_fsm_drive(c);
@@ -352,7 +352,7 @@ static bool has_requested_path(const struct contender *c, const char *path) {
   if (!path || strncmp(path, c->path, length) != 0) return false;
   if (c->op.exact) return path[length] == '\0';
   const char *name = path + directory_length(&c->queue->directory) + 1;
-  int32_t number; /* behind the marker, at the very end */
+  int32_t number; /* the number at the end of the name */
   return strlen(name) < NAME_MAX_OWN && path[length] != '\0' &&
          name_parse(name, &number) != ROLE_FOREIGN;
 }
@@ -445,5 +445,5 @@ static void on_answer(struct op *op, const struct reply *reply) {
   else if (op->kind == OP_PING)
     on_own_node_read(c, reply);
   else
-    acquire_fsm_drive(c); /* it has begun again since */
+    acquire_fsm_drive(c); /* the contender has begun again */
 }

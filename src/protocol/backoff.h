@@ -14,7 +14,7 @@
 #pragma GCC visibility push(hidden)
 
 struct backoff {
-  int64_t until; /* send nothing while now < until */
+  int64_t until; /* send no request while now < until */
   uint8_t repeated;
 };
 

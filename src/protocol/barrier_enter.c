@@ -34,7 +34,7 @@ static op_handler on_made;
 /* The creation of `ready`. */
 struct ready_create {
   struct op make;  /* must be first: a queue points to it */
-  bool reply_lost; /* its reply was lost */
+  bool reply_lost; /* the reply to the create of `ready` was lost */
   char *own;       /* the path of the node of the requesting member */
   char path[];
 };
@@ -144,7 +144,7 @@ static void proceed(struct contender *c) {
     watch_arm(&c->predecessor);
   } else if (ours && may_be_created_late(c)) {
     ready_create(c->queue)->reply_lost = false;
-    acquire_fsm_leave(c); /* begins again afterwards */
+    acquire_fsm_leave(c); /* then the contender begins again */
   } else if (ours && c->view.ahead == 0) {
     create_ready(c);
   } else if (ours && !c->options.patient) {
@@ -252,7 +252,7 @@ static void on_hidden(struct contender *c) {
   if (c->node.preceded_ready)
     on_ready(c);
   else if (contender_sees(c) && c->view.ahead > 0)
-    contender_list_again(c); /* have enough members come? */
+    contender_list_again(c); /* enough members may be here */
 }
 
 static void on_news(struct watcher *watcher, enum watch_news news,

@@ -24,9 +24,9 @@ struct barrier_leave_owner {
 };
 
 enum barrier_leave_state {
-  BARRIER_LEAVE_LISTS,   /* lists the members */
-  BARRIER_LEAVE_WAITS,   /* waits until another member's node is gone */
-  BARRIER_LEAVE_DELETES, /* is the last member: deletes `ready` */
+  BARRIER_LEAVE_LISTS,   /* a list of the members is requested */
+  BARRIER_LEAVE_WAITS,   /* another member's node must be deleted first */
+  BARRIER_LEAVE_DELETES, /* this is the last member: it deletes `ready` */
   BARRIER_LEAVE_OVER,
 };
 
@@ -35,7 +35,7 @@ struct barrier_leave {
   const char *path;
   const char *own; /* the name of the member's node */
   int64_t until;
-  bool patient; /* false: gives up instead of waiting for others */
+  bool patient; /* false: the leave ends instead of waiting for others */
   struct barrier_leave_owner owner;
   enum refusal_code refusal_code;
   int reason;
@@ -43,7 +43,7 @@ struct barrier_leave {
   /* Private to barrier_leave.c: */
   struct barrier_leaves *of;
   struct barrier_leave *next, **link;
-  struct deferred_call end; /* ends the barrier leave after the step */
+  struct deferred_call end; /* the call that ends the leave after the step */
   enum barrier_leave_state state;
   bool inside; /* `release` was not called yet */
   struct deadline deadline;
@@ -52,8 +52,8 @@ struct barrier_leave {
   bool is_confirmed;   /* `heartbeat` was committed */
   struct refusals backoff;
   struct node_wait node_wait;
-  struct listing *others; /* the members to wait for; NULL: no list yet */
-  char *child_path;       /* the path of the awaited node, or of `ready` */
+  struct listing *others; /* the members to wait for; NULL: not listed yet */
+  char *child_path;       /* the path of the node to wait for, or of `ready` */
 };
 
 /* The barrier leaves of a session. */

@@ -51,7 +51,7 @@
 struct question {
   struct question *next;
   enum op_kind kind; /* OP_LIST, OP_READ, or OP_PING if reading is denied */
-  enum role role;    /* the role of the node; ROLE_FOREIGN: an unfair lock's */
+  enum role role;    /* the node's role; ROLE_FOREIGN: unfair lock */
   char path[];
 };
 
@@ -61,7 +61,7 @@ struct conflict_check {
   struct op op;
   struct question *first, **end;
   uint64_t id;            /* the id of the contender's node */
-  char own[NAME_MAX_OWN]; /* the name of that node */
+  char own[NAME_MAX_OWN]; /* the name of the contender's node */
   bool gone;              /* a suspect node was missing: list again */
   int64_t begun;
 };

@@ -91,7 +91,7 @@ enum strategy { WAIT_PREDECESSOR, WAIT_PARENT, WAIT_POLL };
 struct contender;
 struct contenders;
 struct queue;
-struct wait_ops; /* way of waiting: wait_ops.h */
+struct wait_ops; /* the functions of a kind: wait_ops.h */
 
 /* Reports an event; `c->refusal_code`, `c->reason` and `c->loss` have the
  * details. It runs inside a call of session.h, and must not call session.h. */
@@ -100,16 +100,16 @@ typedef void news_handler(struct contender *c, enum news news);
 struct contender_options {
   enum kind kind : 8;
   enum layout layout : 8;
-  enum strategy strategy : 8; /* for KIND_MUTEX */
-  bool downgrade;             /* KIND_READ by the holder of the write lock */
-  bool patient; /* false: take a free lock at once, else REFUSED_BUSY */
+  enum strategy strategy : 8; /* only for KIND_MUTEX */
+  bool downgrade;             /* this reader holds the write lock now */
+  bool patient;               /* false: if the lock is not free, REFUSED_BUSY */
   bool lose_on_suspend;
-  bool shares_path;      /* do not check for locks of other kinds */
+  bool shares_path;      /* true: allow locks of other kinds */
   int permits;           /* PERMIT: the limit; MEMBER: how many must come */
-  int local_turns;       /* the most local turns (acquisition.c) */
+  int local_turns;       /* maximum of local turns (acquisition.c) */
   int64_t poll_interval; /* WAIT_POLL: the time between two lists */
   int64_t deadline;      /* when the whole acquisition must end */
-  int64_t max_hold;      /* how long the hold is allowed to last; or NEVER */
+  int64_t max_hold;      /* the maximum length of the hold; or NEVER */
   /* downgrade: the token of the writer's hold, which the reader inherits. Other
    * writers may have older nodes, but get the lock after the reader. */
   int64_t writer_token;
@@ -122,19 +122,19 @@ struct contender_options {
 struct denial {
   const char *what; /* the operation, as "cannot list"; NULL: none */
   unsigned length;  /* the message shows so much of the directory's path */
-  bool by_gate;     /* that directory is the one of the gates */
+  bool by_gate;     /* that directory is the gates' directory */
 };
 
 /* What this session knows of a node ahead of a contender. */
 struct blocker {
-  const void *data; /* first bytes of its node's data */
-  int size;         /* size of all the data; 0: unknown */
-  bool holds;       /* in the last list, no node was ahead of it */
+  const void *data; /* the first bytes of the node's data */
+  int size;         /* the size of all the data; 0: unknown */
+  bool holds;       /* in the last list, the node was first */
 };
 
 /* REFUSED_CONFLICT: the role and the owner of the node of another kind. */
 struct other_kind {
-  enum role role; /* ROLE_FOREIGN: of an unfair lock */
+  enum role role; /* ROLE_FOREIGN: the `holder` of an unfair lock */
   int64_t session;
 };
 
@@ -143,35 +143,35 @@ enum knowledge {
   NODE_NONE,  /* there is no node */
   NODE_ASKED, /* the create is in flight */
   NODE_MAYBE, /* the create's reply was lost: there may be a node */
-  NODE_MADE,  /* its name is known, its owner is not proved */
-  NODE_OURS,  /* a server has named the current session as its owner */
+  NODE_MADE,  /* the name is known, the owner is not proved */
+  NODE_OURS,  /* a server has named this session as the node's owner */
 };
 
 struct node {
   enum knowledge known : 8;
   bool refuted;        /* MAYBE: no listed node up to `name` is ours */
   bool beside_writer;  /* downgrade: one list has shown both nodes */
-  bool has_left;       /* this session's waiters no longer count it */
-  bool unconfirmed;    /* create's reply lost, node not shown since */
+  bool has_left;       /* this session's waiters do not count the node */
+  bool unconfirmed;    /* the create's reply was lost; no node proved */
   bool let_in;         /* double barrier: `ready` is newer than this node */
-  bool preceded_ready; /* double barrier: seen while `ready` was missing */
+  bool preceded_ready; /* double barrier: existed before `ready` */
   bool cleared;        /* no conflict with another kind (conflict.h) */
   struct {
     int64_t czxid, seen_at; /* the suspect node, when it was first seen */
     int64_t since;          /* when the first suspect was seen */
   } suspect;
-  uint64_t id;            /* the id in its name */
-  uint64_t serial;        /* of its create; lists sent later show it */
+  uint64_t id;            /* the id in the node's name */
+  uint64_t serial;        /* the create's serial: later lists show the node */
   unsigned granted_in;    /* the connection of the grant */
-  unsigned owner_seen_in; /* the last connection that showed its owner */
+  unsigned owner_seen_in; /* the last connection that showed the owner */
   int64_t czxid, owner_session;
-  const char *name; /* inside `c->path`; constant after the grant */
+  const char *name; /* a part of `c->path`; constant after the grant */
 };
 
 /* A detail of the view.  Each value belongs to one state. */
 enum view_phase {
   VIEW_PLAIN,
-  VIEW_FOLLOWS,      /* ENTERING: watches the queue's tail, sends no list */
+  VIEW_FOLLOWS,      /* ENTERING: the last node is watched, without a list */
   VIEW_AT_LEAST,     /* QUEUED: at least `ahead` nodes are ahead */
   VIEW_AWAITS_LEASE, /* QUEUED: first, but without a lasting lease */
   VIEW_UNCONTENDED,  /* HELD: NEWS_UNCONTENDED was reported */
@@ -203,16 +203,16 @@ enum revocation { REVOCATION_NONE, REVOCATION_SEEN, REVOCATION_REPORTED };
 /* The state of a permit's gate.  The gate is a contender for the semaphore's
  * inner mutex, which lets one contender at a time add a permit. */
 enum gate_state {
-  GATE_UNUSED, /* not begun */
+  GATE_UNUSED, /* the gate's wait has not begun */
   GATE_WAITS,
-  GATE_INSIDE, /* it holds the inner mutex */
-  GATE_OUT,    /* over, but the session still uses its memory */
-  GATE_FREE,   /* over, and its memory can be reused */
+  GATE_INSIDE, /* the gate holds the inner mutex */
+  GATE_OUT,    /* the wait is over, but the memory is in use */
+  GATE_FREE,   /* the wait is over, the memory can be reused */
 };
 
 struct contender {
   struct queue *queue;
-  struct contender *next, *previous; /* in the queue, by arrival */
+  struct contender *next, *previous; /* the queue's list, by arrival */
   const struct wait_ops *wait_ops;
   news_handler *notify; /* reports events to the owner */
   void *owner;          /* the owner's pointer, for `notify` */
@@ -225,34 +225,34 @@ struct contender {
 
   enum contender_state state : 8;
   enum decision decision : 8;
-  enum refusal_code refusal_code : 8; /* for REFUSED and LOST */
-  enum loss loss : 8;                 /* for LOST */
+  enum refusal_code refusal_code : 8; /* only in REFUSED, LOST */
+  enum loss loss : 8;                 /* only in LOST */
   enum revocation revocation : 8;
   enum gate_state gate_state : 8;
-  bool watches_children : 1; /* counted in `children_wanted` */
+  bool watches_children : 1; /* `children_wanted` counts `c` */
   bool undone : 1;           /* LEAVING: delete only the node, not `holder` */
-  bool own_node_gone : 1;    /* LEAVING: node is gone, `holder` unknown */
-  uint8_t attempts;          /* how many deletes have failed, at most 6 */
-  int reason;                /* for REFUSED: a server's code, zklock's, or 0 */
-  int undeletable;           /* LEAVING: code of the refused delete; or 0 */
-  struct denial denial;      /* the operation that failed with `reason` */
+  bool own_node_gone : 1;    /* LEAVING: only `holder` may still exist */
+  uint8_t attempts;          /* the number of failed deletes, at most 6 */
+  int reason;           /* only in REFUSED: a server's or zklock's code; or 0 */
+  int undeletable;      /* LEAVING: the code of the refused delete; or 0 */
+  struct denial denial; /* the operation that failed with `reason` */
 
   struct node node;
-  char *path;   /* the path of the node or its create; behind the struct */
-  struct op op; /* its create, owner check or delete */
+  char *path;   /* the node's path, in memory behind the struct */
+  struct op op; /* the create, owner check or delete of the node */
 
   struct view view;
   struct watcher own;         /* watches the contender's own node */
   struct watcher predecessor; /* watches the nearest node ahead */
-  struct watcher before;      /* watches the node ahead of that */
+  struct watcher before;      /* watches the node before the predecessor */
   /* Hashes of the names of the last nodes ahead that a read did not find. */
   uint32_t missed_predecessor, missed_before;
   struct blocker blocker; /* valid while REFUSED is reported */
 
-  struct conflict_check *check; /* for other kinds (conflict.c); or NULL */
+  struct conflict_check *check; /* the current check (conflict.c); or NULL */
   struct other_kind other;
 
-  struct contender *gate; /* KIND_PERMIT: memory given by the owner */
+  struct contender *gate; /* KIND_PERMIT: the gate, in memory of the owner */
 };
 
 /* A receiver of each list of a directory that is not a contender. */
@@ -275,21 +275,21 @@ struct queue {
   struct deferred_call flush;
 
   struct contender *first, *last;
-  struct contender *parked; /* no contender ahead of it is PARKED */
-  int entered;              /* contenders that have a node, or may have */
-  int impatient;            /* PARKED contenders that are not `patient` */
-  int undeletable;          /* LEAVING contenders whose delete was refused */
-  int admitted_alone;       /* with a node, of those admitted one at a time */
+  struct contender *parked; /* the first PARKED contender */
+  int entered;              /* number of contenders that may have a node */
+  int impatient;            /* number of PARKED, not `patient` contenders */
+  int undeletable;          /* number of contenders with a refused delete */
+  int admitted_alone;       /* those with a node that are admitted alone */
 
-  struct queue_tail *tail; /* the last known; NULL: never known */
+  struct queue_tail *tail; /* the last stored tail; NULL: none was stored */
   struct list_observer *observers;
-  struct op *ready_create; /* double barrier: see barrier_enter.c */
+  struct op *ready_create; /* double barrier: the create of `ready` */
 
-  struct queue *next;          /* in its bucket (queues.h) */
-  struct queue *older, *newer; /* among the session's queues */
+  struct queue *next;          /* the next in the bucket (queues.h) */
+  struct queue *older, *newer; /* the neighbours by age */
   bool late_create_possible;   /* a server can still apply a create here */
-  bool late_holder_possible;   /* the same, for the create of `holder` */
-  unsigned listed_in; /* late_create_possible: the cycle of its last list */
+  bool late_holder_possible;   /* a server can still create `holder` here */
+  unsigned listed_in; /* late_create_possible: the cycle of the last list */
 
   bool awaits_quota; /* `parked` waits for the quota */
   struct queue *quota_next, *quota_previous;
@@ -309,15 +309,15 @@ struct contenders {
   struct quota quota;
   struct timers timers;
   uint64_t next_id;
-  int active;             /* contenders that are not GONE */
-  int holders;            /* contenders that are HELD */
+  int active;             /* number of contenders that are not GONE */
+  int holders;            /* number of HELD contenders */
   int64_t own_watched_at; /* when the holders' own watches were last set */
-  struct queue *quota_first, *quota_last; /* waiting for the quota */
-  struct check_times check_times;         /* past checks for other kinds */
+  struct queue *quota_first, *quota_last; /* the queues that need quota */
+  struct check_times check_times;         /* when other kinds were checked */
   struct late_creates late_creates;
   /* Returns the queue of a path and creates it if needed; NULL: no memory. */
   struct queue *(*queue_of)(struct contenders *all, const char *path);
-  struct queues *queues; /* used by queue_of */
+  struct queues *queues; /* for queue_of */
 };
 
 const char *contender_state_name(enum contender_state state);

@@ -25,7 +25,7 @@
 
 struct deferred_call {
   struct deferred_call
-      *next; /* itself: the last in the list; NULL: in no list */
+      *next; /* the call itself: last in the list; NULL: in no list */
   void (*run)(struct deferred_call
                   *deferred_call); /* may free the deferred call itself */
 };

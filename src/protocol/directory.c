@@ -181,7 +181,7 @@ static void on_unwatch(struct op *op, const struct reply *reply) {
 
 static void send_list(struct directory *d, struct directory_requests *e) {
   struct op *slot = &e->lists[e->lists[0].in_flight];
-  if (slot->in_flight) return; /* its reply flushes the directory again */
+  if (slot->in_flight) return; /* the reply flushes the directory again */
   if (pipeline_must_pause(d->pipeline, &d->listing) ||
       pipeline_must_wait(d->pipeline, d->backoff.until))
     return;
@@ -264,7 +264,7 @@ bool directory_accepts_orphans(struct directory *d) {
 void directory_remove_orphan(struct directory *d, const char *name) {
   struct orphans *s = orphans_of(d);
   if (!s || !orphans_remove(s, name))
-    d->list_wanted = true; /* another list will show the orphan again */
+    d->list_wanted = true; /* another list shows the dropped orphan again */
 }
 
 /* Creating the directory. */

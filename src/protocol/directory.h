@@ -44,9 +44,9 @@ struct directory_owner {
  * new directory counts from 0. */
 enum replacement {
   REPLACE_NONE,
-  REPLACE_READ,     /* read it: a directory with data is not deleted */
-  REPLACE_DELETE,   /* it has no data: delete it */
-  REPLACE_OCCUPIED, /* it was not empty: try again later */
+  REPLACE_READ,     /* read the directory: zklock deletes none with data */
+  REPLACE_DELETE,   /* the directory has no data: delete it */
+  REPLACE_OCCUPIED, /* the directory was not empty: try again later */
 };
 
 /* The directory's own requests.  They are allocated only while needed: of the
@@ -64,7 +64,7 @@ struct directory {
   const struct directory_owner *owner;
   struct pipeline *pipeline;
   struct watches
-      watches; /* has the path, and calls `flush` when a watch has ended */
+      watches; /* contains the path; calls `flush` when a watch has ended */
 
   struct orphans *orphans;             /* NULL: none yet */
   struct directory_requests *requests; /* NULL: no request in flight */

@@ -154,14 +154,14 @@ enum { LEASE_RENEWALS = 48 };
 
 struct lease {
   int64_t tick;      /* the servers' tick; 0: unknown */
-  int64_t least;     /* L, the least timeout; 0: no option, no connection yet */
+  int64_t least;     /* L, the least timeout; 0: not known yet */
   int64_t timeout;   /* T, the timeout; 0: no connection yet */
   int64_t until;     /* the session is alive while now < until */
   int64_t connected; /* when the connection attempt began */
   int newest, count;
   struct {
     int64_t sent, answered;
-  } renewals[LEASE_RENEWALS]; /* the last renewals of this connection */
+  } renewals[LEASE_RENEWALS]; /* the latest renewals of this connection */
 };
 
 /* Initializes a lease. `least`: no server grants less. `tick`: no server has a

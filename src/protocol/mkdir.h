@@ -21,7 +21,7 @@
 
 enum mkdir_step {
   MKDIR_DONE,
-  MKDIR_CONTINUES, /* send another request */
+  MKDIR_CONTINUES, /* the path is incomplete: send another request */
   MKDIR_REFUSED,
 };
 

@@ -66,15 +66,15 @@ enum role {
   ROLE_READ,
   ROLE_WRITE,
   ROLE_PERMIT,
-  ROLE_KAZOO_LOCK, /* of kazoo's Lock and WriteLock */
+  ROLE_KAZOO_LOCK, /* a node of kazoo's Lock or WriteLock */
   ROLE_KAZOO_READ,
-  ROLE_LATCH,  /* of Curator's LeaderLatch */
-  ROLE_MEMBER, /* a member's node of a double barrier */
-  ROLE_HOLD,   /* of an unfair lock: the node beside `holder` */
+  ROLE_LATCH,  /* a node of Curator's LeaderLatch */
+  ROLE_MEMBER, /* the node of a member of a double barrier */
+  ROLE_HOLD,   /* an unfair lock's node beside `holder` */
 };
 
 struct entry {
-  const char *name; /* inside the listing's memory */
+  const char *name; /* a pointer into the listing's memory */
   int32_t sequence;
   enum role role;
 };
@@ -83,8 +83,8 @@ struct entry {
  * children in order of their names. */
 struct listing {
   int count;
-  int others;       /* children left out, except NAME_READY */
-  int creates;      /* OP_NAMES: how many children were ever created here */
+  int others;       /* number of other children, except NAME_READY */
+  int creates;      /* OP_NAMES: number of children created so far */
   bool has_holder;  /* NAME_UNFAIR is a child */
   bool has_permits; /* a semaphore's directory of permits is a child */
   bool wrapped;     /* some numbers are negative: see listing_new */

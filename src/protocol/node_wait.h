@@ -12,9 +12,9 @@
 #pragma GCC visibility push(hidden)
 
 enum node_wait_kind {
-  NODE_WAIT_GONE,   /* until the node is missing, or was for a moment */
-  NODE_WAIT_EXISTS, /* until the node exists */
-  NODE_WAIT_COUNT,  /* until the number of contenders is not `known` */
+  NODE_WAIT_GONE,   /* waits until the node is deleted, even for a moment */
+  NODE_WAIT_EXISTS, /* waits until the node exists */
+  NODE_WAIT_COUNT,  /* waits until there are not `known` contenders */
 };
 
 /* The deadline of a node wait or a barrier leave. */
@@ -31,13 +31,13 @@ struct node_wait;
 typedef void node_wait_handler(struct node_wait *v, bool met);
 
 struct node_wait {
-  const char *path; /* valid until the wait ends */
+  const char *path; /* valid until the wait has ended */
   enum node_wait_kind kind;
   int known; /* COUNT: the number; the next two are ignored */
   /* The first read follows a committed heartbeat that is sent after the wait
    * has begun. So the read cannot show an older state. */
   bool needs_heartbeat;
-  bool patient; /* false: fails if the first read does not meet it */
+  bool patient; /* false: the wait fails if the first read does not end it */
   int64_t until;
   node_wait_handler *ended;
   void *owner;
@@ -45,16 +45,16 @@ struct node_wait {
   int reason; /* ZooKeeper's code, zklock's, or 0 */
 
   /* Private to node_wait.c: */
-  struct node_waits *of; /* NULL: it has ended */
+  struct node_waits *of; /* NULL: the wait has ended */
   struct node_wait *next, **link;
   struct deadline deadline;
   struct queue *queue; /* of the node's directory; COUNT: of the directory
                         * itself */
   struct watcher
       watcher; /* NODE_WAIT_COUNT: used while the directory is missing */
-  struct list_observer observer; /* for NODE_WAIT_COUNT */
-  bool must_read; /* must read the node at the end of the batch */
-  bool unlisted;  /* COUNT: a read found the directory, no list has yet */
+  struct list_observer observer; /* receives the lists of NODE_WAIT_COUNT */
+  bool must_read; /* the node must be read at the end of the batch */
+  bool unlisted;  /* CROWD: a read found the directory, no list has yet */
   bool stale;     /* the read in flight was sent before the wait began */
   uint64_t since; /* COUNT: ignore lists with this serial or a smaller one */
   int64_t seen;   /* czxid of the node that was read first; 0: none */
@@ -65,8 +65,8 @@ struct node_waits {
   struct contenders *all;
   struct timers timers; /* the deadlines of node waits and barrier leaves */
   struct node_wait *first;
-  struct deferred_call flush;      /* sends the reads at the end of a batch */
-  struct op heartbeat;             /* a committed no-op before the reads */
+  struct deferred_call flush; /* the call that sends the reads after a batch */
+  struct op heartbeat;        /* a committed no-op before the reads */
   struct refusals heartbeat_pause; /* the pause after refusals of `heartbeat` */
 };
 

@@ -26,11 +26,11 @@
 struct nonces {
   struct pipeline *pipeline;
   struct nonce *first;
-  uint64_t count; /* of all nonces ever created */
+  uint64_t count; /* the number of nonces created so far */
 };
 
 struct nonce {
-  struct op op; /* its delete */
+  struct op op; /* the delete of the nonce's node */
   struct nonces *all;
   struct nonce *next;
   char path[];

@@ -115,7 +115,7 @@ static inline bool reply_is_unauthenticated(int rc) {
 
 struct reply {
   int rc;
-  const char *path;     /* OP_CREATE: the created node */
+  const char *path;     /* OP_CREATE: the created node's path */
   int64_t czxid, owner; /* OP_CREATE, _GET, _EXISTS, _READ, _WRITE, _PING */
   int64_t ctime_ms, mtime_ms; /* OP_READ, _PING, with the version */
   int version;
@@ -156,18 +156,18 @@ struct op {
    * were created, nothing is done and the reply is REPLY_UNDONE. */
   int creates;
   enum op_kind kind : 8;
-  bool watch;      /* watch the children */
+  bool watch;      /* true: set a watch on the children */
   bool exact;      /* OP_CREATE: the server adds no number */
   bool persistent; /* OP_MKDIR: makes a persistent node, not a container */
   bool shared;     /* OP_MKDIR: the ACL lets all clients read and create */
-  bool resend;     /* resent a few times after transient refusals */
-  bool counted;    /* OP_REMOVE: with the condition `creates` */
+  bool resend;     /* after a transient refusal, send the op again */
+  bool counted;    /* OP_REMOVE: delete only if `creates` matches */
   /* OP_REMOVE, and the OP_CREATE behind it: the two can share a transaction. */
   bool joins;
 
   /* Private to the pipeline: */
-  bool in_flight;  /* sent and not answered, or waiting to be sent */
-  bool renews;     /* its confirmation renews the lease */
+  bool in_flight;  /* the op is sent and not answered, or is to be sent */
+  bool renews;     /* the op's confirmation renews the lease */
   uint8_t tries;   /* how often the op was resent */
   uint64_t serial; /* increases with every op of the session */
   int64_t sent;

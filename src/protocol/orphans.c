@@ -30,7 +30,7 @@ struct orphan {
   struct op op;
   struct deferred_call end;
   uint64_t hash;
-  bool foreign; /* a server has named another owner */
+  bool foreign; /* a server has named another session as the owner */
   int64_t czxid;
   char path[];
 };
@@ -50,7 +50,7 @@ struct orphans {
   int64_t foreign_until; /* when to read the owners of `foreign` again */
   bool more;             /* the list had more orphans than are stored */
   bool refused;          /* an orphan could not be deleted */
-  int64_t not_before;    /* accept no orphans before this time */
+  int64_t not_before;    /* add no orphans before this time */
   char beside[];         /* the path of NAME_UNFAIR in the directory */
 };
 

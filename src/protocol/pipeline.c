@@ -26,7 +26,7 @@ static void on_answer(struct op *op, const struct reply *reply) {
 static void init_ops(struct pipeline *w) {
   w->heartbeat.kind = OP_HEARTBEAT;
   w->nudge.kind = OP_PING;
-  w->heartbeat.path = w->nudge.path = "/"; /* always there */
+  w->heartbeat.path = w->nudge.path = "/"; /* this node always exists */
   w->heartbeat.handler = w->nudge.handler = on_answer;
 }
 
@@ -318,10 +318,10 @@ static void lose_flight(struct pipeline *w) {
 
 void pipeline_reply(struct pipeline *w, uint64_t serial,
                     const struct reply *reply) {
-  struct op **link = &w->flight; /* not sorted: a nudge overtakes */
+  struct op **link = &w->flight; /* unsorted: a nudge overtakes ops */
   while (*link && (*link)->serial != serial) link = &(*link)->next;
   struct op *op = *link;
-  if (!op) return; /* a reply of an earlier connection */
+  if (!op) return; /* the reply is from an earlier connection */
   counter_add(&w->counters.in_flight, -1);
   *link = op->next;
   if (!*link) w->flight_end = link;
@@ -429,7 +429,7 @@ static int64_t heartbeat_due(const struct pipeline *w, enum need need) {
 static int64_t nudge_due(const struct pipeline *w) {
   if (!w->connected || !w->flight || w->nudge.in_flight) return NEVER;
   int64_t since = w->flight->sent;
-  if (w->nudge.sent > since) since = w->nudge.sent; /* one at a time */
+  if (w->nudge.sent > since) since = w->nudge.sent; /* one nudge at a time */
   return pipeline_after_pause(w, since + NUDGE_AFTER);
 }
 

@@ -65,7 +65,7 @@ struct pipeline_owner {
 struct refusals {
   int64_t until;
   unsigned connection; /* the pause holds in this connection only */
-  int16_t times;       /* refusals in a row, with pauses between */
+  int16_t times;       /* number of refusals in a row, with pauses between */
   int16_t rc;          /* the code of the last refusal; 0: none */
 };
 
@@ -76,41 +76,41 @@ struct pipeline {
   struct transport transport;
   struct pipeline_owner owner;
   struct deferred_calls step,
-      batch; /* calls at the end of a step and of a batch */
+      batch; /* calls that run after a step; after a batch */
   struct counters counters;
   struct name_base base; /* the prefix of this session's node names */
   size_t chroot_length;
 
   int64_t now;
   bool connected;
-  unsigned connection;   /* counts connections; 0: none yet */
+  unsigned connection;   /* number of connections so far; 0: none yet */
   unsigned confirmed_in; /* the last connection whose heartbeat was committed */
   int64_t session;       /* ZooKeeper's session id; 0: none */
-  int64_t former;        /* the session before, expired or given up */
-  int64_t timeout; /* the last timeout negotiated; the lease's can be lower */
-  bool no_containers;      /* the server does not support containers */
-  bool acl_may_deny;       /* the ACL might deny this session access */
-  unsigned acl_checked_in; /* the connection of the last successful check */
+  int64_t former;        /* id of the previous session, if any */
+  int64_t timeout;       /* the last timeout that a server granted */
+  bool no_containers;    /* the server does not support containers */
+  bool acl_may_deny;     /* the ACL might deny this session access */
+  unsigned acl_checked_in; /* the connection of the last successful rehearsal */
 
   struct lease lease;
   struct op heartbeat, nudge;
   bool renewal_in_flight;
-  bool renewal_refused;   /* a renewal was refused, and none confirmed since */
-  bool renewal_wanted;    /* a contender is first without a lasting lease */
-  int64_t renewal_sent;   /* when the last renewal was sent */
-  int64_t renewal_before; /* when the one before was sent */
-  int64_t retry_at;       /* when to repeat what has failed */
-  int64_t paused_until;   /* no heartbeat until then: a send has failed */
+  bool renewal_refused; /* a renewal was refused, and none confirmed since */
+  bool renewal_wanted;  /* a contender is first, but the lease does not last */
+  int64_t renewal_sent; /* when the last renewal was sent */
+  int64_t renewal_before; /* when the renewal before that was sent */
+  int64_t retry_at;       /* when to repeat failed sends */
+  int64_t paused_until;   /* a send has failed: no heartbeat before this time */
 
   uint64_t serial;
-  struct op *flight, **flight_end; /* sent and not answered, in order */
-  struct op *queued, **queued_end; /* waiting to be sent, in order */
-  struct op *delayed_delete;       /* waits for a create to join it; or NULL */
-  struct op *resends;              /* ops with `resend`, refused so far */
-  struct refusals resend_pause;    /* the pause of `resends` */
-  int64_t resume_at;               /* the end of the earliest pause; or NEVER */
-  int64_t poll_at; /* when to poll watches (watch.c); or NEVER */
-  uint64_t jitter; /* the state of a random generator */
+  struct op *flight, **flight_end; /* ops sent and not answered, in order */
+  struct op *queued, **queued_end; /* ops that are not sent yet, in order */
+  struct op *delayed_delete; /* the delete that waits for a create; or NULL */
+  struct op *resends;        /* refused ops to send again */
+  struct refusals resend_pause; /* the pause before `resends` are sent */
+  int64_t resume_at;            /* the end of the earliest pause; or NEVER */
+  int64_t poll_at;              /* when to poll watches (watch.c); or NEVER */
+  uint64_t jitter;              /* the state of a random generator */
 };
 
 void pipeline_init(struct pipeline *pipeline, const struct transport *transport,

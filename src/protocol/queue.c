@@ -52,7 +52,7 @@ bool queue_wake_for_quota(struct contenders *all) {
   for (struct queue *q = all->quota_first; q; q = q->quota_next) {
     if (ask_quota(q->parked) == QUOTA_LATER) continue;
     directory_wake(&q->directory);
-    return true; /* the queue passes on quota that it does not need */
+    return true; /* the queue passes the quota on */
   }
   return false;
 }
@@ -62,8 +62,8 @@ bool queue_wake_for_quota(struct contenders *all) {
 enum admission {
   ADMIT_NOW,
   ADMIT_LATER,
-  ADMIT_BUSY,  /* would have to wait, but is not patient */
-  ADMIT_NEVER, /* only the user can free quota, by a release */
+  ADMIT_BUSY,  /* the contender would wait, but is not patient */
+  ADMIT_NEVER, /* quota gets free only if the user releases a lock */
 };
 
 /* Returns whether `c` must wait for contenders of this session that stay. */

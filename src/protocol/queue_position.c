@@ -160,7 +160,7 @@ static void queue_position_in_order(struct contender *c,
 /* Deletes the node of `c` and has the directory replaced, because the numbers
  * in its list do not tell the order. */
 static void leave_disordered(struct contender *c) {
-  acquire_fsm_leave(c); /* begins again afterwards */
+  acquire_fsm_leave(c); /* then the contender begins again */
   directory_replace(contender_directory(c));
 }
 

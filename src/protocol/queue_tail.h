@@ -13,13 +13,13 @@
 #pragma GCC visibility push(hidden)
 
 struct queue_tail {
-  unsigned seen_in; /* the connection of that list; 0: no list is known */
-  enum kind kind;   /* the kind of contender that waits for these nodes */
+  unsigned seen_in; /* the connection of the list; 0: the tail is unknown */
+  enum kind kind;   /* the kind of contender that can wait for the tail */
   enum role role;   /* the role of that contender's node */
-  int32_t number;   /* the last number known to be assigned */
-  int length;       /* how many nodes block a newcomer */
+  int32_t number;   /* the greatest known sequence number */
+  int length;       /* the number of nodes that block a new node */
   char last[NAME_MAX_USUAL];   /* the name of the last blocking node */
-  char before[NAME_MAX_USUAL]; /* the name before `last`; "": none */
+  char before[NAME_MAX_USUAL]; /* the blocking node before `last`; "": none */
 };
 
 /* Stores the nodes behind `own` as the tail. The contender of `own` holds the

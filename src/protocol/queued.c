@@ -119,7 +119,7 @@ void queued_on_own_news(struct contender *c, enum watch_news news,
   else if (news == WATCH_HIDDEN)
     on_own_hidden(c);
   else if (news == WATCH_STALE)
-    watch_arm(&c->own); /* its data were written: read them */
+    watch_arm(&c->own); /* the node's data were written: read them */
   else if (c->state == CONTENDER_LEAVING)
     on_own_deleted(c, reply);
   else

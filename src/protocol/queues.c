@@ -65,7 +65,7 @@ struct queue *queues_get(struct queues *queues, const char *path) {
     if (!queue) return NULL;
     put_in(queues, queue);
   }
-  directory_wake(&queue->directory); /* otherwise it would never be freed */
+  directory_wake(&queue->directory); /* else the directory is never freed */
   return queue;
 }
 

@@ -29,13 +29,13 @@
 
 struct quota {
   size_t taken;
-  bool freed; /* quota was returned since quota_was_freed */
+  bool freed; /* quota was returned since the last quota_was_freed */
 };
 
 enum quota_answer {
   QUOTA_YES,
-  QUOTA_LATER, /* when other contenders leave */
-  QUOTA_NEVER, /* unless the user releases a lock */
+  QUOTA_LATER, /* quota gets free when other contenders leave */
+  QUOTA_NEVER, /* quota gets free only if the user releases a lock */
 };
 
 /* Returns the share of a node in a directory with a path of this length. */

@@ -76,7 +76,7 @@ void acquire_fsm_finish(struct contender *c) {
   late_creates_expect(c);
   c->node.known = NODE_NONE;
   if (c->decision == DECISION_NONE) {
-    contender_enter(c, CONTENDER_PARKED); /* no decision: begins again */
+    contender_enter(c, CONTENDER_PARKED); /* the contender begins again */
     return;
   }
   timer_set(&c->queue->all->timers, &c->timer, NEVER);
@@ -118,7 +118,7 @@ static void count_refusal(struct contender *c, enum refusal_code why) {
 
 void acquire_fsm_refuse(struct contender *c, enum refusal_code why,
                         int reason) {
-  if (c->decision != DECISION_NONE) return; /* the grant came first */
+  if (c->decision != DECISION_NONE) return; /* the lock was granted before */
   contender_assert(c);
   contender_decide(c, DECISION_REFUSED);
   c->refusal_code = why;

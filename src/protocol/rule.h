@@ -22,7 +22,7 @@ enum kind {
 
 struct ahead {
   int count;                   /* the number of blocking nodes */
-  const struct entry *nearest; /* the last blocking node, to be watched */
+  const struct entry *nearest; /* the last blocking node, which to watch */
   const struct entry *before;  /* the blocking node before `nearest` */
   /* Whether the deletion of `nearest`, if it is the only blocking node, proves
    * that no node is ahead.  It does not for a writer behind a writer: a

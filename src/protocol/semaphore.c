@@ -51,7 +51,7 @@ static struct queue *queue_of_gates(struct contender *c) {
   const struct directory *d = &c->queue->directory;
   const char *permits = directory_path(d);
   size_t length = directory_length(d) - strlen(PERMITS);
-  char *path = c->path;          /* not in use yet */
+  char *path = c->path;          /* `c->path` is not in use yet */
   memcpy(path, permits, length); /* NOLINT: the next line terminates it */
   memcpy(path + length, LOCKS, sizeof LOCKS);
   return c->queue->all->queue_of(c->queue->all, path);

@@ -60,8 +60,8 @@ struct session {
   /* CONNECTED, but the user sees SUSPENDED because a hold's lease ran out. The
    * protocol decides nothing by it. */
   bool unresponsive;
-  int refused; /* code of refused credentials (session_refused); 0: accepted */
-  int calls;   /* nesting depth of calls */
+  int refused;      /* code of refused credentials; 0: accepted */
+  int calls;        /* nesting depth of calls */
   int64_t greeted;  /* the last session that a server has granted; 0: none */
   int64_t lost_at;  /* when the last connection was lost */
   int64_t renew_at; /* EXPIRED: when to open a new session */
@@ -80,7 +80,7 @@ const char *session_state_name(enum session_state state);
 void session_init(struct session *s, const struct session_options *options,
                   const struct transport *transport,
                   const struct listener *listener, int64_t now);
-void session_free(struct session *s); /* after session_close */
+void session_free(struct session *s); /* call session_close before */
 /* Begins the first ZooKeeper session. */
 void session_open(struct session *s, int64_t now);
 

@@ -12,8 +12,8 @@
 
 struct timer {
   int64_t due;         /* NEVER: not armed */
-  struct timer *child; /* the first child; children are due later */
-  struct timer *next;  /* sibling */
+  struct timer *child; /* the first child; no child is due earlier */
+  struct timer *next;  /* the next sibling */
   struct timer **link; /* the pointer to this timer; NULL: in no heap */
 };
 

@@ -82,7 +82,7 @@ static void lose_holder(struct contender *c) {
   else if (c->state == CONTENDER_LEAVING)
     acquire_fsm_continue_leaving(c);
   else
-    acquire_fsm_leave(c); /* begins again afterwards */
+    acquire_fsm_leave(c); /* then the contender begins again */
 }
 
 /* Makes `holder` the node to delete: the contender's own node is gone. */
@@ -192,7 +192,7 @@ static void on_news(struct watcher *watcher, enum watch_news news,
   else if (news == WATCH_ARMED)
     on_other_holder(c, reply);
   else if (news == WATCH_HIDDEN)
-    backoff_end(&c->backoff); /* counts as another client's, and is polled */
+    backoff_end(&c->backoff); /* another client's: watch.c polls it */
   else if (news == WATCH_GONE)
     acquire_fsm_start_over(c);
   else

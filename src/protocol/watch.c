@@ -24,7 +24,7 @@ const char *watch_name(const struct watcher *watcher) {
 }
 
 static void warn(const struct watch *w, const char *message, int rc) {
-  char path[2048]; /* a longer path is not shown anyway */
+  char path[2048]; /* no message shows a longer path */
   snprintf(path, sizeof path, "%s/%s", w->of->path, w->name);
   pipeline_warn(w->of->pipeline, message, path, rc);
 }
@@ -113,7 +113,7 @@ static void destroy(struct deferred_call *call) {
   struct watch *w =
       (struct watch *)((char *)call - offsetof(struct watch, end));
   struct watches *of = w->of;
-  if (w->wanted > 0 || is_asking(w)) return; /* a new watcher came */
+  if (w->wanted > 0 || is_asking(w)) return; /* another watcher has come */
   struct watch **link = &of->first;
   while (*link != w) link = &(*link)->next;
   *link = w->next;
@@ -370,7 +370,7 @@ static void on_reply(struct op *op, const struct reply *reply) {
   if (op->kind != OP_UNWATCH)
     on_read(w, reply);
   else if (w->wanted > 0)
-    read(w); /* a new watcher came meanwhile */
+    read(w); /* another watcher has come meanwhile */
   else if (!was_lost_silently(w, reply) || !ask(w, OP_EXISTS))
     remove_if_unused(w);
   end_request(w);

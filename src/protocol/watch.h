@@ -22,7 +22,7 @@
 enum watch_news {
   WATCH_ARMED, /* the node was read, and the server will send an event */
   WATCH_GONE,
-  WATCH_STALE, /* its data were written: the watch is not armed any more */
+  WATCH_STALE, /* the data were written, and the watch has fired */
   WATCH_HIDDEN /* it exists, but its ACL forbids reading */
 };
 
@@ -36,11 +36,11 @@ typedef void watch_handler(struct watcher *watcher, enum watch_news news,
 struct watcher_role {
   watch_handler *on_news;
   size_t place; /* the offset of the watcher in its owner */
-  bool first;   /* called before other watchers */
+  bool first;   /* this watcher is called before the others */
 };
 
 struct watcher {
-  struct watch *watch; /* NULL: none */
+  struct watch *watch; /* NULL: the watcher watches no node */
   struct watcher *next, **link;
   const struct watcher_role *role;
 };
@@ -56,27 +56,26 @@ struct watch {
   struct watches *of;
   struct watch *next; /* the next watch of the same directory */
   struct watcher *watchers, **watchers_end;
-  struct watch_request *request; /* NULL: no request */
+  struct watch_request *request; /* NULL: no request is in flight */
   struct deferred_call end;
   int64_t czxid;      /* the czxid of the node that was read */
   int wanted;         /* the number of watchers */
   unsigned armed_in;  /* the connection in which the server confirmed the
                        * watch */
   unsigned hidden_in; /* the connection in which the node was hidden */
-  unsigned left_in;   /* the connection that may still have an unwanted watch */
+  unsigned left_in;   /* the connection that can still have an unwanted watch */
   uint32_t hash;
   char *data;   /* the first bytes of the node's data, as read last */
-  int size;     /* the size of all its data; 0: none, or this session's node */
-  bool awaited; /* the node can be missing: `exists` keeps the watch armed */
-  bool revoked; /* the data asked the holder to release the lock */
+  int size;     /* the size of all the data; 0: none, or the own node */
+  bool awaited; /* the node can be missing: watch it by `exists` */
+  bool revoked; /* the data ask the holder to release the lock */
   char name[];
 };
 
 /* The watches of one directory. */
 struct watches {
   struct pipeline *pipeline;
-  struct deferred_call
-      *wake; /* run when a watch is gone: the directory may be idle */
+  struct deferred_call *wake; /* called when a watch has ended */
   /* Returns whether this child is a node of this session. */
   bool (*is_ours)(const struct watches *watches, const char *name);
   struct watch *first;

@@ -19,7 +19,7 @@ end
 local seed = tonumber(os.getenv "SPEC_SEED") or 1
 virtual.seed(seed)
 virtual.trace(os.getenv "SPEC_TRACE")
-virtual.explore { switches = tonumber(os.getenv "SPEC_SWITCHES") or 0 }
+require "virtual.exploration".reset()
 
 -- As spec/run configures the real ones: one server that removes empty
 -- containers at once, and three that remove them after a minute.

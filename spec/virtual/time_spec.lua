@@ -1,5 +1,7 @@
 -- Virtual time: the same seed gives the same run.
+local exploration = require "virtual.exploration"
 local files = require "support.files"
+local sessions = require "integration.sessions"
 local shell = require "support.shell"
 local support = require "support"
 local virtual = require "zklock.virtual"
@@ -8,6 +10,24 @@ it("A suspend of the machine ends what it held", function()
   local guard = support.hold(support.path(), { session_timeout = 6 })
   virtual.jump(60)
   assert.is_not_true(guard:is_held())
+end)
+
+-- The threads pause at each atomic operation.
+it("A pause in is_held() ends what it held", function()
+  for _ = 1, 10 do
+    local session, proxy = sessions.behind_proxy { session_timeout = 6 }
+    local guard = assert(session:mutex(support.path()):acquire(30))
+    sessions.cut_off(session, proxy)
+    local ends, held = virtual.now() + guard:lease() + 1e-3, nil
+    exploration.during({ switches = 1, stalls = 1, stall = 1 }, function()
+      repeat
+        held = guard:is_held()
+        assert.is_true(not held or virtual.now() < ends)
+      until not held
+    end)
+    proxy:heal()
+    session:close()
+  end
 end)
 
 -- The trace of a story of make explore.

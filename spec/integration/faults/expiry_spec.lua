@@ -7,7 +7,9 @@ local kinds = require "integration.family.kinds"
 local start_hostile = require "support.hostile".start
 local seize = require "support.seizure".seize
 local sessions = require "integration.sessions"
+local exploration = require "virtual.exploration"
 local support = require "support"
+local virtual = require "zklock.virtual"
 
 local function expire(session)
   assert.is_true(seize(support.hosts, session:id()))
@@ -168,9 +170,25 @@ describe("A session whose timeout falls at a reconnection", function()
       end)
     end
     support.step_until(session, function() return #guards == 1000 end)
-    reconnects(1, SHORT)
-    support.step_until(session, function() return seen end)
+    exploration.during({ switches = 2 }, function()
+      reconnects(1, SHORT)
+      support.step_until(session, function() return seen end)
+    end)
     assert.is_true(seen < SHORT, seen)
+  end)
+
+  it("has its shorter lease before a server receives an attempt", function()
+    connect { min_session_timeout = SHORT }
+    local guard = hold()
+    hostile:behave { kind = "pass", mute_connect = 1 }
+    -- Stalls the I/O thread, sometimes right after it has sent the attempt.
+    exploration.during({ switches = 2, stalls = 4, stall = 1 }, function()
+      hostile:cut()
+      repeat virtual.sleep(1e-6) until hostile:count "return" > 0
+      assert.is_true(guard:lease() < SHORT)
+    end)
+    support.until_state(session, "connected", { reconnects = 1 })
+    guard:release()
   end)
 
   it("without a reply loses its holds before other sessions acquire the "

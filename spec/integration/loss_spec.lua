@@ -4,6 +4,7 @@ local kinds = require "integration.family.kinds"
 local seize = require "support.seizure".seize
 local sessions = require "integration.sessions"
 local support = require "support"
+local virtual = require "zklock.virtual"
 local connect = support.connect
 
 -- What on_lost is called with, and what is true then.
@@ -271,6 +272,13 @@ describe("Silence of the servers", function()
       assert.same({}, told)
       assert.equal("lost", (select(3, guard:release())))
       assert.equal("lease_expired", guard:reason())
+    end,
+    ["a release, before the I/O thread runs"] = function(session, proxy, _,
+        guard)
+      proxy:freeze()
+      virtual.jump(guard:lease())
+      assert.equal("lost", (select(3, guard:release())))
+      assert.equal("suspended", session:state())
     end,
   } do
     it("is a suspension before it is a loss, and over when one is heard: "

@@ -209,9 +209,9 @@ endif
 
 # The model of ZooKeeper alone, which knows of no scheduler: make conformance.
 ENSEMBLE := $(patsubst %,src/virtual/%.c,acl agenda apply arena connection \
-  election faults follower lane leader link log lua_client lua_ensemble \
-  lua_messages operate peers prepare quota read request server sha1 tracker \
-  tree txn watches whole words znode_path)
+  election ensemble faults follower four_letter_words lane leader link log \
+  lua_client lua_ensemble lua_messages operate peers prepare quota read \
+  request server sha1 tracker tree txn watches znode_path)
 ENSEMBLE_MODULE = $(BUILD)/ensemble/$(LUA_VERSION)/zklock/ensemble.so
 # (Two specs may build it at the same time.)
 $(ENSEMBLE_MODULE): $(ENSEMBLE) $(wildcard src/virtual/*.h) Makefile

@@ -209,7 +209,7 @@ endif
 
 # The model of ZooKeeper alone, which knows of no scheduler: make conformance.
 ENSEMBLE := $(patsubst %,src/virtual/%.c,acl agenda apply arena connection \
-  election ensemble faults follower four_letter_words lane leader link log \
+  election ensemble_api faults follower four_letter_words lane leader link log \
   lua_client lua_ensemble lua_messages operate peers prepare quota read \
   request server sha1 tracker tree txn watches znode_path)
 ENSEMBLE_MODULE = $(BUILD)/ensemble/$(LUA_VERSION)/zklock/ensemble.so

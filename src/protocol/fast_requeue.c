@@ -2,31 +2,37 @@
 
 #include "rule.h"
 
-/* Following the tail. A returning contender knows from its last list which node
- * will be just ahead of its new one (queue_tail.h). It watches that node, X,
- * and needs no list before X is deleted. Then a list shows the others ahead.
+/* A contender releases the lock and requeues at once. Its last list showed the
+ * queue's last node, X, which will be ahead of its new node N (queue_tail.h).
+ * So the contender watches X, and requests a list only when X is deleted. That
+ * list shows the other nodes ahead of N.
  *
- * X blocks the contender by the rule: its number is lower, and a list with both
- * would name X as blocking. So the contender waits for no node that it could
- * ignore. If X is gone already, the reply to the watch reports it. No orphan of
- * this session ahead of X blocks the contender for long. The list that showed X
- * showed such orphans, too, and they were deleted (acquire_fsm_start_over
- * forgets the tail).
+ * Why this is safe:
  *
- * A contender that follows the tail has *seen* no list (`listed_in`). So any
- * news of X makes it ask for a list, and only that list can lead to a grant.
+ *   X blocks N by the rule: X has a lower number, and a list with both nodes
+ *   would show X as blocking. So the contender waits for no node that it is
+ *   allowed to ignore.
+ *   If X is already deleted, the reply to the watch reports that.
+ *   An orphan of this session ahead of X does not block N for long: the list
+ *   that showed X also showed the orphan, and it was deleted.
+ *   acquire_fsm_start_over can leave another orphan, so it forgets the tail.
+ *   While the contender follows the tail, it has *seen* no list (`listed_in`).
+ *   So every event of X makes it request a list, and only a list that it has
+ *   requested can lead to a grant.
  *
- * The list comes in time if it is sent when the last node ahead is about to
- * hold the lock. Then the contender watches that node's deletion as every
- * waiter does. If one node was created behind X, that node is about to hold the
- * lock when X is deleted. Mostly it belongs to the previous holder, which has
- * returned as well. If none was created, X is about to hold the lock when the
- * node before X is deleted. So the contender watches that node, too. */
+ * When the contender requests the list: as the last node ahead of N is about to
+ * hold the lock. Then it can watch that node's deletion, as every waiter does.
+ *
+ *   If one node was created between X and N, that node is about to hold the
+ *   lock when X is deleted. Usually it belongs to the previous holder, which
+ *   has requeued, too.
+ *   If no node was created between X and N, X is about to hold the lock when
+ *   the node before X is deleted. So the contender also watches that node. */
 
-enum { NEWER_MAX = 2 }; /* follow a tail with at most so many newer nodes */
+enum { NEWER_MAX = 2 }; /* the most nodes created behind the tail */
 
-/* Stores the tail only for a contender that is first or second. For others the
- * search costs as much, but the tail would soon be outdated. */
+/* Stores the tail only for a contender that is first or second in the queue.
+ * For a later contender the tail would be outdated before its next create. */
 void fast_requeue_store_tail(const struct contender *c,
                              const struct listing *listing,
                              const struct entry *own) {
@@ -43,17 +49,17 @@ static const struct queue_tail *tail_of(const struct contender *c) {
 
 bool fast_requeue_knows_tail(const struct contender *c) { return tail_of(c); }
 
-/* Returns false if the next node of `c` may be first. The reply to a create in
- * a shared transaction does not name the node's owner, so the owner must be
- * read before a grant. If a node was behind the last node of `c`, the next one
- * must wait anyway, and the read delays nothing. */
+/* Returns false if the next node of `c` can be first in the queue. The reply to
+ * a create in a shared transaction does not name the node's owner, so a grant
+ * must wait for a read of the owner. If a node was behind the last node of `c`,
+ * the next node of `c` must wait anyway, and the read delays no grant. */
 bool fast_requeue_joins(const struct contender *c) {
   return c->options.patient && !c->options.downgrade && tail_of(c);
 }
 
-/* Returns whether the contender waits for the tail and requests no list. With
- * only one node ahead it lists at once instead: this costs no more, and the
- * deletion of that node grants. */
+/* Returns whether `c` can watch the queue's last node without a list. If only
+ * one node is ahead, `c` requests a list at once: this needs no more requests,
+ * and then that node's deletion grants the lock. */
 static bool may_follow(const struct contender *c) {
   const struct queue_tail *tail = tail_of(c);
   return tail && c->options.patient && !c->options.downgrade &&
@@ -66,8 +72,9 @@ static void watch_last(struct contender *c) {
     watch_arm(&c->predecessor);
 }
 
-/* Makes `c` watch the last node of the tail, and the node before that if no
- * node was created in between (`gap` is 0). False: no memory. */
+/* Makes `c` watch the last node of the tail. If no node was created between it
+ * and the node of `c` (`gap` is 0), also the node before the last node. Returns
+ * false if there is no memory. */
 static bool watch_tail(struct contender *c, const struct queue_tail *tail,
                        int gap) {
   struct watches *watches = &contender_directory(c)->watches;
@@ -76,8 +83,8 @@ static bool watch_tail(struct contender *c, const struct queue_tail *tail,
   return watch_want(&c->predecessor, watches, tail->last);
 }
 
-/* Makes `c` QUEUED behind the tail, after its create. Returns false if it is
- * unknown which node is ahead, or if many nodes were created in between. */
+/* Makes `c` QUEUED behind the tail, after its create. Returns false if the
+ * tail is unknown, or more than NEWER_MAX nodes were created behind it. */
 static bool queue_behind_tail(struct contender *c) {
   const struct queue_tail *tail = tail_of(c);
   int gap = tail ? queue_tail_gap(tail, c->node.name) : -1;

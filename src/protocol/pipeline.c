@@ -17,7 +17,7 @@
 /* How often an op with `resend` is sent again: for about four seconds. */
 enum { TRIES_MAX = 6 };
 
-/* Does nothing: `finish` has stored what the reply proves. */
+/* Does nothing: `finish` has already stored what the reply proves. */
 static void on_answer(struct op *op, const struct reply *reply) {
   (void)op;
   (void)reply;
@@ -57,7 +57,7 @@ void pipeline_retry(struct pipeline *w) {
   if (w->retry_at == NEVER) w->retry_at = w->now + RETRY_AFTER;
 }
 
-/* Pauses after a send that has failed, with heartbeats, too. */
+/* Pauses all sends, including heartbeats, after a send has failed. */
 static void pause_sends(struct pipeline *w) {
   pipeline_retry(w);
   w->paused_until = w->now + RETRY_AFTER;
@@ -67,8 +67,8 @@ static bool is_confirmed(const struct pipeline *w) {
   return w->confirmed_in == w->connection;
 }
 
-/* Returns whether the op may overtake queued ops: a nudge always may. So may
- * the heartbeat that begins a connection, because the others wait for it. */
+/* Returns whether the op may overtake queued ops. All nudges may, and so may the
+ * first heartbeat of a connection, for which the other ops wait. */
 static bool may_overtake(const struct pipeline *w, const struct op *op) {
   return op == &w->nudge || (op == &w->heartbeat && !is_confirmed(w));
 }
@@ -90,9 +90,9 @@ static void count(struct pipeline *w, const struct op *op) {
 }
 
 /* Decides whether the op is a renewal. One renewal is in flight at a time, and
- * no heartbeat is sent soon after one. But a server may refuse requests without
- * end, and a refusal proves nothing. So after a refusal no other request delays
- * the heartbeat. */
+ * the next heartbeat is sent a while after a renewal. But a server may refuse
+ * every other request, and a refusal renews no lease. So after a refusal, no
+ * other request delays the heartbeat. */
 static void decide_renewal(struct pipeline *w, struct op *op) {
   bool is_heartbeat = op->kind == OP_HEARTBEAT;
   op->renews = op_is_write(op->kind) &&
@@ -123,16 +123,16 @@ static bool transmit(struct pipeline *w, struct op *op, struct op *before) {
   return true;
 }
 
-/* Appends an op to the queue. It is sent before any later op. */
+/* Queues an op. The pipeline sends it before any later op. */
 static void enqueue(struct pipeline *w, struct op *op) {
   op->renews = false;
   append(&w->queued_end, op);
 }
 
-/* Two requests in one transaction. A client that releases a lock and wants it
- * again deletes a node and creates another. So such a delete is delayed until
- * such a create can join it. No other op overtakes the delete: it is sent by
- * itself before any other op, and at the end of the batch. */
+/* Two requests in one transaction. A client that releases a lock and acquires
+ * it again deletes a node and creates another. So the pipeline delays the
+ * delete, to send it in one transaction with the create. Before any other op,
+ * and at the end of the batch, it sends the delete alone. */
 
 static bool may_delay(const struct pipeline *w, const struct op *op) {
   return op->kind == OP_REMOVE && op->joins && !w->queued && may_be_sent(w, op);
@@ -167,11 +167,11 @@ static void send_queued(struct pipeline *w) {
 
 /* Sends the heartbeat with which each connection begins, except the session's
  * first. A server answers the requests of a session in order. So every later
- * read is at least as new as that heartbeat, and as all replies in earlier
- * connections. It cannot show the old view of a server that lags, or of a
- * former leader. The library ensures this by itself, but only for the life of
- * its handle. All other ops wait until the heartbeat is confirmed, because a
- * server that refuses the heartbeat by itself may show old data. */
+ * reply is at least as new as the heartbeat, and as all replies of earlier
+ * connections: no reply shows the old state of a server that lags, or of a
+ * former leader. The client library ensures this only within one handle. All
+ * other ops wait until the heartbeat is confirmed, because a server that
+ * refuses the heartbeat by itself can return old data. */
 static bool confirm_connection(struct pipeline *w) {
   return is_confirmed(w) || w->heartbeat.in_flight || w->retry_at != NEVER ||
          pipeline_submit(w, &w->heartbeat);
@@ -210,7 +210,7 @@ static bool is_paused(const struct pipeline *w, const struct refusals *b) {
   return b->connection == w->connection && w->now < b->until;
 }
 
-/* Requests that were sent and refused together count as one refusal. */
+/* Refusals of requests that were sent together count as one refusal. */
 void pipeline_back_off(struct pipeline *w, struct refusals *b, int rc) {
   b->rc = (int16_t)rc;
   if (!is_paused(w, b)) {
@@ -255,8 +255,8 @@ static void renewal_answered(struct pipeline *w, const struct op *op, int rc) {
     renewal_refused(w, op);
 }
 
-/* Counts a heartbeat that the servers have committed and answered. So the
- * counter does not grow while no server replies. */
+/* Counts a heartbeat after the servers have committed it. So the counter does
+ * not grow while no server replies. */
 static void heartbeat_answered(struct pipeline *w, int rc) {
   if (reply_proves(OP_HEARTBEAT, rc)) {
     w->confirmed_in = w->connection;
@@ -266,10 +266,10 @@ static void heartbeat_answered(struct pipeline *w, int rc) {
   }
 }
 
-/* Returns true if the pipeline will send the op again after a pause.  Then its
- * handler is called with the later reply, or when the connection is lost.  A
- * create that a quota refuses is answered at once, because its sender can do
- * without the node. */
+/* Returns true if the pipeline will send the op again after a pause. Then the
+ * op's handler is called with a later reply, or when the connection is lost. If
+ * a server's quota refuses a create, the handler is called at once, because the
+ * contender of that create can do without the node. */
 static bool schedule_resend(struct pipeline *w, struct op *op, int rc) {
   bool full = op->kind == OP_CREATE && rc == REPLY_QUOTA_EXCEEDED;
   bool again = reply_is_transient(rc) && !full && op->tries < TRIES_MAX;
@@ -294,8 +294,8 @@ static void finish(struct pipeline *w, struct op *op,
   if (!schedule_resend(w, op, reply->rc)) op->handler(op, reply);
 }
 
-/* Calls the handlers of all ops in flight, which may have been applied or
- * not. */
+/* Calls the handlers of all ops in flight. The servers may have applied these
+ * ops or not. */
 static void lose_flight(struct pipeline *w) {
   static const struct reply lost = {.rc = REPLY_LOST};
   w->counters.in_flight = 0;
@@ -396,7 +396,7 @@ void pipeline_resend(struct pipeline *w) {
   }
 }
 
-/* Schedules a poll after about T/6, when a waiter needs a renewal anyway.
+/* Schedules a poll after about T/6, when a waiter sends a renewal anyway.
  * Jitter separates sessions that begin to poll at the same moment. */
 void pipeline_poll_later(struct pipeline *w) {
   int64_t most = w->lease.timeout / 6;
@@ -408,11 +408,11 @@ bool pipeline_poll_is_due(struct pipeline *w) {
   return is_time(&w->poll_at, w->now);
 }
 
-/* Returns when the next renewal is due.  An idle session sends renewals, too, a
- * little more than T/4 apart, as lease.h's P and Q need.  The lease of the next
- * acquisition depends on them, and they keep the connection alive.  A holder
- * sends more for a longer lease. Renewals come faster if the lease is over or
- * will not last until the renewal after next, because it may take several. */
+/* Returns when the next renewal is due. Renewals of an idle session, a little
+ * more than T/4 apart, keep the connection alive and give the next acquisition
+ * a lease (P and Q in lease.h). A holder sends more, for a longer lease. The
+ * pause is shortest if the lease ends before the renewal after the next one:
+ * several renewals may be needed to extend it. */
 static int64_t heartbeat_due(const struct pipeline *w, enum need need) {
   bool waits = w->renewal_in_flight && !w->renewal_refused;
   if (!w->connected || waits || w->heartbeat.in_flight) return NEVER;

@@ -1,6 +1,6 @@
 /* The pipeline: requests to ZooKeeper and their replies, over successive
- * connections. It keeps the lease, too, which follows from the replies. The
- * pipeline knows nothing of locks. */
+ * connections. The pipeline also has the lease, which it extends by replies. It
+ * does not know locks. */
 #ifndef ZKLOCK_PIPELINE_H
 #define ZKLOCK_PIPELINE_H
 
@@ -55,13 +55,13 @@ struct pipeline_owner {
   void (*lease_renewed)(void *self);
   /* Called when the lease of a hold has run out, because no server replied. */
   void (*unresponsive)(void *self);
-  /* Logs `message`: the operation failed at `path` with `rc`. */
+  /* Logs `message`, which names the failed operation, with `path` and `rc`. */
   void (*warn)(void *self, const char *message, const char *path, int rc);
 };
 
 /* The pause after a transient refusal (reply_is_transient). The refused request
- * is sent again after it. The pause grows with each refusal in a row. In a new
- * connection, perhaps to another server, the request is sent at once. */
+ * is sent again after the pause, which grows with each refusal in a row. In a
+ * new connection, perhaps to another server, the request is sent at once. */
 struct refusals {
   int64_t until;
   unsigned connection; /* the pause holds in this connection only */
@@ -117,39 +117,39 @@ void pipeline_init(struct pipeline *pipeline, const struct transport *transport,
                    const struct pipeline_owner *owner, const char *chroot,
                    const unsigned char random[16]);
 
-/* Sends an op, at once or later, but in order. Later its handler is called once
- * with a reply. Returns false if there is no connection, or if the op could not
- * be sent; then the handler is not called. In the second case the caller can
- * try again when pipeline_retry_is_due returns true. */
+/* Sends an op, at once or later, but in order. The op's handler is later called
+ * once, with the reply. Returns false, and does not call the handler, if there
+ * is no connection or the send fails. After a failed send the caller can try
+ * again when pipeline_retry_is_due returns true. */
 bool pipeline_submit(struct pipeline *pipeline, struct op *op);
 /* Makes pipeline_retry_is_due return true after a short pause. */
 void pipeline_retry(struct pipeline *pipeline);
-/* Logs `message` (struct pipeline_owner). */
+/* Calls `warn` of struct pipeline_owner. */
 void pipeline_warn(struct pipeline *pipeline, const char *message,
                    const char *path, int rc);
 
 /* Returns half of the pause plus a random part of the other half. */
 int64_t pipeline_jitter(struct pipeline *pipeline, int64_t pause);
-/* Begins a pause after the transient refusal `rc`, unless one lasts. Each pause
- * in a row is longer. refusals_end ends the series. */
+/* Begins a pause after the transient refusal `rc`, unless a pause is not over.
+ * Each pause of a series is longer. refusals_end ends the series. */
 void pipeline_back_off(struct pipeline *pipeline, struct refusals *refusals,
                        int rc);
 static inline void refusals_end(struct refusals *refusals) {
   *refusals = (struct refusals){0};
 }
-/* Returns whether the pause lasts. If so, also makes pipeline_resume_is_due
+/* Returns whether the pause is not over yet. If so, pipeline_resume_is_due will
  * return true at the end of the pause. */
 bool pipeline_must_pause(struct pipeline *pipeline,
                          const struct refusals *refusals);
-/* Does the same for a pause until `at`. */
+/* Does the same for a pause that ends at `at`. */
 bool pipeline_must_wait(struct pipeline *pipeline, int64_t at);
 
-/* Sends the delete that waits for a create to join it, by itself. */
+/* Sends the delayed delete without a create, if there is one. */
 void pipeline_flush(struct pipeline *pipeline);
 
-/* Returns whether a node of this owner belongs to this session object: to its
- * ZooKeeper session, or to the former one, which was given up. No contender
- * holds a node of the former one or waits for it. */
+/* Returns whether `owner` is this session's current or former ZooKeeper
+ * session. The former session has expired or was given up. No contender has a
+ * node of the former session, or waits for one. */
 static inline bool pipeline_owns(const struct pipeline *pipeline,
                                  int64_t owner) {
   return owner != 0 &&
@@ -174,24 +174,25 @@ void pipeline_connected(struct pipeline *pipeline, int64_t session,
                         int64_t timeout, int64_t started, bool needed);
 /* Answers all ops in flight with REPLY_LOST. */
 void pipeline_disconnected(struct pipeline *pipeline);
-/* Forgets the ZooKeeper session, which has expired or was given up. Keeps its
- * id as `former`. */
+/* Ends the ZooKeeper session, which has expired or was given up. `former` keeps
+ * the session's id. */
 void pipeline_expired(struct pipeline *pipeline);
-/* Ends the last connection, as pipeline_disconnected does, and all pauses. */
+/* Does the same as pipeline_disconnected, and ends all pauses. */
 void pipeline_closed(struct pipeline *pipeline);
-/* Calls the handler of the op numbered `serial`, unless its connection is
- * over. */
+/* Calls the handler of the op with the number `serial`, unless the connection
+ * of the op has ended. */
 void pipeline_reply(struct pipeline *pipeline, uint64_t serial,
                     const struct reply *reply);
 
-/* Each returns true once after its pause. The first is the pause that
- * pipeline_retry began, the second the earliest pause after a refusal. */
+/* Each function returns true once, after a pause: pipeline_retry_is_due after
+ * the pause of pipeline_retry, pipeline_resume_is_due after the earliest pause
+ * that a refusal has begun. */
 bool pipeline_retry_is_due(struct pipeline *pipeline);
 bool pipeline_resume_is_due(struct pipeline *pipeline);
-/* Sends again the refused ops with `resend`, if their pause is over. */
+/* Sends the refused ops with `resend` again, if their pause is over. */
 void pipeline_resend(struct pipeline *pipeline);
-/* Schedules a poll of watches (watch.c) in T/6 or a little less. At that time
- * pipeline_poll_is_due returns true, once. */
+/* Schedules a poll of watches (watch.c) after T/6 or a little less. Then
+ * pipeline_poll_is_due returns true once. */
 void pipeline_poll_later(struct pipeline *pipeline);
 bool pipeline_poll_is_due(struct pipeline *pipeline);
 /* Returns `due`, or the end of the pause after a failed send if that is later.
@@ -202,10 +203,10 @@ static inline int64_t pipeline_after_pause(const struct pipeline *pipeline,
 }
 /* Sends a heartbeat if a renewal is due. */
 void pipeline_send_heartbeat(struct pipeline *pipeline, enum need need);
-/* Sends a nudge if an op is unanswered for too long: a small request, at which
- * a server finds an op that it has lost. */
+/* Sends a nudge (a small request) if an op is unanswered for too long. If the
+ * server has lost the op, the nudge makes the server process it. */
 void pipeline_send_nudge(struct pipeline *pipeline);
-/* Returns when one of the functions above has something to do. */
+/* Returns when one of the functions above must be called next. */
 int64_t pipeline_due(const struct pipeline *pipeline, enum need need);
 
 static inline void counter_add(_Atomic uint64_t *counter, int n) {

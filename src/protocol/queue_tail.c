@@ -17,8 +17,8 @@ static void begin(struct queue_tail *tail, unsigned connection, enum kind kind,
       (struct queue_tail){.seen_in = connection, .kind = kind, .role = role};
 }
 
-/* Adds an entry to the tail; the last entry of the list is added first. Returns
- * false if the name, of another client, is too long to be stored. */
+/* Adds an entry to the tail. The caller adds the last entry of the list first.
+ * Returns false if another client's name is too long to be stored. */
 static bool add(struct queue_tail *tail, const struct entry *e) {
   char *name = tail->length == 0 ? tail->last : tail->before;
   tail->length++;
@@ -55,7 +55,8 @@ const struct queue_tail *queue_tail_valid_for(const struct queue_tail *tail,
   return fits ? tail : NULL;
 }
 
-/* Returns -1 also near the counter's end, where numbers prove nothing. */
+/* Also returns -1 near the end of the sequence counter: numbers wrap there, and
+ * prove no order. */
 int queue_tail_gap(const struct queue_tail *tail, const char *name) {
   int32_t number;
   bool behind = name_parse(name, &number) == tail->role &&

@@ -1,10 +1,10 @@
-/* The end of a queue as the last list showed it: the nodes just ahead of a
- * newcomer. A contender that has held the lock and returns can wait for them,
- * and needs no list until they are gone.
+/* The tail of a queue: the last nodes that the last list showed. They are just
+ * ahead of the next node. A contender that has held the lock and requeues can
+ * watch them, and needs no list until they are deleted.
  *
- * The tail is only a hint: a contender that follows it has seen no list, and is
- * not granted the lock before a list. The number of the contender's node shows
- * how many nodes were created between the tail and that node. */
+ * The tail is only a hint: a contender that follows the tail has seen no list,
+ * and zklock grants the lock only after a list. The number of the contender's
+ * node shows how many nodes were created between the tail and that node. */
 #ifndef ZKLOCK_QUEUE_TAIL_H
 #define ZKLOCK_QUEUE_TAIL_H
 
@@ -23,23 +23,24 @@ struct queue_tail {
 };
 
 /* Stores the nodes behind `own` as the tail. The contender of `own` holds the
- * lock, or is about to. When it returns, they will be ahead of its next node.
- * If no node is behind `own`, the tail becomes unknown. */
+ * lock, or is about to hold it. When this contender requeues, the stored nodes
+ * will be ahead of its next node. If no node is behind `own`, the tail becomes
+ * unknown. */
 void queue_tail_store(struct queue_tail **tail, unsigned connection,
                       enum kind kind, const struct listing *listing,
                       const struct entry *own);
 /* Makes the tail unknown.  `tail` can be NULL. */
 void queue_tail_forget(struct queue_tail *tail);
-/* Returns `tail` if it was stored in this connection and applies to a node of
- * this kind and role; or NULL. */
+/* Returns `tail` if it was stored in this connection, for this kind and role;
+ * otherwise NULL. */
 const struct queue_tail *queue_tail_valid_for(const struct queue_tail *tail,
                                               unsigned connection,
                                               enum kind kind, enum role role);
-/* Returns how many nodes were created between the tail and `name`, which a
- * server has just created.  -1: unknown. */
+/* Returns how many nodes were created between the tail and the new node `name`.
+ * -1: unknown. */
 int queue_tail_gap(const struct queue_tail *tail, const char *name);
-/* Adds `name` to the tail as its last node, if no node was created in
- * between. */
+/* Adds the new node `name` to the tail, if no other node was created between
+ * them. */
 void queue_tail_append(struct queue_tail *tail, const char *name);
 
 #pragma GCC visibility pop

@@ -79,6 +79,7 @@ describe("Local turns", function()
       guard = pass(guard, waiters, 2, 3)
       -- Half are over: it looks around.
       support.until_state(session, nil, { lists = lists + 1, in_flight = 0 })
+      support.advance(0.001) -- in which the I/O thread reads the list
       guard = pass(guard, waiters, 4, 13)
       assert.same({ 12, token }, { guard:turn(), guard:token() })
       assert.equal(lists + 1, session:stats().internal.lists)

@@ -113,7 +113,8 @@ end
 --- Draws a histogram as bars, with its median, mean and 99th percentile.
 function html.histogram(histogram)
   if histogram.count == 0 then return html.mark("faint", "none yet") end
-  local most, bars = math.max(unpack(histogram.buckets)), {}
+  local most, bars = 0, {}
+  for _, count in ipairs(histogram.buckets) do most = math.max(most, count) end
   for i, n in ipairs(histogram.buckets) do bars[i] = bar(i, n, most) end
   return ('<svg width="%d" height="%d" aria-hidden="true">%s</svg><div '
     .. 'class="numbers">half %s, mean %s<br>99 %% %s</div>'):format(

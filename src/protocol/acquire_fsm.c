@@ -179,8 +179,8 @@ static void take_new_name(struct contender *c) {
   contender_set_name(c, name);
 }
 
-/* Delays the next create if several were of no use: a server may never show the
- * node, or may refuse each create wrongly. */
+/* Delays the next create if several creates had no effect: a server may never
+ * show the node, or may refuse each create wrongly. */
 static void back_off(struct contender *c) {
   struct contenders *all = c->queue->all;
   int64_t now = all->pipeline->now, due = c->options.deadline;
@@ -201,8 +201,8 @@ void acquire_fsm_enter(struct contender *c) {
   acquire_fsm_drive(c);
 }
 
-/* Begins again with a new node. An old node that remains is an orphan and may
- * be ahead. Only a list can show it, so the tail is forgotten. */
+/* Begins again with a new node. If the old node remains, it is an orphan and
+ * may be ahead. Only a list can show the orphan, so forgets the tail. */
 void acquire_fsm_start_over(struct contender *c) {
   back_off(c);
   contender_unwatch(c);
@@ -219,7 +219,7 @@ void acquire_fsm_start_over(struct contender *c) {
 }
 
 /* Begins again, because a list lacks the node. If a server has named that node,
- * deletes it by its name, provided that this session owns it. */
+ * also deletes it by its name if this session owns it. */
 void acquire_fsm_miss_node(struct contender *c) {
   char name[NAME_MAX_OWN];
   bool named = contender_has_node(c);
@@ -252,7 +252,8 @@ static void create_failed(struct contender *c, int rc) {
 }
 
 /* Returns whether the create must wait for the pause after a refusal. A patient
- * contender waits, to keep the order. An impatient one asks again at once. */
+ * contender waits, to keep the order. An impatient contender sends it again at
+ * once. */
 static bool must_pause_create(struct contender *c) {
   struct pipeline *pipeline = contender_pipeline(c);
   return c->options.patient &&
@@ -292,7 +293,7 @@ void acquire_fsm_drive(struct contender *c) {
       c->wait_ops->check(c);
       break;
     case CONTENDER_HELD:
-      /* Does the node still exist after the reconnection? */
+      /* Reads whether the node still exists after the reconnection. */
       if (pipeline->connection > c->node.granted_in) acquire_fsm_watch_own(c);
       break;
     case CONTENDER_LEAVING:
@@ -416,8 +417,8 @@ static void on_create_answer(struct contender *c, const struct reply *reply) {
 }
 
 /* Decides by a read of an unfair lock's node, outside LEAVING, whether the node
- * is ours: its czxid must be that of `holder`. Ignores the reply if the
- * contender has begun again since. */
+ * is ours: its czxid must be equal to the czxid of `holder`. Ignores the reply
+ * if the contender has begun again since. */
 static void on_own_node_read(struct contender *c, const struct reply *reply) {
   bool ours = reply->rc == REPLY_OK && reply->czxid == c->node.czxid &&
               contender_owns(c, reply);

@@ -30,7 +30,7 @@ void acquire_fsm_lease_renewed(struct contender *c);
  * not exist. */
 void acquire_fsm_start_over(struct contender *c);
 /* Makes `c` create another node, because a list does not show its node. The old
- * node can exist anyway. So if a server has named it, it is deleted. */
+ * node can exist anyway. So if a server has named the old node, deletes it. */
 void acquire_fsm_miss_node(struct contender *c);
 /* Makes `c` search lists for another node with its id. The node that a list
  * showed by that id (NODE_MADE) is gone or belongs to another session. */
@@ -41,7 +41,7 @@ void acquire_fsm_refute(struct contender *c);
  * step. */
 void acquire_fsm_settle(struct contender *c);
 
-/* If the data of the node ask the holder to release the lock, reports that to
+/* If the data of the node ask the holder to release the lock, reports this to
  * the owner as soon as the lock is held. */
 void acquire_fsm_check_revocation(struct contender *c);
 /* Watches the node of the holder `c`, to learn when the node is deleted. Called

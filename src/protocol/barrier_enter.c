@@ -43,8 +43,8 @@ static struct ready_create *ready_create(const struct queue *queue) {
   return (struct ready_create *)queue->ready_create;
 }
 
-/* Returns the record of the creation of `ready`, which it makes if needed.
- * Returns NULL if there is no memory, and schedules a retry. */
+/* Returns the queue's `ready_create`, and allocates it if needed. If there is
+ * no memory, schedules a retry and returns NULL. */
 static struct ready_create *ready_create_of(struct queue *queue) {
   struct ready_create *o = ready_create(queue);
   const struct directory *d = &queue->directory;
@@ -70,7 +70,7 @@ static struct ready_create *ready_create_of(struct queue *queue) {
   return o;
 }
 
-/* Returns the czxid of `ready`; 0: it is missing, or its ACL forbids
+/* Returns the czxid of `ready`; 0 if `ready` is missing or its ACL forbids
  * reading. */
 static int64_t ready_czxid(const struct contender *c) {
   return watch_seen(&c->predecessor);
@@ -115,8 +115,8 @@ static void retry_later(struct queue *queue, int rc) {
   pipeline_back_off(queue->directory.pipeline, create_pause(queue), rc);
 }
 
-/* Refuses the members that need `ready`.  A member that was let in only waits
- * for its own watch, and is not refused. */
+/* Refuses the members that need `ready`. A member that `ready` has let in is
+ * not refused: it only waits for the watch of its own node. */
 static void refuse(struct queue *queue, const char *what, int rc) {
   const struct directory *d = &queue->directory;
   pipeline_warn(d->pipeline, what, directory_path(d), rc);
@@ -131,7 +131,7 @@ static void refuse(struct queue *queue, const char *what, int rc) {
 
 /* Grants the lock to a member that `ready` lets in. Otherwise watches `ready`,
  * creates it if enough members have come, or refuses an impatient member. A
- * grant needs a watch of the member's own node: it would have reported an
+ * grant needs the watch of the member's own node, which would have reported an
  * earlier deletion of that node. */
 static void proceed(struct contender *c) {
   bool ours = contender_is_surely_ours(c);
@@ -154,9 +154,9 @@ static void proceed(struct contender *c) {
 
 /* Continues a waiting member after the reply to the create of `ready`. The
  * member's node existed before the request, so a `ready` from that request is
- * newer and lets the member in. If another client has created `ready`, its
- * watch reports this; but if the ACL of `ready` forbids reading, only a read
- * shows it. If a node is missing, a list shows which. */
+ * newer and lets the member in. If another client has created `ready`, the
+ * watch of `ready` reports this; but if the ACL of `ready` forbids reading,
+ * only a read shows it. If a node is missing, a list shows which node. */
 static void on_ready_created(struct contender *c, const struct reply *reply) {
   if (reply->rc == REPLY_NO_NODE || reply->rc == REPLY_UNDONE) {
     if (watch_is_hidden(&c->predecessor)) watch_read(&c->predecessor);
@@ -233,7 +233,7 @@ static void on_listed(struct contender *c, const struct listing *listing) {
 /* Lets the member in: `ready` was created. A server sends the events of a
  * connection in the order of the changes. The server has confirmed the member's
  * node before this event, so that node is older than `ready`. `ready` may be
- * deleted again already: members of other libraries do so as soon as they
+ * deleted again already: members of other libraries delete it as soon as they
  * leave. */
 static void on_ready(struct contender *c) {
   if (contender_is_waiting(c) && contender_is_surely_ours(c))
@@ -242,8 +242,8 @@ static void on_ready(struct contender *c) {
 
 /* Stores that `ready` was missing while the member's node existed. So a `ready`
  * that appears later is newer than the node, even if its ACL hides its czxid. A
- * read that is answered behind the create was sent behind it, and events come
- * in the order of the changes. */
+ * reply that follows the reply to the create belongs to a read that was sent
+ * after the create, and events come in the order of the changes. */
 static void on_absence(struct contender *c) {
   if (contender_is_surely_ours(c)) c->node.preceded_ready = true;
 }
@@ -272,7 +272,7 @@ static void on_news(struct watcher *watcher, enum watch_news news,
     watch_arm(watcher);
 }
 
-/* Stores nothing: a member waits for absent members, and no node blocks it. */
+/* Stores nothing: no node blocks a member, which waits for absent members. */
 static void store_blocker(struct contender *c) { (void)c; }
 
 const struct wait_ops barrier_enter_wait_ops = {.enter = acquire_fsm_enter,

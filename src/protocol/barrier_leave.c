@@ -76,7 +76,7 @@ void barrier_leave_refuse(struct barrier_leave *d, enum refusal_code why,
   if (state == BARRIER_LEAVE_OVER) return;
   d->refusal_code = why;
   d->reason = reason;
-  /* So the end of the node wait does not end the barrier leave again. */
+  /* The barrier leave is over, so the node wait must not end it again. */
   d->state = BARRIER_LEAVE_OVER;
   if (state == BARRIER_LEAVE_WAITS)
     node_wait_refuse(&d->node_wait, why, reason);
@@ -92,7 +92,7 @@ static void too_late(struct deadline *deadline) {
 
 /* Requests. */
 
-/* Sends `op`, unless one is in flight. If the send fails, barrier_leaves_drive
+/* Sends `op`, unless it is in flight. If the send fails, barrier_leaves_drive
  * repeats it. */
 static void submit(struct barrier_leave *d, struct op op) {
   if (d->op.in_flight) return;
@@ -102,9 +102,9 @@ static void submit(struct barrier_leave *d, struct op op) {
   pipeline_submit(pipeline_of(d), &d->op);
 }
 
-/* Requests a list of the members. Members that the first list lacks are never
- * waited for. So that list must not be older than the barrier leave: a
- * committed no-op is sent before it. */
+/* Requests a list of the members. The leave does not wait for members that the
+ * first list lacks. So the first list must not be older than the leave: a
+ * committed no-op is sent before the list. */
 static void list(struct barrier_leave *d) {
   d->state = BARRIER_LEAVE_LISTS;
   if (pipeline_must_pause(pipeline_of(d), &d->backoff)) return;
@@ -181,9 +181,9 @@ static bool is_other(const struct barrier_leave *d, const char *name) {
   return strcmp(name, d->own) != 0 && strcmp(name, NAME_READY) != 0;
 }
 
-/* Drops the members that `listing` lacks from those to wait for. The first list
- * sets the members to wait for. Both lists are sorted by name. False: no
- * memory. */
+/* Stores the members of the first list as those to wait for. After each later
+ * list, removes the members that the list lacks. Both lists are sorted by name.
+ * Returns false if there is no memory. */
 static bool drop_missing(struct barrier_leave *d,
                          const struct listing *listing) {
   const struct listing *known = d->others;
@@ -207,7 +207,7 @@ static bool drop_missing(struct barrier_leave *d,
   return true;
 }
 
-/* Ends the barrier leave, because the list shows none of the awaited members.
+/* Ends the barrier leave, because the list shows no member that it waits for.
  * First deletes `ready`, unless the list shows members of the next run. */
 static void end_as_last(struct barrier_leave *d,
                         const struct listing *listing) {
@@ -246,8 +246,8 @@ static void on_heartbeat(struct op *op, const struct reply *reply) {
     deferred_call_add(&pipeline_of(d)->step, &d->end);
 }
 
-/* Lists again after a pause because of a transient refusal. An impatient member
- * gives up instead. */
+/* Requests another list after a pause, because a server has refused this one
+ * for now. An impatient member gives up instead. */
 static void list_later(struct barrier_leave *d, int rc) {
   pipeline_back_off(pipeline_of(d), &d->backoff, rc);
   d->state = BARRIER_LEAVE_LISTS;

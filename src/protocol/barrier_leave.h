@@ -19,7 +19,7 @@ struct barrier_leave_owner {
    * Otherwise the wait was given up, for the reason in `d->refusal_code` and
    * `d->reason`. */
   void (*ended)(void *self, bool all);
-  /* Called last: the memory belongs to the owner again. */
+  /* Called last. Afterwards the memory belongs to the owner again. */
   void (*forgotten)(void *self);
 };
 
@@ -73,7 +73,8 @@ void barrier_leave_refuse(struct barrier_leave *d, enum refusal_code why,
  * Called in a new connection, and when the pause after a failed request has
  * ended. */
 void barrier_leaves_drive(struct barrier_leaves *all);
-/* Ends the barrier leaves that are not `patient`: the connection is lost. */
+/* Ends the barrier leaves that are not `patient`, because the connection is
+ * lost. */
 void barrier_leaves_disconnected(struct barrier_leaves *all);
 /* Gives up all waits (barrier_leave_refuse). */
 void barrier_leaves_refuse(struct barrier_leaves *all, enum refusal_code why,

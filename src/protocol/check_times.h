@@ -1,6 +1,6 @@
 /* The times at which this session last checked for locks of another kind
- * (conflict.c), one for each path. The table has a fixed size and is indexed by
- * the hash of the path. A full row drops its oldest entry. */
+ * (conflict.c), one time for each path. The table has a fixed size, and its
+ * index is the hash of the path. A full row drops its oldest entry. */
 #ifndef ZKLOCK_CHECK_TIMES_H
 #define ZKLOCK_CHECK_TIMES_H
 
@@ -18,7 +18,7 @@ struct check_times {
 };
 
 /* Returns a pointer to the time of the last check of the path, for the caller
- * to read or to set. A path without a time is added with the time
+ * to read or to set. If the path has no time, adds the path with the time
  * `otherwise`. */
 int64_t *check_times_find(struct check_times *check_times, const char *path,
                           int64_t otherwise);

@@ -113,7 +113,7 @@ static void check_free(struct conflict_check *check) {
 }
 
 /* Adds a question about the node whose path is the lock's path, `below` and
- * `name`. False: no memory. */
+ * `name`. Returns false if there is no memory. */
 static bool add(struct conflict_check *check, enum op_kind kind, enum role role,
                 const char *below, const char *name) {
   const struct directory *d = contender_directory(check->c);
@@ -201,7 +201,7 @@ static void begin(struct contender *c, struct conflict_check *check,
 
 /* Ending a check. */
 
-/* Returns whether the check is about the contender's present node. */
+/* Returns whether the check was begun for the contender's present node. */
 static bool is_current(const struct conflict_check *check) {
   const struct contender *c = check->c;
   return c->state == CONTENDER_QUEUED && c->node.id == check->id &&
@@ -248,8 +248,8 @@ static void refuse(struct contender *c, const struct reply *reply) {
 
 /* Returns whether the suspect node has existed for long enough to prove a
  * conflict. A node of a contender that is about to be refused, because of our
- * kind, exists for two or three round trips. So the suspect must still exist at
- * a later check, or there must be suspects at each check for a second. */
+ * kind, exists for two or three round trips. So either the suspect must still
+ * exist at a later check, or each check for a second must find suspects. */
 static bool has_existed_long(const struct conflict_check *check,
                              int64_t czxid) {
   struct node *node = &check->c->node;
@@ -279,15 +279,16 @@ static void on_live_node(struct conflict_check *check, const struct question *q,
 /* Handling replies. */
 
 /* Returns whether another session owns the node. Nodes of this session do not
- * count: it uses a path for one kind only, so it is deleting its nodes of
- * another kind. */
+ * count: a session uses a path for one kind only, so it is already deleting its
+ * nodes of another kind. */
 static bool is_live(const struct conflict_check *check,
                     const struct reply *reply) {
   return reply->owner != 0 &&
          !pipeline_owns(contender_pipeline(check->c), reply->owner);
 }
 
-/* Adds a question for each suspect in the list. False: no memory. */
+/* Adds a question for each suspect in the list. Returns false if there is no
+ * memory. */
 static bool add_listed(struct conflict_check *check, enum role role,
                        const struct listing *listing) {
   if (!listing) return false;
@@ -312,9 +313,9 @@ static void listed(struct conflict_check *check, const struct reply *reply) {
     give_up(check);
 }
 
-/* Continues a check after a reply. A live node ends it as a conflict; otherwise
- * the next question is sent. A node that does not exist, or hides its owner, is
- * not live. */
+/* Continues a check after a reply. If the reply shows a live node, ends the
+ * check as a conflict; otherwise sends the next question. A node that is
+ * missing, or whose ACL hides its owner, is not live. */
 static void on_answer(struct op *op, const struct reply *reply) {
   struct conflict_check *check = op->owner;
   struct question *q = check->first;

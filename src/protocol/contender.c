@@ -74,7 +74,7 @@ void contender_assert(const struct contender *c) {
     case CONTENDER_QUEUED:
       assert(!decided && !contender_is_creating(c));
       assert(node->known >= NODE_MADE || contender_is_exclusive(c));
-      /* A list that was seen without a valid lease does not count. */
+      /* A list without a valid lease does not count. */
       assert(c->view.phase != VIEW_AWAITS_LEASE || c->view.listed_in == 0 ||
              contender_is_exclusive(c));
       break;
@@ -230,7 +230,8 @@ static void move(struct contender *c, enum contender_state next) {
   c->state = next;
 }
 
-/* Begins as GONE, which no count contains, so that `move` counts PARKED. */
+/* The state is GONE at first, which no count contains, so that `move` counts
+ * the change to PARKED. */
 void contender_join(struct contender *c, struct queue *queue) {
   c->queue = queue;
   c->state = CONTENDER_GONE;
@@ -258,7 +259,7 @@ void contender_enter(struct contender *c, enum contender_state next) {
   enum contender_state last = c->state;
   assert(is_legal(c, next));
   move(c, next);
-  /* Now another parked contender can enter, or this one again. */
+  /* Now another parked contender can enter, or `c` again. */
   if (has_entered(next) || !has_entered(last)) return;
   if (next == CONTENDER_PARKED) c->queue->parked = c->queue->first;
   directory_wake(&c->queue->directory);

@@ -1,11 +1,11 @@
 /* The contender: the record of one acquisition, from the request for a lock to
- * the confirmed deletion of its node.  It stores what is known of its node and
- * of the nodes ahead, and what was decided.  acquire_fsm.c changes it, and
- * begins with the states and the safety argument.
+ * the confirmed deletion of its node. The record has what zklock knows of the
+ * contender's node and of the nodes ahead, and the decision. acquire_fsm.c
+ * changes it, and begins with the states and the safety argument.
  *
- * The record of a queue is here, too: this session's contenders on one path.
- * Only contender.c writes states, the counts that follow from them, and queue
- * lists. */
+ * This file also has the record of a queue: this session's contenders on one
+ * path. Only contender.c writes states, the counts that follow from them, and
+ * queue lists. */
 #ifndef ZKLOCK_CONTENDER_H
 #define ZKLOCK_CONTENDER_H
 
@@ -84,8 +84,8 @@ enum news {
   NEWS_FORGOTTEN,
 };
 
-/* How a waiter for a mutex learns that it is first.  WAIT_PREDECESSOR is the
- * right strategy; the others are classical alternatives, for comparison. */
+/* How a waiter for a mutex detects that it is first. WAIT_PREDECESSOR is the
+ * right strategy; the others exist for comparison. */
 enum strategy { WAIT_PREDECESSOR, WAIT_PARENT, WAIT_POLL };
 
 struct contender;
@@ -94,7 +94,7 @@ struct queue;
 struct wait_ops; /* the functions of a kind: wait_ops.h */
 
 /* Reports an event; `c->refusal_code`, `c->reason` and `c->loss` have the
- * details. It runs inside a call of session.h, and must not call session.h. */
+ * details. Called inside a call of session.h; must not call session.h. */
 typedef void news_handler(struct contender *c, enum news news);
 
 struct contender_options {
@@ -197,7 +197,7 @@ enum decision {
   DECISION_RELEASED,
 };
 
-/* A request to release the lock: read in the node's data, or reported, too. */
+/* Was the holder asked to release the lock? REPORTED: the owner knows it. */
 enum revocation { REVOCATION_NONE, REVOCATION_SEEN, REVOCATION_REPORTED };
 
 /* The state of a permit's gate.  The gate is a contender for the semaphore's
@@ -245,7 +245,7 @@ struct contender {
   struct watcher own;         /* watches the contender's own node */
   struct watcher predecessor; /* watches the nearest node ahead */
   struct watcher before;      /* watches the node before the predecessor */
-  /* Hashes of the names of the last nodes ahead that a read did not find. */
+  /* Hashes of the names of the last nodes ahead that a read found missing. */
   uint32_t missed_predecessor, missed_before;
   struct blocker blocker; /* valid while REFUSED is reported */
 
@@ -255,7 +255,7 @@ struct contender {
   struct contender *gate; /* KIND_PERMIT: the gate, in memory of the owner */
 };
 
-/* A receiver of each list of a directory that is not a contender. */
+/* An object that is not a contender, but receives each list of a directory. */
 struct list_observer {
   struct list_observer *next;
   /* Receive a list, or the code of a list that failed. */
@@ -264,8 +264,8 @@ struct list_observer {
   void (*on_refused)(struct list_observer *o, int rc);
 };
 
-/* The most contenders with a node on one path. The others wait PARKED in order
- * of arrival, as they do when the session's quota is used up (quota.h). */
+/* The most contenders with a node on one path. Further contenders wait PARKED
+ * in order of arrival, as when the session's quota is used up (quota.h). */
 enum { QUEUE_ENTERED_MAX = 1000 };
 
 /* This session's contenders on one path, and their directory. */
@@ -322,8 +322,8 @@ struct contenders {
 
 const char *contender_state_name(enum contender_state state);
 const char *contender_loss_name(enum loss loss); /* NULL for LOSS_NONE */
-/* Returns the refusal code for a server's code or a reason of zklock. That is
- * REFUSED_TIMEOUT if `rc` is transient, but no time is left to try again. */
+/* Returns the refusal code for a server's code or a reason of zklock. Returns
+ * REFUSED_TIMEOUT if `rc` is transient, but no time is left for a retry. */
 enum refusal_code refusal_code_of(int rc);
 
 /* Returns the bytes that a contender on a path of this length needs. */
@@ -339,9 +339,9 @@ int contender_ahead(const struct contender *c);
 
 /* For the modules above this one: */
 
-/* Invalidates what the last list showed `c`, and asks for another list. */
+/* Invalidates the view of `c`, and requests another list. */
 void contender_list_again(struct contender *c);
-/* Asserts what must hold in the state of `c`. Called before `c` is changed. */
+/* Asserts the invariants of the state of `c`. Called before `c` is changed. */
 void contender_assert(const struct contender *c);
 /* Appends `c` to the queue as PARKED. */
 void contender_join(struct contender *c, struct queue *queue);
@@ -358,7 +358,7 @@ void contender_decide(struct contender *c, enum decision decision);
 void contender_prepare(struct contender *c, enum op_kind kind);
 /* From now on lists the directory again at each change of its children. */
 void contender_watch_children(struct contender *c);
-/* Drops all watches of `c`. The second function keeps that of its own node. */
+/* Drop all watches of `c`. The second function keeps that of its own node. */
 void contender_unwatch(struct contender *c);
 void contender_unwatch_others(struct contender *c);
 /* Stores that a server refuses to delete the node of `c`, which is LEAVING. */
@@ -389,17 +389,17 @@ static inline bool contender_is_waiting(const struct contender *c) {
   return c->state < CONTENDER_HELD;
 }
 
-/* Returns whether the node in `reply` is that of `c`: it belongs to the present
- * session, and was not replaced. If the node of `c` was replaced during a
- * disconnection, other waiters may have passed it meanwhile. */
+/* Returns whether the node in `reply` is the node of `c`: this session owns it,
+ * and it was not replaced. If the node of `c` was replaced during a
+ * disconnection, other waiters may have overtaken `c` meanwhile. */
 bool contender_owns(const struct contender *c, const struct reply *reply);
-/* Records that the node in `reply` is that of `c`. */
+/* Records that the node in `reply` is the node of `c`. */
 void contender_prove(struct contender *c, const struct reply *reply);
 /* Records that the node of this name (NODE_MADE) is gone or belongs to another
  * session. This session may have another node with this id. */
 void contender_refute(struct contender *c);
 /* Returns whether a server has named this session as the owner of the node, in
- * this connection. An earlier node may be deleted, and its name reused. */
+ * this connection. Otherwise the name may belong to a new node. */
 bool contender_is_surely_ours(const struct contender *c);
 
 static inline bool contender_has_node(const struct contender *c) {

@@ -1,5 +1,4 @@
-/* Deferred calls: work that runs when no other function is in the middle of its
- * own.
+/* Deferred calls: work that must not run in the middle of another function.
  *
  * A function of the protocol never frees its arguments. An object that has
  * ended adds a deferred call instead, which frees it later. There are two lists
@@ -37,8 +36,8 @@ struct deferred_calls {
 void deferred_calls_init(struct deferred_calls *deferred_calls);
 void deferred_call_add(struct deferred_calls *deferred_calls,
                        struct deferred_call *deferred_call);
-/* Runs deferred calls until the list is empty, including those added
- * meanwhile. */
+/* Runs deferred calls until the list is empty, including those that a call
+ * adds. */
 void deferred_calls_do(struct deferred_calls *deferred_calls);
 
 /* Returns whether the deferred call is in a list. */

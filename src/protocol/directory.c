@@ -33,8 +33,8 @@ void directory_init(struct directory *d, const struct directory_owner *owner,
 
 /* The directory's own requests. */
 
-/* Returns the directory's requests, which it allocates if needed. Returns NULL
- * if there is no memory, and schedules a retry. */
+/* Returns the directory's requests, and allocates them if needed. If there is
+ * no memory, schedules a retry and returns NULL. */
 static struct directory_requests *requests_of(struct directory *d) {
   if (d->requests) return d->requests;
   struct directory_requests *e = calloc(1, sizeof *e + directory_length(d) + 1);
@@ -113,7 +113,7 @@ void directory_list_again(struct directory *d) {
 }
 
 void directory_back_off(struct directory *d) {
-  /* A pause is under way. */
+  /* The pause is not over. */
   if (backoff_lasts(&d->backoff, d->pipeline->now)) return;
   const char *base = d->pipeline->base.text;
   backoff_repeat(&d->backoff, d->pipeline->now, d->pipeline->lease.timeout / 4,
@@ -125,8 +125,9 @@ bool directory_sees_children(const struct directory *d) {
          d->children_armed_in == d->pipeline->connection;
 }
 
-/* Returns whether the reply to this list arms the watch of the children. It
- * does not if a request to remove the watch was sent behind it. */
+/* Returns whether the reply to this list arms the watch of the children. The
+ * reply arms no watch if a request to remove the watch was sent behind the
+ * list. */
 static bool arms(const struct directory_requests *e, const struct op *list) {
   return list->watch && list->serial > e->unwatch.serial;
 }
@@ -140,7 +141,7 @@ static bool will_arm(const struct directory_requests *e) {
 void directory_watch_children(struct directory *d, bool more) {
   d->children_wanted += more;
   if (directory_sees_children(d)) return;
-  /* The known list was not watched, so children may have changed since. */
+  /* The last list set no watch, so the children may have changed since. */
   if (!will_arm(d->requests)) directory_list_again(d);
 }
 
@@ -169,7 +170,7 @@ void directory_children_changed(struct directory *d) {
 
 /* Schedules another request to remove the watch if a server has refused this
  * one for now. The server may still have the watch, or the watch may have fired
- * meanwhile. So it is not recorded as armed, but as a watch that may remain
+ * meanwhile. So the watch is recorded not as armed, but as one that may remain
  * (`children_left_in`). */
 static void on_unwatch(struct op *op, const struct reply *reply) {
   struct directory *d = op->owner;
@@ -248,7 +249,7 @@ static bool knows(void *self, const char *name) {
 
 static void list_again(void *self) { directory_list(self, 0); }
 
-/* Returns the set of orphans, which it makes if needed; NULL: no memory. */
+/* Returns the set of orphans, and allocates it if needed; NULL: no memory. */
 static struct orphans *orphans_of(struct directory *d) {
   const struct orphans_owner owner = {d, knows, list_again};
   if (!d->orphans)
@@ -320,7 +321,8 @@ static void on_mkdir(struct op *op, const struct reply *reply) {
       d->owner->on_made(d);
       break;
     case MKDIR_CONTINUES:
-      /* A create below this directory was refused because it was missing. */
+      /* A server has refused a create in this directory, because the directory
+       * was missing. */
       if (rc == REPLY_NODE_EXISTS) directory_back_off(d);
       break;
     case MKDIR_REFUSED:

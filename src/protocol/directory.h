@@ -1,8 +1,8 @@
-/* A directory at ZooKeeper as this session sees it.  It lists the children and
- * watches that list, watches single children, and deletes orphaned nodes of
- * this session.  It also creates the directory, and replaces it when its
- * sequence counter is exhausted.  It reports to its owner through a table of
- * functions. */
+/* A directory at ZooKeeper as this session sees it. This module lists and
+ * watches the children, watches single children, and deletes orphaned nodes of
+ * this session. It also creates the directory, and replaces it when its
+ * sequence counter is exhausted. It reports to the directory's owner through a
+ * table of functions. */
 #ifndef ZKLOCK_DIRECTORY_H
 #define ZKLOCK_DIRECTORY_H
 
@@ -21,8 +21,8 @@ struct directory_owner {
                     uint64_t serial);
   /* Returns whether the child may be the node of a known contender. */
   bool (*knows)(struct directory *d, const char *name);
-  /* Called when a request for a list brought no list. The owner makes each
-   * contender ask again when its next request is due. */
+  /* Called when a request for a list has failed. The owner makes each contender
+   * ask again when its next request is due. */
   void (*on_unlisted)(struct directory *d);
   /* Called when a server forbids listing the directory, before `on_refused`. */
   void (*on_forbidden)(struct directory *d, int rc);
@@ -39,9 +39,9 @@ struct directory_owner {
   void (*on_occupied)(struct directory *d);
 };
 
-/* Replacing a directory whose sequence counter is exhausted.  All contenders of
- * this session leave it.  The first session that finds it empty deletes it; the
- * new directory counts from 0. */
+/* Replacing a directory whose sequence counter is exhausted. All contenders of
+ * this session leave it. The first session that finds the directory empty
+ * deletes it. The sequence counter of the new directory begins at 0. */
 enum replacement {
   REPLACE_NONE,
   REPLACE_READ,     /* read the directory: zklock deletes none with data */
@@ -49,12 +49,13 @@ enum replacement {
   REPLACE_OCCUPIED, /* the directory was not empty: try again later */
 };
 
-/* The directory's own requests.  They are allocated only while needed: of the
- * thousands of locks of a session hardly any needs them at one time. */
+/* The directory's own requests. They are allocated only while a request is
+ * needed, because a session can have thousands of locks, and few directories
+ * need requests at a time. */
 struct directory_requests {
-  /* One list serves every contender whose create was sent before it. Two may be
-   * in flight, so that a newcomer need not wait for a list that was sent before
-   * its create. */
+  /* One list serves every contender whose create was sent before it. Two lists
+   * may be in flight, so that a new contender need not wait for the reply to a
+   * list that was sent before its create. */
   struct op lists[2];
   struct op unwatch, mkdir, replace;
   char mkdir_path[]; /* the prefix of the path that is created now */
@@ -80,7 +81,7 @@ struct directory {
   enum replacement replacement;
   int64_t replacement_begun;
   size_t mkdir_length; /* the length of the prefix to create */
-  /* Delays lists and creates while a server contradicts itself. */
+  /* The pause before lists and creates if a server contradicts itself. */
   struct backoff backoff;
 };
 
@@ -102,22 +103,22 @@ void directory_free(struct directory *d);
  * it can be freed. */
 bool directory_is_idle(const struct directory *d);
 
-/* Runs `flush` at the end of the batch. */
+/* Schedules `flush` for the end of the batch. */
 void directory_wake(struct directory *d);
-/* Sends the requests that calls of the functions below have asked for.
- * `vacant`: a contender of this session wants a node here, but none has one.
- * Only then the directory can be replaced. */
+/* Sends the requests that the functions below have scheduled. `vacant`: a
+ * contender of this session wants a node here, and no contender of this session
+ * has a node here. Only then can the directory be replaced. */
 void directory_flush(struct directory *d, bool vacant);
 /* Forgets the watches and lists of the last connection. */
 void directory_connected(struct directory *d);
 /* Sends no more requests: the session is closed. */
 void directory_closed(struct directory *d);
 
-/* Requests a list at the end of the batch, unless one that was requested after
- * the op numbered `after` is in flight. */
+/* Requests a list at the end of the batch, unless a list that was requested
+ * after the op with the number `after` is in flight. */
 void directory_list(struct directory *d, uint64_t after);
-/* Requests a list at the end of the batch, even if one is in flight, which may
- * show an older state. */
+/* Requests a list at the end of the batch, even if a list is in flight, because
+ * that list may show an older state. */
 void directory_list_again(struct directory *d);
 
 /* Delays the next lists and creates if this function is called several times in
@@ -125,30 +126,31 @@ void directory_list_again(struct directory *d);
  * contradictions cause no flood of requests. */
 void directory_back_off(struct directory *d);
 
-/* Lists the children again at each change. `more`: counts one more contender
- * that wants this. */
+/* Makes each change of the children cause a list. If `more`, counts one more
+ * contender that wants these lists. */
 void directory_watch_children(struct directory *d, bool more);
 /* Undoes directory_watch_children for one contender. */
 void directory_unwatch_children(struct directory *d);
-/* Called when a server has reported a change of the children. Lists them, if a
- * contender wants this. */
+/* Called when a server has reported a change of the children. Lists the
+ * children if a contender wants this. */
 void directory_children_changed(struct directory *d);
 /* Returns whether the server would report a change since the last list. */
 bool directory_sees_children(const struct directory *d);
 
 /* Deletes an orphan: a child named like this session's nodes that no contender
- * knows. It is deleted only if this session owns it. directory_accepts_orphans
- * returns whether the directory accepts more orphans now. */
+ * knows. The orphan is deleted only if this session owns it.
+ * directory_accepts_orphans returns whether the directory accepts more orphans
+ * now. */
 bool directory_accepts_orphans(struct directory *d);
 void directory_remove_orphan(struct directory *d, const char *name);
 
-/* Makes the next lists check again the nodes that had other owners. Called when
- * the last contender of this session has left the directory. */
+/* Makes the next lists check the nodes of other owners again. Called when the
+ * last contender of this session has left the directory. */
 void directory_leave(struct directory *d);
 
 /* Creates the missing directory and its parents. */
 void directory_make(struct directory *d);
-/* Replaces the directory: its sequence counter is exhausted. */
+/* Replaces the directory, because its sequence counter is exhausted. */
 void directory_replace(struct directory *d);
 static inline bool directory_is_being_replaced(const struct directory *d) {
   return d->replacement != REPLACE_NONE;

@@ -9,14 +9,14 @@
  *
  * This can happen after any length of time. A server that does not own the
  * session refuses such a request, but the session may return to it. Only the
- * end of the ZooKeeper session rules it out.
+ * end of the ZooKeeper session excludes a late create.
  *
  * Such a node would block others for as long as the session lives. So zklock
  * lists the directory from time to time until the session ends. If a list shows
  * a node of this session that no contender knows, zklock deletes it
  * (orphans.h). Lists are T/8 to T/4 apart, and further if more than
- * LATE_CREATES_AT_ONCE directories must be listed. So a late node delays others by less
- * than a dead client does. */
+ * LATE_CREATES_AT_ONCE directories must be listed. So a late node delays others
+ * by less than a dead client does. */
 #ifndef ZKLOCK_LATE_CREATES_H
 #define ZKLOCK_LATE_CREATES_H
 
@@ -24,15 +24,15 @@
 
 #pragma GCC visibility push(hidden)
 
-/* The number of directories listed in one turn. */
+/* The most directories that one turn lists. */
 enum { LATE_CREATES_AT_ONCE = 100 };
 
 void late_creates_init(struct late_creates *late);
-/* If the reply to the contender's create was lost, has the directory listed
- * from time to time (`late_create_possible`). Called before the contender
- * forgets its node. */
+/* If the reply to the contender's create was lost, makes zklock list the
+ * directory from time to time (`late_create_possible`). Called before the
+ * contender forgets its node. */
 void late_creates_expect(struct contender *c);
-/* Ends these lists, because the ZooKeeper session has ended. */
+/* Ends the lists of all turns, because the ZooKeeper session has ended. */
 void late_creates_end(struct queue *queue);
 
 /* Returns when the next turn is due; NEVER: no turn is needed. */
@@ -42,8 +42,8 @@ int64_t late_creates_due(const struct late_creates *late,
  * then calls late_creates_list for each queue. */
 void late_creates_begin_turn(struct late_creates *late,
                              struct pipeline *pipeline);
-/* Requests a list if the queue is one of these, unless this turn has requested
- * enough lists. */
+/* Requests a list if the queue has `late_create_possible`, unless this turn has
+ * requested LATE_CREATES_AT_ONCE lists. */
 void late_creates_list(struct queue *queue);
 
 #pragma GCC visibility pop

@@ -1,17 +1,17 @@
 /* Creating a directory and its parents.
  *
- * The directory itself is requested first, because mostly nothing else is
- * missing. If its parent is missing, the parent is created first, and then each
- * level below.
+ * zklock creates the directory itself first, because usually its parents exist.
+ * If the parent is missing, zklock creates the parent, and then each level
+ * below.
  *
  * Directories are containers, which servers delete when they are empty. The
- * chroot is the application's own, so it is a persistent node.
+ * chroot belongs to the application, so zklock creates it as a persistent node.
  *
  * A directory that denies access to its creator is useless, and the clients
  * that want to use it could not delete it. Only a server knows the client's
- * identities, such as its address. So if the ACL may deny access, a check comes
- * first: a transaction that tests the ACL and creates nothing. Its result is
- * valid for its connection. */
+ * identities, such as its address. So if the ACL is in doubt, a rehearsal comes
+ * first: a transaction that tests the ACL and creates nothing. The result of a
+ * rehearsal is valid in its connection. */
 #ifndef ZKLOCK_MKDIR_H
 #define ZKLOCK_MKDIR_H
 
@@ -31,8 +31,9 @@ static inline bool mkdir_checks_acl(const struct pipeline *pipeline) {
          pipeline->acl_checked_in != pipeline->connection;
 }
 
-/* Prepares the request for the first `length` bytes of `path`.  Copies them to
- * `part`, which has room for the whole path and serves as the op's path. */
+/* Prepares the request for the first `length` bytes of `path`. Copies these
+ * bytes to `part`, which has room for the whole path and serves as the op's
+ * path. */
 void mkdir_prepare(struct op *op, const struct pipeline *pipeline, char *part,
                    const char *path, size_t length);
 /* Returns the next step after the reply `rc`, which is not a transient refusal.

@@ -17,7 +17,7 @@ static const struct {
 
 enum { MARKERS = sizeof markers / sizeof *markers };
 
-/* None of these letters begins or ends a marker, or is special to another
+/* None of these letters begins or ends a marker, or has a meaning for another
  * client. */
 static const char letters[] =
     "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
@@ -46,7 +46,8 @@ static size_t put_letters(char *out, uint64_t value, size_t least) {
 }
 
 /* Reads a number that put_letters has written. Returns false for other
- * characters, for another form of the number, and if it is too large. */
+ * characters, for another form of the number, and for a number that is too
+ * large. */
 static bool read_letters(const char *text, size_t count, uint64_t *value) {
   *value = 0;
   if (count == 0 || count > NAME_ID_MAX || (count > 1 && text[0] == '0'))
@@ -150,8 +151,8 @@ static void count_other(struct listing *listing, const char *name) {
   listing->has_permits |= strcmp(name, &PERMITS[1]) == 0;
 }
 
-/* Returns a sorted list of the names for which `read` returns true. `read`
- * fills in the entry. */
+/* Returns a sorted list of the names for which `read` returns true. `read` sets
+ * the fields of the entry. */
 static struct listing *copy_names(const char *const *names, int count,
                                   bool (*read)(struct entry *e,
                                                const char *name)) {

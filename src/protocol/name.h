@@ -40,13 +40,14 @@
 enum {
   NAME_BASE = 5,
   NAME_ID_MAX = 11, /* the number of letters of the largest id */
-  /* The longest marker, a number of eleven bytes, and NUL included. */
+  /* This includes the longest marker, a number of eleven bytes, and NUL. */
   NAME_MAX_OWN = 40,
-  /* The longest usual name of other clients is Curator's; NUL included. */
+  /* The longest usual name of other clients, with NUL: Curator's. */
   NAME_MAX_USUAL = 64
 };
 
-/* The last 65 536 numbers: from here on the numbers do not tell the order. */
+/* The last 65 536 numbers begin here: they do not show the order of the
+ * nodes. */
 #define SEQUENCE_DANGER (INT32_MAX - 65535)
 
 /* The node that every holder of an unfair lock creates, one at a time. */
@@ -59,7 +60,7 @@ enum {
 #define LOCKS "/locks"
 #define PERMITS "/leases"
 
-/* What a child of a lock's directory is, by the marker in its name. */
+/* The role of a child of a lock's directory, by the marker in its name. */
 enum role {
   ROLE_FOREIGN,
   ROLE_LOCK,
@@ -101,15 +102,15 @@ struct name_base {
 #define REVOKE_CURATOR "__REVOKE__"
 #define REVOKE_MARK "\nzklock:revoke"
 
-/* Returns how many bytes of the data are the holder's own. If they are fewer
- * than `size`, the data ask the holder to release the lock. */
+/* Returns how many bytes of the data the holder has written itself. If they are
+ * fewer than `size`, the data ask the holder to release the lock. */
 size_t data_own_size(const char *data, size_t size);
 
 /* Draws a base from the last five of the random bytes. */
 void name_base_init(struct name_base *base, const unsigned char random[16]);
 
-/* Writes `<base><id>-lock-`, or with the marker of `role`, for the node with
- * this id. */
+/* Writes `<base><id>-lock-` for the node with this id, with the marker of
+ * `role` in place of `-lock-`. */
 void name_format(char *out, size_t size, const struct name_base *base,
                  uint64_t id, enum role role);
 
@@ -117,7 +118,8 @@ void name_format(char *out, size_t size, const struct name_base *base,
 enum role name_parse(const char *name, int32_t *sequence);
 
 /* Sets `id` to the id in `name`, and returns true if a session with this base
- * may have created a node of that name. Only the node's owner proves it. */
+ * may have created a node of that name. Only the node's owner proves that it
+ * has. */
 bool name_id(const char *name, const struct name_base *base, uint64_t *id);
 
 /* Returns the contenders among `names`, copied and sorted by their numbers;
@@ -131,7 +133,7 @@ struct listing *listing_new(const char *const *names, int count);
 /* Returns all names, copied and sorted by name, without parsing them; NULL: no
  * memory. */
 struct listing *listing_new_of_all(const char *const *names, int count);
-/* Returns whether the numbers fail to tell which entries are ahead of `own`. */
+/* Returns whether the numbers do not show which entries are ahead of `own`. */
 bool listing_is_disordered(const struct listing *listing,
                            const struct entry *own);
 void listing_free(struct listing *listing);
@@ -142,8 +144,8 @@ const struct entry *listing_find(const struct listing *listing,
  * role. */
 bool listing_has_own(const struct listing *listing,
                      const struct name_base *base, enum role role);
-/* Returns the first entry of this role that may be the node numbered `id`.  If
- * `after` is not "", only entries behind that name count. */
+/* Returns the first entry of this role that may be the node with the id `id`.
+ * If `after` is not "", only entries behind that name count. */
 const struct entry *listing_find_id(const struct listing *listing,
                                     const struct name_base *base, uint64_t id,
                                     enum role role, const char *after);

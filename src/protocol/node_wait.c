@@ -47,7 +47,8 @@ static struct queue *queue_for(struct node_waits *node_waits, const char *path,
   return queue;
 }
 
-/* Watches the node at the node wait's path.  False: no memory. */
+/* Watches the node at the node wait's path. Returns false if there is no
+ * memory. */
 static bool watch_node(struct node_wait *v, struct queue *queue, bool awaits) {
   const char *name = strrchr(v->path, '/') + 1;
   if (!watch_want(&v->watcher, &queue->directory.watches, name)) return false;
@@ -90,8 +91,8 @@ static void read_later(struct node_wait *v) {
 }
 
 /* Continues after the reply to the heartbeat. If it was committed, the node
- * waits that began meanwhile can send the next one. If not, the reads behind it
- * do not count, and are repeated after a pause. */
+ * waits that began meanwhile can send the next one. If not, the reads behind
+ * the heartbeat do not count, and are repeated after a pause. */
 static void on_heartbeat(struct op *op, const struct reply *reply) {
   struct node_waits *node_waits = op->owner;
   if (reply_proves(op->kind, reply->rc)) {
@@ -157,8 +158,8 @@ static void on_node_read(struct node_wait *v, const struct reply *reply) {
 }
 
 /* Acts on a node that exists, but whose ACL forbids reading. A wait until the
- * node exists is met, and an impatient wait fails. Any other wait continues: it
- * does not notice if the node is replaced before the next poll. */
+ * node exists succeeds, and an impatient wait fails. Any other wait continues:
+ * it does not notice if the node is replaced before the next poll. */
 static void on_node_hidden(struct node_wait *v) {
   if (v->kind == NODE_WAIT_EXISTS)
     succeed(v);
@@ -184,8 +185,8 @@ static void on_directory_news(struct node_wait *v, enum watch_news news,
   directory_list_again(directory_of(v));
 }
 
-/* Decides by news of the node whether the wait is met. If the news proves
- * nothing, reads the node again. `reply` is NULL for an event. */
+/* Ends the wait if the news of the node meets its condition. If the news proves
+ * nothing, reads the node again. For an event, `reply` is NULL. */
 static void on_news(struct watcher *watcher, enum watch_news news,
                     const struct reply *reply) {
   struct node_wait *v = watcher_owner(watcher);
@@ -224,9 +225,9 @@ static void watch_directory(struct node_wait *v) {
     pipeline_retry(pipeline_of(v->of));
 }
 
-/* Ends the wait if the list shows another number of contenders. If not, and the
- * list armed no watch, waits for the directory to be created: it is missing, or
- * another caller requested the list. */
+/* Ends the wait if the list shows another number of contenders. Otherwise, if
+ * the list has set no watch, waits until the directory is created: the
+ * directory is missing, or another caller has requested the list. */
 static void on_listed(struct list_observer *observer,
                       const struct listing *listing, uint64_t serial) {
   struct node_wait *v = of_observer(observer);

@@ -1,9 +1,9 @@
-/* A node wait: a client waits for a change of a node, and creates no node for
- * this. Clients wait so at a barrier, until a leader has left, and until the
- * other members of a double barrier have left.
+/* A node wait: a client waits for a change of a node without a node of its own.
+ * So do clients that wait at a barrier, for the end of a leader, or for the
+ * other members of a double barrier to leave.
  *
- * All node waits of a session at one node share one watch (watch.h), with each
- * other and with contenders. */
+ * All node waits of a session for one node share one watch (watch.h), also with
+ * contenders. */
 #ifndef ZKLOCK_NODE_WAIT_H
 #define ZKLOCK_NODE_WAIT_H
 
@@ -72,8 +72,8 @@ struct node_waits {
 
 void node_waits_init(struct node_waits *node_waits, struct contenders *all);
 
-/* Begins a node wait.  The caller has filled the public fields.  False: no
- * memory. */
+/* Begins a node wait. The caller has set the public fields. Returns false if
+ * there is no memory. */
 bool node_wait_begin(struct node_waits *node_waits, struct node_wait *v);
 /* Ends the node wait as failed, unless it has ended. */
 void node_wait_refuse(struct node_wait *v, enum refusal_code why, int reason);
@@ -88,9 +88,10 @@ static inline int64_t node_waits_due(const struct node_waits *node_waits) {
   return timers_due(&node_waits->timers);
 }
 
-/* Reads all nodes again: in a new connection nothing is watched. */
+/* Reads all nodes again, because a new connection has no watches. */
 void node_waits_connected(struct node_waits *node_waits);
-/* Ends the node waits that are not `patient`: the connection is lost. */
+/* Ends the node waits that are not `patient`, because the connection is
+ * lost. */
 void node_waits_disconnected(struct node_waits *node_waits);
 /* Sends again the requests that could not be sent. */
 void node_waits_drive(struct node_waits *node_waits);

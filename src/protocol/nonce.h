@@ -1,5 +1,5 @@
-/* Nonces, for requests about a node that other clients create and delete under
- * the same name, such as a barrier's.
+/* Nonces, for requests that change a node which other clients create and delete
+ * under the same name, such as a barrier's node.
  *
  * A server may apply a request late, after its session has reconnected and
  * another client has changed the node (late_creates.h). ZooKeeper's conditions
@@ -8,10 +8,10 @@
  * request is a transaction that checks that the nonce exists.
  *
  * When the transaction is answered, the nonce is deleted. If the connection was
- * lost, that delete is the first request of the next one. A server applies the
- * requests of one connection in order. So any later request of the session
- * comes after the delete, and a late transaction is refused from then on. The
- * exception is a throttled delete, which is sent again after a pause.
+ * lost, that delete is the first request of the next connection. A server
+ * applies the requests of one connection in order. So any later request of the
+ * session comes after the delete, and a late transaction is refused from then
+ * on. The exception is a throttled delete, which is sent again after a pause.
  *
  * The create of a nonce may be applied late, too. Then the node stays until the
  * session ends, but no transaction that checks it was ever sent. */
@@ -40,8 +40,7 @@ void nonces_init(struct nonces *nonces, struct pipeline *pipeline);
 /* Returns a new nonce beside the node at `path`.  The caller sends its create.
  * NULL: no memory. */
 struct nonce *nonce_new(struct nonces *nonces, const char *path);
-/* Deletes the node, which may exist and is not used any more, and frees the
- * nonce. */
+/* Deletes the nonce's node, if it exists, and frees the nonce. */
 void nonce_delete(struct nonce *nonce);
 /* Sends the deletes that no server has confirmed.  Called first in each
  * connection. */

@@ -35,7 +35,8 @@ enum op_kind {
   OP_WRITE,     /* setData if the version is `version`; -1: any */
   OP_HEARTBEAT, /* multi of checks: a committed no-op */
   OP_PING,      /* exists without a watch: served without a quorum */
-  /* Removes this session's data watch of a node, or child watch if `watch`. */
+  /* Removes this session's data watch of a node, or the child watch if
+   * `watch`. */
   OP_UNWATCH,
 };
 
@@ -74,7 +75,7 @@ enum reply_code {
   REPLY_UNDONE = -1011,
 };
 
-/* Returns whether the request may have been applied, or may be applied later.
+/* Returns whether a server may have applied the request, or may apply it later.
  * The connection is lost, or will be. */
 static inline bool reply_is_unknown(int rc) {
   return rc == REPLY_LOST || rc == REPLY_SESSION_EXPIRED ||
@@ -94,9 +95,9 @@ static inline bool reply_proves(enum op_kind kind, int rc) {
   return op_is_write(kind) && rc == REPLY_OK;
 }
 
-/* Returns whether a server has done nothing, and the same request may succeed
- * later. A throttled request never reached the request processors. A quota has
- * room again when other nodes are deleted. */
+/* Returns whether a server has not applied the request, but the same request
+ * may succeed later. A throttled request never reached the request processors.
+ * A quota has room again when other nodes are deleted. */
 static inline bool reply_is_transient(int rc) {
   return rc == REPLY_THROTTLED || rc == REPLY_QUOTA_EXCEEDED;
 }
@@ -106,8 +107,8 @@ static inline bool reply_is_denied(int rc) {
   return rc == REPLY_NO_AUTH || rc == REASON_ACL;
 }
 
-/* Returns whether credentials or a certificate were refused, or other
- * credentials are required.  This concerns the whole session. */
+/* Returns whether a server has refused credentials or a certificate, or
+ * requires other credentials. Such a reply concerns the whole session. */
 static inline bool reply_is_unauthenticated(int rc) {
   return rc == REPLY_AUTH_FAILED || rc == REPLY_AUTH_REQUIRED ||
          rc == REASON_CREDENTIALS || rc == REASON_TLS;
@@ -126,7 +127,8 @@ struct reply {
   struct listing *listing; /* OP_LIST, OP_NAMES; NULL: no memory for the list */
 };
 
-/* The bytes of a watched node's data that are kept, to identify its owner. */
+/* How many bytes of a watched node's data zklock keeps, to show the node's
+ * owner in messages. */
 enum { OP_SHOWN = 100 };
 
 struct op;
@@ -137,8 +139,8 @@ struct op {
   void *owner;
   const char *path;
   /* OP_CREATE, OP_REMOVE: the name of another node in the same directory. The
-   * same transaction creates that node as well, ephemeral and with the same
-   * data, or deletes it as well. */
+   * same transaction also creates that node, ephemeral and with the same data,
+   * or also deletes it. */
   const char *beside;
   /* OP_MKDIR, OP_REMOVE without `beside`, OP_WRITE: the path of a node that
    * must exist. If that node is missing, nothing is done and the reply is
@@ -162,7 +164,8 @@ struct op {
   bool shared;     /* OP_MKDIR: the ACL lets all clients read and create */
   bool resend;     /* after a transient refusal, send the op again */
   bool counted;    /* OP_REMOVE: delete only if `creates` matches */
-  /* OP_REMOVE, and the OP_CREATE behind it: the two can share a transaction. */
+  /* True for an OP_REMOVE and the OP_CREATE behind it: they can share a
+   * transaction. */
   bool joins;
 
   /* Private to the pipeline: */
@@ -176,7 +179,7 @@ struct op {
 
 enum watch_event { WATCH_DELETED, WATCH_CHANGED, WATCH_CHILDREN };
 
-/* The functions by which the protocol sends requests and opens sessions. */
+/* The functions with which the protocol sends requests and opens sessions. */
 struct transport {
   void *self;
   /* Sends a request; the reply comes later as session_reply(serial), in the

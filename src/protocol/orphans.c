@@ -3,11 +3,11 @@
  *
  * Between that read and the delete the name could pass to another session's
  * node, which the delete would hit. Only this client or an operator deletes our
- * node. Then its number would have to be assigned again, to a session with our
- * base and the same id. Numbers only grow, so the directory would have to be
- * deleted and created again. All this would have to happen within a round trip
- * and the lag of the server that was read, and with odds of 1 in 916 million.
- * No client does better with a delete by path.
+ * node. Then a server would have to assign its number again, to a session with
+ * our base and the same id. Numbers only grow, so the directory would have to
+ * be deleted and created again. All this would have to happen within a round
+ * trip and the lag of the server that was read, and with odds of 1 in 916
+ * million. No client does better with a delete by path.
  *
  * Any client can read our base and create thousands of nodes with it. So only a
  * few orphans are read at a time, so that other requests of the session get
@@ -106,9 +106,9 @@ static void keep_foreign(struct orphans *s, struct orphan *orphan) {
   s->foreign_known++;
 }
 
-/* Requests another list if the last one had more orphans than are stored. But
- * if an orphan could not be deleted, accepts none for a while. Called when no
- * orphan is left to read or delete. */
+/* Requests another list if the last list had more orphans than are stored. But
+ * if an orphan could not be deleted, accepts no orphans for a while. Called
+ * when no orphan is left to read or delete. */
 static void on_all_done(struct orphans *s) {
   bool more = s->more;
   s->more = false;
@@ -182,8 +182,8 @@ static void on_holder_read(struct op *op, const struct reply *reply) {
   bool both = reply->rc == REPLY_OK && reply->czxid == orphan->czxid;
   set_request(orphan, orphan->path, on_orphan);
   orphan->op.beside = both ? NAME_UNFAIR : NULL;
-  /* If the czxids differ, `holder` may be an orphan itself, without a node
-   * beside it. Only a list shows that. */
+  /* If the czxids differ, `holder` may be an orphan itself, without the other
+   * node of its acquisition. Only a list shows that. */
   if (!both && reply->rc == REPLY_OK) s->owner.list_again(s->owner.self);
   if (!reply_is_unknown(reply->rc) && remove_one(s, orphan)) return;
   s->in_flight--;

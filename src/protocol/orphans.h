@@ -8,12 +8,13 @@
 
 #pragma GCC visibility push(hidden)
 
-/* The module that uses the directory. */
+/* The functions of the directory that uses the orphans. */
 struct orphans_owner {
   void *self;
   /* Returns whether the child may be the node of a known contender. */
   bool (*knows)(void *self, const char *name);
-  /* Asks for another list, because it would show more orphans. */
+  /* Requests another list, because the last list had more orphans than are
+   * stored. */
   void (*list_again)(void *self);
 };
 
@@ -31,15 +32,16 @@ void orphans_free(struct orphans *s);
 /* Returns whether `s` has orphans, including those of other sessions. */
 bool orphans_are_known(const struct orphans *s);
 
-/* Returns whether more orphans are accepted just now. */
+/* Returns whether `s` accepts more orphans now. */
 bool orphans_accept_more(struct orphans *s);
 /* Reads the owner of the child, and deletes the child if this session is the
- * owner. False: no memory. */
+ * owner. Returns false if there is no memory. */
 bool orphans_remove(struct orphans *s, const char *name);
 
-/* Sends the reads of owners that wait, unless too many are in flight. */
+/* Sends the reads of owners that are not sent yet, unless too many are in
+ * flight. */
 void orphans_send(struct orphans *s);
-/* Forgets the nodes that had other owners, so that the next list makes zklock
+/* Removes the orphans of other sessions, so that the next list makes zklock
  * read their owners again. */
 void orphans_forget_foreign(struct orphans *s);
 /* Sends no more requests: the session is closed. */

@@ -67,7 +67,7 @@ static bool is_confirmed(const struct pipeline *w) {
   return w->confirmed_in == w->connection;
 }
 
-/* Returns whether the op may overtake queued ops. All nudges may, and so may the
+/* Returns whether the op may overtake queued ops. All nudges may, and also the
  * first heartbeat of a connection, for which the other ops wait. */
 static bool may_overtake(const struct pipeline *w, const struct op *op) {
   return op == &w->nudge || (op == &w->heartbeat && !is_confirmed(w));

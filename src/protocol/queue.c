@@ -10,8 +10,8 @@
 
 /* Contenders that wait for the quota. */
 
-/* Returns whether `c` must not wait for others of this session (quota.h): the
- * first on its path, a permit, a writer that downgrades. */
+/* Returns whether `c` must not wait for other contenders of this session
+ * (quota.h): the first on its path, a permit, a downgrade. */
 static bool is_urgent(const struct contender *c) {
   return c->queue->entered == 0 || c->options.kind == KIND_PERMIT ||
          c->options.downgrade;
@@ -66,7 +66,7 @@ enum admission {
   ADMIT_NEVER, /* quota gets free only if the user releases a lock */
 };
 
-/* Returns whether `c` must wait for contenders of this session that stay. */
+/* Returns whether `c` must wait until a contender of this session leaves. */
 static bool is_blocked_locally(const struct contender *c) {
   bool by_all = directory_is_being_replaced(&c->queue->directory);
   if (!by_all && !contender_is_admitted_alone(c)) return false;
@@ -77,7 +77,7 @@ static bool is_blocked_locally(const struct contender *c) {
   return false;
 }
 
-/* Returns whether `c` may have a node now. `first`: no other is ahead of it. */
+/* Returns whether `c` may have a node now. `first`: no contender is ahead. */
 static enum admission admission(const struct contender *c, bool first) {
   const struct queue *queue = c->queue;
   enum replacement replacement = queue->directory.replacement;
@@ -170,14 +170,14 @@ void queue_rewind(struct queue *queue) {
   directory_wake(&queue->directory);
 }
 
-/* Goes in order of arrival, so that deletes are sent before creates. */
+/* Calls contenders in order of arrival, so that deletes precede creates. */
 void queue_drive(struct queue *queue) {
   for (struct contender *c = queue->first; c; c = c->next)
     if (c->state != CONTENDER_PARKED) acquire_fsm_drive(c);
 }
 
 /* Makes a holder watch the children, to learn of other nodes. If the last list
- * showed waiters behind it, they probably still wait, and it need not watch. */
+ * showed waiters, they probably still wait, and it need not watch. */
 static void watch_contention(struct contender *c) {
   if (!fast_requeue_knows_tail(c)) contender_watch_children(c);
 }
@@ -245,7 +245,7 @@ static bool has_created(const struct contender *c, uint64_t id) {
   return c->node.id == id && contender_has_entered(c);
 }
 
-/* Searches only as far as contenders have nodes: thousands may be parked. */
+/* Ends at the last contender with a node: thousands may be parked behind. */
 static struct contender *creator_of(const struct queue *queue, uint64_t id) {
   int left = queue->entered;
   for (struct contender *c = queue->first; c && left > 0; c = c->next) {
@@ -259,7 +259,7 @@ static bool has_node(const struct contender *c, const char *name) {
   return contender_has_node(c) && strcmp(c->node.name, name) == 0;
 }
 
-/* Finds by the whole name: another session may have the same base and id. */
+/* Compares whole names: another session may have the same base and id. */
 struct contender *queue_find(const struct queue *queue, const char *name) {
   uint64_t id;
   if (!name_id(name, &queue->all->pipeline->base, &id)) return NULL;
@@ -416,7 +416,7 @@ static const struct directory_owner owner = {.on_listed = on_listed,
 
 /* Creating and freeing a queue. */
 
-/* Converts by a cast: the directory is the first field of its queue. */
+/* A cast is enough: the directory is the first field of its queue. */
 static bool is_ours(const struct watches *watches, const char *name) {
   size_t before = offsetof(struct directory, watches);
   return queue_find((const void *)((const char *)watches - before), name);

@@ -1,5 +1,5 @@
-/* A queue: this session's contenders on one path.  It decides which of them may
- * have a node now, and passes on what their directory reports. */
+/* A queue: this session's contenders on one path. The queue decides which of
+ * them may have a node now, and passes on the reports of their directory. */
 #ifndef ZKLOCK_QUEUE_H
 #define ZKLOCK_QUEUE_H
 
@@ -35,7 +35,8 @@ void queue_watch_contention(struct contender *c);
 /* Called when a server has reported a change of the directory's children.
  * Reports CONTENDED, and lists the directory if a contender wants this. */
 void queue_children_changed(struct queue *queue);
-/* Reports CONTENDED: without a connection, no server reports new nodes. */
+/* Reports CONTENDED, because no server reports new nodes without a
+ * connection. */
 void queue_disconnected(struct queue *queue);
 /* Removes the watches that have no watchers. Called after a disconnection, and
  * to repeat removals that failed. */
@@ -52,14 +53,14 @@ void queue_closed(struct queue *queue);
  * at the end of the batch. Returns false if there is no such queue. */
 bool queue_wake_for_quota(struct contenders *all);
 
-/* Returns this session's holder; NULL: none. */
+/* Returns this session's holder, or NULL if no contender is HELD. */
 const struct contender *queue_holder(const struct queue *queue);
 /* Returns the contender whose node has this name. */
 struct contender *queue_find(const struct queue *queue, const char *name);
-/* Returns the writer that `c` downgrades, while it exists; NULL: none. */
+/* Returns the writer that `c` downgrades; NULL if it does not exist. */
 struct contender *queue_writer(const struct contender *c);
 
-/* Adds a receiver of the queue's lists, or removes it. */
+/* Add or remove a receiver of the queue's lists. */
 void queue_add_observer(struct queue *queue, struct list_observer *observer);
 void queue_remove_observer(struct queue *queue, struct list_observer *observer);
 

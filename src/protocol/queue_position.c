@@ -1,5 +1,5 @@
-/* Computes a contender's position from a list, and which nodes it must watch.
- * acquire_fsm.c argues why these facts are enough. */
+/* Computes a contender's position from a list, and which nodes the contender
+ * must watch. acquire_fsm.c explains why this is enough for a grant. */
 #include "queue_position.h"
 
 #include "blocker.h"
@@ -34,8 +34,8 @@ void queue_position_proceed(struct contender *c) {
     acquire_fsm_be_first(c);
     return;
   }
-  /* If another watcher of this session watches the node, no request is
-   * needed. */
+  /* No request is needed if another watcher of this session watches the
+   * node. */
   if (!ours || !contender_watches_own(c))
     watch_read(&c->own); /* reads the owner */
   if (must_watch_children(c)) contender_watch_children(c);
@@ -61,9 +61,9 @@ static bool only_leaving_ahead(const struct contender *c,
   return true;
 }
 
-/* Returns whether the writer's node exists.  Listing its name is not enough,
- * because the name may have passed to another node.  The node was read before
- * the list was sent, and its watch would have fired. */
+/* Returns whether the writer's node exists. A list that shows the writer's name
+ * is not enough, because the name may belong to another node. But the writer's
+ * node was read before the list was sent, and its watch would have fired. */
 static bool writer_is_there(const struct contender *c) {
   const struct contender *writer = queue_writer(c);
   return writer && contender_watches_own(writer);
@@ -71,7 +71,7 @@ static bool writer_is_there(const struct contender *c) {
 
 /* Returns whether a downgrade must wait, because the writer's node is not
  * watched for lack of memory or permission. Then schedules a retry or refuses
- * `c`. After the watch another list must follow. */
+ * `c`. Another list must follow the watch. */
 static bool must_await_writer(struct contender *c) {
   const struct contender *writer = queue_writer(c);
   if (!writer || writer->state != CONTENDER_HELD ||
@@ -182,7 +182,7 @@ static void on_found(struct contender *c, const struct listing *listing,
 
 /* Finds the node of a create whose reply was lost: the first entry with the
  * session's base and the node's id. If that node is gone or another session's,
- * takes the next such entry. */
+ * the next such entry is tried. */
 static const struct entry *seek(const struct contender *c,
                                 const struct listing *listing) {
   const struct node *node = &c->node;
@@ -193,8 +193,8 @@ static const struct entry *seek(const struct contender *c,
                          node->refuted ? node->name : "");
 }
 
-/* Returns the entry of the contender's node; NULL: the list lacks it. If its
- * name is unknown or wrong, seeks it by its id. */
+/* Returns the entry of the contender's node; NULL if the list does not show the
+ * node. If the node's name is unknown or wrong, searches by its id. */
 static const struct entry *find_own(struct contender *c,
                                     const struct listing *listing) {
   struct node *node = &c->node;

@@ -1,6 +1,6 @@
 /* A contender's position in the queue. A list shows the nodes ahead of the
- * contender. If there are none, the lock is granted, otherwise nodes ahead are
- * watched. */
+ * contender. If no node is ahead, zklock grants the lock; otherwise the
+ * contender watches nodes ahead. */
 #ifndef ZKLOCK_QUEUE_POSITION_H
 #define ZKLOCK_QUEUE_POSITION_H
 

@@ -34,9 +34,9 @@ void queued_store_blocker(struct contender *c) {
 /* News of watches. */
 
 /* Grants the lock if the predecessor, which was deleted, was the only node
- * ahead (facts 2 and 3 in acquire_fsm.c). Otherwise requests a list. A list
- * that is in flight will do: its reply comes after this news, so the list is
- * not older. */
+ * ahead (facts 2 and 3 in acquire_fsm.c). Otherwise requests a list. If a list
+ * is in flight, no other list is needed: its reply comes after this news, so
+ * the list is not older. */
 static void on_predecessor_gone(struct contender *c) {
   bool only_one =
       contender_sees(c) && c->view.ahead == 1 && c->view.nearest_proves;
@@ -61,8 +61,8 @@ static void on_before_gone(struct contender *c) {
   watch_drop(&c->before);
   if (contender_sees(c) && c->view.ahead == 2 && c->view.before_proves) {
     c->view.ahead = 1;
-    /* For a reader, both nodes were writers: readers between them may hold
-     * now. */
+    /* Both nodes ahead of a reader are writers: readers between them may
+     * hold. */
     if (c->options.kind != KIND_READ) c->view.nearest_holds = true;
   } else {
     queue_position_watch_own(c);
@@ -99,11 +99,12 @@ static void on_own_read(struct contender *c, const struct reply *reply) {
   if (c->state == CONTENDER_QUEUED && contender_sees(c)) c->wait_ops->check(c);
 }
 
-/* Makes a waiter seek another node, or refuses it, because the ACL of its node
- * forbids reading. Every ACL of zklock lets its session read its own nodes
- * (doc/api.md). So an unreadable node that is known only by its name is another
- * session's. If the node was ours, its ACL was changed, and no server reports
- * whether it is still ours. A holder's node is polled instead. */
+/* The ACL of a waiter's node forbids reading. So makes the waiter search for
+ * another node, or refuses it. Every ACL of zklock lets its session read its
+ * own nodes (doc/api.md). So an unreadable node that is known only by its name
+ * is another session's. If the node was ours, its ACL was changed, and no
+ * server reports whether it is still ours. A holder's node is polled
+ * instead. */
 static void on_own_hidden(struct contender *c) {
   if (c->state != CONTENDER_QUEUED || contender_is_surely_ours(c)) return;
   if (c->node.known == NODE_MADE)
@@ -141,8 +142,8 @@ static void watch_and_list(struct contender *c, struct watcher *watcher) {
   contender_list_again(c);
 }
 
-/* Stores that a read did not find a node that a list had shown. Mostly the node
- * was deleted in between. But if the next list shows it again, the server
+/* Stores that a read did not find a node that a list had shown. Usually the
+ * node was deleted in between. But if the next list shows it again, the server
  * contradicts itself, and lists are delayed. */
 static void store_missed(struct contender *c, const struct watcher *watcher) {
   uint32_t *missed =
@@ -181,7 +182,7 @@ void queued_on_news(struct watcher *watcher, enum watch_news news,
 
 /* The other functions of queued_wait_ops. */
 
-/* Asks for a list, unless the contender follows the tail. One list serves all
+/* Requests a list, unless the contender follows the tail. One list serves all
  * contenders of a batch. */
 void queued_on_sent(struct contender *c) {
   if (!fast_requeue_begin(c))

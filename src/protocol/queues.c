@@ -90,8 +90,8 @@ void queues_each_contender(struct queues *queues,
     for (struct contender *c = q->first; c; c = c->next) visit(c);
 }
 
-/* Passes on an event. Its path may be a directory with a queue, and also a
- * child of another directory with a queue. */
+/* Passes an event to the queues. Its path may be a directory with a queue, and
+ * also a child of another directory with a queue. */
 void queues_on_event(struct queues *queues, enum watch_event event,
                      const char *path) {
   struct queue *queue = find(queues, path, strlen(path));
@@ -112,8 +112,8 @@ void queues_run_timers(struct queues *queues) {
         struct contender *)((char *)timer - offsetof(struct contender, timer)));
 }
 
-/* Returns when holders must watch their nodes.  A short hold ends before that
- * and costs no request. */
+/* Returns when holders must watch their nodes. A short hold ends earlier, and
+ * costs no such request. */
 static int64_t watch_due(const struct contenders *all) {
   if (!all->pipeline->connected || all->holders == 0) return NEVER;
   return pipeline_after_pause(all->pipeline,

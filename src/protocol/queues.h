@@ -32,15 +32,15 @@ void queues_each_contender(struct queues *queues,
 void queues_on_event(struct queues *queues, enum watch_event event,
                      const char *path);
 
-/* Returns when one of the next three functions has something to do: timers, the
+/* Returns when one of the next three functions must be called: for timers, the
  * delayed watches of held nodes, or the lists that show late creates. */
 int64_t queues_due(const struct queues *queues);
 void queues_run_timers(struct queues *queues);
 void queues_watch_holds(struct queues *queues);
 void queues_list_for_late_creates(struct queues *queues);
 
-/* Runs the deferred calls of the step and of the batch until there are none. It
- * repeats because contenders that leave make room for others. */
+/* Runs the deferred calls of the step and of the batch until there are none.
+ * Repeats this, because contenders that leave make room for others. */
 void queues_flush(struct queues *queues);
 
 #pragma GCC visibility pop

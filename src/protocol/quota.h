@@ -18,11 +18,11 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Every contender is allowed to enter up to the first limit, and only urgent
- * ones up to the second. Urgent are the first contender of this session on a
- * path, and those that must not wait for the session's contenders ahead of
- * them. If urgent contenders waited for others to leave, those might wait for
- * them in turn. */
+/* Every contender may enter up to the first limit, and only an urgent contender
+ * up to the second limit. A contender is urgent if it is the first of this
+ * session on its path, or must not wait for contenders of this session that are
+ * ahead. If an urgent contender waited for other contenders to leave, they
+ * might wait for it in turn. */
 #ifndef QUOTA_LIMITS
 #define QUOTA_LIMITS 800000, 1000000
 #endif
@@ -48,11 +48,11 @@ enum quota_answer quota_ask(const struct quota *quota, size_t bytes,
 
 void quota_take(struct quota *quota, size_t bytes);
 void quota_give(struct quota *quota, size_t bytes);
-/* Makes quota_was_freed return true, so that another contender tries: the one
- * that was woken did not need the quota. */
+/* Makes quota_was_freed return true, so that another contender tries: the
+ * contender that was woken did not need the quota. */
 void quota_pass_on(struct quota *quota);
-/* Returns whether quota was returned since the last call, so that a waiter may
- * fit now. */
+/* Returns whether quota was returned since the last call, so that a contender
+ * that waits for quota may enter now. */
 bool quota_was_freed(struct quota *quota);
 
 #pragma GCC visibility pop

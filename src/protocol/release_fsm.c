@@ -15,8 +15,8 @@
  * (name.h): a node found by name may be another session's. If the owner was
  * named in an earlier connection, the name may have passed to another node
  * since: a delete whose reply was lost may have been applied, and the directory
- * deleted and created again. orphans.c argues which nodes a delete behind that
- * read can hit. */
+ * deleted and created again. orphans.c explains which nodes a delete behind
+ * that read can hit. */
 static bool must_read_owner(const struct contender *c) {
   return !contender_is_surely_ours(c);
 }
@@ -35,17 +35,17 @@ void acquire_fsm_try_to_leave(struct contender *c) {
   }
 }
 
-/* Returns whether only the number of `c` decides which nodes are ahead of
- * it. */
+/* Returns whether the number of `c` alone decides which nodes are ahead of
+ * `c`. */
 static bool waits_by_number(const struct contender *c) {
   enum kind kind = c->options.kind;
   return kind <= KIND_WRITE || kind == KIND_GATE;
 }
 
 /* Decrements the number of nodes ahead of `c` after the deletion of a node that
- * its list has counted. If `c` watches that node, its watch does this instead.
- * If another node may have taken its place, the number stays and a list must
- * follow. */
+ * the list of `c` has counted. If `c` watches that node, its watch does this
+ * instead. If another node may have taken its place, the number stays and a
+ * list must follow. */
 static void count_down(struct contender *c, const struct entry *gone) {
   struct entry own = {.role = rule_role(c->options.kind, c->options.layout)};
   if (c->state != CONTENDER_QUEUED || !contender_sees(c) || c->view.ahead < 2)
@@ -170,8 +170,8 @@ void acquire_fsm_release(struct contender *c) {
   acquire_fsm_leave(c);
 }
 
-/* Returns why an overdue hold ends: its lease or its maximum time, whichever
- * ran out first. */
+/* Returns why an overdue hold ends: its lease or its max_hold, whichever ended
+ * first. */
 static enum loss overdue(struct contender *c) {
   struct pipeline *pipeline = contender_pipeline(c);
   if (c->timer.due <= pipeline->lease.until) return LOSS_MAX_HOLD_REACHED;
@@ -180,7 +180,7 @@ static enum loss overdue(struct contender *c) {
 }
 
 /* Reports a loss. A process that was paused may read of its node's deletion
- * before it checks its clock. But the lease expired first, so that is the
+ * before it checks its clock. But the lease ended first, so that is the
  * reason. */
 static void report_loss(struct contender *c, enum loss why) {
   if (why == LOSS_NODE_DELETED &&
@@ -226,17 +226,19 @@ void acquire_fsm_disconnected(struct contender *c) {
     acquire_fsm_lose(c, LOSS_CONNECTION_LOST);
 }
 
-/* Ends `c`, or makes it begin again: its node is gone with its session. */
+/* Ends `c`, or makes `c` begin again, because its node was deleted with its
+ * session. */
 void acquire_fsm_session_ended(struct contender *c) {
   const struct pipeline *pipeline = contender_pipeline(c);
   contender_assert(c);
-  /* A server expires no session whose lease is valid: it was closed. */
+  /* No server expires a session whose lease is valid: a client has closed
+   * it. */
   if (c->state == CONTENDER_HELD)
     report_loss(c, pipeline_lease_is_valid(pipeline) ? LOSS_SESSION_CLOSED
                                                      : LOSS_SESSION_EXPIRED);
   if (c->state == CONTENDER_GONE) return;
   if (c->state != CONTENDER_PARKED) acquire_fsm_finish(c);
-  /* The writer's node is gone, and with it the place in the queue. */
+  /* The writer's node is gone, and so is its queue position. */
   if (c->options.downgrade) acquire_fsm_refuse(c, REFUSED_LOST, 0);
 }
 
@@ -292,9 +294,10 @@ static void on_delete_refused(struct contender *c, int rc) {
 }
 
 /* Continues LEAVING after a read of the node's owner. Deletes the node if it is
- * ours. Otherwise ends `c`, or seeks another node with its id. A node that is
- * known only by its name, and whose ACL forbids reading, is another session's:
- * every ACL of zklock lets its session read its own nodes. */
+ * ours. Otherwise ends `c`, or searches for another node with the same id. A
+ * node that is known only by its name, and whose ACL forbids reading, is
+ * another session's: every ACL of zklock lets its session read its own
+ * nodes. */
 static void on_owner_read(struct contender *c, const struct reply *reply) {
   bool hidden = reply->rc == REPLY_NO_AUTH && c->node.known == NODE_MADE;
   bool known = hidden || reply->rc == REPLY_OK || reply->rc == REPLY_NO_NODE;
@@ -309,8 +312,8 @@ static void on_owner_read(struct contender *c, const struct reply *reply) {
     contender_refute(c);
     acquire_fsm_try_to_leave(c);
   } else {
-    /* Other contenders may have ignored this node as one of ours that is being
-     * deleted.  A list corrects that. */
+    /* Other contenders may have ignored this node, as a node of ours that is
+     * being deleted. A list corrects that. */
     directory_list(&c->queue->directory, 0);
     acquire_fsm_finish(c);
   }

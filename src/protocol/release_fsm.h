@@ -13,21 +13,21 @@
  * that was neither granted the lock nor refused begins again instead. */
 void acquire_fsm_leave(struct contender *c);
 /* Deletes the node of `c`, which is LEAVING, or ends `c` if it has no node.
- * Called when a reply or a list has shown whether it has one. */
+ * Called when a reply or a list has shown whether `c` has a node. */
 void acquire_fsm_continue_leaving(struct contender *c);
 
-/* Refuses `c`. This function and those below do nothing if they come too late:
- * the contender was decided before, or the hold has ended. */
+/* Refuses `c`. This function and the functions below do nothing if the wait was
+ * decided before, or the hold has ended. */
 void acquire_fsm_refuse(struct contender *c, enum refusal_code why, int reason);
 /* Refuses `c` because of `rc`: `what` failed for the first `length` bytes of
  * its directory's path (struct denial). */
 void acquire_fsm_deny(struct contender *c, const char *what, size_t length,
                       int rc);
 /* Refuses `c` because the ACL of its node forbids reading. So no server reports
- * whether the node still belongs to it. */
+ * whether the node still belongs to `c`. */
 void acquire_fsm_deny_hidden(struct contender *c);
-/* Does as acquire_fsm_deny. But if `rc` is transient, a patient contender waits
- * instead. */
+/* Does the same as acquire_fsm_deny. But if `rc` is transient, a patient
+ * contender waits instead. */
 void acquire_fsm_fail(struct contender *c, const char *what, size_t length,
                       int rc);
 /* Refuses `c` because its deadline has passed. */
@@ -38,7 +38,7 @@ void acquire_fsm_release(struct contender *c);
 void acquire_fsm_lose(struct contender *c, enum loss why);
 /* Ends a hold whose lease has run out. */
 void acquire_fsm_lose_overdue(struct contender *c);
-/* Ends a hold whose node is known to be gone. */
+/* Ends a hold whose node was deleted. */
 void acquire_fsm_lose_node(struct contender *c);
 /* Decrements the number of nodes ahead in the views of this session's waiters
  * behind `c`, whose node was just deleted. */
@@ -59,8 +59,8 @@ void acquire_fsm_try_to_leave(struct contender *c);
  * OP_REMOVE: deletes the node, tries again later, or ends `c`. */
 void release_fsm_on_reply(struct contender *c, enum op_kind asked_for,
                           const struct reply *reply);
-/* Sets the timer of `c` to `pause` from now, or to its deadline if that is
- * earlier. */
+/* Sets the timer of `c` to `pause` from now, or to the deadline of `c` if that
+ * is earlier. */
 void acquire_fsm_retry_in(struct contender *c, int64_t pause);
 /* Ends `c`, whose node is gone. Without a decision, `c` begins again
  * instead. */

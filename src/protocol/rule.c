@@ -34,7 +34,7 @@ bool rule_blocks(enum kind kind, const struct entry *own,
                  const struct entry *other) {
   switch (kind) {
     case KIND_READ:
-      /* A writer with the same number is the one that was downgraded. */
+      /* A writer with the same number is the downgraded writer. */
       return other->role == rule_writer(own->role) &&
              other->sequence < own->sequence;
     case KIND_WRITE:
@@ -77,7 +77,7 @@ static enum kind kind_of(enum role role) {
 }
 
 bool rule_holds(const struct listing *listing, const struct entry *own) {
-  /* A member does not keep out other members. */
+  /* Members do not block other members. */
   if (own->role == ROLE_MEMBER) return false;
   for (const struct entry *e = own; e > listing->entries;)
     if (rule_blocks(kind_of(own->role), own, --e)) return false;

@@ -1,6 +1,6 @@
-/* The rules of the lock kinds: which contenders in a list keep another one
- * waiting? Pure functions. For mutexes and readers-writer locks they are Apache
- * Curator's rules. */
+/* The rules of the lock kinds: which contenders in a list block a given
+ * contender? Pure functions. For mutexes and readers-writer locks they are
+ * Apache Curator's rules. */
 #ifndef ZKLOCK_RULE_H
 #define ZKLOCK_RULE_H
 
@@ -14,7 +14,7 @@ enum kind {
   KIND_READ,   /* waits for writers ahead */
   KIND_WRITE,  /* waits for readers and writers ahead */
   KIND_PERMIT, /* waits until there are at most `permits` permits */
-  /* Holds the lock if it creates the lock's only node; needs no list. */
+  /* The contender that creates the lock's only node holds the lock; no list. */
   KIND_UNFAIR,
   KIND_MEMBER, /* waits until enough members of a double barrier have come */
   KIND_GATE,   /* contends for a semaphore's inner mutex */
@@ -24,23 +24,23 @@ struct ahead {
   int count;                   /* the number of blocking nodes */
   const struct entry *nearest; /* the last blocking node, which to watch */
   const struct entry *before;  /* the blocking node before `nearest` */
-  /* Whether the deletion of `nearest`, if it is the only blocking node, proves
-   * that no node is ahead.  It does not for a writer behind a writer: a
-   * downgrade creates a reader with the number of the writer ahead, and then
-   * deletes that writer. */
+  /* If `nearest` is the only blocking node, does its deletion prove that no
+   * node is ahead? Not for a writer behind a writer: a downgrade creates a
+   * reader with the number of the writer ahead, and then deletes that
+   * writer. */
   bool nearest_proves;
-  /* Whether the deletion of `before`, if only these two are ahead, proves that
-   * only `nearest` is ahead. */
+  /* If only `before` and `nearest` are ahead, does the deletion of `before`
+   * prove that only `nearest` is ahead? */
   bool before_proves;
 };
 
-/* The client library whose node names a directory uses. The order is that of
- * their names in lua_acquire.c. */
+/* The client library whose node names a directory uses. The values have the
+ * order of the names in lua_acquire.c. */
 enum layout { LAYOUT_CURATOR, LAYOUT_KAZOO, LAYOUT_LATCH };
 
 /* Returns the role of the nodes of this kind. */
 enum role rule_role(enum kind kind, enum layout layout);
-/* Returns the role of the writer that downgrades to a reader of this role. */
+/* Returns the role of a writer that can downgrade to a reader of this role. */
 enum role rule_writer(enum role reader);
 /* Returns whether `other`, which is ahead of `own` in the list, blocks `own`. A
  * node without an owner blocks, too, if its name is a contender's. */
@@ -57,9 +57,9 @@ bool rule_is_of_other_kind(enum kind kind, enum layout layout, enum role other);
 /* Returns whether the entry is a contender that no node ahead blocks. */
 bool rule_holds(const struct listing *listing, const struct entry *e);
 /* Returns the number of a double barrier's members. Counts every child that can
- * be a member's node, unless its name is that of another kind's node. */
+ * be a member's node, unless its name is the name of another kind's node. */
 int rule_members(const struct listing *listing);
-/* Sets `ahead` to the nodes in the list that keep `own` waiting. */
+/* Sets `ahead` to the nodes in the list that block `own`. */
 void rule_apply(enum kind kind, int permits, const struct listing *listing,
                 const struct entry *own, struct ahead *ahead);
 

@@ -3,12 +3,11 @@
  * and waits until there are at most `permits` of them. Only the holder of the
  * inner mutex adds a permit, so the count can only fall meanwhile.
  *
- * So a permit has two contenders. One is in the queue of its path, as any
- * other; the other, its gate, is in the queue of inner mutexes. The permit
+ * So a permit has two contenders. The first is in the queue of its path, as any
+ * contender. The second, the gate, is in the queue of inner mutexes. The permit
  * creates its node when its gate holds the inner mutex. The gate ends when the
- * permit is granted or refused. Events of the gate are only stored. At the end
- * of the step `settle` looks at both contenders, and does what their states
- * call for. */
+ * permit is granted or refused. The gate's events only change its state. At the
+ * end of the step, `settle` acts on the states of both contenders. */
 #include <assert.h>
 #include <string.h>
 
@@ -40,7 +39,7 @@ static void on_gate_news(struct contender *gate, enum news news) {
 }
 
 /* Returns whether the gate's memory can be used: no gate has begun, or the last
- * one is over. */
+ * gate is over. */
 static bool gate_is_unused(const struct contender *c) {
   return c->gate_state == GATE_UNUSED || c->gate_state == GATE_FREE;
 }
@@ -103,7 +102,7 @@ static void refuse_as_gate(struct contender *c) {
   acquire_fsm_refuse(c, c->gate->refusal_code, c->gate->reason);
 }
 
-/* Does what the states of the permit and its gate call for. */
+/* Acts on the states of the permit and its gate. */
 static void settle(struct contender *c) {
   bool inside = c->gate_state == GATE_INSIDE;
   if (c->decision != DECISION_NONE)
@@ -114,7 +113,7 @@ static void settle(struct contender *c) {
     queue_admit(c);
   else if (!inside && c->state != CONTENDER_PARKED &&
            c->state != CONTENDER_LEAVING)
-    /* Without the gate another contender may be inside: begin again. */
+    /* The gate was lost, so another contender may be inside: begin again. */
     acquire_fsm_leave(c);
   acquire_fsm_settle(c);
 }

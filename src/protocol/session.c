@@ -1,6 +1,6 @@
-/* Each call of session.h is a step.  It begins by setting the time, and ends
- * with the deferred calls added in it (deferred_call.h).  A call inside another
- * one, such as from a reply handler, is a part of the outer step. */
+/* Each call of session.h is a step. A step first sets the time, and at last
+ * runs the deferred calls that it has added (deferred_call.h). A call inside
+ * another call, such as from a reply handler, belongs to the outer step. */
 #include "session.h"
 
 #include <assert.h>
@@ -133,9 +133,9 @@ static void refuse_credentials(struct session *s, struct contender *c) {
                    s->refused);
 }
 
-/* Returns whether an impatient acquisition fails at once: it sends its requests
- * once and waits for no connection. It waits neither for the first connection
- * nor for the next, nor while the session shows as suspended. */
+/* Returns whether an impatient acquisition fails at once: such an acquisition
+ * waits neither for the first connection nor for the next one, nor while the
+ * user sees the session as suspended. */
 static bool is_out_of_reach(const struct session *s, bool patient) {
   return !patient && (!session_is_connected(s) || s->unresponsive);
 }
@@ -269,7 +269,7 @@ void session_greeted(struct session *s, int64_t now, int64_t id,
                      int64_t timeout, int64_t started) {
   if (s->state == SESSION_CLOSED) return;
   begin(s, now);
-  /* Nothing is known of another session than the one that was not accepted. */
+  /* This is not the session granted last, so its lease is unknown. */
   if (s->pipeline.session == 0 && id != s->greeted)
     lease_reset(&s->pipeline.lease);
   s->greeted = id;
@@ -277,7 +277,7 @@ void session_greeted(struct session *s, int64_t now, int64_t id,
   end(s);
 }
 
-/* Ends the last connection and session first, as steps of their own. So the
+/* First ends the last connection and session, in steps of their own. So the
  * deferred calls of these steps run before any contender sends a request. */
 void session_connected(struct session *s, int64_t now, int64_t id,
                        int64_t timeout, int64_t started) {
@@ -328,8 +328,8 @@ void session_refused(struct session *s, int64_t now, int reason) {
   end(s);
 }
 
-/* Returns the pause before the next session, which grows with each expiry in a
- * row. */
+/* Returns the pause before the next ZooKeeper session. The pause grows with
+ * each expiry in a row. */
 static int64_t backoff(struct session *s) {
   int shift = s->expirations_in_row < 6 ? s->expirations_in_row : 6;
   int64_t pause = (50 * MILLISECOND) << shift;
@@ -358,7 +358,7 @@ void session_expired(struct session *s, int64_t now) {
 /* Returns true when, without attempts to reconnect, a server would have expired
  * the session: after its timeout and a tick, which is at most half the timeout.
  * Each lease ended before that. But if the machine was suspended, holds may
- * still exist; their own clock ends them. */
+ * still exist. zklock's clock ends these holds. */
 bool session_is_overdue(const struct session *s, int64_t now) {
   return s->state == SESSION_SUSPENDED && s->all.holders == 0 &&
          s->pipeline.counters.pending_releases > 0 &&

@@ -57,8 +57,8 @@ struct session {
   struct listener listener;
   const char *chroot;
   enum session_state state;
-  /* CONNECTED, but the user sees SUSPENDED because a hold's lease ran out. The
-   * protocol decides nothing by it. */
+  /* The state is CONNECTED, but the user sees SUSPENDED, because a hold's lease
+   * has run out. The protocol's decisions ignore this. */
   bool unresponsive;
   int refused;      /* code of refused credentials; 0: accepted */
   int calls;        /* nesting depth of calls */
@@ -84,53 +84,53 @@ void session_free(struct session *s); /* call session_close before */
 /* Begins the first ZooKeeper session. */
 void session_open(struct session *s, int64_t now);
 
-/* Begins an acquisition.  The contender's `notify` reports its events, possibly
- * before the call returns.  Returns false if there is no memory; then nothing
- * has begun. */
+/* Begins an acquisition. The contender's `notify` reports events, possibly
+ * before the call returns. Returns false, and begins nothing, if there is no
+ * memory. */
 bool session_acquire(struct session *s, int64_t now, struct contender *c,
                      const char *path);
-/* Releases a hold; does nothing if it is not held. */
+/* Releases a hold; does nothing if `c` is not HELD. */
 void session_release(struct session *s, int64_t now, struct contender *c);
-/* Cancels a wait; does nothing if it has ended, for example by a grant. */
+/* Cancels a wait; does nothing if the wait has ended, for example by a
+ * grant. */
 void session_cancel(struct session *s, int64_t now, struct contender *c);
-/* Ends a hold whose owner knows that it is over; does nothing if it is not
- * held. */
+/* Ends a hold whose owner knows that the hold is over; does nothing if `c` is
+ * not HELD. */
 void session_lose(struct session *s, int64_t now, struct contender *c,
                   enum loss why);
 /* Shows SUSPENDED to the user because a hold's lease ran out, until a server
  * replies or the connection is lost. */
 void session_set_unresponsive(struct session *s, int64_t now);
-/* Watches the node of a hold now instead of after a while. */
+/* Watches the node of a hold now, without the usual delay. */
 void session_watch(struct session *s, int64_t now, struct contender *c);
-/* Reports to this holder from now on whether other nodes are in its queue: by
- * NEWS_UNCONTENDED and NEWS_CONTENDED. */
+/* From now on reports NEWS_UNCONTENDED and NEWS_CONTENDED to this holder:
+ * whether other nodes are in the queue. */
 void session_watch_contention(struct session *s, int64_t now,
                               struct contender *c);
 /* Begins a node wait or a barrier leave: a wait without a contender. Its
- * handler reports the end, possibly before the call returns. Returns false if
- * there is no memory; then nothing has begun. */
+ * handler reports the end, possibly before the call returns. Returns false, and
+ * begins nothing, if there is no memory. */
 bool session_begin_node_wait(struct session *s, int64_t now,
                              struct node_wait *v);
 void session_leave_barrier(struct session *s, int64_t now,
                            struct barrier_leave *d);
-/* Ends the wait; does nothing if it has ended. */
+/* Ends the wait; does nothing if the wait has ended. */
 void session_end_node_wait(struct session *s, int64_t now, struct node_wait *v);
 void session_end_barrier_leave(struct session *s, int64_t now,
                                struct barrier_leave *d);
-/* Sends a request of the user; false: it was not sent. */
+/* Sends a request of the user. Returns false if it was not sent. */
 bool session_ask(struct session *s, int64_t now, struct op *op);
 void session_close(struct session *s, int64_t now);
 
 /* Reports from the client: */
 
-/* A connection attempt begins, which shortens the lease. Its reply may be lost,
- * and the server may have granted a shorter timeout than zklock knows. It
- * counts also if a server has granted the session, and not accepted its
- * credentials. */
+/* A connection attempt begins, which shortens the lease: the attempt's reply
+ * may be lost, and the server may have granted a shorter timeout than zklock
+ * knows. This is also true if a server grants the session, but does not accept
+ * the credentials. */
 void session_attempting(struct session *s, int64_t now);
-/* A connection is established. `started` is a time before its attempt began. It
- * is later than the sending of every request that was answered in the last
- * connection. */
+/* A connection is established. `started` is a time before the attempt began,
+ * but after each request that was answered in the last connection was sent. */
 void session_connected(struct session *s, int64_t now, int64_t id,
                        int64_t timeout, int64_t started);
 /* A server has accepted the connection and granted `timeout`.  It may still
@@ -138,8 +138,8 @@ void session_connected(struct session *s, int64_t now, int64_t id,
 void session_greeted(struct session *s, int64_t now, int64_t id,
                      int64_t timeout, int64_t started);
 void session_disconnected(struct session *s, int64_t now);
-/* The ensemble refuses the credentials.  Until session_connected, waiters and
- * newcomers are refused with this reason. */
+/* The ensemble refuses the credentials. Until session_connected, current and
+ * new waiters are refused with this reason. */
 void session_refused(struct session *s, int64_t now, int reason);
 void session_expired(struct session *s, int64_t now);
 /* Returns whether the session, and with it nodes that must be deleted, may live
@@ -155,8 +155,8 @@ void session_event(struct session *s, int64_t now, enum watch_event event,
 /* Ends a batch of the calls above: ends waits and holds whose time is up, and
  * sends the requests of the batch. */
 void session_run(struct session *s, int64_t now);
-/* Returns whether a delete waits for a create to join it. If so, session_flush
- * sends it and must be called before the thread sleeps. */
+/* Returns whether a delayed delete waits for a create. If so, session_flush
+ * sends the delete, and must be called before the thread sleeps. */
 static inline bool session_delays_delete(const struct session *s) {
   return s->pipeline.delayed_delete;
 }

@@ -27,7 +27,8 @@ static struct timer *meld(struct timer *a, struct timer *b) {
   return a;
 }
 
-/* Melds a list of siblings: in pairs from the left, then into one. */
+/* Merges a list of sibling heaps: first in pairs from the left, then all into
+ * one heap. */
 static struct timer *meld_siblings(struct timer *first) {
   struct timer *pairs = NULL;
   while (first) {

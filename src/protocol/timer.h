@@ -1,5 +1,6 @@
-/* Deadlines in a pairing heap.  It is intrusive, so arming a timer cannot fail.
- * Source: Fredman, Sedgewick, Sleator, Tarjan, "The pairing heap", 1986. */
+/* Deadlines in a pairing heap. A timer is a field of its owner, so arming it
+ * cannot fail. Source: Fredman, Sedgewick, Sleator, Tarjan, "The pairing heap",
+ * 1986. */
 #ifndef ZKLOCK_TIMER_H
 #define ZKLOCK_TIMER_H
 
@@ -24,7 +25,8 @@ struct timers {
 void timer_init(struct timer *timer);
 /* Moves the timer to `due`; NEVER removes it. */
 void timer_set(struct timers *timers, struct timer *timer, int64_t due);
-/* Removes and returns the earliest timer if it is due by `now`; or NULL. */
+/* Removes and returns the earliest timer if it is due at `now`; otherwise
+ * returns NULL. */
 struct timer *timer_pop(struct timers *timers, int64_t now);
 /* Returns when the earliest timer is due; NEVER: there is none. */
 int64_t timers_due(const struct timers *timers);

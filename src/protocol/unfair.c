@@ -1,17 +1,17 @@
 /* The unfair mutex: one node with a fixed name, `holder`. The client that
- * creates it first has the lock. A queue admits one contender of this kind at a
- * time (`exclusive`).
+ * creates this node first has the lock. A queue admits one contender of this
+ * kind at a time (`exclusive`).
  *
  * Each acquisition also has a node of its own, with a unique name and number.
- * This is the contender's node.  One transaction creates it together with
- * `holder`, and one deletes both.
+ * This is the contender's node. One transaction creates it together with
+ * `holder`, and another one deletes both nodes.
  *
  * The second node defeats a late delete. A server's thread may read a delete
  * and stall. The connection breaks, the client reconnects to the same server
- * and deletes the node again, and another client creates it. Then the thread
- * continues (late_creates.h). A late delete of `holder` alone would end that
- * client's hold. That client would not know yet, so two would believe that they
- * hold the lock.
+ * and deletes the node again, and another client creates `holder`. Then the
+ * thread continues (late_creates.h). A late delete of `holder` alone would end
+ * the other client's hold. That client would not know this yet, so two clients
+ * would believe that they hold the lock.
  *
  * ZooKeeper's delete compares only the version of the data, which is 0 for each
  * new node. But a transaction fails as a whole. The contender's node has a
@@ -21,16 +21,17 @@
  * orphan, and both are deleted (orphans.c).
  *
  * A transaction has one zxid, so both nodes have the same czxid. If `holder`
- * has that czxid and this session as its owner, it is ours. The reply to the
- * transaction has neither. So `holder` is read right behind the create, and the
- * read leaves the watch that reports its deletion.
+ * has that czxid and this session as its owner, `holder` is ours. The reply to
+ * the transaction contains neither. So zklock reads `holder` right behind the
+ * create, and this read sets the watch that reports the deletion of `holder`.
  *
  * A waiter that is not allowed to read `holder` polls it (watch.c), and tries
  * to create it only after NO_NODE.
  *
- * If an operator deletes `holder` alone, the contender deletes its own node,
- * and begins again or has lost. If an operator deletes the contender's node
- * alone, the contender deletes `holder` by its name after a read. */
+ * If an operator deletes `holder` alone, the contender deletes its own node. A
+ * waiter begins again; a holder has lost its hold. If an operator deletes the
+ * contender's node alone, the contender deletes `holder` by its name after a
+ * read. */
 #include "acquire_fsm.h"
 #include "blocker.h"
 #include "queue_position.h"
@@ -42,9 +43,9 @@ static void become_first(struct contender *c) {
   acquire_fsm_be_first(c);
 }
 
-/* Reads and watches `holder` to find its owner. If its watch is armed already,
+/* Reads and watches `holder` to find its owner. If the watch is armed already,
  * another watcher of this session, such as a barrier's waiter, may have armed
- * it. Then this contender has not seen the node, so it reads `holder`. */
+ * it. Then this contender has not seen `holder` yet, so it reads `holder`. */
 static void read_holder(struct contender *c, struct watcher *watcher) {
   bool has_asked = watcher->watch;
   if (!watch_want(watcher, &contender_directory(c)->watches, NAME_UNFAIR))
@@ -55,8 +56,8 @@ static void read_holder(struct contender *c, struct watcher *watcher) {
     watch_read(watcher);
 }
 
-/* Continues to the grant if `holder` is known in this connection to be ours.
- * Otherwise reads `holder`. */
+/* Grants the lock if a server has shown in this connection that `holder` is
+ * ours. Otherwise reads `holder`. */
 static void check_own(struct contender *c) {
   if (contender_is_surely_ours(c) && contender_watches_own(c))
     become_first(c);
@@ -70,8 +71,8 @@ static bool is_deleting(const struct contender *c) {
   return c->op.in_flight && c->op.kind == OP_REMOVE;
 }
 
-/* Deletes only the contender's node, because `holder` is gone or another
- * client's. If the lock was held, the hold is lost. */
+/* Deletes only the contender's node, because `holder` is deleted or belongs to
+ * another client. If the lock was held, the hold is lost. */
 static void lose_holder(struct contender *c) {
   if (c->own_node_gone)
     c->node.known = NODE_NONE;
@@ -85,7 +86,8 @@ static void lose_holder(struct contender *c) {
     acquire_fsm_leave(c); /* then the contender begins again */
 }
 
-/* Makes `holder` the node to delete: the contender's own node is gone. */
+/* Makes `holder` the node to delete, because the contender's own node is
+ * already deleted. */
 static void keep_holder_only(struct contender *c) {
   contender_set_name(c, NAME_UNFAIR);
   c->undone = true;
@@ -101,8 +103,8 @@ static void ask_for_own_node(struct contender *c, int64_t czxid) {
   pipeline_submit(contender_pipeline(c), &c->op);
 }
 
-/* Continues after a read that shows `holder` as ours: to the grant, or with the
- * delete. */
+/* Continues after a read has shown that `holder` is ours: grants the lock, or
+ * sends the delete. */
 static void on_own_holder(struct contender *c, const struct reply *reply) {
   bool by_name = contender_is_known_by_name(c);
   if (!by_name) contender_prove(c, reply);
@@ -118,11 +120,12 @@ static void on_own_holder(struct contender *c, const struct reply *reply) {
   }
 }
 
-/* Reads whether the contender's own node still exists, because the ACL of
- * `holder` forbids reading. Both nodes come and go together. So if the own node
- * is gone, `holder` is another client's. If it exists, the ACL of `holder` was
- * changed, or an operator deleted our `holder` alone. No server reports which
- * of these, so nothing is deleted. */
+/* The ACL of `holder` forbids reading it, so reads whether the contender's own
+ * node exists. One transaction creates both nodes, and one deletes both. If the
+ * own node is gone, `holder` belongs to another client. If the own node exists,
+ * the ACL of `holder` was changed, or an operator deleted `holder` alone and
+ * another client has created it again. No server reports which of these
+ * happened, so the contender deletes neither node. */
 static void leave_hidden_holder(struct contender *c,
                                 const struct reply *reply) {
   if (c->own_node_gone) {
@@ -136,11 +139,11 @@ static void leave_hidden_holder(struct contender *c,
 }
 
 /* Acts on a `holder` whose ACL forbids reading. Every ACL of zklock lets its
- * session read its own nodes (doc/api.md). So `holder` is another client's,
- * unless a server has named this session as its owner before. In that case the
- * ACL may have been changed, and no server reports whether `holder` is still
- * ours. A contender that holds the lock polls `holder`, and learns when it is
- * gone. */
+ * session read its own nodes (doc/api.md). So `holder` belongs to another
+ * client, unless a server has named this session as the owner before. In that
+ * case the ACL may have been changed, and no server reports whether `holder` is
+ * still ours. A contender that holds the lock polls `holder`, and so detects
+ * when `holder` is deleted. */
 static void on_hidden_holder(struct contender *c, const struct reply *reply) {
   if (c->state == CONTENDER_HELD || c->undone) return;
   if (c->state == CONTENDER_LEAVING)
@@ -151,9 +154,9 @@ static void on_hidden_holder(struct contender *c, const struct reply *reply) {
     lose_holder(c);
 }
 
-/* Continues after news of `holder`. Ignores news from before the create was
- * answered. Also ignores all news while our delete is in flight: the reply to
- * the delete will show whether `holder` is gone. */
+/* Handles news of `holder`. Ignores news that came before the reply to the
+ * create. Also ignores all news while our delete is in flight: the reply to the
+ * delete will show whether `holder` was deleted. */
 static void on_own_news(struct contender *c, enum watch_news news,
                         const struct reply *reply) {
   if (!contender_has_node(c) || is_deleting(c)) return;
@@ -168,10 +171,10 @@ static void on_own_news(struct contender *c, enum watch_news news,
 }
 
 /* Continues after a waiter has read the `holder` that it waits for. If this
- * session owns that `holder`, requests a list. The node is from a past
- * acquisition: either its create was applied late, or an operator has deleted
- * the node beside it. The list shows which of these happened, and the remaining
- * nodes are deleted. */
+ * session owns that `holder`, an earlier acquisition has created it. Either a
+ * server has applied that create late, or an operator has deleted the other
+ * node of that acquisition. So requests a list: the nodes that it shows of that
+ * acquisition are deleted. */
 static void on_other_holder(struct contender *c, const struct reply *reply) {
   blocker_warn_unowned(&c->predecessor, reply);
   if (reply->owner != contender_pipeline(c)->session) {
@@ -201,15 +204,15 @@ static void on_news(struct watcher *watcher, enum watch_news news,
 
 /* The other functions of unfair_wait_ops. */
 
-/* Reads `holder` behind the create, except for an impatient contender: if its
- * create fails, the contender is refused without another request. */
+/* Reads `holder` behind the create. An impatient contender sends no read: if
+ * its create fails, it is refused without another request. */
 static void on_sent(struct contender *c) {
   watch_drop(&c->predecessor);
   if (c->options.patient) read_holder(c, &c->own);
 }
 
-/* Reads `holder`, unless the read behind the create is in flight: an earlier
- * read may have been answered before the create. */
+/* Reads `holder`, unless the read behind the create is in flight: a server may
+ * have answered an earlier read before the create. */
 static void on_created(struct contender *c) {
   if (!watch_is_asking(&c->own)) check_own(c);
 }
@@ -221,8 +224,8 @@ static void found(struct contender *c, const struct listing *listing,
   check_own(c);
 }
 
-/* Seeks the contender's node in a list that was requested behind its create, if
- * the reply to the create was lost. */
+/* If the reply to the create was lost, searches for the contender's node in a
+ * list that was requested behind the create. */
 static void on_listed(struct contender *c, const struct listing *listing) {
   if (c->node.known == NODE_MAYBE && !contender_is_creating(c))
     queue_position_find(c, listing, found);
@@ -237,16 +240,17 @@ static void check(struct contender *c) {
     read_holder(c, &c->predecessor);
 }
 
-/* Reads `holder` again if the contender has its node. A waiter behind another
- * client's `holder` does not poll here. */
+/* Reads the contender's own `holder` again, if the contender has created one. A
+ * waiter behind another client's `holder` polls it elsewhere (watches_poll). */
 static void check_again(struct contender *c) {
   if (contender_has_node(c)) check_own(c);
 }
 
 /* Returns whether the delete can be sent now. If not, reads `holder` first. One
- * read is enough for one delete. The read is needed without a valid lease: an
- * operator may have deleted `holder`, and the news of that may be late. It is
- * also needed if a check by the user has shown that `holder` is not ours. */
+ * read is enough for one delete. Without a valid lease the read is needed,
+ * because an operator may have deleted `holder`, and the event of that deletion
+ * may be late. The read is also needed if a check by the user has shown that
+ * `holder` is not ours. */
 static bool may_remove(struct contender *c) {
   if (c->undone) return true;
   bool was_read = c->view.phase == VIEW_READ;

@@ -1,5 +1,5 @@
-/* A way of waiting: what the lock kinds do differently, beyond the rule.  Each
- * function is called at one moment of a contender's life. */
+/* A way of waiting: functions for what lock kinds do differently, beyond the
+ * rule. Each function is called at a certain moment of an acquisition. */
 #ifndef ZKLOCK_WAIT_OPS_H
 #define ZKLOCK_WAIT_OPS_H
 
@@ -18,12 +18,12 @@ struct wait_ops {
   /* Called after the create was sent, and after its reply. */
   void (*on_sent)(struct contender *c);
   void (*on_created)(struct contender *c);
-  /* Determines whether the contender has a node and is first.  Sends the
-   * requests that it needs for this. */
+  /* Determines whether the contender has a node and is first. Sends the
+   * requests that this needs. */
   void (*check)(struct contender *c);
-  /* Does the same as `check`, but asks again for what is known already. Called
-   * in QUEUED when the lease is valid again, or when the timer fires before the
-   * deadline. */
+  /* Does the same as `check`, but also requests again what is already known.
+   * Called in QUEUED when the lease is valid again, or when the timer fires
+   * before the deadline. */
   void (*check_again)(struct contender *c);
   /* Returns whether the node of a LEAVING contender can be deleted by its name.
    * If this is not known, sends the requests to find out. */
@@ -32,11 +32,11 @@ struct wait_ops {
   void (*on_listed)(struct contender *c, const struct listing *listing);
   /* Receives the news of the watches of the contender. */
   watch_handler *on_news;
-  /* Stores in `c->blocker` the node that keeps the contender waiting, for the
-   * message of its refusal. */
+  /* Stores in `c->blocker` the node that blocks the contender, for the
+   * refusal's message. */
   void (*store_blocker)(struct contender *c);
-  /* Called at the end of a step, after contender_settle_later. Does what only
-   * this way of waiting needs, then calls acquire_fsm_settle. */
+  /* Called at the end of a step, after contender_settle_later. Finishes the
+   * step for this way of waiting, then calls acquire_fsm_settle. */
   void (*settle)(struct contender *c);
 };
 

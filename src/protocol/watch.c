@@ -66,8 +66,8 @@ static void end_request(struct watch *w) {
   w->request = NULL;
 }
 
-/* Sends a request about the node. Returns false if it was not sent: there is no
- * connection, or the caller must try again. */
+/* Sends a request about the node. Returns false if the request was not sent:
+ * there is no connection, or the caller must try again. */
 static bool ask(struct watch *w, enum op_kind kind) {
   struct pipeline *pipeline = w->of->pipeline;
   if (!pipeline->connected) return false;
@@ -89,7 +89,7 @@ static bool is_of_this_connection(const struct watch *w, unsigned connection) {
   return pipeline->connected && connection == pipeline->connection;
 }
 
-/* Returns whether a server has the watch, as far as it has replied. */
+/* Returns whether a server has the watch, according to the replies so far. */
 static bool is_at_server(const struct watch *w) {
   return is_of_this_connection(w, w->armed_in);
 }
@@ -98,13 +98,13 @@ static bool is_hidden(const struct watch *w) {
   return is_of_this_connection(w, w->hidden_in);
 }
 
-/* Returns whether a server has reported the node and no event has come
- * since. */
+/* Returns whether a server has reported the node in this connection, and no
+ * event has come since. */
 static bool is_known(const struct watch *w) {
   return is_at_server(w) || is_hidden(w);
 }
 
-/* Returns whether a server has the watch and would send its event. */
+/* Returns whether a server has the watch and will send its event. */
 static bool is_armed(const struct watch *w) {
   return is_at_server(w) && !is_hidden(w);
 }
@@ -128,8 +128,8 @@ static bool is_left(const struct watch *w) {
   return is_of_this_connection(w, w->left_in);
 }
 
-/* Removes a watch that has no watchers. Also removes it from the server, if the
- * server has it or may have it. */
+/* Removes a watch that has no watchers. Also removes the watch at the server,
+ * if the server has it or may have it. */
 static void remove_if_unused(struct watch *w) {
   struct pipeline *pipeline = w->of->pipeline;
   if (w->wanted > 0 || is_asking(w)) return;
@@ -233,10 +233,10 @@ void watch_drop(struct watcher *watcher) {
   remove_if_unused(w);
 }
 
-/* Calls all watchers. The call of a watcher can make others leave or new ones
- * join; the new ones must not be called. So each watcher is moved to the end of
- * another list before its call. New watchers join that list, too. `wanted` is
- * raised by one meanwhile, so that the watch is not freed. */
+/* Calls all watchers. The call of a watcher can make other watchers leave or
+ * join; those that join must not be called. So each watcher is moved to the end
+ * of another list before its call. New watchers join that list, too. Meanwhile
+ * `wanted` is greater by one, so that the watch is not freed. */
 static void notify_watchers(struct watch *w, enum watch_news news,
                             const struct reply *reply) {
   struct watcher *left = w->watchers;
@@ -262,8 +262,8 @@ static bool is_ours(const struct watch *w) {
   return w->of->is_ours(w->of, w->name);
 }
 
-/* Stores the data, which are used for a message only. So they may be missing
- * for lack of memory. This session knows the data of its own nodes anyway. */
+/* Stores the data, which are used for a message only. So they may be missing if
+ * there was no memory. Data of this session's own nodes are not stored. */
 static void store_data(struct watch *w, const struct reply *reply) {
   bool useful = reply->size > 0 && reply->data && !is_ours(w);
   int size = useful ? reply->size : 0;
@@ -339,9 +339,9 @@ static bool is_polled(const struct watch *w) {
   return w->awaited || is_hidden(w);
 }
 
-/* Returns whether the server had lost the watch without an event. The client
- * library drops its half of a watch only together with the server's. So another
- * watch is armed, on the missing node, and both are removed. */
+/* Returns whether the server has lost the watch without an event. The client
+ * library removes its half of a watch only together with the server's half. So
+ * zklock arms another watch, on the missing node, and then removes both. */
 static bool was_lost_silently(const struct watch *w,
                               const struct reply *reply) {
   return w->awaited && reply->rc == REPLY_NO_WATCH;
@@ -376,8 +376,8 @@ static void on_reply(struct op *op, const struct reply *reply) {
   end_request(w);
 }
 
-/* The czxid before the first read. It is not 0, which is that of a missing
- * node: an event can come before the first read, from a watch that was left at
+/* The czxid before the first read. It is not 0, which is the czxid of a missing
+ * node: an event can come before the first read, from a watch that is still at
  * a server because there was no memory to remove it. */
 enum { NEVER_READ = -1 };
 

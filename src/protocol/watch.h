@@ -1,12 +1,12 @@
 /* A watch: one node of a directory that contenders of this session observe.
- * Contenders share a watch, because one waiter's own node is what the next
- * waiter waits for. The watch is removed at the server when its last watcher
+ * Contenders share a watch, because each waiter's own node is the node that the
+ * next waiter watches. The watch is removed at the server when its last watcher
  * has left.
  *
  * A contender joins a watch by a watcher, which has a function that receives
- * the news. The contender that created the node is called first. It must know
- * that it has lost its node before the next contender learns that it is
- * first. */
+ * the news. The contender that created the node is called first. This contender
+ * must know that it has lost its node before the next contender learns that it
+ * is first. */
 #ifndef ZKLOCK_WATCH_H
 #define ZKLOCK_WATCH_H
 
@@ -45,8 +45,9 @@ struct watcher {
   const struct watcher_role *role;
 };
 
-/* A request about a node.  It is allocated while in flight only: of the
- * thousands of watched nodes hardly one is being read at a time. */
+/* A request about a node. It is allocated only while it is in flight, because a
+ * session can watch thousands of nodes, and few of them are being read at a
+ * time. */
 struct watch_request {
   struct op op;
   char path[];
@@ -89,11 +90,12 @@ static inline void *watcher_owner(struct watcher *watcher) {
   return (char *)watcher - watcher->role->place;
 }
 
-/* Makes `watcher` watch the child `name` instead of its present node; NULL:
- * none.  Sends no request yet.  False: no memory. */
+/* Makes `watcher` watch the child `name` instead of its present node, or no
+ * node if `name` is NULL. Sends no request yet. Returns false if there is no
+ * memory. */
 bool watch_want(struct watcher *watcher, struct watches *watches,
                 const char *name);
-/* Ends the watching of `watcher`. The last watcher to leave ends the watch. */
+/* Removes `watcher` from its watch. A watch without watchers ends. */
 void watch_drop(struct watcher *watcher);
 
 /* Reads the node, which arms its watch, unless watch_is_known returns true or a
@@ -104,26 +106,27 @@ void watch_read(const struct watcher *watcher);
 /* Returns whether a server will report the node's next change. */
 bool watch_is_armed(const struct watcher *watcher);
 /* Returns whether a server has reported the node in this connection, and no
- * event has come since.  Then its watch is armed, or zklock polls the node. */
+ * event has come since. Then the watch is armed, or zklock polls the node. */
 bool watch_is_known(const struct watcher *watcher);
-/* Returns whether the node exists but its ACL forbids reading.  Such a node is
- * polled, and its watch never counts as armed. */
+/* Returns whether the node exists but its ACL forbids reading. zklock polls
+ * such a node, and its watch never counts as armed. */
 bool watch_is_hidden(const struct watcher *watcher);
 /* Returns whether a request about the node is in flight. */
 bool watch_is_asking(const struct watcher *watcher);
 
 /* Allows the node to be missing. From now on WATCH_GONE leaves the watch armed,
- * and WATCH_STALE means that the node was created. Its data are not read. */
+ * and WATCH_STALE means that the node was created. The node's data are not
+ * read. */
 void watch_await(const struct watcher *watcher);
 /* Returns the czxid of the node that was read; 0: it was missing. Also 0 if the
  * node is not known in this connection, or hidden. */
 int64_t watch_seen(const struct watcher *watcher);
 
-/* Returns whether the watch is armed, and for exactly this node. */
+/* Returns whether the watch is armed, for the node with this czxid. */
 bool watch_is_of(const struct watcher *watcher, int64_t czxid);
 
-/* Returns whether the last read found exactly this node, even if the watch has
- * fired since. */
+/* Returns whether the last read found the node with this czxid, even if the
+ * watch has fired since. */
 bool watch_was_of(const struct watcher *watcher, int64_t czxid);
 /* Returns whether this child is watched. */
 bool watch_is_for(const struct watcher *watcher, const char *name);
@@ -135,7 +138,7 @@ bool watch_is_revoked(const struct watcher *watcher);
 /* Logs `message` with the child's path and `rc` (pipeline_warn). */
 void watch_warn(const struct watcher *watcher, const char *message, int rc);
 
-/* Returns the child's name; NULL: no watch. */
+/* Returns the name of the watched child; NULL: no watch. */
 const char *watch_name(const struct watcher *watcher);
 /* Sets `*data` to the first bytes of a child's data, as the last read found
  * them. Returns the size of all the data; 0: not read. */

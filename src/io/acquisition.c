@@ -223,9 +223,8 @@ static bool is_last_turn(const struct acquisition *acquisition, int turn) {
          turn - until >= acquisition->contender.options.local_turns;
 }
 
-/* Returns whether the options allow to pass the hold on. With max_hold or
- * lose_on_suspend they do not, because these options of one user would end the
- * next user's turn. */
+/* Returns whether the options allow local turns. max_hold and lose_on_suspend
+ * do not, because these options of one user would end the next user's turn. */
 static bool is_plain(const struct acquisition *acquisition) {
   const struct contender_options *options = &acquisition->contender.options;
   return options->max_hold == NEVER && !options->lose_on_suspend;
@@ -244,8 +243,8 @@ static bool begin_turn(struct acquisition *acquisition) {
 }
 
 /* Passes the hold on. The next turn relies on the same facts about the node as
- * the grant did; none of them has changed. If the connection or the lease ends
- * right after the checks, the result is the same as if the turn had begun just
+ * the grant; no fact has changed. If the connection or the lease ends right
+ * after the checks, the result is the same as if the turn had begun just
  * before. */
 bool acquisition_pass_on(struct acquisition *acquisition,
                          const struct turn *from, struct turn *to) {

@@ -58,7 +58,8 @@ struct proof {
 };
 
 /* A copy of struct blocker (the node ahead), with the data that messages show.
- * `size` is the size of the node's data, `shown` that of the copied part. */
+ * `size` is the size of the node's data, `shown` is the size of the copied
+ * part. */
 struct shown_blocker {
   int size, shown;
   bool holds;
@@ -69,12 +70,12 @@ struct core;
 
 struct acquisition {
   struct subject subject;
-  /* (a) One each for the Lua object, for each queued message, and for the
-   * contender until the session forgets it. */
+  /* (a) The number of references: one of the Lua object, one of each queued
+   * message, and one of the contender until the session forgets it. */
   _Atomic int references;
   int hold_refs;     /* (l) number of guards */
   struct core *core; /* (c) the session */
-  /* (c) The session's proof. The Lua object keeps the memory, so it can
+  /* (c) The session's proof. The Lua object keeps this memory, which can
    * outlive the session. */
   struct proof *proof;
   uint64_t number;       /* (c) the number of the first turn */
@@ -113,10 +114,10 @@ struct acquisition {
     };
   };
 
-  /* The slots of its messages. Commands are `begin`, `cancel` and `release`. A
-   * hold reuses `begin` for COMMAND_WATCH and `cancel` for
-   * COMMAND_WATCH_CONTENTION. The others are events. `ended` carries either
-   * EVENT_LOST or EVENT_GONE, because a lost hold is never released. */
+  /* The slots of the acquisition's messages. Commands are `begin`, `cancel` and
+   * `release`. A hold reuses `begin` for COMMAND_WATCH and `cancel` for
+   * COMMAND_WATCH_CONTENTION. The other slots are events. `ended` carries
+   * either EVENT_LOST or EVENT_GONE, because a lost hold is never released. */
   struct message begin, cancel, release;
   struct message decided, revoked, ended;
 
@@ -127,8 +128,8 @@ struct acquisition {
   int delete_rc; /* (c) after `ended` is posted: code of a refused delete; or 0 */
   bool in_session; /* (i) the session still refers to the contender */
 
-  /* (i), except its options (c), and its denial and its node's name (p). Behind
-   * it follow the node's path, `path` and the data. */
+  /* (i), except its options (c), its denial (p) and its node's name (p). The
+   * node's path, `path` and the data follow behind the struct. */
   struct contender contender;
 };
 
@@ -140,22 +141,23 @@ struct acquisition *acquisition_new(struct proof *proof, const char *chroot,
 void acquisition_keep(struct acquisition *acquisition);
 void acquisition_drop(struct acquisition *acquisition);
 
-/* Publish a grant or a refusal to the Lua thread. The I/O thread calls them. */
+/* Publish a grant or a refusal to the Lua thread. Only the I/O thread calls
+ * these functions. */
 void acquisition_grant(struct acquisition *acquisition);
 void acquisition_refuse(struct acquisition *acquisition, enum refusal_code why,
                         int reason);
-/* Forbids further local turns, because another client asks for the lock. The
- * I/O thread calls it. */
+/* Forbids further local turns, because another client asks for the lock. Only
+ * the I/O thread calls this function. */
 void acquisition_forbid_turns(struct acquisition *acquisition);
 /* Record whether other nodes are in the queue, which limits the local turns.
  * The I/O thread calls them for a hold. uncontended: there is no other node;
  * contended: from the current turn on, there can be one. */
 void acquisition_set_uncontended(struct acquisition *acquisition);
 void acquisition_set_contended(struct acquisition *acquisition);
-/* Ends a hold: changes its state from HELD to `next`. Returns false if it had
- * ended before. Any thread. */
+/* Ends a hold: changes its state from HELD to `next`. Returns false if the hold
+ * had ended before. Any thread. */
 bool acquisition_end_hold(struct acquisition *acquisition, int next);
-/* Return the state of the acquisition, and the reason if it was lost. Any
+/* Return the state of the acquisition, and the reason if the hold was lost. Any
  * thread. */
 enum acquisition_state acquisition_outcome(
     const struct acquisition *acquisition);
@@ -181,7 +183,7 @@ enum loss acquisition_overdue(const struct acquisition *acquisition, int turn);
  * no input or output. */
 bool acquisition_is_held(const struct acquisition *acquisition, int turn);
 /* Returns for how many nanoseconds the hold stays proved without another reply
- * from a server; 0: it is not proved now. */
+ * from a server; 0: the hold is not proved now. */
 int64_t acquisition_lease(const struct acquisition *acquisition, int turn);
 /* Passes the hold on: begins the turn `to` after the turn `from`. Returns false
  * and changes nothing in these cases: `from` was the last turn, the hold has no
@@ -193,8 +195,8 @@ bool acquisition_pass_on(struct acquisition *acquisition,
  * client waits. */
 bool acquisition_must_watch_contention(struct acquisition *acquisition);
 
-/* Returns the index of the histogram's bucket for a wait of so many
- * nanoseconds. Bucket n counts waits below 2^n microseconds. */
+/* Returns the index of the histogram's bucket for a wait, given in nanoseconds.
+ * Bucket n counts waits below 2^n microseconds. */
 int wait_bucket(int64_t waited);
 
 #pragma GCC visibility pop

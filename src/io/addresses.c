@@ -109,8 +109,8 @@ int64_t addresses_due(const struct addresses *a) {
   return due;
 }
 
-/* Returns the pause after a failure that follows `failures` others. The first
- * failure causes no pause: it may be an accident. */
+/* Returns the pause after a failure that follows `failures` earlier failures in
+ * a row. The first failure causes no pause: it may be an accident. */
 static int64_t pause_after(int failures, int64_t longest) {
   if (failures == 0) return 0;
   int64_t pause = PAUSE_FIRST << (failures < 9 ? failures - 1 : 8);

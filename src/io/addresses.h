@@ -32,10 +32,10 @@ struct addresses {
 void addresses_init(struct addresses *addresses, uint64_t seed);
 void addresses_free(struct addresses *addresses);
 
-/* Replaces the addresses by those in `list`: `ip:port name…,…`. Puts them into
- * random order, so that clients spread over the servers. Addresses that stay
- * keep their failures and pauses. Returns false and changes nothing if there is
- * no memory. */
+/* Replaces the addresses by the addresses in `list`: `ip:port name…,…`. Puts
+ * them into random order, so that clients spread over the servers. An address
+ * that was known before keeps its failures and its pause. Returns false and
+ * changes nothing if there is no memory. */
 bool addresses_set(struct addresses *addresses, const char *list);
 /* Returns whether `list` has the same addresses with the same names, in any
  * order. */
@@ -57,7 +57,8 @@ void addresses_failed(struct addresses *addresses, int which, int64_t now,
 /* Records whether TLS was refused at this address. Returns whether the last
  * attempts at all addresses were refused. */
 bool addresses_refused(struct addresses *addresses, int which, bool is_refused);
-/* Ends the pauses of an address, because its connection has lasted. */
+/* Ends the pauses of an address, because a connection to this address has
+ * lasted. */
 void addresses_served(struct addresses *addresses, int which);
 
 #pragma GCC visibility pop

@@ -10,7 +10,7 @@
 
 enum { NO_SHARE = -1 };
 
-/* How many creates a "mkdir" tries: other clients can delete its parents. */
+/* How many creates a "mkdir" tries: other clients can delete the parents. */
 enum { TRIES = 100 };
 
 static op_handler on_answer, on_made, on_nonce_made, on_done_once, on_verified;
@@ -71,7 +71,7 @@ static const struct operation *find_operation(const struct text *word) {
   return NULL;
 }
 
-/* Returns whether the path can be sent. The client library checks the rest. */
+/* Returns whether the path can be sent. The client library checks more. */
 static bool is_path(const struct text *path) {
   return path->size > 0 && path->size < ASK_PACKET && path->text[0] == '/' &&
          !memchr(path->text, '\0', path->size);
@@ -176,7 +176,7 @@ static bool ends_ask(const struct ask *ask, int rc) {
          (ask->acquisition && rc != REPLY_OK && rc != REPLY_NO_NODE);
 }
 
-/* Records a result. The last one passes the ask to the Lua thread. */
+/* Records a result. The last result passes the ask to the Lua thread. */
 static void answered(struct request *r, int rc) {
   struct ask *ask = r->ask;
   struct in_flight_limit *limit = ask->limit;
@@ -189,7 +189,7 @@ static void answered(struct request *r, int rc) {
   if (cost != NO_SHARE) in_flight_limit_leave(limit, cost);
 }
 
-/* Sends the request. If that fails, records it as lost. */
+/* Sends the request. If this fails, records the request as lost. */
 static void send_or_lose(struct request *r) {
   if (!submit(r)) answered(r, REPLY_LOST);
 }
@@ -270,8 +270,8 @@ static void on_made(struct op *op, const struct reply *reply) {
 }
 
 /* At most once: creates a nonce (nonce.h), then sends a transaction that checks
- * it. If the session is not allowed to use a nonce, the request is sent without
- * one. After UNDONE the caller can retry: another client may have deleted the
+ * it. If the session is not allowed to use a nonce, sends the request without a
+ * nonce. After UNDONE the caller can retry: another client may have deleted the
  * nonce. */
 
 static void create_nonce(struct request *r) {
@@ -316,8 +316,8 @@ static void on_nonce_made(struct op *op, const struct reply *reply) {
     send_once(r);
 }
 
-/* Returns whether the nonce can be why a server has refused the request: it
- * counts towards a quota, and checking it requires the right to read it. */
+/* Returns whether a server may have refused the request because of the nonce: a
+ * nonce counts towards a quota, and a check of it needs permission to read. */
 static bool is_due_to_nonce(const struct request *r, int rc) {
   return r->nonce && (rc == REPLY_NO_AUTH || rc == REPLY_QUOTA_EXCEEDED);
 }
@@ -346,8 +346,8 @@ struct ask *ask_to_verify(struct acquisition *acquisition) {
   return ask;
 }
 
-/* Returns whether this hold has created the node. If not, another hold of an
- * unfair lock or another session has. */
+/* Returns whether this hold has created the node. If not, another hold of the
+ * unfair lock or another session has created it. */
 static bool is_node_of(const struct acquisition *acquisition,
                        const struct reply *reply) {
   return reply->owner == acquisition->contender.node.owner_session &&
@@ -381,7 +381,7 @@ static void send_to_verify(struct ask *ask, struct request *r, char *path,
   send_or_lose(r);
 }
 
-/* Sends the requests of a verification. They ignore the in-flight limit. */
+/* Sends the requests of a verification. The in-flight limit does not apply. */
 static void verify(struct ask *ask) {
   struct acquisition *acquisition = ask->acquisition;
   char *path = NULL;

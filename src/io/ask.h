@@ -21,8 +21,8 @@
 
 enum {
   ASK_CHILDREN = 50000,
-  /* The approximate size of a child's name in a reply. It counts towards the
-   * in-flight limit. */
+  /* The approximate size of a child's name in a reply. This size counts towards
+   * the in-flight limit. */
   ASK_CHILD_BYTES = 64,
   /* Each read of data takes at least this share of the in-flight limit, however
    * small the data were. Data can grow after their size was read, up to
@@ -72,7 +72,7 @@ struct request {
   int rc;
   struct known known;
   /* "get": the data. "list": the names in order, each with its NUL. NULL: there
-   * are none, or they were too large. */
+   * are no data, or they were too large. */
   char *data;
   size_t size;
 };
@@ -93,13 +93,13 @@ struct ask {
   void *self;                                /* (i) */
   struct sender sender;                      /* (i) */
   int64_t kept; /* (i) number of bytes of data kept so far */
-  /* (i) Number of requests sent so far, and of those not answered yet. */
+  /* (i) Number of requests sent so far; number of requests not answered yet. */
   int cursor, pending;
   bool is_queued; /* (i) `sender` is in the queue of the in-flight limit */
 
   int rc; /* (i) REPLY_OK, or why the ask failed as a whole */
-  /* (i) The hold of `acquisition` has ended, or its node is missing or another
-   * hold's. */
+  /* (i) The hold of `acquisition` has ended, or its node is missing or belongs
+   * to another hold. */
   bool gone;
   int count;
   struct request requests[];
@@ -134,8 +134,9 @@ enum ask_fault ask_add(struct ask *ask, const char *chroot,
  * created by this hold. Returns NULL if there is no memory. */
 struct ask *ask_to_verify(struct acquisition *acquisition);
 
-/* Starts to send the requests. Calls `done` once all are answered or the ask
- * has failed, perhaps before it returns. Runs on the I/O thread. */
+/* Starts to send the requests. Calls `done` when all requests are answered or
+ * the ask has failed, perhaps before this function returns. Called by the I/O
+ * thread. */
 void ask_begin(struct ask *ask, struct session *session,
                struct in_flight_limit *limit,
                void (*done)(void *self, struct ask *ask), void *self);

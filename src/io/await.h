@@ -1,6 +1,7 @@
-/* An await: a wait that acquires no lock. Both threads share this record. It is
- * either a node wait, which waits for a change of a node (node_wait.h), or a
- * barrier leave, by which a member leaves a double barrier (barrier_leave.h).
+/* An await: a wait that acquires no lock. Both threads share this record. An
+ * await is either a node wait, which waits for a change of a node
+ * (node_wait.h), or a barrier leave, with which a member leaves a double
+ * barrier (barrier_leave.h).
  *
  * Access to the fields: (c) constant once the await was sent, (i) the I/O
  * thread only, (p) published: written by the I/O thread until it posts the
@@ -25,8 +26,8 @@ struct await_port {
 
 struct await {
   struct subject subject;
-  /* One each for the Lua object, for each queued message, and for the session
-   * until it forgets the await. */
+  /* The number of references: one of the Lua object, one of each queued
+   * message, and one of the session until it forgets the await. */
   _Atomic int references;
   struct core *core; /* (c) the session */
   uint64_t number;   /* (c) identifies the await in EVENT_AWAITED */

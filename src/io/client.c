@@ -167,9 +167,9 @@ static void use_lookup(struct client *client) {
 
 /* Attempts. */
 
-/* Returns after how long to abandon an attempt. A server that does not reply
- * may be broken, or may have lost the request because it is just starting, or
- * may be slow. So the time doubles after each pass through all addresses. */
+/* Returns the time limit of a connection attempt. A server that does not reply
+ * can be broken or slow, or can have lost the request during its start. So the
+ * limit doubles after each pass through all addresses. */
 static int64_t attempt_timeout(const struct client *client) {
   int64_t longest = timeout_of(client) / 3 * 2;
   int passes = client->unanswered / client->addresses.count;

@@ -27,11 +27,11 @@ struct client_listener {
   void *self;
   void (*failed)(void *self, enum client_failure failure);
   /* Called when an attempt to connect begins, to publish the session's lease,
-   * which gets shorter then. The Lua thread must see the shorter lease before a
-   * server receives the attempt. */
+   * which the attempt shortens. The Lua thread must see the shorter lease
+   * before a server receives the attempt. */
   void (*attempting)(void *self);
-  /* Called with the reason why there is no connection to `server`. NULL: to all
-   * servers, or to an unknown one. Any thread. */
+  /* Called with the reason why there is no connection to `server`. If `server`
+   * is NULL, the reason concerns all servers or an unknown one. Any thread. */
   void (*error)(void *self, const char *server, const char *text);
   /* Called after `error` if the reason was the refusal of a certificate. */
   void (*refused)(void *self);
@@ -52,9 +52,9 @@ void client_close(struct client *client);
 void client_free(struct client *client);
 
 /* The parts of one pass of the I/O thread's loop, in this order. client_prepare
- * starts what is due; then comes poll(2), until the time that it returned.
- * client_process sends and receives. client_deliver passes the results on to
- * the session. If `*fd` < 0, there is no descriptor to poll. */
+ * starts due actions. Then comes poll(2), until the time that client_prepare
+ * returned. client_process sends and receives. client_deliver passes the
+ * results on to the session. If `*fd` < 0, there is no descriptor to poll. */
 int64_t client_prepare(struct client *client, int *fd, short *events);
 void client_process(struct client *client, short events);
 void client_deliver(struct client *client);

@@ -27,7 +27,7 @@ int64_t clock_now(void) {
   return (int64_t)t.tv_sec * SECOND + t.tv_nsec;
 }
 
-/* Opens a timer, if possible. There is none on macOS, before Linux 3.15, or
+/* Opens a timer, if possible. There is no timer on macOS, before Linux 3.15, or
  * when no descriptor is free. On macOS, clock_now counts sleep but poll and
  * kevent do not. */
 void clock_timer_open(struct clock_timer *timer) {
@@ -44,8 +44,8 @@ void clock_timer_close(struct clock_timer *timer) {
 
 /* Sets the timer for `until`, if needed. While the machine is awake, poll
  * itself ends each wait on time, so the timer matters only after a suspend. So
- * it can expire late, by SLACK. It is not set for a deadline that is due SOON,
- * because after a suspend poll waits at most that much longer. This saves
+ * it can expire late, by SLACK. The timer is not set for a deadline that is due
+ * SOON, because after a suspend poll waits at most that much longer. This saves
  * system calls: the timer is set once per heartbeat, however often the thread
  * waits in between. */
 static void set(struct clock_timer *timer, int64_t until, int64_t left) {

@@ -135,9 +135,10 @@ void core_report_gone(struct core *core, struct acquisition *acquisition) {
   post_acquisition(core, acquisition, &acquisition->ended, EVENT_GONE);
 }
 
-/* If the contender's node cannot be deleted (`undeletable`), logs that. Skips a
- * contender that was refused because of another such node: its refusal says so.
- * A contender without `undeletable` may have no queue any more. */
+/* If the contender's node cannot be deleted (`undeletable`), logs this. Logs
+ * nothing for a contender that was refused because of another such node: its
+ * refusal reports this. A contender without `undeletable` may have no queue any
+ * more. */
 static void log_undeletable(struct core *core, const struct contender *c) {
   char text[REASON_MAX + 80];
   if (!c->undeletable) return;

@@ -55,7 +55,7 @@ struct core {
   struct message close;       /* (l) or an exit handler sends this message */
   struct message nudge_event; /* (l) sends this message */
   struct message alarm;       /* (l) sends this message */
-  /* (l) Number of local turns so far, and of waiters for a local turn. */
+  /* (l) Number of local turns so far; number of waiters for a local turn. */
   uint64_t turns, local_waiters;
   uint64_t turn_waits[WAIT_BUCKETS]; /* (l) local turns, by wait_bucket */
   /* (l) The last number given to a turn, an ask, an await or an nginx request.
@@ -80,13 +80,13 @@ struct client_listener core_client_listener(struct core *core);
 struct listener core_session_listener(struct core *core);
 news_handler core_on_news;
 
-/* Posts an event. Lua's loop is woken at the end of the I/O thread's pass. */
+/* Posts an event. The end of the I/O thread's pass wakes Lua's loop. */
 void core_post(struct core *core, struct message *message, int kind);
 void core_publish_lease(struct core *core);
 void core_refuse(struct core *core, struct acquisition *acquisition,
                  enum refusal_code why, int reason);
-/* Posts EVENT_GONE if that is requested, and the acquisition's node is known to
- * be gone or cannot be deleted. */
+/* Posts EVENT_GONE if it is requested, and the acquisition's node was deleted
+ * or cannot be deleted. */
 void core_report_gone(struct core *core, struct acquisition *acquisition);
 
 /* Initializes the session and starts its thread (io_thread.c). Returns false

@@ -8,9 +8,9 @@
 #include "clock.h"
 
 /* The longest waits for other threads, from the start of the fork. Usually the
- * wait takes microseconds, once the other threads get a processor. It needs a
- * limit because a fork in a signal handler can have interrupted a thread that
- * it waits for: its own. */
+ * wait takes microseconds, once the other threads get a processor. The wait
+ * needs a limit because a fork in a signal handler can wait for its own thread,
+ * which the handler has interrupted. */
 #define PATIENCE INT64_C(2000000000)
 #define LOOKUP_PATIENCE INT64_C(100000000)
 
@@ -53,10 +53,10 @@ void fork_lock(void) { pthread_mutex_lock(&list_lock); }
 void fork_unlock(void) { pthread_mutex_unlock(&list_lock); }
 bool fork_lock_before(int64_t deadline) { return take(&list_lock, deadline); }
 
-/* Adds the calling thread to `count`, once no fork is in progress. It counts
- * itself first, then checks the barrier. A fork sets the barrier first, then
- * reads the count. So at least one of the two sees what the other has
- * written. */
+/* Adds the calling thread to `count`, once no fork is in progress. The thread
+ * first counts itself, then checks the barrier. A fork first sets the barrier,
+ * then reads the count. So the thread sees the barrier, or the fork sees the
+ * thread in the count. */
 static void enter(_Atomic int *count, _Atomic bool *barrier) {
   for (;;) {
     atomic_fetch_add(count, 1);

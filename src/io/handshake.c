@@ -5,8 +5,8 @@
 #include <sys/socket.h>
 #include <sys/types.h>
 
-/* ZEROS: a short packet's length begins with so many zero bytes. SHOWN: so many
- * bytes of a reply are quoted in a message. */
+/* ZEROS: the number of zero bytes with which a short packet's length begins.
+ * SHOWN: how many bytes of a reply a message quotes. */
 enum { ZEROS = 3, SHOWN = 40, ERROR_MAX = 320 };
 
 static _Thread_local int expected = -1,
@@ -74,7 +74,7 @@ static bool is_isro_reply(const char *head) {
          strcmp(head, "null") == 0;
 }
 
-/* Checks the next bytes. Returns as handshake_peek does. */
+/* Checks the next bytes. Returns the same as handshake_peek. */
 static int check(char *head, size_t size) {
   size_t missing = (size_t)(ZEROS - zeros);
   size_t checked = size < missing ? size : missing;

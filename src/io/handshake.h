@@ -16,11 +16,11 @@
 void handshake_expect(int fd);
 /* Checks the server's first bytes, without reading them. Must be called before
  * each read. Returns -1 if the server is not ZooKeeper, and 0 when the check is
- * done. Returns n > 0 if the check needs more bytes: read at most n bytes, then
- * call it again. */
+ * done. Returns n > 0 if the check needs more bytes: the caller reads at most n
+ * bytes, then calls handshake_peek again. */
 int handshake_peek(int fd);
 /* Checks bytes that were decrypted but not yet returned to the library. Returns
- * as handshake_peek does. Only while handshake_is_expected. */
+ * the same as handshake_peek. Called only while handshake_is_expected. */
 int handshake_check(const char *data, size_t size);
 bool handshake_is_expected(int fd);
 

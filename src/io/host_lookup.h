@@ -12,7 +12,7 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Used by the I/O thread only, except (c): constant. */
+/* Only the I/O thread uses these fields, except (c): constant. */
 struct host_lookup {
   const struct hosts *hosts;   /* (c) */
   const struct wakeup *wakeup; /* (c) */
@@ -38,9 +38,9 @@ void host_lookup_ask_after_loss(struct host_lookup *w);
 void host_lookup_cancel(struct host_lookup *w);
 
 /* Returns the addresses, as `ip:port name…,…`, or NULL if there is no answer
- * yet. They are valid until host_lookup_done. If none were found, returns "".
- * Then `*error` is the reason, and `*temporary` is true if that can change
- * soon. */
+ * yet. The text is valid until host_lookup_done. If no address was found,
+ * returns "". Then `*error` is the reason, and `*temporary` is true if that can
+ * change soon. */
 const char *host_lookup_answer(struct host_lookup *w, const char **error,
                                bool *temporary);
 /* Frees the answer, or abandons the running lookup. */

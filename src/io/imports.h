@@ -14,7 +14,8 @@
  * exports `function`, among those that `module` (from dlopen) is linked to. On
  * systems whose linker works in another way, nothing changes. */
 void imports_replace(void *module, const char *function);
-/* Returns whether the client library's sockets use streams (stream.h). */
+/* Returns whether the client library reads and writes its sockets through the
+ * buffers of stream.h. */
 bool imports_have_streams(void);
 
 #pragma GCC visibility pop

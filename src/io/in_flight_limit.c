@@ -21,13 +21,14 @@ static struct sender *take_first(struct in_flight_limit *w) {
 
 /* Returns whether a request of this cost is allowed to be sent now. A request
  * larger than the in-flight limit is sent alone. Smaller requests never
- * overtake the first one in the queue, which could otherwise wait for ever. */
+ * overtake the first request in the queue, which could otherwise wait for
+ * ever. */
 static bool has_room(const struct in_flight_limit *w, int cost) {
   return w->requests < IN_FLIGHT_REQUESTS &&
          (w->bytes == 0 || cost <= IN_FLIGHT_BYTES - w->bytes);
 }
 
-/* Calls senders while there is room. Sending can end or begin other requests,
+/* Calls senders while there is room. A sender can end or begin other requests,
  * which calls this function again. That inner call returns at once, and the
  * outer loop goes on. */
 static void run(struct in_flight_limit *w) {

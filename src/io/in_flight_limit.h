@@ -3,9 +3,9 @@
  *
  * A server replies to a session in order. So a heartbeat or a lock's request
  * waits for the replies to all earlier asks. Other clients decide how many
- * children a directory has and how large their data are. So there is a limit,
- * however much there is to ask. Senders queue, and each sends one request
- * before the next sender's turn.
+ * children a directory has and how large their data are. So a limit holds for
+ * any number of asks. Senders queue, and each sends one request before the next
+ * sender's turn.
  *
  * Pure. */
 #ifndef ZKLOCK_IN_FLIGHT_LIMIT_H
@@ -17,7 +17,8 @@
 
 enum { IN_FLIGHT_REQUESTS = 64, IN_FLIGHT_BYTES = 4 * 1024 * 1024 };
 
-/* A sender of requests, such as an ask. It waits in the queue for its turn. */
+/* A sender of requests, such as an ask. A sender waits in the queue for its
+ * turn. */
 struct sender {
   struct sender *next;
   int cost; /* approximate size of the next request's reply */

@@ -145,8 +145,8 @@ static void execute(struct core *core, int64_t now, struct message *message,
   }
 }
 
-/* Takes all queued commands and carries them out. Returns whether there was
- * one. */
+/* Takes all queued commands and carries them out. Returns whether there was a
+ * command. */
 static bool take_commands(struct core *core) {
   struct message *message = channel_take_commands(&core->channel);
   int64_t now = clock_now();
@@ -163,8 +163,8 @@ static bool take_commands(struct core *core) {
 
 /* The thread. */
 
-/* Posts EVENT_ALARM if its time has come. Returns when the next one is due, or
- * NEVER. */
+/* Posts EVENT_ALARM if its time has come. Returns when the next alarm is due,
+ * or NEVER. */
 static int64_t post_alarm(struct core *core) {
   int64_t at = core->alarm_at;
   if (at == NEVER || at > clock_now()) return at;
@@ -195,7 +195,7 @@ static void wait_until(struct core *core, int64_t due, int fd, short events) {
 
 /* Ends the session, and then stops the thread for ever, because a signal ends
  * the process. The Lua thread was stopped at an arbitrary point. So this
- * neither uses the channel nor touches memory that the Lua thread has
+ * function neither uses the channel nor touches memory that the Lua thread has
  * allocated. */
 static _Noreturn void end(struct core *core) {
   atomic_store(&core->proof.lease_until, 0);

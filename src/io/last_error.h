@@ -22,11 +22,11 @@ struct last_error {
 void last_error_init(struct last_error *last);
 void last_error_free(struct last_error *last);
 void last_error_note(struct last_error *last, const char *text);
-/* Keeps the last error: later errors do not hide it. Called if a server has
- * refused this client, or this client a server. */
+/* Keeps the last error, so that later errors do not hide it. Called if a server
+ * has refused this client, or this client has refused a server. */
 void last_error_keep(struct last_error *last);
 /* Records that there is a connection again, and drops the kept error. Returns
- * whether there was an error since the connection before. */
+ * whether there was an error since the last connection. */
 bool last_error_is_over(struct last_error *last);
 void last_error_read(struct last_error *last, char *text, size_t size);
 

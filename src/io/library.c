@@ -14,7 +14,7 @@
 #include "library_codes.h"
 #include "library_handle.h"
 
-/* No server grants a shorter session timeout. */
+/* No server grants a session timeout below this one. */
 #define SHORTEST (10 * MILLISECOND)
 
 /* Returns whether zklock's calls are bound to the library that has the function
@@ -251,9 +251,9 @@ static void report(struct library *l, const struct incident *incident) {
 
 /* Passes all incidents in the inbox to the listener. Takes them out first: a
  * callback can close the handle, and later incidents are not needed then. If
- * incidents were dropped for lack of memory, ends the connection, because it is
- * not known what was missed. The protocol reads all state again in the next
- * connection. */
+ * incidents were dropped for lack of memory, ends the connection, because
+ * zklock does not know what it has missed. The protocol reads all state again
+ * in the next connection. */
 void library_deliver(struct library *l) {
   bool overflow;
   struct incident *incident = inbox_take(l, &overflow);

@@ -29,7 +29,7 @@ struct library;
 /* Binds zklock's calls, and the client library's own, to the libzookeeper_st
  * that `module` (from dlopen) is linked to. Other libraries of the process can
  * export functions of the same names. Returns false if calls are still bound to
- * one of these. Must be called before the other functions. */
+ * such a library. Must be called before the other functions. */
 bool library_bind(void *module);
 
 /* Creates the wrapper, without a handle. Returns NULL if there is no memory. */

@@ -175,12 +175,12 @@ void answers_init(struct answers *answers);
 /* Begins the checks for a connection with this session. Forgets the creates of
  * the connection before: no replies to them will come. */
 void answers_begin(struct answers *answers, int64_t session);
-/* Adds a create to those whose replies are expected. `bare`: its reply has a
- * path but no Stat. Returns false if there is no memory. */
+/* Adds a create to the list of creates whose replies are expected. `bare`: the
+ * reply has a path but no Stat. Returns false if there is no memory. */
 bool answers_expect(struct answers *answers, const struct op *create,
                     bool bare);
-/* Undoes the last answers_expect: its create was not sent, so no reply will
- * come. */
+/* Undoes the last answers_expect, because the create was not sent and no reply
+ * will come. */
 void answers_cancel_expected(struct answers *answers);
 /* Checks a reply against the expected creates. Returns NULL, or a text that
  * says what is wrong. */

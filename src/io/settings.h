@@ -1,6 +1,6 @@
 /* The options of a session. They are constant after the session was opened,
- * except the credentials. Each connection needs these, and they are wiped after
- * the last connection. */
+ * except the credentials: each connection needs the credentials, and zklock
+ * wipes them after the last connection. */
 #ifndef ZKLOCK_SETTINGS_H
 #define ZKLOCK_SETTINGS_H
 

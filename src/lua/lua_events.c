@@ -23,8 +23,8 @@ static int push_state(lua_State *L, const struct events *events) {
   return 2;
 }
 
-/* Replaces the reason on the top of the stack by a text that also says what has
- * failed, and at which path. Does nothing if that is not recorded. */
+/* Replaces the reason on the top of the stack by a text that also names the
+ * failed operation and its path. Does nothing if they are not recorded. */
 static void push_denial(lua_State *L, const struct acquisition *acquisition) {
   char text[REASON_MAX], path[REASON_MAX];
   const struct denial *denial = &acquisition->contender.denial;
@@ -44,8 +44,8 @@ static void push_reason(lua_State *L, const struct acquisition *acquisition) {
   push_denial(L, acquisition);
 }
 
-/* Pushes the name of an event of a hold, and the numbers of the hold's current
- * turn and of its first one. */
+/* Pushes the name of an event of a hold, the number of the hold's current turn,
+ * and the number of its first turn. */
 static int push_of_hold(lua_State *L, const char *what,
                         const struct acquisition *acquisition) {
   push_numbered(L, what, acquisition->current_turn);
@@ -206,7 +206,7 @@ static void give_back(struct core *core, struct events *events) {
   events->left = NULL;
 }
 
-/* Returns whether there is an event to push. Takes more from the core if
+/* Returns whether there is an event to push. Takes more events from the core if
  * needed. */
 static bool find_event(struct core *core, struct events *events,
                        bool host_read) {

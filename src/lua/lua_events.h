@@ -24,13 +24,13 @@ struct events {
 };
 
 /* Pushes the next event, and returns its number of values: 0 if there is no
- * event. It stays the next event until binding_finish_event. `*core` becomes
- * NULL when the session is left. `host_read`: the host's loop has read the
- * wake-up's bytes. */
+ * event. The event stays the next event until binding_note_event. `*core`
+ * becomes NULL when the session is left. `host_read`: the host's loop has read
+ * the wake-up's bytes. */
 int binding_push_event(lua_State *L, struct core *const *core,
                        struct events *events, bool host_read);
 
-/* Finishes the event that was pushed, so that the one after it is the next
+/* Finishes the event that was pushed, so that the following event is the next
  * event. */
 void binding_finish_event(struct core *core, struct events *events);
 

@@ -70,8 +70,8 @@ void binding_fill_hold_ref(struct hold_ref *hold_ref, struct core *core,
   acquisition->hold_refs++;
 }
 
-/* hold_ref:again([empty]) → another hold reference of the same hold, which is
- * created or stored in `empty` */
+/* hold_ref:again([empty]) → another reference to the same hold: `empty`, or a
+ * new one */
 static int hold_ref_again(lua_State *L) {
   struct hold_ref *hold_ref = binding_check_hold_ref(L, 1);
   binding_check_process(L, hold_ref->core);
@@ -83,8 +83,8 @@ static int hold_ref_again(lua_State *L) {
   return 1;
 }
 
-/* Releases a hold reference. If it was the hold's last one, passes the hold to
- * `next`, if that is possible, or ends the hold. Returns false if the hold was
+/* Releases a hold reference. If it was the hold's last reference, passes the
+ * hold to `next` if possible, or ends the hold. Returns false if the hold was
  * lost. */
 static bool give_back(struct hold_ref *hold_ref, bool report,
                       struct hold_ref *next) {
@@ -120,9 +120,9 @@ static struct hold_ref *next_hold_ref(lua_State *L, int index,
  * Releases the hold reference, and the hold with its last one. `kept` is false
  * if the hold was lost, even if only the local clock shows it. `last`: this was
  * the last hold reference. `passed`: the hold was passed to `next`, which
- * waited in a local queue. `report`: unless the hold is passed on, "gone" is
- * posted when the node is deleted. Idempotent: another call returns the same
- * values. */
+ * waited in a local queue. `report`: if the hold is not passed on, the event
+ * "gone" follows when the node is deleted. Idempotent: another call returns the
+ * same values. */
 static int hold_ref_release(lua_State *L) {
   struct hold_ref *hold_ref = binding_check_object(L, 1, &hold_ref_type);
   if (hold_ref->core) binding_check_process(L, hold_ref->core);
@@ -158,7 +158,7 @@ static int hold_ref_gc(lua_State *L) {
     stop_local_wait(hold_ref);
   } else if (hold_ref->live) {
     bool held = acquisition_outcome(acquisition) == ACQUISITION_HELD;
-    /* With local_turns, local waiters need "gone": it reports the end. */
+    /* With local_turns, "gone" reports the end to local waiters. */
     give_back(hold_ref, acquisition->contender.options.local_turns > 0, NULL);
     if (held && hold_ref->last && !hold_ref->core->closed) {
       char text[PATH_MAX_BYTES + 120];
@@ -306,7 +306,7 @@ static int hold_ref_root(lua_State *L) {
 
 /* hold_ref:is_overdue() → whether the deadline of its wait has passed
  *
- * If not, requests the event "alarm" for when it passes. */
+ * If not, requests the event "alarm" for the time of the deadline. */
 static int hold_ref_is_overdue(lua_State *L) {
   const struct hold_ref *hold_ref = used_hold_ref(L);
   binding_check_process(L, hold_ref->core);

@@ -76,8 +76,8 @@ int binding_open_session(lua_State *L) {
 /* session:next([host_read]) → the kind and the values of the next event, or
  * nothing
  *
- * It stays the next event until noted() is called. `host_read`: the host's loop
- * has read the bytes of the wake-up. */
+ * The event stays the next event until noted() is called. `host_read`: the
+ * host's loop has read the bytes of the wake-up. */
 static int session_next(lua_State *L) {
   struct session_box *box = check_session(L);
   return binding_push_event(L, &box->core, &box->events, lua_toboolean(L, 2));
@@ -86,7 +86,7 @@ static int session_next(lua_State *L) {
 /* session:noted([queue, item]) → nothing
  *
  * Appends the item to the queue and finishes the event that next() has
- * returned. As one call, this cannot be interrupted between the two. */
+ * returned. One call does both, so nothing can interrupt it in between. */
 static int session_noted(lua_State *L) {
   struct session_box *box = check_session(L);
   if (!lua_isnoneornil(L, 3)) {
@@ -159,15 +159,15 @@ static void set_integer(lua_State *L, const char *key, uint64_t value) {
 
 /* session:stats() → a table of counters
  *
- * Reads all values before it pushes any: see lua_binding.h. */
+ * Reads all values before it pushes the first: see lua_binding.h. */
 static int session_stats(lua_State *L) {
   const struct core *core = binding_check_session(L);
   const struct counters *counters = session_counters(&core->session);
 #define X(name) uint64_t name = counters->name;
   SESSION_COUNTERS(X)
 #undef X
-  /* A hold that Lua has released does not count, even if the server has not
-   * deleted its node yet. */
+  /* A hold that Lua has released does not count, even if its node is not
+   * deleted yet. */
   int holding = core->closed ? 0 : core->proof.held;
   grants += core->turns;
   waiting += core->local_waiters;

@@ -106,8 +106,8 @@ static bool is_ordered(struct listing *listing, const struct row *rows, int n) {
   return true;
 }
 
-/* Replaces the sequence numbers of sorted rows by ones that show the order: the
- * index of the first row with the same number. A downgraded reader has the
+/* Replaces the sequence numbers of sorted rows by numbers that show the order:
+ * the index of the first row with the same number. A downgraded reader has the
  * number of its writer and keeps it. `by_number` must have room for all
  * rows. */
 static void renumber(struct row *rows, struct row **by_number, int n) {
@@ -151,8 +151,8 @@ static const char *inside(const struct row *rows, int n) {
 
 /* For each role, the contender with the least number among the rows so far, in
  * the path's own directory. A row that is behind none of these contenders is
- * behind no row at all. So the rule takes constant time per row, however many
- * there are. */
+ * behind no row at all. So the rule takes constant time per row, for any number
+ * of rows. */
 struct front {
   struct entry least[ROLES];
   bool any[ROLES];

@@ -10,7 +10,8 @@ local loops = require "zklock.loop"
 local Adapters = {}
 Adapters.__index = Adapters
 
---- Makes a session's adapters, none at first.  `loop`: its option `loop`.
+--- Makes the set of a session's adapters, empty at first. `loop`: the session's
+-- option `loop`.
 function Adapters.new(engine, loop)
   return setmetatable({
     engine = engine,
@@ -36,7 +37,7 @@ function Adapters:of_maker(maker)
   }
   self.host_reads = self.host_reads or adapter.reads_fd
   self.may_leave = self.may_leave or adapter.is_leaving ~= nil
-  self.by_maker[maker] = adapter -- last, after `served` has the adapter
+  self.by_maker[maker] = adapter -- must follow the entry in `served`
   return adapter
 end
 
@@ -86,7 +87,7 @@ function Adapters:limit(scope)
   return self.engine:patience()
 end
 
--- Arms the adapter if something needs it, and disarms it if nothing does.
+-- Arms the adapter if a wait, callback or hold needs it; otherwise disarms it.
 local function review(self, adapter)
   local served = self.served[adapter]
   local needed = next(served.waiting) ~= nil or next(served.holds) ~= nil
@@ -153,7 +154,7 @@ function Adapters:close()
   end
 end
 
---- Ends the scopes of requests that have ended without a report by nginx.
+--- Ends the scopes of nginx requests whose end nginx has not reported.
 function Adapters:cleanup()
   for _, adapter in pairs(self.by_maker) do
     if adapter.cleanup then adapter.cleanup() end

@@ -67,8 +67,8 @@ function Barrier:wait(how)
   return outcome(self, timeout, node_waits.suspend(wait, adapter, scope))
 end
 
--- Makes tickets whose cancel() ends the wait with "cancelled", unless the
--- barrier was lifted before.
+-- Makes tickets. cancel() of a ticket ends the wait with "cancelled", unless
+-- the barrier was lifted before.
 local new_ticket = ticket_of(waits.cancel)
 
 --- Begins to wait, and returns a ticket at once.  step() calls `callback(true)`
@@ -87,7 +87,7 @@ function Barrier:wait_async(how, callback)
   return ticket
 end
 
---- Ends with "cancelled" every wait that was begun through this object.
+--- Ends every wait that was begun through this object, with "cancelled".
 function Barrier:cancel()
   open_engine(self)
   waits.cancel_all(self._waits)

@@ -5,9 +5,8 @@
 -- if any.
 local plain = require "zklock.plain"
 
--- Returns whether an error is the one that the hook of `lua` and `luajit`
--- raises upon Ctrl-C.  Such an error is not kept: the call that runs the
--- callback raises it.
+-- Returns whether the hook of `lua` or `luajit` has raised the error upon
+-- Ctrl-C. Such an error is not kept: the call that runs the callback raises it.
 local function is_interrupt(problem)
   return type(problem) == "string" and problem:find "interrupted!$" ~= nil
 end
@@ -22,7 +21,7 @@ local function trace(problem)
 end
 
 local traced = xpcall
-if not jit and _VERSION == "Lua 5.1" then -- its xpcall takes no arguments
+if not jit and _VERSION == "Lua 5.1" then -- xpcall takes no arguments there
   function traced(fn, handler, ...)
     local n, given = select("#", ...), { ... }
     return xpcall(function() return fn(unpack(given, 1, n)) end, handler)
@@ -46,7 +45,8 @@ end
 local Callbacks = {}
 Callbacks.__index = Callbacks
 
--- The most errors that are kept for step() to raise; further ones are counted.
+-- The most errors that are kept for step() to raise; further errors are only
+-- counted.
 local MOST = 100
 
 --- Calls `item.fn(...)`.  Returns true; or false, the error, and whether it is
@@ -59,9 +59,9 @@ function Callbacks.new(log, want_step)
   return setmetatable({
     log = log or false,
     want_step = want_step,
-    problems = {}, -- errors of callbacks, kept if there is no log
-    beyond = 0, -- how many further errors were not kept
-    spawn = false, -- starts a task for a callback, if it is a function
+    problems = {}, -- the callbacks' errors, if there is no log
+    beyond = 0, -- number of further errors, not kept
+    spawn = false, -- a function that starts a task, or false
   }, Callbacks)
 end
 

@@ -54,9 +54,10 @@ function check.token(token, name)
   end)
 end
 
---- Checks the path of a lock.  No component may have a name like a contender's
--- node, because a lock above would take it for its contender.  The path must
--- not be ZooKeeper's own.  `chroot`: the session's, part of the full path.
+--- Checks the path of a lock. No component may have a name like a contender's
+-- node, because a lock above would take it for its contender. The path must not
+-- be ZooKeeper's own. `chroot`: the session's chroot, with which the full path
+-- begins.
 function check.lock_path(path, chroot, name)
   check.path(path, name)
   local full = chroot .. path
@@ -83,7 +84,8 @@ function check.duration(value, name)
   if value < 1e9 then return value end
 end
 
---- Returns a check of numbers: `rule` describes those that `fits` accepts.
+--- Returns a check of numbers: `rule` describes the numbers that `fits`
+-- accepts.
 function check.number(rule, fits)
   return function(value, name)
     check.type(value, "number", name)

@@ -55,21 +55,21 @@ local function look_beside(ask, path, node, names)
   return seen, beside
 end
 
--- Returns whether the node that was read is the one to delete: it exists and
--- has the given token, if any.  So a node that this session may not read is
+-- Returns whether the node that was read is the node to delete: it exists and
+-- has the given token, if any. So a node that this session may not read is
 -- deleted only if no token is given.
 local function is_meant(seen, token)
   if seen.is == "missing" then return false end
   return not token or seen.token and seen.token:match "^0*(.+)$" == token
 end
 
--- Deletes a node if it is the right one.  For an unfair lock's node, first
+-- Deletes a node if it is the right node. For an unfair lock's node, first
 -- lists the directory to find the node beside it, and deletes both.
 --
 -- A name can be used again: an unfair lock's always, other locks' names if a
--- directory is created again.  A delete does not check the token, so another
--- node can take the name after the check.  An unfair lock's two nodes are
--- deleted together or not at all, so this cannot happen to them.
+-- directory is created again. A delete does not check the token, so another
+-- node can take the name after the check. This cannot happen to an unfair
+-- lock's two nodes, which are deleted together or not at all.
 local function evict(ask, path, node, token)
   local names, code, reason = {}, nil, nil
   if node == UNFAIR then names, code, reason = list_beside(ask, path) end
@@ -139,7 +139,7 @@ local function mark(result, row, path, read)
   local data = read.data
   if read.is == "missing" then return nil end
   if read.code then return note_refusal(result, row, read) end
-  if data and #core.own_data(data) < #data then -- already marked
+  if data and #core.own_data(data) < #data then -- the node is already marked
     result.marked = result.marked + 1
     return nil
   end

@@ -53,8 +53,8 @@ end
 
 -- Leaving.
 
--- The closing of leave().  A task that is killed while it waits in leave() must
--- not stay a member, so its guard is released.
+-- The closing (protect.lua) of leave(). A task that is killed while it waits in
+-- leave() must not stay a member, so its guard is released.
 local Leaving = protect.class()
 
 function Leaving:finish()
@@ -108,7 +108,7 @@ DoubleBarrier.leave = protect.method(Leaving, loop_of,
       node_waits.suspend(begin(self, scope, guard, timeout), adapter, scope))
   end)
 
-local new_ticket = ticket_of(waits.cancel) -- ends the wait, not the leave
+local new_ticket = ticket_of(waits.cancel) -- cancel ends only the wait
 
 --- Begins to leave, and returns a ticket at once.  step() calls
 -- `callback(true)` or `callback(nil, message, code)`.

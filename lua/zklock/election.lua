@@ -45,7 +45,7 @@ local function read_campaign(self, how)
 end
 
 --- Waits until the calling task leads; returns a guard, or `nil, message,
--- code`.  `how`: the options, as those of acquire.
+-- code`. `how`: the same options as for acquire.
 Election.campaign = method(Attempt, function(attempt, self, how)
   local request = read_campaign(self, how)
   return note(self, Attempt.acquire(attempt, self._terms, request))
@@ -61,14 +61,14 @@ function Election:campaign_async(how, callback)
   end)
 end
 
---- Ends with "cancelled" every campaign that was begun through this object.
+--- Ends every campaign that was begun through this object, with "cancelled".
 function Election:cancel()
   locks.cancel(self._terms)
 end
 
---- Campaigns, calls fn(guard) when it leads, then releases the leadership and
--- campaigns again. Returns true after stop(); or nil, message, code when a
--- campaign fails.
+--- Campaigns, calls fn(guard) while the task leads, then releases the
+-- leadership and campaigns again. Returns true after stop(); or nil, message,
+-- code when a campaign fails.
 Election.run = method(Running, function(running, self, how, fn)
   how, fn = check.function_last(how, fn, "run([options,] fn)")
   local given = options.run:read(how)
@@ -79,7 +79,7 @@ Election.run = method(Running, function(running, self, how, fn)
     errors.misuse("run is under way for %s already: it calls one function at "
       .. "a time", self.path)
   end
-  engine.adapters:for_waiting() -- raises if no loop can wait
+  engine.adapters:for_waiting() -- raises an error if no loop can wait
   running.terms, running.runs, running.given = self._terms, self._runs, given
   self._runs[running], engine.runs[running] = true, true
   running.stopping = engine.adapters:is_leaving()
@@ -90,8 +90,8 @@ Election.run = method(Running, function(running, self, how, fn)
   end)
 end)
 
---- Makes run() return: at once if it campaigns or pauses; otherwise when fn has
--- returned, because a running fn is not interrupted.
+--- Makes run() return: at once if run() campaigns or pauses; otherwise when fn
+-- has returned, because stop() does not interrupt fn.
 function Election:stop()
   self._terms.engine:check_process()
   local running = next(self._runs)

@@ -35,7 +35,7 @@ function Engine.new(session, handle, given)
     hosts = given.hosts,
     chroot = given.chroot,
     connect_timeout = given.connect_timeout,
-    schemes = schemes_of(given.auth), -- for messages
+    schemes = schemes_of(given.auth), -- the schemes, for messages
     data = ("%s:%d"):format(core.hostname(), pid), -- the nodes' default data
     state = State.new(),
     waits = waits.tables(),
@@ -44,9 +44,9 @@ function Engine.new(session, handle, given)
     retired = false,
     -- Weak, so that the collector can take what the program no longer reaches.
     holds = setmetatable({}, { __mode = "v" }),
-    -- The first unreleased hold reference of each hold, by number.
+    -- By the hold's number: the first hold reference that is not released.
     hold_refs = setmetatable({}, { __mode = "v" }),
-    owners = setmetatable({}, { __mode = "v" }), -- by path
+    owners = setmetatable({}, { __mode = "v" }), -- owners by path
     lines = {}, -- lines of local turns, by the number of their root
   }, Engine)
   engine.callbacks = Callbacks.new(given.log, function()
@@ -120,13 +120,13 @@ end
 
 local function close(self)
   self.events:tell_losses()
-  if self.state.is.closed then return end -- a callback has closed it
+  if self.state.is.closed then return end -- a callback has closed the session
   enter_closed(self)
   if loops.may_block(self.adapters.loop) then await_end(self) end
 end
 
--- The closing of close(): closes the session even if close() is interrupted,
--- and then does not wait for the servers.
+-- The closing (protect.lua) of close(): if close() is interrupted, closes the
+-- session without waiting for the servers.
 local Closing = protect.class()
 
 function Closing:finish()

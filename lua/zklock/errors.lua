@@ -8,7 +8,7 @@ local errors = {}
 -- Without a debug library, as in a sandbox, messages name no line.
 local getinfo = debug and debug.getinfo or function() end
 
--- The directory of this library, with which the names of its chunks begin.
+-- The directory of this library. Chunk names of its files begin with it.
 local here = (getinfo(1, "S") or { source = "" }).source
   :match("^(.*)errors%.lua$") or "@?"
 
@@ -70,12 +70,13 @@ function errors.misuse(format, ...)
   error(fill(format, ...), level_of_caller())
 end
 
---- Returns `nil, message, code`, with the message formatted.
+--- Returns `nil, message, code`; formats the message as string.format does.
 function errors.refusal(code, format, ...)
   return nil, fill(format, ...), errors.codes[code]
 end
 
---- Returns the text that tostring() returns for an object, formatted.
+--- Returns the text that tostring() returns for an object; formats it as
+-- string.format does.
 function errors.describe(format, ...)
   return plain.text(format:format(...))
 end

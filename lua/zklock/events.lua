@@ -20,11 +20,11 @@ function Events.new(engine, on_event)
   return setmetatable({
     engine = engine,
     on_event = on_event,
-    listeners = {}, -- by the event's name
+    listeners = {}, -- listeners by the event's name
     due = {},
-    turns = {}, -- waits with callbacks that have got their turn
+    turns = {}, -- callbacks' waits that got a turn
     untold = {}, -- lost holds whose listeners wait for the next step()
-    farewell = false, -- listeners of "closed", once they are called
+    farewell = false, -- the called listeners of "closed"
   }, Events)
 end
 
@@ -51,7 +51,7 @@ local function forget(due, item)
   end
 end
 
--- Does the work `item` at once.  If a hook interrupts it, the next step()
+-- Does the work `item` at once. If a hook interrupts the work, the next step()
 -- completes it.
 local function do_now(self, item)
   local due = self.due
@@ -203,8 +203,8 @@ function handlers.answered(engine, number, code, reason, found)
   return wait
 end
 
--- Ends the wait for a confirmed release, because the node is deleted.  With
--- `code` and `reason`, it still exists, for this reason, and stays for now.
+-- Ends the wait for a confirmed release, because the node is deleted. With
+-- `code` and `reason`, the node still exists, and these say why.
 function handlers.gone(engine, number, root, code, reason)
   turns.left(engine, root)
   local wait = engine.waits.removals[number]
@@ -295,8 +295,8 @@ local function take_turn(self)
   table.remove(self.turns, 1)
 end
 
---- Processes all events and calls the callbacks that are due.  Raises only what
--- a hook has raised.
+--- Processes all events and calls the callbacks that are due. Raises only
+-- errors that a hook has raised.
 function Events:step()
   local engine, left = self.engine, TURNS
   -- Trace events left by an interrupted release.
@@ -325,8 +325,9 @@ end
 
 --- Calls the listeners of a hold whose loss a call has found, before that call
 -- returns. If callbacks must not run now, the core's event of the loss, which
--- will come, calls them. If the session is suspended and this was not reported
--- yet, it is reported first. `hold_ref`: any hold reference of the hold.
+-- will come, calls them. If the session is suspended and step() has not
+-- reported this yet, first reports it. `hold_ref`: any hold reference of the
+-- hold.
 function Events:lose(hold, hold_ref, reason)
   local engine, listeners = self.engine, hold.listeners
   hold.lost = hold.lost or reason
@@ -359,7 +360,7 @@ end
 --- Ends all waits and calls the listeners of "closed", after the session was
 -- closed.  Calling it again does nothing.
 function Events:tell_closed()
-  self:tell_losses() -- first those that happened before the close
+  self:tell_losses() -- losses before the close come first
   self.engine.meters:finish_all(Hold.take_all(self.engine))
   for _, place in ipairs(self.engine.waits.answers) do end_all(self, place) end
   end_all(self, self.engine.waits.removals)

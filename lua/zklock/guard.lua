@@ -31,14 +31,14 @@ Guard._scope = false -- the nginx request whose end releases the guard
 -- Functions for the library, not for users.
 local guards = {}
 
--- Makes a guard.  It has only four fields, because a session may have thousands
--- of guards: see Hold.new.
+-- Makes a guard. A guard has only four fields, because a session may have
+-- thousands of guards: see Hold.new.
 function guards.new(hold, hold_ref)
   return setmetatable({
     _hold = hold,
     _hold_ref = hold_ref,
     _outcome = false, -- "released" or "lost" when the guard is over
-    _stack = false, -- the stack of its owner's guards: Owners:push
+    _stack = false, -- the owner's stack of guards: Owners:push
   }, Guard)
 end
 
@@ -77,7 +77,7 @@ function guards.refuse(self)
   return true, lost(self)
 end
 
--- Returns the result of release() for a guard that is over.
+-- Returns the result of release() for a guard that was released or lost.
 local function answer(self)
   if self._outcome == "lost" then return lost(self) end
   return true
@@ -131,7 +131,8 @@ function guards.give_back(self, confirm)
   local reason = hold.lost or not kept and hold_ref:reason()
   leave(self, last, reason)
   if line and last then line:released(hold_ref, passed) end
-  -- Set last, so that after an interruption the next call releases again.
+  -- This field is set last, so that after an interruption the next call
+  -- releases again.
   self._outcome = reason and "lost" or "released"
   -- A callback of the lock's next holder may have closed the session.
   if confirm and last and not reason and not engine.state.is.closed then
@@ -159,7 +160,7 @@ function guards.await_removal(self, wait)
     local adapter, scope = adapters:for_waiting()
     waits.limit(wait, adapters:limit(scope))
     waits.suspend(wait, adapter, scope)
-    wait.code = wait.code or not wait.done and "closed" -- or closes soon
+    wait.code = wait.code or not wait.done and "closed" -- session ends soon
   end
   if wait.code then return reasons.of_removal(wait, self.path) end
   return true
@@ -255,7 +256,8 @@ function Guard:reason()
 end
 
 --- Calls `fn(guard, reason, message)` once when the hold is lost, in step() or
--- in the call that finds the loss.  If it is already lost, calls fn at once.
+-- in the call that finds the loss. If the hold is already lost, calls fn at
+-- once.
 function Guard:on_lost(fn)
   check.callback(fn, "argument 1 of on_lost")
   if self:state() == "lost" then

@@ -8,23 +8,24 @@
 local Hold = {}
 Hold.__index = Hold
 
-Hold.adapter = false -- the adapter of the loop that calls its callbacks
+Hold.adapter = false -- the adapter whose loop calls the callbacks
 
 local NO_LISTENERS = {}
 
 --- Makes the hold of a granted wait, and enters it where events find it.
--- `owners`: the owners of its path.  A session may have thousands of holds, so
--- a hold has four fields, the most that a table has room for before it doubles.
+-- `owners`: the owners of the hold's path. A session may have thousands of
+-- holds, so a hold has four fields, the most that a table has room for before
+-- it doubles.
 function Hold.new(wait, owners)
   local engine, number = owners.engine, wait.number
   local hold = setmetatable({
-    owners = owners, -- these have its path and its engine
+    owners = owners, -- the owners know the path and the engine
     -- Callbacks for the loss, each with its guard.  False: the loss was
     -- reported to all callbacks and the log, or soon will be.
     listeners = NO_LISTENERS,
-    -- Callbacks.  False: a client has asked to release.
+    -- Callbacks for a request to release. False: a client has asked to release.
     revocation = NO_LISTENERS,
-    lost = false, -- why it was lost; preset, so a loss needs no memory
+    lost = false, -- the loss's reason; set here, so a loss needs no memory
   }, Hold)
   engine.holds[number] = hold
   engine.hold_refs[number] = wait.hold_ref
@@ -61,8 +62,8 @@ function Hold.find_losses(engine)
 end
 
 --- Removes and returns all holds that are not lost, in the order of their
--- acquisitions.  The session is closed: this ends the holds, and events no
--- longer find them.
+-- acquisitions, so that events no longer find them. Called when the session is
+-- closed, which ends the holds.
 function Hold.take_all(engine)
   local taken = {}
   for number, hold in pairs(engine.holds) do
@@ -87,8 +88,8 @@ function Hold:stand_on(stack)
   end
 end
 
---- Ends the hold, whose last hold reference `hold_ref` was released: events no
--- longer find the hold.  Returns whether they could find it before.
+--- Ends the hold after the release of its last hold reference, `hold_ref`:
+-- events no longer find the hold. Returns whether events could find it before.
 function Hold:finish(hold_ref)
   local holds, number = self.owners.engine.holds, hold_ref:number()
   local was_known = holds[number] ~= nil
@@ -106,7 +107,7 @@ local function drop(listeners, guard)
   return not listeners[1]
 end
 
---- Removes the callbacks of a released guard, even if the hold goes on for
+--- Removes the callbacks of a released guard, because the hold can continue for
 -- other guards.
 function Hold:forget_listeners(guard)
   local unheard = drop(self.listeners, guard)

@@ -25,8 +25,8 @@ local insides = {
   ["double barrier"] = check.set "ready",
 }
 
--- What the locks with a count are counted in.  Within one session, all locks at
--- such a path must have the same count.
+-- The units of the locks that have a count, for messages. Within one session,
+-- all locks at such a path must have the same count.
 local counted = { semaphore = "permit", ["double barrier"] = "member" }
 
 local function signature_of(family, lock_options)
@@ -186,7 +186,7 @@ function locks.holders(terms)
   return surveys.holders(terms.engine, terms.path, locks.modes(terms))
 end
 
---- Asks a server for the holders.  Returns rows as those of contenders; an
+--- Asks a server for the holders. Returns rows like those of `contenders`; an
 -- empty list if the lock is free.
 function Lock:holders()
   return locks.holders(self._terms)
@@ -198,7 +198,7 @@ function locks.cancel(terms)
   waits.cancel_all(terms.waiters)
 end
 
---- Ends with "cancelled" every wait that was begun through this lock object.
+--- Ends every wait that was begun through this lock object, with "cancelled".
 function Lock:cancel()
   locks.cancel(self._terms)
 end

@@ -44,12 +44,12 @@ end
 function Meters.meter(path, mode)
   return { path = path, mode = mode, waits = new_histogram(),
     holds = new_histogram(), refusals = {}, losses = {},
-    -- Of the last snapshot: the waits and holds then.
+    -- The waits and holds at the time of the last snapshot.
     waiting = 0, oldest_wait = 0, holding = 0, oldest_hold = 0 }
 end
 
---- Adds all numbers of the meter `from` to those of `to`, also in nested
--- tables; copies texts.  Returns `to`.
+--- Adds each number of the meter `from` to the same number of `to`, also in
+-- nested tables; copies texts. Returns `to`.
 function Meters.add(to, from)
   for key, value in pairs(from) do
     if type(value) == "table" then
@@ -102,8 +102,8 @@ local function note(self, what, path, mode, hold_ref, event)
   untold[#untold + 1] = event
 end
 
---- Passes the kept events to the trace callback.  Its errors are treated as
--- those of other callbacks.
+--- Passes the kept events to the trace callback. An error of this callback is
+-- treated like errors of other callbacks.
 function Meters:tell()
   local untold = self.untold
   local event = untold[1]

@@ -56,7 +56,7 @@ function Writer:add(line)
 end
 
 function Writer:flush()
-  self.lines[#self.lines + 1] = "" -- for the end of the last line
+  self.lines[#self.lines + 1] = "" -- so that the last line ends, too
   self.pieces[#self.pieces + 1] = table.concat(self.lines, "\n")
   self.lines = {}
 end

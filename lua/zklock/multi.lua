@@ -38,9 +38,9 @@ end
 
 local function name_of(part) return part.path .. " " .. part.kind end
 
--- Returns the parts of a multi of the locks in `list`: for each lock its terms
--- (what all its acquisitions share: locks.terms), without duplicates, in the
--- order in which they are acquired.
+-- Returns the parts of a multi: the terms of each lock in `list`, in the order
+-- of acquisition, without duplicates. A lock's terms are what all its
+-- acquisitions share (locks.terms).
 local function read_parts(engine, list)
   check_keys(list)
   local parts, seen = {}, {}
@@ -96,7 +96,7 @@ Taking.wait = false -- the wait for this part
 Taking.scope = false
 Taking.cancelled = false
 
--- Releases what has been acquired, if the call is killed or an error is raised.
+-- Releases the acquired parts, if the call is killed or an error is raised.
 function Taking:finish()
   if self.fine then return end
   if self.guard then multi_guards.give_back(self.guard) end
@@ -145,7 +145,7 @@ local function note(self, taking, part, message, code)
   taking.wait = false
   if part then multi_guards.add(guard, part) end
   local is_complete = multi_guards.count(guard) == #self._parts
-  -- The loss of an earlier part cancels the wait for this one.
+  -- The loss of an earlier part cancels the wait for this part.
   if part or code == "cancelled" and multi_guards.find_loss(guard) then
     local _, why, which = obstacle(self, taking, is_complete)
     message, code = why, which
@@ -234,7 +234,7 @@ function Multi:holders()
   return all
 end
 
---- Ends with "cancelled" every wait that was begun through this lock object.
+--- Ends every wait that was begun through this lock object, with "cancelled".
 function Multi:cancel()
   self._terms.engine:check_open()
   for taking in pairs(self._takings) do cancel(taking) end

@@ -1,6 +1,6 @@
 --- The guard of a multi, a lock over several locks: either all of its parts are
--- held, or the whole is lost.  Its state is that of its parts, whose guards it
--- has.
+-- held, or the whole is lost. Its state follows from the guards of its parts,
+-- which it contains.
 local check = require "zklock.check"
 local errors = require "zklock.errors"
 local guards = require "zklock.guard"
@@ -15,7 +15,7 @@ MultiGuard.__index = MultiGuard
 local multi_guards = {}
 
 --- Makes the guard before its parts are granted, because a part can be lost
--- while the next parts are acquired.  Until all are granted, only the
+-- while the next parts are acquired. Until all parts are granted, only the
 -- acquisition, `taking`, has the guard.
 function multi_guards.new(path, taking)
   return setmetatable({
@@ -23,9 +23,9 @@ function multi_guards.new(path, taking)
     node = "",
     _parts = {}, -- the guards of the parts
     _taking = taking, -- the acquisition in progress
-    _stack = false, -- the stack of its owner's guards: Owners:push
+    _stack = false, -- the owner's stack of guards: Owners:push
     _scope = false,
-    _owners = false, -- set when complete: keeps the owners alive
+    _owners = false, -- set at the end: keeps the owners alive
   }, MultiGuard)
 end
 
@@ -100,7 +100,8 @@ end
 --- Releases all parts; returns the confirmations to await.
 function multi_guards.give_back(self, confirm)
   self._taking = false
-  -- The owner's next acquisition must not return this loss, already reported.
+  -- This loss is already reported: the owner's next acquisition must not return
+  -- it.
   Owners.forget(self)
   return give_all(self, confirm)
 end
@@ -148,7 +149,7 @@ end
 
 local ranks = { held = 1, suspended = 2, released = 3, lost = 4 }
 
---- Returns the worst state of a part.
+--- Returns the state of the part with the worst state.
 function MultiGuard:state()
   local state = "held"
   for _, part in ipairs(self._parts) do

@@ -1,5 +1,5 @@
 --- nginx and OpenResty: gives each worker one session for all its requests.
-require "zklock" -- first, because it explains errors of loading
+require "zklock" -- comes first: it explains errors of loading
 local board = require "zklock.ngx.board"
 local bytes = require "zklock.bytes"
 local check = require "zklock.check"
@@ -17,7 +17,7 @@ local MOST = 32
 -- The worker's sessions, by hosts and options, as text: `{ session =, hosts =,
 -- options =, index = }`.
 local known = {}
-local last -- the one that was opened last
+local last -- the session that was opened last
 
 local function by_index(a, b) return a.index < b.index end
 

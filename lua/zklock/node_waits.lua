@@ -18,7 +18,7 @@ function node_waits.new(engine, seconds, ask, ...)
   local hold_ref, number = ask(engine.core, ...)
   local wait = waits.new(engine, waits.place(engine.waits.answers, number),
     number)
-  wait.hold_ref = hold_ref -- releasing the awaiting ends the wait
+  wait.hold_ref = hold_ref -- its release ends the wait
   wait.endless = not seconds
   return wait
 end

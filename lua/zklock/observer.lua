@@ -118,10 +118,11 @@ function asked(self, turn, contenders, count, reason)
   if not turn.item then see(self, turn, contenders, count) end
   if not turn.item then return watch(self, turn) end
   if turn.item.fn then return self.engine.events:call(turn.item) end
-  tell(self, turn) -- continues after an interruption
+  tell(self, turn) -- repeats an interrupted report
 end
 
--- Makes tickets whose cancel() ends the observer: fn is not called again.
+-- Makes tickets. cancel() of a ticket ends the observer: fn is not called
+-- again.
 local new_ticket = ticket_of(function(self)
   self.turn = false
   if self.wait then waits.cancel(self.wait) end
@@ -139,7 +140,7 @@ return {
       modes = modes,
       fn = fn,
       scope = engine.adapters:scope(),
-      mark = nil, -- identifies the leader last reported (mark_of)
+      mark = nil, -- identifies the last reported leader (mark_of)
       turn = false,
       wait = false, -- the current wait for a change
     }

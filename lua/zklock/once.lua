@@ -37,17 +37,18 @@ local function ask(session, guard, method, ...)
   end
 end
 
--- How much more the servers' clock can count than ours in the same time: the
--- rates differ a little, and the servers' times are whole milliseconds.
+-- How much further than the local clock the servers' clock can advance. RATE:
+-- the largest ratio of the two clock rates. TICK, in seconds: servers round
+-- their times to milliseconds.
 local RATE, TICK = 1.05, 0.001
 
 --- Returns whether fn is due: there was no success yet, or the last success is
--- at least a period ago.  If the request fails, returns nil, message, code.
+-- at least a period ago. If the request fails, returns nil, message, code.
 --
 -- Also returns the age of the last success when this process began to wait, in
--- seconds of the servers' clock.  The age is 0 if the success came during the
--- wait.  It is negative if the servers' clock is wrong now or was then; a
--- success more than a period in the future is ignored.
+-- seconds of the servers' clock. The age is 0 if the success came during the
+-- wait. The age is negative if the servers' clock is wrong now or was wrong
+-- then; a success more than a period in the future is ignored.
 function once.is_due(session, guard, period)
   local last, message, code = ask(session, guard, "stat", book_of(guard.path))
   if last == nil then return nil, message, code end
@@ -63,8 +64,8 @@ function once.is_due(session, guard, period)
   return ahead > period, 0 - ahead
 end
 
---- Records a success.  The write checks that the lock's node exists, so if a
--- server applies it late, it changes nothing.
+--- Records a success. The write checks that the lock's node exists. So a write
+-- that a server applies late changes nothing.
 function once.note(session, guard, data)
   return ask(session, guard, "touch", book_of(guard.path), data, guard.node)
 end

@@ -185,9 +185,9 @@ end
 -- user's timeout for all parts of a multi.
 local Request = {
   refusal = "timeout",
-  taking = false, -- the multi's acquisition of which this is a part
+  taking = false, -- the acquisition of a multi with this part
   scope = false,
-  gathers = false, -- true if it enters a double barrier
+  gathers = false, -- true if the request enters a double barrier
 }
 Request.__index = Request
 

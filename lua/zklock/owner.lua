@@ -37,7 +37,7 @@ local function refuse_inside(path, name, signature)
 end
 
 -- Raises if the path is inside another lock's path, at a name that this other
--- lock uses.  Finds this whichever of the two locks is made first.
+-- lock uses. Detects this for either order in which the two locks are made.
 local function check_insides(engine, path, signature, insides)
   local parent, name = path:match "^(.*)/(.*)$"
   local outer = engine.owners[parent]
@@ -51,9 +51,9 @@ local function check_insides(engine, path, signature, insides)
   end
 end
 
---- Returns the owners of a path; makes them if needed.  `signature`: describes
--- the locks; all locks at the path in this session must have the same.
--- `insides`: the names that a lock itself uses below the path.
+--- Returns the owners of a path; makes them if needed. `signature`: a text that
+-- describes the locks; all locks at the path in this session must have the same
+-- signature. `insides`: the names that a lock itself uses below the path.
 function Owners.of(engine, path, signature, insides)
   local owners = engine.owners[path]
   if not owners then

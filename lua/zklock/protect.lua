@@ -10,7 +10,7 @@ local loops = require "zklock.loop"
 
 local protect = {}
 
---- Makes a class of closings; each class needs a method finish().
+--- Makes a class of closings, to which the caller adds a method finish().
 function protect.class()
   local class = { __close = function(closing) closing:finish() end }
   class.__index = class
@@ -74,7 +74,7 @@ local yields_across_pcall = jit ~= nil or _VERSION ~= "Lua 5.1"
 -- task is killed.  `blocks`: true if fn never yields.
 function protect.call(blocks, closing, fn, ...)
   if blocks or yields_across_pcall then return call(closing, fn, ...) end
-  closing.bare = true -- in Lua 5.1, only calls that block are protected
+  closing.bare = true -- Lua 5.1: only calls that block are protected
   return finish(closing, fine(closing, fn(...)))
 end
 

@@ -14,12 +14,12 @@ local refusal = require "zklock.errors".refusal
 local waits = require "zklock.wait"
 
 local questions = {
-  LARGEST = 1000000, -- larger data is not read
+  LARGEST = 1000000, -- bytes; zklock reads no larger data
 }
 
---- Waits for the first connection, for `seconds` at most.  Returns a wait.  The
+--- Waits for the first connection, for `seconds` at most. Returns a wait. The
 -- wait is done without a `code` if the session is connected and the listeners
--- have been called; with a `code` if a connection is not to be expected soon.
+-- have been called; with a `code` if no connection can be expected soon.
 function questions.await_opening(engine, seconds)
   local opening = waits.new(engine, engine.waits.openings)
   waits.limit(opening, seconds)
@@ -41,7 +41,7 @@ function questions.ask(engine, ask, ...)
       and (engine.state.wants or "the credentials are not accepted")
     return opening
   end
-  if engine.state.is.closed then -- it was closed since the previous request
+  if engine.state.is.closed then -- closed since the last request
     opening.code = "closed"
     return opening
   end
@@ -60,8 +60,8 @@ end
 local is_refused = questions.is_refused
 local MISSING = { missing = true }
 
---- Sends requests after a sync, so that their answers show all that was
--- committed before this call.  Returns the answers; or nil, code and reason.
+--- Sends requests after a sync, so that their answers show all writes that were
+-- committed before this call. Returns the answers; or nil, code and reason.
 function questions.ask_now(ask, path, requests)
   local all = { { "sync", path } }
   for i, request in ipairs(requests) do all[i + 1] = request end
@@ -116,7 +116,7 @@ function questions.begin(engine, scope, callback, body, path, mode)
   resume(coroutine.create(body), coroutine.yield, path, mode)
 end
 
--- Returns what reasons.lua needs for a message.
+-- Returns the details that reasons.lua needs for a message.
 local function failure(engine, code, reason)
   return { engine = engine, code = code, reason = reason }
 end
@@ -166,8 +166,7 @@ local function stat(ask, path, with_data)
   if read.is == "missing" then return false end
   if read.is == "hidden" then return node end
   if read.code then return nil, read.code, read.reason end
-  -- The data replaced what the Stat said: all fields must be of the same
-  -- moment.
+  -- This Stat came with the data: all fields must be of the same moment.
   node.data, node.size = read.data, read.size
   node.modified, node.version = read.modified, read.version
   return node

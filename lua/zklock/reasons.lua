@@ -26,7 +26,7 @@ local function given_schemes(engine, code, reason)
 end
 
 -- Returns what is known about the queue: ' (2 ahead; held by "web1:4711")'; ""
--- if nothing is.
+-- if nothing is known.
 local function describe_queue(ahead, wait)
   local parts = {}
   if ahead > 0 then parts[1] = ("%d ahead"):format(ahead) end
@@ -38,7 +38,8 @@ local function describe_queue(ahead, wait)
   return parts[1] and (" (%s)"):format(table.concat(parts, "; ")) or ""
 end
 
--- Returns " (2 members are missing)" for a double barrier; "" if none is.
+-- Returns " (2 members are missing)" for a double barrier; "" if no member is
+-- missing.
 local function describe_missing(missing)
   return missing > 0 and (" (%d member%s missing)"):format(missing,
     missing == 1 and " is" or "s are") or ""

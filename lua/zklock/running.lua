@@ -81,8 +81,9 @@ local function lead(self, fn, campaign)
 end
 
 -- Returns a random fraction for the length of a pause, so that processes that
--- fail together do not campaign together again.  On some Luas math.random
--- returns the same numbers in each process; the clock's microseconds differ.
+-- fail together do not campaign together again. With some versions of Lua,
+-- math.random returns the same numbers in each process, but the clock's
+-- microseconds differ.
 local function jitter()
   return core.now() * 1e6 % 1
 end

@@ -47,8 +47,8 @@ local function names_of(set)
   return table.concat(names, ", ")
 end
 
--- Raises an error if a table of options has a key that is not in the schema,
--- such as a typo.
+-- Raises an error if a table of options has a key that the schema lacks, such
+-- as a typo.
 local function check_keys(self, given, what)
   if type(given) ~= "table" then check.type(given, "table", what) end
   for key in pairs(given) do

@@ -352,7 +352,7 @@ local function open(connecting, given)
   if not supported then return nil, why, code end
   supported, why, code = prepare_tls(given.tls)
   if not supported then return nil, why, code end
-  loops.find(given.loop) -- raises early if no loop can wait
+  loops.find(given.loop) -- raises an error if no loop can wait
   connecting.handle = core.session()
   local handle, problem = core.open(given, connecting.handle)
   if not handle then

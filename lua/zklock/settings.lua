@@ -11,9 +11,9 @@ local settings = {}
 local seconds = check.number("more than 0 and at most 86400 seconds",
   function(n) return n > 0 and n <= 86400 end)
 
---- The shortest session timeout that can be requested, in seconds.  No server
--- grants a shorter one, and heartbeats could not keep it alive, however near
--- the servers are.
+--- The shortest session timeout that can be requested, in seconds. No server
+-- grants a shorter timeout, and heartbeats could not keep such a session alive,
+-- even with servers nearby.
 local SHORTEST = 0.1
 
 local function session_timeout(value, title)

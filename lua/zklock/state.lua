@@ -46,7 +46,7 @@ function State.new()
   return setmetatable({
     is = facts.opening,
     code = false, -- with "failed": the error code,
-    wants = false, -- and what the servers require
+    wants = false, -- with "failed": what the servers require
     last = false, -- with "left": `{ id =, stats = }`
   }, State)
 end

@@ -44,7 +44,8 @@ local function belongs(mode, place)
   return mode ~= "permit" and mode ~= "hold"
 end
 
--- Adds a row for each name of a contender that belongs in this directory.
+-- Adds a row for each contender's name in `names`, if a contender of its mode
+-- can be in the directory `place`.
 local function add_rows(rows, names, place)
   for _, name in ipairs(names or {}) do
     local mode, sequence = core.mode(name)
@@ -55,9 +56,9 @@ local function add_rows(rows, names, place)
   end
 end
 
--- Sends `request(row)` for each row for which it is not nil, and stores the
--- answers in the rows.  Returns the rows whose nodes still exist; or nil, code
--- and reason.  A node that the session is not allowed to read counts as
+-- Sends `request(row)` for each row for which this is not nil, and stores the
+-- answers in the rows. Returns the rows whose nodes still exist; or nil, code
+-- and reason. A node that the session is not allowed to read counts as
 -- existing.
 local function ask_of_each(ask, rows, request, ...)
   local requests, asked = {}, {}
@@ -233,8 +234,8 @@ local function show(contender)
   return contender
 end
 
---- Returns the holders of a path, in order, without their data; or nil, code
--- and reason.
+--- Returns the holders of a path, in order, without the data of their nodes; or
+-- nil, code and reason.
 function surveys.all_holders(engine, path)
   local contenders, code, reason = run(engine, survey, path, false)
   if not contenders then return nil, code, reason end

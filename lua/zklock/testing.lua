@@ -16,7 +16,7 @@ local errors = require "zklock.errors"
 local loops = require "zklock.testing.loops"
 local servers = require "zklock.testing.server"
 local socket = require "zklock.testing.socket"
-require "zklock" -- its connect is replaced
+require "zklock" -- zklock.connect is replaced
 
 local testing = {
   --- Starts a server, or an ensemble: `testing.server { servers = 3 }`.

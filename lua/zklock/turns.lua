@@ -19,7 +19,8 @@ local turns = {}
 local Line = {}
 Line.__index = Line
 
---- Returns the line of the locks that have these owners; makes it if needed.
+--- Returns the line of the locks that have these owners; makes the line if
+-- needed.
 function turns.line(owners)
   local line = owners.line
   if not line then
@@ -51,7 +52,7 @@ function Line:join(wait)
   self.last = wait
 end
 
---- Removes a wait from the line.  If it is not in the line, nothing happens.
+--- Removes a wait from the line. Does nothing if the wait is not in the line.
 function Line:drop(wait)
   local before, at = false, self.first
   while at and at ~= wait do before, at = at, at.after end

@@ -27,17 +27,18 @@ local LONGEST = 1
 -- defaults are fields that most waits never set.
 local Wait = protect.class()
 
-Wait.callback = false -- called at the end, instead of waking a task
+Wait.callback = false -- called at the end, if no task is suspended
 Wait.scope = false -- the nginx request whose end cancels the wait
 Wait.timeout = false -- a function: returns how many seconds are left
 -- Fields of acquisitions:
 Wait.hold_ref = false -- the hold reference that a grant fills
 Wait.terms = false -- the terms of the lock
 Wait.taken = false -- the reference has passed to a guard
-Wait.counted = false -- the meters have counted its refusal
-Wait.line = false -- its line (turns.lua), in which `after` follows it
+Wait.counted = false -- the meters have counted the refusal
+Wait.line = false -- the line of local turns; `after`: the next wait
 Wait.after = false
--- The outcome.  An event sets these fields, and again if a handler raises.
+-- The outcome. An event sets these fields, and sets them again if a handler
+-- raises an error.
 Wait.reason = false
 Wait.ahead = false
 Wait.blocker = false
@@ -58,7 +59,7 @@ function waits.place(answers, number)
   return answers[number % PLACES + 1]
 end
 
---- Returns some wait for an answer, or nil if there is none.
+--- Returns any wait for an answer, or nil if there is no such wait.
 function waits.any(answers)
   for i = 1, PLACES do
     local _, wait = next(answers[i])
@@ -80,11 +81,11 @@ end
 function waits.new(engine, among, number)
   local wait = setmetatable({
     engine = engine,
-    among = among, -- the table in which events find it
+    among = among, -- the table in which events find this wait
     number = number or false,
     adapter = false, -- suspends the task, or calls the callback
-    endless = false, -- true if it has no time limit
-    fine = false, -- true if no error has ended it
+    endless = false, -- true if the wait has no time limit
+    fine = false, -- true if no error has ended the wait
     done = false,
     code = false,
   }, Wait)
@@ -92,8 +93,8 @@ function waits.new(engine, among, number)
   return wait
 end
 
---- Makes the wait of an acquisition.  Its table has room for sixteen fields,
--- and so also for those that a refusal or a line sets later.
+--- Makes the wait of an acquisition. The wait's table has room for sixteen
+-- fields, so also for the fields that a refusal or a line sets later.
 function waits.of_acquisition(terms, request, hold_ref, number)
   local engine = terms.engine
   return setmetatable({
@@ -118,9 +119,9 @@ function waits.enter(wait)
   wait.among[wait.number] = wait
 end
 
---- Adds a wait whose caller is not suspended to its table.  When the wait ends,
--- step() calls `callback(wait)`, and again if a hook has raised meanwhile.
--- `scope`: the nginx request whose end ends the wait, if any.
+--- Adds a wait whose caller is not suspended to its table. When the wait ends,
+-- step() calls `callback(wait)`, and calls it again if a hook has raised an
+-- error meanwhile. `scope`: the nginx request whose end ends the wait, if any.
 function waits.listen(wait, scope, callback)
   if scope then
     wait.scope = scope
@@ -211,7 +212,7 @@ local function abandon(wait)
   leave(wait)
   if not wait.hold_ref or wait.taken then return end
   wait.done = true -- a later cancel has no effect
-  wait.hold_ref:release(true) -- an event continues its line of turns
+  wait.hold_ref:release(true) -- an event continues the line of turns
   local engine, terms = wait.engine, wait.terms
   if not terms or wait.counted or engine.state.is.left then return end
   wait.counted = true
@@ -229,8 +230,9 @@ function Wait:finish()
   if self.fine then leave(self) else abandon(self) end
 end
 
--- Returns how long an adapter may wait; nil: without end.  Not negative, which
--- timers do not accept: the process may have paused past the deadline.
+-- Returns how long an adapter may wait, in seconds; nil: without end. The
+-- result is never negative, which timers do not accept: after a pause of the
+-- process, the deadline may have passed.
 local function time_for(wait)
   return wait.timeout
     and math.max(0, math.min(wait.timeout(), LONGEST)) or nil

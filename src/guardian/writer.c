@@ -24,7 +24,8 @@ struct writer {
 static size_t least(size_t a, size_t b) { return a < b ? a : b; }
 
 /* Writes some bytes from the beginning of the buffer. The caller has locked
- * `lock`; it is unlocked during the write. No other function moves `begin`. */
+ * `lock`; this function unlocks it during the write. No other function moves
+ * `begin`. */
 static void write_some(struct writer *writer) {
   const char *from = writer->bytes + writer->begin;
   size_t size = least(least(writer->size, AT_ONCE), CAPACITY - writer->begin);

@@ -87,8 +87,8 @@ static void describe_alert(struct tls_link *link, int alert) {
     snprintf(link->text, TLS_TEXT, "the server ends TLS (alert: %s)", words);
 }
 
-/* Records why the link has failed, unless it is recorded already: OpenSSL's
- * first error is the cause. */
+/* Records why the link has failed. Keeps a reason that is already recorded,
+ * because OpenSSL's first error is the cause. */
 static enum tls_state fail(struct tls_link *link) {
   unsigned long error = ERR_peek_error();
   int reason = ERR_GET_REASON(error);

@@ -43,7 +43,7 @@
     return __atomic_compare_exchange_n(at, expected, value, 0, ORDER, ORDER); \
   }
 
-/* Only clang calls this function. It returns the previous value. */
+/* Only code of clang calls these functions, which return the previous value. */
 #define EXCHANGE_VALUE(bits)                                            \
   uint##bits##_t __tsan_atomic##bits##_compare_exchange_val(            \
       volatile uint##bits##_t *at, uint##bits##_t expected,             \

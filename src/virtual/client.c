@@ -67,9 +67,10 @@ static struct timeval time_of(int64_t milliseconds) {
                           .tv_usec = milliseconds % 1000 * 1000};
 }
 
-/* Connects the handle if it has no connection. Gives up a connection from which
- * nothing has arrived for two thirds of the timeout. Sends a ping if the handle
- * has sent nothing for a third of the timeout and waits for no answer. */
+/* Connects the handle if it has no connection. Gives up a connection on which
+ * no message has arrived for two thirds of the timeout. Sends a ping if the
+ * handle has sent no message for a third of the timeout, and all its requests
+ * are answered. */
 int zookeeper_interest(zhandle_t *zh, int *fd, int *interest,
                        struct timeval *tv) {
   *fd = -1;

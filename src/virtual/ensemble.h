@@ -95,8 +95,8 @@ struct zk_client {
   void (*connected)(void *self, const struct zk_session *session);
   void (*reply)(void *self, const struct zk_reply *reply);
   void (*event)(void *self, const struct zk_event *event);
-  /* The last call. When this function returns, the ensemble frees the
-   * connection. */
+  /* The last call for a connection. When this function returns, the ensemble
+   * frees the connection. */
   void (*ended)(void *self, enum zk_end end);
 };
 

@@ -17,7 +17,7 @@ void leader_touches(struct server *leader, int64_t session, int32_t timeout_ms,
 /* Returns ZK_OK if this server is allowed to serve the session, otherwise
  * ZK_SESSION_EXPIRED or ZK_SESSION_MOVED. */
 int leader_checks(struct server *leader, int64_t session, int server);
-/* Receives a message from a follower, given as a struct server. */
+/* Receives a message from `follower`, which is a struct server. */
 void leader_hears(void *follower, struct message *message, int64_t now);
 void leader_commits(struct server *leader, int64_t now);
 void leader_ticks(struct server *leader, int64_t now);

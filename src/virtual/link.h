@@ -9,9 +9,9 @@
 /* The decision of a link on a message. */
 enum passage {
   PASSES,
-  STOPS,    /* the message is dropped */
-  CUTS,     /* ... and its connection breaks */
-  CUTS_ALL, /* ... and all connections of the link break */
+  STOPS,    /* the link drops the message */
+  CUTS,     /* ... and breaks its connection */
+  CUTS_ALL, /* ... and breaks all connections of the link */
 };
 
 enum passage link_passes_up(struct zk_link *link,
@@ -25,8 +25,8 @@ enum passage link_passes_down(struct zk_link *link,
 enum passage link_passed_down(struct zk_link *link,
                               struct zk_connection *connection,
                               const struct message *message, int64_t now);
-/* Counts a connection that has reached the link's address. Applies the link's
- * `asks_ms` to the connection's hello. */
+/* Counts a connection to the link's address. If `asks_ms` of the link is set,
+ * it replaces the session timeout in the connection's hello. */
 void link_is_visited(struct zk_link *link, struct zk_connection *connection);
 struct server *link_next_server(struct zk_link *link);
 void link_free(struct zk_link *link);

@@ -77,7 +77,7 @@ struct zk_misbehaviour {
  * Each message to a client is a record; the first record is the handshake. A
  * field of 0 changes nothing. */
 struct zk_tls {
-  int64_t delay; /* before the handshake's record */
+  int64_t delay; /* the delay before the handshake's record */
   int64_t split; /* time between the two parts of each record */
   /* The number of the record that breaks off in the middle; -1 means that not
    * even the first record begins. The connection is silent from then on. If a
@@ -122,11 +122,11 @@ void link_keep_request(struct zk_link *link, const int *kinds, int count);
 bool link_apply_late(struct zk_link *link, int64_t now);
 /* Breaks a connection after the next reply to a request of this kind. */
 void link_cut_after_reply(struct zk_link *link, int kind);
-/* Breaks a connection in the middle of the nth message to a client from now on.
- * The client does not receive this message. */
+/* Breaks a connection in the middle of the nth message to a client, counted
+ * from this call. The client does not receive this message. */
 void link_cut_at(struct zk_link *link, int nth);
 void link_disarm(struct zk_link *link);
-/* Returns true if the trap has sprung since the last call. */
+/* Returns true if the trap `what` has sprung since the last call. */
 bool link_has_sprung(struct zk_link *link, enum link_sprung what);
 /* Returns a number that grows whenever a trap of any link springs. */
 unsigned ensemble_sprung(const struct ensemble *ensemble);

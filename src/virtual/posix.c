@@ -87,7 +87,7 @@ int posix_poll_until(struct pollfd *fds, nfds_t count, int64_t until) {
   self->fds = NULL;
   self->count = 0;
   self->deadline = NEVER;
-  return self->ready; /* the scheduler has just set it */
+  return self->ready; /* the scheduler has just set `ready` */
 }
 
 static int64_t after(int64_t pause) {

@@ -8,7 +8,7 @@
 #pragma GCC visibility push(hidden)
 
 /* Adds an ensemble, which stays until world_remove. Returns NULL if there are
- * too many. */
+ * too many ensembles. */
 struct ensemble *world_add(const struct ensemble_settings *settings,
                            uint64_t seed);
 /* Frees an ensemble. Returns false, and keeps it, if clients are connected to

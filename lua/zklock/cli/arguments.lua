@@ -5,8 +5,9 @@ local texts = require "zklock.cli.texts"
 
 local arguments = {}
 
--- Splits the arguments at the first `--`. Returns those before it, and the
--- words after it, which are the command to run; nil if there is no `--`.
+-- Splits the arguments at the first `--`. Returns the arguments before `--`,
+-- and the words after it, which are the command to run; nil if there is no
+-- `--`.
 local function split(given)
   local ours, words = {}, nil
   for _, word in ipairs(given) do
@@ -58,7 +59,7 @@ end
 --- Returns a request: a table with `command`, `path` and so on, and each option
 -- by its long name, with `_` for `-`. `words`: the command to run after `--`.
 function arguments.read(given)
-  if given[1] == "complete" then -- from a script of zklock.cli.completion
+  if given[1] == "complete" then -- called by a completion script
     return { command = "complete", words = given }
   end
   local parser, commands = new_parser()

@@ -1,5 +1,5 @@
---- `zklock check`: shows the state of the servers, and what locks can expect of
--- them.
+--- `zklock check`: shows the state of the servers, and whether locks on them
+-- will work.
 local config = require "zklock.cli.config"
 local core = require "zklock.core"
 local exit = require "zklock.cli.exit"

@@ -1,4 +1,4 @@
---- Finds the hosts, the credentials and the other settings. Each setting comes
+--- Reads the hosts, the credentials and the other settings. Each setting comes
 -- from the first of these sources that has it: an option, the environment,
 -- ~/.config/zklock, /etc/zklock.conf.
 local credentials = require "zklock.cli.credentials"
@@ -9,7 +9,7 @@ local config = {}
 
 config.system_file = "/etc/zklock.conf"
 
---- Names the source of a setting that no option, variable or file has.
+--- The source that is shown for a setting that no option, variable or file has.
 config.BY_DEFAULT = "by default"
 
 config.defaults = {

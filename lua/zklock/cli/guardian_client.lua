@@ -50,7 +50,8 @@ function GuardianClient:run(token) self:say("run %s", token) end
 
 --- Extends the lease of the command to `moment`, by zklock's clock. Unless the
 -- lease is extended again, the guardian begins to end the command `margin`
--- seconds before. Sends nothing if the guardian has not read the last message.
+-- seconds before `moment`. Sends nothing if the guardian has not read the last
+-- message.
 function GuardianClient:lease(moment, margin)
   if not self.pipe:is_closing() and self.pipe:get_write_queue_size() == 0 then
     self:say("lease %.0f %.0f", moment * 1e9, margin * 1e9)

@@ -35,8 +35,8 @@ local function run(command, request)
   return code
 end
 
--- Fails on Lua 5.1: a rock's command runs on the Lua for which the rock was
--- installed, which can be 5.1.
+-- Fails on Lua 5.1. A rock's command runs on the Lua version of the rock, which
+-- can be 5.1.
 local function check_lua()
   if _VERSION == "Lua 5.1" and not rawget(_G, "jit") then
     exit.fail("unavailable", "Lua 5.1 cannot run this command, for it cannot "

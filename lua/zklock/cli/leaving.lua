@@ -7,8 +7,9 @@ local leaving = {}
 
 local undoing = {}
 
---- Registers `fn`, which `leave` calls before it ends the process; the last one
--- that was registered is called first. Returns a function that unregisters fn.
+--- Registers `fn`, which `leave` calls before it ends the process; the function
+-- that was registered last is called first. Returns a function that unregisters
+-- fn.
 function leaving.before(fn)
   local entry = { fn = fn }
   undoing[#undoing + 1] = entry
@@ -16,7 +17,7 @@ function leaving.before(fn)
 end
 
 --- Calls the registered functions, and ends the process. Can be called
--- anywhere; the command's task need not run, which may wait for ever.
+-- anywhere, even if the command's task waits for ever.
 function leaving.leave(code)
   for i = #undoing, 1, -1 do
     local fn = undoing[i].fn

@@ -11,7 +11,7 @@ local walk = require "zklock.cli.walk"
 local window = require "zklock.cli.window"
 local plain = require "zklock.plain"
 
--- The number of lines that are passed to one write.
+-- The number of lines in one write.
 local BATCH = 256
 
 local function write(lines)

@@ -41,7 +41,7 @@ function once.note(session, guard, data)
 end
 
 --- Returns the last successful run as a row of `ls`; nil if there is no note or
--- it cannot be read. `path`: the path of the lock.
+-- the session may not read it. `path`: the path of the lock.
 function once.last(session, path)
   local node = books.book_of(path)
   if core.check_path(node) then return nil end

@@ -13,7 +13,7 @@ local SIGPIPE = 13
 local PACE = 0.005      -- seconds between two checks for room
 local PATIENCE = 1000   -- milliseconds to wait for the last writes
 
-local writer -- false if its thread could not be started
+local writer -- the thread that writes; false: could not start
 local sentinel
 
 local function leave() leaving.leave(exit.of_signal(SIGPIPE)) end

@@ -3,7 +3,7 @@ local load = require "zklock.cli.load"
 
 local owned_file = {}
 
--- The largest file that is read, in bytes.
+-- The largest size of a file that zklock reads, in bytes.
 local LARGEST = 65536
 
 --- The rule for files that other users must neither read nor write.
@@ -20,8 +20,9 @@ owned_file.public = {
   says = "may be written by others (mode %03o): chmod go-w '%s'",
 }
 
--- Returns what is wrong with the open file; nil if nothing is.  Checks `stat`,
--- the data of the open file, because its name can refer to another file by now.
+-- Returns what is wrong with the open file; nil if nothing is wrong. Checks
+-- `stat`, the data of the open file, because its name can refer to another file
+-- by now.
 local function find_fault(uv, name, stat, access)
   local user = uv.getuid()
   if stat.type ~= "file" then

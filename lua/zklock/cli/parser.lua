@@ -1,6 +1,6 @@
---- Parser: describes the commands and options, each once. From this argparse
--- reads the arguments, and makes --help, the text of the manual pages and the
--- completion scripts for shells.
+--- Parser: describes each command and each option once. From these descriptions
+-- argparse parses the arguments, and makes --help, the text of the manual pages
+-- and the completion scripts for shells.
 local exit = require "zklock.cli.exit"
 local load = require "zklock.cli.load"
 local texts = require "zklock.cli.texts"
@@ -48,7 +48,7 @@ local function add_common(parser)
     "print each step and its duration on standard error")
 end
 
-local add = {} -- by command: adds its options
+local add = {} -- by command: a function that adds its options
 
 function add.run(run)
   run:mutex(

@@ -57,10 +57,10 @@ function rows.duration(seconds)
   end
 end
 
---- Shown if the session may not read the node, in place of its session, token,
--- age and data.
+--- If this session may not read the node, this text is shown in place of the
+-- node's session, token, age and data.
 rows.UNKNOWN = "?"
--- Shown if the row of a last run does not have this field.
+-- If the row of a last run has no such field, this text is shown.
 local NONE = "-"
 
 local function field(row, name)
@@ -84,10 +84,10 @@ local none = {}
 
 function rows.node(row) return plain.show(row.node, none) end
 
--- The most bytes of data that people are shown.
+-- The most bytes of data that a table shows.
 local MOST = 1000
 
---- Returns the data in quotation marks: they are untrusted, and must not look
+--- Returns the data in quotation marks, because untrusted data must not look
 -- like zklock's own output.
 function rows.data(row)
   if row.data then return quote(row.data:sub(1, MOST), #row.data > MOST) end
@@ -113,9 +113,8 @@ end
 
 local is_mark = { ["\\"] = true }
 
--- Returns whether the data can be shown as JSON text. If plain.show escapes
--- something in them, such as invalid UTF-8 or marks of text direction, they
--- cannot.
+-- Returns whether the data can be shown as JSON text. They cannot if plain.show
+-- escapes a part of them, such as invalid UTF-8 or marks of text direction.
 local function is_text(data)
   local printable = data:gsub("[%c\127\\]", "")
   return plain.show(printable, is_mark) == printable

@@ -21,12 +21,13 @@ local GRACE = 5
 
 -- How often this process acts after the guardian's death: sends SIGKILL to the
 -- remaining processes, or checks those that it is not allowed to signal.
-local LOOK_AGAIN, LOOK_SELDOM = 20, 1000 -- milliseconds
+local LOOK_AGAIN, LOOK_SELDOM = 20, 1000 -- milliseconds between two checks
 
 -- TELLING: the period in which the guardian's lease is extended. MARGIN: how
 -- long before the end of this lease the guardian begins to end the command.
--- Both are parts of the session timeout. TELLING is less than the period of
--- heartbeats, a twelfth. MARGIN leaves more than half of the shortest lease.
+-- Both are fractions of the session timeout. TELLING is less than the period of
+-- heartbeats, a twelfth of the timeout. MARGIN leaves more than half of the
+-- shortest lease.
 local TELLING, MARGIN = 1 / 40, 1 / 6
 
 local Run = {}
@@ -126,8 +127,8 @@ function on.gone(self)
           or "its guardian was killed, and so was the command, except "
             .. "processes that have left its group" }
     end
-    -- Reports this only if two checks agree: at the first, the process may
-    -- already have ended.
+    -- zklock reports this only if two checks agree: at the first check, the
+    -- process may just be ending.
     if is_refused and was_refused and not self.is_refused then
       talk.say "the guardian was killed"
       on.refused(self, signals.number_of "KILL")
@@ -250,8 +251,8 @@ function Run:tell_lease(guard)
   end)
 end
 
--- Returns whether the command is due; without --once-per it always is. If it is
--- not due, sets the outcome to success.
+-- Returns whether the command is due; without --once-per, it is always due. If
+-- it is not due, sets the outcome to success.
 function Run:is_due(guard)
   local period = self.request.once_per
   if not period then return true end

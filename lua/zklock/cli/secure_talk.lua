@@ -21,8 +21,8 @@ function Talk:send_pending()
   if data ~= "" then self.tcp:write(data) end
 end
 
--- Continues the handshake, and sends what it has to send. Returns "done" when
--- the handshake is complete; nil and a message if it fails.
+-- Continues the handshake, and sends its bytes. Returns "done" when the
+-- handshake is complete; nil and a message if it fails.
 function Talk:go_on()
   local state, problem = self.link:handshake()
   if state == "done" then

@@ -8,8 +8,8 @@ local uv = require "luv"
 
 local servers = {}
 
--- PATIENCE: how many seconds to wait for an answer; MOST: how many bytes of it
--- are read.
+-- PATIENCE: how many seconds to wait for an answer; MOST: the most bytes of an
+-- answer that are read.
 local PATIENCE = 2
 local MOST = 8192
 
@@ -21,8 +21,8 @@ function servers.is_new_enough(version)
 end
 
 --- Returns whether all servers delete empty directories (containers), as far as
--- their versions are known; nil if none is. Only the version shows it, because
--- servers describe a container as a persistent node.
+-- their versions are known; nil if no version is known. Only the version shows
+-- it, because servers describe a container as a persistent node.
 function servers.have_containers(list)
   local known, all = false, true
   for _, server in ipairs(list) do
@@ -62,8 +62,9 @@ local function read_certificate(server, talk)
     days = talk.days }
 end
 
--- Asks one address for its state, over TLS if `tls` is given. Fills `server`,
--- and calls `done()` after the answer, or when no answer has come in time.
+-- Asks one address for its state, over TLS if `tls` is given. Sets the fields
+-- of `server`, and calls `done()` after the answer, or when PATIENCE has passed
+-- without an answer.
 local function ask(server, tls, done)
   local tcp, text, stop = uv.new_tcp(), "", nil
   local talk

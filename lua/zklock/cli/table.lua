@@ -3,7 +3,7 @@
 local rows = require "zklock.cli.rows"
 local text = require "zklock.cli.text"
 
--- The widest cell that widens its column. A wider one, such as an untrusted
+-- The widest cell that widens its column. A wider cell, such as an untrusted
 -- name, shifts only its own row.
 local WIDEST = 60
 
@@ -46,9 +46,9 @@ local function join(cells, widths)
   return table.concat(parts, "  ")
 end
 
---- Returns the lines of the table; the first has the names of the columns.
--- `width`: cuts each line to so many columns, if given. `now`: the servers'
--- time.
+--- Returns the lines of the table. The first line has the names of the columns.
+-- `width`: the width of the terminal in characters, to which each line is cut;
+-- nil: no limit. `now`: the servers' time.
 return function(contenders, now, width)
   local lines = { {} }
   for i, column in ipairs(columns) do lines[1][i] = column[1] end

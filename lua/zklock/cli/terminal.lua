@@ -46,7 +46,7 @@ function terminal.take(redraw)
   local has_shown = false
   local function show(lines)
     -- If the last screen is not written yet, the terminal is slow or stopped,
-    -- and this one is skipped.
+    -- and zklock skips this screen.
     if has_shown and not output.is_idle() then return end
     has_shown = true
     output.put(HOME .. table.concat(lines, TO_END_OF_LINE .. "\r\n")

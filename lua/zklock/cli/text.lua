@@ -1,5 +1,5 @@
---- Text: measures the width of text on a terminal. Untrusted text must have
--- been escaped by zklock.plain, so that it is valid UTF-8 on one line.
+--- Text: measures the width of text on a terminal. zklock.plain must have
+-- escaped untrusted text, so that the text is valid UTF-8 on one line.
 local text = {}
 
 -- Ranges of characters that are not one column wide, combining ones and the

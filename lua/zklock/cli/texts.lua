@@ -51,7 +51,7 @@ Exit codes of every command:
           write it
    128+N  signal N ended it: 130 is Ctrl-C, 143 SIGTERM]]
 
---- The text of the manual page zklock(1) that --help omits.
+--- The part of the manual page zklock(1) that --help omits.
 texts.page = [[
 Credentials:
 The file of credentials has one SCHEME:CREDENTIAL in each line, such as
@@ -79,7 +79,7 @@ Files:
       write it. $XDG_CONFIG_HOME replaces ~/.config
    /etc/zklock.conf  the same, for all users]]
 
--- For unknown options that flock(1) and other programs have: what to use here.
+-- Advice for unknown options that flock(1) and other programs have.
 local TIMEOUT, TRY = "it is -t (--timeout) here", "it is -n (--try) here"
 local SHELL = "put the shell behind --: zklock run PATH -- sh -c COMMAND"
 local CODE = "the exit code of a lock that is not granted is 75"

@@ -1,5 +1,5 @@
---- Trial: acquires a lock as other clients would, and finds out what clients
--- are allowed to do.
+--- Trial: acquires a lock like other clients, and tests what clients are
+-- allowed to do.
 local await = require "zklock.cli.await"
 local exit = require "zklock.cli.exit"
 local leaving = require "zklock.cli.leaving"
@@ -59,7 +59,8 @@ local function unowned_node(session, path)
 end
 
 -- Returns whether a session without credentials can join the queue. Must be
--- called while the lock is held, so that this session is never granted it.
+-- called while the lock is held, so that the session of this test is never
+-- granted the lock.
 local function is_open(hosts, options, path)
   local theirs = {}
   for name, value in pairs(options) do theirs[name] = value end
@@ -115,7 +116,7 @@ local function has_credentials(options)
     and (options.acl or "open") ~= "open"
 end
 
--- Adds to the report what can be found out only while the lock is held.
+-- Adds the results of tests that are possible only while the lock is held.
 local function look_around(report, session, guard, asked)
   local path, hosts, options = report.path, asked.hosts, asked.options
   report.token = guard:token()

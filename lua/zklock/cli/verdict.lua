@@ -10,7 +10,7 @@ local WRONG = 1
 -- The difference of the clocks, in seconds, above which there is a warning.
 local CLOCKS = 1
 
--- How many days before its end there is a warning about a certificate.
+-- How many days before a certificate expires `zklock check` warns of this.
 local EXPIRES_SOON = 30
 
 local serving = { leader = true, follower = true, observer = true,
@@ -30,7 +30,7 @@ local function judge_server(server, answers, problem, warning)
     warning("%s does not answer the word srvr: its version is not known", name)
   elseif server.problem then
     -- A name can have an address at which no server listens, such as ::1 for
-    -- localhost. If another address of the name answers, that is only a
+    -- localhost. If another address of the name answers, this is only a
     -- warning.
     (answers[server.at] and warning or problem)("%s %s", name, server.problem)
   elseif not servers_of.is_new_enough(server.version) then
@@ -50,8 +50,8 @@ local function judge_certificate(server, warning)
 end
 
 -- Adds a problem for servers that do not have the node of the trial lock, and a
--- warning for those of which this is not known. Returns whether this has shown
--- if the servers are one ensemble.
+-- warning for servers of which this is not known. Returns whether these results
+-- show that the servers are or are not one ensemble.
 local function judge_data(servers, problem, warning)
   local lists = { [true] = {}, [false] = {}, unknown = {} }
   for _, server in ipairs(servers) do

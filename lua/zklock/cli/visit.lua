@@ -34,8 +34,8 @@ function visit.servers(request, work)
   return outcome
 end
 
---- Returns its arguments. If the first is nil, ends the command with the error
--- that follows it, a message and a code.
+--- Returns its arguments. If the first argument is nil, ends the command with
+-- the error in the next two: a message and a code.
 function visit.answer(answer, ...)
   if answer == nil then exit.refuse(...) end
   return answer, ...

@@ -32,7 +32,7 @@ local function describe(contenders, id)
   return ahead, holder and holder.data
 end
 
--- By error code: why the queue cannot be shown.
+-- By error code: the text that says why the queue cannot be shown.
 local reasons = { denied = "an ACL hides the queue",
   disconnected = "no connection to a server",
   auth = "the servers refuse the credentials" }
@@ -56,7 +56,7 @@ function waiting.begin(session, path, times)
   local function show()
     local line = draw(session, path, times)
     if is_over then return end
-    if talk.is_idle() then -- not if the terminal is stopped
+    if talk.is_idle() then -- false if the terminal is stopped
       -- A terminal that has hung up has no size.
       local columns = window.size(2) or 80
       talk.write("\r" .. text.cut(line, columns - 1) .. "\27[K")

@@ -47,7 +47,7 @@ function Lines:show(contenders)
   local lines = {}
   for i, entry in ipairs(list) do lines[i] = self:line(entry) end
   output.line(table.concat(lines, "\n"))
-  output.finish() -- fails if a write has failed
+  output.finish() -- raises an error if a write has failed
 end
 
 function Lines:connection(is_there, path)

@@ -11,7 +11,7 @@ local function raise(problem) copas.addthread(error, problem, 0) end
 
 return { new = function(session)
   local A, fd = {}, session:fd()
-  local armed, source -- the reader as a source, like a socket for copas
+  local armed, source -- `source`: copas treats the reader as a socket
 
   local function read()
     local mine = { reader = coroutine.running() }

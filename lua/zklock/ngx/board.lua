@@ -18,12 +18,12 @@ local board = {
 }
 
 local DICTIONARY, PREFIX = "zklock", "worker "
-local PERIOD, LIFE = 1, 4 -- seconds between two reports, and of a report
+local PERIOD, LIFE = 1, 4 -- seconds: between reports; until one expires
 -- How many holds, and how many waits, of a session a report lists: the oldest.
 local ROWS = 50
 
 local due = 0 -- when the next report must be written
-local was_leaving = false -- whether the last report said so
+local was_leaving = false -- whether the last report said "leaving"
 local has_complained = false
 
 local function dictionary() return ngx.shared[DICTIONARY] end
@@ -39,7 +39,7 @@ local function report_of(list)
     session.index = one.index
     session.holds = { unpack(session.holds, 1, ROWS) }
     session.waits = { unpack(session.waits, 1, ROWS) }
-    session.counters.wait_histogram = nil -- it is already in the meters
+    session.counters.wait_histogram = nil -- the meters already have it
     sessions[i] = session
   end
   return { worker = tostring(ngx.worker.id() or "-"), pid = ngx.worker.pid(),

@@ -27,7 +27,7 @@ function json.write(value, key)
     return decimal.format("%.14g", value)
   elseif type(value) ~= "table" then
     return tostring(value)
-  elseif key == "buckets" then -- much of a report: only whole numbers
+  elseif key == "buckets" then -- most of a report: whole numbers only
     return "[" .. table.concat(value, ",") .. "]"
   end
   local parts = {}

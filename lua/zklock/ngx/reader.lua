@@ -140,7 +140,7 @@ local function read(_, me, weak)
   me.began = true
   local address, pulse = core.running() or 0, ngx.thread.spawn(beat, weak)
   scopes.internal[address] = true
-  repeat -- again after an error: waits rely on a reader
+  repeat -- after an error, too: waits need a reader
     local ok, problem = pcall(follow, me, weak)
     me.reads = false
     if not ok then

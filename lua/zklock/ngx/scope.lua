@@ -69,7 +69,7 @@ local scopes = {
   lasts = false,
   -- Whether worker_shutdown_timeout has passed: this worker must exit now.
   is_over = false,
-  FOREVER = 2147483, -- seconds: the longest time that nginx can wait
+  FOREVER = 2147483, -- seconds: the longest time nginx can wait
   -- The requests in which zklock's own threads run, by address.
   internal = {},
 }

@@ -15,7 +15,7 @@ local misuse = errors.misuse
 local Server = {}
 Server.__index = Server
 
-local LARGEST = 9 -- servers in an ensemble
+local LARGEST = 9 -- the most servers in an ensemble
 local LEAST_TICK, LONGEST_TICK = 0.01, 60
 
 local of_others = check.set "port host address bind listen socket"
@@ -263,7 +263,7 @@ local function another_client(self, path, given, method)
     misuse("another client cannot connect for %s: %s", method, message)
   end
   local hold = holds.new(session, path, options)
-  self._holds[hold] = true -- so that the test need not keep it
+  self._holds[hold] = true -- keeps the hold alive for the test
   return hold
 end
 

@@ -55,7 +55,7 @@ local function select_sockets(readers, writers, timeout)
   return select_until(timeout and virtual.now() + timeout, readers, writers)
 end
 
-local copy -- of LuaSocket's module
+local copy -- the copy of LuaSocket's module
 
 --- Returns a copy of LuaSocket's module whose gettime, sleep and select use
 -- this clock.

@@ -43,21 +43,23 @@ local function check_seconds(seconds, method)
   end
 end
 
---- Moves the clock by so many seconds, and calls the callbacks that become due.
+--- Moves the clock by this number of seconds, and calls the callbacks that
+-- become due.
 function testing.advance(seconds)
   check_seconds(seconds, "advance")
   loops.check_outside "testing.advance"
   clock.advance(seconds)
 end
 
---- Moves the clock by so many seconds, as if the process had been paused.
+--- Moves the clock by this number of seconds, as if the process had been
+-- paused.
 function testing.sleep(seconds)
   check_seconds(seconds, "sleep")
   loops.check_outside "testing.sleep"
   clock.sleep(seconds)
 end
 
---- Calls `fn()` when the clock has moved on by so many seconds.
+--- Calls `fn()` when the clock has moved by this number of seconds.
 function testing.after(seconds, fn)
   check_seconds(seconds, "after")
   check.callback(fn, "argument 2 of testing.after")

@@ -81,7 +81,7 @@ pid_t command_start(char **arguments, const struct inherited_signals *inherited,
     ssize_t size;
     do size = read(report[0], problem, sizeof *problem);
     while (size < 0 && errno == EINTR);
-    if (size <= 0) *problem = 0; /* closed by exec */
+    if (size <= 0) *problem = 0; /* exec has closed the pipe */
   }
   close(report[0]);
   if (*problem == 0) return pid;

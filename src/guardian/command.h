@@ -33,8 +33,8 @@ bool command_adopt_orphans(void);
 
 /* The processes that a signal has reached. */
 enum reached {
-  REACHED,    /* all processes */
-  PARTLY,     /* some did not get it: they run as another user */
+  REACHED,    /* all processes got the signal */
+  PARTLY,     /* some processes run as another user and got none */
   NOT_REACHED /* none of the group: all run as another user */
 };
 

@@ -10,8 +10,8 @@
 
 struct process {
   pid_t pid, parent, group;
-  bool below; /* a descendant of the ancestor */
-  bool ended; /* its first thread has ended; others can run */
+  bool below; /* the process is a descendant of the ancestor */
+  bool ended; /* the first thread has ended; others can run */
 };
 
 /* Reads "pid (name) state parent group …" from /proc/PID/stat. The name can

@@ -172,7 +172,7 @@ static void on_stopped(struct guardian *guardian, int number) {
   bool wants = number == SIGTTIN || number == SIGTTOU;
   if (terminal->fd < 0 || (!wants && number != SIGTSTP)) return;
   if (wants && terminal_lend(terminal, guardian->command)) {
-    terminal->at_once = true; /* for later, too */
+    terminal->at_once = true; /* also if the command stops later */
     kill(-guardian->command, SIGCONT);
     return;
   }

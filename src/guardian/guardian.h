@@ -53,7 +53,7 @@
 #pragma GCC visibility push(hidden)
 
 struct plan {
-  char **arguments;   /* of the command, ended by NULL */
+  char **arguments;   /* the words of the command, and NULL */
   const char *path;   /* the command's ZKLOCK_PATH */
   const char *holder; /* the command's ZKLOCK_HOLDER */
   int64_t grace;      /* nanoseconds between TERM and KILL */
@@ -68,10 +68,10 @@ int guardian_start(const struct plan *plan, int *pid);
 
 /* The remaining processes of a command whose guardian was killed. */
 struct rest {
-  bool left;    /* a process is left */
-  bool refused; /* a process runs as another user: it cannot be killed */
+  bool left;    /* a process of the command is left */
+  bool refused; /* a process of another user cannot be killed */
   bool whole;   /* processes that have left the group are included */
-  pid_t group;  /* 0 if it is empty */
+  pid_t group;  /* 0 if the group is empty */
 };
 
 /* Sends SIGKILL to the remaining processes, and returns what is known about

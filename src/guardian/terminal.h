@@ -13,7 +13,7 @@
 #pragma GCC visibility push(hidden)
 
 struct terminal {
-  int fd;      /* -1 if there is none */
+  int fd;      /* -1 if there is no terminal */
   pid_t owner; /* the group of `zklock run` */
   bool at_once;
 };

@@ -15,7 +15,7 @@ struct tls_link {
   bool has_certificate;
   bool is_asked;       /* the server asks for a certificate */
   bool is_refused;     /* the failure is about a certificate */
-  char text[TLS_TEXT]; /* why it has failed; "" if it has not */
+  char text[TLS_TEXT]; /* why the link has failed; "" if it has not */
   char names[];
 };
 

@@ -14,7 +14,7 @@ struct alarm {
   void *self;
   int64_t at; /* NEVER if the alarm is not set */
   uint64_t order;
-  int place; /* position in the agenda's heap, from 1 */
+  int place; /* position in the heap of the agenda, from 1 */
 };
 
 struct agenda {

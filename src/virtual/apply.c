@@ -15,7 +15,7 @@ struct application {
   struct server *server;
   const struct txn *txn;
   int64_t now;
-  struct zk_stat *stats; /* one for each change */
+  struct zk_stat *stats; /* the Stats, one for each change */
 };
 
 static bool may_know(const struct application *a, const struct zk_connection *c,

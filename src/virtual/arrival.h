@@ -16,10 +16,10 @@ struct arrival {
     ARRIVAL_EVENT,
     ARRIVAL_END
   } kind;
-  struct zk_session session;    /* for ARRIVAL_CONNECTED */
-  const struct zk_reply *reply; /* for ARRIVAL_REPLY */
-  struct zk_event event;        /* for ARRIVAL_EVENT */
-  enum zk_end end;              /* for ARRIVAL_END */
+  struct zk_session session;    /* only for ARRIVAL_CONNECTED */
+  const struct zk_reply *reply; /* only for ARRIVAL_REPLY */
+  struct zk_event event;        /* only for ARRIVAL_EVENT */
+  enum zk_end end;              /* only for ARRIVAL_END */
   struct arena *arena; /* owns what the message points to; can be NULL */
 };
 

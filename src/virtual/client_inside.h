@@ -30,10 +30,10 @@
  * its descriptor is open, so that the server still receives the request that
  * closes the session. */
 struct line {
-  struct line *next; /* in the list of lines that have outlived their handles */
+  struct line *next; /* next line that has outlived its handle */
   struct ensemble *ensemble;
-  struct zk_connection *connection; /* NULL if it has ended */
-  int client_fd; /* the end that src/io polls; -1 if it is closed */
+  struct zk_connection *connection; /* NULL if the connection has ended */
+  int client_fd; /* the end that src/io polls; -1 if closed */
   int server_fd; /* the other end: writing to it wakes src/io */
   struct arrivals arrivals;
   struct tls_link *link; /* NULL without TLS, or if the descriptor is closed */
@@ -41,7 +41,7 @@ struct line {
   bool is_greeted;       /* the hello was sent after the TLS handshake */
   char *unsent;          /* bytes of records for which the socket had no room */
   size_t unsent_size;
-  size_t got; /* bytes already read of the current packet */
+  size_t got; /* bytes of the current packet that were read */
 };
 
 /* Opens a connection and sends `hello`, its first message. If this thread has
@@ -79,8 +79,8 @@ struct outstanding {
     string_completion_t on_string;
     string_stat_completion_t on_created;
   };
-  int part_count;       /* for a ZK_MULTI */
-  struct zoo_op *parts; /* they point to the caller's buffers */
+  int part_count;       /* number of parts of a ZK_MULTI */
+  struct zoo_op *parts; /* the parts point to the caller's buffers */
   zoo_op_result_t *results;
 };
 
@@ -114,7 +114,7 @@ struct auth {
 };
 
 struct _zhandle {
-  int number; /* names the handle in traces */
+  int number; /* the handle's number in traces */
   char address[80];
   watcher_fn watcher;
   void *context;
@@ -124,8 +124,8 @@ struct _zhandle {
   int64_t last_sent, last_received;
   int32_t xid;
   struct line *line;                /* NULL if not connected */
-  struct auth *auths;               /* in the order of the calls */
-  struct outstanding *first, **end; /* in the order of sending */
+  struct auth *auths;               /* credentials, in the order of the calls */
+  struct outstanding *first, **end; /* requests, in the order of sending */
   struct watched_paths watches;
 };
 

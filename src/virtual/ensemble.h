@@ -37,20 +37,20 @@ struct ensemble_settings {
    * contact. */
   int32_t sync_limit;
   int32_t max_buffer;      /* jute.maxbuffer */
-  int32_t max_connections; /* to one server; 0 means any number */
+  int32_t max_connections; /* maximum for one server; 0 means no limit */
   /* `hides_events`: servers send a session no events of nodes that it is not
    * allowed to read, as since 3.8.4 and 3.9.2, and in Debian 12. `hides_nodes`:
    * servers refuse exists for such nodes, as since 3.8.4 and 3.9.2. */
   bool hides_events, hides_nodes;
   bool multi_create2;            /* a multi can contain a create2: since 3.9 */
-  bool containers;               /* since 3.5 */
+  bool containers;               /* servers have containers: since 3.5 */
   bool ttl;                      /* zookeeper.extendedTypesEnabled */
   bool enforces_quotas;          /* zookeeper.enforceQuota, since 3.7 */
-  int32_t container_interval_ms; /* between two searches for empty containers */
-  struct zk_latency client;      /* of messages between client and server */
-  struct zk_latency server;      /* of messages between two servers */
-  struct zk_latency disk;        /* of logging a transaction */
-  struct zk_latency election;    /* from the loss of a leader to the next */
+  int32_t container_interval_ms; /* time between searches for containers */
+  struct zk_latency client;   /* delay of messages between client and server */
+  struct zk_latency server;   /* delay of messages between two servers */
+  struct zk_latency disk;     /* delay of logging a transaction */
+  struct zk_latency election; /* time from the loss of a leader to the next */
 };
 
 /* Returns the settings of one standalone server as in Debian 12: version 3.8.0
@@ -70,7 +70,7 @@ void ensemble_run(struct ensemble *ensemble, int64_t now);
 
 enum zk_end {
   ZK_REFUSED, /* no server accepts the connection */
-  ZK_CLOSED,  /* the server closed it after its last message (end of file) */
+  ZK_CLOSED,  /* the server closed the connection after its last message */
   ZK_BROKEN,  /* the connection was reset */
 };
 
@@ -87,7 +87,7 @@ struct zk_client {
   void *self;
   /* Called when the server with this number has accepted the connection.
    * `connected` follows when that server has answered the hello. */
-  void (*accepted)(void *self, int server); /* can be NULL */
+  void (*accepted)(void *self, int server); /* `accepted` can be NULL */
   /* Called when a part of a TLS record has arrived, only for connections with
    * `secure`. If the record contains a message, the last part is the message:
    * one of the functions below receives it. `text` is the text of an alert. */

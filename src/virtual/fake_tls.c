@@ -12,7 +12,7 @@ struct tls_context {
 
 struct tls_link {
   bool is_begun, is_shaken, is_refused;
-  char text[TLS_TEXT]; /* why it has failed; "" if it has not */
+  char text[TLS_TEXT]; /* why the link has failed; "" if it has not */
   char *in;            /* bytes from the server that are not decrypted yet */
   size_t in_size;
   size_t decrypted; /* unread bytes of the decrypted packet */

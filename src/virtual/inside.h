@@ -42,8 +42,8 @@ struct pending {
   uint64_t number;
   struct arena *arena;
   const struct zk_request *request;
-  struct acl_list *identities; /* when the request was read */
-  bool waits;                  /* for the leader's decision */
+  struct acl_list *identities; /* the identities when the request was read */
+  bool waits;                  /* waits for the leader's decision */
   bool silent;
 };
 
@@ -72,10 +72,10 @@ struct zk_connection {
    * link's misbehaviour treats. */
   int requested, treated;
   int records;       /* number of TLS records; -1 if no more are sent */
-  struct alarm fuse; /* rings when the link's `drop_after` is over */
+  struct alarm fuse; /* expires when the link's `drop_after` is over */
   struct lane up, down;
   /* The server's side. */
-  struct server *server; /* NULL until a server accepts it */
+  struct server *server; /* NULL until a server accepts the connection */
   int64_t session;
   int32_t timeout_ms;
   bool established;
@@ -219,7 +219,7 @@ struct ensemble {
   unsigned sprung;
   int64_t epoch;
   struct alarm election;
-  int candidate; /* the server that a test wants to lead; -1 if none */
+  int candidate; /* the server that a test wants as leader; -1: none */
   int applied;   /* calls of apply_until since the logs were shortened */
 };
 

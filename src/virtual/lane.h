@@ -14,12 +14,12 @@
 struct message {
   struct message *next;
   int64_t at;
-  int kind; /* its meaning depends on the lane */
+  int kind; /* the meaning of `kind` depends on the lane */
   int trap; /* the kind of this request, or of the answered one */
   int64_t number, other;
   bool silent;         /* the client does not receive the answer */
-  void *content;       /* allocated in the arena */
-  struct arena *arena; /* can be NULL */
+  void *content;       /* memory of the arena */
+  struct arena *arena; /* `arena` can be NULL */
   void *shared;        /* dropped by `drop` with the message */
   void (*drop)(void *shared);
 };
@@ -30,7 +30,7 @@ enum { HELD_BY_LINK = 1, HELD_BY_SERVER = 2, HELD_BY_RECEIVER = 4 };
 struct lane {
   struct agenda *agenda;
   struct message *first, *last;
-  int64_t until; /* the next message arrives no earlier */
+  int64_t until; /* the next message does not arrive before */
   unsigned held;
   struct alarm alarm;
   /* Receives a message, which the lane frees afterwards. */

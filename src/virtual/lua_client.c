@@ -23,7 +23,7 @@ struct item {
 
 struct client {
   struct lua_box *box;
-  struct zk_connection *connection; /* NULL if it has ended */
+  struct zk_connection *connection; /* NULL if the connection has ended */
   struct item *first, *last;
   int32_t xid;
   int64_t session;

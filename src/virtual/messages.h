@@ -91,7 +91,7 @@ enum zk_event_type {
 };
 
 struct zk_stat {
-  int64_t czxid, mzxid, ctime, mtime; /* times in milliseconds since 1970 */
+  int64_t czxid, mzxid, ctime, mtime; /* times are in milliseconds since 1970 */
   int32_t version, cversion, aversion;
   int64_t owner; /* the session of an ephemeral node, otherwise 0 */
   int32_t length, children;
@@ -129,7 +129,7 @@ struct zk_request {
   bool watch;
   struct zk_acls acls;
   int64_t ttl;        /* in milliseconds */
-  const char *scheme; /* for ZK_AUTH */
+  const char *scheme; /* only for ZK_AUTH */
   /* ZK_MULTI: the parts, whose xids are ignored. */
   int part_count;
   const struct zk_request *parts;
@@ -157,13 +157,13 @@ struct zk_reply {
   struct zk_strings names; /* children, in no particular order */
   struct zk_acls acls;     /* for ZK_WHO_AM_I: the session's identities */
   int part_count;
-  const struct zk_reply *parts; /* one for each part of the multi */
+  const struct zk_reply *parts; /* the replies to the parts of the multi */
 };
 
 struct zk_event {
   enum zk_event_type type;
   const char *path;
-  int64_t zxid; /* of the change; sent by servers since 3.9 */
+  int64_t zxid; /* the change's zxid; servers send it since 3.9 */
 };
 
 /* The answer to a connection's first message. */

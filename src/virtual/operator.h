@@ -49,7 +49,7 @@ enum {
 };
 /* The treatment of an answer by the link. */
 enum link_treatment {
-  LINK_CUT,    /* the answer is lost, and its connection breaks */
+  LINK_CUT,    /* the answer is lost, and the connection breaks */
   LINK_MUTE,   /* the answer and all later messages are lost */
   LINK_REFUSE, /* an error replaces the answer */
 };
@@ -60,15 +60,15 @@ struct zk_misbehaviour {
   /* `asks_ms` replaces the timeout that a client requests, and `says_ms` the
    * timeout that a server grants. */
   int32_t asks_ms, says_ms;
-  int forgets;  /* how many returning sessions are called expired */
+  int forgets;  /* number of returning sessions to call expired */
   bool expires; /* all sessions, even new ones, are called expired */
   int drop_at;  /* number of the request that ends its connection */
   /* A connection ends so long after its session is established; -1 means at
    * once. */
   int64_t drop_after;
   int64_t largest; /* a larger request, in bytes, ends its connection */
-  int kind, count; /* `treatment` of so many answers of this kind ... */
-  int skip;        /* ... after so many on each connection */
+  int kind, count; /* `count` answers of this kind get `treatment`, ... */
+  int skip;        /* ... after the first `skip` on each connection */
   enum link_treatment treatment;
   int code; /* the error of LINK_REFUSE */
 };
@@ -83,7 +83,7 @@ struct zk_tls {
    * even the first record begins. The connection is silent from then on. If a
    * connection has already had more records, its next record breaks off. */
   int stops_at;
-  int fails_at;    /* in the same way: the number of the alert's record */
+  int fails_at;    /* the number of the alert's record, like `stops_at` */
   bool is_refusal; /* the alert is about a certificate */
   char text[200];  /* the text of the alert */
 };

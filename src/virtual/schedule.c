@@ -31,7 +31,7 @@ static uint64_t seed;
 static bool is_seeded;
 static struct chance turns, bytes;
 static uint64_t digest;
-static int points; /* passed since the last turn */
+static int points; /* number of points since the last turn */
 
 /* ---- Messages ------------------------------------------------------------ */
 
@@ -211,7 +211,7 @@ void schedule_begin(struct thread *t) {
 void schedule_point(void) {
   bool is_over = ++points >= SLICE;
   if (!is_over && exploration.switches == 0) return;
-  if (self && self != running) return; /* in a signal handler */
+  if (self && self != running) return; /* a signal handler calls this */
   struct thread *t = schedule_self();
   if (!is_over && !chance_one_in(&turns, exploration.switches)) return;
   /* Advance the clock, or a loop that spins would take no time. */

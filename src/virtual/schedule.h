@@ -25,8 +25,8 @@
 
 /* ---- The clock ----------------------------------------------------------- */
 
-int64_t schedule_now(void);  /* in nanoseconds */
-int64_t schedule_tick(void); /* advances by a microsecond */
+int64_t schedule_now(void);  /* returns nanoseconds */
+int64_t schedule_tick(void); /* advances the time by a microsecond */
 /* Advances the clock and runs no thread, as a suspend of the machine does. */
 void schedule_jump(int64_t by);
 /* Sets the time at which the process ends with a message, as it does when all
@@ -42,7 +42,7 @@ struct schedule_device {
   void (*run)(void *self, int64_t now);
   void *self;
 };
-void schedule_attach(const struct schedule_device *device); /* at most one */
+void schedule_attach(const struct schedule_device *device); /* at most once */
 
 /* ---- Random choices ------------------------------------------------------ */
 

@@ -16,14 +16,14 @@ enum { HELD_MAX = 16 };
 
 enum wait {
   WAIT_FOR_TURN,   /* the thread can run */
-  WAIT_FOR_POLL,   /* for `fds` or the `deadline` */
-  WAIT_FOR_OBJECT, /* until the mutex or pthread_once `object` is free */
-  WAIT_FOR_THREAD, /* for the end of the thread `object` */
+  WAIT_FOR_POLL,   /* the thread waits for `fds` or `deadline` */
+  WAIT_FOR_OBJECT, /* the thread waits for the mutex or once `object` */
+  WAIT_FOR_THREAD, /* the thread waits for the end of the thread `object` */
   WAIT_IS_OVER,    /* the thread has ended */
 };
 
 struct thread {
-  struct thread *next; /* in the order of creation */
+  struct thread *next; /* the next thread, in the order of creation */
   int number;
   const char *name;
   sem_t turn;
@@ -33,10 +33,10 @@ struct thread {
   void *argument;
 
   enum wait wait;
-  struct pollfd *fds; /* for WAIT_FOR_POLL */
+  struct pollfd *fds; /* only for WAIT_FOR_POLL */
   nfds_t count;
   int ready;        /* number of ready descriptors */
-  int64_t deadline; /* NEVER if there is none */
+  int64_t deadline; /* NEVER if the wait has no deadline */
   const void *object;
   int64_t stalled_until;
 
@@ -46,7 +46,7 @@ struct thread {
 
 extern struct thread thread_first; /* the first of the process */
 
-struct thread *thread_new(const char *name); /* NULL without memory */
+struct thread *thread_new(const char *name); /* NULL if there is no memory */
 void thread_free(struct thread *thread);
 /* Initializes the first thread. */
 void thread_init(void);
@@ -61,7 +61,7 @@ struct thread *thread_find(pthread_t id);
 struct thread *thread_holder(const void *object);
 /* Makes the threads that wait for this object able to run. */
 void thread_wake(const void *object);
-int thread_count(void); /* counts those that have not ended */
+int thread_count(void); /* counts threads that have not ended */
 /* Joins and frees detached threads that have ended. Otherwise the program would
  * find these threads when it counts its own. */
 void thread_bury(void);

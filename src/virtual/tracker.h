@@ -12,7 +12,7 @@ struct tracked {
   int64_t id;
   int32_t timeout_ms;
   int owner;       /* number of the client's server; -1 if unknown */
-  int64_t expires; /* the time when it expires, always a tick */
+  int64_t expires; /* when the session expires, always a tick */
 };
 
 struct tracker {

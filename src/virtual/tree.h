@@ -24,7 +24,7 @@ struct node_state {
 struct node {
   struct node *parent; /* NULL for the root and a deleted node */
   char *name;
-  struct node **children; /* sorted by name */
+  struct node **children; /* the children, sorted by name */
   int count, room;
   /* The number of ephemeral children, and its maximum since it was 0. */
   int ephemerals, most_ephemerals;
@@ -50,13 +50,13 @@ struct quota_change {
 
 struct tree {
   struct node *root;
-  struct node *first_owned, *last_owned; /* in the order of creation */
-  int64_t zxid;                          /* of the last transaction */
-  struct session_record *sessions;       /* sorted by id */
+  struct node *first_owned, *last_owned; /* nodes in the order of creation */
+  int64_t zxid;                          /* the zxid of the last transaction */
+  struct session_record *sessions;       /* the sessions, sorted by id */
   int session_count, session_room;
   struct undo *undos;
   int undo_count, undo_room;
-  bool is_head; /* a leader's tree, with all proposals */
+  bool is_head; /* true for a leader's tree with all proposals */
   bool defers;  /* changes of quota counts wait for quota_settle */
   struct quota_change *deferred;
   int deferred_count, deferred_room;

@@ -10,13 +10,13 @@
 
 struct change {
   enum zk_op op;
-  int rc; /* if not ZK_OK, nothing changes */
+  int rc; /* if not ZK_OK, the change has no effect */
   char *path;
   struct blob *data;
   struct acl_list *acls;
   int64_t owner;
-  int32_t version;  /* after the change */
-  int32_t cversion; /* of the parent, after a creation */
+  int32_t version;  /* the version after the change */
+  int32_t cversion; /* the parent's cversion after a creation */
 };
 
 /* The request that a server answers when it applies the transaction. */
@@ -30,16 +30,16 @@ struct txn {
   enum zk_op op;
   int rc; /* ZK_OK even if a part of a multi fails */
   int64_t zxid, time_ms, session;
-  int32_t timeout_ms; /* of a new session */
+  int32_t timeout_ms; /* the timeout of a new session */
   struct origin origin;
   int change_count;
-  struct change *changes; /* one for each part of a multi */
+  struct change *changes; /* a change for each part of a multi */
 };
 
 struct txn *txn_new(enum zk_op op, int change_count);
 struct txn *txn_keep(struct txn *txn);
 void txn_drop(void *txn);
-bool txn_fails(const struct txn *txn); /* true if it changes no node */
+bool txn_fails(const struct txn *txn); /* true if `txn` changes no node */
 
 /* Callbacks for the effects of a transaction. */
 struct txn_observer {

@@ -11,7 +11,7 @@ struct zk_connection;
 
 struct watch_entry {
   char *path;
-  bool child;     /* watches children, not the node itself */
+  bool child;     /* true: a watch of the children, not of the node */
   uint64_t order; /* the connection's number */
   struct zk_connection *connection;
 };

@@ -10,7 +10,8 @@ local json = {}
 
 local escapes = { ['"'] = "\\u0022", ["\\"] = "\\u005c" }
 
--- The keys of tables that are objects, even if they are empty.
+-- Fields that become JSON objects: an empty table under one of these keys is
+-- written as {}, not as [].
 local objects = { refusals = true, losses = true, internal = true }
 
 local function is_finite(value)

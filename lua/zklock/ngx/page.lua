@@ -155,14 +155,14 @@ local function faint(...)
   return '<p class="faint">' .. (...):format(select(2, ...)) .. "</p>"
 end
 
--- Returns a format: marks a number that should be zero if it is not.
+-- Returns a format for a number that should be zero: it marks any other number.
 local function unless_zero(class)
   return function(n) return n > 0 and mark(class, n) or n end
 end
 
 local bad, warn = unless_zero "bad", unless_zero "warn"
 
--- Says which workers the page covers.
+-- Returns the text that says which workers the page covers.
 local function tell_share(given)
   if not given.is_shared and given.workers > 1 then
     return ("<p>This tells only of the worker that has answered (%s, of %d). "

@@ -1,5 +1,5 @@
---- Reader: the light thread that calls step() of a session in nginx.  It waits
--- for data at a private Unix socket, by which the core announces events.
+--- Reader: the light thread that calls step() of a session in nginx. It waits
+-- for data at a private Unix socket, on which the core announces events.
 local board = require "zklock.ngx.board"
 local core = require "zklock.core"
 local plain = require "zklock.plain"

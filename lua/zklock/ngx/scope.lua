@@ -1,5 +1,5 @@
---- Scope: the waits and guards of an nginx request.  They end with the request,
--- in whatever way it ends, and its callbacks are not called any more.
+--- Scope: the waits and guards of an nginx request. They end when the request
+-- ends, in any way. From then on, zklock calls no callback of the request.
 local core = require "zklock.core"
 local waits = require "zklock.wait"
 
@@ -13,7 +13,7 @@ function Scope.new(request, living, number)
     request = request, -- knows whether it has ended
     living = living,
     number = number,
-    -- Whether a client can end the request, which it cannot in a timer.
+    -- Whether a client can end the request. A timer has no client.
     client = ngx.get_phase() ~= "timer",
     count = 0,
     waits = {},

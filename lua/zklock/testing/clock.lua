@@ -53,7 +53,7 @@ local function is_open(session)
   return engine:is_ours() and not engine.state.is.closed
 end
 
---- Adds a session to those whose step() is called by advance().
+--- Adds a session: advance() then calls the session's step().
 function clock.attend(session)
   sessions[#sessions + 1] = setmetatable({ session }, { __mode = "v" })
 end
@@ -116,7 +116,7 @@ end
 
 -- Waits of zklock.
 
--- After so many seconds, a wait without a timeout raises an error.
+-- The time, in seconds, after which a wait without a timeout raises an error.
 local LONGEST = 3600
 
 --- Suspends the caller in `wait`, as the adapters of loops do: lets time pass

@@ -1,5 +1,5 @@
---- Hold: a lock that another client holds or waits for.  That client is a
--- session of zklock, too, which belongs to the hold.
+--- Hold: a lock that another client holds or waits for. That client is another
+-- session of zklock, which the hold contains.
 local check = require "zklock.check"
 local errors = require "zklock.errors"
 local schema = require "zklock.schema"
@@ -31,7 +31,7 @@ local function options_of(method)
     end
     return value
   end
-  -- The lock's methods check those without a check.
+  -- The lock's methods check the options that have no check here.
   return schema.new("options of " .. method, {
     { "kind", kind, "mutex" },
     { "permits", permits, always = true },
@@ -77,7 +77,7 @@ function holds.queue(self)
   end)
 end
 
---- Returns whether the other client holds the lock.
+--- Returns whether the client of this hold holds the lock.
 function Hold:is_held()
   if self._session:state() ~= "closed" then self._session:step() end
   return self._guard and self._guard:is_held() or false

@@ -42,7 +42,7 @@ function hosts.split(text)
   return entries
 end
 
---- Returns so many entries with free addresses of this machine.
+--- Returns `count` entries with free addresses of this machine.
 function hosts.choose(count)
   local entries, port = {}, FIRST_PORT
   while #entries < count do

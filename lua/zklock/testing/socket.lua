@@ -13,8 +13,8 @@ local function descriptors(objects)
   return fds
 end
 
--- Returns whether the object has something to read already, without poll: its
--- method `dirty` tells.
+-- Returns whether the object already has data to read, by its method `dirty`,
+-- without poll.
 local function is_dirty(object)
   return object.dirty ~= nil and object:dirty() == true
 end

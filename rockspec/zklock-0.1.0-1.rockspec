@@ -285,7 +285,7 @@ build = {
             "src/virtual/client_requests.c", "src/virtual/client_send.c",
             "src/virtual/client_watches.c", "src/virtual/clock.c",
             "src/virtual/connection.c", "src/virtual/election.c",
-            "src/virtual/ensemble.c", "src/virtual/fake_tls.c",
+            "src/virtual/ensemble_api.c", "src/virtual/fake_tls.c",
             "src/virtual/faults.c", "src/virtual/follower.c",
             "src/virtual/four_letter_words.c", "src/virtual/lane.c",
             "src/virtual/leader.c", "src/virtual/link.c", "src/virtual/log.c",

@@ -14,6 +14,7 @@ local Story = {}
 Story.__index = Story
 
 local LINES = 60
+local LEAST = 2 -- seconds: two of the longest ticks
 local EXAM = 1000 -- seconds
 local LIMIT = 3000 -- seconds, for all of it
 local CALM = 90 -- seconds, in which everything comes to its end
@@ -47,7 +48,8 @@ end
 local function open(self, slot)
   local session, _, code = zklock.connect(slot.hosts, {
     session_timeout = slot.timeout, loop = slot.loop or self.scheduler.adapter,
-    connect_timeout = 5, log = log(self, slot),
+    min_session_timeout = slot.least, connect_timeout = 5,
+    log = log(self, slot),
     tick_time = slot.tells_tick and self.world.tick or nil })
   self:note("%s: connect: %s", slot.name, session and session:id() or code)
   if not session then return end
@@ -76,9 +78,11 @@ local function new_slot(self, number)
   local chance = self.chance
   local slot = { name = "s" .. number, closed = true, tasks = {},
     timeout = chance:pick { 2, 4, 6 }, tells_tick = chance:one_in(3),
-    hosts = self.world:link() }
+    least = chance:one_in(3) and LEAST or nil }
+  if slot.least then slot.timeout = 6 end -- which can fall
+  slot.hosts = self.world:link(slot.least)
   if chance:one_in(3) then
-    slot.hosts = slot.hosts .. "," .. self.world:link()
+    slot.hosts = slot.hosts .. "," .. self.world:link(slot.least)
   end
   if chance:one_in(5) then slot.loop = "poll" end
   for i = 1, chance:between(1, 4) do slot.tasks[i] = Task.new(self, slot, i) end

@@ -5,12 +5,14 @@ local virtual = require "zklock.virtual"
 local World = {}
 World.__index = World
 
+local CONNECT = -1
+
 local KINDS = { 15, 2, 3, 4, 5, 8, 9, 1401, 1402, 141301, 141302, 141305 }
 
 local function new(chance, seed)
   local count = chance:pick { 1, 1, 3 }
-  local self = setmetatable({ chance = chance, links = {}, addresses = {},
-    operators = {}, count = count, jumped = 0,
+  local self = setmetatable({ chance = chance, links = {}, falling = {},
+    addresses = {}, operators = {}, count = count, jumped = 0,
     tick = chance:pick { 0.2, 0.5, 1 } }, World)
   for i = 1, count do self.addresses[i] = "127.0.0.1:" .. 2180 + i end
   self.ensemble = virtual.ensemble { addresses = self.addresses, seed = seed,
@@ -19,13 +21,15 @@ local function new(chance, seed)
   return self
 end
 
---- The address of a new link to all servers.
-function World:link()
+--- The address of a new link to all servers. `least`: its sessions expect that
+-- a server may grant a timeout of so few seconds.
+function World:link(least)
   local address = "127.0.0.1:" .. 3181 + #self.links
   local from, order = self.chance:below(self.count), {}
   for i = 1, self.count do order[i] = (from + i - 1) % self.count end
   assert(virtual.link_new(address, self.addresses[1], order))
   self.links[#self.links + 1] = address
+  if least then table.insert(self.falling, { address, least }) end
   return address
 end
 
@@ -101,10 +105,28 @@ local function jump(self, _, note)
   virtual.jump(seconds)
 end
 
+-- Servers with another maxSessionTimeout. The first answer may be lost, and
+-- silence may follow.
+local function grant_less(self, scheduler, note)
+  if not self.falling[1] then return fail_link(self, scheduler, note) end
+  local link, least = (unpack or table.unpack)(self.chance:pick(self.falling))
+  note("world: %s grants %g s", link, least)
+  virtual.link_behave(link, { asks_ms = least * 1000, kind = CONNECT,
+    treatment = "mute", count = self.chance:below(2) })
+  virtual.link_cut(link)
+  scheduler:pause(self.chance:seconds(1))
+  if self.chance:one_in(2) then virtual.link_freeze(link) end
+  scheduler:pause(self.chance:seconds(6))
+  virtual.link_behave(link, {})
+  virtual.link_heal(link)
+  note("world: %s grants what is asked for", link)
+end
+
 --- One fault, and its end.
 function World:fail(scheduler, note)
-  local which = self.chance:below(10)
-  local fault = which < 7 and fail_link or which < 9 and fail_server or jump
+  local which = self.chance:below(12)
+  local fault = which < 7 and fail_link or which < 9 and fail_server
+    or which < 10 and jump or grant_less
   fault(self, scheduler, note)
 end
 

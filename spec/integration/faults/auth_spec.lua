@@ -26,6 +26,14 @@ local hostile
 before_each(function() hostile = start_hostile() end)
 
 describe("The answer to a credential that", function()
+  it("does not come is in the message of a connect that fails", function()
+    hostile:behave { kind = "pass", mute_auth = "always" }
+    local session, message = open(hostile.hosts, 6)
+    assert.is_nil(session)
+    assert.matches(hostile.hosts .. ": it does not answer the credentials",
+      message, 1, true)
+  end)
+
   -- What becomes of it, and how long a session with a timeout of 6 s is without
   -- it.
   for name, this in pairs {

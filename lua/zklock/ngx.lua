@@ -10,8 +10,8 @@ local settings = require "zklock.settings"
 local sessions = require "zklock.session"
 local status = require "zklock.ngx.status"
 
--- The most sessions of a worker: each has a thread and a connection.  If there
--- are more, requests probably pass different options by mistake.
+-- The most sessions of a worker: each has a thread and a connection. If
+-- requests need more sessions, they probably pass different options by mistake.
 local MOST = 32
 
 -- The worker's sessions, by hosts and options, as text: `{ session =, hosts =,
@@ -143,9 +143,9 @@ local function open(key, hosts, options)
   return session
 end
 
---- Returns this worker's session with these hosts and options, which are those
--- of zklock.connect.  The first call opens the session, and does not wait.
--- Calls that need the connection wait for it within their own timeout.
+--- Returns this worker's session with these hosts and options, the arguments of
+-- zklock.connect. The first call opens the session, and does not wait. Calls
+-- that need the connection wait for it within their own timeout.
 function M.session(hosts, options, ...)
   check.arguments("zklock.ngx.session(hosts, options)", nil, ...)
   local key = options == nil and hosts

@@ -18,7 +18,7 @@ local ticket_of = require "zklock.ticket"
 local node_waits = require "zklock.node_waits"
 local waits = require "zklock.wait"
 
--- Stands for an unknown number of contenders.  No directory has this number, so
+-- Represents an unknown number of contenders. No directory has this number, so
 -- a wait until the number differs from ANY ends with a server's first answer.
 local ANY = -1
 

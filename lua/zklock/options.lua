@@ -1,5 +1,5 @@
---- Options: the schemas of locks and of their methods.  settings.lua has that
--- of connect.
+--- Options: the schemas of locks and of their methods. settings.lua has the
+-- schema of connect.
 local check = require "zklock.check"
 local core = require "zklock.core"
 local errors = require "zklock.errors"
@@ -138,13 +138,14 @@ local function read_lock_options(given, family, kind, permits)
     end
     read.kind = "unfair"
   end
-  -- Converted here, so that acquisitions need not convert them again.
+  -- These options are converted here, so that acquisitions need not convert
+  -- them again.
   read.prepared = core.lock_options(read)
   return read
 end
 
--- The options of locks for which the user has given none.  They are shared,
--- because a session may have thousands of such locks.
+-- The options of locks for which the user has passed no options. They are
+-- shared, because a session may have thousands of such locks.
 local plain_options = setmetatable({}, { __mode = "v" })
 
 --- Checks the options of a lock.  `family`: "mutex", "rwlock", "semaphore",

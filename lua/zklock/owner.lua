@@ -16,7 +16,7 @@ Owners.line = false -- the line of local turns (turns.lua)
 
 local NOTHING = {}
 
--- The metatable of the stacks of one kind, by owner.
+-- The metatable of tables with an owner's stack under the owner as a weak key.
 local by_owner = { __mode = "k" }
 
 -- By signature: the fields that paths with the same signature share.

@@ -23,8 +23,9 @@ local function shape(first)
   return first < 0xe0 and 2 or first < 0xf0 and 3 or 4, least, most
 end
 
--- Returns the character at `i` and true.  If it is invalid, returns its first
--- byte and false; and a second true if the text ends within the character.
+-- Returns the character at `i` and true. If the character is invalid, returns
+-- its first byte and false; also returns true if the text ends within the
+-- character.
 local function character(text, i)
   local length, least, most = shape(text:byte(i))
   if not length then return text:sub(i, i), false end

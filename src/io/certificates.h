@@ -1,6 +1,6 @@
-/* The certificates and the key in the files of the option `tls`. The files are
- * read again for each connection, so that certificates can be renewed while the
- * session lives. */
+/* The certificates and the key in the files of the option `tls`. zklock reads
+ * the files again for each connection, so that you can renew certificates while
+ * the session lives. */
 #ifndef ZKLOCK_CERTIFICATES_H
 #define ZKLOCK_CERTIFICATES_H
 
@@ -19,8 +19,9 @@ void certificates_init(struct certificates *certificates,
 void certificates_free(struct certificates *certificates);
 
 /* Reads the files, and returns a TLS link to a server that has one of these
- * names. If the files cannot be used any more, uses the contents that were read
- * last. Returns NULL on failure. Sets `problem` to what is wrong, or to "". */
+ * names. If the files cannot be used any more, uses the contents from the last
+ * successful read. Returns NULL on failure. Sets `problem` to what is wrong, or
+ * to "". */
 struct tls_link *certificates_link(struct certificates *certificates,
                                    const char *names, char problem[TLS_TEXT]);
 

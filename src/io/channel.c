@@ -51,9 +51,9 @@ static bool append(struct message_queue *queue, struct message *message,
  * that is woken takes the lock at once. */
 
 /* Appends the command first, and then checks whether the I/O thread sleeps. The
- * I/O thread marks itself asleep first, and then checks for commands. So at
- * least one of the two threads sees what the other has written, and no command
- * stays unnoticed. */
+ * I/O thread marks itself asleep first, and then checks for commands. So the
+ * sender sees that the I/O thread sleeps, or the I/O thread sees the
+ * command. */
 bool channel_command(struct channel *channel, struct message *message,
                      int kind) {
   pthread_mutex_lock(&channel->lock);
@@ -65,7 +65,7 @@ bool channel_command(struct channel *channel, struct message *message,
 }
 
 /* Returns whether a byte must be written to wake Lua's loop, and records that
- * it will be. Requires the channel's lock. */
+ * the byte will be written. Requires the channel's lock. */
 static bool announce(struct channel *channel) {
   if (!channel->events.first || channel->signalled) return false;
   return channel->signalled = true;
@@ -151,7 +151,7 @@ bool channel_redirect(struct channel *channel, int fd) {
   channel->redirected |= ok;
   pthread_mutex_unlock(&channel->lock);
   /* The byte for the queued events went to the old pipe, which no loop reads
-   * any more. So this writes another one. */
+   * any more. So writes another byte. */
   if (signal) wakeup_signal(&channel->lua);
   return ok;
 }

@@ -25,8 +25,8 @@
 /* The first member of each object that messages are about. (c) constant once a
  * message about the object was sent. */
 struct subject {
-  /* (c) Releases a reference to the object. Each message holds one, until the
-   * message was handled or discarded. */
+  /* (c) Releases a reference to the object. Each message has a reference, until
+   * the message is handled or discarded. */
   void (*drop)(void *subject);
 };
 
@@ -62,17 +62,18 @@ struct channel {
 };
 
 bool channel_open(struct channel *channel); /* on false, errno is set */
-/* Drops the messages that are still queued, and closes the channel. No thread
- * is allowed to use it any more. */
+/* Drops the messages that are still queued, and closes the channel. Afterwards
+ * no thread is allowed to use the channel. */
 void channel_close(struct channel *channel);
 
 /* Queue a command for the I/O thread, or an event for the Lua thread, and wake
- * its loop if needed. Both return false if the slot is queued already. */
+ * the thread's loop if needed. Both return false if the slot is queued
+ * already. */
 bool channel_command(struct channel *channel, struct message *message,
                      int kind);
 bool channel_event(struct channel *channel, struct message *message, int kind);
-/* Queues an event, but wakes Lua's loop only at the next channel_sleep. The I/O
- * thread calls it. */
+/* Queues an event, but wakes Lua's loop only at the next channel_sleep. Only
+ * the I/O thread calls this function. */
 bool channel_event_later(struct channel *channel, struct message *message,
                          int kind);
 

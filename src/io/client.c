@@ -51,7 +51,7 @@
 #define MILLISECOND INT64_C(1000000)
 #define SECOND INT64_C(1000000000)
 
-/* A connection counts as good once it has lasted this long. */
+/* A connection counts as good after it has lasted for this time. */
 #define STABLE_AFTER SECOND
 #define ATTEMPT_FIRST SECOND
 #define REFUSAL_FIRST SECOND
@@ -305,7 +305,7 @@ static void refused(struct client *client, int reason) {
 
 /* Returns whether a server may have received the session id that the attempt
  * sent, judged by how long the attempt took. A server that refuses a connection
- * does so at once and has read nothing. */
+ * refuses it at once, and has read no bytes. */
 static bool may_have_reached_server(const struct client *client) {
   int64_t least = client->settings->session_timeout_ms * MILLISECOND;
   if (timeout_of(client) < least) least = timeout_of(client);

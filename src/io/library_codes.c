@@ -64,8 +64,8 @@ static const char *words_for_number(int rc) {
   return text;
 }
 
-/* Returns the text of a code. Has its own texts for codes for which some
- * versions of the library have none. */
+/* Returns the text of a code. This function has its own texts for codes that
+ * some versions of the library do not know. */
 const char *code_text(int rc) {
   switch (rc) {
     case ZUNIMPLEMENTED:

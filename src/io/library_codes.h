@@ -1,5 +1,5 @@
-/* The client library's codes: what each implies for the connection, and its
- * text. */
+/* The client library's codes: what each code implies for the connection, and
+ * its text. */
 #ifndef ZKLOCK_LIBRARY_CODES_H
 #define ZKLOCK_LIBRARY_CODES_H
 
@@ -18,14 +18,14 @@
 bool code_is_answer(int rc);
 /* Returns whether the outcome of the request is unknown. The client library
  * uses these codes for unanswered requests after the loss of the connection. A
- * failed server sends some of them, too. A code that is not one of ZooKeeper's
+ * failed server sends some of them, too. A code that ZooKeeper does not define
  * counts as -1, which is unknown. */
 bool code_is_unknown(int rc);
 /* Returns whether the code means that this server does not serve the session.
  * Then the connection is closed, whatever else the server sends. */
 bool code_ends_connection(int rc);
 /* Returns whether the code means that the server requires authentication by
- * other schemes. It has closed the connection after this reply. */
+ * other schemes. The server has closed the connection after this reply. */
 bool code_requires_auth(int rc);
 /* Returns whether a call of the client library has failed. The end of the
  * session is not an error here, because it is reported by the handle's

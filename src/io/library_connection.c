@@ -19,9 +19,9 @@
 
 /* The longest wait until a server has received the end of the session. */
 #define END_TIMEOUT (1500 * MILLISECOND)
-/* The library counts as stuck after more than so many passes in a row that read
- * none of the arrived bytes. Bytes that arrive one by one cause fewer such
- * passes. */
+/* The maximum of passes in a row that read none of the arrived bytes. After
+ * more such passes, the library counts as stuck. Bytes that arrive one by one
+ * cause fewer such passes. */
 #define IDLE_MAX 100
 
 void connection_init(struct library *l) {
@@ -54,9 +54,9 @@ static void warn_old_certificates(struct library *l, const char *problem) {
   l->listener.warning(l->listener.self, text);
 }
 
-/* Lets the library do what is due without input: it connects if there is no
+/* Runs the library's actions that need no input: it connects if there is no
  * socket yet, and sends pings. Sets `*events` to the events to poll for, and
- * `due` to when to call this again. */
+ * `due` to the time of the next call. */
 static void run_library(struct library *l, short *events) {
   int interest = 0;
   struct timeval tv = {0, 0};
@@ -194,7 +194,7 @@ void connection_end_session(struct library *l) {
 
 int64_t connection_prepare(struct library *l, int *fd, short *events) {
   if (has_socket(l)) run_library(l, events);
-  /* Incidents must be delivered before the thread sleeps. */
+  /* The thread must deliver incidents before it sleeps. */
   if (l->first || l->overflow || !has_socket(l)) return 0;
   *fd = l->fd;
   return stream_has_input(&l->stream) ? 0 : l->due;
@@ -212,8 +212,9 @@ static bool is_stuck(struct library *l) {
   return l->idle > IDLE_MAX;
 }
 
-/* Continues the TLS handshake. The library must not run before it is done,
- * because it would take a writable socket for a connection to a server. */
+/* Continues the TLS handshake. The library must not run before the handshake is
+ * done, because it would take a writable socket for a connection to a
+ * server. */
 static void continue_handshake(struct library *l) {
   if (stream_handshake(&l->stream) != TLS_FAILED) return;
   handle_report_error(l, handshake_error());
@@ -237,7 +238,7 @@ void connection_process(struct library *l, short events) {
     handle_report_error(l, "it has sent a malformed packet");
     l->must_end = true;
   }
-  /* Each call reads one packet, so this repeats it. */
+  /* Each call reads one packet, so repeats the call. */
   for (int i = 0; rc == ZOK && (what & ZOOKEEPER_READ) && i < 256; i++)
     rc = zookeeper_process(l->handle, ZOOKEEPER_READ);
   report_failure(l, rc);

@@ -2,9 +2,9 @@
  * lists. No other file includes this. There is one handle at a time.
  *
  * The inbox is a queue of the library's reports. The library can call back
- * while it cleans up after a lost connection. A request made then would be
- * lost, too. So callbacks only append to the inbox, and the protocol runs when
- * the inbox is emptied. */
+ * while it cleans up after a lost connection. A request from such a callback
+ * would be lost, too. So callbacks only append to the inbox, and the protocol
+ * runs when the inbox is emptied. */
 #ifndef ZKLOCK_LIBRARY_HANDLE_H
 #define ZKLOCK_LIBRARY_HANDLE_H
 
@@ -35,7 +35,7 @@ struct incident {
 };
 
 /* The contenders' creates in flight, in the order in which they were sent. Each
- * reply to a create is compared with it. */
+ * reply to a create is compared with its request. */
 struct answers {
   struct expected *first, **end, **last;
   int64_t session;
@@ -120,7 +120,7 @@ void connection_process(struct library *library, short events);
 bool requests_submit(struct library *library, const struct op *op,
                      const struct op *before);
 /* Puts watch events and changes of the connection into the inbox. It is the
- * callback for all of them. Its context is the library. */
+ * callback for all these reports. Its context is the library. */
 void requests_on_event(zhandle_t *handle, int type, int state, const char *path,
                        void *context);
 
@@ -172,8 +172,8 @@ const char *answers_check_data(const char *value, int length,
                                const struct Stat *stat);
 
 void answers_init(struct answers *answers);
-/* Begins the checks for a connection with this session. Forgets the creates of
- * the connection before: no replies to them will come. */
+/* Begins the checks for a connection with this session. Removes the creates of
+ * the last connection: no replies to them will come. */
 void answers_begin(struct answers *answers, int64_t session);
 /* Adds a create to the list of creates whose replies are expected. `bare`: the
  * reply has a path but no Stat. Returns false if there is no memory. */

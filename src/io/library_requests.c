@@ -87,16 +87,16 @@ static void on_data(int rc, const char *value, int length,
   report(incident);
 }
 
-/* Returns how many children of a directory were ever created. A server's change
- * counter counts each creation and each deletion (modulo 2^32). */
+/* Returns how many children of a directory were created so far. A server's
+ * change counter counts each creation and each deletion (modulo 2^32). */
 static int creates(const struct Stat *directory) {
   uint32_t changes =
       (uint32_t)directory->cversion + (uint32_t)directory->numChildren;
   return (int)(changes / 2);
 }
 
-/* Reports a list of children. With `directory`, it has all names, otherwise
- * only contenders'. */
+/* Reports a list of children. With `directory`, the list has all names,
+ * otherwise only the names of contenders. */
 static void tell_names(int rc, const struct String_vector *names,
                        const struct Stat *directory, const void *data) {
   if (reports_fault(data, rc, answers_check_names(names))) return;

@@ -1,8 +1,8 @@
 /* Sends requests of several parts, of which a server carries out all or none.
  * Then derives the result of the whole from the results of the parts.
  *
- * The leader answers each part. If it refuses one, that part gets the reason,
- * the parts before it get "ok", and those after it get "runtime
+ * The leader answers each part. If it refuses a part, that part gets the
+ * reason, earlier parts get "ok", and later parts get "runtime
  * inconsistency". */
 #include <stdio.h>
 #include <stdlib.h>
@@ -89,11 +89,11 @@ static void report(const struct transaction *t, uint64_t serial, int code,
 /* A heartbeat is a transaction of two checks. A server would refuse every other
  * small write, or change something by it (lease.h).
  *
- * The second check shows which server has refused the first: the connected one
- * or the leader. The leader proposes a refused transaction like any other, so
- * its reply comes after the commit. The connected server can also refuse by
- * itself (throttled, read-only). It refuses the whole, and the client library
- * then gives the same error to each part. */
+ * The second check shows which server has refused the first: the connected
+ * server or the leader. The leader proposes a refused transaction like any
+ * other, so its reply comes after the commit. The connected server can also
+ * refuse by itself (throttled, read-only). It refuses the whole, and the client
+ * library then gives the same error to each part. */
 
 /* Returns whether the leader has refused the first check, because an ACL
  * forbids it or the node is missing. */
@@ -173,7 +173,8 @@ static const char *check_exchange(const struct transaction *t, int rc) {
              : "an exchange that neither succeeded nor failed";
 }
 
-/* Returns the code to report for one part. `rc` is the code of the whole. */
+/* Returns the code to report for one part. `rc` is the code of the whole
+ * transaction. */
 static int outcome_of_part(const struct transaction *t, int part, int rc) {
   int err = t->results[part].err;
   if (rc == ZOK || !code_is_answer(rc)) return answers_code(rc);
@@ -219,8 +220,8 @@ static const char *check_pair(const struct transaction *t, int rc) {
              : "two creates that neither succeeded nor failed";
 }
 
-/* Returns the result of the whole: that of the refused part, if there is one
- * (op.h). */
+/* Returns the result of the whole transaction: the result of the refused part,
+ * if a part was refused (op.h). */
 static int outcome_of_pair(const struct transaction *t, int rc) {
   int own = t->results[OWN].err, beside = t->results[BESIDE].err;
   if (rc == ZOK || !code_is_answer(rc)) return answers_code(rc);

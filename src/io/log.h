@@ -15,8 +15,8 @@
 struct log {
   bool wanted;             /* (c) the user has set a log function */
   struct channel *channel; /* (c) */
-  /* (a) Number of queued lines. It is limited, because Lua's loop does not
-   * always run. */
+  /* (a) Number of queued lines. The number is limited, because Lua's loop does
+   * not always run. */
   _Atomic int lines;
   pthread_mutex_t lock;
   struct log_throttle log_throttle; /* (m) */
@@ -34,8 +34,9 @@ struct log_line {
 void log_init(struct log *log, struct channel *channel, bool wanted);
 void log_free(struct log *log);
 void log_write(struct log *log, const char *level, const char *text);
-/* Logs a message unless the same one was logged within the last minute. After
- * that, logs it with the number of times that it was skipped. */
+/* Logs a message unless the same message was logged within the last minute.
+ * After that minute, logs the message with the number of times that it was
+ * skipped. */
 void log_throttled(struct log *log, const char *level, const char *sentence);
 
 #pragma GCC visibility pop

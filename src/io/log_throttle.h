@@ -1,8 +1,8 @@
 /* Limits repeated log messages to one a minute.
  *
- * Without a connection, each attempt logs the same message. The first is
- * logged, and those of the next minute are skipped. The next one after that is
- * logged with the number of skipped ones. A message names its server, so a
+ * Without a connection, each attempt logs the same message. The first message
+ * is logged, and further messages are skipped for a minute. The next message is
+ * logged with the number of skipped messages. A message names its server, so a
  * message about another server is logged at once.
  *
  * Pure. Messages are identified by their hash. Only the last LOG_THROTTLE_MAX
@@ -27,8 +27,8 @@ struct log_throttle {
   struct throttled list[LOG_THROTTLE_MAX];
 };
 
-/* Returns whether to log a message now. If so, sets `*since` to how often it
- * was skipped. */
+/* Returns whether to log a message now. If so, sets `*since` to how often the
+ * message was skipped. */
 bool log_throttle_due(struct log_throttle *log_throttle, const char *text,
                       int64_t now, int *since);
 

@@ -22,8 +22,8 @@ static void command_of(struct core *core, struct acquisition *acquisition,
 /* Opening and closing. */
 
 /* Closes the session when the process exits. Signals the wake-up in any case:
- * this can run on another thread while the Lua thread is between a command and
- * its wake-up. */
+ * another thread can call this function while the Lua thread is between a
+ * command and its wake-up. */
 static void close_at_exit(void *self) {
   struct core *core = self;
   command(core, &core->close, COMMAND_CLOSE);
@@ -157,13 +157,13 @@ bool core_pass_on(struct core *core, struct acquisition *acquisition,
   return true;
 }
 
-/* Returns why the hold is lost, or LOSS_NONE. The local clock can end it before
- * the I/O thread has noticed. The I/O thread can even be about to receive a
- * reply that renews the lease. A loss that was reported once must stay a loss,
- * so it is recorded here. The I/O thread then deletes the node and posts
- * EVENT_LOST as for any loss. Until then, this sets the session's state to
- * SUSPENDED. Otherwise a caller could read "lost: lease_expired" and
- * "connected" at once. */
+/* Returns why the hold is lost, or LOSS_NONE. The local clock can end the hold
+ * before the I/O thread has noticed the end. The I/O thread can even be about
+ * to receive a reply that renews the lease. A loss that was reported once must
+ * stay a loss, so it is recorded here. The I/O thread then deletes the node and
+ * posts EVENT_LOST as for any loss. Until then, this function makes the
+ * session's state SUSPENDED. Otherwise a caller could read "lost:
+ * lease_expired" and "connected" at once. */
 enum loss core_find_loss(struct core *core, struct acquisition *acquisition,
                          int turn) {
   enum loss why =

@@ -40,7 +40,7 @@ bool core_release(struct core *core, struct acquisition *acquisition,
  * on. */
 void core_begin_local_wait(struct core *core, struct turn *turn,
                            int64_t deadline);
-/* Requests EVENT_ALARM at `due`, unless an earlier one is requested. */
+/* Requests EVENT_ALARM at `due`, unless an earlier alarm is requested. */
 void core_set_alarm(struct core *core, int64_t due);
 /* Passes a hold on from one turn to the next (acquisition_pass_on). Returns
  * false if that is not possible; then the caller must release the hold. */
@@ -56,8 +56,8 @@ void core_watch(struct core *core, struct acquisition *acquisition);
 /* Sends the ask and takes ownership of it. Returns the number that its
  * EVENT_ANSWERED carries. */
 uint64_t core_ask(struct core *core, struct ask *ask);
-/* Starts the wait. Returns the number that its EVENT_AWAITED carries. That
- * event is posted once. */
+/* Starts the wait. Returns the number that its EVENT_AWAITED carries. The I/O
+ * thread posts that event once. */
 uint64_t core_await(struct core *core, struct await *await);
 /* Cancels the wait unless it has ended. */
 void core_cancel_await(struct core *core, struct await *await);

@@ -1,5 +1,5 @@
 /* A request of nginx, for one session. The session's waits and holds for the
- * request end when it ends, for whatever reason. nginx reports the end by
+ * request end when the request ends, for any reason. nginx reports the end by
  * calling a cleanup handler in the Lua thread. The handler posts an event for
  * the Lua layer. */
 #ifndef ZKLOCK_NGINX_REQUEST_H
@@ -27,8 +27,8 @@ struct nginx_request {
 /* Creates the record. Its one reference belongs to the cleanup handler. Returns
  * NULL if there is no memory. */
 struct nginx_request *nginx_request_new(struct core *core);
-/* The cleanup handler: records the end, and posts EVENT_ENDED if that is
- * wanted. */
+/* The cleanup handler: records the end, and posts EVENT_ENDED if it was
+ * requested. */
 void nginx_request_end(void *request);
 void nginx_request_drop(struct nginx_request *request);
 

@@ -44,8 +44,8 @@ static void at_exit(void) {
   while (is_any_left() && clock_now() < deadline) nap();
 }
 
-/* Makes all sessions end. Returns whether one has not ended yet. Returns false
- * if the process's lock is not free before the deadline: if a signal has
+/* Makes all sessions end. Returns whether a session has not ended yet. Returns
+ * false if the process's lock is not free before the deadline: if a signal has
  * stopped the Lua thread during a fork, that thread holds the lock for ever.
  * Then no session can be ended. */
 static bool end_living(int64_t deadline) {

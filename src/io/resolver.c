@@ -130,7 +130,7 @@ static bool add_host(struct resolver *r, struct endpoints *all,
 }
 
 /* Returns the addresses as one text, or NULL if there is no memory. An address
- * of several hosts is there once, with all their names. */
+ * of several hosts is in the text once, with all their names. */
 static char *join(struct endpoints *all) {
   size_t size = 1;
   for (size_t i = 0; i < all->count; i++)
@@ -150,7 +150,8 @@ static char *join(struct endpoints *all) {
 }
 
 /* Looks up all hosts and stores the result. If there is no memory, the result
- * has no address at all: a missing one could be the only reachable server. */
+ * has no address at all: a missing address could be that of the only reachable
+ * server. */
 static void resolve(struct resolver *r) {
   struct endpoints all = {0};
   bool ok = true;

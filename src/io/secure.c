@@ -31,7 +31,7 @@ bool secure_is_refused(const struct secure *s) {
   return refused;
 }
 
-/* Failures. Only the first one is recorded. */
+/* Failures. Only the first failure is recorded. */
 
 static void fail(struct secure *s, int problem) {
   if (!s->problem) s->problem = problem;

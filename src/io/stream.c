@@ -171,8 +171,8 @@ static ssize_t read_ahead(struct stream *s) {
   return n;
 }
 
-/* Works like recv. For a small request, reads more than that into the
- * buffer. */
+/* Works like recv. For a small request, reads more bytes than requested into
+ * the buffer. */
 static ssize_t read_more(struct stream *s, char *data, size_t size) {
   if (size >= STREAM_SIZE) return recv_now(s, data, size);
   ssize_t n = read_ahead(s);

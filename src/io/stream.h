@@ -42,7 +42,7 @@ struct stream {
  * the session's password pass through them. */
 void stream_reset(struct stream *stream);
 /* Makes the stream buffer the next socket that the library creates on this
- * thread. NULL: no stream does. */
+ * thread. NULL: the socket has no stream. */
 void stream_use(struct stream *stream);
 
 /* Makes the stream use TLS for its next socket, and takes ownership of the

@@ -37,8 +37,7 @@ struct tls_link;
 struct tls_module {
   uint32_t magic, version;
 
-  /* Reads the files. Returns NULL and sets `error` if one of them cannot be
-   * used. */
+  /* Reads the files. Returns NULL and sets `error` if a file cannot be used. */
   struct tls_context *(*read)(const struct tls_files *files,
                               char error[TLS_TEXT]);
   void (*release)(struct tls_context *context);
@@ -65,7 +64,7 @@ struct tls_module {
                             size_t *got);
   /* Encrypts at most TLS_RECORD bytes, and adds them to `pending`. */
   enum tls_state (*send)(struct tls_link *link, const void *data, size_t size);
-  /* Reads on for an alert of the server, behind its data. */
+  /* Searches the bytes behind the server's data for an alert of the server. */
   enum tls_state (*look)(struct tls_link *link);
   /* Adds a closure alert to `pending`. */
   void (*closure)(struct tls_link *link);

@@ -1,6 +1,6 @@
 /* A wake-up makes another thread's poll return. It is a pipe: any thread writes
- * to one end, and a loop polls the other. An unread byte means that there is
- * something to do. */
+ * to one end, and a loop polls the other. An unread byte means that the loop
+ * has work. */
 #ifndef ZKLOCK_WAKEUP_H
 #define ZKLOCK_WAKEUP_H
 

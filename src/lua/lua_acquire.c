@@ -10,8 +10,8 @@
 
 enum { LOCK = 7 }; /* index of the argument with the lock's options */
 
-/* Returns the number in a field, or `missing` if there is none. Raises an error
- * if it is not between `least` and `most`. */
+/* Returns the number in a field, or `missing` if the field is empty. Raises an
+ * error if the number is not between `least` and `most`. */
 static lua_Number number_field(lua_State *L, int lock, const char *name,
                                lua_Number missing, lua_Number least,
                                lua_Number most) {

@@ -18,9 +18,9 @@ extern const char *const binding_roles[];
  * number; nothing if the name is not a contender's */
 int binding_mode(lua_State *L);
 
-/* Pushes "answered", the ask's number, a code and a reason (nil if the ask has
- * not failed), and a list with a table for each reply. Returns the number of
- * values. */
+/* Pushes "answered", the ask's number, a code and a reason (both nil unless the
+ * ask has failed), and a list with a table for each reply. Returns the number
+ * of values. */
 int binding_push_answers(lua_State *L, const struct ask *ask);
 
 #pragma GCC visibility pop

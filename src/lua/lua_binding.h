@@ -20,8 +20,8 @@
 
 #define NANOSECONDS 1e9
 
-/* Raises an error if the session belongs to another process: this one was
- * forked. */
+/* Raises an error if the session belongs to another process, because this
+ * process was forked. */
 void binding_check_process(lua_State *L, const struct core *core);
 
 /* A type of userdata. The key of its metatable in the registry is the address
@@ -32,7 +32,7 @@ struct object_type {
 };
 
 /* Creates a type. `gc` is the finalizer: it gets an object of the type at index
- * 1, perhaps more than once. NULL: there is nothing to finalize. */
+ * 1, perhaps more than once. NULL: the type needs no finalizer. */
 void binding_new_type(lua_State *L, const struct object_type *type,
                       const luaL_Reg *methods, lua_CFunction gc);
 /* Adds methods to a type. */

@@ -1,5 +1,5 @@
 /* Replaces functions that Lua 5.1 and LuaJIT lack. One binary serves both, so
- * it never uses theirs: LuaJIT exports some of these functions, 5.1 does
+ * it never uses LuaJIT's own functions: LuaJIT exports some of these, 5.1 does
  * not. */
 #ifndef ZKLOCK_LUA_COMPAT_H
 #define ZKLOCK_LUA_COMPAT_H

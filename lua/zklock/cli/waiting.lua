@@ -49,7 +49,7 @@ local function draw(session, path, times)
 end
 
 --- Shows the line from now on, if standard error is a terminal. Returns a
--- function that erases it and stops this.
+-- function that erases the line and shows it no more.
 function waiting.begin(session, path, times)
   if uv.guess_handle(2) ~= "tty" then return function() end end
   local timer, is_over = uv.new_timer(), false

@@ -30,7 +30,7 @@ local function join(path, name)
   return (path == "/" and "" or path) .. "/" .. name
 end
 
--- How many bytes of a path that is too long are shown.
+-- How many bytes of a path are shown if the path is too long.
 local MOST = 200
 
 local function shown(path)
@@ -38,7 +38,7 @@ local function shown(path)
   return plain.show(path:sub(1, MOST), none, is_cut) .. (is_cut and "..." or "")
 end
 
--- Returns the names of the nodes below a path; nil, message, code if they
+-- Returns the names of the nodes below a path; nil, message, code if the nodes
 -- cannot be listed or the path is invalid.
 local function children_of(session, path)
   local fault = path ~= "/" and core.check_path(path)

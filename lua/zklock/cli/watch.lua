@@ -16,8 +16,8 @@ local visit = require "zklock.cli.visit"
 local window = require "zklock.cli.window"
 
 local INTERVAL = 1
--- If a long queue is slow to read, the pause after a read is SHARE times as
--- long as the read took.
+-- After a slow read, of a long queue, the pause is SHARE times as long as that
+-- read took.
 local SHARE = 5
 
 local function time_of_day() return os.date "!%Y-%m-%dT%H:%M:%SZ" end
@@ -111,7 +111,8 @@ end
 
 -- Reading.
 
--- Tells `view` when the connection is lost and when it is back.
+-- Reports to `view` when the connection is lost, and when there is a connection
+-- again.
 local function follow_connection(session, view, path)
   local lost = false
   local function tell(is_there)

@@ -41,7 +41,7 @@ for i, name in ipairs(known) do
   names[name], askers[i] = true, here[name]
 end
 
--- Stands for the main chunk, which is not a coroutine in Lua 5.1 and LuaJIT.
+-- Represents the main chunk, which is not a coroutine in Lua 5.1 and LuaJIT.
 local MAIN = "main"
 
 --- Returns the running task: the coroutine, or MAIN in the main chunk.
@@ -186,8 +186,8 @@ local function is_stuck()
 end
 
 --- Returns whether a callback is allowed to run inside a call that does not
--- wait.  It is not in some phases of nginx, and not if it could not wait there.
--- A task then runs it later.
+-- wait. It is not allowed in some phases of nginx, and not where the callback
+-- could not wait. A task then runs it later.
 function loops.allows_callbacks(loop)
   if is_stuck() and not loops.may_block(loop) then return false end
   if type(loop) ~= "string" then return true end

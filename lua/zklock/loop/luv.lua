@@ -28,8 +28,8 @@ local function resume(task, ...)
   after(0, function() error(problem, 0) end)
 end
 
--- Makes the loop resume a woken task.  A direct resume could run the task in
--- the middle of another one.
+-- Makes the loop resume a woken task. A direct resume could run the task in the
+-- middle of another task.
 local function resume_later(w)
   after(0, function()
     local task = w.task

@@ -32,7 +32,7 @@ return { new = function(_, engine)
   end
 
   -- Wakes the thread if it still waits. A killed thread no longer waits at the
-  -- semaphore. Only this call finds that out, and abandons its wait.
+  -- semaphore. Only this call detects this, and abandons the thread's wait.
   function A.wake(w)
     if w.parked and w.semaphore:count() < 0 then
       w.semaphore:post(1)

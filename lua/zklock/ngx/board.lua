@@ -48,8 +48,8 @@ local function report_of(list)
 end
 
 -- Makes this worker's report, and writes it into the dictionary if there is a
--- session.  Without room, writes a report that says so; never evicts another
--- report.  Returns the report, with its `text`.
+-- session. If there is no room, writes a report that states this; never evicts
+-- another report. Returns the report, with its `text`.
 local function write(dict)
   local mine = report_of(board.list())
   mine.text = json.write(mine)
@@ -121,7 +121,8 @@ local function read_report(text)
 end
 
 -- Returns a text that identifies a worker and sorts the workers. A leaving
--- worker has one of its own, at the end: its number belongs to its successor.
+-- worker has a text of its own, at the end, because its number belongs to its
+-- successor.
 local function place_of(report)
   return report.leaving and ("leaving %10d"):format(report.pid)
     or ("%5s"):format(report.worker)

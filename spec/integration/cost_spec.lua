@@ -149,7 +149,8 @@ describe("The cost", function()
     await(waiter):release()
   end)
 
-  it("of waits that time out is no watch afterwards (T20, T46, T47)", function()
+  it("of waits that time out includes no remaining watch (T20, T46, T47)",
+    function()
     local holder = support.hold(path)
     local session, done = quiet(), 0
     local mutex = session:mutex(path)

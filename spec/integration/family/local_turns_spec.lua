@@ -98,7 +98,7 @@ describe("Local turns", function()
       pass(guard, waiters, 15 + n):release()
     end)
 
-  it("of a thousand coroutines need one node at a time (T52)", function()
+  it("of a thousand coroutines use one node at a time (T52)", function()
     local session, scheduler = sessions.in_loop { session_timeout = 60 }
     local lock = mutex(session, 1000)
     local order, expected, inside, token = {}, {}, 0, nil

@@ -162,20 +162,42 @@ function check.refuse(class, usage, self, surplus)
   misuse("%s takes no more arguments, got a %s, too", usage, type(surplus))
 end
 
+-- Returns `fn` with a check of its arguments, for `n` of them.  The parameters
+-- are fixed, because varargs are slower; a surplus nil counts as no argument.
+local function checked(fn, n, class, usage)
+  local refuse = check.refuse
+  if n == 0 then
+    return function(self, surplus)
+      if surplus ~= nil or getmetatable(self) ~= class then
+        refuse(class, usage, self, surplus)
+      end
+      return fn(self)
+    end
+  elseif n == 1 then
+    return function(self, one, surplus)
+      if surplus ~= nil or getmetatable(self) ~= class then
+        refuse(class, usage, self, surplus)
+      end
+      return fn(self, one)
+    end
+  end
+  return function(self, ...)
+    local surplus = select(n + 1, ...)
+    if surplus ~= nil or getmetatable(self) ~= class then
+      refuse(class, usage, self, surplus)
+    end
+    return fn(self, ...)
+  end
+end
+
 --- Makes the public methods of a class raise an error if they are called with a
--- dot or with surplus arguments; a surplus nil counts as no argument.
--- `usages`: the methods as users write them, one a line.
+-- dot or with surplus arguments.  `usages`: the methods as users write them,
+-- one a line.
 function check.methods(class, usages)
   for usage, name, arguments in
     usages:gmatch "([%l_]+:([%l_]+)%(([^)]*)%))" do
-    local fn, _, n = class[name], arguments:gsub("[^,]+", "")
-    class[name] = function(self, ...)
-      local surplus = select(n + 1, ...)
-      if surplus ~= nil or getmetatable(self) ~= class then
-        check.refuse(class, usage, self, surplus)
-      end
-      return fn(self, ...)
-    end
+    local _, n = arguments:gsub("[^,]+", "")
+    class[name] = checked(class[name], n, class, usage)
   end
 end
 

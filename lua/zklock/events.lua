@@ -299,7 +299,7 @@ end
 -- errors that a hook has raised.
 function Events:step()
   local engine, left = self.engine, TURNS
-  -- Trace events left by an interrupted release.
+  -- Reports the trace events that an interrupted release has left.
   if engine.meters.untold[1] then engine.meters:tell() end
   run_due(self)
   local state, handle = engine.state, engine.core

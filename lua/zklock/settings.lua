@@ -33,8 +33,8 @@ local function min_session_timeout(value, title, read)
   return value
 end
 
--- Servers grant no session timeout below two ticks, so a larger tick is an
--- error, such as a value in milliseconds.
+-- Servers grant no session timeout below two ticks. So a tick above half of
+-- `session_timeout` is an error; often it is a value in milliseconds.
 local function tick_time(value, title, read)
   if 2 * seconds(value, title) > read.session_timeout then
     misuse("option 'tick_time' must be at most half of option "

@@ -86,8 +86,8 @@ void channel_wake(struct channel *channel);
 
 /* Remove and return all queued messages, in order. channel_take_events also
  * clears the wake-up, unless the host's loop has read the bytes itself
- * (`host_read`). channel_take_commands does not: the I/O thread clears that
- * wake-up after its poll, because the client signals it, too. */
+ * (`host_read`). channel_take_commands does not: client.c signals the
+ * same wake-up, so the I/O thread clears it after each poll. */
 struct message *channel_take_commands(struct channel *channel);
 struct message *channel_take_events(struct channel *channel, bool host_read);
 /* Makes the channel signal events on `fd`, and takes ownership of `fd`. */

@@ -45,8 +45,8 @@ bool library_open(struct library *library, const char *address,
 /* Returns whether the attempt is in its TLS handshake. */
 bool library_is_in_handshake(const struct library *library);
 bool library_is_open(const struct library *library);
-/* Returns when the current attempt began. Every older attempt has ended, and
- * cannot succeed any more. */
+/* Returns the time at which the current connection attempt began. All earlier
+ * attempts have failed for good. */
 int64_t library_began(const struct library *library);
 /* Sends a request, as described for `submit` in op.h. */
 bool library_submit(struct library *library, const struct op *op,

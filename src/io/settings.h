@@ -10,9 +10,9 @@
 
 struct tls_module;
 
-/* The greatest size of the data in a contender's node. The data identify the
- * contender. A mark (REVOKE_MARK) that asks for a release can make them
- * longer. */
+/* The maximum size of the data with which zklock creates a contender's node, to
+ * identify the contender. REVOKE_MARK, which asks for a release, can be added to
+ * them later, and is not included. */
 enum { DATA_MAX_BYTES = 1024 };
 
 struct credential {

@@ -90,9 +90,9 @@ static void read_later(struct node_wait *v) {
   deferred_call_add(&pipeline_of(v->of)->batch, &v->of->flush);
 }
 
-/* Continues after the reply to the heartbeat. If it was committed, the node
- * waits that began meanwhile can send the next one. If not, the reads behind
- * the heartbeat do not count, and are repeated after a pause. */
+/* Handles the reply to the heartbeat. If a quorum has committed the heartbeat,
+ * the waits that began after it was sent can send another one. If not, discards
+ * the reads that followed the heartbeat, and repeats them after a pause. */
 static void on_heartbeat(struct op *op, const struct reply *reply) {
   struct node_waits *node_waits = op->owner;
   if (reply_proves(op->kind, reply->rc)) {

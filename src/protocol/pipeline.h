@@ -130,8 +130,9 @@ void pipeline_warn(struct pipeline *pipeline, const char *message,
 
 /* Returns half of the pause plus a random part of the other half. */
 int64_t pipeline_jitter(struct pipeline *pipeline, int64_t pause);
-/* Begins a pause after the transient refusal `rc`, unless a pause is not over.
- * Each pause of a series is longer. refusals_end ends the series. */
+/* Begins a backoff pause after the transient refusal `rc`. Does nothing during
+ * a pause. Each pause of a series is longer than the one before. refusals_end
+ * ends the series. */
 void pipeline_back_off(struct pipeline *pipeline, struct refusals *refusals,
                        int rc);
 static inline void refusals_end(struct refusals *refusals) {

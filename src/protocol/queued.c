@@ -189,8 +189,8 @@ void queued_on_sent(struct contender *c) {
     directory_list(contender_directory(c), c->node.serial);
 }
 
-/* Joins the watch of the own node if no server has named the node's owner:
- * another watcher's read may name it. */
+/* If no reply has shown that this session owns the node, joins the watch of the
+ * node: the read of another watcher can return the owner. */
 void queued_on_created(struct contender *c) {
   if (!contender_is_surely_ours(c))
     watch_want(&c->own, &contender_directory(c)->watches, c->node.name);

@@ -127,8 +127,8 @@ function on.gone(self)
           or "its guardian was killed, and so was the command, except "
             .. "processes that have left its group" }
     end
-    -- zklock reports this only if two checks agree: at the first check, the
-    -- process may just be ending.
+    -- Reports a killed guardian only if two checks in a row fail: at the first
+    -- one, this guardian's process may just be ending.
     if is_refused and was_refused and not self.is_refused then
       talk.say "the guardian was killed"
       on.refused(self, signals.number_of "KILL")

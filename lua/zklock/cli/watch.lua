@@ -1,8 +1,8 @@
 --- `zklock watch`: shows the queue of a lock as it changes.
 --
--- It reads the queue again and again, and misses changes between two reads.
--- With ZooKeeper watches, the servers would send an event for each contender at
--- every handoff, and the result would show no more holders.
+-- It polls the queue, and misses changes between two reads.  Watches of
+-- ZooKeeper would miss them, too, because each reports one change only.  They
+-- would cost an event for each contender at every handoff.
 local await = require "zklock.cli.await"
 local changes = require "zklock.cli.changes"
 local exit = require "zklock.cli.exit"

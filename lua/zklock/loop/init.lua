@@ -130,8 +130,9 @@ local UNKNOWN = "this coroutine belongs to a scheduler that is not known "
 local kinds_of_task = { ngx = "timer (ngx.timer.at)", luv = "coroutine",
   cqueues = "task (cq:wrap)", copas = "thread (copas.addthread)" }
 
--- Returns which of the possible loops runs the calling code, and in which way:
--- see here.lua.
+-- Returns the name of the loop that runs the calling code, and the kind of task
+-- in which the code runs (here.lua).  Detects the loop only if `loop` is
+-- "auto".
 local function running(loop)
   if loop ~= "auto" then return loop, here[loop] and here[loop]() end
   for i = 1, #askers do

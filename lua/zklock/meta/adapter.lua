@@ -21,11 +21,11 @@
 --- `wake` must not yield, block or raise.
 ---@field wake fun(w: table)
 ---
---- zklock calls `arm` when a first task begins to wait, or a first callback is registered (`_async`, `on_lost`, `on_revoke`).
---- From then on, a separate task must call `session:step` whenever the descriptor is readable. Default: nothing
+--- Starts a task that calls `session:step` whenever the descriptor is readable. zklock calls `arm` when the first task begins to
+--- wait, or the first callback is registered (`_async`, `on_lost`, `on_revoke`).
 ---@field arm? fun()
 ---
---- zklock calls `disarm` when no task waits and no callback can follow. Default: nothing
+--- Ends that task. zklock calls `disarm` when no task waits and no callback can follow.
 ---@field disarm? fun()
 ---
 --- Returns a value that identifies the running task, if tasks are not coroutines. Default: the running coroutine

@@ -274,7 +274,7 @@ function server:isolate(i) end
 function server:rejoin() end
 
 --- Returns the number of the server that leads the ensemble.
----@return integer? i nil without a leader
+---@return integer? i the leader's index; nil without a leader
 function server:leader() end
 
 --- Returns the number of the server that a session is connected to.

@@ -438,6 +438,4 @@ void client_process(struct client *client, short events) {
 
 void client_deliver(struct client *client) {
   library_deliver(client->library);
-  use_lookup(client);
-  check(client);
 }

@@ -162,35 +162,29 @@ static bool has_entered(enum contender_state state) {
   return state != CONTENDER_PARKED && state != CONTENDER_GONE;
 }
 
-/* Returns whether `c` would keep out others in this state, if its queue admits
- * one contender at a time. A contender that deletes its node keeps out none,
- * except for an unfair lock: the next contender needs the name `holder`. */
-static bool occupies(const struct contender *c, enum contender_state state) {
-  return has_entered(state) &&
-         (state != CONTENDER_LEAVING || contender_is_exclusive(c));
-}
-
 static size_t quota_of(const struct contender *c) {
   size_t node = quota_of_node(directory_length(&c->queue->directory));
   return contender_is_exclusive(c) ? 2 * node : node;
-}
-
-static void use_quota(const struct contender *c, enum contender_state next) {
-  struct quota *quota = &c->queue->all->quota;
-  bool had = has_entered(c->state), has = has_entered(next);
-  if (has && !had) quota_take(quota, quota_of(c));
-  if (had && !has) quota_give(quota, quota_of(c));
 }
 
 static void count_in_queue(const struct contender *c,
                            enum contender_state next) {
   struct queue *queue = c->queue;
   enum contender_state last = c->state;
-  queue->entered += has_entered(next) - has_entered(last);
-  if (contender_is_admitted_alone(c))
-    queue->admitted_alone += occupies(c, next) - occupies(c, last);
+  bool had = has_entered(last), has = has_entered(next);
+  if (has && !had) quota_take(&queue->all->quota, quota_of(c));
+  if (had && !has) quota_give(&queue->all->quota, quota_of(c));
+  queue->entered += has - had;
   if (!c->options.patient)
     queue->impatient += (next == CONTENDER_PARKED) - (last == CONTENDER_PARKED);
+  if (!contender_is_admitted_alone(c)) return;
+  /* A contender that deletes its node keeps out none, except for an unfair
+   * lock: the next contender needs the name `holder`. */
+  if (!contender_is_exclusive(c)) {
+    had = had && last != CONTENDER_LEAVING;
+    has = has && next != CONTENDER_LEAVING;
+  }
+  queue->admitted_alone += has - had;
 }
 
 static void count_in_session(const struct contender *c,
@@ -224,7 +218,6 @@ static void move(struct contender *c, enum contender_state next) {
     count_undeletable(c, -1);
     c->undeletable = 0;
   }
-  use_quota(c, next);
   count_in_queue(c, next);
   count_in_session(c, next);
   c->state = next;

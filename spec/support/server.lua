@@ -39,10 +39,28 @@ function Server:restart(i) command(self, "restart", i or 1) end
 function Server:stop() command(self, "stop") end
 Server.close = Server.stop -- (support.closing)
 
---- Returns at once; the server serves soon.  The process that sees to it.
+local function status_file(self, i)
+  return ("%s/servers/%d/restarted"):format(self.dir, i or 1)
+end
+
+--- Begins a restart, and returns at once.
 function Server:begin_restart(i)
-  return tonumber((shell.output(("%s restart '%s' %d >/dev/null 2>&1 & echo $!")
-    :format(SCRIPT, self.dir, i or 1))))
+  local file_name = status_file(self, i)
+  os.remove(file_name)
+  shell.must(("{ %s restart '%s' %d; echo $? >'%s'; } >/dev/null 2>&1 &")
+    :format(SCRIPT, self.dir, i or 1, file_name))
+end
+
+--- Returns the exit status of that restart; nil while it has not ended. 0: the
+-- server serves.
+function Server:restart_status(i)
+  return tonumber(files.find(status_file(self, i)))
+end
+
+--- Returns the last lines of a server's log.
+function Server:log_end(i)
+  return shell.output(("tail -n 12 '%s/servers/%d/log'"):format(self.dir,
+    i or 1))
 end
 
 --- Sets `name` to `value` in the configuration of server `i`, for when it is

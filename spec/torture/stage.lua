@@ -10,7 +10,7 @@ local new_names = require "support.names".new
 local support = require "support"
 local tunnel = require "support.tunnel"
 
-local PATIENCE = 30 -- seconds for a server to serve again
+local PATIENCE = 120 -- seconds for all servers to serve again
 
 -- What servers may be told to grant, in milliseconds, at a restart: at first,
 -- and less than is asked for, and more.
@@ -35,8 +35,6 @@ local function new(settings)
     clients = {},
     born = 0,
     agenda = {},
-    begun = {}, -- when a server was last started,
-    starts = {}, -- and the script that does it
     awaited = {}, -- what is to be done when a server is up
   }, Stage)
   self.journal = journals.create(settings.directory .. "/director")
@@ -72,13 +70,15 @@ function Stage:catch_up(all)
     end
   end
   for i, state in ipairs(self.states) do
-    if state == "starting" and self:serves(i) then
+    local status = state == "starting" and self.servers:restart_status(i)
+    if status == 0 then
       self.states[i] = "up"
       local fn = self.awaited[i]
       self.awaited[i] = nil
       if fn and not all then fn() end
-    elseif state == "starting" and core.now() > self.begun[i] + PATIENCE then
-      self:restart(i) -- somebody had its port, say
+    elseif status then
+      self.states[i] = "dead"
+      self:restart(i) -- another program had its port, say
     end
   end
 end
@@ -103,17 +103,15 @@ function Stage:healthy_server()
   return math.random(#self.states)
 end
 
--- A script that still waits for a server to serve must not see it killed: it
--- would make an end of the next one.
-local function forget_start(self, i)
-  local pid = self.starts[i]
-  self.starts[i] = nil
-  if pid then os.execute(("kill -KILL %d 2>/dev/null"):format(pid)) end
+function Stage:all_serve()
+  for i, state in ipairs(self.states) do
+    if state ~= "up" or not self:serves(i) then return false end
+  end
+  return true
 end
 
--- False: it is not there.
+-- Returns false if the server has ended by itself: then it is restarted.
 local function signal(self, name, i, state)
-  forget_start(self, i)
   if pcall(self.servers[name], self.servers, i) then
     self.states[i] = state
     return true
@@ -124,13 +122,19 @@ end
 
 function Stage:kill_server(i) return signal(self, "kill", i, "dead") end
 function Stage:pause(i) return signal(self, "pause", i, "paused") end
-function Stage:resume(i) return signal(self, "resume", i, "up") end
 
+--- Does nothing if the server was restarted meanwhile.
+function Stage:resume(i)
+  if self.states[i] == "paused" then signal(self, "resume", i, "up") end
+end
+
+--- Restarts a server. Until the restart has ended, which the old process can
+-- delay, no fault concerns this server: a pause of a process that ends would
+-- let it end later, unseen.
 function Stage:restart(i)
-  forget_start(self, i)
+  if self.states[i] == "starting" then return end
   self.states[i] = "starting"
-  self.begun[i] = core.now()
-  self.starts[i] = self.servers:begin_restart(i)
+  self.servers:begin_restart(i)
 end
 
 --- Others than before: what it grants from its next start on.
@@ -279,17 +283,19 @@ end
 --- All faults end; returns when everything serves again.
 function Stage:heal()
   self:catch_up(true)
-  local deadline = core.now() + 4 * PATIENCE
+  local deadline = core.now() + PATIENCE
   repeat
     -- What had to wait for its turn, such as the restart of a killed server.
     self:catch_up(true)
-    local well = self:healthy_server() ~= nil and self:leader() ~= nil
-    if not well then support.sleep(0.1) end
-  until well or core.now() > deadline
-  if not self:leader() then
-    error("the servers do not serve any more: " .. table.concat(self.states,
-      ", "))
+    if self:leader() and self:all_serve() then return end
+    support.sleep(0.1)
+  until core.now() > deadline
+  local logs = {}
+  for i, state in ipairs(self.states) do
+    logs[i] = ("\nserver %d (%s):\n%s"):format(i, state,
+      self.servers:log_end(i))
   end
+  error("the servers do not serve any more" .. table.concat(logs))
 end
 
 --- All waits and holds come to their end, and nothing is left of them.
@@ -317,7 +323,6 @@ function Stage:go() self:tell_clients "go" end
 
 --- The clients end by themselves, and clean.
 function Stage:leave()
-  for i in pairs(self.states) do forget_start(self, i) end
   self:tell_clients "leave"
   for _, client in ipairs(self.clients) do
     local line

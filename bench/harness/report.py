@@ -114,7 +114,7 @@ def targets(results, setting):
         target, figure = verdict.target, verdict.figure
         sign = "≥" if target.least else "<" if target.below else "≤"
         times = " ×" if target.against else ""
-        against = f" : {target.against}" if target.against else ""
+        against = f" ÷ {target.against}" if target.against else ""
         if verdict.rival != target.against:
             against += f" ({verdict.rival or 'none ran'})"
         rows.append([
@@ -142,7 +142,7 @@ def _overview(results, setting, metric, scale, better):
     drivers = [d for d in FIRST + PEERS
                if any(results.figure(setting, case, d, metric)
                       for case in cases)]
-    rows = [["", *drivers, "zklock : the best peer"]]
+    rows = [["", *drivers, "ratio of zklock to best peer"]]
     for case in cases:
         rival = results.best(setting, case, PEERS, metric, better == "more")
         ratio = rival and results.ratio(

@@ -44,7 +44,7 @@ describe("The pictures", function()
     local compared = 0
     -- The first table has operations a second.
     local cells = {}
-    for cell in page:match "\n| W1p%-64 +|([^\n]+)":gmatch "([%d.]+)%s+|" do
+    for cell in page:match "\n| W1p%-64:[^|]+|([^\n]+)":gmatch "([%d.]+)%s+|" do
       cells[#cells + 1] = tonumber(cell)
     end
     for i, name in ipairs(order) do

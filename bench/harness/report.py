@@ -142,7 +142,7 @@ def _overview(results, setting, metric, scale, better):
     drivers = [d for d in FIRST + PEERS
                if any(results.figure(setting, case, d, metric)
                       for case in cases)]
-    rows = [["", *drivers, "ratio of zklock to best peer"]]
+    rows = [["", *drivers, "ratio of zklock to best peer (range)"]]
     for case in cases:
         rival = results.best(setting, case, PEERS, metric, better == "more")
         ratio = rival and results.ratio(

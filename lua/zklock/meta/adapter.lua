@@ -55,5 +55,5 @@
 --- A maker of an adapter for each session.
 ---@class zklock.AdapterMaker
 ---
---- Returns the adapter of this session, which already has `session:fd` and `session:step`.
+--- Returns the adapter for this session. When zklock calls `new`, `session:fd` and `session:step` already work.
 ---@field new fun(session: zklock.Session): zklock.Adapter

@@ -5,10 +5,10 @@
 -- A double barrier lets `n` members enter together and leave together. No member enters before `n` have arrived; no member leaves
 -- before all have begun to leave. A session can have a thousand members at a path.
 --
--- If a member stops waiting to enter, for example after a timeout, the other members wait for a replacement. But if the last
--- member arrives at that moment, the others can enter without the member that has stopped. A member that dies inside counts as
--- having left when its session expires. A member that arrives when `n` are inside joins them. If some members have already left,
--- an arriving member waits for the next run.
+-- If a member stops waiting to enter, for example after a timeout, the other members wait for another member. But if the last
+-- member arrives at that moment, the others can enter without the member that has stopped. If a member dies inside, it counts as
+-- having left when its session expires. A member that arrives while `n` members are inside joins them. If some of them have
+-- already left, it waits until all have left and `n` new members have arrived.
 
 --- A double barrier lets `n` members enter together and leave together.
 ---@class zklock.DoubleBarrier
@@ -50,8 +50,8 @@ function double_barrier:enter(options) end
 ---@overload fun(self: zklock.DoubleBarrier, fn: fun(guard?: zklock.Guard, message?: string, code?: zklock.Code)): zklock.Ticket
 function double_barrier:enter_async(options, fn) end
 
---- Waits until each member that was inside at the time of the call has begun to leave or is gone. After any result, the caller is
---- no longer inside. If the hold was already lost, returns `lost`. `guard:release` also leaves, but does not wait.
+--- Waits until each member that was inside at the time of the call has begun to leave or is gone. Whatever `leave` returns, the
+--- caller is no longer inside. If the hold was already lost, returns `lost`. `guard:release` also leaves, but does not wait.
 ---
 --- Codes: timeout, cancelled, lost, disconnected, closed, auth, denied, invalid
 ---

@@ -44,7 +44,7 @@ function election:campaign(options) end
 ---@overload fun(self: zklock.Election, fn: fun(guard?: zklock.Guard, message?: string, code?: zklock.Code)): zklock.Ticket
 function election:campaign_async(options, fn) end
 
---- Ends every campaign of this object, also the campaign of `election:run`. The campaigns return `cancelled`.
+--- Ends every campaign of this object, including a campaign of `election:run`. The campaigns return `cancelled`.
 function election:cancel() end
 
 --- Campaigns, calls `fn(guard)` when it leads, and releases the leadership when `fn` returns. Then it campaigns again from the
@@ -78,7 +78,7 @@ function election:cancel() end
 ---@overload fun(self: zklock.Election, fn: fun(guard: zklock.Guard)): true?, string?, zklock.Code?
 function election:run(options, fn) end
 
---- Ends `election:run`: at once if `run` campaigns or pauses, otherwise when its `fn` returns. `fn` can check
+--- Ends `election:run`. If `run` campaigns or pauses, it ends at once; otherwise it ends when `fn` returns. `fn` can check
 --- `election:is_stopping`.
 function election:stop() end
 
@@ -86,8 +86,8 @@ function election:stop() end
 ---@return boolean stopping
 function election:is_stopping() end
 
---- Ends the leadership that a task has acquired through this object. Any task can call `resign`. Returns `false` if no task leads
---- through this object.
+--- Ends the leadership that a task has acquired with this object. Any task can call `resign`. Returns `false` if no task leads
+--- with this object.
 ---
 --- Codes: lost, closed, auth, denied
 ---

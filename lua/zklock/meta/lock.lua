@@ -118,7 +118,8 @@ function lock:cancel() end
 
 -- ## Releasing and querying
 
---- Releases the calling task's innermost hold of this lock, as `guard:release` does.
+--- Releases this lock, as `guard:release` does. If the calling task has acquired the lock several times, ends its last
+--- acquisition.
 ---
 --- Codes: lost, closed, auth, denied
 ---

@@ -56,9 +56,9 @@ function ngx.session(hosts, options) end
 function ngx.cleanup() end
 
 --- Serves the operators' page (doc/metrics.md): an HTML page of the holds and waits of nginx's workers. With `?format=json` the
---- page is JSON. At `/metrics` below its location, it is Prometheus's text format. With the line `lua_shared_dict zklock 1m;` in
---- the block `http`, the page covers all workers. Without this line, it covers only the worker that answers. It shows paths and
---- the data of holders, so let only operators reach the page.
+--- page is JSON. At `/metrics` below its location, it serves the metrics in Prometheus's text format. With the line
+--- `lua_shared_dict zklock 1m;` in the block `http`, the page covers all workers. Without this line, it covers only the worker
+--- that answers. It shows paths and the data of holders, so let only operators reach the page.
 ---
 --- ```nginx
 --- location /zklock {

@@ -15,12 +15,12 @@
 --- The options of `zklock.connect` and `zklock.ngx.session`.
 ---@class zklock.ConnectOptions
 ---
---- How long the servers keep the session without a message from it. After this time, the lock of a killed process passes on. The
---- server can grant another value. At least 0.1. Default: 10
+--- The servers expire the session if they receive no message from it for this time. Then other clients can get the locks of a
+--- killed process. The server can grant a different timeout. At least 0.1. Default: 10
 ---@field session_timeout? zklock.Seconds
 ---
---- The shortest session timeout that any server of the ensemble grants. Set it before a server lowers its `maxSessionTimeout`,
---- because the reply with the shorter timeout can be lost (doc/dev/protocol.md). Default: none
+--- The shortest session timeout that any server of the ensemble grants. Set it before you lower a server's `maxSessionTimeout`,
+--- because the session can miss the reply with the shorter timeout (doc/dev/protocol.md). Default: none
 ---@field min_session_timeout? zklock.Seconds
 ---
 --- The longest `tickTime` of any server of the ensemble (the servers' default is 2). With this option, holds last longer while
@@ -28,7 +28,7 @@
 --- twice the `tickTime`. Default: none
 ---@field tick_time? zklock.Seconds
 ---
---- How long `connect` waits. It also limits queries on a session of `zklock.ngx.session` that has never been connected. Default:
+--- How long `connect` waits for a server. In nginx, it also limits queries while the session has never been connected. Default:
 --- 10
 ---@field connect_timeout? zklock.Seconds
 ---
@@ -39,8 +39,8 @@
 --- `"read"`: all clients can read, only the creator can do the rest. Or a list of entries. See doc/api.md#acls. Default: `"open"`
 ---@field acl? "open"|"creator"|"read"|zklock.ACLEntry[]
 ---
---- The event loop (doc/loops.md). `"auto"` detects the loop in each call that waits. `"poll"` blocks the thread. Any other name
---- requires that loop. A table is an [adapter](#adapter-of-a-loop). Default: `"auto"`
+--- The event loop (doc/loops.md). `"auto"` detects the loop in each call that waits. `"poll"` blocks the thread. With any other
+--- name, zklock uses only this loop. A table is an [adapter](#adapter-of-a-loop). Default: `"auto"`
 ---@field loop? "auto"|"poll"|"ngx"|"skynet"|"cqueues"|"copas"|"luv"|zklock.Adapter|zklock.AdapterMaker
 ---
 --- zklock calls this function at each event of the session. Default: none
@@ -92,11 +92,11 @@
 --- The files of `tls`.
 ---@class zklock.TLSFiles
 ---
---- The authorities that sign the servers' certificates. zklock trusts no others, not even those of the system.
+--- The authorities that sign the servers' certificates. zklock trusts no other authorities, not even those of the system.
 ---@field ca string
 ---
---- The client's certificate. If the servers do not have its authorities' certificates, append them. Needs the option `key`.
---- Default: none
+--- The client's certificate. If the servers do not know an intermediate authority, append its certificate. Needs the option
+--- `key`. Default: none
 ---@field cert? string
 ---
 --- The client's private key, without a passphrase. The file must belong to the user of this process or to root, and other users
@@ -137,8 +137,7 @@
 --- If true, the owner can acquire the lock again at once, with the same token. If false, a second `acquire` of the owner returns
 --- `deadlock`. Default: true
 ---@field reentrant? boolean
----
---- The names of nodes: as in Curator, or as in kazoo (doc/migration.md). Default: `"curator"`
+--- How zklock names its nodes: as Curator does, or as kazoo does (doc/migration.md). Default: `"curator"`
 ---@field layout? "curator"|"kazoo"
 
 -- ## Options of a mutex
@@ -159,8 +158,8 @@
 --- The pause between two polls with `wait = "poll"`. At least 0.001. Default: 1
 ---@field poll_interval? zklock.Seconds
 ---
---- After a release, how many more waiters of *this session* hold the lock in turn, before a waiter of another session. These
---- turns need no request. While no other session waits, turns are unlimited. Default: 0
+--- How many times a holder can pass the lock to a waiter of *its own session*, before a waiter of another session gets it. Such
+--- turns need no request. While no other session waits, their number is unlimited. Default: 0
 ---@field local_turns? integer
 
 -- ## Options of an election
@@ -169,9 +168,8 @@
 
 --- The options of `session:election`.
 ---@class zklock.ElectionOptions: zklock.HoldOptions
----
---- The names of nodes: as in Curator's LeaderSelector (`"curator"`), Curator's LeaderLatch (`"latch"`), or kazoo's Election
---- (`"kazoo"`). Default: `"curator"`
+--- How zklock names its nodes: as Curator's LeaderSelector does (`"curator"`), Curator's LeaderLatch (`"latch"`), or kazoo's
+--- Election --- (`"kazoo"`). Default: `"curator"`
 ---@field layout? "curator"|"latch"|"kazoo"
 
 -- ## Options of an acquisition
@@ -189,7 +187,7 @@
 --- The longest time to hold the lock this time. Default: the lock's
 ---@field max_hold? zklock.Seconds
 ---
---- The owner of the hold: any value but NaN. Default: the running task
+--- The value that identifies the owner of the hold. NaN is refused. Default: the running task
 ---@field owner? any
 
 --- The options of an acquisition.
@@ -233,10 +231,9 @@
 --- The options of `election:run`.
 ---@class zklock.RunOptions
 ---
---- The first pause after `fn` has raised an error. At least 0.001. Default: 1
+--- The pause after the first error that `fn` raises. At least 0.001. Default: 1
 ---@field backoff? zklock.Seconds
----
---- The longest pause. Default: 30
+--- The longest pause after an error of `fn`. Default: 30
 ---@field max_backoff? zklock.Seconds
 ---
 --- zklock calls this function with each error that `fn` has raised. Default: zklock logs the error
@@ -259,5 +256,5 @@
 --- How long to wait for the lock. Default: no limit
 ---@field timeout? zklock.Seconds
 ---
---- The data of the contender's node and of the record of the last success. Default: `"host:pid"`
+--- The data of this client's node in the queue, and of the node that records the last success. Default: `"host:pid"`
 ---@field data? string

@@ -110,13 +110,13 @@
 --- Now: requests that no server has answered yet.
 ---@field in_flight integer
 ---
---- Granted acquisitions, including local turns but not re-entries.
+--- Granted acquisitions, including local turns. If an owner acquires a lock again, this does not count.
 ---@field grants integer
 ---
---- Grants that needed only a watch event, the deletion of the predecessor's node, and no request.
+--- Grants that needed no request, only the watch event that the node ahead was deleted.
 ---@field handoffs integer
 ---
---- Local turns: grants to waiters of this session on the node of an earlier holder (option `local_turns`).
+--- Grants in which a holder passed its node to a waiter of the same session (option `local_turns`).
 ---@field local_turns integer
 ---
 --- Acquisitions refused with `timeout`.
@@ -125,7 +125,7 @@
 --- Holds that were lost.
 ---@field losses integer
 ---
---- Connections that continued the same ZooKeeper session.
+--- How often the session reconnected and continued the same ZooKeeper session.
 ---@field reconnects integer
 ---
 --- ZooKeeper sessions that expired while this session continued.
@@ -141,7 +141,7 @@
 --- Watch events that servers have sent.
 ---@field events integer
 ---
---- Now: nodes of released, lost or abandoned acquisitions whose deletion no server has confirmed.
+--- Now: nodes that zklock deletes after a release, a loss or an ended wait, but whose deletion no server has confirmed yet.
 ---@field pending_releases integer
 ---
 --- Now: nodes in `pending_releases` that a server has refused to delete. zklock tries again until the session ends.
@@ -153,8 +153,8 @@
 --- Now: holds.
 ---@field holding integer
 ---
---- Histogram of waits before grants. Entry i counts waits from 2^(i−2) to 2^(i−1) microseconds, the first entry all shorter
---- waits, and entry 28 all longer waits.
+--- Histogram of the waits that ended with a grant. Entry i counts waits from 2^(i−2) to 2^(i−1) microseconds. The first entry
+--- counts all shorter waits, and entry 28 all longer waits.
 ---@field wait_histogram integer[]
 ---
 --- zklock's internal counters, which can change with each version.
@@ -200,7 +200,7 @@
 --- The kind of contender.
 ---@field mode zklock.Mode
 ---
---- The number of the acquisition, the same in all its events. Absent if the acquisition failed at once.
+--- The number of the acquisition. All events of one acquisition have the same number. Absent if the acquisition failed at once.
 ---@field id? integer
 ---
 --- The time of the event, by `zklock.now`.

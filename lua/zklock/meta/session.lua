@@ -2,8 +2,9 @@
 
 -- # Session
 --
--- A session is a client's connection to the servers, with all its locks. `zklock.connect` returns a session. It reconnects by
--- itself, and begins a new ZooKeeper session if the old one has expired. A program needs one session for all its locks.
+-- A session is a client's connection to the servers, with all its locks. `zklock.connect` returns a session. The session
+-- reconnects automatically, and begins a new ZooKeeper session if the old ZooKeeper session has expired. One session is enough
+-- for all locks of a program.
 --
 -- A `path` is a string that begins with a slash, and has at most 1 000 bytes with the chroot.
 

@@ -5,9 +5,9 @@ local session = {}
 
 -- ## Queries and repairs
 --
--- Queries return data that is at least as new as the call, whichever server answers. They return `disconnected` if the session
--- has no connection, or if no leader of the ensemble can confirm that the data is current. They accept every ZooKeeper path;
--- `"/"` is the chroot.
+-- The data that a query returns is at least as new as the call, whichever server answers. Queries return `disconnected` if the
+-- session has no connection, or if no leader of the ensemble can confirm that the data is current. They accept every ZooKeeper
+-- path; `"/"` is the chroot.
 
 --- Returns the queue of a path, in order. Each row is a contender: a holder or a waiter. A missing path is not an error, because
 --- servers delete the directories of locks when they are empty. For a directory of more than 50 000 children, returns `invalid`.
@@ -78,8 +78,8 @@ function session:children(path) end
 --- parent is missing, returns `invalid`. After `disconnected` the write may have happened.
 ---
 --- With `node`, such as `guard.node`, writes in a transaction that checks that this node exists. If the node is gone, returns
---- `lost`. So a late request changes nothing if another client holds the lock by then. `node` protects neither an unfair lock,
---- because its holders' nodes all have the same name, nor a multi, because its guard has several nodes.
+--- `lost`. So a late request changes nothing if another client holds the lock by then. `node` does not protect an unfair lock,
+--- because its holders' nodes all have the same name. It does not protect a multi, because its guard has several nodes.
 ---
 --- Do not write to a directory that a lock has created, because servers delete empty directories with their data. Write to a node
 --- below the directory.
@@ -102,11 +102,11 @@ function session:children(path) end
 ---@return zklock.Code? code
 function session:touch(path, data, node) end
 
---- Deletes the node of a contender. A holder loses the lock with the reason `node_deleted`, but can believe in its hold for a
---- while (SECURITY.md). A waiter goes to the end of the queue. If the node has children, returns `invalid`.
+--- Deletes the node of a contender. A holder loses the lock with the reason `node_deleted`, but can believe for a while that it
+--- still holds the lock (SECURITY.md). A waiter goes to the end of the queue. If the node has children, returns `invalid`.
 ---
 --- With `token`, deletes the node only if it has that token. This matters for an unfair lock: its node is always called `holder`,
---- so the next holder has a node of the same name. See evict in doc/command.md.
+--- so the next holder's node has the same name. See evict in doc/command.md.
 ---
 --- Codes: disconnected, closed, auth, denied, invalid
 ---

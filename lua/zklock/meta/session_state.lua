@@ -57,15 +57,10 @@ function session:stats() end
 function session:metrics(labels) end
 
 --- Calls `fn(event)` at the beginning and the end of each wait and each hold. A session has one trace function; `on_trace()`
---- removes it. The function runs inside the call in which the event happens, so it must be quick. A re-entry is not an event.
+--- removes it. The function runs inside the call in which the event happens, so it must be quick. zklock reports no event if an
+--- owner acquires a lock again.
 ---
 --- ```lua
---- session:on_trace(function(event) print(event.what, event.path) end)
---- local guard = assert(session:mutex "/locks/orders":acquire(5))
---- --> wait	/locks/orders
---- --> grant	/locks/orders
---- guard:release()
---- --> release	/locks/orders
 --- session:on_trace(nil)
 --- ```
 ---@param fn? fun(event: zklock.TraceEvent)

@@ -84,7 +84,7 @@ function testing.now() end
 ---@return zklock.Seconds time
 function testing.time() end
 
---- Closes all sessions, other clients and servers, drops the functions of `after`, and seeds the random generator again. Call it
+--- Closes all sessions, other clients and servers, cancels all calls of `after`, and seeds the random generator again. Call it
 --- after each test.
 ---
 --- ```lua
@@ -127,9 +127,9 @@ function testing.copas() end
 
 -- ## Server
 --
--- A parameter `session` is a session of this server, or a hold, which stands for its client's session. A parameter `i` is the
--- number of a server, from 1. Without an argument, `disconnect`, `silence` and `reconnect` apply to all sessions, and `stop`,
--- `start`, `pause` and `resume` to all servers.
+-- As the parameter `session`, pass a session of this server, or a hold of another client, which means this client's session. The
+-- parameter `i` is the number of a server, from 1. Without an argument, `disconnect`, `silence` and `reconnect` apply to all
+-- sessions, and `stop`, `start`, `pause` and `resume` to all servers.
 
 --- A testing server, or an ensemble of them.
 ---@class zklock.testing.Server
@@ -319,7 +319,7 @@ function hold:release() end
 --- 127.0.0.1
 ---@field hosts? string
 ---
---- The servers' `tickTime`: session timeouts are between two and twenty ticks. Default: 2
+--- The servers' `tickTime`. The servers grant session timeouts of two to twenty ticks. Default: 2
 ---@field tick_time? zklock.Seconds
 ---
 --- The one-way delay between a client and a server. Default: about 0.0001

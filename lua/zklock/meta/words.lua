@@ -18,7 +18,7 @@
 ---| "denied" # an ACL does not allow the request
 ---| "invalid" # ZooKeeper refused the request as malformed, or it exceeds one of zklock's limits
 ---| "conflict" # a lock of another kind is in use at the path
----| "deadlock" # the wait could never end, because the caller itself is in the way
+---| "deadlock" # the wait could never end, because the caller itself holds the lock
 ---| "unsupported" # the client library or the server does not support the request
 
 --- What to do about each code. The value of each field is its own name.

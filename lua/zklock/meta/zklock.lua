@@ -93,9 +93,7 @@ function zklock.unescape(escaped) end
 --- Returns the time on the monotonic clock that measures leases. It is unrelated to the time of day.
 ---
 --- ```lua
---- local begun = zklock.now()
---- session:contenders "/locks/orders"
---- print(zklock.now() - begun < 60)   --> true
+--- print(zklock.now() > 0) --> true
 --- ```
 ---@return zklock.Seconds now
 function zklock.now() end

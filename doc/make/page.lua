@@ -93,7 +93,7 @@ end
 local function code_links(codes)
   local links = {}
   for i, code in ipairs(codes) do links[i] = "`" .. code .. "`" end
-  return table.concat(links, " ")
+  return table.concat(links, ", ")
 end
 
 -- Are the last two results the message and the code of a refusal?
@@ -139,7 +139,8 @@ local function add_function(self, entry)
   if #params > 0 then self:add_list(params) end
   add_results(self, entry)
   if entry.codes then
-    self:add("**Codes** %s", code_links(entry.codes))
+    self:add("%s", markdown.wrap("**Error codes:** "
+      .. code_links(entry.codes)))
   end
   if entry.raises then
     self:add("%s", markdown.wrap("**Raises** " .. self:prose(entry.raises)))

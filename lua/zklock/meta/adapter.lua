@@ -22,7 +22,7 @@
 ---@field wake fun(w: table)
 ---
 --- Starts a task that calls `session:step` whenever the descriptor is readable. zklock calls `arm` when the first task begins to
---- wait, or the first callback is registered (`_async`, `on_lost`, `on_revoke`).
+--- wait, or your program registers the first callback (`_async`, `on_lost`, `on_revoke`).
 ---@field arm? fun()
 ---
 --- Ends that task. zklock calls `disarm` when no task waits and no callback can follow.

@@ -8,7 +8,7 @@
 -- If a member stops waiting to enter, for example after a timeout, the other members wait for another member. But if the last
 -- member arrives at that moment, the others can enter without the member that has stopped. If a member dies inside, it counts as
 -- having left when its session expires. A member that arrives while `n` members are inside joins them. If some of them have
--- already left, it waits until all have left and `n` new members have arrived.
+-- already left, it waits for the next group of `n` members.
 
 --- A double barrier lets `n` members enter together and leave together.
 ---@class zklock.DoubleBarrier

@@ -119,7 +119,7 @@ function election:resign(options) end
 ---@return zklock.Code? code
 function election:leader() end
 
---- Calls `fn(leader)` with the present leader or nil, and again at each change, until `ticket:cancel`. If the session ends, the
+--- Calls `fn(leader)` with the current leader or nil, and again at each change, until `ticket:cancel`. If the session ends, the
 --- last call is `fn(nil, message, code)`, with a code of `election:leader`. Calls never overlap. `observe` uses one watch, and
 --- seven requests for each change, for any number of participants.
 ---

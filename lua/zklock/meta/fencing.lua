@@ -7,9 +7,9 @@
 ---@class zklock.Guard: zklock.AnyGuard
 local guard = {}
 
---- Returns the fencing token: a string of 19 digits, so that `<` compares tokens correctly in every language. The token grows
---- with each new hold of the path, across processes and restarts, as long as the servers keep their data. If the owner acquires
---- the lock again, the token stays the same. After a downgrade the reader keeps the writer's token.
+--- Returns the fencing token: a string of 19 digits, so that a comparison of strings orders tokens in every language. The token
+--- grows with each new hold of the path, across processes and restarts, as long as the servers keep their data. If the owner
+--- acquires the lock again, the token stays the same. After a downgrade the reader keeps the writer's token.
 ---
 --- ```lua
 --- local mutex = session:mutex "/locks/orders"

@@ -42,8 +42,8 @@ local guard = {}
 ---@return zklock.Code? code
 function guard:release(options) end
 
---- Returns whether this process holds the lock. It compares the lease with the local clock and sends no request, so call
---- `is_held` in every loop. It returns false before another client can acquire the lock, even if no server can be reached.
+--- Returns whether this process holds the lock. `is_held` compares the lease with the local clock and sends no request, so call
+--- it in every loop. It returns false before another client can acquire the lock, even without a connection.
 ---
 --- ```lua
 --- local guard = assert(session:mutex "/locks/orders":acquire(5))
@@ -81,7 +81,7 @@ function guard:state() end
 function guard:reason() end
 
 --- Calls `fn(guard, reason, message)` once, when the hold is lost. If the hold is already lost, calls `fn` at once. `fn` can also
---- run inside the call that detects the loss (doc/errors.md). `fn` can acquire, release and close.
+--- run inside the call that detects the loss (doc/errors.md). `fn` can acquire and release locks, and close the session.
 ---
 --- ```lua
 --- local mutex = session:mutex("/locks/orders", { max_hold = 0.05 })

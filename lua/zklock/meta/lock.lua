@@ -6,7 +6,7 @@
 -- represents the hold.
 --
 -- **The owner of a hold** is the coroutine that acquired it, or the value of the option `owner`. The main chunk counts as a
--- coroutine. The owner can acquire a reentrant lock again at once, and its `lock:release` ends its innermost hold.
+-- coroutine. The owner can acquire a reentrant lock again at once. Then `lock:release` ends the owner's last acquisition.
 
 --- A lock: a mutex, a side of a rwlock, a semaphore or a multi.
 ---@class zklock.Lock
@@ -72,9 +72,9 @@ function lock:try_acquire(options) end
 
 --- Acquires the lock, calls `fn(guard)`, and releases the lock, even if `fn` raises an error.
 ---
---- Returns `true` and the results of `fn`. If zklock did not call `fn`, because the lock was not granted or already lost,
---- returns `nil, message, code`. If the hold was lost while `fn` ran, returns `nil, message, "lost"` and the results of `fn`.
---- On Lua 5.1, `fn` cannot yield.
+--- Returns `true` and the results of `fn`. If zklock did not call `fn`, because it did not get the lock or had already lost it,
+--- returns `nil, message, code`. If the hold was lost while `fn` ran, returns `nil, message, "lost"` and the results of `fn`. On
+--- Lua 5.1, `fn` cannot yield.
 ---
 --- Codes: timeout, cancelled, lost, disconnected, closed, auth, denied, invalid, conflict, deadlock
 ---
@@ -94,8 +94,8 @@ function lock:try_acquire(options) end
 ---@overload fun(self: zklock.Lock, fn: fun(guard: zklock.Guard): any): true?, any
 function lock:with_lock(options, fn) end
 
---- Begins to acquire the lock, and calls `fn` with the result. Unless you pass `owner`, each call has a new owner, which waits
---- even if the calling task holds the lock.
+--- Begins to acquire the lock, and calls `fn` with the result. Unless you pass `owner`, each call has a new owner. So it waits
+--- even if the calling task already holds the lock.
 ---
 --- ```lua
 --- local done = false
@@ -118,8 +118,7 @@ function lock:cancel() end
 
 -- ## Releasing and querying
 
---- Releases this lock, as `guard:release` does. If the calling task has acquired the lock several times, ends its last
---- acquisition.
+--- Ends the calling task's last acquisition of this lock, as `guard:release` does.
 ---
 --- Codes: lost, closed, auth, denied
 ---

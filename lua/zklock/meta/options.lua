@@ -169,7 +169,7 @@
 --- The options of `session:election`.
 ---@class zklock.ElectionOptions: zklock.HoldOptions
 --- How zklock names its nodes: as Curator's LeaderSelector does (`"curator"`), Curator's LeaderLatch (`"latch"`), or kazoo's
---- Election --- (`"kazoo"`). Default: `"curator"`
+--- Election (`"kazoo"`). Default: `"curator"`
 ---@field layout? "curator"|"latch"|"kazoo"
 
 -- ## Options of an acquisition

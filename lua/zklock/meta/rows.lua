@@ -26,14 +26,14 @@
 --- The fencing token of the contender's hold, or of the hold that it waits for.
 ---@field token? string
 ---
---- The contender's option `data`. Absent if it is too large (doc/guarantees.md).
+--- The contender's option `data`. Absent if the data is too large (doc/guarantees.md).
 ---@field data? string
 ---
 --- The size of `data` when `data` is absent.
 ---@field size? zklock.Bytes
 ---
---- The id of the ZooKeeper session that owns the node. `"0x0"`: no session owns the node, which holds nothing and blocks the
---- contenders behind it.
+--- The id of the ZooKeeper session that owns the node. `"0x0"`: no session owns the node, so it never holds the lock, but blocks
+--- the contenders behind it.
 ---@field session? string
 ---
 --- When the node was created.
@@ -110,7 +110,7 @@
 --- Now: requests that no server has answered yet.
 ---@field in_flight integer
 ---
---- Granted acquisitions, including local turns. If an owner acquires a lock again, this does not count.
+--- Granted acquisitions, including local turns. An owner's repeated acquisition does not count.
 ---@field grants integer
 ---
 --- Grants that needed no request, only the watch event that the node ahead was deleted.

@@ -17,8 +17,8 @@ local session = {}
 -- The calls that create lock objects send no request. They raise an error for an invalid path, and for options that do not go
 -- together (doc/api.md#which-options-go-together).
 --
--- Keep a reference to the lock object or its guard. If your program can no longer reach the guard, the lock object or the owner
--- of a hold, the garbage collector releases the lock, and zklock logs a warning.
+-- Keep a reference to the guard of a hold, or to the lock object and the owner. Otherwise the garbage collector releases the
+-- lock, and zklock logs a warning.
 
 --- Returns a mutex: a lock that one task at a time can hold, across all processes that use this path. Two mutex objects of one
 --- session with the same path are the same lock.

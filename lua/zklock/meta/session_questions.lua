@@ -86,7 +86,7 @@ function session:children(path) end
 ---
 --- Codes: lost, disconnected, closed, auth, denied, invalid
 ---
---- Raises: if no lock could have this path.
+--- Raises: if no lock can have this path.
 ---
 --- ```lua
 --- assert(session:with_lock("/locks/report", function(guard)
@@ -110,7 +110,7 @@ function session:touch(path, data, node) end
 ---
 --- Codes: disconnected, closed, auth, denied, invalid
 ---
---- Raises: if `node` is not a contender's name, or `token` is not a fencing token.
+--- Raises: if `node` does not have the form of a contender's name, or `token` is not a fencing token.
 ---
 --- ```lua
 --- local guard = assert(session:mutex "/locks/orders":acquire(5))

@@ -4,7 +4,7 @@
 --
 -- The module `zklock.testing` simulates servers in the test's own process, and a clock that the test moves. Load it before
 -- `require "zklock"`. It needs Linux. doc/cookbook.md has a first test. Time passes only in `advance`, in `sleep`, and in a call
--- of zklock that waits. The option `tls` works, but no file is read.
+-- of zklock that waits. The option `tls` works, but zklock reads no file.
 --
 -- The examples begin with `local testing = require "zklock.testing"`, `local zklock = require "zklock"`,
 -- `local server = testing.server()` and `local session = assert(zklock.connect(server.hosts))`.

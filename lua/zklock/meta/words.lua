@@ -78,7 +78,7 @@
 
 -- ## Session events
 --
--- zklock calls the option `on_event` at all of these events, and a callback of `session:on` at the event that it was added for.
+-- zklock calls the function `on_event` at each of these events. It calls a callback of `session:on` at the event that you passed.
 
 --- An event of a session.
 ---@alias zklock.Event

@@ -55,7 +55,7 @@ function double_barrier:enter_async(options, fn) end
 ---
 --- Codes: timeout, cancelled, lost, disconnected, closed, auth, denied, invalid
 ---
---- Raises: if the calling task is not inside and the option `guard` is not given.
+--- Raises: if the calling task is not inside, and you do not pass the option `guard`.
 ---
 --- ```lua
 --- local gate = session:double_barrier("/barriers/load-test", 1)

@@ -3,8 +3,8 @@
 -- # Election
 --
 -- In an election one of many processes leads. The leader holds the mutex of the path, so at most one process leads.
--- `guard:on_lost` reports a loss, and `guard:token` is the fencing token. **A leader can be deposed before it is notified**, so
--- check `guard:is_held` before each part of the work.
+-- `guard:on_lost` reports a loss, and `guard:token` is the fencing token. **A leader can lose the leadership before it is
+-- notified**, so check `guard:is_held` before each part of the work.
 
 --- An election, in which one of many processes leads.
 ---@class zklock.Election

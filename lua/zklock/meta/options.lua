@@ -113,7 +113,7 @@
 --- The options of all kinds of locks.
 ---@class zklock.HoldOptions
 ---
---- The data of the contender's node, at most 1 024 bytes. Other clients see it in `session:contenders`. Default: `"host:pid"`
+--- The data of the client's node, at most 1 024 bytes. Other clients see it in `session:contenders`. Default: `"host:pid"`
 ---@field data? string
 ---
 --- The longest time to hold the lock. After this time the hold is lost and zklock releases the lock, even if Lua is blocked.
@@ -147,7 +147,7 @@
 --- The options of `session:mutex`.
 ---@class zklock.MutexOptions: zklock.RWLockOptions
 ---
---- If true, waiters acquire the lock in the order of arrival. If false, all contenders compete for a single node, in no order.
+--- If true, waiters acquire the lock in the order of arrival. If false, all clients compete for a single node, in no order.
 --- Without waiters, this is the cheapest lock. But each release wakes all waiters. Default: true
 ---@field fair? boolean
 ---

@@ -6,8 +6,9 @@
 
 -- ## Contenders
 --
--- `session:contenders` and `lock:holders` return rows with these fields. If this session cannot read a contender's node, the
--- fields `token`, `session`, `created` and `data` can be absent (doc/api.md#nodes-that-a-session-may-not-read).
+-- `session:contenders` and `lock:holders` return a row with these fields for each contender, which is a holder or a waiter. If
+-- this session cannot read the contender's node, the fields `token`, `session`, `created` and `data` can be absent
+-- (doc/api.md#nodes-that-a-session-may-not-read).
 
 --- A holder or a waiter.
 ---@class zklock.Contender
@@ -81,7 +82,7 @@
 --- The leader of an election.
 ---@class zklock.Leader
 ---
---- The leader's id: its option `data`.
+--- The leader's option `data`, which is its id.
 ---@field data? string
 ---
 --- The size of `data` when `data` is absent.

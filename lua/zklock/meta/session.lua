@@ -6,7 +6,7 @@
 -- reconnects automatically, and begins a new ZooKeeper session if the old ZooKeeper session has expired. One session is enough
 -- for all locks of a program.
 --
--- A `path` is a string that begins with a slash, and has at most 1 000 bytes with the chroot.
+-- A `path` is a string that begins with a slash, and has at most 1 000 bytes, including the chroot.
 
 --- A session: one connection to the servers, and all the locks that are made with it.
 ---@class zklock.Session
@@ -32,7 +32,7 @@ local session = {}
 ---@return zklock.Lock lock
 function session:mutex(path, options) end
 
---- Returns a readers-writer lock: many readers or one writer can hold it. Contenders acquire it in the order of arrival.
+--- Returns a readers-writer lock: many readers or one writer can hold it. Clients acquire it in the order of arrival.
 ---
 --- The holder of `write` can also acquire `read`. When the holder then releases `write`, it becomes a reader with the same queue
 --- position and token (a *downgrade*). A holder of `read` that asks for `write` gets `deadlock`.

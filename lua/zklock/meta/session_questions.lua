@@ -102,8 +102,9 @@ function session:children(path) end
 ---@return zklock.Code? code
 function session:touch(path, data, node) end
 
---- Deletes the node of a contender. A holder loses the lock with the reason `node_deleted`, but can believe for a while that it
---- still holds the lock (SECURITY.md). A waiter goes to the end of the queue. If the node has children, returns `invalid`.
+--- Deletes the node of a holder or a waiter. A holder loses the lock with the reason `node_deleted`, but can believe for a while
+--- that it still holds the lock (SECURITY.md). A waiter goes to the end of the queue. If the node has children, returns
+--- `invalid`.
 ---
 --- With `token`, deletes the node only if it has that token. This matters for an unfair lock: its node is always called `holder`,
 --- so the next holder's node has the same name. See evict in doc/command.md.

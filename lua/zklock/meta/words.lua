@@ -11,7 +11,7 @@
 ---| "timeout" # the deadline passed before the lock was granted, while a server was reachable
 ---| "busy" # `try_acquire` found the lock taken
 ---| "cancelled" # `cancel()` ended the wait, or [nginx's worker exits](nginx.md#reload-quit-upgrade)
----| "lost" # the hold ended without a release by its holder
+---| "lost" # the hold ended before its holder released it
 ---| "disconnected" # no server was reachable in time; the message gives the last error
 ---| "closed" # the session was closed while the call waited
 ---| "auth" # the servers refuse the option `auth`, or require other credentials; or TLS fails with every server
@@ -24,7 +24,7 @@
 --- What to do about each code. The value of each field is its own name.
 ---@class zklock.Errors
 ---
---- Try again later, or wait longer. The message says how many contenders are ahead.
+--- Try again later, or wait longer. The message says how many clients are ahead.
 ---@field timeout "timeout"
 ---
 --- Do something else, or wait with `acquire`.
@@ -105,13 +105,13 @@
 ---| "held" # this process provably holds the lock
 ---| "suspended" # zklock cannot prove the hold now, for example without a connection; a server's reply can restore the proof
 ---| "released" # the holder has released the lock, or the session was closed
----| "lost" # the hold ended without a release by its holder
+---| "lost" # the hold ended before its holder released it
 
 -- ## Modes
 --
--- The kind of contender that a node belongs to.
+-- The kind of lock that the client of a node holds or waits for.
 
---- The kind of contender that a node belongs to.
+--- The kind of lock that the client of a node holds or waits for.
 ---@alias zklock.Mode
 ---| "mutex" # a mutex or an election, in any layout
 ---| "read" # a reader of a rwlock

@@ -2,8 +2,7 @@
 
 -- # The module
 --
--- Load the module with `local zklock = require "zklock"`. This sets no global variable and starts no thread. Each session has one
--- thread of its own.
+-- Load the module with `local zklock = require "zklock"`. This sets no global variable and starts no thread.
 
 --- What `require "zklock"` returns.
 ---@class zklock.Module

@@ -28,27 +28,27 @@
  * grant needs all of these facts:
  *
  *   1. The contender's node exists and belongs to the current session
- *      (NODE_OURS).  A session ends its holds when it expires.
- *   2. A server has shown that no node is ahead.  Either a list showed none,
- *      requested after the create and in this connection.  (Each connection
- *      but the first begins with a committed heartbeat: pipeline.c.)
- *      Or such a list showed nodes ahead, and all were deleted since.  The set
- *      of nodes ahead only shrinks, because numbers grow with every create.
- *   3. If deletions have shown it, the contender's own node still exists.  The
- *      watch of exactly that node was confirmed in this connection and has not
- *      fired.  A server reports changes in their order.  So it would have
- *      reported an earlier deletion of the own node first.
- *   4. The lease is valid at the moment of the grant.  While replies waited in
- *      a buffer, the process may have been stopped for any time.
+ *      (NODE_OURS). A session ends its holds when it expires.
+ *   2. A server has shown that no node is ahead, by a list that was requested
+ *      after the create and in this connection. (Each connection but the first
+ *      begins with a committed heartbeat: pipeline.c.) Either the list showed
+ *      no node ahead, or all nodes ahead that it showed were deleted since. No
+ *      node can be added ahead later, because numbers grow with every create.
+ *   3. If deletions have shown fact 2, the contender's own node still exists. A
+ *      server has confirmed the watch of exactly that node in this connection,
+ *      and the watch has not fired. A server reports changes in their order. So
+ *      it would have reported an earlier deletion of the own node first.
+ *   4. The lease is valid at the moment of the grant. The process may have been
+ *      stopped for any time while replies waited in a buffer.
  *
- * After a reconnection nothing of 2 and 3 counts any more (`listed_in`,
+ * After a reconnection zklock must establish 2 and 3 again (`listed_in`,
  * `armed_in`): a server may report missed deletions in any order. Only a
  * deletion grants; any other event of the predecessor leads to another list.
  *
  * This file ensures 4 for every way of waiting, and asserts 1. Each way ensures
  * 1, 2 and 3: queued.c and queue_position.c by the order of nodes, unfair.c by
- * one node for all, semaphore.c by a count. A local turn (acquisition.c)
- * changes no condition of the grant. */
+ * the one node `holder`, semaphore.c by the number of permits. A local turn
+ * (acquisition.c) changes no condition of the grant. */
 #include "acquire_fsm.h"
 
 #include <assert.h>
@@ -140,9 +140,9 @@ static void grant(struct contender *c) {
   report_revocation(c);
 }
 
-/* Grants the lock if the lease lasts. Otherwise waits for a renewal and then
- * checks again: without a valid lease the news may be old, and a hold whose
- * lease is nearly over would soon be lost. */
+/* Grants the lock if the lease lasts (lease_lasts). Otherwise waits for a
+ * renewal and checks again: without a valid lease the view of the queue may be
+ * old, and a hold whose lease is nearly over would soon be lost. */
 void acquire_fsm_be_first(struct contender *c) {
   struct pipeline *pipeline = contender_pipeline(c);
   contender_assert(c);
@@ -166,8 +166,8 @@ void acquire_fsm_lease_renewed(struct contender *c) {
 
 /* The node. */
 
-/* Chooses a name that no earlier node of this session had. So news of an
- * earlier node cannot be mistaken for news of the new one. */
+/* Chooses a name that no earlier node of this session had. So zklock cannot
+ * mistake an event of an earlier node for one of the new node. */
 static void take_new_name(struct contender *c) {
   late_creates_expect(c);
   char name[NAME_MAX_OWN];
@@ -179,8 +179,8 @@ static void take_new_name(struct contender *c) {
   contender_set_name(c, name);
 }
 
-/* Delays the next create if several creates had no effect: a server may never
- * show the node, or may refuse each create wrongly. */
+/* Delays the next create if several creates had no effect: a faulty server may
+ * never show the node, or may wrongly refuse each create. */
 static void back_off(struct contender *c) {
   struct contenders *all = c->queue->all;
   int64_t now = all->pipeline->now, due = c->options.deadline;
@@ -202,7 +202,7 @@ void acquire_fsm_enter(struct contender *c) {
 }
 
 /* Begins again with a new node. If the old node remains, it is an orphan and
- * may be ahead. Only a list can show the orphan, so forgets the tail. */
+ * may be ahead. Only a list shows orphans, so `c` must not follow the tail. */
 void acquire_fsm_start_over(struct contender *c) {
   back_off(c);
   contender_unwatch(c);
@@ -218,8 +218,8 @@ void acquire_fsm_start_over(struct contender *c) {
   acquire_fsm_drive(c);
 }
 
-/* Begins again, because a list lacks the node. If a server has named that node,
- * also deletes it by its name if this session owns it. */
+/* Begins again, because a list lacks the node. If a server has returned the
+ * node's name, also has the node deleted if this session owns it. */
 void acquire_fsm_miss_node(struct contender *c) {
   char name[NAME_MAX_OWN];
   bool named = contender_has_node(c);
@@ -252,8 +252,8 @@ static void create_failed(struct contender *c, int rc) {
 }
 
 /* Returns whether the create must wait for the pause after a refusal. A patient
- * contender waits, to keep the order. An impatient contender sends it again at
- * once. */
+ * contender waits, to keep the order of the queue. An impatient contender sends
+ * the create again at once. */
 static bool must_pause_create(struct contender *c) {
   struct pipeline *pipeline = contender_pipeline(c);
   return c->options.patient &&
@@ -305,7 +305,7 @@ void acquire_fsm_drive(struct contender *c) {
   }
 }
 
-/* Sends again what `c` needs, and sets the timer back to the deadline. */
+/* Sends the request of `c` again, and sets the timer back to the deadline. */
 static void check_again(struct contender *c) {
   timer_set(&c->queue->all->timers, &c->timer,
             c->decision != DECISION_NONE ? NEVER : c->options.deadline);
@@ -346,7 +346,7 @@ void acquire_fsm_directory_failed(struct contender *c, const char *what,
 
 /* Replies to requests. */
 
-/* Returns whether the server has created the requested node.  A reply with
+/* Returns whether the server has created the requested node. A reply that names
  * another path counts as lost. */
 static bool has_requested_path(const struct contender *c, const char *path) {
   size_t length = strlen(c->path);
@@ -416,9 +416,9 @@ static void on_create_answer(struct contender *c, const struct reply *reply) {
   if (leaving) acquire_fsm_continue_leaving(c);
 }
 
-/* Decides by a read of an unfair lock's node, outside LEAVING, whether the node
- * is ours: its czxid must be equal to the czxid of `holder`. Ignores the reply
- * if the contender has begun again since. */
+/* Handles a read of an unfair lock's own node, outside LEAVING. The node is
+ * ours if its czxid is equal to the czxid of `holder`. Ignores the reply if the
+ * contender has begun again since. */
 static void on_own_node_read(struct contender *c, const struct reply *reply) {
   bool ours = reply->rc == REPLY_OK && reply->czxid == c->node.czxid &&
               contender_owns(c, reply);

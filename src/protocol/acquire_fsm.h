@@ -1,7 +1,7 @@
-/* The state machine of a contender, for every way of waiting (wait_ops.h). Its
- * last states, from the decision to the end, are in release_fsm.h. No function
- * here frees a contender or removes it from its queue, except
- * acquire_fsm_settle at the end of the step. */
+/* The state machine of a contender, for every way of waiting (wait_ops.h).
+ * release_fsm.h has its last states, from the decision to the end. Only
+ * acquire_fsm_settle, at the end of a step, can remove a contender from its
+ * queue and return its memory. */
 #ifndef ZKLOCK_ACQUIRE_FSM_H
 #define ZKLOCK_ACQUIRE_FSM_H
 
@@ -22,15 +22,16 @@ void acquire_fsm_drive(struct contender *c);
 /* Grants the lock to `c`, because no node is ahead of it. If the lease would
  * end too soon (lease_lasts), `c` waits until the lease is renewed. */
 void acquire_fsm_be_first(struct contender *c);
-/* Makes `c` check its position again if it waited only for the lease, which was
- * renewed. */
+/* Called when the lease was renewed. If `c` waited only for the lease, makes
+ * `c` check its position in the queue again. */
 void acquire_fsm_lease_renewed(struct contender *c);
 
 /* Makes `c` create another node, at the end of the queue, because its node does
  * not exist. */
 void acquire_fsm_start_over(struct contender *c);
-/* Makes `c` create another node, because a list does not show its node. The old
- * node can exist anyway. So if a server has named the old node, deletes it. */
+/* Makes `c` create another node, because a list does not show its node. A
+ * server may still have the old node. So if a server has returned its name, the
+ * old node is deleted. */
 void acquire_fsm_miss_node(struct contender *c);
 /* Makes `c` search lists for another node with its id. The node that a list
  * showed by that id (NODE_MADE) is gone or belongs to another session. */
@@ -51,8 +52,8 @@ void acquire_fsm_watch_own(struct contender *c);
 /* Called when the timer of `c` has fired. Ends the wait or the hold, or repeats
  * a request. */
 void acquire_fsm_on_timer(struct contender *c);
-/* Refuses `c` if it cannot create its node because the operation `what`, the
- * creation of the directory, failed with `rc`. */
+/* Refuses `c` if it needs the missing directory for its node. The operation
+ * `what`, which creates the directory, has failed with `rc`. */
 void acquire_fsm_directory_failed(struct contender *c, const char *what,
                                   int rc);
 

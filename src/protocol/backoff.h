@@ -1,8 +1,8 @@
-/* Exponential backoff with jitter, for a request that is repeated because its
- * reply was not useful. The first three repetitions are sent at once: ordinary
- * recoveries need no more. Each later repetition is sent after a pause about
- * twice as long as the last. If no repetition follows for four times the
- * longest pause, the series begins again.
+/* Exponential backoff with jitter, for a request that zklock repeats because
+ * the reply was not useful. zklock sends the first three repetitions at once,
+ * because an ordinary recovery needs no more. Each later repetition is sent
+ * after a pause about twice as long as the last. If no repetition follows for
+ * four times the longest pause, the series begins again.
  *
  * Pure arithmetic on times. */
 #ifndef ZKLOCK_BACKOFF_H

@@ -1,22 +1,25 @@
 /* The members of a double barrier, by the protocol of Curator's
- * DistributedDoubleBarrier.  Each member creates a node.  A member that finds
- * `permits` of them creates `ready`, which lets all others in.
+ * DistributedDoubleBarrier. Each member creates a node. `permits` is the number
+ * of members that must come. A member that finds so many nodes creates `ready`,
+ * which lets these members in.
  *
  * A member counts only a list that was requested after its own create. So at
  * least one of the last `permits` members sees all nodes, and creates `ready`.
  *
- * A `ready` that is older than a member's node proves nothing: it let others
- * in, which may have died inside. So a member that finds enough nodes replaces
- * such a `ready`. Then `ready` is newer than the nodes of all members that it
- * lets in, and stays while more than one of these members is left
- * (barrier_leave.c). So a member that was disconnected finds it later.
+ * If `ready` is older than a member's node, it does not let this member in. It
+ * has let in earlier members, which may have died inside. So a member that
+ * finds enough nodes replaces an old `ready`. The new `ready` is newer than the
+ * nodes of all members that it lets in, and stays while more than one of these
+ * members is left (barrier_leave.c). So a member that was disconnected finds it
+ * later.
  *
- * A server may create `ready` late, when the connection of that request is gone
- * and the members have left (late_creates.h). So the transaction that creates
- * `ready` checks that the node of the requesting member exists. If the reply is
- * lost and `ready` is missing in the next connection, that member deletes its
- * node and creates another. Then the late transaction is refused. Members have
- * no order, so this costs nothing. */
+ * A server may apply the create of `ready` late, when the connection of that
+ * request is gone and the members have left (late_creates.h). So the
+ * transaction that creates `ready` checks that the node of the requesting
+ * member exists. If the reply is lost and `ready` is missing in the next
+ * connection, that member deletes its node and creates another. Then servers
+ * refuse the late transaction. The order of members does not matter, so the
+ * member loses nothing by its new node. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -109,8 +112,8 @@ static bool may_be_created_late(const struct contender *c) {
   return o && o->reply_lost && strcmp(o->own, c->path) == 0;
 }
 
-/* Repeats the create of `ready` after a pause, for impatient members as well:
- * all members have come, so no member waits for another. */
+/* Repeats the create of `ready` after a pause. Impatient members wait for it,
+ * too: all members have come, so no member waits for another. */
 static void retry_later(struct queue *queue, int rc) {
   pipeline_back_off(queue->directory.pipeline, create_pause(queue), rc);
 }
@@ -131,8 +134,8 @@ static void refuse(struct queue *queue, const char *what, int rc) {
 
 /* Grants the lock to a member that `ready` lets in. Otherwise watches `ready`,
  * creates it if enough members have come, or refuses an impatient member. A
- * grant needs the watch of the member's own node, which would have reported an
- * earlier deletion of that node. */
+ * grant needs the watch of the member's own node: this watch would have
+ * reported an earlier deletion of the node. */
 static void proceed(struct contender *c) {
   bool ours = contender_is_surely_ours(c);
   if (ours && ready_czxid(c) > c->node.czxid) c->node.let_in = true;
@@ -155,8 +158,9 @@ static void proceed(struct contender *c) {
 /* Continues a waiting member after the reply to the create of `ready`. The
  * member's node existed before the request, so a `ready` from that request is
  * newer and lets the member in. If another client has created `ready`, the
- * watch of `ready` reports this; but if the ACL of `ready` forbids reading,
- * only a read shows it. If a node is missing, a list shows which node. */
+ * watch of `ready` reports this. If the ACL of `ready` forbids reading, only a
+ * read shows it. If the reply says that a node is missing, a list shows
+ * which. */
 static void on_ready_created(struct contender *c, const struct reply *reply) {
   if (reply->rc == REPLY_NO_NODE || reply->rc == REPLY_UNDONE) {
     if (watch_is_hidden(&c->predecessor)) watch_read(&c->predecessor);
@@ -242,8 +246,8 @@ static void on_ready(struct contender *c) {
 
 /* Stores that `ready` was missing while the member's node existed. So a `ready`
  * that appears later is newer than the node, even if its ACL hides its czxid. A
- * reply that follows the reply to the create belongs to a read that was sent
- * after the create, and events come in the order of the changes. */
+ * read that is answered after the create was also sent after the create, and
+ * events come in the order of the changes. */
 static void on_absence(struct contender *c) {
   if (contender_is_surely_ours(c)) c->node.preceded_ready = true;
 }
@@ -272,7 +276,8 @@ static void on_news(struct watcher *watcher, enum watch_news news,
     watch_arm(watcher);
 }
 
-/* Stores nothing: no node blocks a member, which waits for absent members. */
+/* Stores nothing: a member waits for members that have not come, not for a
+ * node. */
 static void store_blocker(struct contender *c) { (void)c; }
 
 const struct wait_ops barrier_enter_wait_ops = {.enter = acquire_fsm_enter,

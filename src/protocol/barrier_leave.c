@@ -1,31 +1,33 @@
-/* A leaving member lists the members once, and waits for these to leave.
- * Members that come later belong to the next run of the barrier, and may wait
- * for this member.
+/* A leaving member lists the members once, and waits until the members of this
+ * first list have left. Members that come later belong to the next run of the
+ * barrier, and may wait for this member.
  *
- * The lowest member, by the bytes of the names, keeps its node. It waits for
- * the highest to go and lists again. When it is alone, it deletes `ready` and
- * then its own node. Every other member deletes its node at once, waits for the
- * lowest to go, and lists again, until none of its first list is left. If the
- * lowest has died, a member that is alone deletes `ready`, too.
+ * The lowest member, by the bytes of the names, keeps its node. It waits until
+ * the highest member's node is deleted, and lists again. When it is alone, it
+ * deletes `ready` and then its own node. Every other member deletes its node at
+ * once, waits until the lowest member's node is deleted, and lists again, until
+ * no member of its first list is left. If the lowest member has died, a member
+ * that is alone deletes `ready`, too.
  *
- * A member must not delete the `ready` of the next run, which some member may
- * not have seen yet. That run counts the last member's node, so it may begin at
- * any moment. But it cannot begin without a create. A list has the number of
- * children ever created in the directory. So one transaction deletes `ready`,
- * and creates and deletes a node with that number. A server refuses the
- * transaction if it assigns another number. So a late transaction deletes
+ * A member must not delete the `ready` of the next run, because some member may
+ * not have seen it yet. The next run counts the last member's node, so it may
+ * begin at any moment. But it cannot begin without a create. A list has the
+ * number of children ever created in the directory. So one transaction deletes
+ * `ready`, and creates and deletes a node with that number. A server refuses
+ * the transaction if it assigns another number. So a late transaction deletes
  * nothing of another run. Exception: a directory that was deleted and created
  * again counts from 0, and may reach that very number.
  *
- * So no member is out before all have begun to leave, or are dead. A member
- * that has not begun has its node, and the lowest does not go while there is
- * another. No member waits forever for a dead one, because a node ends with its
- * session. If the lowest dies, the members wait for the next one.
+ * So no member is out before all members have begun to leave, or are dead. A
+ * member that has not begun to leave has its node, and the lowest member stays
+ * while there is another node. No member waits forever for a dead one, because
+ * a node ends with its session. If the lowest dies, the members wait for the
+ * next lowest.
  *
- * Curator's members wait for all nodes of each list, and so for a run that has
- * begun meanwhile. Each of them deletes `ready`, even that of the next run.
- * Here `ready` stays while two members are left: one of them may have lost its
- * connection before it saw `ready`. */
+ * Curator's members wait for all nodes of each list, and so also for members of
+ * the next run. Each of them deletes `ready`, even the `ready` of the next run.
+ * zklock's members keep `ready` while two members are left: one of them may
+ * have lost its connection before it saw `ready`. */
 #include "barrier_leave.h"
 
 #include <assert.h>
@@ -103,8 +105,8 @@ static void submit(struct barrier_leave *d, struct op op) {
 }
 
 /* Requests a list of the members. The leave does not wait for members that the
- * first list lacks. So the first list must not be older than the leave: a
- * committed no-op is sent before the list. */
+ * first list lacks. So the first list must not be older than the leave: zklock
+ * sends a heartbeat (a committed no-op) before it. */
 static void list(struct barrier_leave *d) {
   d->state = BARRIER_LEAVE_LISTS;
   if (pipeline_must_pause(pipeline_of(d), &d->backoff)) return;

@@ -4,7 +4,7 @@
 #include "queue.h"
 
 /* Returns what this session knows of the node with this name: everything if one
- * of its contenders has the node, or else what a watcher has read. */
+ * of its contenders has the node, otherwise what a watcher has read. */
 static struct blocker know(const struct contender *c, const char *name) {
   struct blocker blocker = {.holds = true};
   const struct contender *ours = queue_find(c->queue, name);
@@ -42,8 +42,8 @@ void blocker_store_watched(struct contender *c) {
     blocker_store(c, watch_name(&c->predecessor), watch_name(&c->before));
 }
 
-/* Logs a node ahead that no session owns. Every client creates ephemeral nodes
- * for contenders, so this node stays until an operator deletes it. */
+/* Logs that no session owns a node ahead. Nodes of contenders are ephemeral,
+ * but this node is not, so it stays until an operator deletes it. */
 void blocker_warn_unowned(const struct watcher *watcher,
                           const struct reply *reply) {
   if (reply && reply->rc == REPLY_OK && reply->owner == 0)

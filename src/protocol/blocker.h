@@ -1,6 +1,6 @@
-/* The blocker: the contender that keeps another one waiting. It is found for
- * the message of a refusal, without a request, from what this session knows
- * already. */
+/* The blocker of a contender: the other contender that keeps it waiting. The
+ * message of a refusal names the blocker. zklock finds it without a request,
+ * from what this session already knows. */
 #ifndef ZKLOCK_BLOCKER_H
 #define ZKLOCK_BLOCKER_H
 

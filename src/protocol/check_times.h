@@ -18,7 +18,7 @@ struct check_times {
 };
 
 /* Returns a pointer to the time of the last check of the path, for the caller
- * to read or to set. If the path has no time, adds the path with the time
+ * to read or to set. If the table lacks the path, adds it with the time
  * `otherwise`. */
 int64_t *check_times_find(struct check_times *check_times, const char *path,
                           int64_t otherwise);

@@ -1,40 +1,41 @@
 /* Checks whether a lock of another kind is in use on the same path.
  *
  * A mutex and a readers-writer lock have nodes of different names in one
- * directory. Neither waits for the other's, so both would be granted. So each
- * contender makes one check after its node was created. It searches for *live*
- * nodes of another kind: nodes that another session owns. If it finds such a
- * node, it is refused, and its own node is deleted.
+ * directory. Neither waits for the other's nodes, so both would be granted. So
+ * each contender makes one check after its node was created. It searches for
+ * *live* nodes of another kind: nodes that another session owns. If it finds
+ * such a node, zklock refuses the contender and deletes the contender's node.
  *
  * Two kinds are not granted side by side, because each contender creates its
  * node before its check. ZooKeeper orders the two creates, and a server that
- * has answered a create shows everything older. So the later contender sees the
- * earlier contender's node, unless that node is deleted. If a node is missing
- * when its owner is read, the contender lists again, because a downgrading
- * writer leaves a reader in its place. All kinds in one directory share its
- * counter, so the numbers tell which contender is later. Only the later
- * contender is refused.
+ * has answered a create shows all older changes. So the later contender sees
+ * the earlier contender's node, unless that node is deleted. If a node is
+ * missing when zklock reads its owner, the contender lists again, because a
+ * downgrading writer leaves a reader in its place. All kinds in one directory
+ * share its counter, so the numbers show which contender is later. Only the
+ * later contender is refused.
  *
- * A live node may belong to a contender that is about to be refused itself.
- * Such a node exists for two or three round trips. So a contender is refused
- * only if the node stays for longer (`has_existed_long`), or if its own
- * deadline passes.
+ * The contender of a live node may be about to be refused itself. Then its node
+ * exists for only two or three round trips. So zklock refuses a contender only
+ * if the live node exists for longer (`has_existed_long`), or if the
+ * contender's deadline passes.
  *
  * A name is only a hint: a node may be left over from a test, or a directory
- * `leases` may be empty.  So the owner is read before a contender is refused.
- * This costs requests only if a name of another kind is seen:
+ * `leases` may be empty. So zklock reads the owner before it refuses a
+ * contender. This costs requests only if a name of another kind is seen:
  *
  *   a contender in a queue    its own list shows the nodes of other kinds, an
  *                             unfair lock's node, and a semaphore's directory,
- *                             which is listed then
- *   an unfair lock's,         lists nothing that other kinds use.  It lists the
- *   a semaphore's             path before its grant, if this session has not
- *                             done so for a session timeout
+ *                             which zklock then lists
+ *   an unfair lock,           its own lists show no node of another kind. It
+ *   a permit                  lists the path before its grant, if this session
+ *                             has not listed the path for a session timeout
  *
- * Three cases remain (doc/guarantees.md). Within that session timeout a lock of
- * another kind may come while neither a permit nor an unfair lock's node
- * exists. The next permit or unfair lock then does not see it. A node whose ACL
- * hides its owner counts as left over. Other libraries make no such check.
+ * The check misses other kinds in three cases (doc/guarantees.md). Within that
+ * session timeout, a lock of another kind may come while no permit and no
+ * unfair lock's node exists. The next permit or unfair lock does not see it. A
+ * node whose ACL hides its owner does not count as live. Other libraries make
+ * no such check.
  *
  * The check never ends a hold or a wait that has begun. */
 #include "conflict.h"
@@ -74,13 +75,13 @@ static bool is_of_semaphore(const struct contender *c) {
   return c->options.kind == KIND_PERMIT;
 }
 
-/* Returns whether the lists of `c` cannot show nodes of other kinds. A permit
+/* Returns true if the lists of `c` cannot show nodes of other kinds. A permit
  * lists a directory of its own, and an unfair lock lists none. */
 static bool lists_nothing(const struct contender *c) {
   return is_of_semaphore(c) || c->options.kind == KIND_UNFAIR;
 }
 
-/* Returns whether no check is needed. A gate is only a part of a semaphore, and
+/* Returns true if `c` needs no check. A gate is only a part of a semaphore, and
  * a contender that downgrades holds the lock already. */
 static bool needs_no_check(const struct contender *c) {
   return c->node.cleared || c->options.shares_path || c->options.downgrade ||
@@ -155,7 +156,7 @@ static bool has_suspects(const struct contender *c,
   return shows_holder(c, listing) || shows_permits(c, listing);
 }
 
-/* Adds a question for each suspect before `last`, the nearest first. */
+/* Adds a question for each suspect node before `last`, the nearest first. */
 static bool add_suspects(struct conflict_check *check,
                          const struct listing *listing,
                          const struct entry *last) {
@@ -246,10 +247,10 @@ static void refuse(struct contender *c, const struct reply *reply) {
   acquire_fsm_refuse(c, REFUSED_CONFLICT, 0);
 }
 
-/* Returns whether the suspect node has existed for long enough to prove a
- * conflict. A node of a contender that is about to be refused, because of our
- * kind, exists for two or three round trips. So either the suspect must still
- * exist at a later check, or each check for a second must find suspects. */
+/* Returns whether the suspect node has existed long enough to prove a conflict.
+ * If its contender is about to be refused because of our kind, its node exists
+ * for only two or three round trips. So a later check must still find this
+ * node, or each check for a second must find a suspect node. */
 static bool has_existed_long(const struct conflict_check *check,
                              int64_t czxid) {
   struct node *node = &check->c->node;
@@ -279,8 +280,8 @@ static void on_live_node(struct conflict_check *check, const struct question *q,
 /* Handling replies. */
 
 /* Returns whether another session owns the node. Nodes of this session do not
- * count: a session uses a path for one kind only, so it is already deleting its
- * nodes of another kind. */
+ * count: a session uses a path for one kind only. So it is already deleting its
+ * own nodes of another kind. */
 static bool is_live(const struct conflict_check *check,
                     const struct reply *reply) {
   return reply->owner != 0 &&

@@ -223,8 +223,8 @@ static void move(struct contender *c, enum contender_state next) {
   c->state = next;
 }
 
-/* The state is GONE at first, which no count contains, so that `move` counts
- * the change to PARKED. */
+/* Sets the state to GONE first, because no count contains GONE. So `move`
+ * counts the change to PARKED. */
 void contender_join(struct contender *c, struct queue *queue) {
   c->queue = queue;
   c->state = CONTENDER_GONE;

@@ -1,7 +1,7 @@
 /* The contender: the record of one acquisition, from the request for a lock to
- * the confirmed deletion of its node. The record has what zklock knows of the
- * contender's node and of the nodes ahead, and the decision. acquire_fsm.c
- * changes it, and begins with the states and the safety argument.
+ * the confirmed deletion of its node. The record has the decision, and what
+ * zklock knows of the contender's node and of the nodes ahead. acquire_fsm.c
+ * changes the record, and begins with the states and the safety argument.
  *
  * This file also has the record of a queue: this session's contenders on one
  * path. Only contender.c writes states, the counts that follow from them, and
@@ -84,8 +84,8 @@ enum news {
   NEWS_FORGOTTEN,
 };
 
-/* How a waiter for a mutex detects that it is first. WAIT_PREDECESSOR is the
- * right strategy; the others exist for comparison. */
+/* How a waiter for a mutex detects that it is first. Applications should use
+ * WAIT_PREDECESSOR; the others exist for comparison. */
 enum strategy { WAIT_PREDECESSOR, WAIT_PARENT, WAIT_POLL };
 
 struct contender;
@@ -183,7 +183,7 @@ struct view {
   unsigned listed_in; /* the connection of the last list; 0: none is valid */
   int ahead;          /* the number of nodes ahead */
   enum view_phase phase;
-  /* See struct ahead. `_holds`: the node was first in that list. */
+  /* `_proves`: see struct ahead. `_holds`: the node was first in the list. */
   bool nearest_proves, before_proves;
   bool nearest_holds, before_holds;
 };
@@ -200,8 +200,8 @@ enum decision {
 /* Was the holder asked to release the lock? REPORTED: the owner knows it. */
 enum revocation { REVOCATION_NONE, REVOCATION_SEEN, REVOCATION_REPORTED };
 
-/* The state of a permit's gate.  The gate is a contender for the semaphore's
- * inner mutex, which lets one contender at a time add a permit. */
+/* The state of a permit's gate. The gate is a contender for the semaphore's
+ * inner mutex, whose holder alone is allowed to add a permit. */
 enum gate_state {
   GATE_UNUSED, /* the gate's wait has not begun */
   GATE_WAITS,
@@ -322,7 +322,7 @@ struct contenders {
 
 const char *contender_state_name(enum contender_state state);
 const char *contender_loss_name(enum loss loss); /* NULL for LOSS_NONE */
-/* Returns the refusal code for a server's code or a reason of zklock. Returns
+/* Returns the refusal code for a server's code or a reason of zklock. It is
  * REFUSED_TIMEOUT if `rc` is transient, but no time is left for a retry. */
 enum refusal_code refusal_code_of(int rc);
 
@@ -396,10 +396,10 @@ bool contender_owns(const struct contender *c, const struct reply *reply);
 /* Records that the node in `reply` is the node of `c`. */
 void contender_prove(struct contender *c, const struct reply *reply);
 /* Records that the node of this name (NODE_MADE) is gone or belongs to another
- * session. This session may have another node with this id. */
+ * session. This session may still have another node with this id. */
 void contender_refute(struct contender *c);
-/* Returns whether a server has named this session as the owner of the node, in
- * this connection. Otherwise the name may belong to a new node. */
+/* Returns whether a server has named this session as the node's owner in this
+ * connection. If only in an earlier one, the name may belong to a new node. */
 bool contender_is_surely_ours(const struct contender *c);
 
 static inline bool contender_has_node(const struct contender *c) {
@@ -411,9 +411,9 @@ static inline bool contender_sees(const struct contender *c) {
   return c->view.listed_in == contender_pipeline(c)->connection;
 }
 
-/* Returns whether the node is known only by its name in a list.  It may belong
- * to another session, or to an earlier create of this contender: such names
- * differ only in their sequence numbers. */
+/* Returns whether only a list has shown the node, by its name. The node may
+ * belong to another session, or to an earlier create of this contender: such
+ * names differ only in their sequence numbers. */
 static inline bool contender_is_known_by_name(const struct contender *c) {
   return c->node.known == NODE_MADE && c->node.unconfirmed;
 }

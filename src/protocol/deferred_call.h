@@ -5,12 +5,13 @@
  * of deferred calls.
  *
  * The step list runs at the end of each step; a step is one call of session.h,
- * or a part of session_run. The list holds the ends of contenders and watches,
- * and changes of semaphore gates. So a semaphore learns of a lost gate before
- * the next reply can grant a permit.
+ * or a part of session_run. Its calls end contenders and watches, and handle
+ * changes of semaphore gates. So a semaphore learns that it has lost its gate
+ * before the next reply can grant a permit.
  *
- * The batch list runs at the end of a batch of calls. It holds the requests of
- * each queue, so that one list request serves all contenders of the batch.
+ * The batch list runs at the end of a batch of calls. Its calls send the
+ * requests of each queue, so that one list request serves all contenders of the
+ * batch.
  *
  * A deferred call is a field of the object that it serves. It does not name an
  * event: it makes the object check its state. So adding it twice is

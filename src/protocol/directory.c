@@ -168,9 +168,9 @@ void directory_children_changed(struct directory *d) {
   if (d->children_wanted > 0) directory_list(d, 0);
 }
 
-/* Schedules another request to remove the watch if a server has refused this
- * one for now. The server may still have the watch, or the watch may have fired
- * meanwhile. So the watch is recorded not as armed, but as one that may remain
+/* If a server has refused to remove the watch for now, schedules another
+ * request. Meanwhile the server may still have the watch, or the watch may have
+ * fired. So the watch is not recorded as armed, but as one that may remain
  * (`children_left_in`). */
 static void on_unwatch(struct op *op, const struct reply *reply) {
   struct directory *d = op->owner;
@@ -359,7 +359,7 @@ static void refuse_replacement(struct directory *d, const char *message,
 /* Schedules another delete, because the directory is not empty. But gives up
  * the replacement one session timeout after it began. Then the contenders
  * create their nodes again, which shows whether the counter is really
- * exhausted: the high number may have been in a forged name. */
+ * exhausted: the high number may have come from a forged name. */
 static void is_occupied(struct directory *d) {
   bool long_ago =
       d->pipeline->now >= d->replacement_begun + d->pipeline->timeout;
@@ -371,8 +371,9 @@ static void is_occupied(struct directory *d) {
 /* Continues the replacement after a reply: deletes a directory that has no
  * data, or ends the replacement. Only a server can check that a directory is
  * empty and delete it in one step. So no node is in it when the numbers begin
- * again. A directory with data belongs to the application and stays. Servers do
- * not report which nodes are containers. */
+ * again. A directory with data belongs to the application and stays. zklock
+ * cannot ask for its type instead: servers do not report which nodes are
+ * containers. */
 static void on_replace(struct op *op, const struct reply *reply) {
   struct directory *d = op->owner;
   int rc = reply->rc;

@@ -22,7 +22,7 @@ struct directory_owner {
   /* Returns whether the child may be the node of a known contender. */
   bool (*knows)(struct directory *d, const char *name);
   /* Called when a request for a list has failed. The owner makes each contender
-   * ask again when its next request is due. */
+   * request a list again when its next request is due. */
   void (*on_unlisted)(struct directory *d);
   /* Called when a server forbids listing the directory, before `on_refused`. */
   void (*on_forbidden)(struct directory *d, int rc);
@@ -134,7 +134,8 @@ void directory_unwatch_children(struct directory *d);
 /* Called when a server has reported a change of the children. Lists the
  * children if a contender wants this. */
 void directory_children_changed(struct directory *d);
-/* Returns whether the server would report a change since the last list. */
+/* Returns whether the server will report the next change of the children since
+ * the last list. */
 bool directory_sees_children(const struct directory *d);
 
 /* Deletes an orphan: a child named like this session's nodes that no contender

@@ -9,25 +9,26 @@
  *
  * Why this is safe:
  *
- *   X blocks N by the rule: X has a lower number, and a list with both nodes
- *   would show X as blocking. So the contender waits for no node that it is
- *   allowed to ignore.
- *   If X is already deleted, the reply to the watch reports that.
- *   An orphan of this session ahead of X does not block N for long: the list
- *   that showed X also showed the orphan, and it was deleted.
- *   acquire_fsm_start_over can leave another orphan, so it forgets the tail.
- *   While the contender follows the tail, it has *seen* no list (`listed_in`).
- *   So every event of X makes it request a list, and only a list that it has
- *   requested can lead to a grant.
+ *   * X blocks N by the rule of the lock's kind (rule.h): X has a lower number,
+ *     and a list with both nodes would show X as blocking. So the contender
+ *     waits for no node that it is allowed to ignore.
+ *   * If X is already deleted, the reply to the watch reports that.
+ *   * An orphan of this session ahead of X does not block N for long. The list
+ *     that showed X also showed the orphan, and zklock has deleted it.
+ *     acquire_fsm_start_over can leave another orphan, so it forgets the tail.
+ *   * While the contender follows the tail, it has *seen* no list
+ *     (`listed_in`). So every event of X makes it request a list, and only a
+ *     list that it has requested can lead to a grant.
  *
- * When the contender requests the list: as the last node ahead of N is about to
- * hold the lock. Then it can watch that node's deletion, as every waiter does.
+ * The contender requests the list when the last node ahead of N is about to
+ * hold the lock. Then it can still watch that node's deletion, as every waiter
+ * does.
  *
- *   If one node was created between X and N, that node is about to hold the
- *   lock when X is deleted. Usually it belongs to the previous holder, which
- *   has requeued, too.
- *   If no node was created between X and N, X is about to hold the lock when
- *   the node before X is deleted. So the contender also watches that node. */
+ *   * If one node was created between X and N, that node is about to hold the
+ *     lock when X is deleted. Usually it belongs to the previous holder, which
+ *     has requeued, too.
+ *   * If no node was created between X and N, X is about to hold the lock when
+ *     the node before X is deleted. So the contender also watches that node. */
 
 enum { NEWER_MAX = 2 }; /* the most nodes created behind the tail */
 
@@ -51,8 +52,9 @@ bool fast_requeue_knows_tail(const struct contender *c) { return tail_of(c); }
 
 /* Returns false if the next node of `c` can be first in the queue. The reply to
  * a create in a shared transaction does not name the node's owner, so a grant
- * must wait for a read of the owner. If a node was behind the last node of `c`,
- * the next node of `c` must wait anyway, and the read delays no grant. */
+ * must wait until zklock has read the owner. If a node was behind the last node
+ * of `c`, the next node of `c` must wait anyway, and the read delays no
+ * grant. */
 bool fast_requeue_joins(const struct contender *c) {
   return c->options.patient && !c->options.downgrade && tail_of(c);
 }
@@ -72,9 +74,9 @@ static void watch_last(struct contender *c) {
     watch_arm(&c->predecessor);
 }
 
-/* Makes `c` watch the last node of the tail. If no node was created between it
- * and the node of `c` (`gap` is 0), also the node before the last node. Returns
- * false if there is no memory. */
+/* Makes `c` watch the last node of the tail. If no node was created between
+ * that node and the node of `c` (`gap` is 0), `c` also watches the node before
+ * the last. Returns false if there is no memory. */
 static bool watch_tail(struct contender *c, const struct queue_tail *tail,
                        int gap) {
   struct watches *watches = &contender_directory(c)->watches;

@@ -1,5 +1,5 @@
-/* FNV-1a (Fowler, Noll, Vo) with 64 bits, for fast lookup of strings.  It does
- * not resist chosen collisions. */
+/* FNV-1a (Fowler, Noll, Vo) with 64 bits, for fast lookup of strings. It does
+ * not protect against collisions that an attacker constructs. */
 #ifndef ZKLOCK_HASH_H
 #define ZKLOCK_HASH_H
 

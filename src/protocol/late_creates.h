@@ -4,19 +4,18 @@
  * client reconnects to the same server, lists the directory and does not find
  * the node. Then the thread continues and the server creates the node, because
  * the session is alive and belongs to this server. All server versions behave
- * so: the only check, in PrepRequestProcessor, is of the session and of the
- * server that owns it.
+ * so: PrepRequestProcessor checks only the session, and which server owns it.
  *
  * This can happen after any length of time. A server that does not own the
- * session refuses such a request, but the session may return to it. Only the
- * end of the ZooKeeper session excludes a late create.
+ * session refuses such a request, but the session may return to that server.
+ * Only the end of the ZooKeeper session excludes a late create.
  *
- * Such a node would block others for as long as the session lives. So zklock
- * lists the directory from time to time until the session ends. If a list shows
- * a node of this session that no contender knows, zklock deletes it
+ * Such a node would block other contenders for as long as the session lives. So
+ * zklock lists the directory from time to time until the session ends. If a
+ * list shows a node of this session that no contender knows, zklock deletes it
  * (orphans.h). Lists are T/8 to T/4 apart, and further if more than
- * LATE_CREATES_AT_ONCE directories must be listed. So a late node delays others
- * by less than a dead client does. */
+ * LATE_CREATES_AT_ONCE directories must be listed. So a late node delays other
+ * contenders by less than a dead client does. */
 #ifndef ZKLOCK_LATE_CREATES_H
 #define ZKLOCK_LATE_CREATES_H
 

@@ -20,7 +20,7 @@ void lease_reset(struct lease *lease) {
   lease_init(lease, lease->least, lease->tick);
 }
 
-/* Lowers `*least` to `timeout`, which may apply from now on. 0: unknown. */
+/* Lowers `*least` to `timeout` if that is shorter. 0: unknown. */
 static void lower(int64_t *least, int64_t timeout) {
   if (timeout > 0 && (*least == 0 || timeout < *least)) *least = timeout;
 }
@@ -79,9 +79,9 @@ static int64_t prompt(int64_t timeout) { return timeout / 10; }
 
 static int64_t later(int64_t a, int64_t b) { return a > b ? a : b; }
 
-/* Returns when a renewal answered at `answered` extends the lease as a Q
- * (lease.h). Its P is sent from now on, at least a gap after that reply, and S
- * behind P. */
+/* Returns when a renewal answered at `answered` can extend the lease as a Q
+ * (lease.h). Its P is sent now or later, and at least a gap after that reply. S
+ * follows P. */
 static int64_t counts_at(const struct lease *lease, int64_t now,
                          int64_t answered) {
   return later(answered + gap(lease), now) + settling(lease->timeout) +
@@ -93,9 +93,9 @@ static void renew(int64_t *until, int64_t at, int64_t renewed) {
   if (at < *until) *until = later(*until, renewed);
 }
 
-/* Computes how the next renewals extend the lease. The newest renewal becomes a
- * P. Then one renewal after the other becomes a Q, and at last the renewal that
- * is sent next. */
+/* Computes how the next renewals extend the lease. First the newest renewal
+ * becomes a P. Then one renewal after the other becomes a Q, and at last the
+ * renewal that is sent next. */
 bool lease_lasts(const struct lease *lease, int64_t now) {
   int64_t next = now + prompt(lease->timeout), whole, until = lease->until;
   int64_t touch = lease->connected, settled = now;

@@ -10,16 +10,15 @@
 #pragma GCC visibility push(hidden)
 
 /* A node name of zklock is `<base><id>-lock-NNNNNNNNNN`, mostly 22 bytes. Names
- * are as short as possible, because lists of names are the cost of a long
- * queue.
+ * are short, because lists of names are the main cost of a long queue.
  *
  * A name is only a *hint*. The node's owner, a ZooKeeper session id, is the
  * proof: an id is never reused, and a node's owner never changes. The name only
- * serves to find the few children whose owner is worth reading. That is needed
- * after a create whose reply was lost, and if a list may show an orphan of this
- * session. So zklock never deletes a node, or treats it as its own, by its name
- * alone. If two sessions have the same base, this costs a request now and then,
- * and nothing else.
+ * helps to find the few children whose owner zklock must read. zklock needs
+ * this after a create whose reply was lost, and if a list may show an orphan of
+ * this session. So zklock never deletes a node, or treats it as its own, by its
+ * name alone. If two sessions have the same base, this costs a request now and
+ * then, and nothing else.
  *
  * The base is five of 62 letters, drawn once for each session object from the
  * system's entropy, not from time, process or machine. So two sessions of one
@@ -28,14 +27,14 @@
  * one are 1 in 1800. The id counts the session's nodes, in as many of these
  * letters as it needs. So no node of a session is mistaken for an earlier one.
  *
- * Other clients find the marker and the final number at any position, and need
- * no certain length before it.  Curator and go-zookeeper look for the last
- * `lock-`, kazoo for `-lock-` or `__lock__` and ten digits.  Only a name that
- * begins with `_c_` must have 35 bytes, because go-zookeeper cuts a guid out of
- * it unchecked.
+ * Other clients find the marker and the final number at any position, and
+ * require no particular length before it. Curator and go-zookeeper look for the
+ * last `lock-`, kazoo for `-lock-` or `__lock__` and ten digits. Only a name
+ * that begins with `_c_` must have 35 bytes, because go-zookeeper cuts a guid
+ * out of it unchecked.
  *
  * Curator, go-zookeeper and kazoo look for *their* lost nodes by guids of 32 or
- * more digits at the beginning of a name.  They cannot match a name of zklock:
+ * more digits at the beginning of a name. They cannot match a name of zklock:
  * its base has no `_`, and base and id are shorter. */
 enum {
   NAME_BASE = 5,
@@ -117,9 +116,9 @@ void name_format(char *out, size_t size, const struct name_base *base,
 /* Parses a child's name; returns ROLE_FOREIGN if it is not a contender's. */
 enum role name_parse(const char *name, int32_t *sequence);
 
-/* Sets `id` to the id in `name`, and returns true if a session with this base
- * may have created a node of that name. Only the node's owner proves that it
- * has. */
+/* If a session with this base may have created a node of this name, sets `id`
+ * to the id in `name` and returns true. Only the node's owner proves that the
+ * session has created it. */
 bool name_id(const char *name, const struct name_base *base, uint64_t *id);
 
 /* Returns the contenders among `names`, copied and sorted by their numbers;

@@ -1,21 +1,21 @@
-/* Why no waiter passes a barrier that is set.  A node wait is met only by news
- * of its node from after its beginning:
+/* Why no waiter passes a barrier that is set. A node wait succeeds only by news
+ * of its node that is newer than the beginning of the wait:
  *
- * * A read that found no node, or another node than it had seen first.  The
- *   read was sent after the node wait had begun (`stale`), and behind a
+ * * A read that found no node, or another node than the wait had seen first.
+ *   The read was sent after the node wait had begun (`stale`), and behind a
  *   heartbeat that was committed after that, too (`needs_heartbeat`). So it
  *   shows everything committed before. It cannot come from the old view of a
  *   server that lags, or of a former leader.
  * * The event of the node's deletion, once the node wait has seen the node
- *   (`seen`).  A server reports a deletion before it shows a connection
- *   anything later.  So the event is that of exactly the node that was seen.
+ *   (`seen`). A server reports a deletion to a connection before any later
+ *   change. So the event is that of exactly the node that was seen.
  *
- * News that comes before the node wait has sent its read (`must_read`) is
- * ignored.
+ * Until the node wait has sent its read (`must_read`), it ignores all news.
  *
  * Why no waiter stays at a barrier that is lifted. While a node wait lasts, its
- * watch is armed or being armed, or there is no connection. Each new connection
- * reads again. A node that was created again meanwhile has another czxid. */
+ * watch is armed or being armed, or there is no connection. zklock reads the
+ * node again in each new connection. If the node was created again meanwhile,
+ * it has another czxid. */
 #include "node_wait.h"
 
 #include <stdlib.h>
@@ -186,7 +186,7 @@ static void on_directory_news(struct node_wait *v, enum watch_news news,
 }
 
 /* Ends the wait if the news of the node meets its condition. If the news proves
- * nothing, reads the node again. For an event, `reply` is NULL. */
+ * nothing, reads the node again. `reply` is NULL for an event. */
 static void on_news(struct watcher *watcher, enum watch_news news,
                     const struct reply *reply) {
   struct node_wait *v = watcher_owner(watcher);

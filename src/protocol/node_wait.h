@@ -1,9 +1,9 @@
 /* A node wait: a client waits for a change of a node without a node of its own.
- * So do clients that wait at a barrier, for the end of a leader, or for the
- * other members of a double barrier to leave.
+ * Clients use it to wait at a barrier, for the end of a leader, or until the
+ * other members of a double barrier have left.
  *
- * All node waits of a session for one node share one watch (watch.h), also with
- * contenders. */
+ * All node waits and contenders of a session share one watch per node
+ * (watch.h). */
 #ifndef ZKLOCK_NODE_WAIT_H
 #define ZKLOCK_NODE_WAIT_H
 

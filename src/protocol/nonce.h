@@ -7,14 +7,15 @@
  * session first creates a nonce: an ephemeral node with a unique name. The
  * request is a transaction that checks that the nonce exists.
  *
- * When the transaction is answered, the nonce is deleted. If the connection was
- * lost, that delete is the first request of the next connection. A server
+ * When the transaction is answered, zklock deletes the nonce. If the connection
+ * was lost, that delete is the first request of the next connection. A server
  * applies the requests of one connection in order. So any later request of the
- * session comes after the delete, and a late transaction is refused from then
- * on. The exception is a throttled delete, which is sent again after a pause.
+ * session comes after the delete, and servers refuse a late transaction from
+ * then on. The exception is a throttled delete, which zklock sends again after
+ * a pause.
  *
- * The create of a nonce may be applied late, too. Then the node stays until the
- * session ends, but no transaction that checks it was ever sent. */
+ * A server may apply the create of a nonce late, too. Then the node stays until
+ * the session ends, but no transaction that checks it was ever sent. */
 #ifndef ZKLOCK_NONCE_H
 #define ZKLOCK_NONCE_H
 

@@ -69,14 +69,14 @@ enum reply_code {
   REASON_UNOWNED = -1007,
   REASON_ACL = -1008,
   REASON_TOO_MANY_CHILDREN = -1009,
-  /* The other part of a transaction was refused, so the server did neither. For
+  /* The server refused the other part of a transaction, so it did neither. For
    * a delete with `beside`, this means that the node `beside` does not
    * exist. */
   REPLY_UNDONE = -1011,
 };
 
-/* Returns whether a server may have applied the request, or may apply it later.
- * The connection is lost, or will be. */
+/* Returns whether the request's fate is unknown: a server may have applied it,
+ * or may apply it later. The connection is lost, or will be. */
 static inline bool reply_is_unknown(int rc) {
   return rc == REPLY_LOST || rc == REPLY_SESSION_EXPIRED ||
          rc == REPLY_SESSION_MOVED;
@@ -89,15 +89,15 @@ static inline bool op_is_write(enum op_kind kind) {
          kind == OP_HEARTBEAT;
 }
 
-/* Returns whether only a quorum can have given this reply.  lease.h has the
- * list, and explains why refusals are not in it. */
+/* Returns whether only a quorum can have given this reply. lease.h lists these
+ * replies, and explains why refusals are not among them. */
 static inline bool reply_proves(enum op_kind kind, int rc) {
   return op_is_write(kind) && rc == REPLY_OK;
 }
 
 /* Returns whether a server has not applied the request, but the same request
  * may succeed later. A throttled request never reached the request processors.
- * A quota has room again when other nodes are deleted. */
+ * After a refusal by a quota, room returns when other nodes are deleted. */
 static inline bool reply_is_transient(int rc) {
   return rc == REPLY_THROTTLED || rc == REPLY_QUOTA_EXCEEDED;
 }
@@ -143,9 +143,9 @@ struct op {
    * or also deletes it. */
   const char *beside;
   /* OP_MKDIR, OP_REMOVE without `beside`, OP_WRITE: the path of a node that
-   * must exist. If that node is missing, nothing is done and the reply is
-   * REPLY_UNDONE. With `provided`, the reply to OP_MKDIR does not describe the
-   * new node. */
+   * must exist. If that node is missing, the server does nothing, and the reply
+   * is REPLY_UNDONE. With `provided`, the reply to OP_MKDIR does not describe
+   * the new node. */
   const char *provided;
   /* OP_MKDIR with `provided`: first deletes the node at `path`, which must
    * exist, in the same transaction. */
@@ -155,7 +155,7 @@ struct op {
   int version; /* OP_WRITE: the version that the node must have; -1: any */
   /* OP_REMOVE, if `counted`: the condition that only this number of children
    * were ever created in the directory (`creates` of struct listing). If more
-   * were created, nothing is done and the reply is REPLY_UNDONE. */
+   * were created, the server does nothing, and the reply is REPLY_UNDONE. */
   int creates;
   enum op_kind kind : 8;
   bool watch;      /* true: set a watch on the children */

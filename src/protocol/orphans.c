@@ -1,20 +1,21 @@
 /* Reads the owner of each orphan, and deletes the orphan if this session owns
- * it. The name of an orphan only suggests that; the owner proves it.
+ * it. The orphan's name only suggests this; the owner proves it.
  *
- * Between that read and the delete the name could pass to another session's
- * node, which the delete would hit. Only this client or an operator deletes our
- * node. Then a server would have to assign its number again, to a session with
- * our base and the same id. Numbers only grow, so the directory would have to
- * be deleted and created again. All this would have to happen within a round
- * trip and the lag of the server that was read, and with odds of 1 in 916
- * million. No client does better with a delete by path.
+ * Between that read and the delete, another session's node could get the name,
+ * and the delete would hit that node. This is very unlikely. Only this client
+ * or an operator deletes our node. Then a server would have to assign its
+ * number again, to a session with our base and the same id. Numbers only grow,
+ * so the directory would have to be deleted and created again. All this would
+ * have to happen within a round trip and the lag of the server that was read,
+ * and with odds of 1 in 916 million. No client does better with a delete by
+ * path.
  *
- * Any client can read our base and create thousands of nodes with it. So only a
- * few orphans are read at a time, so that other requests of the session get
- * through. At most ORPHANS_KNOWN are stored, to limit the memory. Another list
- * shows the rest. An orphan that cannot be deleted, because it has children or
- * because of an ACL, is left alone for a while. So is an orphan of another
- * session. */
+ * Any client can read our base and create thousands of nodes with it. So zklock
+ * reads only a few orphans at a time, and other requests of the session get
+ * through. It stores at most ORPHANS_KNOWN, to limit the memory; another list
+ * shows the rest. If an orphan cannot be deleted, because it has children or
+ * because of an ACL, zklock ignores it for a while. It does the same with an
+ * orphan of another session. */
 #include "orphans.h"
 
 #include <stdlib.h>
@@ -106,9 +107,9 @@ static void keep_foreign(struct orphans *s, struct orphan *orphan) {
   s->foreign_known++;
 }
 
-/* Requests another list if the last list had more orphans than are stored. But
- * if an orphan could not be deleted, accepts no orphans for a while. Called
- * when no orphan is left to read or delete. */
+/* Called when no orphan is left to read or delete. Requests another list if the
+ * last list had more orphans than are stored. But if an orphan could not be
+ * deleted, accepts no orphans for a while. */
 static void on_all_done(struct orphans *s) {
   bool more = s->more;
   s->more = false;
@@ -173,9 +174,9 @@ static void set_request(struct orphan *orphan, const char *path,
 }
 
 /* Sends the delete of an orphan of an unfair lock, after a read of `holder`. If
- * both nodes have the same czxid, one transaction created them. Then `holder`
- * is deleted, too, in the same transaction as the orphan. If the reply was lost
- * or the delete cannot be sent, reads the orphan's owner again. */
+ * both nodes have the same czxid, one transaction created them. Then one
+ * transaction deletes both `holder` and the orphan. If the reply was lost or
+ * the delete cannot be sent, reads the orphan's owner again. */
 static void on_holder_read(struct op *op, const struct reply *reply) {
   struct orphan *orphan = op->owner;
   struct orphans *s = orphan->all;
@@ -209,11 +210,11 @@ static bool delete_orphan(struct orphans *s, struct orphan *orphan,
 }
 
 /* Continues after the reply to a read or a delete: deletes the node if this
- * session owns it, or reads the owner again, or forgets the orphan. The delete
- * is sent only if still no contender has the name. Another session's orphan may
- * be gone since the list, and a node of ours may have its name now. This needs
- * another session with our base, or a forged name, and numbers that were
- * assigned again. */
+ * session owns it, or reads the owner again, or forgets the orphan. Sends the
+ * delete only if still no contender has the name. Since the list, another
+ * session's orphan may have been deleted, and a node of ours may have got its
+ * name. This needs another session with our base, or a forged name, and numbers
+ * that a server has assigned again. */
 static void on_orphan(struct op *op, const struct reply *reply) {
   struct orphan *orphan = op->owner;
   struct orphans *s = orphan->all;

@@ -1,6 +1,6 @@
 /* Orphans: nodes in a directory whose names look like this session's, but which
- * no contender knows. A create whose reply was lost leaves such a node. The
- * orphans that this session owns are deleted. */
+ * no contender knows. A create whose reply was lost leaves such a node. zklock
+ * deletes the orphans that this session owns. */
 #ifndef ZKLOCK_ORPHANS_H
 #define ZKLOCK_ORPHANS_H
 

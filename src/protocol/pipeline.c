@@ -8,7 +8,7 @@
 #define MILLISECOND INT64_C(1000000)
 
 /* A nudge (a small request) follows an op that is unanswered for so long: a
- * server can lose a request (ZOOKEEPER-4537), and finds it at the next one. */
+ * server that has lost the op (ZOOKEEPER-4537) finds it at the next request. */
 #define NUDGE_AFTER (250 * MILLISECOND)
 #define RETRY_AFTER (100 * MILLISECOND)
 #define BACKOFF_FIRST (100 * MILLISECOND)
@@ -91,8 +91,8 @@ static void count(struct pipeline *w, const struct op *op) {
 
 /* Decides whether the op is a renewal. One renewal is in flight at a time, and
  * the next heartbeat is sent a while after a renewal. But a server may refuse
- * every other request, and a refusal renews no lease. So after a refusal, no
- * other request delays the heartbeat. */
+ * every other request, and a refusal does not renew the lease. So after a
+ * refusal, no other request delays the heartbeat. */
 static void decide_renewal(struct pipeline *w, struct op *op) {
   bool is_heartbeat = op->kind == OP_HEARTBEAT;
   op->renews = op_is_write(op->kind) &&
@@ -131,8 +131,8 @@ static void enqueue(struct pipeline *w, struct op *op) {
 
 /* Two requests in one transaction. A client that releases a lock and acquires
  * it again deletes a node and creates another. So the pipeline delays the
- * delete, to send it in one transaction with the create. Before any other op,
- * and at the end of the batch, it sends the delete alone. */
+ * delete, to send it in one transaction with the create. If another op comes,
+ * or at the end of the batch, it sends the delete alone. */
 
 static bool may_delay(const struct pipeline *w, const struct op *op) {
   return op->kind == OP_REMOVE && op->joins && !w->queued && may_be_sent(w, op);
@@ -255,8 +255,8 @@ static void renewal_answered(struct pipeline *w, const struct op *op, int rc) {
     renewal_refused(w, op);
 }
 
-/* Counts a heartbeat after the servers have committed it. So the counter does
- * not grow while no server replies. */
+/* Counts a heartbeat only when the servers have committed it. So the counter
+ * does not grow while no server replies. */
 static void heartbeat_answered(struct pipeline *w, int rc) {
   if (reply_proves(OP_HEARTBEAT, rc)) {
     w->confirmed_in = w->connection;
@@ -268,8 +268,8 @@ static void heartbeat_answered(struct pipeline *w, int rc) {
 
 /* Returns true if the pipeline will send the op again after a pause. Then the
  * op's handler is called with a later reply, or when the connection is lost. If
- * a server's quota refuses a create, the handler is called at once, because the
- * contender of that create can do without the node. */
+ * a server's quota refuses a create, the handler is called at once, because its
+ * contender can wait without a node. */
 static bool schedule_resend(struct pipeline *w, struct op *op, int rc) {
   bool full = op->kind == OP_CREATE && rc == REPLY_QUOTA_EXCEEDED;
   bool again = reply_is_transient(rc) && !full && op->tries < TRIES_MAX;
@@ -294,8 +294,8 @@ static void finish(struct pipeline *w, struct op *op,
   if (!schedule_resend(w, op, reply->rc)) op->handler(op, reply);
 }
 
-/* Calls the handlers of all ops in flight. The servers may have applied these
- * ops or not. */
+/* Calls the handlers of all ops in flight with REPLY_LOST: the servers may have
+ * applied these ops or not. */
 static void lose_flight(struct pipeline *w) {
   static const struct reply lost = {.rc = REPLY_LOST};
   w->counters.in_flight = 0;
@@ -411,8 +411,8 @@ bool pipeline_poll_is_due(struct pipeline *w) {
 /* Returns when the next renewal is due. Renewals of an idle session, a little
  * more than T/4 apart, keep the connection alive and give the next acquisition
  * a lease (P and Q in lease.h). A holder sends more, for a longer lease. The
- * pause is shortest if the lease ends before the renewal after the next one:
- * several renewals may be needed to extend it. */
+ * pause is shortest if the lease ends before the renewal after the next:
+ * several renewals may be needed. */
 static int64_t heartbeat_due(const struct pipeline *w, enum need need) {
   bool waits = w->renewal_in_flight && !w->renewal_refused;
   if (!w->connected || waits || w->heartbeat.in_flight) return NEVER;

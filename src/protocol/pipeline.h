@@ -1,6 +1,6 @@
 /* The pipeline: requests to ZooKeeper and their replies, over successive
- * connections. The pipeline also has the lease, which it extends by replies. It
- * does not know locks. */
+ * connections. The pipeline also has the lease, and extends it when replies
+ * prove that the session lives. The pipeline does not know locks. */
 #ifndef ZKLOCK_PIPELINE_H
 #define ZKLOCK_PIPELINE_H
 
@@ -59,9 +59,9 @@ struct pipeline_owner {
   void (*warn)(void *self, const char *message, const char *path, int rc);
 };
 
-/* The pause after a transient refusal (reply_is_transient). The refused request
- * is sent again after the pause, which grows with each refusal in a row. In a
- * new connection, perhaps to another server, the request is sent at once. */
+/* The pause after a transient refusal (reply_is_transient). After the pause the
+ * refused request is sent again. The pause grows with each refusal in a row. In
+ * a new connection, perhaps to another server, the request is sent at once. */
 struct refusals {
   int64_t until;
   unsigned connection; /* the pause holds in this connection only */
@@ -160,7 +160,7 @@ static inline bool pipeline_owns(const struct pipeline *pipeline,
 static inline bool pipeline_lease_is_valid(const struct pipeline *pipeline) {
   return pipeline->now < pipeline->lease.until;
 }
-/* Returns whether a hold that is granted now can be kept, if all replies are
+/* Returns whether a hold that is granted now can be kept if all replies are
  * prompt from now on. */
 static inline bool pipeline_lease_lasts(const struct pipeline *pipeline) {
   return pipeline_lease_is_valid(pipeline) &&

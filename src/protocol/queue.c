@@ -11,7 +11,7 @@
 /* Contenders that wait for the quota. */
 
 /* Returns whether `c` must not wait for other contenders of this session
- * (quota.h): the first on its path, a permit, a downgrade. */
+ * (quota.h): if it is the first on its path, a permit or a downgrade. */
 static bool is_urgent(const struct contender *c) {
   return c->queue->entered == 0 || c->options.kind == KIND_PERMIT ||
          c->options.downgrade;
@@ -101,8 +101,8 @@ static void refuse_for_quota(struct contender *c) {
   acquire_fsm_deny(c, "cannot contend", directory_length(d), REASON_NO_ROOM);
 }
 
-/* Refuses all contenders if a server does not delete a node of this session: a
- * new node would be behind that node, and could not be deleted either. */
+/* Refuses all contenders if a server refuses to delete a node of this session.
+ * A new node would be behind that node, and could not be deleted either. */
 static void refuse_undeletable(struct queue *queue) {
   int rc = 0;
   for (const struct contender *c = queue->first; c; c = c->next)
@@ -113,7 +113,7 @@ static void refuse_undeletable(struct queue *queue) {
 }
 
 /* Admits contenders in order of arrival. A contender that must wait blocks all
- * behind it, but impatient ones are refused at once. Returns the blocking
+ * behind it, but impatient contenders are refused at once. Returns the blocking
  * contender, or NULL. */
 static struct contender *admit_all(struct queue *queue) {
   struct contender *blocked = NULL;
@@ -177,7 +177,7 @@ void queue_drive(struct queue *queue) {
 }
 
 /* Makes a holder watch the children, to learn of other nodes. If the last list
- * showed waiters, they probably still wait, and it need not watch. */
+ * showed waiters, they probably still wait, and the holder need not watch. */
 static void watch_contention(struct contender *c) {
   if (!fast_requeue_knows_tail(c)) contender_watch_children(c);
 }
@@ -200,10 +200,10 @@ void queue_watch_contention(struct contender *c) {
     watch_contention(c);
 }
 
-/* A lock is uncontended from a list that shows only the holder's node until the
- * children change: that list armed their watch, and a server reports a change
- * before it shows anything later. When other nodes come, the holder stops
- * watching the children, because these nodes stay for a while. */
+/* A list that shows only the holder's node makes the lock uncontended, until
+ * the children change. That list armed their watch, and a server reports a
+ * change before it shows anything later. When other nodes come, the holder
+ * stops watching the children, because these nodes stay for a while. */
 
 /* Reports UNCONTENDED if the list shows only the node of the holder `c`. If it
  * shows other nodes, stops watching the children. An empty list lacks the
@@ -220,7 +220,7 @@ static void find_contention(struct contender *c, const struct listing *list) {
   directory_unwatch_children(contender_directory(c));
 }
 
-/* Ends UNCONTENDED: nothing is known of the children until the next list. */
+/* Ends UNCONTENDED: the children are unknown until the next list. */
 static void report_contention(struct queue *queue) {
   for (struct contender *c = queue->first; c; c = c->next) {
     if (c->view.phase != VIEW_UNCONTENDED) continue;
@@ -245,7 +245,7 @@ static bool has_created(const struct contender *c, uint64_t id) {
   return c->node.id == id && contender_has_entered(c);
 }
 
-/* Ends at the last contender with a node: thousands may be parked behind. */
+/* Ends at the last contender with a node: thousands may be parked behind it. */
 static struct contender *creator_of(const struct queue *queue, uint64_t id) {
   int left = queue->entered;
   for (struct contender *c = queue->first; c && left > 0; c = c->next) {
@@ -297,8 +297,8 @@ static struct contender *find_creator(const struct queue *queue, uint64_t id,
   return c ? *last = c : NULL;
 }
 
-/* Returns whether the entry may be an orphan.  A contender that does not know
- * whether it has a node looks for that node by itself. */
+/* Returns whether the entry may be an orphan. If a contender does not know
+ * whether it has a node, it looks for that node by itself. */
 static bool is_orphan(const struct queue *queue, const struct entry *e,
                       struct contender **last) {
   uint64_t id;

@@ -9,10 +9,10 @@
 
 /* A server need not report the deletion of a node that the waiter is not
  * allowed to read (watch.c). But it reports changes of the directory, which the
- * waiter is allowed to list. Only the first few waiters watch the directory, or
- * each change would make all of them list. A waiter further back polls the node
- * before its predecessor. When that node is gone, the waiter lists (queued.c),
- * and may be near by then. */
+ * waiter is allowed to list. Only the first few waiters watch the directory.
+ * Otherwise each change would make all waiters list. A waiter further back
+ * polls the node before its predecessor. When that node is gone, the waiter
+ * lists (queued.c), because it may be one of the first few by then. */
 enum { NEAR = 3 };
 
 static bool must_watch_children(const struct contender *c) {
@@ -34,8 +34,8 @@ void queue_position_proceed(struct contender *c) {
     acquire_fsm_be_first(c);
     return;
   }
-  /* No request is needed if another watcher of this session watches the
-   * node. */
+  /* If another watcher of this session watches the node, no request is
+   * needed. */
   if (!ours || !contender_watches_own(c))
     watch_read(&c->own); /* reads the owner */
   if (must_watch_children(c)) contender_watch_children(c);
@@ -62,16 +62,16 @@ static bool only_leaving_ahead(const struct contender *c,
 }
 
 /* Returns whether the writer's node exists. A list that shows the writer's name
- * is not enough, because the name may belong to another node. But the writer's
- * node was read before the list was sent, and its watch would have fired. */
+ * is not enough, because another node may have that name. But the writer's node
+ * was read before the list was sent, and its watch would have fired. */
 static bool writer_is_there(const struct contender *c) {
   const struct contender *writer = queue_writer(c);
   return writer && contender_watches_own(writer);
 }
 
 /* Returns whether a downgrade must wait, because the writer's node is not
- * watched for lack of memory or permission. Then schedules a retry or refuses
- * `c`. Another list must follow the watch. */
+ * watched for lack of memory or permission. If so, schedules a retry or refuses
+ * `c`. Another list must follow after the watch is armed. */
 static bool must_await_writer(struct contender *c) {
   const struct contender *writer = queue_writer(c);
   if (!writer || writer->state != CONTENDER_HELD ||
@@ -85,8 +85,8 @@ static bool must_await_writer(struct contender *c) {
 }
 
 /* Returns whether a downgrade keeps its place in the queue: the writer's node
- * still existed when the reader's had been created. Otherwise the next writer
- * may have been granted in between. */
+ * still existed when the reader's node had been created. Otherwise the next
+ * writer may have been granted the lock in between. */
 static bool keeps_position(struct contender *c, const struct listing *listing) {
   if (!c->options.downgrade || c->node.beside_writer) return true;
   c->node.beside_writer =
@@ -140,7 +140,7 @@ static void refuse_as_busy(struct contender *c, const struct ahead *ahead) {
   acquire_fsm_refuse(c, REFUSED_BUSY, 0);
 }
 
-/* Computes the position of `c` from a list whose numbers tell the order. Then
+/* Computes the position of `c` from a list whose numbers show the order. Then
  * grants the lock, waits, or refuses an impatient contender. */
 static void queue_position_in_order(struct contender *c,
                                     const struct listing *listing,
@@ -158,14 +158,14 @@ static void queue_position_in_order(struct contender *c,
 }
 
 /* Deletes the node of `c` and has the directory replaced, because the numbers
- * in its list do not tell the order. */
+ * in its list do not show the order. */
 static void leave_disordered(struct contender *c) {
   acquire_fsm_leave(c); /* then the contender begins again */
   directory_replace(contender_directory(c));
 }
 
 /* Acts on a list that shows the node of `c`. Makes `c` leave if the numbers do
- * not tell the order, or refuses it if a downgrade has lost its place.
+ * not show the order, or refuses it if a downgrade has lost its place.
  * Otherwise checks for conflicts, and computes the position. */
 static void on_found(struct contender *c, const struct listing *listing,
                      const struct entry *own) {
@@ -181,8 +181,8 @@ static void on_found(struct contender *c, const struct listing *listing,
 }
 
 /* Finds the node of a create whose reply was lost: the first entry with the
- * session's base and the node's id. If that node is gone or another session's,
- * the next such entry is tried. */
+ * session's base and the node's id. If that node is gone or another session's
+ * (`refuted`), returns the next such entry. */
 static const struct entry *seek(const struct contender *c,
                                 const struct listing *listing) {
   const struct node *node = &c->node;
@@ -232,8 +232,8 @@ void queue_position_listed(struct contender *c, const struct listing *listing) {
   queue_position_find(c, listing, on_found);
 }
 
-/* Watches the own node, unless it is watched. A contender that follows the tail
- * has not watched it before. */
+/* Watches the contender's own node, unless it is watched already. A contender
+ * that follows the tail has not watched its own node before. */
 void queue_position_watch_own(struct contender *c) {
   if (watch_want(&c->own, &contender_directory(c)->watches, c->node.name) &&
       !contender_watches_own(c))

@@ -15,16 +15,16 @@ void queue_position_listed(struct contender *c, const struct listing *listing);
  * contender's own node and the nodes ahead. */
 void queue_position_proceed(struct contender *c);
 /* If the ACL of the node ahead forbids reading, makes the contender watch the
- * children of the directory, or list them, instead: a server need not report
- * the deletion of such a node. Called after each read of the node ahead. */
+ * children of the directory instead, or list them: a server need not report the
+ * deletion of such a node. Called after each read of the node ahead. */
 void queue_position_predecessor_read(struct contender *c);
 /* Watches the contender's own node from now on. */
 void queue_position_watch_own(struct contender *c);
 
-/* Looks in a list for the node of a contender that waits or leaves. Calls
- * `found` if the contender waits and the list shows its node. If the list does
- * not show it, the contender creates another. A contender that leaves deletes
- * the node, or ends if the list does not show it. */
+/* Looks in a list for the node of a contender that waits or leaves. If the list
+ * shows the node of a waiter, calls `found`; otherwise the waiter creates
+ * another node. A contender that leaves deletes its node, or ends if the list
+ * does not show it. */
 void queue_position_find(struct contender *c, const struct listing *listing,
                          void (*found)(struct contender *c,
                                        const struct listing *listing,

@@ -23,8 +23,8 @@ struct queue_tail {
 };
 
 /* Stores the nodes behind `own` as the tail. The contender of `own` holds the
- * lock, or is about to hold it. When this contender requeues, the stored nodes
- * will be ahead of its next node. If no node is behind `own`, the tail becomes
+ * lock, or is about to hold it. When it requeues, the stored nodes will be
+ * ahead of its next node. If no node is behind `own`, the tail becomes
  * unknown. */
 void queue_tail_store(struct queue_tail **tail, unsigned connection,
                       enum kind kind, const struct listing *listing,

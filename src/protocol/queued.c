@@ -1,5 +1,6 @@
-/* The common way of waiting: nodes in the order of their numbers.  Lists show a
- * contender's position (queue_position.c).  Watches report when it is first. */
+/* The common way of waiting: nodes in the order of their numbers. Lists show a
+ * contender's position (queue_position.c). Watches report when the contender is
+ * first. */
 #include "queued.h"
 
 #include <string.h>
@@ -11,8 +12,8 @@
 #include "queue_position.h"
 #include "wait_ops.h"
 
-/* If `c` is the reader of a downgrade, watches the node of its writer. A later
- * list shows both nodes, and this watch proves that the listed node is still
+/* If `c` is the reader of a downgrade, watches the node of its writer. When a
+ * later list shows both nodes, this watch proves that the listed node is still
  * the writer's. */
 static void watch_writer(const struct contender *c) {
   struct contender *writer = queue_writer(c);
@@ -35,8 +36,8 @@ void queued_store_blocker(struct contender *c) {
 
 /* Grants the lock if the predecessor, which was deleted, was the only node
  * ahead (facts 2 and 3 in acquire_fsm.c). Otherwise requests a list. If a list
- * is in flight, no other list is needed: its reply comes after this news, so
- * the list is not older. */
+ * is in flight, no other list is needed: its reply comes after this event, so
+ * it is not older. */
 static void on_predecessor_gone(struct contender *c) {
   bool only_one =
       contender_sees(c) && c->view.ahead == 1 && c->view.nearest_proves;
@@ -54,15 +55,15 @@ static void on_predecessor_gone(struct contender *c) {
   acquire_fsm_be_first(c);
 }
 
-/* Checks whether the predecessor is now the only node ahead, because the node
- * before it was deleted. The predecessor is about to hold the lock. After this
- * check its deletion can lead to the grant without another request. */
+/* Called because the node before the predecessor was deleted. Checks whether
+ * the predecessor, which is about to hold the lock, is now the only node ahead.
+ * If so, its deletion can grant the lock without another request. */
 static void on_before_gone(struct contender *c) {
   watch_drop(&c->before);
   if (contender_sees(c) && c->view.ahead == 2 && c->view.before_proves) {
     c->view.ahead = 1;
-    /* Both nodes ahead of a reader are writers: readers between them may
-     * hold. */
+    /* The nodes ahead of a reader are both writers. Readers between them may
+     * hold the lock. */
     if (c->options.kind != KIND_READ) c->view.nearest_holds = true;
   } else {
     queue_position_watch_own(c);
@@ -71,9 +72,9 @@ static void on_before_gone(struct contender *c) {
 }
 
 /* Stores that the node of a leaving contender was deleted. Without `reply` it
- * was deleted just now, after every known list, so the waiters behind count one
- * node less. With `reply`, a read did not find the node: it was deleted at an
- * unknown time. */
+ * was deleted just now, after every known list, so the waiters behind it count
+ * one node less. With `reply`, a read did not find the node: it was deleted at
+ * an unknown time. */
 static void on_own_deleted(struct contender *c, const struct reply *reply) {
   if (!reply && watch_was_of(&c->own, c->node.czxid)) acquire_fsm_count_down(c);
   c->node.has_left = true;
@@ -99,11 +100,11 @@ static void on_own_read(struct contender *c, const struct reply *reply) {
   if (c->state == CONTENDER_QUEUED && contender_sees(c)) c->wait_ops->check(c);
 }
 
-/* The ACL of a waiter's node forbids reading. So makes the waiter search for
- * another node, or refuses it. Every ACL of zklock lets its session read its
- * own nodes (doc/api.md). So an unreadable node that is known only by its name
- * is another session's. If the node was ours, its ACL was changed, and no
- * server reports whether it is still ours. A holder's node is polled
+/* Called because the ACL of a waiter's node forbids reading. Makes the waiter
+ * search for another node, or refuses it. Every ACL of zklock lets its session
+ * read its own nodes (doc/api.md). So an unreadable node that is known only by
+ * its name is another session's. If the node was ours, its ACL was changed, and
+ * no server reports whether it is still ours. zklock polls a holder's node
  * instead. */
 static void on_own_hidden(struct contender *c) {
   if (c->state != CONTENDER_QUEUED || contender_is_surely_ours(c)) return;
@@ -127,8 +128,8 @@ void queued_on_own_news(struct contender *c, enum watch_news news,
     on_own_gone(c);
 }
 
-/* Acts on a read of one of the two nodes ahead, or on an ACL that forbids it.
- * Logs a node without owner, and may watch the children instead. */
+/* Acts on a read of one of the two nodes ahead, or on an ACL that forbids the
+ * read. Logs a node without owner, and may watch the children instead. */
 static void on_blocker_read(struct contender *c, const struct watcher *watcher,
                             const struct reply *reply) {
   blocker_warn_unowned(watcher, reply);
@@ -143,8 +144,8 @@ static void watch_and_list(struct contender *c, struct watcher *watcher) {
 }
 
 /* Stores that a read did not find a node that a list had shown. Usually the
- * node was deleted in between. But if the next list shows it again, the server
- * contradicts itself, and lists are delayed. */
+ * node was deleted in between. But if the next list shows the node again, the
+ * server contradicts itself, and zklock delays its lists. */
 static void store_missed(struct contender *c, const struct watcher *watcher) {
   uint32_t *missed =
       watcher == &c->predecessor ? &c->missed_predecessor : &c->missed_before;
@@ -190,7 +191,7 @@ void queued_on_sent(struct contender *c) {
 }
 
 /* If no reply has shown that this session owns the node, joins the watch of the
- * node: the read of another watcher can return the owner. */
+ * node, because the read of another watcher can return the owner. */
 void queued_on_created(struct contender *c) {
   if (!contender_is_surely_ours(c))
     watch_want(&c->own, &contender_directory(c)->watches, c->node.name);

@@ -17,8 +17,8 @@ watch_handler queued_on_news;
 void queued_store_blocker(struct contender *c);
 
 /* Acts on news of the contender's own node. Stores the owner that a read has
- * shown. If the node is gone or another session's, ends the hold, or begins the
- * wait again. */
+ * shown. If the node is gone or another session's, ends the hold, or makes the
+ * waiter begin again. */
 void queued_on_own_news(struct contender *c, enum watch_news news,
                         const struct reply *reply);
 

@@ -1,4 +1,4 @@
-/* The quota: how much a session may have at ZooKeeper, in bytes of paths.
+/* The quota: how many bytes of paths a session's nodes may have at ZooKeeper.
  *
  * When a session ends, one transaction lists the paths of all its nodes.
  * ZooKeeper accepts no transaction of more than 1 MiB, and a server that has
@@ -21,8 +21,8 @@
 /* Every contender may enter up to the first limit, and only an urgent contender
  * up to the second limit. A contender is urgent if it is the first of this
  * session on its path, or must not wait for contenders of this session that are
- * ahead. If an urgent contender waited for other contenders to leave, they
- * might wait for it in turn. */
+ * ahead. If an urgent contender waited until other contenders leave, these
+ * might wait for the urgent contender in turn. */
 #ifndef QUOTA_LIMITS
 #define QUOTA_LIMITS 800000, 1000000
 #endif
@@ -48,8 +48,8 @@ enum quota_answer quota_ask(const struct quota *quota, size_t bytes,
 
 void quota_take(struct quota *quota, size_t bytes);
 void quota_give(struct quota *quota, size_t bytes);
-/* Makes quota_was_freed return true, so that another contender tries: the
- * contender that was woken did not need the quota. */
+/* Makes quota_was_freed return true, so that another contender tries. Called
+ * when the contender that was woken did not need the quota. */
 void quota_pass_on(struct quota *quota);
 /* Returns whether quota was returned since the last call, so that a contender
  * that waits for quota may enter now. */

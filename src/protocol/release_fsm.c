@@ -11,12 +11,12 @@
 
 /* Deleting the node. */
 
-/* Returns whether the owner must be read before the delete. A name is a hint
- * (name.h): a node found by name may be another session's. If the owner was
- * named in an earlier connection, the name may have passed to another node
- * since: a delete whose reply was lost may have been applied, and the directory
- * deleted and created again. orphans.c explains which nodes a delete behind
- * that read can hit. */
+/* Returns whether the owner must be read before the delete. A name is only a
+ * hint (name.h): a node found by name may be another session's. If a server has
+ * named the owner in an earlier connection, another node may have got the name
+ * since. A delete whose reply was lost may have been applied, and the directory
+ * may have been deleted and created again. orphans.c explains which nodes a
+ * delete behind that read can hit. */
 static bool must_read_owner(const struct contender *c) {
   return !contender_is_surely_ours(c);
 }
@@ -35,17 +35,16 @@ void acquire_fsm_try_to_leave(struct contender *c) {
   }
 }
 
-/* Returns whether the number of `c` alone decides which nodes are ahead of
- * `c`. */
+/* Returns whether the numbers alone decide which nodes are ahead of `c`. */
 static bool waits_by_number(const struct contender *c) {
   enum kind kind = c->options.kind;
   return kind <= KIND_WRITE || kind == KIND_GATE;
 }
 
 /* Decrements the number of nodes ahead of `c` after the deletion of a node that
- * the list of `c` has counted. If `c` watches that node, its watch does this
- * instead. If another node may have taken its place, the number stays and a
- * list must follow. */
+ * the list of `c` has counted. If `c` watches that node, the watch does this
+ * instead. If another node may have taken the place of the deleted node, the
+ * number stays, and a list must follow. */
 static void count_down(struct contender *c, const struct entry *gone) {
   struct entry own = {.role = rule_role(c->options.kind, c->options.layout)};
   if (c->state != CONTENDER_QUEUED || !contender_sees(c) || c->view.ahead < 2)
@@ -147,8 +146,8 @@ void acquire_fsm_fail(struct contender *c, const char *what, size_t length,
   acquire_fsm_deny(c, what, length, rc);
 }
 
-/* Refuses `c` with the last transient refusal as the reason, because that
- * refusal may have kept `c` out of the queue. */
+/* Refuses `c`. The reason is the last transient refusal, because this may have
+ * kept `c` out of the queue. */
 void acquire_fsm_time_out(struct contender *c) {
   bool by_gate = c->gate_state == GATE_WAITS;
   const struct directory *d = &(by_gate ? c->gate : c)->queue->directory;
@@ -170,7 +169,7 @@ void acquire_fsm_release(struct contender *c) {
   acquire_fsm_leave(c);
 }
 
-/* Returns why an overdue hold ends: its lease or its max_hold, whichever ended
+/* Returns why an overdue hold ends: its lease or its max_hold has ended
  * first. */
 static enum loss overdue(struct contender *c) {
   struct pipeline *pipeline = contender_pipeline(c);
@@ -179,8 +178,8 @@ static enum loss overdue(struct contender *c) {
   return LOSS_LEASE_EXPIRED;
 }
 
-/* Reports a loss. A process that was paused may read of its node's deletion
- * before it checks its clock. But the lease ended first, so that is the
+/* Reports a loss. A process that was paused may read that its node was deleted
+ * before it checks its clock. But the lease ended first, so the lease is the
  * reason. */
 static void report_loss(struct contender *c, enum loss why) {
   if (why == LOSS_NODE_DELETED &&
@@ -231,7 +230,7 @@ void acquire_fsm_disconnected(struct contender *c) {
 void acquire_fsm_session_ended(struct contender *c) {
   const struct pipeline *pipeline = contender_pipeline(c);
   contender_assert(c);
-  /* No server expires a session whose lease is valid: a client has closed
+  /* No server expires a session whose lease is valid, so a client has closed
    * it. */
   if (c->state == CONTENDER_HELD)
     report_loss(c, pipeline_lease_is_valid(pipeline) ? LOSS_SESSION_CLOSED
@@ -261,7 +260,7 @@ void acquire_fsm_close(struct contender *c) {
 
 /* Refuses `c` and reports NEWS_UNDELETABLE, because an ACL forbids the delete.
  * The node blocks all contenders behind it. So `c` cannot begin again, and this
- * session admits no other contender. */
+ * session admits no other contender to the queue. */
 static void on_delete_denied(struct contender *c, int rc) {
   bool known = c->undeletable;
   acquire_fsm_deny(c, CANNOT_DELETE, directory_length(&c->queue->directory),
@@ -312,8 +311,8 @@ static void on_owner_read(struct contender *c, const struct reply *reply) {
     contender_refute(c);
     acquire_fsm_try_to_leave(c);
   } else {
-    /* Other contenders may have ignored this node, as a node of ours that is
-     * being deleted. A list corrects that. */
+    /* Other contenders may have ignored this node, because they took it for a
+     * node of ours that is being deleted. A list corrects that. */
     directory_list(&c->queue->directory, 0);
     acquire_fsm_finish(c);
   }

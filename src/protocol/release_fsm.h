@@ -1,6 +1,6 @@
-/* The end of a contender's life: refusal, release and loss, and then the
- * deletion of its node.  The delete is repeated until a server confirms it.
- * acquire_fsm.c has the states, and calls the functions at the end of this
+/* The last states of a contender: refusal, release and loss, and then the
+ * deletion of its node. The delete is repeated until a server confirms it.
+ * acquire_fsm.c has all states, and calls the functions at the end of this
  * file. */
 #ifndef ZKLOCK_RELEASE_FSM_H
 #define ZKLOCK_RELEASE_FSM_H
@@ -9,8 +9,8 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Deletes the node of `c`, if there is one, and then ends `c`. But a contender
- * that was neither granted the lock nor refused begins again instead. */
+/* Deletes the node of `c`, if there is one, and then ends `c`. If `c` was
+ * neither granted the lock nor refused, it begins again instead. */
 void acquire_fsm_leave(struct contender *c);
 /* Deletes the node of `c`, which is LEAVING, or ends `c` if it has no node.
  * Called when a reply or a list has shown whether `c` has a node. */

@@ -1,6 +1,6 @@
 /* The rules of the lock kinds: which contenders in a list block a given
- * contender? Pure functions. For mutexes and readers-writer locks they are
- * Apache Curator's rules. */
+ * contender? Pure functions. The rules for mutexes and readers-writer locks are
+ * Apache Curator's. */
 #ifndef ZKLOCK_RULE_H
 #define ZKLOCK_RULE_H
 
@@ -14,7 +14,7 @@ enum kind {
   KIND_READ,   /* waits for writers ahead */
   KIND_WRITE,  /* waits for readers and writers ahead */
   KIND_PERMIT, /* waits until there are at most `permits` permits */
-  /* The contender that creates the lock's only node holds the lock; no list. */
+  /* Holds the lock if its create of the only node succeeds; needs no list. */
   KIND_UNFAIR,
   KIND_MEMBER, /* waits until enough members of a double barrier have come */
   KIND_GATE,   /* contends for a semaphore's inner mutex */
@@ -25,8 +25,8 @@ struct ahead {
   const struct entry *nearest; /* the last blocking node, which to watch */
   const struct entry *before;  /* the blocking node before `nearest` */
   /* If `nearest` is the only blocking node, does its deletion prove that no
-   * node is ahead? Not for a writer behind a writer: a downgrade creates a
-   * reader with the number of the writer ahead, and then deletes that
+   * node is ahead? It does not for a writer behind a writer: a downgrade
+   * creates a reader with the number of the writer ahead, and then deletes that
    * writer. */
   bool nearest_proves;
   /* If only `before` and `nearest` are ahead, does the deletion of `before`

@@ -1,13 +1,14 @@
 /* The semaphore, by the protocol of Curator's InterProcessSemaphoreV2. An inner
  * mutex lets in one contender at a time. That contender creates a permit's node
- * and waits until there are at most `permits` of them. Only the holder of the
- * inner mutex adds a permit, so the count can only fall meanwhile.
+ * and waits until there are at most `permits` such nodes. Only the holder of
+ * the inner mutex adds a permit, so their number can only fall meanwhile.
  *
- * So a permit has two contenders. The first is in the queue of its path, as any
- * contender. The second, the gate, is in the queue of inner mutexes. The permit
- * creates its node when its gate holds the inner mutex. The gate ends when the
- * permit is granted or refused. The gate's events only change its state. At the
- * end of the step, `settle` acts on the states of both contenders. */
+ * So a permit has two contenders. The first is in the queue of its path, like
+ * any contender. The second, the gate, is in the queue of inner mutexes. The
+ * permit creates its node when its gate holds the inner mutex. The gate ends
+ * when the permit is granted or refused. The gate's events only change its
+ * state. At the end of the step, `settle` acts on the states of both
+ * contenders. */
 #include <assert.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* Each call of session.h is a step. A step first sets the time, and at last
+/* Each call of session.h is a step. A step first sets the time, and at its end
  * runs the deferred calls that it has added (deferred_call.h). A call inside
  * another call, such as from a reply handler, belongs to the outer step. */
 #include "session.h"
@@ -132,9 +132,9 @@ static void refuse_credentials(struct session *s, struct contender *c) {
                    s->refused);
 }
 
-/* Returns whether an impatient acquisition fails at once: such an acquisition
- * waits neither for the first connection nor for the next one, nor while the
- * user sees the session as suspended. */
+/* Returns whether an impatient acquisition fails at once. It does so before the
+ * first connection, without a connection, and while the user sees the session
+ * as suspended. */
 static bool is_out_of_reach(const struct session *s, bool patient) {
   return !patient && (!session_is_connected(s) || s->unresponsive);
 }
@@ -268,7 +268,7 @@ void session_greeted(struct session *s, int64_t now, int64_t id,
                      int64_t timeout, int64_t started) {
   if (s->state == SESSION_CLOSED) return;
   begin(s, now);
-  /* This is not the session granted last, so its lease is unknown. */
+  /* The last granted session was another one, so its lease does not apply. */
   if (s->pipeline.session == 0 && id != s->greeted)
     lease_reset(&s->pipeline.lease);
   s->greeted = id;
@@ -276,7 +276,7 @@ void session_greeted(struct session *s, int64_t now, int64_t id,
   end(s);
 }
 
-/* First ends the last connection and session, in steps of their own. So the
+/* First ends the last connection and session, each in a step of its own. So the
  * deferred calls of these steps run before any contender sends a request. */
 void session_connected(struct session *s, int64_t now, int64_t id,
                        int64_t timeout, int64_t started) {
@@ -357,7 +357,7 @@ void session_expired(struct session *s, int64_t now) {
 /* Returns true when, without attempts to reconnect, a server would have expired
  * the session: after its timeout and a tick, which is at most half the timeout.
  * Each lease ended before that. But if the machine was suspended, holds may
- * still exist. zklock's clock ends these holds. */
+ * still exist, and zklock's clock must end these holds first. */
 bool session_is_overdue(const struct session *s, int64_t now) {
   return s->state == SESSION_SUSPENDED && s->all.holders == 0 &&
          s->pipeline.counters.pending_releases > 0 &&

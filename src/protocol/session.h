@@ -4,8 +4,8 @@
  *   reports of servers ──┼──► session_… (now) ──┼──► each contender's `notify`
  *   the passing time   ──┘                      └──► struct transport: requests
  *
- * Pure: no I/O, no clock, no Lua, and one thread at a time.  Each call has the
- * time as an argument.  A batch is any number of calls, with session_run at its
+ * Pure: no I/O, no clock, no Lua, and one thread at a time. Each call has the
+ * time as an argument. A batch is any number of calls, with session_run at its
  * end. */
 #ifndef ZKLOCK_SESSION_H
 #define ZKLOCK_SESSION_H
@@ -124,13 +124,13 @@ void session_close(struct session *s, int64_t now);
 
 /* Reports from the client: */
 
-/* A connection attempt begins, which shortens the lease: the attempt's reply
+/* A connection attempt begins, which shortens the lease. The attempt's reply
  * may be lost, and the server may have granted a shorter timeout than zklock
- * knows. This is also true if a server grants the session, but does not accept
- * the credentials. */
+ * knows. A server may also grant the session, but then refuse the
+ * credentials. */
 void session_attempting(struct session *s, int64_t now);
 /* A connection is established. `started` is a time before the attempt began,
- * but after each request that was answered in the last connection was sent. */
+ * but after all requests were sent that the last connection has answered. */
 void session_connected(struct session *s, int64_t now, int64_t id,
                        int64_t timeout, int64_t started);
 /* A server has accepted the connection and granted `timeout`.  It may still
@@ -142,9 +142,9 @@ void session_disconnected(struct session *s, int64_t now);
  * new waiters are refused with this reason. */
 void session_refused(struct session *s, int64_t now, int reason);
 void session_expired(struct session *s, int64_t now);
-/* Returns whether the session, and with it nodes that must be deleted, may live
- * only because of the attempts to reconnect. Called when an attempt was not
- * answered. If true, the caller gives up the session and calls
+/* Called when an attempt to reconnect was not answered. Returns whether the
+ * session may live only because of these attempts, and with it nodes that must
+ * be deleted. If true, the caller gives up the session and calls
  * session_expired. */
 bool session_is_overdue(const struct session *s, int64_t now);
 void session_reply(struct session *s, int64_t now, uint64_t serial,

@@ -4,21 +4,21 @@
  *
  * Each acquisition also has a node of its own, with a unique name and number.
  * This is the contender's node. One transaction creates it together with
- * `holder`, and another one deletes both nodes.
+ * `holder`, and another transaction deletes both nodes.
  *
- * The second node defeats a late delete. A server's thread may read a delete
- * and stall. The connection breaks, the client reconnects to the same server
- * and deletes the node again, and another client creates `holder`. Then the
- * thread continues (late_creates.h). A late delete of `holder` alone would end
- * the other client's hold. That client would not know this yet, so two clients
- * would believe that they hold the lock.
+ * The second node makes a late delete harmless. A server's thread may read a
+ * delete and stall. The connection breaks, the client reconnects to the same
+ * server and deletes the node again, and another client creates `holder`. Then
+ * the thread continues (late_creates.h). A late delete of `holder` alone would
+ * end the other client's hold. That client would not know this yet, so two
+ * clients would believe that they hold the lock.
  *
  * ZooKeeper's delete compares only the version of the data, which is 0 for each
  * new node. But a transaction fails as a whole. The contender's node has a
- * unique name, and it was deleted before `holder` was created again. So the
- * late transaction is refused. A late create is refused while `holder` exists.
- * Otherwise it creates both nodes. A list then shows the contender's node as an
- * orphan, and both are deleted (orphans.c).
+ * unique name, and it was deleted before `holder` was created again. So servers
+ * refuse the late transaction. Servers refuse a late create while `holder`
+ * exists. Otherwise it creates both nodes. Then a list shows the contender's
+ * node as an orphan, and zklock deletes both nodes (orphans.c).
  *
  * A transaction has one zxid, so both nodes have the same czxid. If `holder`
  * has that czxid and this session as its owner, `holder` is ours. The reply to
@@ -43,9 +43,9 @@ static void become_first(struct contender *c) {
   acquire_fsm_be_first(c);
 }
 
-/* Reads and watches `holder` to find its owner. If the watch is armed already,
- * another watcher of this session, such as a barrier's waiter, may have armed
- * it. Then this contender has not seen `holder` yet, so it reads `holder`. */
+/* Reads and watches `holder` to find its owner. The watch may be armed already
+ * by another watcher of this session, such as a barrier's waiter. Then this
+ * contender has not seen `holder` yet, so it reads `holder`. */
 static void read_holder(struct contender *c, struct watcher *watcher) {
   bool has_asked = watcher->watch;
   if (!watch_want(watcher, &contender_directory(c)->watches, NAME_UNFAIR))
@@ -120,12 +120,12 @@ static void on_own_holder(struct contender *c, const struct reply *reply) {
   }
 }
 
-/* The ACL of `holder` forbids reading it, so reads whether the contender's own
- * node exists. One transaction creates both nodes, and one deletes both. If the
- * own node is gone, `holder` belongs to another client. If the own node exists,
- * the ACL of `holder` was changed, or an operator deleted `holder` alone and
- * another client has created it again. No server reports which of these
- * happened, so the contender deletes neither node. */
+/* Called because the ACL of `holder` forbids reading it. Reads whether the
+ * contender's own node exists. One transaction creates both nodes, and one
+ * deletes both. If the own node is gone, `holder` belongs to another client. If
+ * the own node exists, the ACL of `holder` was changed, or an operator deleted
+ * `holder` alone and another client has created it again. No server reports
+ * which of these happened, so the contender deletes neither node. */
 static void leave_hidden_holder(struct contender *c,
                                 const struct reply *reply) {
   if (c->own_node_gone) {
@@ -155,7 +155,7 @@ static void on_hidden_holder(struct contender *c, const struct reply *reply) {
 }
 
 /* Handles news of `holder`. Ignores news that came before the reply to the
- * create. Also ignores all news while our delete is in flight: the reply to the
+ * create. Also ignores news while our delete is in flight: the reply to the
  * delete will show whether `holder` was deleted. */
 static void on_own_news(struct contender *c, enum watch_news news,
                         const struct reply *reply) {
@@ -173,8 +173,8 @@ static void on_own_news(struct contender *c, enum watch_news news,
 /* Continues after a waiter has read the `holder` that it waits for. If this
  * session owns that `holder`, an earlier acquisition has created it. Either a
  * server has applied that create late, or an operator has deleted the other
- * node of that acquisition. So requests a list: the nodes that it shows of that
- * acquisition are deleted. */
+ * node of that acquisition. So requests a list, and zklock deletes the nodes of
+ * that acquisition that the list shows. */
 static void on_other_holder(struct contender *c, const struct reply *reply) {
   blocker_warn_unowned(&c->predecessor, reply);
   if (reply->owner != contender_pipeline(c)->session) {
@@ -205,14 +205,14 @@ static void on_news(struct watcher *watcher, enum watch_news news,
 /* The other functions of unfair_wait_ops. */
 
 /* Reads `holder` behind the create. An impatient contender sends no read: if
- * its create fails, it is refused without another request. */
+ * its create fails, the contender is refused without another request. */
 static void on_sent(struct contender *c) {
   watch_drop(&c->predecessor);
   if (c->options.patient) read_holder(c, &c->own);
 }
 
-/* Reads `holder`, unless the read behind the create is in flight: a server may
- * have answered an earlier read before the create. */
+/* Reads `holder`, unless the read behind the create is in flight. A server may
+ * have answered an earlier read before it applied the create. */
 static void on_created(struct contender *c) {
   if (!watch_is_asking(&c->own)) check_own(c);
 }
@@ -240,8 +240,9 @@ static void check(struct contender *c) {
     read_holder(c, &c->predecessor);
 }
 
-/* Reads the contender's own `holder` again, if the contender has created one. A
- * waiter behind another client's `holder` polls it elsewhere (watches_poll). */
+/* Reads the contender's own `holder` again, if the contender has created one.
+ * If a waiter is behind another client's `holder`, watches_poll reads that
+ * `holder`. */
 static void check_again(struct contender *c) {
   if (contender_has_node(c)) check_own(c);
 }

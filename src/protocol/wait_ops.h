@@ -1,5 +1,6 @@
-/* A way of waiting: functions for what lock kinds do differently, beyond the
- * rule. Each function is called at a certain moment of an acquisition. */
+/* A way of waiting: the functions for what lock kinds do differently, beyond
+ * the rule (rule.h). Each function is called at a certain moment of an
+ * acquisition. */
 #ifndef ZKLOCK_WAIT_OPS_H
 #define ZKLOCK_WAIT_OPS_H
 
@@ -21,9 +22,9 @@ struct wait_ops {
   /* Determines whether the contender has a node and is first. Sends the
    * requests that this needs. */
   void (*check)(struct contender *c);
-  /* Does the same as `check`, but also requests again what is already known.
-   * Called in QUEUED when the lease is valid again, or when the timer fires
-   * before the deadline. */
+  /* Does the same as `check`, but also repeats requests whose results are
+   * already known. Called in QUEUED when the lease is valid again, or when the
+   * timer fires before the deadline. */
   void (*check_again)(struct contender *c);
   /* Returns whether the node of a LEAVING contender can be deleted by its name.
    * If this is not known, sends the requests to find out. */
@@ -42,7 +43,7 @@ struct wait_ops {
 
 /* The ways of waiting. queued: nodes in the order of their numbers. semaphore:
  * permits behind a gate, which needs memory for a second contender (`gate`).
- * unfair: one node of one name. barrier enter: the members of a double
+ * unfair: the one node `holder`. barrier enter: the members of a double
  * barrier. */
 extern const struct wait_ops queued_wait_ops, semaphore_wait_ops,
     unfair_wait_ops, barrier_enter_wait_ops;

@@ -235,8 +235,8 @@ void watch_drop(struct watcher *watcher) {
 
 /* Calls all watchers. The call of a watcher can make other watchers leave or
  * join; those that join must not be called. So each watcher is moved to the end
- * of another list before its call. New watchers join that list, too. Meanwhile
- * `wanted` is greater by one, so that the watch is not freed. */
+ * of another list before its call, and new watchers join that list, too.
+ * Meanwhile `wanted` is greater by one, so that the watch is not freed. */
 static void notify_watchers(struct watch *w, enum watch_news news,
                             const struct reply *reply) {
   struct watcher *left = w->watchers;
@@ -262,8 +262,9 @@ static bool is_ours(const struct watch *w) {
   return w->of->is_ours(w->of, w->name);
 }
 
-/* Stores the data, which are used for a message only. So they may be missing if
- * there was no memory. Data of this session's own nodes are not stored. */
+/* Stores the node's data, which zklock uses only in a message. So they may be
+ * missing if there was no memory. Data of this session's own nodes are not
+ * stored. */
 static void store_data(struct watch *w, const struct reply *reply) {
   bool useful = reply->size > 0 && reply->data && !is_ours(w);
   int size = useful ? reply->size : 0;
@@ -303,7 +304,7 @@ static void on_read(struct watch *w, const struct reply *reply) {
     store_data(w, reply);
     notify_watchers(w, WATCH_ARMED, reply);
   } else if (reply->rc == REPLY_NO_NODE) {
-    /* `exists` arms a watch on a missing node: remove it later. */
+    /* `exists` arms a watch even if the node is missing: remove it later. */
     if (w->request->op.kind == OP_EXISTS) w->armed_in = connection;
     w->czxid = 0;
     notify_watchers(w, WATCH_GONE, reply);
@@ -324,16 +325,16 @@ static void on_read(struct watch *w, const struct reply *reply) {
  *   3.8.4, 3.9.2 and later          NO_AUTH   NO_AUTH          is not sent
  *
  * All of them look for the node first. If it is missing, the reply is NO_NODE,
- * and `exists` arms a watch of its creation. The event of that is not sent
- * either if the ACL of the new node forbids reading. A watch whose event is not
- * sent is gone, and a waiter would wait forever.
+ * and `exists` arms a watch of its creation. If the ACL of the new node forbids
+ * reading, servers do not send the event of this creation either. A watch whose
+ * event is not sent is gone, and a waiter would wait forever.
  *
- * So a node that the session is not allowed to read is polled, at least each
- * T/6, and so is a node that can be missing. NO_AUTH says that there is a node,
- * NO_NODE that there is none. Nothing else is concluded, because by the next
- * poll another node may have the same name.
+ * So zklock polls a node that the session is not allowed to read, at least each
+ * T/6, and also a node that can be missing. NO_AUTH proves that there is a
+ * node, NO_NODE that there is none. zklock concludes nothing else, because by
+ * the next poll another node may have the same name.
  *
- * A poll of one node costs the same however long the queue is.  A list of the
+ * A poll of one node costs the same however long the queue is. A list of the
  * directory would send all names to each waiter. */
 static bool is_polled(const struct watch *w) {
   return w->awaited || is_hidden(w);
@@ -341,7 +342,8 @@ static bool is_polled(const struct watch *w) {
 
 /* Returns whether the server has lost the watch without an event. The client
  * library removes its half of a watch only together with the server's half. So
- * zklock arms another watch, on the missing node, and then removes both. */
+ * zklock arms another watch, on the missing node, and then removes both
+ * halves. */
 static bool was_lost_silently(const struct watch *w,
                               const struct reply *reply) {
   return w->awaited && reply->rc == REPLY_NO_WATCH;
@@ -377,8 +379,8 @@ static void on_reply(struct op *op, const struct reply *reply) {
 }
 
 /* The czxid before the first read. It is not 0, which is the czxid of a missing
- * node: an event can come before the first read, from a watch that is still at
- * a server because there was no memory to remove it. */
+ * node. An event can come before the first read, from an old watch that could
+ * not be removed at the server for lack of memory. */
 enum { NEVER_READ = -1 };
 
 static struct watch *watch_new(struct watches *watches, const char *name) {

@@ -4,9 +4,9 @@
  * has left.
  *
  * A contender joins a watch by a watcher, which has a function that receives
- * the news. The contender that created the node is called first. This contender
- * must know that it has lost its node before the next contender learns that it
- * is first. */
+ * the news. The contender that created the node is called first. It must know
+ * that it has lost its node before the next contender learns that it is
+ * first. */
 #ifndef ZKLOCK_WATCH_H
 #define ZKLOCK_WATCH_H
 
@@ -115,8 +115,8 @@ bool watch_is_hidden(const struct watcher *watcher);
 bool watch_is_asking(const struct watcher *watcher);
 
 /* Allows the node to be missing. From now on WATCH_GONE leaves the watch armed,
- * and WATCH_STALE means that the node was created. The node's data are not
- * read. */
+ * and WATCH_STALE means that the node was created. zklock does not read the
+ * node's data. */
 void watch_await(const struct watcher *watcher);
 /* Returns the czxid of the node that was read; 0: it was missing. Also 0 if the
  * node is not known in this connection, or hidden. */
@@ -125,8 +125,8 @@ int64_t watch_seen(const struct watcher *watcher);
 /* Returns whether the watch is armed, for the node with this czxid. */
 bool watch_is_of(const struct watcher *watcher, int64_t czxid);
 
-/* Returns whether the last read found the node with this czxid, even if the
- * watch has fired since. */
+/* Returns whether the last read found the node with this czxid. The watch may
+ * have fired since. */
 bool watch_was_of(const struct watcher *watcher, int64_t czxid);
 /* Returns whether this child is watched. */
 bool watch_is_for(const struct watcher *watcher, const char *name);
@@ -149,7 +149,7 @@ int watch_data(const struct watches *watches, const char *name,
  * watch at the server. */
 void watches_fired(struct watches *watches, const char *name,
                    enum watch_event event);
-/* Reads each polled node again. These are the nodes that the session has no
+/* Reads each polled node again. zklock polls the nodes that the session has no
  * permission to read, and those that can be missing: a server may send no event
  * for them. */
 void watches_poll(struct watches *watches);

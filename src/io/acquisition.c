@@ -174,9 +174,9 @@ enum loss acquisition_loss(const struct acquisition *acquisition, int turn) {
  * Safety depends on the order of these loads. When a session expires, the I/O
  * thread first marks its acquisitions LOST and only then publishes the lease of
  * a new session. So a thread that reads the new lease also reads the mark. All
- * turns share one word, so this is true of each turn. The clock is read last: a
- * time from before a pause of the process could make an expired lease look
- * valid. */
+ * turns share one word, so this is true of each turn. The clock is read last. A
+ * time that was read before a pause of the process could make an expired lease
+ * look valid. */
 static int64_t check_lease(const struct acquisition *acquisition, int turn,
                            enum loss *overdue) {
   int64_t until = atomic_load_explicit(&acquisition->proof->lease_until,
@@ -214,7 +214,7 @@ bool acquisition_is_held(const struct acquisition *acquisition, int turn) {
 
 /* Returns whether the hold must not be passed on after this turn. If no other
  * node is in the queue, the number of turns is not limited. Otherwise a hold
- * has `local_turns` more turns, counted from the last turn in which its node
+ * has `local_turns` more turns. They count from the last turn in which its node
  * was known to be alone in the queue. */
 static bool is_last_turn(const struct acquisition *acquisition, int turn) {
   int until = atomic_load_explicit(&acquisition->uncontended_until,
@@ -223,8 +223,9 @@ static bool is_last_turn(const struct acquisition *acquisition, int turn) {
          turn - until >= acquisition->contender.options.local_turns;
 }
 
-/* Returns whether the options allow local turns. max_hold and lose_on_suspend
- * do not, because these options of one user would end the next user's turn. */
+/* Returns whether the options allow local turns. The options max_hold and
+ * lose_on_suspend of one user do not, because they would end the next user's
+ * turn. */
 static bool is_plain(const struct acquisition *acquisition) {
   const struct contender_options *options = &acquisition->contender.options;
   return options->max_hold == NEVER && !options->lose_on_suspend;
@@ -243,9 +244,8 @@ static bool begin_turn(struct acquisition *acquisition) {
 }
 
 /* Passes the hold on. The next turn relies on the same facts about the node as
- * the grant; no fact has changed. If the connection or the lease ends right
- * after the checks, the result is the same as if the turn had begun just
- * before. */
+ * the grant, and no fact has changed. If the connection or the lease ends right
+ * after these checks, the turn ends as if it had begun just before. */
 bool acquisition_pass_on(struct acquisition *acquisition,
                          const struct turn *from, struct turn *to) {
   const struct proof *proof = acquisition->proof;

@@ -87,9 +87,9 @@ struct acquisition {
 
   /* (a) The state, flag and number of turns: see WORD_STATE above. A thread
    * ends a hold by a compare-and-swap of HELD. A release, the I/O thread and
-   * the Lua thread's clock can each try to end a hold, but only one of them
-   * succeeds. The reason of a loss is part of the word, so no thread sees a
-   * loss without its reason. Later attempts change nothing.
+   * the Lua thread's clock can each try to end a hold, but only the first
+   * succeeds, and later attempts change nothing. The reason of a loss is part
+   * of the word, so no thread sees a loss without its reason.
    *
    * All turns of a hold share this word, and each turn begins with a
    * compare-and-swap on it. So a loss or release of the hold also ends its
@@ -101,8 +101,8 @@ struct acquisition {
     struct {              /* in HELD and in later states */
       int64_t hold_until; /* (p) when max_hold ends the hold; or NEVER */
       int64_t token;      /* (p) */
-      /* (a) The last turn in which no other node was known to be in the queue;
-       * INT_MAX: none is known now. 0: not known. */
+      /* (a) The last turn in which the hold's node was known to be alone in the
+       * queue. INT_MAX: it is alone now. 0: unknown. */
       _Atomic int uncontended_until;
     };
     struct {                          /* in the state REFUSED */
@@ -125,8 +125,8 @@ struct acquisition {
 
   bool report_gone; /* (i) EVENT_GONE is requested but not yet posted */
   bool removed;     /* (i) the servers have deleted the node */
-  int delete_rc; /* (c) after `ended` is posted: code of a refused delete; or 0 */
-  bool in_session; /* (i) the session still refers to the contender */
+  int delete_rc;    /* (c) after `ended`: code of a refused delete; or 0 */
+  bool in_session;  /* (i) the session still refers to the contender */
 
   /* (i), except its options (c), its denial (p) and its node's name (p). The
    * node's path, `path` and the data follow behind the struct. */

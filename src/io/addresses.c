@@ -110,7 +110,7 @@ int64_t addresses_due(const struct addresses *a) {
 }
 
 /* Returns the pause after a failure that follows `failures` earlier failures in
- * a row. The first failure causes no pause: it may be an accident. */
+ * a row. The first failure causes no pause, because it may be an accident. */
 static int64_t pause_after(int failures, int64_t longest) {
   if (failures == 0) return 0;
   int64_t pause = PAUSE_FIRST << (failures < 9 ? failures - 1 : 8);

@@ -3,7 +3,7 @@
  *
  * An address whose connections do not last gets a pause. The pause doubles with
  * each such connection, whatever the server replied before. During the pause,
- * the other addresses are tried. */
+ * zklock tries the other addresses. */
 #ifndef ZKLOCK_ADDRESSES_H
 #define ZKLOCK_ADDRESSES_H
 

@@ -10,7 +10,8 @@
 
 enum { NO_SHARE = -1 };
 
-/* How many creates a "mkdir" tries: other clients can delete the parents. */
+/* How many creates a "mkdir" tries, because other clients can delete the
+ * parents. */
 enum { TRIES = 100 };
 
 static op_handler on_answer, on_made, on_nonce_made, on_done_once, on_verified;
@@ -71,7 +72,7 @@ static const struct operation *find_operation(const struct text *word) {
   return NULL;
 }
 
-/* Returns whether the path can be sent. The client library checks more. */
+/* Returns whether the path can be sent. The client library checks the rest. */
 static bool is_path(const struct text *path) {
   return path->size > 0 && path->size < ASK_PACKET && path->text[0] == '/' &&
          !memchr(path->text, '\0', path->size);
@@ -153,8 +154,8 @@ enum ask_fault ask_add(struct ask *ask, const char *chroot,
 
 /* Requests and replies. */
 
-/* Sends the request. A sync is sent once: later reads must not be older than
- * it. */
+/* Sends the request. Does not repeat a sync, because later reads must not be
+ * older than the sync. */
 static bool submit(struct request *r) {
   r->op.resend = r->op.kind != OP_SYNC;
   r->op.tries = 0;
@@ -170,7 +171,7 @@ static void drop_nonce(struct request *r) {
   r->op.provided = NULL;
 }
 
-/* Returns whether this code of one request ends the whole ask. */
+/* Returns whether the whole ask must end because one request got this code. */
 static bool ends_ask(const struct ask *ask, int rc) {
   return reply_is_unknown(rc) || reply_is_unauthenticated(rc) ||
          (ask->acquisition && rc != REPLY_OK && rc != REPLY_NO_NODE);
@@ -269,10 +270,10 @@ static void on_made(struct op *op, const struct reply *reply) {
   }
 }
 
-/* At most once: creates a nonce (nonce.h), then sends a transaction that checks
- * it. If the session is not allowed to use a nonce, sends the request without a
- * nonce. After UNDONE the caller can retry: another client may have deleted the
- * nonce. */
+/* At most once ("create-once"): creates a nonce (nonce.h), then sends a
+ * transaction that checks the nonce. If the session is not allowed to use a
+ * nonce, sends the request without one. After UNDONE the caller can retry:
+ * another client may have deleted the nonce. */
 
 static void create_nonce(struct request *r) {
   struct session *session = r->ask->session;
@@ -297,7 +298,7 @@ static void send_once(struct request *r) {
   send_or_lose(r);
 }
 
-/* Sends the transaction, unless it is unknown whether the nonce exists. */
+/* Sends the transaction, unless the nonce's create has an unknown result. */
 static void on_nonce_made(struct op *op, const struct reply *reply) {
   struct request *r = op->owner;
   int rc = reply->rc;

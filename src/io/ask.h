@@ -9,8 +9,8 @@
  *
  * Other clients decide how many children a directory has and how large their
  * data are. So zklock does not list a directory with more than ASK_CHILDREN
- * children. An ask also limits the data that it keeps: of a node with larger
- * data, it returns only the Stat. */
+ * children. An ask also limits the data that it keeps. If a node's data exceed
+ * the limit, the ask returns only the Stat. */
 #ifndef ZKLOCK_ASK_H
 #define ZKLOCK_ASK_H
 
@@ -21,11 +21,11 @@
 
 enum {
   ASK_CHILDREN = 50000,
-  /* The approximate size of a child's name in a reply. This size counts towards
-   * the in-flight limit. */
+  /* The assumed size of a child's name in a reply. It counts towards the
+   * in-flight limit. */
   ASK_CHILD_BYTES = 64,
-  /* Each read of data takes at least this share of the in-flight limit, however
-   * small the data were. Data can grow after their size was read, up to
+  /* Each read of data takes at least this share of the in-flight limit, even if
+   * the data were small. Data can grow after their size was read, up to
    * ASK_PACKET. With this share at most sixteen reads are in flight, so they
    * return at most 16 MiB. */
   ASK_READ_BYTES = IN_FLIGHT_BYTES / 16,

@@ -28,10 +28,10 @@
  * without their newest data do not refuse it. The new handle has no watches
  * either, but the protocol reads all state again in each connection anyway.
  *
- * Only this file decides how often a server is tried (addresses.h). It judges a
- * server by how long its connections last. The replies that a server sends
- * before it closes a connection do not count. If there is no connection for
- * some time, host names are looked up again (host_lookup.h).
+ * Only this file decides how often zklock tries a server (addresses.h). It
+ * judges a server by how long its connections last. The replies that a server
+ * sends before it closes a connection do not count. If there is no connection
+ * for some time, zklock looks up the host names again (host_lookup.h).
  *
  * If the servers reject this client's credentials, waiters get that error at
  * once. The client tries again later, because the servers' configuration may
@@ -204,8 +204,8 @@ static void end_session(struct client *client) {
   if (known) session_expired(client->session, clock_now());
 }
 
-/* Abandons the attempt or the wait for the credentials, because another server
- * may reply faster. */
+/* Abandons the attempt, or the wait for the reply to the credentials, because
+ * another server may reply faster. */
 static void give_up(struct client *client) {
   bool trying = client->state == CLIENT_TRYING;
   client->unanswered += trying;
@@ -280,9 +280,9 @@ static void lost(struct client *client) {
   session_disconnected(client->session, clock_now());
 }
 
-/* Ends the session after a server has reported its end. That server may have
- * the newest data, so the next session is requested from it. Exception: a
- * server that has just granted this session counts as failed. */
+/* Called when a server has reported that the session has expired. That server
+ * may have the newest data, so the next session is requested from it.
+ * Exception: a server that has just granted this session counts as failed. */
 static void expired(struct client *client) {
   if (client->address == client->granted_by)
     record_failure(client);

@@ -19,7 +19,8 @@ enum client_failure {
   CLIENT_REFUSED_AUTH,  /* the servers rejected this client's credentials */
   CLIENT_AUTH_REQUIRED, /* the servers require other credentials */
   CLIENT_NO_ADDRESS,    /* no address was found for any host name */
-  /* With each server, one side refused the other's certificate. */
+  /* Each server has refused this client's certificate, or this client the
+   * server's. */
   CLIENT_REFUSED_TLS,
 };
 

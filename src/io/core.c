@@ -78,8 +78,8 @@ void core_publish_lease(struct core *core) {
 static void client_attempts(void *self) { core_publish_lease(self); }
 
 /* Publishes the new state of the session and posts EVENT_STATE. Publishes the
- * lease first: a thread that sees the new connection must not see the lease of
- * the old one. The new timeout may have shortened it. */
+ * lease first, because the new timeout may have shortened it. A thread that
+ * sees the new connection must not see the lease of the old connection. */
 static void on_state(void *self, enum session_state state) {
   struct core *core = self;
   uint64_t states = core->states;
@@ -114,7 +114,7 @@ void core_refuse(struct core *core, struct acquisition *acquisition,
   post_acquisition(core, acquisition, &acquisition->decided, EVENT_REFUSED);
 }
 
-/* Ends the hold, if it has not ended. Posts EVENT_LOST if it was lost,
+/* Ends the hold, if it has not ended. If the hold was lost, posts EVENT_LOST,
  * whichever thread has found the loss. */
 static void lost(struct core *core, struct acquisition *acquisition,
                  enum refusal_code why) {
@@ -137,8 +137,8 @@ void core_report_gone(struct core *core, struct acquisition *acquisition) {
 
 /* If the contender's node cannot be deleted (`undeletable`), logs this. Logs
  * nothing for a contender that was refused because of another such node: its
- * refusal reports this. A contender without `undeletable` may have no queue any
- * more. */
+ * refusal reports this. Checks `undeletable` first, because otherwise the queue
+ * may not exist any more. */
 static void log_undeletable(struct core *core, const struct contender *c) {
   char text[REASON_MAX + 80];
   if (!c->undeletable) return;

@@ -4,8 +4,8 @@
 
 /* Uses libmd, because Debian's dpkg depends on it, its symbols have versions,
  * and it does nothing else. libcrypto would not be safe: a program that embeds
- * Lua, such as nginx, can contain another version of it. Then the linker could
- * bind zklock's calls to either version. */
+ * Lua, such as nginx, can contain another version of libcrypto. Then the linker
+ * could bind zklock's calls to either version. */
 #ifdef __APPLE__
 
 #include <CommonCrypto/CommonDigest.h>

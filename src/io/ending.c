@@ -7,7 +7,7 @@
  * The stopped thread can hold any lock, including that of malloc. So the
  * handler calls no function that takes a lock, and the I/O threads need none of
  * the Lua thread's locks: see end in io_thread.c. If an I/O thread blocks
- * nevertheless, the process ends without its help after PATIENCE. */
+ * nevertheless, the process ends after PATIENCE. */
 #include "ending.h"
 
 #include <errno.h>
@@ -63,8 +63,8 @@ static void *end(void *unused) {
   sigaddset(&one, byte);
   pthread_sigmask(SIG_UNBLOCK, &one, NULL);
   raise(byte);
-  /* Reached only in the first process of a container: a signal's default action
-   * does not end it. */
+  /* Reached only in the first process of a container, which a signal's default
+   * action does not end. */
   _exit(128 + byte);
 }
 

@@ -7,8 +7,8 @@
 
 #include "clock.h"
 
-/* The longest waits for other threads, from the start of the fork. Usually the
- * wait takes microseconds, once the other threads get a processor. The wait
+/* How long a fork waits for other threads at most, from its start. Usually it
+ * waits for microseconds, once the other threads get a processor. The wait
  * needs a limit because a fork in a signal handler can wait for its own thread,
  * which the handler has interrupted. */
 #define PATIENCE INT64_C(2000000000)

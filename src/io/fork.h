@@ -3,11 +3,11 @@
  *
  * The child of a fork has a copy of the memory but only the forking thread. If
  * another thread holds a lock at the fork, that lock stays locked for ever in
- * the child. So a fork waits until every I/O thread sleeps: then none of them
- * holds a lock of zklock or the C library. This wait takes microseconds, or
+ * the child. So a fork waits until every I/O thread sleeps. Then no I/O thread
+ * holds a lock of zklock or the C library. The fork waits for microseconds, or
  * until the threads get a processor, and 2 s at most. A lookup of a host name
- * can take long: a fork waits 100 ms, once per lookup. If the lookup is still
- * running then, the child cannot look up names. */
+ * can take long, so a fork waits only 100 ms for it, once per lookup. If the
+ * lookup is still running then, the child cannot look up names. */
 #ifndef ZKLOCK_FORK_H
 #define ZKLOCK_FORK_H
 

@@ -1,7 +1,7 @@
 /* Checks that the first bytes from a server are ZooKeeper's. A ZooKeeper server
- * answers a connect request with a packet of 36 or 37 bytes, after its length.
- * The client library does not check that length, and would take a web page for
- * a session.
+ * answers a connect request with the length of a packet, 36 or 37, and then the
+ * packet. The client library does not check that length, and would take a web
+ * page for the reply of a server.
  *
  * The state is per thread: it belongs to the thread that created the socket. */
 #ifndef ZKLOCK_HANDSHAKE_H

@@ -7,8 +7,8 @@
 
 /* If two processes parse the same text differently, they use other servers or
  * another chroot. Then both can hold the lock. So zklock accepts only texts
- * that it parses like the reference, Java's ConnectStringParser. It rejects a
- * text that Java rejects, that another client parses differently, or that is
+ * that it parses like the reference, Java's ConnectStringParser. zklock rejects
+ * a text that Java rejects, that another client parses differently, or that is
  * ambiguous for people. spec/support/spellings.lua has a list. */
 
 #define DIGITS "0123456789"

@@ -1,6 +1,6 @@
 /* Rewrites the import tables of shared libraries in memory. A shared library
- * calls imported functions through a table of addresses that the dynamic linker
- * has filled in. After a rewrite, it calls other functions.
+ * calls imported functions through a table of addresses, which the dynamic
+ * linker has filled in. After a rewrite, the library calls other functions.
  *
  * IMAGES is defined on systems where that is possible. */
 #ifndef ZKLOCK_IMAGES_H

@@ -2,15 +2,15 @@
  *
  * Names: the linker binds a name to the first library in the process that
  * exports it. If the process has loaded libzookeeper_mt globally, zklock's
- * calls would reach mt's functions. So would the calls by which libzookeeper_st
- * calls itself, and they would crash. So these names are bound to the
- * libzookeeper_st that zklock's module is linked to. RTLD_DEEPBIND is no
+ * calls would reach mt's functions. The calls by which libzookeeper_st calls
+ * itself would reach them, too, and would crash. So zklock binds these names to
+ * the libzookeeper_st that its module is linked to. RTLD_DEEPBIND is no
  * alternative: it also binds malloc and free, and with another allocator the
  * library would free memory that it has not allocated.
  *
  * Functions: libzookeeper_st gets replacements for six functions of the C
- * library. For other users of libzookeeper_st in the process, each behaves like
- * the original. */
+ * library. For other users of libzookeeper_st in the process, each replacement
+ * behaves like the original. */
 #include "imports.h"
 
 #include "images.h"
@@ -39,7 +39,7 @@ static int close_on_exec_socket(int domain, int type, int protocol) {
   return fd;
 }
 
-/* Resolves an address, a numeric one without a lock. The library passes
+/* Resolves an address; a numeric address needs no lock. The library passes
  * AI_ADDRCONFIG, for which the C library takes a lock that name lookups take,
  * too: see fork.h. For a numeric address, neither the flag nor the lock is
  * needed. */

@@ -3,9 +3,9 @@
  *
  * A server replies to a session in order. So a heartbeat or a lock's request
  * waits for the replies to all earlier asks. Other clients decide how many
- * children a directory has and how large their data are. So a limit holds for
- * any number of asks. Senders queue, and each sends one request before the next
- * sender's turn.
+ * children a directory has and how large their data are. So one limit applies
+ * to all asks of a session together. Senders queue, and each sends one request
+ * before the next sender's turn.
  *
  * Pure. */
 #ifndef ZKLOCK_IN_FLIGHT_LIMIT_H

@@ -64,7 +64,8 @@ static void release(struct core *core, int64_t now,
   core_report_gone(core, acquisition); /* the node can be gone already */
 }
 
-/* Cancels the wait. If the lock was granted before, releases it at once. */
+/* Cancels the wait. If the lock was granted before the cancel, releases it at
+ * once. */
 static void abandon(struct core *core, int64_t now,
                     struct acquisition *acquisition) {
   cancel(core, now, acquisition);

@@ -35,8 +35,8 @@ bool library_bind(void *module) {
  * reports errors itself. */
 static void on_log(const char *message) { (void)message; }
 
-/* Switches off the library's random order of servers, for which it would seed
- * the process's random(). */
+/* Switches off the library's random order of servers. The library would seed
+ * the process's random() for it. */
 static void prepare(void) { zoo_deterministic_conn_order(1); }
 
 static zhandle_t *make_handle(struct library *l,
@@ -80,8 +80,8 @@ bool library_open(struct library *l, const char *address, const char *names,
     connection_close(l);
     return false;
   }
-  /* Stops the library from resolving the host list again in each call: a failed
-   * lookup would stop its pings (ZOOKEEPER-1998). */
+  /* Stops the library from resolving the host list again in each call, because
+   * a failed lookup would stop its pings (ZOOKEEPER-1998). */
   zoo_set_servers_resolution_delay(l->handle, -1);
   connection_begin(l);
   return true;
@@ -113,7 +113,7 @@ bool library_submit(struct library *l, const struct op *op,
 /* Returns the ACL entry that lets all other clients read a node and create
  * children. Nodes that several clients use get this entry besides those of
  * option `acl`: the directories above the chroot, and the `ready` node of a
- * double barrier. Without the entry, the first client, which creates the node,
+ * double barrier. Without the entry, the client that creates such a node first
  * could exclude the others. The entry does not let them delete children. */
 static struct ACL for_others(void) {
   return (struct ACL){.perms = ZOO_PERM_READ | ZOO_PERM_CREATE,
@@ -216,8 +216,8 @@ static void report_reply(struct library *l, const struct incident *incident) {
 }
 
 /* Reports that the connection has begun, or ends the handle. The library
- * reports two changes: the start of a connection, and later its end. Any other
- * change comes from a peer that sends events which only the library is allowed
+ * reports two changes: the start of a connection, and later its end. If another
+ * change arrives, the peer has sent an event that only the library is allowed
  * to report. */
 static void report_state(struct library *l, int state) {
   if (state == ZOO_CONNECTED_STATE && l->connected)
@@ -249,11 +249,11 @@ static void report(struct library *l, const struct incident *incident) {
   }
 }
 
-/* Passes all incidents in the inbox to the listener. Takes them out first: a
- * callback can close the handle, and later incidents are not needed then. If
- * incidents were dropped for lack of memory, ends the connection, because
- * zklock does not know what it has missed. The protocol reads all state again
- * in the next connection. */
+/* Passes all incidents in the inbox to the listener. First takes all of them
+ * out: a callback can close the handle, and later incidents are not needed
+ * then. If incidents were dropped for lack of memory, ends the connection,
+ * because zklock does not know what it has missed. The protocol reads all state
+ * again in the next connection. */
 void library_deliver(struct library *l) {
   bool overflow;
   struct incident *incident = inbox_take(l, &overflow);

@@ -55,13 +55,12 @@ bool library_submit(struct library *library, const struct op *op,
 void library_disconnect(struct library *library);
 /* Closes the handle and its ZooKeeper session. If there is a connection, sends
  * the server a request to close the session. `wait`: waits until the server has
- * received it, for 1.5 s at most. */
+ * received the request, for 1.5 s at most. */
 void library_close(struct library *library, bool wait);
 
-/* The parts of one pass of the I/O thread's loop, in this order:
- * library_prepare, then poll(2) until the time that it returned,
- * library_process, library_deliver. If `*fd` < 0, there is no descriptor to
- * poll. */
+/* The parts of one pass of the I/O thread's loop, in this order.
+ * library_prepare returns a time, and poll(2) waits until then. library_process
+ * and library_deliver follow. If `*fd` < 0, there is no descriptor to poll. */
 int64_t library_prepare(struct library *library, int *fd, short *events);
 void library_process(struct library *library, short events);
 void library_deliver(struct library *library);

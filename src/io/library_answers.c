@@ -111,8 +111,8 @@ static bool is_path_of(const struct expected *e, const char *path) {
 
 /* Returns what is wrong with the reply to a create, or NULL. A server replies
  * in the order of the requests, and each change has a greater zxid. So the
- * czxids of nodes created in one connection increase. They are checked because
- * fencing tokens are made from them. */
+ * czxids of nodes created in one connection increase. zklock checks them
+ * because it makes fencing tokens from them. */
 static const char *check_create(struct answers *a, const struct expected *e,
                                 const struct incident *i) {
   if (i->code != ZOK) return NULL;

@@ -19,7 +19,7 @@
 
 /* The longest wait until a server has received the end of the session. */
 #define END_TIMEOUT (1500 * MILLISECOND)
-/* The maximum of passes in a row that read none of the arrived bytes. After
+/* How many passes in a row may read none of the bytes that have arrived. After
  * more such passes, the library counts as stuck. Bytes that arrive one by one
  * cause fewer such passes. */
 #define IDLE_MAX 100
@@ -33,8 +33,8 @@ void connection_init(struct library *l) {
   stream_secure(&l->stream, NULL, NULL);
 }
 
-/* Returns whether `fd` is still the handle's socket. The library can close it
- * at any time, and another file can then get the same number. */
+/* Returns whether `fd` is still the handle's socket. The library can close the
+ * socket at any time, and then another file can get the same number. */
 static bool has_socket(const struct library *l) {
   int state = zoo_state(l->handle);
   return state == ZOO_CONNECTING_STATE || state == ZOO_ASSOCIATING_STATE ||
@@ -141,9 +141,9 @@ static enum library_end how_it_ended(const struct library *l) {
 }
 
 /* Closes the handle and reports how it ended, but keeps the ZooKeeper session.
- * Shuts the socket down first: if the library closed a connected handle, it
- * would end the ZooKeeper session. A server that only loses the connection
- * keeps the session. */
+ * Shuts the socket down first, because closing a connected handle would make
+ * the library end the ZooKeeper session. A server that only loses the
+ * connection keeps the session. */
 void connection_end(struct library *l) {
   enum library_end how = how_it_ended(l);
   if (zoo_state(l->handle) == ZOO_CONNECTED_STATE) {
@@ -154,9 +154,9 @@ void connection_end(struct library *l) {
   l->listener.over(l->listener.self, how);
 }
 
-/* Ends the handle if its connection has ended. This must be checked, because
- * the library closes a broken connection without a report if a request finds
- * it. Nor does it report a failed attempt. */
+/* Ends the handle if its connection has ended. This check is needed because the
+ * library reports neither a failed attempt, nor a broken connection that it
+ * closes when it sends a request. */
 void connection_check_end(struct library *l) {
   if (l->must_end || l->auth_required || !has_socket(l)) {
     connection_end(l);
@@ -167,10 +167,10 @@ void connection_check_end(struct library *l) {
 }
 
 /* Closes the handle and waits until the server has received the end of the
- * session. Closing a socket with unread replies resets it, and a reset discards
- * what the server has not read yet. That can be the request to close the
- * session, which would then live until its timeout. So a duplicate keeps the
- * socket open until the server closes the connection, which is its reply to
+ * session. If a socket with unread replies is closed, it is reset, and a reset
+ * discards what the server has not read yet. That can be the request to close
+ * the session, which would then live until its timeout. So a duplicate keeps
+ * the socket open until the server closes the connection, which is its reply to
  * that request. */
 void connection_end_session(struct library *l) {
   char rest[4096];

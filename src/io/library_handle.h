@@ -2,9 +2,9 @@
  * lists. No other file includes this. There is one handle at a time.
  *
  * The inbox is a queue of the library's reports. The library can call back
- * while it cleans up after a lost connection. A request from such a callback
- * would be lost, too. So callbacks only append to the inbox, and the protocol
- * runs when the inbox is emptied. */
+ * while it cleans up after a lost connection. If a callback sent a request,
+ * that request would be lost, too. So callbacks only append to the inbox, and
+ * the protocol runs when the inbox is emptied. */
 #ifndef ZKLOCK_LIBRARY_HANDLE_H
 #define ZKLOCK_LIBRARY_HANDLE_H
 
@@ -150,11 +150,11 @@ int transaction_conditional(struct library *library, const struct op *op);
 /* Frees the transactions that were answered, or `all` of them. */
 void transactions_free(struct library *library, bool all);
 
-/* library_answers.c checks the replies that the client library returns. A reply
- * is rejected if its values are impossible, or if it does not match its request
- * or the replies before. Then the server is broken, or not a ZooKeeper server.
- * The connection is closed, and the outcome of unanswered requests is unknown.
- * Values that contradict nothing, such as other sessions' data, are
+/* library_answers.c checks the replies that the client library returns. It
+ * rejects a reply if its values are impossible, or if it does not match its
+ * request or the replies before. Then the server is broken, or not a ZooKeeper
+ * server. zklock closes the connection, and the outcome of unanswered requests
+ * is unknown. Values that contradict nothing, such as other sessions' data, are
  * accepted. */
 
 /* Returns the code `rc` of a reply, or ZSYSTEMERROR if no ZooKeeper version has

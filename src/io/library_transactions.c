@@ -1,5 +1,6 @@
-/* Sends requests of several parts, of which a server carries out all or none.
- * Then derives the result of the whole from the results of the parts.
+/* Sends requests of several parts (transactions). A server carries out all
+ * parts or none. Then derives the result of the whole from the results of the
+ * parts.
  *
  * The leader answers each part. If it refuses a part, that part gets the
  * reason, earlier parts get "ok", and later parts get "runtime
@@ -19,8 +20,8 @@ enum {
   NOT_DECIDED = 1,  /* the part has no answer; no error is 1 */
 };
 
-/* A transaction in flight. The library writes its results. If the library has
- * no memory, it reports that nothing was sent, but it can still call back. So
+/* A transaction in flight. The library writes its results. Even if the library
+ * reports that nothing was sent, for lack of memory, it can still call back. So
  * only the callback, or the end of the handle, frees the transaction. */
 struct transaction {
   struct transaction *next;
@@ -58,8 +59,8 @@ static struct transaction *transaction_new(struct library *l,
   return t;
 }
 
-/* Returns the room for a created node's path. A longer path in a reply is cut
- * off there, and is still too long to be accepted. */
+/* Returns the size of the buffer for a created node's path. A longer path in a
+ * reply is cut off there, and is still too long to be accepted. */
 static size_t room_for(const struct op *create) {
   return strlen(create->path) + NUMBER + 2;
 }
@@ -92,8 +93,8 @@ static void report(const struct transaction *t, uint64_t serial, int code,
  * The second check shows which server has refused the first: the connected
  * server or the leader. The leader proposes a refused transaction like any
  * other, so its reply comes after the commit. The connected server can also
- * refuse by itself (throttled, read-only). It refuses the whole, and the client
- * library then gives the same error to each part. */
+ * refuse by itself (throttled, read-only). Then it refuses the whole
+ * transaction, and the client library gives the same error to each part. */
 
 /* Returns whether the leader has refused the first check, because an ACL
  * forbids it or the node is missing. */
@@ -333,11 +334,11 @@ int transaction_conditional(struct library *l, const struct op *op) {
   return send_all(l, t, ops, add_parts(l, t, op, ops), on_condition);
 }
 
-/* Sends a delete that a server refuses if more children were created before
- * than `op->creates`. A server numbers a directory's sequential nodes by how
- * many children were created there before. So the transaction creates a node,
- * and deletes it by the number that it has if no other child was created.
- * Otherwise that delete fails. No list shows the node. */
+/* Sends a delete that a server refuses if more than `op->creates` children were
+ * ever created in the directory. A server numbers a directory's sequential
+ * nodes by how many children were created there before. So the transaction
+ * creates a node, and deletes it by the number that it has if no other child
+ * was created. Otherwise that delete fails. No list shows the node. */
 int transaction_counted(struct library *l, const struct op *op) {
   int directory = (int)(strrchr(op->path, '/') - op->path);
   struct transaction *t = transaction_new(l, op, 0);

@@ -1,7 +1,7 @@
 /* Limits repeated log messages to one a minute.
  *
- * Without a connection, each attempt logs the same message. The first message
- * is logged, and further messages are skipped for a minute. The next message is
+ * Without a connection, each attempt logs the same message. zklock logs the
+ * first message, and skips further messages for a minute. The next message is
  * logged with the number of skipped messages. A message names its server, so a
  * message about another server is logged at once.
  *

@@ -160,9 +160,9 @@ bool core_pass_on(struct core *core, struct acquisition *acquisition,
 /* Returns why the hold is lost, or LOSS_NONE. The local clock can end the hold
  * before the I/O thread has noticed the end. The I/O thread can even be about
  * to receive a reply that renews the lease. A loss that was reported once must
- * stay a loss, so it is recorded here. The I/O thread then deletes the node and
- * posts EVENT_LOST as for any loss. Until then, this function makes the
- * session's state SUSPENDED. Otherwise a caller could read "lost:
+ * stay a loss, so this function records the loss. The I/O thread then deletes
+ * the node and posts EVENT_LOST as for any loss. Until then, this function
+ * makes the session's state SUSPENDED. Otherwise a caller could read "lost:
  * lease_expired" and "connected" at once. */
 enum loss core_find_loss(struct core *core, struct acquisition *acquisition,
                          int turn) {

@@ -1,7 +1,7 @@
-/* A request of nginx, for one session. The session's waits and holds for the
- * request end when the request ends, for any reason. nginx reports the end by
- * calling a cleanup handler in the Lua thread. The handler posts an event for
- * the Lua layer. */
+/* The record of an nginx request, for one session. The session's waits and
+ * holds for the request end when the request ends, for any reason. nginx
+ * reports the end: it calls a cleanup handler in the Lua thread, which posts an
+ * event for the Lua layer. */
 #ifndef ZKLOCK_NGINX_REQUEST_H
 #define ZKLOCK_NGINX_REQUEST_H
 

@@ -1,8 +1,8 @@
 /* Connects a wake-up (wakeup.h) to nginx, which reads only sockets that it has
  * connected itself. So zklock listens on a private Unix socket, and nginx
- * connects to it. zklock's end of that connection replaces the wake-up's pipe.
- * The socket has a name in the file system only between nginx_socket_open and
- * nginx_socket_accept. */
+ * connects to that socket. zklock's end of the connection replaces the
+ * wake-up's pipe. The socket has a name in the file system only between
+ * nginx_socket_open and nginx_socket_accept. */
 #ifndef ZKLOCK_NGINX_SOCKET_H
 #define ZKLOCK_NGINX_SOCKET_H
 

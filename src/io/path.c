@@ -24,8 +24,8 @@ static size_t utf8_next(const unsigned char *text, size_t left,
   return size == 1 || *character >= smallest[size] ? size : 0;
 }
 
-/* Returns why servers refuse a character, or NULL. They check UTF-16 units. So
- * they refuse each character beyond U+FFFF, because its two units are
+/* Returns why servers refuse a character, or NULL. Servers check UTF-16 units.
+ * So they refuse each character beyond U+FFFF, because its two units are
  * surrogates. */
 static const char *character_fault(unsigned c) {
   if (c == 0) return "must not contain a NUL byte";

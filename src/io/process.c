@@ -13,8 +13,8 @@
 
 #ifdef MADV_WIPEONFORK
 
-/* Points to the cached id; the id 0: not known. NULL: there is no such page.
- * The pointer is constant once prepare has run. */
+/* Points to the cached id, which is 0 while the id is not known. NULL: there is
+ * no such page. The pointer is constant once prepare has run. */
 static _Atomic pid_t *noted;
 
 static void forget(void) { atomic_store(noted, 0); }

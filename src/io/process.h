@@ -1,5 +1,5 @@
 /* The id of this process, as getpid returns it but without a system call. Each
- * call that enters a session checks it: a child of fork must not use its
+ * call that enters a session compares this id: a child of fork must not use its
  * parent's session. */
 #ifndef ZKLOCK_PROCESS_H
 #define ZKLOCK_PROCESS_H

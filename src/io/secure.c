@@ -93,8 +93,9 @@ static bool pull(struct secure *s, int fd) {
   return false;
 }
 
-/* Records the failure of a send. Prefers an alert among the server's unread
- * bytes, which can say why the server has closed the connection. */
+/* Records the failure of a send. First looks for an alert among the server's
+ * unread bytes, because an alert can say why the server has closed the
+ * connection. */
 static void find_reason(struct secure *s, int fd) {
   int error = errno;
   for (int i = 0; i < PIECES && pull(s, fd); i++) continue;

@@ -179,8 +179,9 @@ static ssize_t read_more(struct stream *s, char *data, size_t size) {
   return n > 0 ? (ssize_t)take(s, data, size) : n;
 }
 
-/* Works like recv. Returns received data before it reports a failed send: the
- * server may have closed the connection after it sent these data. */
+/* Works like recv. Returns received data before it reports a failed send,
+ * because the server may have closed the connection after it sent these
+ * data. */
 static ssize_t receive(struct stream *s, char *data, size_t size) {
   size_t got = take(s, data, size);
   if (got == size) return (ssize_t)got;
@@ -268,7 +269,8 @@ void stream_end(struct stream *s) {
   fail(s, EPIPE);
 }
 
-/* Keeps errno, by which the library reports why it closes the connection. */
+/* Keeps errno, because the library reports by errno why it closes the
+ * connection. */
 int stream_close(int fd) {
   int problem = errno;
   struct stream *s = stream_of(fd);

@@ -2,10 +2,10 @@
  * Output is collected until the next poll and then sent at once. Input is read
  * in large pieces and returned from memory.
  *
- * The reason: the library sends and reads the length of a packet separately
- * from the packet. Each is a system call, and each send wakes the server. So
- * the library is made to call the stream_ functions below in place of the C
- * library's (imports.h). They behave like the originals for every descriptor
+ * This saves system calls, and each send would wake the server: the library
+ * sends and reads the length of a packet separately from the packet. So the
+ * library calls the stream_ functions below in place of the C library's
+ * functions (imports.h). They behave like the originals for every descriptor
  * other than this thread's stream. So other users of the library see no change.
  *
  * With TLS, the socket carries encrypted bytes (secure.h). The library's output
@@ -30,7 +30,7 @@ struct stream {
   int fd; /* -1: there is no socket */
   /* errno of a failure that the library's next call returns; or 0. */
   int problem;
-  /* The kernel has no more input: nothing is read before the next poll. */
+  /* The kernel has no more input: do not read before the next poll. */
   bool is_empty;
   size_t in_at, in_end; /* the unread part of `in` */
   size_t out_end;       /* the size of the unsent output */

@@ -1,6 +1,6 @@
 /* The interface between the core and the module zklock.tls, which is linked to
- * OpenSSL. The core is not linked to it: it gets this table of functions from
- * Lua. So a program that uses no TLS loads no OpenSSL.
+ * OpenSSL. The core is not linked to the module: Lua passes this table of
+ * functions to the core. So a program that uses no TLS loads no OpenSSL.
  *
  * A tls_link is the client's end of one TLS connection. It does no input and no
  * output: the caller passes received bytes to `feed`, and sends the bytes that

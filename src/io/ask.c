@@ -10,8 +10,7 @@
 
 enum { NO_SHARE = -1 };
 
-/* How many creates a "mkdir" tries, because other clients can delete the
- * parents. */
+/* How many creates a "mkdir" tries: other clients can delete the parents. */
 enum { TRIES = 100 };
 
 static op_handler on_answer, on_made, on_nonce_made, on_done_once, on_verified;

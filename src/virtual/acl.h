@@ -37,8 +37,8 @@ bool acl_grants(const struct acl_list *acls, int32_t perms,
  * is invalid. */
 struct acl_list *acl_list_checked(const struct zk_acls *acls,
                                   const struct acl_list *identities);
-/* Returns the list as getACL returns it. With `hides`, the hashes of digests
- * are hidden, as servers do for clients without the permission ADMIN. */
+/* Returns the list as getACL returns it. With `hides`, hides the hashes of
+ * digests, as servers do for clients without the permission ADMIN. */
 struct zk_acls acl_list_shown(const struct acl_list *acls, bool hides,
                               struct arena *arena);
 /* Returns the identities as whoAmI returns them: users without their hashes. */

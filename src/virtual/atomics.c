@@ -1,9 +1,10 @@
-/* Calls schedule_point before each atomic operation, for the functions of
+/* Calls schedule_point before each atomic operation, both for the functions of
  * <stdatomic.h> and for operators on _Atomic objects. With -fsanitize=thread
  * the compiler calls the functions below in place of these operations. The
- * sanitizer itself is not linked. The functions for plain accesses do nothing.
+ * program is not linked to the sanitizer. The functions for plain accesses do
+ * nothing.
  *
- * Only the order of whole operations is explored: each operation is
+ * Tests explore only the order of whole operations: each operation is
  * sequentially consistent here, whatever order the code asks for. */
 #include <stddef.h>
 #include <stdint.h>
@@ -11,7 +12,7 @@
 
 #include "schedule.h"
 
-/* The compiler must not instrument these functions, or they would call
+/* The compiler must not instrument these functions. Otherwise they would call
  * themselves. */
 #ifdef __clang__
 #define PLAINLY __attribute__((disable_sanitizer_instrumentation))
@@ -142,7 +143,7 @@ PLAINLY void __tsan_func_exit(void) {}
 void __tsan_init(void);
 PLAINLY void __tsan_init(void) {}
 
-/* clang calls these in place of the functions of the C library. */
+/* clang calls these functions in place of the functions of the C library. */
 void *__tsan_memcpy(void *to, const void *from, size_t size);
 PLAINLY void *__tsan_memcpy(void *to, const void *from, size_t size) {
   return memcpy(to, from, size);

@@ -16,8 +16,8 @@ static inline uint64_t chance_next(struct chance *chance) {
   return z ^ z >> 31;
 }
 
-/* Returns one of the streams of random numbers that a seed has. Numbers drawn
- * from one stream do not change the other streams. */
+/* Returns one of the streams of random numbers that a seed has. Drawing numbers
+ * from one stream does not change the other streams. */
 static inline struct chance chance_stream(uint64_t seed, uint64_t stream) {
   struct chance chance = {seed ^ stream * UINT64_C(0xd1342543de82ef95)};
   return (struct chance){chance_next(&chance)};

@@ -39,9 +39,10 @@ static void put_value(const zoo_op_t *op, zoo_op_result_t *result,
 }
 
 /* Sets the results of a transaction's parts. Returns ZOK, or the code of the
- * refused part. The parts before the refused part get "ok", though the server
- * has changed nothing. The parts after it get "inconsistency". If a server
- * refuses the whole transaction, each part gets the transaction's code. */
+ * refused part. As in the library, the parts before the refused part get "ok",
+ * although the server has changed nothing. The parts after it get
+ * "inconsistency". If a server refuses the whole transaction, each part gets
+ * the transaction's code. */
 static int put_results(const struct outstanding *asked,
                        const struct zk_reply *reply) {
   int rc = reply->part_count > 0 ? ZOK : reply->rc;

@@ -45,7 +45,7 @@ struct line {
 };
 
 /* Opens a connection and sends `hello`, its first message. If this thread has
- * just opened a link of the fake TLS, line_greet sends `hello`, after the
+ * just opened a link of the fake TLS, line_greet sends `hello` later, after the
  * handshake. Returns NULL and sets errno if no connection can be opened. */
 struct line *line_open(const char *address, const struct zk_hello *hello);
 void line_send(struct line *line, const struct zk_request *request);
@@ -58,8 +58,8 @@ struct arrival *line_read(struct line *line);
 /* Closes the handle's descriptor. Closes the connection, too, unless a
  * duplicate of the descriptor is open. */
 void line_close(struct line *line);
-/* Returns true if nothing can be sent any more, because the connection has
- * ended or its descriptor has been shut down. */
+/* Returns true if the line can send nothing any more, because the connection
+ * has ended or its descriptor has been shut down. */
 bool line_is_shut(const struct line *line);
 /* ---- Requests under way -------------------------------------------------- */
 
@@ -100,7 +100,7 @@ struct watched_paths {
 };
 
 void watched_add(struct watched_paths *paths, const char *path, int kinds);
-/* Returns those of these kinds of watches that the path has. */
+/* Returns which of these kinds of watches the path has. */
 int watched_find(struct watched_paths *paths, const char *path, int kinds);
 void watched_remove(struct watched_paths *paths, const char *path, int kinds);
 void watched_clear(struct watched_paths *paths);
@@ -140,7 +140,7 @@ void client_send_auth(zhandle_t *zh, const struct auth *auth);
 void client_tell_state(zhandle_t *zh, int state);
 /* Calls the completion of the oldest request, and frees the request. */
 void client_answer(zhandle_t *zh, const struct zk_reply *reply);
-/* A test's function that returns the reply which the library receives in place
+/* A test's function, which returns the reply that the library receives in place
  * of `reply`. NULL if no test changes replies. */
 extern const struct zk_reply *(*client_lie)(const struct outstanding *asked,
                                             const struct zk_reply *reply,

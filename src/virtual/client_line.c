@@ -1,6 +1,6 @@
 /* The connection below a handle. src/io polls a real descriptor: one end of a
  * socket pair, which is readable while an arrival is unread. The descriptor can
- * be shut down, duplicated and closed, like that of a connection to a
+ * be shut down, duplicated and closed, like the descriptor of a connection to a
  * server. */
 #include <errno.h>
 #include <fcntl.h>
@@ -199,8 +199,8 @@ struct arrival *line_read(struct line *line) {
   return arrival;
 }
 
-/* Returns true if the client's end, with all duplicates, is closed or shut
- * down. */
+/* Returns true if the client's end is closed or shut down, with all its
+ * duplicates. */
 static bool hangs(const struct line *line) {
   struct pollfd end = {.fd = line->server_fd};
   return (poll)(&end, 1, 0) > 0 && end.revents & POLLHUP;

@@ -1,5 +1,5 @@
-/* io/clock.h in virtual time. Only schedule_jump acts as a suspend. No timer is
- * needed, because the scheduler itself wakes a thread in time. */
+/* io/clock.h in virtual time. Only schedule_jump has the effect of a suspend.
+ * No timer is needed, because the scheduler itself wakes a thread in time. */
 #include "io/clock.h"
 
 #include "posix.h"

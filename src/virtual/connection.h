@@ -9,8 +9,8 @@
 /* Sends a message from the server to the client. */
 void connection_tell(struct zk_connection *connection, struct message *message,
                      int64_t now);
-/* Breaks a connection at its link. The client and the server receive its end,
- * or only the server if `client_too` is false. */
+/* Breaks a connection at its link. The server receives the end of the
+ * connection, and the client, too, unless `client_too` is false. */
 void connection_cut(struct zk_connection *connection, int64_t now,
                     bool client_too);
 /* Closes a connection at its server. The client still receives the messages

@@ -144,8 +144,8 @@ void election_steps_down(struct server *server, int64_t now) {
   lane_clear(&server->applying);
   alarm_stop(&e->agenda, &server->tick);
   if (led) leader_ends(server);
-  /* The followers that reach the former leader soon notice that it leads no
-   * longer. */
+  /* The followers that reach the former leader soon notice that it no longer
+   * leads. */
   for (int i = 0; led && i < e->settings.servers; i++) {
     struct server *s = &e->servers[i];
     if (s->leader == server && s->running && !s->paused &&

@@ -7,9 +7,10 @@
  *   operator.h   a test's actions on links, servers and sessions
  *
  * Times are nanoseconds of a clock that never goes back. Only ensemble_run
- * calls a client's functions. They are allowed to call ensemble_open, _send,
- * _hang_up and the functions of operator.h, but not ensemble_run or _free. When
- * memory runs out, the process ends with a message. */
+ * calls a client's functions. These functions are allowed to call
+ * ensemble_open, _send, _hang_up and the functions of operator.h, but not
+ * ensemble_run or _free. When memory runs out, the process ends with a
+ * message. */
 #ifndef ZKLOCK_VIRTUAL_ENSEMBLE_H
 #define ZKLOCK_VIRTUAL_ENSEMBLE_H
 
@@ -89,8 +90,9 @@ struct zk_client {
    * `connected` follows when that server has answered the hello. */
   void (*accepted)(void *self, int server); /* `accepted` can be NULL */
   /* Called when a part of a TLS record has arrived, only for connections with
-   * `secure`. If the record contains a message, the last part is the message:
-   * one of the functions below receives it. `text` is the text of an alert. */
+   * `secure`. If the record contains a message, the last part is the message,
+   * and one of the functions below receives it. `text` is the text of an
+   * alert. */
   void (*tls)(void *self, enum zk_tls_part part, const char *text);
   void (*connected)(void *self, const struct zk_session *session);
   void (*reply)(void *self, const struct zk_reply *reply);
@@ -126,7 +128,7 @@ void ensemble_send(struct ensemble *ensemble, int64_t now,
                    struct zk_connection *connection,
                    const struct zk_request *request);
 /* Closes a connection at the client, whose functions are not called any more.
- * The server receives the end if the link passes it on. The session
+ * If the link passes the end on, the server receives it. The session
  * continues. */
 void ensemble_hang_up(struct ensemble *ensemble, int64_t now,
                       struct zk_connection *connection);

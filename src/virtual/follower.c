@@ -51,7 +51,7 @@ void follower_touches(struct server *server, int64_t session,
       (struct session_record){session, timeout_ms};
 }
 
-/* Checks the session of a read. Only a leader or a standalone server does this;
+/* Checks the session of a read. Only a leader or a standalone server checks it;
  * a follower returns ZK_OK. */
 int follower_checks(struct server *server, int64_t session) {
   return server->role == LEADING
@@ -74,8 +74,8 @@ static void report_touched(struct server *server, int64_t now) {
 
 /* ---- From the leader ----------------------------------------------------- */
 
-/* Delays commits by the server's lag, and also the answers that must follow the
- * commits. */
+/* Delays commits by the server's lag. Also delays the answers that must follow
+ * the commits. */
 static void apply_later(struct server *server, struct message *message,
                         int64_t now) {
   struct message *later = message_new(message->kind);

@@ -1,4 +1,4 @@
-/* The state of an ensemble, for its parts. These are, from the lowest:
+/* The state of an ensemble, for its parts. The parts are, from the lowest:
  *
  *   log          the transactions of a server
  *   link         passes or drops the messages of connections, and its traps
@@ -68,8 +68,8 @@ struct zk_connection {
   bool severed; /* no message passes in either direction */
   bool broken;  /* a message was dropped */
   bool muted;   /* no further message reaches the client */
-  /* The number of requests, and the number of answers of the kind that the
-   * link's misbehaviour treats. */
+  /* The number of requests so far. The number of answers so far of the kind
+   * that the link's misbehaviour treats. */
   int requested, treated;
   int records;       /* number of TLS records; -1 if no more are sent */
   struct alarm fuse; /* expires when the link's `drop_after` is over */
@@ -155,8 +155,9 @@ struct server {
   struct watches watches;
   uint64_t session_count; /* counts the ids of new sessions */
   int64_t received, sent; /* numbers of packets */
-  /* The server's log. `logged` is the zxid of the newest transaction on its
-   * disk, `committed` that of the newest one that it knows to be committed. */
+  /* The server's log. `logged` is the zxid of the newest transaction on the
+   * server's disk. `committed` is the zxid of the newest transaction that the
+   * server knows to be committed. */
   struct txn **log;
   int log_count, log_room;
   int64_t logged, committed;

@@ -1,5 +1,5 @@
-/* A lane carries messages from a sender to a receiver, in order. A held lane
- * delivers nothing until it is released. */
+/* A lane carries messages from a sender to a receiver, in order. A lane that is
+ * held delivers nothing until it is released. */
 #ifndef ZKLOCK_VIRTUAL_LANE_H
 #define ZKLOCK_VIRTUAL_LANE_H
 

@@ -35,8 +35,8 @@ static bool is_kept(int64_t owner) {
   return owner == CONTAINER_OWNER || (owner & TTL_OWNER) == TTL_OWNER;
 }
 
-/* Schedules the next search for unused containers and TTL nodes, unless one is
- * scheduled. Searches take place at fixed intervals. */
+/* Schedules the next search for unused containers and TTL nodes, unless a
+ * search is scheduled already. Searches take place at fixed intervals. */
 static void look_at_containers(struct server *leader, int64_t now) {
   int64_t interval =
       leader->ensemble->settings.container_interval_ms * MILLISECOND;
@@ -340,8 +340,8 @@ void leader_init(struct server *server) {
   alarm_init(&server->containers, delete_unused, server);
 }
 
-/* Called twice in a tick. Pings the followers, or steps down if the leader has
- * had no contact with a majority for `sync_limit` ticks. */
+/* Called twice in a tick. Pings the followers. If the leader has had no contact
+ * with a majority for `sync_limit` ticks, steps down instead. */
 void leader_ticks(struct server *leader, int64_t now) {
   const struct ensemble_settings *s = &leader->ensemble->settings;
   int64_t patience = s->sync_limit * s->tick_ms * MILLISECOND;

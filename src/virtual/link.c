@@ -42,7 +42,8 @@ static void greet(struct zk_link *link, struct zk_connection *c) {
   bool returns = c->hello.session != 0;
   link->visits.sessions += !returns;
   link->visits.returns += returns;
-  /* To a wrong password a server answers that the session has expired. */
+  /* A server answers a wrong password by saying that the session has
+   * expired. */
   if (returns && (misbehaviour->expires || happens(&misbehaviour->forgets)))
     memset(c->hello.password, 0, sizeof c->hello.password);
 }

@@ -25,8 +25,8 @@ enum passage link_passes_down(struct zk_link *link,
 enum passage link_passed_down(struct zk_link *link,
                               struct zk_connection *connection,
                               const struct message *message, int64_t now);
-/* Counts a connection to the link's address. If `asks_ms` of the link is set,
- * it replaces the session timeout in the connection's hello. */
+/* Counts a connection to the link's address. If the link has an `asks_ms`,
+ * writes it as the session timeout into the connection's hello. */
 void link_is_visited(struct zk_link *link, struct zk_connection *connection);
 struct server *link_next_server(struct zk_link *link);
 void link_free(struct zk_link *link);

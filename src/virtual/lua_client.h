@@ -14,8 +14,8 @@
 /* An ensemble, and the time that its clients use. */
 struct lua_box {
   struct ensemble *ensemble;
-  /* Returns the time. NULL if the Lua object owns the ensemble, whose time is
-   * then `time`. */
+  /* Returns the time. If `now` is NULL, the Lua object owns the ensemble, whose
+   * time is `time`. */
   int64_t (*now)(void);
   int64_t time;
 };

@@ -298,7 +298,7 @@ int lua_ensemble_new(lua_State *L) {
   return 1;
 }
 
-/* The module with ensembles only, without scheduler, clock and client
+/* Opens the module that has only ensembles: no scheduler, clock or client
  * library. */
 __attribute__((visibility("default"))) int luaopen_zklock_ensemble(
     lua_State *L) {

@@ -7,9 +7,9 @@
 #include "client_inside.h"
 #include "lua_messages.h"
 
-/* The test's function that changes answers. It runs in a Lua thread of its own:
- * answers arrive on another system thread, while the test's system thread waits
- * in a C function. */
+/* The test's function that changes answers. It runs in a Lua thread of its own,
+ * because answers arrive on another system thread. The test's system thread
+ * waits in a C function meanwhile. */
 static struct {
   lua_State *L;
   int thread, function; /* registry references */
@@ -65,9 +65,9 @@ static const struct zk_reply *lie(const struct outstanding *asked,
 }
 
 /* lie(function | nil): sets a function that is called with each answer to a
- * request of the library, as a table of lua_push_reply, and with the requested
- * path. If the function returns a table, the library receives that answer
- * instead. The function must not wait. */
+ * request of the library and with the requested path. The answer is a table of
+ * lua_push_reply. If the function returns a table, the library receives that
+ * answer instead. The function must not wait. */
 static int set(lua_State *L) {
   if (liar.L) {
     luaL_unref(L, LUA_REGISTRYINDEX, liar.thread);

@@ -104,8 +104,8 @@ static int visits(lua_State *L) {
 
 /* ---- Traps --------------------------------------------------------------- */
 
-/* link_lose_reply(address, kind): sets this trap of operator.h. For kinds see
- * zk_request_kind. */
+/* link_lose_reply(address, kind): sets this trap of operator.h. See
+ * zk_request_kind for the kinds. */
 static int lose_reply(lua_State *L) {
   link_lose_reply(check_link(L, 1), (int)luaL_checkinteger(L, 2));
   return 0;

@@ -141,8 +141,8 @@ static void *resume(void *argument) {
   return NULL;
 }
 
-/* resume_in(address, server, seconds): resumes a paused server after so much
- * time, on a thread of its own. */
+/* resume_in(address, server, seconds): resumes a paused server after this time,
+ * on a thread of its own. */
 static int resume_in(lua_State *L) {
   pthread_t thread;
   struct ensemble *e = lua_check_ensemble(L, 1);

@@ -1,7 +1,7 @@
 /* The messages between clients and servers of the model. The numbers are
- * ZooKeeper's own. The sender owns what a message points to. The ensemble
- * copies a request when it is sent. A client can use a received message until
- * the function that received it returns. */
+ * ZooKeeper's own. The sender owns the memory that a message points to.
+ * ensemble_send copies a request. A client can use a received message until the
+ * function that received it returns. */
 #ifndef ZKLOCK_VIRTUAL_MESSAGES_H
 #define ZKLOCK_VIRTUAL_MESSAGES_H
 
@@ -141,8 +141,8 @@ struct zk_request {
 
 /* Returns the kind of a request, by which links select requests. The kind is
  * the zk_op. For a multi it is 1400 plus the operation of the first part. If
- * that is a check and another part follows, it is 141300 plus the operation of
- * the second part. */
+ * that part is a check and another part follows, it is 141300 plus the
+ * operation of the second part. */
 int zk_request_kind(const struct zk_request *request);
 
 /* Fields that the operation does not return are zero. */

@@ -74,7 +74,7 @@ void server_pause(struct ensemble *e, int64_t now, int server) {
 }
 
 /* Resumes a server. The messages that have arrived meanwhile are delivered, and
- * soon afterwards its overdue alarms ring. */
+ * soon afterwards the server's overdue alarms fire. */
 void server_resume(struct ensemble *e, int64_t now, int server) {
   struct server *s = &e->servers[server];
   if (!s->paused) return;
@@ -189,7 +189,7 @@ bool ensemble_is_left(const struct ensemble *e) {
 
 /* ---- The nodes ----------------------------------------------------------- */
 
-/* Returns the tree of the server that has applied most transactions. */
+/* Returns the tree of the server that has applied the most transactions. */
 static const struct tree *truth(const struct ensemble *e) {
   const struct tree *tree = e->servers[0].tree;
   for (int i = 1; i < e->settings.servers; i++)

@@ -57,13 +57,13 @@ enum link_treatment {
 /* How the servers of a link misbehave. A field of 0 changes nothing. */
 struct zk_misbehaviour {
   bool silent; /* servers accept connections, but answer nothing */
-  /* `asks_ms` replaces the timeout that a client requests, and `says_ms` the
-   * timeout that a server grants. */
+  /* `asks_ms` replaces the timeout that a client requests. `says_ms` replaces
+   * the timeout that a server grants. */
   int32_t asks_ms, says_ms;
   int forgets;  /* number of returning sessions to call expired */
   bool expires; /* all sessions, even new ones, are called expired */
   int drop_at;  /* number of the request that ends its connection */
-  /* A connection ends so long after its session is established; -1 means at
+  /* A connection ends this long after its session is established; -1 means at
    * once. */
   int64_t drop_after;
   int64_t largest; /* a larger request, in bytes, ends its connection */
@@ -79,9 +79,9 @@ struct zk_misbehaviour {
 struct zk_tls {
   int64_t delay; /* the delay before the handshake's record */
   int64_t split; /* time between the two parts of each record */
-  /* The number of the record that breaks off in the middle; -1 means that not
+  /* The number of the record that breaks off in the middle. -1 means that not
    * even the first record begins. The connection is silent from then on. If a
-   * connection has already had more records, its next record breaks off. */
+   * connection has had more records already, its next record breaks off. */
   int stops_at;
   int fails_at;    /* the number of the alert's record, like `stops_at` */
   bool is_refusal; /* the alert is about a certificate */
@@ -162,8 +162,8 @@ bool server_is_running(const struct ensemble *ensemble, int server);
 
 /* ---- Sessions ------------------------------------------------------------ */
 
-/* Ends a session, as its client or its expiry would do. Returns false if there
- * is no such session or no leader. */
+/* Ends a session, as its client does, or as the servers do when it expires.
+ * Returns false if there is no such session or no leader. */
 bool ensemble_end_session(struct ensemble *ensemble, int64_t now,
                           int64_t session);
 /* Returns true if the session is alive for the leader. The leader can end a
@@ -186,7 +186,7 @@ bool ensemble_read(const struct ensemble *ensemble, const char *path,
 /* Calls `each` with the name of each child, in the order of their names. */
 void ensemble_children(const struct ensemble *ensemble, const char *path,
                        void (*each)(void *self, const char *name), void *self);
-/* Returns the largest number of ephemeral children that a node has had at once
+/* Returns the most ephemeral children that a node has had at the same time,
  * since it last had none. */
 int ensemble_most_children(const struct ensemble *ensemble, const char *path);
 /* Counts the watches at all servers on paths with this prefix. Watches of the

@@ -173,8 +173,8 @@ int posix_unlock(pthread_mutex_t *mutex) {
   return rc;
 }
 
-/* Replaces pthread_once. If another thread is in `function`, pthread_once would
- * block the only thread that can run. */
+/* Replaces pthread_once. If another thread is in `function`, the real
+ * pthread_once would block the only thread that can run. */
 int posix_once(pthread_once_t *once, void (*function)(void)) {
   struct thread *self = schedule_self();
   while (thread_holder(once)) await(self, once);

@@ -11,8 +11,8 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Starts a thread. `name` is a literal that describes it in messages and
- * traces. */
+/* Starts a thread. `name` is a literal that describes the thread in messages
+ * and traces. */
 int posix_create(pthread_t *thread, const pthread_attr_t *attributes,
                  void *(*function)(void *), void *argument, const char *name);
 int posix_join(pthread_t thread, void **result);

@@ -1,6 +1,7 @@
 /* Prepares requests for the leader: checks a request against the leader's tree,
- * which includes all its proposals. Then refuses the request, or applies it to
- * that tree. The result is a transaction in both cases. */
+ * which includes all changes that the leader has proposed. Then refuses the
+ * request, or applies it to that tree. The result is a transaction in both
+ * cases. */
 #ifndef ZKLOCK_VIRTUAL_PREPARE_H
 #define ZKLOCK_VIRTUAL_PREPARE_H
 

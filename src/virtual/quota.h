@@ -8,8 +8,8 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Returns true if so many more bytes and nodes at this path would exceed a hard
- * limit. */
+/* Returns true if this many more bytes and nodes at this path would exceed a
+ * hard limit. */
 bool quota_exceeded(const struct tree *tree, const char *path, int64_t bytes,
                     int64_t nodes);
 /* Adds to the counts of the quota that covers this path; negative numbers are

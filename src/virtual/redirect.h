@@ -1,8 +1,8 @@
-/* In a build for virtual time the headers of system/ precede the system's own
- * (-Isrc/virtual/system) and include this header. So each function in which a
- * thread can wait is replaced by a function of the scheduler. The macros have
- * arguments: a name in parentheses, `(poll)(…)`, still means the real
- * function. */
+/* A build for virtual time searches system/ before the system's own headers
+ * (-Isrc/virtual/system), and the headers of system/ include this header. So
+ * the scheduler's functions replace each function in which a thread can wait.
+ * The macros have arguments, so a name in parentheses, `(poll)(…)`, still means
+ * the real function. */
 #ifndef ZKLOCK_VIRTUAL_REDIRECT_H
 #define ZKLOCK_VIRTUAL_REDIRECT_H
 

@@ -16,8 +16,8 @@
 
 enum { STREAM_OF_TURNS = 1, STREAM_OF_BYTES = 2 };
 enum { BATCH = 256 };
-/* The number of points without a wait after which a thread has used up its time
- * slice and hands over. A real system preempts a thread that spins, too. */
+/* After so many points without a wait, a thread has used up its time slice and
+ * hands over. A real system preempts a thread that spins, too. */
 enum { SLICE = 1000 };
 #define SLICE_TIME (10 * MICROSECOND)
 
@@ -144,9 +144,9 @@ static struct thread *nth_that_runs(uint64_t n) {
   return t;
 }
 
-/* Chooses the next thread, and advances the clock until one can run. Meanwhile
- * only the device can change descriptors. So they are polled at first, and
- * again after each run of the device. */
+/* Chooses the next thread, and advances the clock until a thread can run.
+ * Meanwhile only the device can change descriptors. So the descriptors are
+ * polled at first, and again after each run of the device. */
 static struct thread *choose(void) {
   for (bool begins = true;; begins = false) {
     uint64_t n = 0;
@@ -214,7 +214,8 @@ void schedule_point(void) {
   if (self && self != running) return; /* a signal handler calls this */
   struct thread *t = schedule_self();
   if (!is_over && !chance_one_in(&turns, exploration.switches)) return;
-  /* Advance the clock, or a loop that spins would take no time. */
+  /* Advances the clock, because otherwise a loop that spins would take no
+   * time. */
   now += is_over ? SLICE_TIME : MICROSECOND;
   schedule_hand_over(t, WAIT_FOR_TURN, "passes a point");
 }

@@ -2,10 +2,11 @@
  * one at a time.
  *
  * A thread hands over, which ends its turn, in poll, sleep, sched_yield and
- * join, and when it waits for a mutex; in exploring mode also at random in any
- * schedule_point. The scheduler draws the next thread among those that can run.
- * When none can run, the clock jumps to the next deadline of a thread or of a
- * device. What happens depends only on the seed and on what the threads do.
+ * join, and when it waits for a mutex. In exploring mode it also hands over at
+ * random in any schedule_point. The scheduler draws the next thread among those
+ * that can run. When none can run, the clock jumps to the next deadline of a
+ * thread or of a device. What happens depends only on the seed and on what the
+ * threads do.
  *
  * Threads wait only by the functions of posix.h. Only one thread runs, so the
  * state has no lock: a thread passes the state on together with the turn. The
@@ -52,9 +53,9 @@ void schedule_seed(uint64_t seed);
 void schedule_random(void *bytes, size_t size);
 
 struct schedule_exploration {
-  /* A thread hands over at one of so many points; 0 means at none. */
+  /* A thread hands over at one of so many points on average; 0 means never. */
   uint64_t switches;
-  /* One in so many hand-overs stalls the thread; 0 means none. */
+  /* One in so many hand-overs stalls the thread; 0 means that none does. */
   uint64_t stalls;
   int64_t stall; /* the longest stall, in nanoseconds */
 };

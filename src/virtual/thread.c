@@ -62,8 +62,8 @@ int thread_count(void) {
   return n;
 }
 
-/* Removes the other threads from the list. The first thread is static: it stays
- * in the list, and counts as ended. */
+/* Removes the other threads from the list. The first thread is a static object,
+ * so it stays in the list, and counts as ended. */
 void thread_keep_only(struct thread *kept) {
   for (struct thread *t = thread_first.next; t;) {
     struct thread *next = t->next;

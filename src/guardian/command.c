@@ -25,8 +25,9 @@ void inherited_signals_record(struct inherited_signals *inherited) {
 }
 
 /* Returns whether the signal was ignored when the process started. Lua's
- * interpreter has replaced the setting of SIGINT by a handler. So SIGQUIT is
- * checked in its place: a shell that starts a background job ignores both. */
+ * interpreter has replaced the setting of SIGINT by a handler. So this function
+ * checks SIGQUIT in place of SIGINT: a shell that starts a background job
+ * ignores both. */
 bool inherited_signals_ignore(const struct inherited_signals *inherited,
                               int number) {
   if (number == SIGINT) number = SIGQUIT;
@@ -101,8 +102,8 @@ bool command_adopt_orphans(void) {
 }
 
 /* Sends a signal to the group and to the ancestor's descendants. `kill` on a
- * group succeeds if one process got the signal; descendants_signal finds those
- * that did not. */
+ * group succeeds if one process got the signal; descendants_signal finds the
+ * processes that did not. */
 static enum reached signal_below(pid_t ancestor, pid_t group, int number) {
   bool fails = group > 0 && kill(-group, number) < 0 && errno == EPERM;
   bool refused = descendants_signal(ancestor, group, number);

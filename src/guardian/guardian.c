@@ -29,7 +29,7 @@ static const int64_t NEVER = INT64_MAX, MILLISECOND = 1000000;
  * forks can escape one round of SIGKILL, but not the next. No signal reports
  * the end of a process that is not a child. */
 static const int64_t SEARCH_PAUSE = 20 * MILLISECOND;
-/* The same time if no process of the group can be signalled. */
+/* The time between two searches if no process of the group can be signalled. */
 static const int64_t LONG_SEARCH_PAUSE = 1000 * MILLISECOND;
 
 enum stage { WAITING, RUNNING, ENDING, KILLING };
@@ -135,8 +135,8 @@ static void begin(struct guardian *guardian, const char *token) {
     report(guardian, "started %d\n", (int)guardian->command);
     return;
   }
-  /* The command counts as found if it is a script whose interpreter is
-   * missing. */
+  /* If the command is a script whose interpreter is missing, the command counts
+   * as found. */
   bool found = problem != ENOENT ||
                (strchr(arguments[0], '/') && access(arguments[0], F_OK) == 0);
   report(guardian, "failed %d %s\n", found ? NOT_EXECUTABLE : NOT_FOUND,
@@ -180,8 +180,8 @@ static void on_stopped(struct guardian *guardian, int number) {
   report(guardian, "stopped %d\n", number);
 }
 
-/* Records the end of the command's leader. If the command was asked to end, or
- * if a signal has killed the leader, ends the remaining processes. Otherwise
+/* Called when the command's leader has ended. If the command was asked to end,
+ * or if a signal has killed the leader, ends the remaining processes. Otherwise
  * they are allowed to go on. */
 static void on_ended(struct guardian *guardian, int status) {
   guardian->is_over = true;
@@ -240,8 +240,8 @@ static int64_t next_check(const struct guardian *guardian) {
 
 /* Ends the command because the lock is lost, for example because its node was
  * deleted. The command gets the whole grace period, unless the lease has ended.
- * The clock is checked first, because this line can arrive before the guardian
- * has noticed the end of the lease. */
+ * Checks the clock first, because this line can arrive before the guardian has
+ * noticed the end of the lease. */
 static void on_lost(struct guardian *guardian, int64_t now) {
   check_clock(guardian, now);
   if (guardian->stage == WAITING) guardian->lease_end = 0;
@@ -268,7 +268,7 @@ static void execute(struct guardian *guardian, const char *line) {
 }
 
 /* Closes the channel and ends the command, because `zklock run` has ended. The
- * command gets the grace, but at most the rest of the lease. */
+ * command gets the grace period, but at most the rest of the lease. */
 static void on_channel_closed(struct guardian *guardian) {
   close(guardian->channel);
   guardian->channel = -1;
@@ -308,7 +308,7 @@ static void wait_for_input(struct guardian *guardian) {
   clock_poll(&guardian->timer, fds, 2, next_check(guardian));
   while (read(guardian->wakeup, bytes, sizeof bytes) > 0) continue;
   reap(guardian);
-  /* Reads all lines before the clock is checked. If the guardian could not run
+  /* Reads all lines before it checks the clock. If the guardian could not run
    * for a while, the first lines about the lease can be out of date, but not
    * the last. */
   while (guardian->channel >= 0 && read_channel(guardian)) continue;
@@ -365,8 +365,8 @@ static void set_up(struct guardian *guardian) {
 }
 
 /* True in `zklock run` if it adopts the processes of a killed guardian and has
- * no other children. It has others if a shell with children has replaced itself
- * by `zklock run`. */
+ * no other children. It has other children if a shell with children has
+ * replaced itself by `zklock run`. */
 static bool adopts;
 
 struct rest guardian_kill_rest(pid_t group) {

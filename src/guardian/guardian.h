@@ -1,7 +1,8 @@
-/* The guardian of a command that runs under a lock. It is the command's parent,
- * in a process of its own, and ends the command before the lock can pass on. It
- * knows nothing of ZooKeeper: `zklock run` sends it the end of the lease. The
- * command's first process is the leader of its process group.
+/* The guardian of a command that runs under a lock. The guardian is the
+ * command's parent, in a process of its own, and ends the command before the
+ * lock can pass on. It knows nothing of ZooKeeper: `zklock run` sends it the
+ * end of the lease. The command's first process is the leader of its process
+ * group.
  *
  *   waiting ─ run ─► running ─ command exits ────────────────────► over
  *                      │ told to end; lease or max_hold over;       ▲
@@ -34,9 +35,10 @@
  * Why the command does not run while another client holds the lock: the lease
  * ends before a server can pass the lock on. If no server replies, or if
  * `zklock run` is stopped or dead, the lease is not renewed. Then the guardian
- * sends TERM a margin before the lease ends, and KILL when it ends. Its clock
- * counts the time of a suspend. After a suspend it sends the signals at once: a
- * timer of that clock wakes it, where poll alone would sleep on (io/clock.h).
+ * sends TERM a margin before the lease ends, and KILL when it ends. The
+ * guardian's clock counts the time of a suspend. After a suspend the guardian
+ * sends the signals at once: a timer of that clock wakes it, where poll alone
+ * would sleep on (io/clock.h).
  *
  * If the guardian is killed, the system kills the command's leader (Linux),
  * unless the leader has changed its user. `zklock run` kills the remaining

@@ -85,8 +85,8 @@ static int keep_ignored(lua_State *L) {
   return 1;
 }
 
-/* fill_standard(): opens the descriptors 0, 1 and 2 if they are closed, so that
- * no other file of this process takes their place as standard input, output or
+/* fill_standard(): opens the descriptors 0, 1 and 2 if they are closed. So no
+ * other file of this process takes their place as standard input, output or
  * error. They are closed again in the command. Descriptor 1 is opened for
  * reading, so writing to it fails as if it were closed. */
 static int fill_standard(lua_State *L) {
@@ -139,8 +139,8 @@ static int take(lua_State *L) {
   return 1;
 }
 
-/* is_idle(writer) → whether everything is written, the message of a failed
- * write */
+/* is_idle(writer) → whether everything is written; the message of a failed
+ * write, or nothing */
 static int is_idle(lua_State *L) {
   int problem;
   lua_pushboolean(L, writer_is_idle(lua_touserdata(L, 1), &problem));
@@ -149,8 +149,8 @@ static int is_idle(lua_State *L) {
   return 2;
 }
 
-/* finish(writer, milliseconds): waits until everything is written, but at most
- * so long */
+/* finish(writer, milliseconds): waits until everything is written, at most for
+ * this time */
 static int finish(lua_State *L) {
   writer_finish(lua_touserdata(L, 1), (int)luaL_checkinteger(L, 2));
   return 0;

@@ -11,7 +11,7 @@ void terminal_open(struct terminal *terminal) {
 }
 
 /* Makes `group` the foreground. A caller in the background must ignore SIGTTOU,
- * which would stop it here. */
+ * because the signal would stop the caller here. */
 bool terminal_lend(struct terminal *terminal, pid_t group) {
   return terminal->fd >= 0 && tcgetpgrp(terminal->fd) == terminal->owner &&
          tcsetpgrp(terminal->fd, group) == 0;

@@ -24,8 +24,8 @@ struct writer {
 static size_t least(size_t a, size_t b) { return a < b ? a : b; }
 
 /* Writes some bytes from the beginning of the buffer. The caller has locked
- * `lock`; this function unlocks it during the write. No other function moves
- * `begin`. */
+ * `lock`; this function unlocks the lock during the write. No other function
+ * moves `begin`. */
 static void write_some(struct writer *writer) {
   const char *from = writer->bytes + writer->begin;
   size_t size = least(least(writer->size, AT_ONCE), CAPACITY - writer->begin);
@@ -56,9 +56,9 @@ static void *run(void *argument) {
   return NULL;
 }
 
-/* Starts the thread. All signals are blocked in it, so the caller gets them.
- * Because it blocks SIGTTOU, it is also allowed to write to a terminal from the
- * background. Returns 0 or an errno. */
+/* Starts the thread. The thread blocks all signals, so the caller gets them.
+ * Because the thread blocks SIGTTOU, it is also allowed to write to a terminal
+ * from the background. Returns 0 or an errno. */
 static int start_thread(struct writer *writer) {
   pthread_attr_t attributes;
   pthread_t thread;

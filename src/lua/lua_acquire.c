@@ -1,7 +1,7 @@
 /* session:acquire begins an acquisition with the options from the Lua layer,
- * and stores it in a hold reference. The options of a lock stay the same for
- * all its acquisitions, so they can be read once, into a userdata
- * (lock_options). */
+ * and stores the acquisition in a hold reference. The options of a lock stay
+ * the same for all its acquisitions. So lock_options can read them once, into a
+ * userdata. */
 #include <string.h>
 
 #include "io/clock.h"
@@ -32,8 +32,9 @@ static bool flag_field(lua_State *L, int lock, const char *name) {
   return flag;
 }
 
-/* Reads the field `writer`, the hold reference of a writer to downgrade.
- * Returns it or NULL, and leaves it or nil on the stack. */
+/* Reads the field `writer`: the hold reference of a write lock, which this
+ * acquisition downgrades. Returns it or NULL, and leaves it or nil on the
+ * stack. */
 static const struct hold_ref *read_writer(lua_State *L, int lock,
                                           struct contender_options *options) {
   lua_getfield(L, lock, "writer");
@@ -148,8 +149,8 @@ static int64_t deadline_in(lua_State *L, int index) {
  * Begins an acquisition. Returns its hold reference and the number that its
  * events carry. `lock` is a userdata from lock_options, or a table with kind,
  * layout, permits, wait, poll_interval, local_turns, lose_on_suspend and
- * writer. `hold_ref` is empty, or waits in a local queue; then its number and
- * deadline are kept. */
+ * writer. `hold_ref` must be empty or wait in a local queue. In the latter case
+ * it keeps its number and deadline. */
 static int acquire(lua_State *L) {
   struct contender_options options = {0};
   size_t size;
@@ -161,7 +162,7 @@ static int acquire(lua_State *L) {
   options.patient = lua_toboolean(L, 4);
   options.max_hold = binding_opt_duration(L, 6);
   struct hold_ref *hold_ref = binding_vacant_hold_ref(L, 8);
-  /* From here on, nothing is allowed to allocate: see lua_binding.h. */
+  /* From here on, this function must not allocate: see lua_binding.h. */
   struct core *core = binding_check_open(L);
   luaL_argcheck(L, !writer || is_writer(writer, core, path, options.layout),
                 LOCK, "not the writer of this lock");

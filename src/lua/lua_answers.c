@@ -68,8 +68,8 @@ static const char *code_of(int rc) {
                                            : refusal_code_of(rc));
 }
 
-/* Returns the Lua layer's word for a code, or NULL if the Lua layer needs no
- * word. */
+/* Returns the Lua layer's string for a code, or NULL if the Lua layer needs no
+ * string. */
 static const char *word_of(int rc) {
   switch (rc) {
     case REPLY_NO_NODE:

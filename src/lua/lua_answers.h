@@ -14,13 +14,13 @@ const char *binding_code(enum refusal_code refusal_code);
  * nodes. */
 extern const char *const binding_roles[];
 
-/* mode(name) → the kind of the contender with this node, and its sequence
- * number; nothing if the name is not a contender's */
+/* mode(name) → the kind of the contender whose node has this name, and the
+ * node's sequence number; nothing if the name is not a contender's */
 int binding_mode(lua_State *L);
 
-/* Pushes "answered", the ask's number, a code and a reason (both nil unless the
- * ask has failed), and a list with a table for each reply. Returns the number
- * of values. */
+/* Pushes "answered", the ask's number, a code and a reason, and a list with a
+ * table for each reply. Code and reason are nil unless the ask has failed.
+ * Returns the number of values. */
 int binding_push_answers(lua_State *L, const struct ask *ask);
 
 #pragma GCC visibility pop

@@ -4,9 +4,9 @@
 #include "lua_hold_ref.h"
 #include "lua_session.h"
 
-/* The next two functions read the fields of a request. They raise no error,
- * because no Lua object owns the ask yet: it would leak. So they allocate
- * nothing in Lua. */
+/* The next two functions read the fields of a request. They must not raise an
+ * error, because no Lua object owns the ask yet, and it would leak. So they
+ * allocate nothing in Lua. */
 static struct text text_at(lua_State *L, int i) {
   struct text text = {NULL, 0};
   lua_rawgeti(L, -1, i);

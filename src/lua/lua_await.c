@@ -1,5 +1,5 @@
-/* The userdata of an await: a wait for a node, or a barrier leave. If the
- * userdata is collected, the wait is cancelled. */
+/* The userdata of an await (struct awaiting). An await is a wait for a node, or
+ * a barrier leave. If Lua collects the userdata, the wait is cancelled. */
 #include "io/clock.h"
 #include "io/process.h"
 #include "lua_hold_ref.h"
@@ -19,7 +19,7 @@ int binding_new_await(lua_State *L) {
 }
 
 /* Pushes and returns the awaiting at `index`, which must be empty. If there is
- * none at `index`, pushes and returns a new one. */
+ * no value at `index`, pushes and returns a new awaiting. */
 static struct awaiting *empty(lua_State *L, int index) {
   if (lua_isnoneornil(L, index)) {
     binding_new_await(L);
@@ -31,8 +31,8 @@ static struct awaiting *empty(lua_State *L, int index) {
   return a;
 }
 
-/* Stores the await in the userdata and starts it. Lua allocates nothing here:
- * see lua_binding.h. */
+/* Stores the await in the userdata and starts the await. Lua allocates nothing
+ * here: see lua_binding.h. */
 static int begin(lua_State *L, struct awaiting *a, struct core *core,
                  struct await *await) {
   if (!await) return luaL_error(L, "not enough memory");
@@ -51,9 +51,9 @@ static int64_t deadline(lua_State *L, int index) {
 /* session:await(what, path, seconds|nil, patient, known [, empty])
  *   → awaiting, number;  what: "gone", "there", "crowd"
  *
- * Begins to wait until the node is missing ("gone"), until it exists ("there"),
- * or until the number of its contenders is not `known` ("crowd"). Returns the
- * awaiting and the number that its event carries. */
+ * Begins to wait until the node is missing ("gone"), until the node exists
+ * ("there"), or until the number of its contenders is not `known` ("crowd").
+ * Returns the userdata of the await and the number that its event carries. */
 static int session_await(lua_State *L) {
   static const char *const words[] = {"gone", "there", "crowd", NULL};
   lua_settop(L, 7);
@@ -97,7 +97,7 @@ static int await_cancel(lua_State *L) {
 }
 
 /* Cancels the wait and drops the await. In a child of fork the await belongs to
- * the parent, and is not touched. */
+ * the parent, so this function does nothing. */
 static int await_gc(lua_State *L) {
   struct awaiting *a = binding_test_object(L, 1, &await_type);
   if (a) a->dead = true;

@@ -5,10 +5,12 @@
  * any allocation can run the collector. The arguments can even be objects that
  * have been collected. So
  *
- *   - each function checks its arguments, even if the Lua layer has;
+ *   - each function checks its arguments, even if the Lua layer has checked
+ *     them;
  *   - an allocation can run a finalizer that leaves the session. So a function
  *     gets the session by binding_check_session after its last call that can
- *     allocate, and uses no pointer into the session after a later one;
+ *     allocate. If it allocates later, it uses no pointer into the session
+ *     afterwards;
  *   - metamethods are unreachable: the methods are in a table of their own. */
 #ifndef ZKLOCK_LUA_BINDING_H
 #define ZKLOCK_LUA_BINDING_H
@@ -24,9 +26,9 @@
  * process was forked. */
 void binding_check_process(lua_State *L, const struct core *core);
 
-/* A type of userdata. The key of its metatable in the registry is the address
- * of this struct, so other copies of this library cannot mix up their
- * objects. */
+/* A type of userdata. The address of this struct is the key of the type's
+ * metatable in the registry. So other copies of this library cannot mix up
+ * their objects. */
 struct object_type {
   const char *name;
 };
@@ -67,12 +69,11 @@ const char *binding_check_data(lua_State *L, int index, size_t *size);
 /* lock_options(lock) → a userdata with the options from the table `lock`, for
  * session:acquire */
 int binding_new_lock_options(lua_State *L);
-/* awaiting() → an empty awaiting (lua_await.c), for session:await or
- * session:depart */
+/* awaiting() → an empty userdata for an await (lua_await.c), for session:await
+ * or session:depart */
 int binding_new_await(lua_State *L);
-/* running() → the current nginx request as light userdata, and whether this
- * thread is the one that the request began with; nil if there is no known
- * request */
+/* running() → the current nginx request as light userdata, and whether the
+ * request began with this thread; nil if no request is known */
 int binding_running(lua_State *L);
 /* survey(rows) and own_data(data): see lua_survey.c */
 int binding_survey(lua_State *L);

@@ -1,6 +1,5 @@
 /* Replaces functions that Lua 5.1 and LuaJIT lack. One binary serves both, so
- * it never uses LuaJIT's own functions: LuaJIT exports some of these, 5.1 does
- * not. */
+ * it never uses functions that only LuaJIT exports. */
 #ifndef ZKLOCK_LUA_COMPAT_H
 #define ZKLOCK_LUA_COMPAT_H
 
@@ -22,8 +21,9 @@ static inline void compat_setfuncs(lua_State *L, const luaL_Reg *functions) {
 #define compat_checkversion(L) ((void)(L))
 #else
 #define compat_setfuncs(L, functions) luaL_setfuncs(L, functions, 0)
-/* Raises an error if the module was built for another version of Lua. It must
- * come before all other calls: LUA_REGISTRYINDEX of 5.4 is not that of 5.5. */
+/* Raises an error if the module was built for another version of Lua. Must be
+ * called before all other functions: LUA_REGISTRYINDEX of 5.4 is not that of
+ * 5.5. */
 #define compat_checkversion(L) luaL_checkversion(L)
 #endif
 

@@ -1,7 +1,6 @@
 /* `zklock.core`: the table of the module, and its functions without a userdata.
  * The binding converts arguments and results; it contains no logic of locks.
- * Its only caller is the Lua layer, which has checked the arguments of
- * users. */
+ * Only the Lua layer calls it, and has checked the arguments of users. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <signal.h>
@@ -32,8 +31,8 @@ static int check_path(lua_State *L) {
   return 1;
 }
 
-/* check_node(node) → what is wrong; nothing if it is the name of a contender's
- * node as contenders() returns it */
+/* check_node(node) → a text that says what is wrong; nothing if `node` is the
+ * name of a contender's node as contenders() returns it */
 static int check_node(lua_State *L) {
   size_t length;
   const char *node = luaL_checklstring(L, 1, &length);
@@ -43,8 +42,8 @@ static int check_node(lua_State *L) {
   return 1;
 }
 
-/* contender_in(path) → the first component that has the name of a contender's
- * node; nothing if there is none */
+/* contender_in(path) → the first component of the path that has the name of a
+ * contender's node; nothing if there is none */
 static int contender_in(lua_State *L) {
   size_t size, length;
   const char *path = luaL_checklstring(L, 1, &size);
@@ -76,8 +75,8 @@ static void push_list(lua_State *L, const struct hosts *hosts) {
   }
 }
 
-/* Pushes the results of check_hosts. Called in protected mode, because the list
- * must be freed even if this raises an error. */
+/* Pushes the results of check_hosts. Called in protected mode, because the
+ * caller must free the list even if this function raises an error. */
 static int push_hosts(lua_State *L) {
   const struct hosts *hosts = lua_touserdata(L, 1);
   lua_pushstring(L, hosts->chroot);
@@ -85,8 +84,8 @@ static int push_hosts(lua_State *L) {
   return 2;
 }
 
-/* check_hosts(text) → what is wrong; or nil, the chroot, and a list of the
- * hosts as { host =, port = } */
+/* check_hosts(text) → a text that says what is wrong; or nil, the chroot, and a
+ * list of the hosts as { host =, port = } */
 static int check_hosts(lua_State *L) {
   size_t length;
   const char *text = luaL_checklstring(L, 1, &length);
@@ -109,7 +108,8 @@ static int check_hosts(lua_State *L) {
   return 1;
 }
 
-/* check_chroot(text) → what is wrong; nothing if it is valid */
+/* check_chroot(text) → a text that says what is wrong; nothing if `text` is
+ * valid */
 static int check_chroot(lua_State *L) {
   size_t length;
   const char *text = luaL_checklstring(L, 1, &length);
@@ -172,8 +172,8 @@ static int end_on(lua_State *L) {
 }
 
 /* Keeps this library in memory, because lua_close unloads libraries but
- * zklock's threads can outlive the lua_State. Then binds the client library's
- * functions. */
+ * zklock's threads can outlive the lua_State. Then binds the calls of the
+ * client library's functions. */
 static void pin_and_bind(lua_State *L) {
   void *self = open_ourselves(RTLD_NODELETE);
   if (self && !library_bind(self))

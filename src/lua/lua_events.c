@@ -1,6 +1,6 @@
-/* Converts the events of a session to Lua values. They are taken from the core
- * in batches and pushed one at a time. An event is finished when the Lua layer
- * has stored it: see session:noted. */
+/* Converts the events of a session to Lua values. This file takes events from
+ * the core in batches and pushes them one at a time. An event is finished when
+ * the Lua layer has stored it: see session:noted. */
 #include "lua_events.h"
 
 #include <stdio.h>
@@ -24,7 +24,7 @@ static int push_state(lua_State *L, const struct events *events) {
 }
 
 /* Replaces the reason on the top of the stack by a text that also names the
- * failed operation and its path. Does nothing if they are not recorded. */
+ * failed operation and its path. Does nothing if no operation is recorded. */
 static void push_denial(lua_State *L, const struct acquisition *acquisition) {
   char text[REASON_MAX], path[REASON_MAX];
   const struct denial *denial = &acquisition->contender.denial;
@@ -86,8 +86,8 @@ static void push_session(lua_State *L, int64_t session) {
 /* Pushes "refused", the number, a code, the number of contenders ahead (-1: at
  * least one), and a reason or nil. If one of these contenders is known, also
  * pushes the start of its data, whether it holds the lock, and whether its data
- * are longer. With the code "conflict", the reason is the mode of the other
- * node, and the last value is that node's session. */
+ * are longer. If the code is "conflict", the reason is the mode of the other
+ * node, and the last value is the session that owns the other node. */
 static int push_refused(lua_State *L, const struct acquisition *acquisition) {
   bool conflict = acquisition->refusal_code == REFUSED_CONFLICT;
   lua_pushliteral(L, "refused");
@@ -175,8 +175,8 @@ static int push_message(lua_State *L, const struct core *core,
   }
 }
 
-/* Finishes the first event: removes its message and lets it be sent again. If a
- * call still pushes an event, a message with a subject is dropped later,
+/* Finishes the first event: removes its message, which can then be sent again.
+ * If a call still pushes an event, a message with a subject is dropped later,
  * because that call can still read the subject. */
 static void finish_first(struct core *core, struct events *events) {
   struct message *message = events->pending;
@@ -189,8 +189,8 @@ static void finish_first(struct core *core, struct events *events) {
   }
 }
 
-/* Drops the finished messages, and the core that was left. Called after the
- * outermost call that pushes an event. */
+/* Drops the finished messages, and the core if the session was left. Called
+ * after the outermost call that pushes an event. */
 static void give_back(struct core *core, struct events *events) {
   struct message *spent = events->spent;
   events->spent = NULL;
@@ -263,8 +263,8 @@ int binding_push_event(lua_State *L, struct core *const *core,
     if (!*core || !find_event(*core, events, host_read)) return 0;
     unsigned finished = events->finished;
     if (!report_events(L, *core, events)) return lua_error(L);
-    /* A finalizer may have read and finished the event meanwhile. Then the loop
-     * pushes the next one. */
+    /* If a finalizer has read and finished the event meanwhile, the loop pushes
+     * the next one. */
     if (*core && events->finished == finished) return lua_gettop(L) - base;
   }
 }

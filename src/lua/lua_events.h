@@ -6,8 +6,9 @@
 
 #pragma GCC visibility push(hidden)
 
-/* The events that were taken from the core but not finished. The Lua layer
- * finishes ("notes") an event when it has stored it: see session:noted. */
+/* The events that were taken from the core, but are not finished. The Lua layer
+ * finishes ("notes") an event when it has stored the event: see
+ * session:noted. */
 struct events {
   struct message *pending;
   enum session_state states[16]; /* the session's states to push */
@@ -24,9 +25,9 @@ struct events {
 };
 
 /* Pushes the next event, and returns its number of values: 0 if there is no
- * event. The event stays the next event until binding_note_event. `*core`
- * becomes NULL when the session is left. `host_read`: the host's loop has read
- * the wake-up's bytes. */
+ * event. Until binding_finish_event, the next call pushes the same event.
+ * `*core` becomes NULL when the session is left. `host_read`: the host's loop
+ * has read the wake-up's bytes. */
 int binding_push_event(lua_State *L, struct core *const *core,
                        struct events *events, bool host_read);
 

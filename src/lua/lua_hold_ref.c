@@ -117,12 +117,12 @@ static struct hold_ref *next_hold_ref(lua_State *L, int index,
 
 /* hold_ref:release([report [, next]]) → kept, last, passed
  *
- * Releases the hold reference, and the hold with its last one. `kept` is false
- * if the hold was lost, even if only the local clock shows it. `last`: this was
- * the last hold reference. `passed`: the hold was passed to `next`, which
- * waited in a local queue. `report`: if the hold is not passed on, the event
- * "gone" follows when the node is deleted. Idempotent: another call returns the
- * same values. */
+ * Releases the hold reference. The last release also ends the hold. `kept` is
+ * false if the hold was lost, even if only the local clock shows the loss.
+ * `last`: this was the last hold reference. `passed`: the hold was passed to
+ * `next`, which waited in a local queue. `report`: if the hold is not passed
+ * on, the event "gone" follows when the node is deleted. Idempotent: another
+ * call returns the same values. */
 static int hold_ref_release(lua_State *L) {
   struct hold_ref *hold_ref = binding_check_object(L, 1, &hold_ref_type);
   if (hold_ref->core) binding_check_process(L, hold_ref->core);
@@ -158,7 +158,8 @@ static int hold_ref_gc(lua_State *L) {
     stop_local_wait(hold_ref);
   } else if (hold_ref->live) {
     bool held = acquisition_outcome(acquisition) == ACQUISITION_HELD;
-    /* With local_turns, "gone" reports the end to local waiters. */
+    /* With local_turns, the event "gone" tells local waiters that the hold has
+     * ended. */
     give_back(hold_ref, acquisition->contender.options.local_turns > 0, NULL);
     if (held && hold_ref->last && !hold_ref->core->closed) {
       char text[PATH_MAX_BYTES + 120];
@@ -201,8 +202,8 @@ static int hold_ref_lease(lua_State *L) {
   return 1;
 }
 
-/* hold_ref:state() → the state of its turn: "waiting", "refused", "held",
- * "suspended", "released" or "lost" */
+/* hold_ref:state() → the state of the reference's turn: "waiting", "refused",
+ * "held", "suspended", "released" or "lost" */
 static int hold_ref_state(lua_State *L) {
   static const char *const names[] = {"waiting", "refused", "held", "released"};
   const struct hold_ref *hold_ref = binding_check_hold_ref(L, 1);
@@ -235,8 +236,8 @@ static int hold_ref_reason(lua_State *L) {
   return 1;
 }
 
-/* hold_ref:find_loss() → why the hold is lost, or nil; also records a loss that
- * only the local clock shows */
+/* hold_ref:find_loss() → why the hold is lost, or nil; if only the local clock
+ * shows the loss, also records the loss */
 static int hold_ref_find_loss(lua_State *L) {
   const struct hold_ref *hold_ref = binding_check_hold_ref(L, 1);
   binding_check_process(L, hold_ref->core);
@@ -281,22 +282,23 @@ static int hold_ref_node(lua_State *L) {
   return 1;
 }
 
-/* Returns the hold reference at index 1. Raises an error if it is empty: it
- * neither has an acquisition nor waits in a local queue. */
+/* Returns the hold reference at index 1. Raises an error if the reference is
+ * empty: it neither has an acquisition nor waits in a local queue. */
 static struct hold_ref *used_hold_ref(lua_State *L) {
   struct hold_ref *hold_ref = binding_check_object(L, 1, &hold_ref_type);
   if (!hold_ref->core) luaL_error(L, "zklock: this hold reference is empty");
   return hold_ref;
 }
 
-/* hold_ref:number() → the number of its turn, or of its wait, in events */
+/* hold_ref:number() → the number of the reference's turn, or of its wait, in
+ * events */
 static int hold_ref_number(lua_State *L) {
   lua_pushnumber(L, (lua_Number)used_hold_ref(L)->turn.number);
   return 1;
 }
 
-/* hold_ref:root() → the number of the first turn of its hold; nothing if it
- * waits in a local queue */
+/* hold_ref:root() → the number of the first turn of the hold; nothing if the
+ * reference waits in a local queue */
 static int hold_ref_root(lua_State *L) {
   const struct hold_ref *hold_ref = used_hold_ref(L);
   if (!hold_ref->acquisition) return 0;
@@ -304,7 +306,8 @@ static int hold_ref_root(lua_State *L) {
   return 1;
 }
 
-/* hold_ref:is_overdue() → whether the deadline of its wait has passed
+/* hold_ref:is_overdue() → whether the deadline of the reference's wait has
+ * passed
  *
  * If not, requests the event "alarm" for the time of the deadline. */
 static int hold_ref_is_overdue(lua_State *L) {
@@ -335,7 +338,7 @@ static int hold_ref_waited(lua_State *L) {
   return push_seconds(L, clock_now() - used_hold_ref(L)->turn.waiting_since);
 }
 
-/* hold_ref:held() → the seconds since hold_ref:take, and the hold's mode as
+/* hold_ref:held() → the seconds since hold_ref:take, and the hold's mode, as
  * contenders() returns it */
 static int hold_ref_held(lua_State *L) {
   /* The names of the modes, in the order of enum kind (rule.h). */
@@ -349,8 +352,8 @@ static int hold_ref_held(lua_State *L) {
 
 /* hold_ref:watch() → nothing
  *
- * Watches the hold's node from now on. Does nothing before the grant: then
- * there is no node, and the slot for this command can still be in use. */
+ * Watches the hold's node from now on. Does nothing before the grant: until
+ * then another command can still use the same slot, and there is no node. */
 static int hold_ref_watch(lua_State *L) {
   struct hold_ref *hold_ref = binding_check_hold_ref(L, 1);
   binding_check_process(L, hold_ref->core);

@@ -6,13 +6,14 @@
 
 #pragma GCC visibility push(hidden)
 
-/* An acquisition is released with its last hold reference. A debug hook can
- * raise an error between the start of an acquisition and the next statement of
- * its caller. A reference that the caller has not stored by then would hold the
- * lock until it is collected. So the caller first stores an empty reference
- * where its release is ensured, and then starts the acquisition, which fills
- * it. A hold reference without an acquisition can also wait in a local queue,
- * to take over the acquisition of another hold reference. */
+/* A guard's reference to its acquisition. The last hold reference that is
+ * released also releases the acquisition. A debug hook can raise an error after
+ * an acquisition has started, before its caller has stored the reference. Then
+ * the lock would be held until the reference is collected. So the caller first
+ * stores an empty reference where its release is ensured, and then starts the
+ * acquisition, which fills the reference. A hold reference without an
+ * acquisition can also wait in a local queue, to take over the acquisition of
+ * another hold reference. */
 struct hold_ref {
   struct core *core;               /* NULL: the hold reference is empty */
   struct acquisition *acquisition; /* NULL: empty, or in a local queue */

@@ -1,9 +1,9 @@
 /* The C part of the nginx adapter: the socket that wakes nginx, and the records
  * of nginx requests, which report a request's end.
  *
- * This uses no header of nginx or its Lua module. Functions are looked up by
- * name in the running program. The adapter works without those that are
- * missing. */
+ * This file uses no header of nginx or its Lua module. It looks up their
+ * functions by name in the running program. The adapter works without those
+ * that are missing. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
@@ -75,9 +75,9 @@ static void *running_request(lua_State *L) {
   return host.request_of ? host.request_of(L) : NULL;
 }
 
-/* Returns whether L is the thread that the nginx request began with.
- * lua-nginx-module describes a coroutine by { data, the coroutine, the
- * description of its parent, … }. */
+/* Returns whether the nginx request began with the thread L. lua-nginx-module
+ * describes a coroutine by { data, the coroutine, the description of its
+ * parent, … }. */
 static bool is_entry(lua_State *L) {
   void **coroutine;
   if (lua_pushthread(L)) return true;
@@ -86,9 +86,8 @@ static bool is_entry(lua_State *L) {
   return coroutine && coroutine[1] == L && !coroutine[2];
 }
 
-/* running() → the current nginx request as light userdata, and whether this
- * thread is the one that the request began with; nil if there is no known
- * request */
+/* running() → the current nginx request as light userdata, and whether the
+ * request began with this thread; nil if no request is known */
 int binding_running(lua_State *L) {
   void *request = running_request(L);
   if (!request) return 0;
@@ -129,8 +128,8 @@ static int new_request(lua_State *L) {
 
 /* session:requests(want_ends) → the number of unfinished nginx requests
  *
- * `want_ends`: each of these must post an event at its end, even if no wait or
- * hold ends with it. */
+ * `want_ends`: each of these requests must post an event at its end, even if no
+ * wait or hold ends with the request. */
 static int count_requests(lua_State *L) {
   struct core *core = binding_check_session(L);
   core->want_ends = lua_toboolean(L, 2);
@@ -145,8 +144,8 @@ static int request_has_ended(lua_State *L) {
 
 /* request:mark(wanted) → nothing
  *
- * Sets whether the request posts an event at its end, because a wait or hold
- * must end with it. */
+ * Sets whether the request posts an event at its end. It must do so while a
+ * wait or hold ends with the request. */
 static int request_mark(lua_State *L) {
   check_request(L)->wanted = lua_toboolean(L, 2);
   return 0;

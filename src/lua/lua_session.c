@@ -1,8 +1,9 @@
-/* The userdata of a session: opens and closes it, and returns its events.
+/* The userdata of a session: opens and closes the session, and returns its
+ * events.
  *
- * A session is created closed and then opened. So if opening raises an error,
- * the finalizer can still close the session. Only session:wait waits for the
- * network: the `poll` loop uses it. */
+ * The userdata is created first, and then the session is opened. So if opening
+ * raises an error, the finalizer can still close the session. Only session:wait
+ * waits for the network, and only the `poll` loop uses it. */
 #include "lua_session.h"
 
 #include <poll.h>
@@ -47,8 +48,8 @@ int binding_new_session(lua_State *L) {
 
 /* open({ hosts =, … (lua_settings.h) } [, session]) → session, or nil, message
  *
- * Opens the session, or a new one. The session is checked after the table was
- * read: that can run Lua code, which could open the same session. */
+ * Opens the session, or a new one. Checks the session only after it has read
+ * the table: the read can run Lua code, which could open the same session. */
 int binding_open_session(lua_State *L) {
   luaL_checktype(L, 1, LUA_TTABLE);
   lua_settop(L, 2);
@@ -86,7 +87,7 @@ static int session_next(lua_State *L) {
 /* session:noted([queue, item]) → nothing
  *
  * Appends the item to the queue and finishes the event that next() has
- * returned. One call does both, so nothing can interrupt it in between. */
+ * returned. One call does both, so nothing can interrupt them in between. */
 static int session_noted(lua_State *L) {
   struct session_box *box = check_session(L);
   if (!lua_isnoneornil(L, 3)) {
@@ -98,8 +99,8 @@ static int session_noted(lua_State *L) {
   return 0;
 }
 
-/* session:is_behind() → whether an event was taken from the core but is not
- * finished by noted() yet */
+/* session:is_behind() → whether noted() has not yet finished an event that was
+ * taken from the core */
 static int session_is_behind(lua_State *L) {
   lua_pushboolean(L, check_session(L)->events.pending != NULL);
   return 1;
@@ -232,8 +233,8 @@ static int session_leave(lua_State *L) {
 static int session_gc(lua_State *L) {
   struct session_box *box = binding_test_object(L, 1, &session_type);
   if (box) box->dead = true;
-  /* In a child of fork, the session belongs to the parent and is not
-   * touched. */
+  /* In a child of fork, the session belongs to the parent, so this does
+   * nothing. */
   if (!box || !box->core || box->core->owner != process_id()) return 0;
   core_close(box->core);
   leave(box);

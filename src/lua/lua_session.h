@@ -11,8 +11,8 @@ extern const struct object_type session_type;
 /* Returns the core of the session at index 1, until the next allocation. Raises
  * an error if the session was left or belongs to another process. */
 struct core *binding_check_session(lua_State *L);
-/* Returns the core as binding_check_session does, but also raises an error if
- * the session has begun to close: then the core would not answer a new
+/* Returns the core as binding_check_session does. Also raises an error if the
+ * session has begun to close, because the core would not answer a new
  * request. */
 struct core *binding_check_open(lua_State *L);
 

@@ -95,8 +95,7 @@ static void append(struct listing *listing, const struct row *row) {
   if (row->sequence < 0) listing->wrapped = true;
 }
 
-/* Returns whether the contenders' order can be seen from their sequence
- * numbers. */
+/* Returns whether the sequence numbers show the order of the contenders. */
 static bool is_ordered(struct listing *listing, const struct row *rows, int n) {
   listing->count = 0;
   listing->wrapped = false;
@@ -139,9 +138,9 @@ static bool is_known(const struct row *row) {
   return strcmp(row->session, UNKNOWN_SESSION) != 0;
 }
 
-/* Returns the session of the first node in locks/, or "" if there is none or it
- * is not allowed to be read. That session can own a permit but still be waiting
- * with it. */
+/* Returns the session that owns the first node in locks/. Returns "" if there
+ * is no node, or if this session is not allowed to read it. The owner can have
+ * a permit, but still wait with it. */
 static const char *inside(const struct row *rows, int n) {
   for (int i = 0; i < n; i++)
     if (rows[i].directory == AT_LOCKS)
@@ -151,8 +150,8 @@ static const char *inside(const struct row *rows, int n) {
 
 /* For each role, the contender with the least number among the rows so far, in
  * the path's own directory. A row that is behind none of these contenders is
- * behind no row at all. So the rule takes constant time per row, for any number
- * of rows. */
+ * behind no row at all. So the rule takes constant time per row, whatever the
+ * number of rows. */
 struct front {
   struct entry least[ROLES];
   bool any[ROLES];

@@ -42,9 +42,9 @@ static void rewrite(void *self) { (void)self; }
 
 #endif
 
-/* Returns NULL if the calls reach the right OpenSSL, or what is wrong. Must be
- * a function of its own: the compiler can load a function's address only once
- * in a function, here before it is bound. */
+/* Returns NULL if the calls reach the right OpenSSL, or what is wrong. This is
+ * a separate function because the compiler can load a function's address only
+ * once in a function, here before the address is bound. */
 __attribute__((noinline)) static const char *check(void *self) {
   if (dlsym(self, "SSL_new") != (void *)(uintptr_t)SSL_new ||
       dlsym(self, "OPENSSL_init_crypto") !=
@@ -56,9 +56,9 @@ __attribute__((noinline)) static const char *check(void *self) {
   return NULL;
 }
 
-/* Binds the names, and initializes OpenSSL without its cleanup at exit, when
- * I/O threads still use it. If another library has initialized OpenSSL before,
- * the cleanup stays: see io/registry.h. */
+/* Binds the names. Initializes OpenSSL without its cleanup at exit, because I/O
+ * threads still use OpenSSL then. If another library has initialized OpenSSL
+ * before, the cleanup stays: see io/registry.h. */
 static void bind(void) {
   Dl_info info;
   void *self =

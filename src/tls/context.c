@@ -13,7 +13,7 @@
 typedef const char *reader(struct tls_context *context, BIO *bio);
 
 /* Called by OpenSSL if the file needs a passphrase. Records this, and returns
- * none, because zklock asks the user for no passphrase. */
+ * no passphrase, because zklock does not ask the user for one. */
 static int no_passphrase(char *text, int size, int writing, void *asked) {
   (void)text;
   (void)size;

@@ -47,7 +47,7 @@ static const char *read_all(struct file *file, int fd) {
 
 /* Reads a file. Checks the opened file, not the name, because the name can
  * refer to another file by then. Without O_NONBLOCK, opening a pipe would wait
- * for a writer. */
+ * for a process that writes to it. */
 const char *file_read(struct file *file, const char *name, bool is_secret) {
   struct stat status;
   *file = (struct file){0};

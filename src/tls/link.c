@@ -23,9 +23,9 @@ struct tls_link {
 
 static struct tls_link *link_of(SSL *ssl) { return SSL_get_app_data(ssl); }
 
-/* Verifies the chain of certificates, then the name. OpenSSL's own check of
- * names cannot accept either a name or an address. Returns whether both are
- * valid. */
+/* Verifies the chain of certificates, then the name. Returns whether both are
+ * valid. OpenSSL's own check of names cannot accept a certificate that has
+ * either a given name or a given address. */
 static int verify(X509_STORE_CTX *store, void *unused) {
   SSL *ssl =
       X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx());

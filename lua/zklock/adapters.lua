@@ -1,10 +1,10 @@
---- Adapters: objects that connect a session to event loops.  A session has one
--- adapter for each loop in which it was used.
+--- Adapters: objects that connect a session to event loops. A session has one
+-- adapter for each loop in which the program uses it.
 --
 -- An adapter is *armed* while its loop watches the session's descriptor: as
--- long as a task waits, a callback is expected, or a hold has listeners.  Each
--- step() raises only one error of a callback.  So an armed adapter also stays
--- armed until all these errors are raised.
+-- long as a task waits, a callback is expected, or a hold has listeners. Each
+-- step() raises only one error of a callback. So an armed adapter also stays
+-- armed until step() has raised all these errors.
 local loops = require "zklock.loop"
 
 local Adapters = {}
@@ -41,8 +41,8 @@ function Adapters:of_maker(maker)
   return adapter
 end
 
---- Returns, for a call that must wait, the adapter of the loop that the running
--- code is in, and the scope of its request, if any.
+--- For a call that must wait, returns the adapter of the loop that runs the
+-- calling code, and the scope of its request, if any.
 function Adapters:for_waiting()
   local maker = loops.find(self.loop)
   local adapter = self.by_maker[maker] or self:of_maker(maker)
@@ -62,23 +62,24 @@ function Adapters:owner(adapter)
   return loops.task()
 end
 
---- Returns the scope of the caller's request, an object that ends what the
--- request has begun; nil if the loop has no requests (only nginx has).
+--- Returns the scope of the caller's request: an object that ends the waits and
+-- holds that the request has begun. Returns nil if the loop has no requests
+-- (only nginx has them).
 function Adapters:scope()
   local adapter = known(self)
   return adapter and adapter.scope and adapter.scope() or nil
 end
 
---- Returns whether the process is about to end, as far as its loop knows (only
--- nginx tells its workers).
+--- Returns whether the process is about to end, if its loop knows this (only
+-- nginx notifies its workers).
 function Adapters:is_leaving()
   local adapter = self.may_leave and known(self)
   return adapter and adapter.is_leaving and adapter.is_leaving() or false
 end
 
---- Returns the limit of a wait without a timeout, in seconds, or nil.  There is
--- a limit only while the process is about to end.  A wait for a client's
--- request has no limit, because the end of the request ends it.
+--- Returns the limit of a wait without a timeout, in seconds, or nil. There is
+-- a limit only while the process is about to end. A wait for a client's request
+-- has no limit, because the end of the request ends it.
 function Adapters:limit(scope)
   if not self.may_leave or scope and scope.client
       or not self:is_leaving() then
@@ -103,7 +104,7 @@ local function review(self, adapter)
 end
 
 --- Records whether `thing`, a wait or a callback, needs the adapter: true from
--- now on, nil no longer.  Arms or disarms the adapter accordingly.
+-- now on, nil no longer. Then arms or disarms the adapter.
 function Adapters:attend(adapter, thing, waiting)
   if not (adapter.arm or adapter.disarm) then return end
   self.served[adapter].waiting[thing] = waiting
@@ -146,8 +147,8 @@ function Adapters:unlisten(hold)
   hold.adapter = false
 end
 
---- Closes all adapters.  The descriptor must still be open, because loops then
--- stop watching it.
+--- Closes all adapters. The descriptor must still be open, because each loop
+-- then stops watching it.
 function Adapters:close()
   for _, adapter in pairs(self.by_maker) do
     if adapter.close then adapter.close() end

@@ -1,6 +1,6 @@
---- Attempt: one acquisition of one lock.  It is the closing (protect.lua) of
--- the call that acquires: unless the caller gets the guard, the attempt
--- releases what it has acquired (`hold_ref`, `guard`, `wait`).
+--- Attempt: one acquisition of one lock. It also cleans up after the call that
+-- acquires (the *closing* in protect.lua): unless the caller gets the guard,
+-- the attempt releases what it has acquired (`hold_ref`, `guard`, `wait`).
 --
 -- Its inputs are the `terms` of a lock object (lock.lua) and a `request`
 -- (options.read_request).
@@ -27,7 +27,7 @@ function Attempt:finish()
     guards.give_back(self.guard)
     guards.tell_end(self.guard)
   end
-  -- When the node is deleted, an event continues the line of local turns.
+  -- When the node is deleted, an event lets the line of local turns continue.
   if self.hold_ref then self.hold_ref:release(true) end
   if wait then wait.terms.waiters[wait] = nil end
 end
@@ -47,9 +47,9 @@ local function make_guard(attempt, terms, wait)
 end
 
 -- Returns the result for an owner that holds the other side of the rwlock;
--- nothing if it does not.  A reader that asks for `write` would wait for
--- itself, which is an error.  For a writer that asks for `read`, returns nil
--- and the writer's hold reference, from which the reader downgrades.
+-- nothing if it does not hold it. A reader that asks for `write` would wait for
+-- itself, which is an error. For a writer that asks for `read`, returns nil and
+-- the writer's hold reference, because the reader downgrades from it.
 local function cross(terms, owner)
   local kind, owners = terms.kind, terms.owners
   local other = kind == "read" and owners:top("write", owner)
@@ -66,9 +66,10 @@ local function cross(terms, owner)
 end
 
 -- Returns the result for an owner that already holds the lock: true and the
--- results of acquire; or "lost" and the guard of the lost hold, whose listeners
--- may not have been called yet.  If the owner does not hold the lock, returns
--- nil; and the writer's hold reference, if a writer downgrades to a reader.
+-- results of acquire. If the hold is lost, returns "lost" and its guard,
+-- because its listeners may not have been called yet. If the owner does not
+-- hold the lock, returns nil, and the writer's hold reference if a writer
+-- downgrades to a reader.
 local function reenter(attempt, terms, owner, scope)
   local kind = terms.kind
   if kind == "permit" then return nil end -- permits have no re-entry
@@ -123,9 +124,9 @@ local function begin(attempt, terms, request, writer)
   return wait
 end
 
--- Calls the trace callback for the beginning of a wait.  The callback may call
--- step(), close the session or wait.  So events and the end of the nginx
--- request must be able to find the wait before the callback runs.
+-- Calls the trace callback for the beginning of a wait. The callback may call
+-- step(), close the session or wait. So before the callback runs, events and
+-- the end of the nginx request must be able to find the wait.
 local function announce(terms, request, wait, adapter)
   local meters = terms.engine.meters
   if not meters.trace then return end
@@ -134,8 +135,8 @@ local function announce(terms, request, wait, adapter)
   meters:begin(terms, wait.hold_ref, request.timeout)
 end
 
--- Returns the error of a refused wait, and counts the refusal once: the trace
--- callback may call step(), which may call this function again.
+-- Returns the error of a refused wait. Counts the refusal only once, because
+-- the trace callback may call step(), which may call this function again.
 local function refuse(terms, request, wait)
   local _, message, code = reasons.of_wait(terms.path, request, wait)
   if not wait.counted then
@@ -154,8 +155,7 @@ local function finish(attempt, terms, request, wait)
   return make_guard(attempt, terms, wait)
 end
 
--- Returns the results of acquire for an owner for which reenter() has found the
--- result.
+-- Returns the results of acquire from what reenter() has returned.
 local function answer(terms, done, guard, message, code)
   if done == "lost" then
     terms.engine.meters:refuse(terms, nil, "lost")
@@ -165,8 +165,8 @@ local function answer(terms, done, guard, message, code)
   return guard, message, code
 end
 
---- Acquires a lock: suspends the caller, which this attempt protects.  Returns
--- a guard, or nil, message, code.
+--- Acquires a lock. Suspends the caller until the wait is over; this attempt
+-- cleans up after the caller. Returns a guard, or nil, message, code.
 function Attempt.acquire(attempt, terms, request)
   local engine = terms.engine
   engine:check_open()
@@ -183,8 +183,9 @@ function Attempt.acquire(attempt, terms, request)
   return finish(attempt, terms, request, wait)
 end
 
--- Calls the user's callback with the outcome.  If a hook has interrupted an
--- earlier call, the guard that it made is used again.
+-- Calls the user's callback with the outcome. If a debug hook has interrupted
+-- an earlier call of this function, uses the guard that the earlier call has
+-- made.
 local function deliver(attempt, terms, request, item)
   local wait, events = attempt.wait, terms.engine.events
   if wait.scope then wait.scope:remove(wait.scope.waits, wait) end
@@ -195,7 +196,7 @@ local function deliver(attempt, terms, request, item)
   end
 end
 
--- Begins the wait of an attempt whose caller is not suspended.  If a hook
+-- Begins the wait of an attempt whose caller is not suspended. If a debug hook
 -- interrupts the trace callback, events can still end the wait.
 local function begin_alone(attempt, terms, request, callback, writer)
   local wait = begin(attempt, terms, request, writer)
@@ -209,7 +210,7 @@ local function begin_alone(attempt, terms, request, callback, writer)
 end
 
 --- Begins an acquisition, and returns its wait at once; false if the result is
--- known without a wait.  `callback` gets the outcome, within the nginx request
+-- known without a wait. `callback` gets the outcome, within the nginx request
 -- `request.scope`, if any.
 function Attempt.begin(terms, request, callback)
   local attempt = Attempt.new()

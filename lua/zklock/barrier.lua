@@ -67,8 +67,8 @@ function Barrier:wait(how)
   return outcome(self, timeout, node_waits.suspend(wait, adapter, scope))
 end
 
--- Makes tickets. cancel() of a ticket ends the wait with "cancelled", unless
--- the barrier was lifted before.
+-- Makes tickets. A ticket's cancel() ends the wait with "cancelled", unless the
+-- barrier was lifted before.
 local new_ticket = ticket_of(waits.cancel)
 
 --- Begins to wait, and returns a ticket at once.  step() calls `callback(true)`

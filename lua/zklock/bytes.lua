@@ -1,6 +1,7 @@
---- Bytes: an order of texts that is the same in every process.  PUC Lua's `<`
--- compares texts by strcoll, in the locale of the process.  So two processes
--- can order texts differently, and some locales treat different texts as equal.
+--- Bytes: orders texts by their bytes, so that the order is the same in every
+-- process. PUC Lua's `<` compares texts by strcoll, in the locale of the
+-- process. So two processes can order texts differently, and some locales treat
+-- different texts as equal.
 local byte = string.byte
 
 local bytes = {}

@@ -1,12 +1,13 @@
 --- Callbacks: calls the user's functions, and keeps or logs their errors.
 --
--- A callback is `{ fn =, scope = }`.  It is called at most once, because the
--- call removes `fn` first.  `scope`: the nginx request that has registered it,
--- if any.
+-- A callback is `{ fn =, scope = }`. It is called at most once, because the
+-- call removes `fn` first. `scope`: the nginx request that has registered the
+-- callback, if any.
 local plain = require "zklock.plain"
 
--- Returns whether the hook of `lua` or `luajit` has raised the error upon
--- Ctrl-C. Such an error is not kept: the call that runs the callback raises it.
+-- Returns whether a debug hook of `lua` or `luajit` has raised the error
+-- because of Ctrl-C. Such an error is not kept: the call that runs the callback
+-- raises it.
 local function is_interrupt(problem)
   return type(problem) == "string" and problem:find "interrupted!$" ~= nil
 end
@@ -45,15 +46,15 @@ end
 local Callbacks = {}
 Callbacks.__index = Callbacks
 
--- The most errors that are kept for step() to raise; further errors are only
+-- How many errors are kept for step() to raise. Further errors are only
 -- counted.
 local MOST = 100
 
---- Calls `item.fn(...)`.  Returns true; or false, the error, and whether it is
--- an interrupt.
+--- Calls `item.fn(...)`. Returns true; or false, the error with a traceback,
+-- and whether the error is an interrupt.
 Callbacks.try = call
 
---- Makes the callbacks of one session.  `log`: the option of connect.
+--- Makes the callbacks of one session. `log`: the option of connect.
 -- `want_step()` makes the loop call step(), which raises a callback's error.
 function Callbacks.new(log, want_step)
   return setmetatable({
@@ -74,7 +75,7 @@ function Callbacks:report(level, message)
 end
 
 -- Calls a callback, and logs its error; without a log, the next step() raises
--- the error.  So an error does not stop other callbacks.
+-- the error. So the error of one callback does not stop other callbacks.
 local function run(self, item, ...)
   local ok, problem, interrupted = call(item, ...)
   if ok then return end

@@ -1,9 +1,10 @@
 --- Revocation and eviction: asks holders to release, and deletes the nodes of
 -- contenders.
 --
--- An unfair lock's node always has the same name, so each acquisition also
--- creates a second node with a name of its own, in the same transaction
--- (src/protocol/unfair.c).  This second node is called the node *beside* it.
+-- An unfair lock's node always has the same name. So each acquisition also
+-- creates a second node with a unique name, in the same transaction
+-- (src/protocol/unfair.c). This second node is called the node *beside* the
+-- first.
 local core = require "zklock.core"
 local questions = require "zklock.questions"
 local quote = require "zklock.quote"
@@ -22,8 +23,8 @@ local MIB = 1024 * 1024
 local HIDDEN = { missing = true, hidden = true }
 
 -- Returns the names of all nodes that may be the node beside an unfair lock's
--- node; none if the session may not list the directory.  If the request fails,
--- returns nil, code and reason.
+-- node; no names if the session may not list the directory. If the request
+-- fails, returns nil, code and reason.
 local function list_beside(ask, path)
   local found, code, reason = ask_now(ask, path, { { "list", path } })
   if not found then return nil, code, reason end
@@ -56,20 +57,20 @@ local function look_beside(ask, path, node, names)
 end
 
 -- Returns whether the node that was read is the node to delete: it exists and
--- has the given token, if any. So a node that this session may not read is
--- deleted only if no token is given.
+-- has the given token, if any. If this session may not read a node, the node
+-- may be deleted only if no token is given.
 local function is_meant(seen, token)
   if seen.is == "missing" then return false end
   return not token or seen.token and seen.token:match "^0*(.+)$" == token
 end
 
 -- Deletes a node if it is the right node. For an unfair lock's node, first
--- lists the directory to find the node beside it, and deletes both.
+-- lists the directory to find the node beside it, and deletes both nodes.
 --
--- A name can be used again: an unfair lock's always, other locks' names if a
--- directory is created again. A delete does not check the token, so another
+-- A name can be used again: an unfair lock's name always, other locks' names if
+-- a directory is created again. A delete does not check the token, so another
 -- node can take the name after the check. This cannot happen to an unfair
--- lock's two nodes, which are deleted together or not at all.
+-- lock's two nodes, because a server deletes both or none.
 local function evict(ask, path, node, token)
   local names, code, reason = {}, nil, nil
   if node == UNFAIR then names, code, reason = list_beside(ask, path) end
@@ -101,25 +102,25 @@ function contenders.evict(engine, path, node, token)
 end
 
 -- Revocation: writes a mark into the holders' nodes, which asks their owners to
--- release.  The mark follows the data of the node.  A node is read, then
--- written only if no client has written to it since; otherwise it is read
--- again.
+-- release. The mark follows the data of the node. zklock reads a node, and
+-- writes it only if no client has written to it since. Otherwise zklock reads
+-- the node again.
 --
--- Each new node has the same version, so the version cannot tell an unfair
--- lock's node from its successor.  So that node is written only if the node
--- beside it exists.  If one node is gone or refuses the write, the holders of
--- the other nodes are still asked.
+-- Each new node has the same version. So the version does not distinguish an
+-- unfair lock's node from a later node of the same name. So zklock writes that
+-- node only if the node beside it exists. If one node is gone or refuses the
+-- write, zklock still asks the holders of the other nodes.
 
--- How often to try if other clients write in between.
+-- How often zklock tries if other clients write in between.
 local TRIES = 5
 
--- The most bytes that the path and the data of a marked node can have.  A
--- server closes the connection if a request is larger than its jute.maxbuffer,
--- at least 16 KiB.  No lock of zklock comes near this limit.
+-- The most bytes that the path and the data of a marked node can have. A server
+-- closes the connection if a request is larger than its jute.maxbuffer, which
+-- is at least 16 KiB. No lock of zklock comes near this limit.
 local LARGEST = 12 * 1024
 
--- A wave is the nodes whose data is read together, with about WAVE bytes.  A
--- node counts as LEAST bytes at least.
+-- A wave is a group of nodes whose data zklock reads together, with about WAVE
+-- bytes. A node counts as LEAST bytes or more.
 local WAVE, LEAST = 4 * MIB, MIB / 4
 
 local NO_MARK = { code = "invalid",
@@ -132,9 +133,8 @@ local function note_refusal(result, row, answer)
     reason = answer.reason }
 end
 
--- Returns the request that writes the mark into a node.  If there is none,
--- returns nil; a node that was already marked, or that cannot be marked, is
--- recorded in `result`.
+-- Returns the request that writes the mark into a node, or nil. Returns nil if
+-- the node is marked already or cannot be marked, and records this in `result`.
 local function mark(result, row, path, read)
   local data = read.data
   if read.is == "missing" then return nil end
@@ -223,7 +223,7 @@ local function mark_all(ask, path, rows, chroot)
   return result
 end
 
--- Returns the error of a revoke that could not ask every holder.
+-- Returns the error of a revoke that could not ask each holder.
 local function of_revocation(engine, path, result, holders)
   local refused = result.refused
   return refusal(refused.code, "%d of %d holders of %s%s %s asked to release "
@@ -232,7 +232,7 @@ local function of_revocation(engine, path, result, holders)
     refused.reason)
 end
 
---- Asks every holder of a path to release; returns how many holders it asked.
+--- Asks each holder of a path to release; returns how many holders it asked.
 function contenders.revoke(engine, path)
   local holders, code, reason = surveys.all_holders(engine, path)
   if not holders then

@@ -1,6 +1,7 @@
---- Decimal: formats numbers for programs to read, with a decimal point.  PUC
--- Lua's string.format uses the decimal mark of the process's locale.  After
--- os.setlocale "de_DE" a half is 0,5; in some locales the mark is not ASCII.
+--- Decimal: formats numbers for programs to read, with a decimal point. PUC
+-- Lua's string.format uses the decimal mark of the process's locale. After
+-- os.setlocale "de_DE" it writes a half as 0,5. In some locales the mark is not
+-- ASCII.
 local decimal = {}
 
 --- Formats one number as string.format does, but always with a point.

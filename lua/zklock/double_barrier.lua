@@ -53,8 +53,9 @@ end
 
 -- Leaving.
 
--- The closing (protect.lua) of leave(). A task that is killed while it waits in
--- leave() must not stay a member, so its guard is released.
+-- The closing (protect.lua) of leave(): cleans up if the call does not end
+-- normally. A task that is killed while it waits in leave() must not stay a
+-- member. So the closing releases the task's guard.
 local Leaving = protect.class()
 
 function Leaving:finish()
@@ -85,8 +86,8 @@ local function begin(self, scope, guard, timeout)
   return wait
 end
 
--- Releases the guard and returns the result of leave().  If the hold was lost,
--- the result is that loss.
+-- Releases the guard and returns the result of leave(). If the hold was lost,
+-- the result is this loss.
 local function outcome(self, guard, timeout, all, code, reason)
   local kept, message, word = guards.give_back(guard)
   guards.tell_end(guard)

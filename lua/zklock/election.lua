@@ -24,7 +24,7 @@ function elections.new(engine, path, given)
     path = path,
     _session = engine.session,
     _terms = locks.terms(engine, path, "election", "mutex", given),
-    -- Weak, so that the guard or run of a killed task can be collected.
+    -- Weak tables, so that Lua can collect the guard or run of a killed task.
     _guards = setmetatable({}, weak), -- guards of campaigns of this object
     _runs = setmetatable({}, weak), -- the run() call in progress, as a key
   }, Election)
@@ -90,8 +90,8 @@ Election.run = method(Running, function(running, self, how, fn)
   end)
 end)
 
---- Makes run() return: at once if run() campaigns or pauses; otherwise when fn
--- has returned, because stop() does not interrupt fn.
+--- Makes run() return: at once if run() campaigns or pauses. Otherwise run()
+-- returns when fn has returned, because stop() does not interrupt fn.
 function Election:stop()
   self._terms.engine:check_process()
   local running = next(self._runs)
@@ -104,8 +104,8 @@ function Election:is_stopping()
   return running ~= nil and running.stopping
 end
 
--- Returns the guard that leads; otherwise a lost guard that is not released
--- yet, or nil.
+-- Returns the guard of the current leadership; otherwise a lost guard that is
+-- not released yet, or nil.
 local function find(self)
   local lost
   for guard in pairs(self._guards) do
@@ -121,8 +121,9 @@ local function find(self)
   return lost
 end
 
---- Releases the leadership that any task holds through this object.  Returns
--- true; false if there is none; `nil, message, "lost"` if it was lost before.
+--- Releases the leadership that a task holds through this object. Returns true;
+-- false if no task leads; `nil, message, "lost"` if the leadership was lost
+-- before.
 function Election:resign(how)
   self._terms.engine:check_process()
   options.release:read_only(how)

@@ -1,5 +1,6 @@
---- Engine: the inside of a session, to which all its locks and guards refer.
--- Each of its parts has a file; only that file writes the fields of the part.
+--- Engine: the inner object of a session, to which all its locks and guards
+-- refer. Each part of the engine has a file; only that file writes the fields
+-- of the part.
 local Adapters = require "zklock.adapters"
 local Callbacks = require "zklock.callbacks"
 local core = require "zklock.core"
@@ -42,7 +43,8 @@ function Engine.new(session, handle, given)
     scopes = {}, -- nginx requests that own waits or holds
     runs = setmetatable({}, { __mode = "k" }), -- run() calls of elections
     retired = false,
-    -- Weak, so that the collector can take what the program no longer reaches.
+    -- Weak, so that the collector can free the holds that the program no longer
+    -- reaches.
     holds = setmetatable({}, { __mode = "v" }),
     -- By the hold's number: the first hold reference that is not released.
     hold_refs = setmetatable({}, { __mode = "v" }),
@@ -74,9 +76,9 @@ function Engine:check_open()
 end
 
 --- Returns the longest time, in seconds, that a call waits for a server's reply
--- if it does not wait for a holder: the session timeout, or before the first
--- connection the connect timeout.  Without a connection, the core refuses such
--- a call at once.
+-- if it does not wait for a holder. This is the session timeout, or before the
+-- first connection the connect timeout. Without a connection, the core refuses
+-- such a call at once.
 function Engine:patience()
   local timeout = self.core:timeout()
   return timeout > 0 and timeout or self.connect_timeout
@@ -125,8 +127,8 @@ local function close(self)
   if loops.may_block(self.adapters.loop) then await_end(self) end
 end
 
--- The closing (protect.lua) of close(): if close() is interrupted, closes the
--- session without waiting for the servers.
+-- The closing (protect.lua) of close(). If close() is interrupted, it closes
+-- the session without waiting for the servers.
 local Closing = protect.class()
 
 function Closing:finish()

@@ -5,7 +5,7 @@ local quote = require "zklock.quote"
 
 local errors = {}
 
--- Without a debug library, as in a sandbox, messages name no line.
+-- Without a debug library, as in a sandbox, messages do not name a line.
 local getinfo = debug and debug.getinfo or function() end
 
 -- The directory of this library. Chunk names of its files begin with it.
@@ -30,9 +30,9 @@ local function level_of_caller()
   end
 end
 
---- The error codes: `errors.codes.timeout == "timeout"`.  A misspelt code
--- raises an error: its value nil would differ from each code, so the
--- misspelling would go unnoticed.
+--- The error codes: `errors.codes.timeout == "timeout"`. A misspelt code raises
+-- an error. Otherwise its value would be nil, which differs from each code, and
+-- the misspelling would go unnoticed.
 errors.codes = setmetatable({}, {
   __index = function(_, word)
     errors.misuse("there is no error code %q", tostring(word))
@@ -92,8 +92,8 @@ errors.losses = {
   session_closed = "another client closed the ZooKeeper session",
 }
 
---- Returns ": " and the text of the reason, to follow "was lost"; "" if the
--- reason is unknown.
+--- Returns ": " and the text of the reason, for a message that ends in "was
+-- lost"; "" if the reason is unknown.
 function errors.because(reason)
   return reason and ": " .. errors.losses[reason] or ""
 end

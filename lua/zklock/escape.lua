@@ -5,11 +5,11 @@
 --     "a/b-1"           → "=a%2Fb%2D1="       65 bytes → "=sha256=9f86…="
 --
 -- **Different texts have different components.** The component of a short text
--- is `=` E `=`, where E is the text with each byte other than letters, digits,
--- dots and ats replaced by `%` and two digits. Read from the left, each step in
--- E determines one byte of the text. The component of a long text has a third
--- `=`, which no E contains, so no short text has the same component. Two long
--- texts have the same component only if SHA-256 collides.
+-- is `=` E `=`. E is the text, in which `%` and two digits replace each byte
+-- other than letters, digits, dots and at signs. Read from the left, each step
+-- in E determines one byte of the text. The component of a long text has a
+-- third `=`, which no E contains, so no short text has the same component. Two
+-- long texts have the same component only if SHA-256 collides.
 --
 -- **A component is never part of the marker and number of a contender's name**,
 -- whatever the program puts before and after it. Such a name ends with a marker
@@ -38,7 +38,8 @@ for byte = 0, 255 do
   escapes[string.char(byte)] = ("%%%02X"):format(byte)
 end
 
--- The bytes that are escaped. Not %w, because its letters depend on the locale.
+-- The bytes that are escaped. This is not %w, because its letters depend on the
+-- locale.
 local UNSAFE = "[^A-Za-z0-9.@]"
 
 local escaping = {}
@@ -51,7 +52,7 @@ function escaping.escape(text, ...)
   return "=" .. text:gsub(UNSAFE, escapes) .. "="
 end
 
---- Returns the text that escape() has turned into this component; or nil, a
+--- Returns the text from which escape() has made this component; or nil, a
 -- message, and "invalid".
 function escaping.unescape(escaped, ...)
   check.arguments("zklock.unescape(escaped)", escaped, ...)

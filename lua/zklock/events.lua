@@ -1,11 +1,11 @@
 --- Events: passes the I/O thread's decisions on to waits and listeners.
 -- Callbacks run only in step(), in the thread that owns the Lua state.
 --
--- Each event is first *noted*: its work is put into `due`, and only then does
--- the core drop the event.  The work is `{ fn, ... }`, or a wait that must end,
--- and stays in `due` until it is done.  A hook can raise anywhere in between,
--- and a callback can call step().  So it must be harmless to note an event
--- twice, or to do its work twice.
+-- Each event is first *noted*: this file puts its work into the list `due`, and
+-- only then does the core drop the event. The work is `{ fn, ... }`, or a wait
+-- that must end, and stays in `due` until it is done. Anywhere in between, a
+-- debug hook can raise an error, and a callback can call step(). So it must be
+-- harmless to note an event twice, or to do its work twice.
 local errors = require "zklock.errors"
 local Hold = require "zklock.hold"
 local loops = require "zklock.loop"
@@ -51,8 +51,8 @@ local function forget(due, item)
   end
 end
 
--- Does the work `item` at once. If a hook interrupts the work, the next step()
--- completes it.
+-- Does the work `item` at once. If a debug hook interrupts the work, the next
+-- step() completes it.
 local function do_now(self, item)
   local due = self.due
   table.insert(due, item)
@@ -71,8 +71,8 @@ local function call_later(self, item)
   if item.adapter then self.engine.adapters:attend(item.adapter, item, nil) end
 end
 
---- Defers a callback to the next step().  `scope`: nil for the caller's scope,
--- false for none.
+--- Defers a callback to the next step(). `scope`: nil for the caller's scope,
+-- false for no scope.
 function Events:later(fn, scope)
   local adapters = self.engine.adapters
   if scope == nil then scope = adapters:scope() end
@@ -169,9 +169,9 @@ end
 
 local function finish_scope(_, scope) scope:finish() end
 
--- By kind of event: each handler returns the work of an event, if any. The core
--- keeps the event until its work is noted, so a handler may raise an error if
--- memory is short.
+-- By kind of event: each handler returns the work of an event, if there is any.
+-- The core keeps the event until its work is noted. So a handler may raise an
+-- error if memory is short.
 local handlers = {}
 
 local function answer_to(engine, number)
@@ -203,8 +203,8 @@ function handlers.answered(engine, number, code, reason, found)
   return wait
 end
 
--- Ends the wait for a confirmed release, because the node is deleted. With
--- `code` and `reason`, the node still exists, and these say why.
+-- Ends the wait for a confirmed release, because the node is deleted. If `code`
+-- and `reason` are given, the node still exists, and they say why.
 function handlers.gone(engine, number, root, code, reason)
   turns.left(engine, root)
   local wait = engine.waits.removals[number]
@@ -261,7 +261,7 @@ function handlers.log(_, level, message)
   return { report, level, message }
 end
 
--- An nginx request has ended: ends its scope.
+-- An nginx request has ended, so ends its scope.
 function handlers.ended(engine, number)
   local scope = engine.scopes[number]
   return scope and { finish_scope, scope }
@@ -269,9 +269,9 @@ end
 
 local function give_up(self) turns.give_up(self.engine) end
 
--- Some waits in lines may be past their deadlines.  Sends them only after this
--- event was noted: until then the core can post no other alarm, and later
--- deadlines need one.
+-- The deadlines of some waits in local queues may have passed. Sends these
+-- waits to the core only after this event was noted. Until then the core can
+-- post no other alarm, and later deadlines need an alarm.
 function handlers.alarm() return { give_up } end
 
 function handlers.closed(engine)
@@ -285,8 +285,8 @@ local function dispatch(self, kind, ...)
   return kind
 end
 
--- The most turns that one step() delivers: callbacks can pass a lock to each
--- other without end.
+-- How many turns one step() delivers at most, because callbacks can pass a lock
+-- to each other without end.
 local TURNS = 64
 
 -- Moves the next wait that has got its turn to `due`.
@@ -296,10 +296,10 @@ local function take_turn(self)
 end
 
 --- Processes all events and calls the callbacks that are due. Raises only
--- errors that a hook has raised.
+-- errors that a debug hook has raised.
 function Events:step()
   local engine, left = self.engine, TURNS
-  -- Reports the trace events that an interrupted release has left.
+  -- Reports the trace events that an interrupted release has not reported.
   if engine.meters.untold[1] then engine.meters:tell() end
   run_due(self)
   local state, handle = engine.state, engine.core
@@ -315,8 +315,8 @@ function Events:step()
   if self.turns[1] and not state.is.left then handle:nudge() end
 end
 
---- Ends a wait that has got its turn.  A task is woken at once by its loop; a
--- callback runs in the next step().
+--- Ends a wait that has got its turn. If a task waits, its loop wakes it at
+-- once; a callback runs in the next step().
 function Events:tell_turn(wait)
   if not wait.callback then return waits.finish(wait) end
   table.insert(self.turns, wait)
@@ -324,10 +324,9 @@ function Events:tell_turn(wait)
 end
 
 --- Calls the listeners of a hold whose loss a call has found, before that call
--- returns. If callbacks must not run now, the core's event of the loss, which
--- will come, calls them. If the session is suspended and step() has not
--- reported this yet, first reports it. `hold_ref`: any hold reference of the
--- hold.
+-- returns. If callbacks must not run now, the core's later event of the loss
+-- calls the listeners. If the session is suspended and step() has not reported
+-- this yet, first reports it. `hold_ref`: any hold reference of the hold.
 function Events:lose(hold, hold_ref, reason)
   local engine, listeners = self.engine, hold.listeners
   hold.lost = hold.lost or reason

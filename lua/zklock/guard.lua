@@ -1,4 +1,4 @@
---- Guard: the user's object for one hold reference of a hold.  The hold
+--- Guard: the user's object for one hold reference of a hold. The hold
 -- reference (`_hold_ref`) is a userdata, so the collector releases it together
 -- with the guard, in every Lua version.
 local check = require "zklock.check"
@@ -108,9 +108,9 @@ local function leave(self, last, reason)
   hold:forget_listeners(self)
 end
 
---- Releases the guard.  Returns the results of release(); or, with `confirm`, a
--- wait that the caller must await.  If the hold was lost, its listeners are not
--- called yet: see tell_end.
+--- Releases the guard. Returns the results of release(). With `confirm`, can
+-- instead return a wait, for which the caller must wait. If the hold was lost,
+-- does not call its listeners yet: see tell_end.
 function guards.give_back(self, confirm)
   local hold = self._hold
   local engine = hold.owners.engine
@@ -131,8 +131,8 @@ function guards.give_back(self, confirm)
   local reason = hold.lost or not kept and hold_ref:reason()
   leave(self, last, reason)
   if line and last then line:released(hold_ref, passed) end
-  -- This field is set last, so that after an interruption the next call
-  -- releases again.
+  -- Sets this field last. So after an interruption the next call releases
+  -- again.
   self._outcome = reason and "lost" or "released"
   -- A callback of the lock's next holder may have closed the session.
   if confirm and last and not reason and not engine.state.is.closed then
@@ -141,8 +141,8 @@ function guards.give_back(self, confirm)
   return answer(self)
 end
 
---- After a release, delivers its trace events, and calls the listeners if the
--- hold was lost.  Listeners may wait, so they run outside of the release, when
+--- After a release, delivers its trace events. If the hold was lost, also calls
+-- its listeners. Listeners may wait, so they run outside of the release, when
 -- nothing is left that needs protection.
 function guards.tell_end(self)
   local engine = self._hold.owners.engine
@@ -152,8 +152,8 @@ function guards.tell_end(self)
   end
 end
 
---- Waits until a server confirms a release: the wait that give_back returned.
--- Returns true, or `nil, message, code`.
+--- Suspends the caller until a server confirms a release. `wait` is the wait
+-- that give_back has returned. Returns true, or `nil, message, code`.
 function guards.await_removal(self, wait)
   if not wait.done then
     local adapters = wait.engine.adapters
@@ -178,8 +178,8 @@ function Guard:release(how)
 end
 
 --- Returns whether this process provably holds the lock, by its own clock,
--- without I/O.  Programs call it often, so it checks its own arguments: a
--- wrapper function would be slower.
+-- without I/O. Programs call it often. So it checks its own arguments, because
+-- a wrapper function would be slower.
 function Guard:is_held(surplus)
   if surplus ~= nil or getmetatable(self) ~= Guard then
     check.refuse(Guard, "guard:is_held()", self, surplus)
@@ -193,8 +193,8 @@ function Guard:lease()
   return self._hold_ref:lease()
 end
 
--- Asks a server whether the hold's node exists.  Returns the error code, nil if
--- the node exists; and the wait, which has the details of an error.
+-- Asks a server whether the hold's node exists. Returns the error code, or nil
+-- if the node exists; and the wait, which has the details of an error.
 local function ask(self)
   local engine = self._hold.owners.engine
   if self._hold.lost or self._hold_ref:state() == "lost" then return nil end
@@ -248,8 +248,8 @@ function Guard:state()
   return self._hold_ref:state()
 end
 
---- Returns why the hold was lost: a key of errors.losses; nil if it is not
--- lost.
+--- Returns why the hold was lost: a key of errors.losses. Returns nil if the
+-- hold is not lost.
 function Guard:reason()
   if self:state() ~= "lost" then return nil end
   return self._hold.lost or self._hold_ref:reason()

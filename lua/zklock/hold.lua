@@ -1,10 +1,10 @@
 --- Hold: a session's possession of a lock, from the grant until release or
 -- loss.
 --
--- Each guard has a hold reference of the hold, a userdata.  A re-entry adds
--- one, and the hold ends when its last hold reference is released.  The
--- collector releases references that the program can no longer reach; so that
--- it can, the hold itself does not refer to them.
+-- Each guard has a hold reference of the hold, a userdata. A re-entry adds a
+-- hold reference, and the hold ends when its last hold reference is released.
+-- The collector releases references that the program can no longer reach. This
+-- works only because the hold itself does not refer to them.
 local Hold = {}
 Hold.__index = Hold
 
@@ -12,10 +12,10 @@ Hold.adapter = false -- the adapter whose loop calls the callbacks
 
 local NO_LISTENERS = {}
 
---- Makes the hold of a granted wait, and enters it where events find it.
--- `owners`: the owners of the hold's path. A session may have thousands of
--- holds, so a hold has four fields, the most that a table has room for before
--- it doubles.
+--- Makes the hold of a granted wait, and adds the hold to the table in which
+-- events find it. `owners`: the owners of the hold's path. A session may have
+-- thousands of holds. So a hold has four fields, the most that a table has room
+-- for before it doubles.
 function Hold.new(wait, owners)
   local engine, number = owners.engine, wait.number
   local hold = setmetatable({
@@ -23,7 +23,7 @@ function Hold.new(wait, owners)
     -- Callbacks for the loss, each with its guard.  False: the loss was
     -- reported to all callbacks and the log, or soon will be.
     listeners = NO_LISTENERS,
-    -- Callbacks for a request to release. False: a client has asked to release.
+    -- Callbacks for a request to release. False: a client has already asked.
     revocation = NO_LISTENERS,
     lost = false, -- the loss's reason; set here, so a loss needs no memory
   }, Hold)
@@ -32,9 +32,9 @@ function Hold.new(wait, owners)
   return hold
 end
 
---- Returns why the hold is lost, or false.  A hold whose lease is over by the
--- clock is lost, and stays so even if a later heartbeat would have renewed the
--- lease; without this call, the heartbeat would still renew it.
+--- Returns why the hold is lost, or false. If the lease is over by the clock,
+-- the hold is lost. It stays lost even if a later heartbeat would have renewed
+-- the lease; without this call, the heartbeat would still renew it.
 function Hold:find_loss(hold_ref)
   if not self.lost and not self.owners.engine.state.is.closed then
     self.lost = hold_ref:find_loss() or false
@@ -62,8 +62,8 @@ function Hold.find_losses(engine)
 end
 
 --- Removes and returns all holds that are not lost, in the order of their
--- acquisitions, so that events no longer find them. Called when the session is
--- closed, which ends the holds.
+-- acquisitions. So events no longer find these holds. Called when the session
+-- is closed, which ends the holds.
 function Hold.take_all(engine)
   local taken = {}
   for number, hold in pairs(engine.holds) do
@@ -78,7 +78,8 @@ function Hold.take_all(engine)
 end
 
 --- Makes the first guard of the hold in the owner's stack represent the hold.
--- Called when a guard was released before later guards of the same hold.
+-- Called when the owner has released a guard before later guards of the same
+-- hold.
 function Hold:stand_on(stack)
   for _, guard in ipairs(stack) do
     if guard._hold == self then
@@ -130,8 +131,8 @@ function Hold:on_lost(guard, fn)
   listen(self, "listeners", guard, fn)
 end
 
---- Calls `fn(guard)` when a client asks for the lock; in the next step() if a
--- client already has.
+--- Calls `fn(guard)` when a client asks for the lock. If a client has already
+-- asked, calls it in the next step().
 function Hold:on_revoke(guard, fn)
   if not self.revocation then
     return self.owners.engine.events:later(function() fn(guard) end)

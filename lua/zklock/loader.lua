@@ -1,10 +1,10 @@
--- Loads the C module.  If that fails, the error begins with an instruction for
--- the user; the dynamic loader's text, which names only symbols and files,
--- follows.
+-- Loads the C module. If this fails, the error begins with an instruction for
+-- the user. The dynamic loader's text follows, because it names only symbols
+-- and files.
 local lua = rawget(_G, "jit") and "LuaJIT" or _VERSION
 local version = _VERSION:match "%d.*"
 
--- Returns an instruction for a known text of the dynamic loader; otherwise nil.
+-- Returns an instruction if the dynamic loader's text is known; otherwise nil.
 local function explain(text)
   local file = text:match "from file '([^']+)'"
     or package.searchpath and package.searchpath("zklock.core", package.cpath)

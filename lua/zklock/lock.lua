@@ -17,8 +17,8 @@ Lock.__index = Lock
 -- Functions for the library, not for users.
 local locks = {}
 
--- The names that a lock uses below its path, beside the contenders of its
--- queue.
+-- The names that a lock itself uses below its path, besides the contenders of
+-- its queue.
 local insides = {
   unfair = check.set "holder",
   semaphore = check.set "locks leases",
@@ -26,7 +26,7 @@ local insides = {
 }
 
 -- The units of the locks that have a count, for messages. Within one session,
--- all locks at such a path must have the same count.
+-- all locks at the path of such a lock must have the same count.
 local counted = { semaphore = "permit", ["double barrier"] = "member" }
 
 local function signature_of(family, lock_options)
@@ -67,9 +67,9 @@ function locks.new(engine, path, ...)
   }, Lock)
 end
 
---- Returns a copy of a lock's terms, for a multi.  The copy has waiters of its
--- own, so that the multi cancels only its own waits.  Returns nil if `lock` is
--- not a lock.
+--- Returns a copy of a lock's terms, for a multi. The copy has a separate set
+-- of waiters, so that the multi cancels only its own waits. Returns nil if
+-- `lock` is not a lock.
 function locks.copy_terms(lock)
   if getmetatable(lock) ~= Lock then return nil end
   local terms = {}
@@ -80,10 +80,10 @@ end
 
 local function loop_of(self) return self._terms.engine.adapters.loop end
 
---- Adds to a class the methods that all locks have in common.  `closing`: the
--- class of what undoes a call (protect.lua).  `acquire(closing, lock, how)`
--- returns a guard, or `nil, message, code`; with a fourth argument, "busy", it
--- does not wait for a holder, and returns this as the code.
+--- Adds to a class the methods that all locks have in common. `closing_class`:
+-- its objects clean up after a call (protect.lua). `acquire(closing, lock,
+-- how)` returns a guard, or `nil, message, code`. With a fourth argument,
+-- "busy", `acquire` does not wait for a holder, and returns this as the code.
 function locks.add_methods(class, closing_class, acquire)
   local function method(fn)
     return protect.method(closing_class, loop_of, fn)
@@ -96,16 +96,17 @@ function locks.add_methods(class, closing_class, acquire)
     return acquire(closing, self, how)
   end)
 
-  --- Acquires the lock if it is free, and returns a guard; otherwise returns
-  -- `nil, message, "busy"` and does not wait for its holder.
+  --- Acquires the lock if it is free, and returns a guard. Otherwise returns
+  -- `nil, message, "busy"` and does not wait for the holder of the lock.
   class.try_acquire = method(function(closing, self, how)
     return acquire(closing, self, options.check_try(how), "busy")
   end)
 
   --- Calls `fn(guard)` while the lock is held, and releases the lock however fn
-  -- ends.  Returns `true, …results`; `nil, message, code` if fn was not called,
+  -- ends. Returns `true, …results`; `nil, message, code` if fn was not called,
   -- because the lock was not granted or already lost; `nil, message, "lost",
-  -- …results` if the hold was lost while fn ran.  Raises the error of fn.
+  -- …results` if the hold was lost while fn ran. If fn raises an error, raises
+  -- it again.
   class.with_lock = method(function(closing, self, how, fn)
     how, fn = check.function_last(how, fn, "with_lock([options,] fn)")
     local guard, message, code = acquire(closing, self, how)
@@ -133,7 +134,7 @@ end)
 
 local new_ticket = ticket_of(waits.cancel)
 
---- Begins an acquisition, and returns a ticket at once; `callback` gets the
+--- Begins an acquisition, and returns a ticket at once. `callback` gets the
 -- outcome.
 function locks.begin(terms, request, callback)
   terms.engine:check_open()
@@ -144,7 +145,7 @@ function locks.begin(terms, request, callback)
   return ticket
 end
 
---- Begins an acquisition, and returns at once a ticket, which has `cancel()`.
+--- Begins an acquisition, and at once returns a ticket, whose cancel() ends it.
 -- step() calls `callback(guard, message, code)` with the outcome.
 function Lock:acquire_async(how, callback)
   how, callback = check.function_last(how, callback,
@@ -192,7 +193,7 @@ function Lock:holders()
   return locks.holders(self._terms)
 end
 
---- Cancels every acquisition in progress that was begun with these terms.
+--- Cancels all acquisitions in progress that were begun with these terms.
 function locks.cancel(terms)
   terms.engine:check_open()
   waits.cancel_all(terms.waiters)

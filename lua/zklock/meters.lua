@@ -1,11 +1,12 @@
 --- Meters: a session's counts of its locks, by path and mode, and the events
 -- for the callback of session:on_trace.
 --
--- An acquisition counts once: when its outcome reaches its user, or when it is
--- certain that none will.  A hold counts once: when it is released, when its
--- loss is reported, or when the session is closed.  A re-entry belongs to the
--- same hold.  A hold that is collected without a release does not count.  If a
--- hook interrupts a call, a count can be lost; no lock depends on it.
+-- An acquisition counts once: when its user gets the outcome, or when it is
+-- certain that the user gets none. A hold counts once: when it is released,
+-- when its loss is reported, or when the session is closed. A re-entry belongs
+-- to the same hold. If a hold is collected without a release, it does not
+-- count. If a debug hook interrupts a call, a count can be lost; no lock
+-- depends on it.
 local check = require "zklock.check"
 local core = require "zklock.core"
 
@@ -91,10 +92,10 @@ function Meters:listen(fn)
   self.trace = fn or false
 end
 
--- Keeps an event for the trace callback.  tell() passes it on later, after the
--- protected part of a release, in which nothing can wait: the callback may
--- wait, call step(), or close the session.  Each event is passed on once, in
--- order.
+-- Keeps an event for the trace callback. A release is protected, and nothing
+-- can wait in it. But the callback may wait, call step(), or close the session.
+-- So tell() passes the event on after the release. It passes each event on
+-- once, in order.
 local function note(self, what, path, mode, hold_ref, event)
   event.what, event.path, event.mode = what, path, mode
   event.id, event.time = hold_ref and hold_ref:number(), core.now()
@@ -148,14 +149,14 @@ function Meters:refuse(terms, hold_ref, code)
   self:tell()
 end
 
---- Counts an acquisition whose user will not get the outcome.  The caller must
+--- Counts an acquisition if its user will not get the outcome. The caller must
 -- call tell() later.
 function Meters:abandon(terms, hold_ref)
   refuse(self, terms, hold_ref, "cancelled")
 end
 
---- Counts the end of a hold: its last guard was released, or it was lost, for
--- this `reason`.  The caller must call tell() later.
+--- Counts the end of a hold. Its last guard was released, or the hold was lost
+-- for this `reason`. The caller must call tell() later.
 function Meters:finish(path, hold_ref, reason)
   local held, mode = hold_ref:held()
   local meter = self:at(path, mode)

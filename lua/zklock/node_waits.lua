@@ -11,9 +11,9 @@ local waits = require "zklock.wait"
 
 local node_waits = {}
 
---- Makes a wait, of `seconds` at most, for the answer to `ask`.  `ask`: a
--- method of the core that begins a wait in an empty awaiting (a userdata) and
--- returns both the awaiting and its number.
+--- Makes a wait, of `seconds` at most, for the answer to `ask`. `ask` is a
+-- method of the core. It begins the wait in an empty userdata (core.awaiting),
+-- and returns the userdata and the number of the wait.
 function node_waits.new(engine, seconds, ask, ...)
   local hold_ref, number = ask(engine.core, ...)
   local wait = waits.new(engine, waits.place(engine.waits.answers, number),
@@ -32,8 +32,8 @@ function node_waits.suspend(wait, adapter, scope)
 end
 
 --- Makes step() call `callback` when the wait ends: with true, or with nil,
--- code and reason. If a hook interrupts the callback, step() calls it again.
--- `scope`: the nginx request whose end ends the wait, if any.
+-- code and reason. If a debug hook interrupts the callback, step() calls it
+-- again. `scope`: the nginx request whose end ends the wait, if any.
 function node_waits.enter(wait, scope, callback)
   return waits.listen(wait, scope, function()
     if wait.code then return callback(nil, wait.code, wait.reason or nil) end
@@ -42,7 +42,7 @@ function node_waits.enter(wait, scope, callback)
 end
 
 --- Returns for how many seconds the core waits, and whether it goes on waiting
--- after a server's first reply: not if the user's timeout is 0.
+-- after a server's first reply. It does not go on if the user's timeout is 0.
 function node_waits.limit(engine, timeout, scope)
   if timeout == 0 then return engine:patience(), false end
   return timeout or engine.adapters:limit(scope), true

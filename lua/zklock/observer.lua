@@ -8,9 +8,9 @@
 --             the number of contenders changes, or the path is created
 --
 -- A *turn* is one question or one wait, with the work that its result causes.
--- `self.turn` is the current turn, or false when the observer has ended.  If a
--- debug hook raises an error, the result of a turn can be delivered again.  So
--- each turn sets `self.turn` to the next one as its last act.
+-- `self.turn` is the current turn, or false when the observer has ended. If a
+-- debug hook raises an error, the result of a turn can be delivered again. So
+-- the last act of each turn is to set `self.turn` to the next turn.
 local protect = require "zklock.protect"
 local reasons = require "zklock.reasons"
 local surveys = require "zklock.survey"
@@ -18,7 +18,7 @@ local ticket_of = require "zklock.ticket"
 local node_waits = require "zklock.node_waits"
 local waits = require "zklock.wait"
 
--- Represents an unknown number of contenders. No directory has this number, so
+-- Represents an unknown number of contenders. No directory has this number. So
 -- a wait until the number differs from ANY ends with a server's first answer.
 local ANY = -1
 
@@ -69,9 +69,9 @@ function watched(self, turn, wait)
   fail(self, turn, wait.code, wait.reason)
 end
 
--- The closing (protect.lua) of a call of fn.  While fn waits, another step()
--- can deliver the turn again.  `turn.telling` is true until fn has ended, so
--- that fn is not called twice.
+-- The closing (protect.lua) of a call of fn: cleans up when the call ends.
+-- While fn waits, another step() can deliver the turn again. `turn.telling` is
+-- true until fn has ended, so that fn is not called twice.
 local Telling = protect.class()
 
 function Telling:finish() self.turn.telling = false end
@@ -81,8 +81,8 @@ local function call(self, turn)
   self.engine.callbacks:call(turn.call, turn.leader or nil)
 end
 
--- Returns what identifies a leader: the token, or the node's name if the
--- session is not allowed to read the token.
+-- Returns the mark of a leader, which identifies it: the token, or the node's
+-- name if the session is not allowed to read the token.
 local function mark_of(leader, node)
   return leader and (leader.token or node)
 end
@@ -121,8 +121,7 @@ function asked(self, turn, contenders, count, reason)
   tell(self, turn) -- repeats an interrupted report
 end
 
--- Makes tickets. cancel() of a ticket ends the observer: fn is not called
--- again.
+-- Makes tickets. A ticket's cancel() ends the observer: fn is not called again.
 local new_ticket = ticket_of(function(self)
   self.turn = false
   if self.wait then waits.cancel(self.wait) end

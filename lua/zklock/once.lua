@@ -1,9 +1,9 @@
 --- Once: runs a function in one of many processes, once in each period.
 --
--- Each success overwrites PATH.once, a persistent node beside the lock, so that
--- its mtime is the time of the last success.  The age of the success is
--- measured from that mtime to the ctime of the lock's own node; both come from
--- the servers' clock.  The command's `--once-per` uses the same node.
+-- Each success overwrites PATH.once, a persistent node beside the lock. So its
+-- mtime is the time of the last success. The age of the success is the time
+-- from that mtime to the ctime of the lock's own node; both times come from the
+-- servers' clock. The command's `--once-per` uses the same node.
 local Attempt = require "zklock.attempt"
 local check = require "zklock.check"
 local errors = require "zklock.errors"
@@ -48,7 +48,7 @@ local RATE, TICK = 1.05, 0.001
 -- Also returns the age of the last success when this process began to wait, in
 -- seconds of the servers' clock. The age is 0 if the success came during the
 -- wait. The age is negative if the servers' clock is wrong now or was wrong
--- then; a success more than a period in the future is ignored.
+-- then. Ignores a success that is more than a period in the future.
 function once.is_due(session, guard, period)
   local last, message, code = ask(session, guard, "stat", book_of(guard.path))
   if last == nil then return nil, message, code end
@@ -70,8 +70,8 @@ function once.note(session, guard, data)
   return ask(session, guard, "touch", book_of(guard.path), data, guard.node)
 end
 
--- Returns whether fn has succeeded, by its results: there are none, or the
--- first is true.
+-- Returns whether fn has succeeded: it has returned nothing, or its first
+-- result is true.
 local function is_success(...)
   return select("#", ...) == 0 or not not (...)
 end

@@ -1,10 +1,9 @@
 --- Owners: which task or value may release a hold.
 --
--- One object serves all lock objects of a session for one path.  For each kind
--- and owner, it has the stack of the owner's unreleased guards.  Owners are
--- weak keys, and only lock objects and guards refer to this object.  So if no
--- code can release a hold any more, the collector takes it, which releases the
--- hold.
+-- One object serves all lock objects of a session for one path. For each kind
+-- and owner, it has the stack of the owner's unreleased guards. Owners are weak
+-- keys, and only lock objects and guards refer to this object. So if no code
+-- can release a hold any more, Lua collects the hold, which releases the lock.
 local errors = require "zklock.errors"
 
 local misuse, with_article = errors.misuse, errors.with_article
@@ -36,8 +35,9 @@ local function refuse_inside(path, name, signature)
     .. "be there", path, name, signature, path)
 end
 
--- Raises if the path is inside another lock's path, at a name that this other
--- lock uses. Detects this for either order in which the two locks are made.
+-- Raises an error if the path is inside another lock's path, at a name that
+-- this other lock uses. Detects this in whichever order the program makes the
+-- two locks.
 local function check_insides(engine, path, signature, insides)
   local parent, name = path:match "^(.*)/(.*)$"
   local outer = engine.owners[parent]
@@ -79,7 +79,7 @@ function Owners:top(kind, owner)
   return stack and stack[#stack]
 end
 
---- Adds a guard to its owner's stack.  `scope`: the nginx request whose end
+--- Adds a guard to its owner's stack. `scope`: the nginx request whose end
 -- releases the guard, if any.
 function Owners:push(kind, owner, guard, scope)
   local stacks = rawget(self, kind)

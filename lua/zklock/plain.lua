@@ -1,6 +1,7 @@
---- Plain text: escapes foreign text.  So a message stays one line of UTF-8, and
--- is shown in the order in which it was written.  All output passes through it:
--- messages (errors.lua), the log (callbacks.lua) and the results of tostring().
+--- Plain text: escapes untrusted text. So a message stays one line of UTF-8,
+-- and is shown in the order in which it was written. All output passes through
+-- this file: messages (errors.lua), the log (callbacks.lua) and the results of
+-- tostring().
 local plain = {}
 
 local hidden = {}
@@ -24,8 +25,8 @@ local function shape(first)
 end
 
 -- Returns the character at `i` and true. If the character is invalid, returns
--- its first byte and false; also returns true if the text ends within the
--- character.
+-- its first byte and false. If the text ends within the character, also returns
+-- a third value, true.
 local function character(text, i)
   local length, least, most = shape(text:byte(i))
   if not length then return text:sub(i, i), false end
@@ -44,9 +45,9 @@ local function escape(bytes)
   end))
 end
 
---- Returns a text with invalid bytes and hidden characters escaped.  `marks`:
--- characters that get a backslash.  `cut`: the text was cut, so a last
--- character that is incomplete is dropped.
+--- Returns a text with invalid bytes and hidden characters escaped. `marks`:
+-- characters that get a backslash. `cut`: the text was cut, so drops an
+-- incomplete last character.
 function plain.show(text, marks, cut)
   local parts, i = {}, 1
   while i <= #text do
@@ -65,7 +66,7 @@ end
 
 local none = {}
 
---- Escapes a message of zklock; only hidden or invalid characters in it change.
+--- Escapes a message of zklock. Changes only hidden or invalid characters.
 function plain.text(text)
   if not text:find "[%c\127-\255]" then return text end
   return plain.show(text, none)

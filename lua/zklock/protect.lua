@@ -2,10 +2,10 @@
 -- killed.
 --
 -- The call first makes a *closing*, an object that undoes what the call has
--- begun.  However the call ends, `closing:finish()` is called once.  If
--- `closing.fine` is true, there is nothing to undo.  A hook that raises
--- (Ctrl-C) counts as any other error.  If it raises while finish() runs, the
--- collector, lock:release() and close release the rest.
+-- begun. However the call ends, `closing:finish()` is called once. If
+-- `closing.fine` is true, there is nothing to undo. An error of a debug hook
+-- (Ctrl-C) counts as any other error. If a hook raises an error while finish()
+-- runs, the collector, lock:release() and close release the rest.
 local loops = require "zklock.loop"
 
 local protect = {}
@@ -33,8 +33,8 @@ local function answer(ok, ...)
   return ...
 end
 
--- Calls fn, then closing:finish(), even if fn raises.  Returns fn's results, or
--- raises its error.
+-- Calls fn, then closing:finish(), even if fn raises an error. Returns fn's
+-- results, or raises its error.
 local function call(closing, fn, ...)
   return answer(finish(closing, note(closing, pcall(fn, ...))))
 end
@@ -46,9 +46,9 @@ end
 
 if not jit and _VERSION > "Lua 5.3" then
   -- In these versions a coroutine may be closed while fn waits. So `closing` is
-  -- in a variable that Lua closes, with finish(). In the main chunk an error
-  -- always reaches a pcall, which closes the variables on its way; so fn is
-  -- called directly, and the error keeps its traceback. In a coroutine an
+  -- in a variable that Lua closes, which calls finish(). In the main chunk an
+  -- error always reaches a pcall, which closes the variables on its way. So fn
+  -- is called directly, and the error keeps its traceback. In a coroutine an
   -- uncaught error closes nothing, so fn is called in a pcall.
   call = load([[
     local running, fine, note, answer = ...
@@ -70,17 +70,17 @@ end
 
 local yields_across_pcall = jit ~= nil or _VERSION ~= "Lua 5.1"
 
---- Calls `fn(...)`, then `closing:finish()`, even if fn raises or the running
--- task is killed.  `blocks`: true if fn never yields.
+--- Calls `fn(...)`, then `closing:finish()`, even if fn raises an error or the
+-- running task is killed. `blocks`: true if fn never yields.
 function protect.call(blocks, closing, fn, ...)
   if blocks or yields_across_pcall then return call(closing, fn, ...) end
   closing.bare = true -- Lua 5.1: only calls that block are protected
   return finish(closing, fine(closing, fn(...)))
 end
 
---- Returns the method `fn(closing, self, ...)`, protected as a whole, with a
--- new closing of `class` for each call.  `loop_of(self, ...)` returns the
--- option `loop` of the call's session.
+--- Returns the method `fn(closing, self, ...)`, protected as a whole. Each call
+-- makes a new closing of `class`. `loop_of(self, ...)` returns the option
+-- `loop` of the call's session.
 function protect.method(class, loop_of, fn)
   local new = class.new
   if yields_across_pcall then

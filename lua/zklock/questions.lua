@@ -1,14 +1,15 @@
---- Questions: a session's requests beside its locks, and the wait for the first
--- connection, which every request needs.
+--- Questions: the requests of a session apart from its locks. Also the wait for
+-- the first connection, which every request needs.
 --
--- The core sends requests about nodes (`core:ask`: src/io/ask.h has the
--- operations).  This file and survey.lua decide which request follows, in
--- functions `body(ask, ...)`.  `ask(requests, each, all)` sends requests, none
--- of which waits for another, and returns their answers in order.  If this
--- fails, `ask` returns nil, code and reason, and so does the body.  An answer
--- has the fields of a Stat, `names` or `data`; or, after an error, `code` and
--- `reason`.  If a body may expect the error, the answer also has `is`:
--- "missing", "exists", "changed", "undone" or "hidden".
+-- The core sends requests about nodes (`core:ask`; src/io/ask.h has the
+-- operations). This file and survey.lua decide which request comes next, in
+-- functions `body(ask, ...)`. `ask(requests, each, all)` sends requests that do
+-- not wait for each other, and returns their answers in order. If this fails,
+-- `ask` returns nil, code and reason, and so does the body.
+--
+-- An answer has the fields of a Stat, `names` or `data`. After an error, it has
+-- `code` and `reason`. If a body may expect the error, the answer also has
+-- `is`: "missing", "exists", "changed", "undone" or "hidden".
 local reasons = require "zklock.reasons"
 local refusal = require "zklock.errors".refusal
 local waits = require "zklock.wait"
@@ -17,9 +18,9 @@ local questions = {
   LARGEST = 1000000, -- bytes; zklock reads no larger data
 }
 
---- Waits for the first connection, for `seconds` at most. Returns a wait. The
--- wait is done without a `code` if the session is connected and the listeners
--- have been called; with a `code` if no connection can be expected soon.
+--- Waits for the first connection, for `seconds` at most. Returns a wait. If
+-- the session is connected and the listeners have been called, the wait is done
+-- and has no `code`. If no connection can be expected soon, it has a `code`.
 function questions.await_opening(engine, seconds)
   local opening = waits.new(engine, engine.waits.openings)
   waits.limit(opening, seconds)
@@ -84,10 +85,10 @@ end
 
 local run = questions.run
 
---- Runs a body without suspending the caller.  step() calls `callback` with the
--- body's results; without a connection, soon with "disconnected".  `scope`: the
--- nginx request whose end ends the query, if any.  The body runs in a
--- coroutine; if a hook raises in it, the body is started again in a new
+--- Runs a body without suspending the caller. step() calls `callback` with the
+-- body's results; without a connection, soon with "disconnected". `scope`: the
+-- nginx request whose end ends the query, if any. The body runs in a coroutine.
+-- If a debug hook raises an error in it, the body is started again in a new
 -- coroutine.
 function questions.begin(engine, scope, callback, body, path, mode)
   local asked = false -- the suspended coroutine, and its wait
@@ -154,7 +155,7 @@ local function show(seen)
     children = seen.children, size = seen.size, version = seen.version }
 end
 
--- Reads a node; returns false if it does not exist.
+-- Reads a node; returns false if the node does not exist.
 local function stat(ask, path, with_data)
   local seen = look(ask, path)
   if seen.is == "missing" then return false end
@@ -166,7 +167,7 @@ local function stat(ask, path, with_data)
   if read.is == "missing" then return false end
   if read.is == "hidden" then return node end
   if read.code then return nil, read.code, read.reason end
-  -- This Stat came with the data: all fields must be of the same moment.
+  -- This Stat came with the data, and all fields must be of the same moment.
   node.data, node.size = read.data, read.size
   node.modified, node.version = read.modified, read.version
   return node
@@ -180,7 +181,7 @@ function questions.stat(engine, path, with_data)
   return questions.refuse(engine, code, reason, "what is at", path)
 end
 
---- Returns whether the node exists, even if this session may not read it.
+--- Returns whether the node exists, even if this session may not read the node.
 function questions.exists(engine, path)
   local seen = run(engine, look, path)
   if seen.is == "hidden" or not is_refused(seen, MISSING) then
@@ -207,22 +208,22 @@ function questions.children(engine, path)
   return questions.refuse(engine, exists, reason, "what is below", path)
 end
 
--- Writing.  A server may apply a request late, after the call has failed.  A
--- write that must not be applied late is sent as a transaction by the core.
+-- Writing. A server may apply a request late, after the call has failed. If a
+-- write must not be applied late, the core sends it as a transaction.
 
 local ANY_VERSION = -1
 local OWNED = "a session owns that node, and its end deletes it"
 local NO_PARENT = "there is no node above it"
 
--- How often to try if other clients create or delete the node in between.
+-- How often zklock tries if other clients create or delete the node in between.
 local TRIES, WRITE_TRIES = 20, 5
 
 local AGAIN = { missing = true, undone = true }
 
--- Creates a barrier's node.  Returns true; false if the node exists.  If a
+-- Creates a barrier's node. Returns true; false if the node exists. If a
 -- session owns the existing node, that is an error, because the session's end
--- would lift the barrier.  A node that cannot be read counts as a set barrier,
--- because waiters wait for its deletion.
+-- would lift the barrier. If the node cannot be read, the barrier counts as
+-- set, because waiters wait for the node's deletion.
 local function set(ask, path, data)
   for _ = 1, TRIES do
     local answer = one(ask, { "create-once", path, data })
@@ -268,10 +269,10 @@ function questions.lift(engine, path)
 end
 
 -- Writes the node; creates it if it is missing; writes again if another client
--- was faster.  Usually the node exists, and one request is enough.  With
--- `node`, the path of a lock's node, each write is a transaction that checks
--- that node.  So if a server applies a write late, when another client holds
--- the lock, the write changes nothing.
+-- was faster. Usually the node exists, and one request is enough. With `node`,
+-- the path of a lock's node, each write is a transaction that checks the lock's
+-- node. So if a server applies a write late, when another client holds the
+-- lock, the write changes nothing.
 local function touch(ask, path, data, node)
   local answer
   for _ = 1, WRITE_TRIES do
@@ -287,8 +288,8 @@ local function touch(ask, path, data, node)
   return true
 end
 
---- Creates a persistent node, or overwrites it.  With `node`, the path of
--- another node: only if that node exists.
+--- Creates a persistent node, or overwrites it. If `node` is given, does so
+-- only if the node at this path exists.
 function questions.touch(engine, path, data, node)
   local done, code, reason = run(engine, touch, path, data, node)
   if done then return true end

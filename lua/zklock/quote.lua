@@ -1,11 +1,11 @@
---- Quotes untrusted input, so that readers can distinguish it from zklock's own
+--- Quotes untrusted input. So readers can distinguish it from zklock's own
 -- text.
 local plain = require "zklock.plain"
 
 local marks = { ['"'] = true, ["\\"] = true }
 
---- Returns the text in quotation marks, escaped. `cut`: the text was cut, so an
--- incomplete last character is dropped and "..." added.
+--- Returns the text in quotation marks, escaped. `cut`: the text was cut, so
+-- drops an incomplete last character and adds "...".
 return function(text, cut)
   return ('"%s"%s'):format(plain.show(text, marks, cut), cut and "..." or "")
 end

@@ -6,8 +6,8 @@ local refusal = errors.refusal
 
 local reasons = {}
 
--- Returns " (last error: …)", the core's last error; "" if there was none, or
--- after a close, when the core must not be asked any more.
+-- Returns " (last error: …)" with the core's last error; "" if there was none,
+-- or after a close, when no call of the core is allowed any more.
 local function last_error(engine)
   local text = engine.state.is.closed and "" or engine.core:error()
   return text ~= "" and (" (last error: %s)"):format(text) or ""
@@ -45,16 +45,16 @@ local function describe_missing(missing)
     missing == 1 and " is" or "s are") or ""
 end
 
--- Returns ": " and the last temporary error of a server, because of which the
--- wait has timed out; "" if there was none.
+-- Returns ": " and the temporary error of a server because of which the wait
+-- has timed out; "" if there was none.
 local function so_far(reason) return reason and ": " .. reason or "" end
 
 -- By code: functions that return the error of a wait that ended without the
 -- lock.
 local of_wait = {}
 
--- Returns the error of a wait with a timeout of 0, which asks the servers only
--- once.
+-- Returns the error of a wait with a timeout of 0. Such a wait asks the servers
+-- only once.
 local function of_look(path, request, wait)
   local ahead = wait.ahead or 0
   if request.gathers then
@@ -205,8 +205,8 @@ function reasons.of_request(wait, path)
     .. "to release it: %s", wait.engine.chroot, path, wait.reason or wait.code)
 end
 
---- Returns the error of a write to `path`; `what` names the write, such as "the
--- write to".  If no server has answered, the write may have happened.
+--- Returns the error of a write to `path`. `what` names the write, such as "the
+-- write to". If no server has answered, the servers may have applied the write.
 function reasons.of_order(wait, what, path)
   if wait.code == "closed" then
     return refusal("closed", "the session was closed before a server "

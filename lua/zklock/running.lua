@@ -1,8 +1,8 @@
---- Running: a `run` call of an election in progress, and the closing
--- (protect.lua) of this call.
+--- Running: a call of election:run in progress. The object is also the closing
+-- (protect.lua) of the call, which cleans up when the call ends.
 --
 -- A run campaigns, calls the user's function while it leads, and campaigns
--- again.  If the function raises an error, the run first pauses.
+-- again. If the function raises an error, the run first pauses.
 local Attempt = require "zklock.attempt"
 local callbacks = require "zklock.callbacks"
 local core = require "zklock.core"
@@ -35,9 +35,9 @@ function Running:stop()
   if self.pause then pauses.finish(self.pause) end
 end
 
--- Calls fn.  Returns true; or false, the error, and whether it is an interrupt.
--- Without option `on_error` and without a log, raises the error again, because
--- nothing else would show it.
+-- Calls fn. Returns true; or false, the error, and whether it is an interrupt.
+-- Without the option `on_error` and without a log, raises the error again,
+-- because nothing else would show the error.
 local function call(self, guard, fn)
   if self.given.on_error or self.terms.engine.callbacks.log then
     return callbacks.try({ fn = fn }, guard)
@@ -60,8 +60,9 @@ local function tell(self, problem)
     .. "%s"):format(self.terms.path, plain.problem(problem)))
 end
 
--- Campaigns once and, if it leads, calls fn and releases the lock.  Returns
--- true; false if fn has raised; or nil, message, code if the campaign failed.
+-- Campaigns once and, if it leads, calls fn and releases the lock. Returns
+-- true; false if fn has raised an error; or nil, message, code if the campaign
+-- failed.
 local function lead(self, fn, campaign)
   if self.terms.engine.state.is.closed then
     return reasons.closed(self.terms.path)
@@ -82,7 +83,7 @@ end
 
 -- Returns a random fraction for the length of a pause, so that processes that
 -- fail together do not campaign together again. With some versions of Lua,
--- math.random returns the same numbers in each process, but the clock's
+-- math.random returns the same numbers in each process. But the clock's
 -- microseconds differ.
 local function jitter()
   return core.now() * 1e6 % 1

@@ -30,7 +30,7 @@ Session.__index = Session
 local check_count = check.whole(1)
 local events = check.set "connected suspended reconnected expired closed"
 
--- Returns the session's engine; raises if the session is closed.
+-- Returns the session's engine; raises an error if the session is closed.
 local function open_engine(self)
   local engine = self._engine
   engine:check_open()
@@ -125,7 +125,7 @@ function Session:contenders(path)
   return surveys.contenders(engine, path)
 end
 
---- Asks every holder of a path to release; returns how many holders it asked.
+--- Asks each holder of a path to release; returns how many holders it asked.
 function Session:revoke(path)
   local engine = open_engine(self)
   check.path(path, "path")
@@ -150,9 +150,9 @@ function Session:children(path)
   return questions.children(engine, path)
 end
 
---- Creates the persistent node `path`, or overwrites it.  Its `modified`
--- becomes the current time of the servers' clock.  `node`: writes only while
--- the node of this path exists.
+--- Creates the persistent node `path`, or overwrites it. Its `modified` becomes
+-- the current time of the servers' clock. With `node`, writes only while the
+-- node at this path exists.
 function Session:touch(path, data, node)
   local engine = open_engine(self)
   check.lock_path(path, engine.chroot, "path")
@@ -175,7 +175,7 @@ end
 -- State.
 
 --- Adds a callback for one event (connected, suspended, reconnected, expired,
--- closed): step() then calls `fn(event, session)`.
+-- closed). At this event, step() calls `fn(event, session)`.
 function Session:on(event, fn)
   local engine = open_engine(self)
   check.type(event, "string", "argument 1 of on")
@@ -196,7 +196,7 @@ function Session:state()
   return engine.state.is.closed and "closed" or engine.core:state()
 end
 
---- Returns ZooKeeper's id of the session, in hexadecimal; also after close.
+--- Returns ZooKeeper's id of the session, in hexadecimal, even after close.
 function Session:id()
   local engine = self._engine
   engine:check_process()
@@ -243,8 +243,8 @@ function Session:step()
   engine.events:step()
   local problem, are_more = engine.callbacks:take_problem()
   if problem then
-    -- Each call raises one error; the nudge makes the loop call step() again
-    -- for the next error.
+    -- Each call raises one error. If there are more errors, the nudge makes the
+    -- loop call step() again.
     if not are_more then
       engine.adapters:review()
     elseif not engine.state.is.left then
@@ -304,7 +304,8 @@ end
 
 -- Opening.
 
--- Closes the new session if connect or open raises an error.
+-- The closing (protect.lua) of connect and open: if the call raises an error,
+-- closes the new session.
 local Connecting = protect.class()
 
 function Connecting:finish()
@@ -319,7 +320,7 @@ end
 
 local lacking = "this ZooKeeper client library was built without it"
 
--- Returns an error if an option needs what the client library does not have.
+-- Returns an error if an option needs a feature that the client library lacks.
 -- doc/operations.md has the alternatives.
 local function refuse_unsupported(given)
   for _, entry in ipairs(given.auth) do
@@ -346,7 +347,8 @@ local function prepare_tls(tls)
   return true
 end
 
--- Opens a session from the checked settings; it connects in the background.
+-- Opens a session with the checked settings. The session connects in the
+-- background.
 local function open(connecting, given)
   local supported, why, code = refuse_unsupported(given)
   if not supported then return nil, why, code end
@@ -389,8 +391,8 @@ end
 return {
   --- Opens a session and waits until it is connected.
   connect = protect.method(Connecting, loop_of, connect),
-  --- Opens a session and returns it at once.  It connects in the background;
-  -- calls that need the connection wait for it.
+  --- Opens a session and returns it at once. The session connects in the
+  -- background. Calls that need the connection wait for it.
   open = protect.method(Connecting, loop_of,
     function(connecting, hosts, given)
       return open(connecting, settings.read(hosts, given))

@@ -19,7 +19,7 @@ local check = require "zklock.check"
 local State = {}
 State.__index = State
 
--- The states that may follow each state.  A state can be skipped if too many
+-- The states that may follow each state. zklock can skip a state if too many
 -- events came at once.
 local legal = {
   opening = check.set "failed connected suspended expired closed",
@@ -51,14 +51,14 @@ function State.new()
   }, State)
 end
 
---- Returns whether the state may change to `name`.  If not, the event that
--- names this state is outdated.
+--- Returns whether the state may change to `name`. If not, the event that
+-- announces the state `name` is outdated.
 function State:may_enter(name)
   return legal[self.is.name][name] or false
 end
 
---- Changes the state, if it may change; nothing else writes it.  Returns
--- whether it was changed.
+--- Changes the state if the change is allowed. Only this function writes the
+-- state. Returns whether it has changed the state.
 function State:enter(name, code)
   if not self:may_enter(name) then return false end
   self.is, self.code = facts[name], code or false

@@ -1,8 +1,8 @@
 --- Surveys: queries for the contenders of a path and its holders.
 --
 -- A query reads the number of children, then their names, then each contender's
--- Stat, and last the data, up to a limit of bytes.  So untrusted nodes cannot
--- make a query expensive.  A query for an election's leader reads only the head
+-- Stat, and last the data, up to a limit of bytes. So untrusted nodes cannot
+-- make a query expensive. A query for an election's leader reads only the head
 -- of the queue, because many clients may ask at the same moment.
 local core = require "zklock.core"
 local questions = require "zklock.questions"
@@ -14,10 +14,10 @@ local surveys = { UNFAIR = "holder" }
 
 local MIB = 1024 * 1024
 
--- Limits of the data that a query reads, in bytes.  It first reads small data,
--- which is at most SMALL per node, and at most ALL_SMALL in total.  Then it
--- reads larger data, if all data together stays within ALL_LARGE.  It never
--- reads data of more than questions.LARGEST, which no lock needs.
+-- Limits of the data that a query reads, in bytes. The query first reads small
+-- data, which is at most SMALL per node, and at most ALL_SMALL in total. Then
+-- it reads larger data, if all data together stays within ALL_LARGE. It never
+-- reads data of more than questions.LARGEST, because no lock needs so much.
 local SMALL, ALL_SMALL, ALL_LARGE = 64 * 1024, 16 * MIB, 4 * MIB
 
 local UNFAIR = surveys.UNFAIR
@@ -32,10 +32,10 @@ local function learn(row, seen)
   row.data = seen.data or seen.size == 0 and "" or nil
 end
 
--- The directories of a lock, below its path.  A semaphore's "leases/" contains
--- its permits.  Its "locks/" contains the nodes of its gate, a mutex that a
--- client holds while it takes a permit.  Other nodes in these two directories
--- are not contenders.
+-- The directories of a lock, below its path. A semaphore's "leases/" contains
+-- its permits. Its "locks/" contains the nodes of its gate, a mutex that a
+-- client holds while it takes a permit. All other nodes in these two
+-- directories are not contenders.
 local PLACES = { "", "locks/", "leases/" }
 
 local function belongs(mode, place)
@@ -56,10 +56,10 @@ local function add_rows(rows, names, place)
   end
 end
 
--- Sends `request(row)` for each row for which this is not nil, and stores the
--- answers in the rows. Returns the rows whose nodes still exist; or nil, code
--- and reason. A node that the session is not allowed to read counts as
--- existing.
+-- Calls `request(row)` for each row. If this returns a request, sends the
+-- request and stores the answer in the row. Returns the rows whose nodes still
+-- exist; or nil, code and reason. If the session is not allowed to read a node,
+-- the node counts as existing.
 local function ask_of_each(ask, rows, request, ...)
   local requests, asked = {}, {}
   for _, row in ipairs(rows) do
@@ -112,8 +112,8 @@ local function read_data(ask, path, rows)
     ALL_LARGE - kept)
 end
 
--- Returns the contenders in their order in the queue, as the core sorts them.
--- The mutexes of a semaphore's gate are shown as waiting permits.
+-- Returns the contenders in the order of the queue, as the core sorts them.
+-- Shows the mutexes of a semaphore's gate as waiting permits.
 local function in_order(rows)
   local contenders = core.survey(rows)
   for _, contender in ipairs(contenders) do
@@ -176,8 +176,8 @@ local function survey(ask, path, with_data)
 end
 
 -- Returns a list with the first row whose node still exists, or an empty list.
--- A node that no session owns does not lead, but no contender behind it can
--- lead either.
+-- A node that no session owns does not lead, but it also keeps the contenders
+-- behind it from leading.
 local function find_first(ask, path, rows)
   for _, row in ipairs(rows) do
     local there, code, reason = look_at(ask, path, { row })
@@ -187,8 +187,8 @@ local function find_first(ask, path, rows)
   return {}
 end
 
--- Returns a list with the first contender of a mode.  If the sequence numbers
--- do not show which one is first, the list has all contenders of the mode.
+-- Returns a list with the first contender of a mode. If the sequence numbers do
+-- not show which contender is first, the list has all contenders of the mode.
 -- Also returns the number of contenders of all modes, or false if the path does
 -- not exist.
 local function head(ask, path, mode)

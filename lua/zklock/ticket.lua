@@ -1,9 +1,9 @@
---- Ticket: the result of a call that does not wait; its cancel() ends what the
+--- Ticket: the result of a call that does not wait. Its cancel() ends what the
 -- call has begun.
 local check = require "zklock.check"
 
---- Returns `new(it)`, which makes tickets for something in progress, `it`.  A
--- ticket's cancel() calls `cancel(it)`; while `ticket._it` is false, there is
+--- Returns `new(it)`, which makes tickets for something in progress, `it`. A
+-- ticket's cancel() calls `cancel(it)`. While `ticket._it` is false, there is
 -- nothing to cancel.
 return function(cancel)
   local Ticket = {}

@@ -1,16 +1,17 @@
 --- Local turns: how the tasks of a session share one lock node, which saves
 -- requests (option `local_turns`).
 --
--- The acquisitions of one path form a line, a local queue.  Only the first one,
--- the *root*, is sent to the servers, as any acquisition is.  Acquisitions that
--- come while the root waits or holds wait in the line, without requests.  A
--- release passes the root's hold to the first wait of the line, also without a
--- request; each hold that was passed on so is a *turn*.  If the core does not
--- allow this (hold_ref:release), the first wait becomes the next root.
+-- The acquisitions of one path form a *line*, a local queue. Only the first
+-- acquisition, the *root*, is sent to the servers, as any acquisition is.
+-- Acquisitions that come while the root waits or holds wait in the line,
+-- without requests. A release passes the root's hold to the first wait of the
+-- line, also without a request. Each hold that was passed on in this way is a
+-- *turn*. If the core does not allow this (hold_ref:release), the first wait
+-- becomes the next root.
 --
---   in line ──► gets the hold as a turn              (hold_ref:release)
---     │  └────► is sent as the next root             (the root has ended)
 --     └───────► is sent, and refused by the core     (timeout, cancel)
+--
+-- No acquisition is forgotten: while any wait is in the line, there is a root.
 --
 -- No acquisition is forgotten: while any wait is in the line, there is a root.
 -- If the root ends without a release, an event continues the line (turns.left).
@@ -75,17 +76,18 @@ local function send(wait)
 end
 
 --- Sends the acquisition of `wait` to the core, and removes the wait from the
--- line.  The acquisition becomes the next root, or the core ends it with the
--- reason (timeout, cancel).
+-- line. The acquisition becomes the next root, or the core ends the acquisition
+-- with the reason (timeout, cancel).
 function Line:send(wait)
   send(wait)
   self:drop(wait)
 end
 
 -- Replaces a root that is over: sends the first wait of the line and makes it
--- the root; an empty line has no root.  An interrupted call can be repeated,
--- because `root` keeps its value until the next root is set.  A first wait that
--- was already sent and removed continues as an acquisition of its own.
+-- the root; an empty line has no root. If this call is interrupted, it can be
+-- repeated, because `root` keeps its value until the next root is set. If the
+-- first wait was already sent and removed, it continues as an acquisition of
+-- its own.
 local function go_on(self, root)
   local engine, wait = self.engine, self.first
   if engine.state.is.closed then return end
@@ -98,15 +100,15 @@ local function go_on(self, root)
   engine.lines[root] = nil
 end
 
--- Returns whether `wait` can get its hold as a turn.  No option must end that
--- hold before its release or the loss of the node.
+-- Returns whether `wait` can get its hold as a turn. This needs a wait without
+-- options that end the hold before its release or the loss of the node.
 local function is_plain(wait)
   return not wait.request.max_hold
     and not wait.terms.lock_options.lose_on_suspend
 end
 
---- Releases a guard's hold reference; passes the hold to the first wait of the
--- line if possible.  Returns the results of hold_ref:release().
+--- Releases a guard's hold reference. If possible, passes the hold to the first
+-- wait of the line. Returns the results of hold_ref:release().
 function Line:release(hold_ref, confirm)
   local first = self.first
   if not first or hold_ref:root() ~= self.root then
@@ -123,9 +125,9 @@ local function tell(self)
   if self.untold == wait then self.untold = false end
 end
 
---- Continues the line after a hold's last hold reference was released.  If the
--- hold was `passed` to the first wait, ends that wait; otherwise makes the
--- first wait the root.  An interrupted call can be repeated.
+--- Called after a hold's last hold reference was released; continues the line.
+-- If the hold was `passed` to the first wait, ends that wait. Otherwise makes
+-- the first wait the root. If this call is interrupted, it can be repeated.
 function Line:released(hold_ref, passed)
   local first = self.first
   if hold_ref:root() ~= self.root then return end
@@ -146,8 +148,8 @@ function turns.left(engine, root)
   engine.lines[root] = nil
 end
 
---- Sends to the core every wait in a line whose deadline has passed; the core
--- then refuses it with "timeout".
+--- Sends each wait in a line whose deadline has passed to the core, which then
+-- refuses the wait with "timeout".
 function turns.give_up(engine)
   if engine.state.is.closed then return end
   for _, line in pairs(engine.lines) do

@@ -5,8 +5,8 @@ local protect = require "zklock.protect"
 
 local under = {}
 
---- Calls fn(guard).  If fn does not return, the `closing` of the caller's
--- method (protect.lua) releases the lock.
+--- Calls fn(guard). If fn does not return, the `closing` of the caller's method
+-- (protect.lua) releases the lock.
 function under.call(closing, guard, fn)
   if closing.bare then return protect.call(true, closing, fn, guard) end
   return fn(guard)
@@ -30,7 +30,8 @@ local function released(guard, ...)
 end
 
 --- Releases a guard whose hold was lost before the user's function was called,
--- and returns nil, message, "lost".  A task can resume long after the grant.
+-- and returns nil, message, "lost". This can happen because a task can resume
+-- long after the grant.
 function under.refuse(guard)
   guard:release()
   return errors.lost(guard.path, guard:reason())

@@ -5,10 +5,10 @@
 -- released holds' nodes; `openings`, for the first connection; `pauses`, for
 -- the end of a time.
 --
--- Waits for answers are many; they come and go in the order of their numbers.
--- So they are spread over PLACES tables, by number.  Lua reuses the slots of
--- removed entries only when it rehashes a table.  A single full table (64
--- tasks, say) would be rehashed for each new wait.
+-- There are many waits for answers; they come and go in the order of their
+-- numbers. So they are spread over PLACES tables, by number. Lua reuses the
+-- slots of removed entries only when it rehashes a table. If one full table (64
+-- tasks, say) had all waits, Lua would rehash the table for each new wait.
 local core = require "zklock.core"
 local protect = require "zklock.protect"
 
@@ -18,13 +18,14 @@ local PLACES = 64
 
 -- The longest time, in seconds, until a wait with a timeout checks the clock.
 -- The timers of a loop do not count the time in which the machine sleeps, but
--- the clock of `timeout` does.  Such waits are few, because the I/O thread
+-- the clock of `timeout` does. There are few such waits, because the I/O thread
 -- keeps the deadlines of acquisitions, with a timer that counts sleep.
 local LONGEST = 1
 
--- A wait is the closing (protect.lua) of the call that it suspends.  It can
--- also be put into `due`, and then ends itself (events.lua).  The following
--- defaults are fields that most waits never set.
+-- A wait is the closing (protect.lua) of the call that it suspends: it cleans
+-- up when the call ends. It can also be put into `due`, and then ends itself
+-- (events.lua). The following defaults are for fields that most waits never
+-- set.
 local Wait = protect.class()
 
 Wait.callback = false -- called at the end, if no task is suspended
@@ -59,7 +60,7 @@ function waits.place(answers, number)
   return answers[number % PLACES + 1]
 end
 
---- Returns any wait for an answer, or nil if there is no such wait.
+--- Returns any one of the waits for an answer, or nil if there is no such wait.
 function waits.any(answers)
   for i = 1, PLACES do
     local _, wait = next(answers[i])
@@ -74,9 +75,9 @@ function waits.exist(tables)
     or next(tables.removals) or next(tables.pauses)
 end
 
---- Makes a wait.  Without a number, the wait itself is its number.  The wait
--- has the fields of its outcome from the beginning, so that its end needs no
--- memory.  It has eight fields, the most that a table has room for before it
+--- Makes a wait. Without a number, the wait itself is its number. The wait has
+-- the fields of its outcome from the beginning, so that its end needs no
+-- memory. It has eight fields, the most that a table has room for before it
 -- doubles.
 function waits.new(engine, among, number)
   local wait = setmetatable({
@@ -113,15 +114,16 @@ function waits.of_acquisition(terms, request, hold_ref, number)
   }, Wait)
 end
 
---- Adds the wait to its table, in which events find it.  If the wait is nowhere
--- else, the collector takes it, and thereby ends it.
+--- Adds the wait to its table, in which events find it. If no other object
+-- refers to the wait, Lua collects the wait, and thereby ends it.
 function waits.enter(wait)
   wait.among[wait.number] = wait
 end
 
 --- Adds a wait whose caller is not suspended to its table. When the wait ends,
--- step() calls `callback(wait)`, and calls it again if a hook has raised an
--- error meanwhile. `scope`: the nginx request whose end ends the wait, if any.
+-- step() calls `callback(wait)`. If a debug hook raises an error meanwhile,
+-- step() calls it again. `scope`: the nginx request whose end ends the wait, if
+-- any.
 function waits.listen(wait, scope, callback)
   if scope then
     wait.scope = scope
@@ -176,7 +178,7 @@ function waits.cancel_all(set)
   for _, wait in ipairs(list) do waits.cancel(wait) end
 end
 
---- Sets the time limit of a wait: so many seconds from now; nil for no limit.
+--- Sets the time limit of a wait: this many seconds from now; nil for no limit.
 function waits.limit(wait, seconds)
   local deadline = seconds and core.now() + seconds
   wait.endless = not seconds
@@ -189,8 +191,8 @@ local function is_endless(wait)
   return wait.endless and not (scope and scope.client)
 end
 
---- Ends all waits that have no time limit and belong to no client's request:
--- cancels acquisitions at once, and lets waits for a server's confirmation end
+--- Ends all waits that have no time limit and belong to no client's request.
+-- Cancels acquisitions at once, and lets waits for a server's confirmation end
 -- within `seconds`.
 function waits.end_endless(tables, seconds)
   for _, place in ipairs(tables.answers) do
@@ -222,17 +224,17 @@ local function abandon(wait)
   if engine.meters.trace then engine.core:nudge() end
 end
 
--- Removes the wait when its suspension is over.  Without `fine`, the task will
--- not continue, and the wait is abandoned.
+-- Removes the wait when its suspension is over. If `fine` is not set, the task
+-- will not continue, so abandons the wait.
 function Wait:finish()
   if self.scope then self.scope:remove(self.scope.waits, self) end
   self.engine.adapters:attend(self.adapter, self, nil)
   if self.fine then leave(self) else abandon(self) end
 end
 
--- Returns how long an adapter may wait, in seconds; nil: without end. The
--- result is never negative, which timers do not accept: after a pause of the
--- process, the deadline may have passed.
+-- Returns how long an adapter may wait, in seconds; nil: without a limit. The
+-- result is never negative, because timers do not accept negative times. After
+-- a pause of the process, the deadline may have passed.
 local function time_for(wait)
   return wait.timeout
     and math.max(0, math.min(wait.timeout(), LONGEST)) or nil
@@ -250,7 +252,8 @@ local function turn(wait, adapter)
   end
   while not wait.done do
     adapter.wait(wait, time_for(wait))
-    -- An adapter that does not watch the descriptor itself can return early.
+    -- Calls step() itself, because an adapter may not watch the descriptor, and
+    -- can return early.
     if not wait.done then wait.engine.events:step() end
     if wait.timeout and wait.timeout() <= 0 then break end
   end
@@ -275,7 +278,7 @@ function waits.suspend(wait, adapter, scope)
   protect.call(adapter.blocks, wait, turn, wait, adapter)
 end
 
---- Suspends the running task, for a caller that is protected (protect.lua).  If
+--- Suspends the running task, for a caller that is protected (protect.lua). If
 -- an error or a closed coroutine ends this call, the caller calls
 -- wait:finish().
 function waits.suspend_within(wait, adapter)

@@ -20,7 +20,7 @@ local function split(given)
   return ours, words
 end
 
--- Returns the parser's message, with advice or as one line. `name`: the command
+-- Returns the parser's message, as one line or with advice. `name`: the command
 -- to which these arguments belong, if it is known.
 local function advise(fault, commands, name)
   local help = ("zklock%s --help"):format(name and " " .. name or "")
@@ -56,8 +56,9 @@ local function check_request(request)
   end
 end
 
---- Returns a request: a table with `command`, `path` and so on, and each option
--- by its long name, with `_` for `-`. `words`: the command to run after `--`.
+--- Reads the arguments. Returns a table with `command`, `path` and so on, and
+-- each option by its long name, with `_` for `-`. `words`: the command to run
+-- after `--`.
 function arguments.read(given)
   if given[1] == "complete" then -- called by a completion script
     return { command = "complete", words = given }

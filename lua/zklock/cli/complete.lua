@@ -1,6 +1,6 @@
 --- `zklock complete WORD...`: prints completions of the last word, one a line:
 -- paths of locks, and nodes for `evict`. The scripts of zklock.cli.completion
--- call it.
+-- call this command.
 --
 -- A user who presses a key waits for the answer. So after a second zklock ends
 -- without completions, and it prints no errors.
@@ -14,8 +14,8 @@ local zklock = require "zklock"
 
 local LIMIT = 1000 -- milliseconds until zklock gives up
 
--- Opens a session without the chroot, because opening one with it would create
--- the chroot's node.
+-- Opens a session without the chroot, because a session with the chroot would
+-- create the chroot's node.
 local function connect(request)
   local hosts, options = config.read {
     hosts = request.hosts, chroot = request.chroot,
@@ -31,8 +31,9 @@ local function connect(request)
   return session, chroot or ""
 end
 
--- Returns whether a name is offered. Other clients choose names of nodes, and a
--- shell or a terminal could take some names for commands.
+-- Returns whether zklock offers a name as a completion. Other clients choose
+-- the names of nodes, and a shell or a terminal could take some names for
+-- commands.
 local function is_offered(name)
   return not name:find "[^%w_./:=@%%+,\128-\255-]" and plain.text(name) == name
 end

@@ -1,7 +1,7 @@
 --- `zklock completion SHELL`: prints argparse's script, with additions. For
 -- paths of locks, the script calls `zklock complete`, which asks the servers.
 -- After `--`, the shell completes another command. The script runs the zklock
--- of the PATH, never ./zklock.
+-- that the shell finds in $PATH, never ./zklock.
 local exit = require "zklock.cli.exit"
 local new_parser = require "zklock.cli.parser"
 

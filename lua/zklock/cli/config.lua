@@ -9,7 +9,7 @@ local config = {}
 
 config.system_file = "/etc/zklock.conf"
 
---- The source that is shown for a setting that no option, variable or file has.
+--- The text that names the source of a default value.
 config.BY_DEFAULT = "by default"
 
 config.defaults = {
@@ -74,8 +74,8 @@ local function of_environment()
   return found
 end
 
--- Reads a settings file. Makes relative names of files in it relative to its
--- own directory.
+-- Reads a settings file. A relative name of a file in it counts from the
+-- directory of the settings file.
 local function of_file(name)
   local found, hidden = settings_file.read(name)
   for _, key in ipairs(names_of_files) do
@@ -145,8 +145,8 @@ local function read_tls(found)
   return tls.ca and tls
 end
 
--- Fails if settings do not fit together. The library would name its own options
--- in the message, which users of the command do not know.
+-- Fails if settings do not fit together. The library's message would name the
+-- library's options, which users of the command do not know.
 local function check(found)
   local acl, tick = found.acl, found.tick_time
   if acl and acl.value ~= "open" and not found.auth_file then

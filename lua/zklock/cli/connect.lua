@@ -6,7 +6,7 @@ local settings_file = require "zklock.cli.settings_file"
 local talk = require "zklock.cli.talk"
 local zklock = require "zklock"
 
--- Prints all settings and their sources. Of credentials it prints the name of
+-- Prints all settings and their sources. For credentials it prints the name of
 -- their file, never their text.
 local function tell_settings(found)
   local keys = {}

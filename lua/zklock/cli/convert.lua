@@ -19,8 +19,8 @@ function convert.seconds(text)
   if not number then
     return nil, quote(text) .. " is no time, such as 30, 1.5, 10m, 1h or 2d"
   end
-  -- The number is checked before the multiplication, too, because integers
-  -- wrap.
+  -- Checks the number before the multiplication, too, because integers wrap
+  -- around.
   return math.min(math.min(number, LONGEST) * units[unit], LONGEST)
 end
 

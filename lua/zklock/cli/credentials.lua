@@ -1,6 +1,6 @@
---- Reads credentials from a file that other users must not read. They are no
--- option, because all processes of the machine can see a command line. No
--- message shows the text of a line.
+--- Reads credentials from a file that other users must not read. There is no
+-- option for credentials, because all processes of the machine can see a
+-- command line. No message shows the text of a line.
 local exit = require "zklock.cli.exit"
 local owned_file = require "zklock.cli.owned_file"
 

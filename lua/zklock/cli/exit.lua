@@ -1,5 +1,5 @@
---- Exit: the exit codes, and how a command ends with one of them. The codes are
--- those of sysexits.h, or those of shells for the same event.
+--- Exit: the exit codes, and functions that end a command with one of them. The
+-- codes are those of sysexits.h, or those of shells for the same event.
 local talk = require "zklock.cli.talk"
 
 local exit = {}
@@ -50,14 +50,15 @@ function exit.answer(text)
 end
 
 --- Turns an error of the command into a failure, with a code and perhaps a
--- message. A handler for xpcall.
+-- message. Used as a handler for xpcall.
 function exit.explain(problem)
   if getmetatable(problem) == Failure then return problem end
   local text = tostring(problem)
   -- Until zklock sets its own handler, the interpreter's handler of SIGINT
   -- raises this error.
   if text:find "interrupted!$" then return failure(exit.of_signal(2)) end
-  -- The library raises misuse. Here its cause is an argument of the command.
+  -- The library raises an error for misuse. Here an argument of the command is
+  -- its cause.
   local misuse = text:match "^[^\n]-:%d+: zklock: ([^\n]*)$"
   if misuse then return failure("usage", misuse) end
   return failure("internal", debug.traceback("internal error: " .. text, 2))
@@ -71,7 +72,8 @@ local of_refusal = {
   deadlock = "usage",
 }
 
---- Ends the command with an error of the library, `nil, message, code`.
+--- Ends the command with an error of the library: the message and code of `nil,
+-- message, code`.
 function exit.refuse(message, code)
   exit.fail(of_refusal[code] or "unavailable", "%s", talk.bare(message))
 end

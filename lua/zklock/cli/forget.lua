@@ -10,8 +10,8 @@ return function(request)
   return visit.servers(request, function(session)
     local path = request.path
     local last = once.last(session, path)
-    -- zklock deletes this node like a barrier's node: a request that a server
-    -- applies late cannot delete a new node.
+    -- zklock deletes this node like a barrier's node: if a server applies the
+    -- request late, the request cannot delete a newer node.
     local node = session:barrier(books.book_of(path))
     local _, was_there = visit.answer(node:lift())
     if not was_there then

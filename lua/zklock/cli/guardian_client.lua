@@ -48,10 +48,10 @@ end
 -- token.
 function GuardianClient:run(token) self:say("run %s", token) end
 
---- Extends the lease of the command to `moment`, by zklock's clock. Unless the
--- lease is extended again, the guardian begins to end the command `margin`
--- seconds before `moment`. Sends nothing if the guardian has not read the last
--- message.
+--- Extends the lease of the command to `moment`, by zklock's clock. Unless
+-- another call extends the lease again, the guardian begins to end the command
+-- `margin` seconds before `moment`. Sends nothing if the guardian has not read
+-- the last message.
 function GuardianClient:lease(moment, margin)
   if not self.pipe:is_closing() and self.pipe:get_write_queue_size() == 0 then
     self:say("lease %.0f %.0f", moment * 1e9, margin * 1e9)
@@ -70,9 +70,9 @@ function GuardianClient:stop()
   self:go_on()
 end
 
---- Kills the remaining processes of the command when the guardian is gone. The
--- argument is the command's process group. Returns whether a process is left,
--- and whether this user is not allowed to send a signal to one of them.
+--- Kills the remaining processes of the command after the guardian has ended.
+-- The argument is the command's process group. Returns whether a process is
+-- left, and whether this user is not allowed to send a signal to one of them.
 GuardianClient.kill_rest = guardian.kill_rest
 
 function GuardianClient:go_on() self:say "continue" end

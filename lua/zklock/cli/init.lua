@@ -1,8 +1,8 @@
 --- The command `zklock`: reads the arguments, runs the subcommand in a task of
 -- luv's loop, and exits with its code.
 --
--- It runs on Lua 5.3 and later, and on LuaJIT, but not on Lua 5.1. The task
--- must catch its errors, because luv ends the process at an error in a
+-- The command runs on Lua 5.3 and later, and on LuaJIT, but not on Lua 5.1. The
+-- task must catch its errors, because luv ends the process at an error in a
 -- callback, and Lua 5.1 cannot yield inside pcall.
 local exit = require "zklock.cli.exit"
 local load = require "zklock.cli.load"
@@ -35,8 +35,8 @@ local function run(command, request)
   return code
 end
 
--- Fails on Lua 5.1. A rock's command runs on the Lua version of the rock, which
--- can be 5.1.
+-- Fails on Lua 5.1. LuaRocks runs the command on the Lua version of the rock,
+-- which can be 5.1.
 local function check_lua()
   if _VERSION == "Lua 5.1" and not rawget(_G, "jit") then
     exit.fail("unavailable", "Lua 5.1 cannot run this command, for it cannot "

@@ -7,9 +7,9 @@ local leaving = {}
 
 local undoing = {}
 
---- Registers `fn`, which `leave` calls before it ends the process; the function
--- that was registered last is called first. Returns a function that unregisters
--- fn.
+--- Registers `fn`: `leave` calls it before it ends the process. `leave` first
+-- calls the function that was registered last. Returns a function that
+-- unregisters `fn`.
 function leaving.before(fn)
   local entry = { fn = fn }
   undoing[#undoing + 1] = entry
@@ -31,8 +31,8 @@ end
 local is_heeding = false
 
 --- From now on, HUP, INT and TERM end the command, with exit code 128 + number.
--- SIGPIPE does not: a write whose reader is gone fails instead, and this
--- failure ends the command.
+-- SIGPIPE does not end it. Instead, a write to a pipe without a reader fails,
+-- and this failure ends the command.
 function leaving.heed()
   if is_heeding then return end
   is_heeding = true

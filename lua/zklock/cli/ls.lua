@@ -32,8 +32,8 @@ local function show_table(contenders)
   write(table_of(contenders, now, (window.size(1))))
 end
 
--- Prints that no process holds the lock or waits for it.  Adds whether the path
--- does not exist, or has nodes below it, which can be locks.
+-- Prints that no process holds the lock or waits for it. Also prints whether
+-- the path does not exist, or has nodes below it, which can be locks.
 local function say_empty(session, path, is_there)
   local below = is_there and session:children(path)
   if not is_there then
@@ -61,7 +61,7 @@ local function list(session, request)
   if is_idle and not request.json then say_empty(session, path, is_there) end
 end
 
--- The errors that concern only one directory.  The others are still listed.
+-- The errors that concern only one directory. `ls` still lists the others.
 local passed_over = { denied = true, invalid = true }
 
 local function list_all(session, request)

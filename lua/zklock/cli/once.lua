@@ -1,6 +1,6 @@
 --- `--once-per`: in each period, only one of many hosts runs the command.
--- zklock/once.lua has the node that records the last successful run, the
--- *note*.
+-- zklock/once.lua manages the *note*: the node that records the last successful
+-- run.
 local books = require "zklock.once"
 local core = require "zklock.core"
 local exit = require "zklock.cli.exit"

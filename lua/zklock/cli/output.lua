@@ -1,6 +1,6 @@
---- Standard output. A thread writes it, because a slow or unresponsive reader
--- or terminal must not keep the loop from processing signals. If the reader is
--- gone, the command ends without a message.
+--- Standard output. A separate thread writes it, because a slow or unresponsive
+-- reader or terminal must not keep the loop from processing signals. If the
+-- reader is gone, the command ends without a message.
 local await = require "zklock.cli.await"
 local exit = require "zklock.cli.exit"
 local guardian = require "zklock.guardian"
@@ -19,9 +19,9 @@ local sentinel
 local function leave() leaving.leave(exit.of_signal(SIGPIPE)) end
 
 -- Ends the command when the reader of a pipe is gone: then the pipe's write end
--- becomes readable. luv reads from a write end only if it opens it as a socket;
--- its polls write to stderr. The pipe is opened again for this, because only
--- this file description must be non-blocking.
+-- becomes readable. luv can read from a write end only if it opens the write
+-- end as a socket, because luv's polls write to stderr. zklock opens the pipe
+-- again for this, so that only this file description becomes non-blocking.
 local function watch_reader()
   local flags = uv.constants.O_WRONLY + uv.constants.O_NONBLOCK
   local fd = uv.fs_open("/dev/stdout", flags, 0)
@@ -62,7 +62,7 @@ function output.is_idle()
   return is_idle
 end
 
---- Writes the text; waits as long as there is no room for it.
+--- Writes the text. If there is no room for it, waits until there is.
 function output.write(text)
   output.heed()
   if not writer then return write_here(text) end

@@ -20,8 +20,8 @@ owned_file.public = {
   says = "may be written by others (mode %03o): chmod go-w '%s'",
 }
 
--- Returns what is wrong with the open file; nil if nothing is wrong. Checks
--- `stat`, the data of the open file, because its name can refer to another file
+-- Returns what is wrong with the open file; nil if nothing is wrong. `stat` has
+-- the data of the open file, because the file's name can refer to another file
 -- by now.
 local function find_fault(uv, name, stat, access)
   local user = uv.getuid()
@@ -38,8 +38,8 @@ local function find_fault(uv, name, stat, access)
   end
 end
 
--- Returns whether this user owns the file.  If permissions hide the file,
--- returns whether this user owns the innermost directory that is visible.
+-- Returns whether this user owns the file. If permissions hide the file,
+-- returns whether this user owns the innermost visible directory above it.
 local function is_ours(uv, name)
   local stat, _, code
   repeat
@@ -53,7 +53,8 @@ end
 -- if there is no such file, "hidden" if another user's permissions hide it.
 function owned_file.read(name, access)
   local uv = load "luv"
-  -- Without O_NONBLOCK, opening a pipe would wait for its other end.
+  -- Without O_NONBLOCK, opening a pipe would wait until a process opens its
+  -- other end.
   local flags = uv.constants.O_RDONLY + uv.constants.O_NONBLOCK
   local file, problem, code = uv.fs_open(name, flags, 0)
   if not file then

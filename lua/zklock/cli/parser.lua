@@ -16,7 +16,7 @@ local function option(of, names, argument, kind, help)
   end)
 end
 
--- Adds the options that all commands have. They belong to the parser itself, so
+-- Adds the options that all commands have. They belong to the main parser, so
 -- that users can also write them before the command.
 local function add_common(parser)
   option(parser, "-H --hosts", "HOSTS", "hosts", "ZooKeeper servers, "
@@ -125,9 +125,9 @@ local commands = {
 local more = "Options of every command, such as --hosts: 'zklock --help'."
 
 --- Returns the parser, and a list of the commands: `name`, `summary`, and
--- argparse's `parser`. `partial`: true for arguments that a user is still
--- typing. Then any argument can be missing, COMMAND counts as an argument, and
--- --help prints nothing.
+-- argparse's `parser`. `partial`: true while a user still types the arguments.
+-- Then any argument can be missing, COMMAND counts as an argument, and --help
+-- prints nothing.
 return function(partial)
   local answer = partial and function() end or exit.answer
   local parser = load "argparse" ("zklock", texts.description, texts.epilog)

@@ -30,11 +30,11 @@ end
 --- Estimates the servers' time of day, in seconds since 1970.
 --
 -- `created` is a time of the leader's clock, but reads do not return the
--- leader's current time. So this returns this machine's time, or the time at
--- which the newest node was created, if that is later: no node was created in
--- the future. The estimate is only for ages that people read, such as "seconds"
--- or "days". It is wrong by the difference of the clocks, which is the same for
--- all rows. No lock depends on it.
+-- leader's current time. No node was created in the future. So if the newest
+-- node was created later than this machine's time, returns that later time.
+-- Otherwise returns this machine's time. The estimate is only for ages that
+-- people read, such as "seconds" or "days". Its error is the difference of the
+-- two clocks, which is the same for all rows. No lock depends on it.
 function rows.servers_time(contenders, now)
   for _, row in ipairs(contenders) do
     if row.created and row.created > now then now = row.created end
@@ -57,10 +57,10 @@ function rows.duration(seconds)
   end
 end
 
---- If this session may not read the node, this text is shown in place of the
--- node's session, token, age and data.
+--- The text that a table shows for the node's session, token, age and data if
+-- this session may not read the node.
 rows.UNKNOWN = "?"
--- If the row of a last run has no such field, this text is shown.
+-- The text that a table shows if the row of a last run has no such field.
 local NONE = "-"
 
 local function field(row, name)
@@ -113,7 +113,7 @@ end
 
 local is_mark = { ["\\"] = true }
 
--- Returns whether the data can be shown as JSON text. They cannot if plain.show
+-- Returns whether JSON can contain the data as text. It cannot if plain.show
 -- escapes a part of them, such as invalid UTF-8 or marks of text direction.
 local function is_text(data)
   local printable = data:gsub("[%c\127\\]", "")

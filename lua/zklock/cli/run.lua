@@ -1,8 +1,8 @@
 --- `zklock run`: runs a command under a lock.
 --
--- Three processes take part. This process has the session and the lock. It
--- first forks its guardian. When the lock is granted, the guardian starts the
--- third process, the command.
+-- There are three processes. This process has the session and the lock. It
+-- first forks its guardian. When a server has granted the lock, the guardian
+-- starts the third process, the command.
 local exit = require "zklock.cli.exit"
 local load = require "zklock.cli.load"
 local connect = require "zklock.cli.connect"
@@ -19,11 +19,12 @@ local uv = load "luv"
 
 local GRACE = 5
 
--- How often this process acts after the guardian's death: sends SIGKILL to the
--- remaining processes, or checks those that it is not allowed to signal.
+-- How often this process acts after the guardian's death. Each time it sends
+-- SIGKILL to the remaining processes, or checks those that it is not allowed to
+-- signal.
 local LOOK_AGAIN, LOOK_SELDOM = 20, 1000 -- milliseconds between two checks
 
--- TELLING: the period in which the guardian's lease is extended. MARGIN: how
+-- TELLING: the time between two extensions of the guardian's lease. MARGIN: how
 -- long before the end of this lease the guardian begins to end the command.
 -- Both are fractions of the session timeout. TELLING is less than the period of
 -- heartbeats, a twelfth of the timeout. MARGIN leaves more than half of the
@@ -40,7 +41,7 @@ local function describe(request)
     uv.os_getpid(), request.words[1]:match "[^/]*$")
 end
 
--- Suspends the task until the outcome of the command is known: Run:conclude.
+-- Suspends the task until Run:conclude sets the outcome of the command.
 function Run:await()
   if self.outcome then return end
   self.task = coroutine.running()
@@ -106,8 +107,8 @@ function on.signaled(self, number)
 end
 
 -- Called when the guardian was killed. The command's first process dies with
--- it, unless that process runs as another user. Kills the other processes of
--- the command, and keeps the lock as long as one of them is left.
+-- the guardian, unless that process runs as another user. Kills the other
+-- processes of the command, and keeps the lock as long as one of them is left.
 function on.gone(self)
   if self.outcome then return end
   if not self.granted then
@@ -128,7 +129,7 @@ function on.gone(self)
             .. "processes that have left its group" }
     end
     -- Reports a killed guardian only if two checks in a row fail: at the first
-    -- one, this guardian's process may just be ending.
+    -- check, the guardian's own process may still be ending.
     if is_refused and was_refused and not self.is_refused then
       talk.say "the guardian was killed"
       on.refused(self, signals.number_of "KILL")
@@ -141,7 +142,7 @@ end
 
 -- Signals.
 
--- Before the command runs, ends zklock with the code of the signal; later,
+-- Before the command runs, ends zklock with the exit code of the signal. Later,
 -- passes the signal on to the command.
 function Run:on_signal(number)
   if self.granted then
@@ -158,8 +159,8 @@ function Run:abandon(code, number)
   self:leave(code, number)
 end
 
--- Ends the process. After Ctrl-C in a terminal it ends by SIGINT, not by exit,
--- so that shells and scripts notice the Ctrl-C.
+-- Ends the process. After Ctrl-C in a terminal, the process ends by SIGINT
+-- instead of exit, so that shells and scripts notice the Ctrl-C.
 function Run:leave(code, number)
   talk.finish()
   if number == signals.number_of "INT" and uv.guess_handle(0) == "tty" then
@@ -206,8 +207,8 @@ function Run:acquire()
   if request.try then
     guard, message, code = lock:try_acquire(data)
   else
-    -- The time of connecting, in whole tenths of a second, counts as part of
-    -- the timeout.
+    -- The time that zklock needed to connect counts as part of the timeout, in
+    -- whole tenths of a second.
     local gone = math.floor(self.times:elapsed() * 10) / 10
     data.timeout = request.timeout and math.max(0, request.timeout - gone)
     local stop = waiting.begin(self.session, request.path, self.times)
@@ -219,13 +220,13 @@ function Run:acquire()
   return guard
 end
 
--- Keeps extending the guardian's lease while the lock is held. After a loss,
--- lets the guardian end the command; if a client asks for the lock, sends
--- SIGTERM.
+-- Extends the guardian's lease again and again while the lock is held. After a
+-- loss, makes the guardian end the command. If a client asks for the lock,
+-- sends SIGTERM.
 function Run:tell_lease(guard)
   local timeout = self.session:timeout()
   local margin = math.min(self.grace, timeout * MARGIN)
-  -- The clock is read first. If this process is stopped between the two calls,
+  -- Reads the clock first. If this process is stopped between the two calls,
   -- the lease becomes shorter, never longer.
   local function tell()
     local moment = zklock.now()
@@ -305,7 +306,7 @@ function Run:proceed()
   if self.request.verbose then
     talk.say("loaded in %.1f ms", os.clock() * 1000)
   end
-  -- A timeout of 0 limits only the wait for the lock, not that for a
+  -- A timeout of 0 limits only the wait for the lock, not the wait for a
   -- connection.
   local limit = self.request.timeout
   self.session = connect(self.request, limit ~= 0 and limit or nil)
@@ -340,8 +341,8 @@ return function(request)
   talk.begin()
   self:watch_signals()
   local ok, code = xpcall(self.proceed, exit.explain, self)
-  -- If the command still runs, the lock is not released here: when this process
-  -- ends, the guardian notices it and ends the command first.
+  -- If the command still runs, this process must not release the lock here.
+  -- When this process ends, the guardian notices it and ends the command first.
   if self.session and (self.outcome or not self.granted) then
     self.session:close()
   end

@@ -5,8 +5,8 @@ local Talk = {}
 Talk.__index = Talk
 
 --- Begins TLS on the connection `tcp` to the server `host`. `say`: the text to
--- send when the handshake is done. Returns the TLS connection; or nil and what
--- is wrong.
+-- send when the handshake is done. Returns an object for the TLS connection; or
+-- nil and what is wrong.
 function Talk.begin(tcp, tls, host, say)
   local module, problem = secure.load()
   if not module then return nil, problem end
@@ -34,8 +34,8 @@ function Talk:go_on()
   return state, problem
 end
 
---- Decrypts bytes that the server has sent. Returns the text in them, "" if
--- there is none yet; or nil and what is wrong.
+--- Decrypts bytes that the server has sent. Returns their text, or "" if they
+-- contain none yet; or nil and what is wrong.
 function Talk:hear(chunk)
   if not self.has_heard and not chunk:find "^[\21\22]" then
     return nil, "speaks no TLS on this port"

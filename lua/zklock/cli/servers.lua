@@ -1,4 +1,4 @@
---- Servers: asks each server of a list of hosts for its state. The question is
+--- Servers: asks each server of a list of hosts for its state. The request is
 -- the four-letter word `srvr`, which all servers answer by default.
 local await = require "zklock.cli.await"
 local core = require "zklock.core"
@@ -8,8 +8,8 @@ local uv = require "luv"
 
 local servers = {}
 
--- PATIENCE: how many seconds to wait for an answer; MOST: the most bytes of an
--- answer that are read.
+-- PATIENCE: how many seconds to wait for an answer; MOST: how many bytes of an
+-- answer to read at most.
 local PATIENCE = 2
 local MOST = 8192
 
@@ -22,7 +22,7 @@ end
 
 --- Returns whether all servers delete empty directories (containers), as far as
 -- their versions are known; nil if no version is known. Only the version shows
--- it, because servers describe a container as a persistent node.
+-- this, because servers describe a container as a persistent node.
 function servers.have_containers(list)
   local known, all = false, true
   for _, server in ipairs(list) do
@@ -110,7 +110,7 @@ local function ask(server, tls, done)
     end
     tcp:read_start(read)
     tcp:write "srvr"
-    -- A server of another protocol may answer only to whole lines.
+    -- A server that speaks another protocol may answer only whole lines.
     await.after(PATIENCE / 2, function()
       if text == "" and not tcp:is_closing() then tcp:write "\r\n\r\n" end
     end)
@@ -143,10 +143,10 @@ local function parse(hosts)
   return list
 end
 
---- Asks all addresses of all hosts at once. Returns for each `{ host=, port=,
--- address=, reachable=, version=, mode=, response_time=, certificate=, problem=
--- }`. Takes at most two seconds, or half a second more if a name server is
--- slow.
+--- Asks all addresses of all hosts at once. Returns a list, with one table for
+-- each address: `{ host=, port=, address=, reachable=, version=, mode=,
+-- response_time=, certificate=, problem= }`. Takes at most two seconds, or half
+-- a second more if a name server is slow.
 function servers.ask(hosts, tls)
   local list, entries = {}, parse(hosts)
   return await.call(function(go_on)

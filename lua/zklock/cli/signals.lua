@@ -17,8 +17,8 @@ function signals.name_of(number)
 end
 
 --- Calls `fn(number)` at each of these signals ("TERM INT …"), except signals
--- that were ignored when the process started. Returns a function that stops
--- this, so that the signals have their former effect.
+-- that were ignored when the process started. Returns a function that stops the
+-- calls, so that the signals have their former effect.
 function signals.watch(names, fn)
   local handles = {}
   for name in names:gmatch "%S+" do

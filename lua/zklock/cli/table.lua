@@ -1,10 +1,10 @@
---- Table: formats rows as a table, for people. The data are the last column, so
--- that the other columns stay aligned, whatever untrusted text the data have.
+--- Table: formats rows as a table, for people. The data are the last column. So
+-- the other columns stay aligned, whatever untrusted text the data contain.
 local rows = require "zklock.cli.rows"
 local text = require "zklock.cli.text"
 
--- The widest cell that widens its column. A wider cell, such as an untrusted
--- name, shifts only its own row.
+-- The maximum width of a column. A wider cell, such as an untrusted name,
+-- shifts only its own row.
 local WIDEST = 60
 
 local columns = {
@@ -47,8 +47,8 @@ local function join(cells, widths)
 end
 
 --- Returns the lines of the table. The first line has the names of the columns.
--- `width`: the width of the terminal in characters, to which each line is cut;
--- nil: no limit. `now`: the servers' time.
+-- `width`: the width of the terminal in characters; each line is cut to this
+-- width. nil: no limit. `now`: the servers' time.
 return function(contenders, now, width)
   local lines = { {} }
   for i, column in ipairs(columns) do lines[1][i] = column[1] end

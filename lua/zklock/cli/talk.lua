@@ -25,8 +25,8 @@ end
 --- Returns whether everything was written.
 function talk.is_idle() return not writer or (guardian.is_idle(writer)) end
 
---- Waits until everything is written, for PATIENCE at most. For the end of the
--- process.
+--- Waits until everything is written, for PATIENCE at most. Called at the end
+-- of the process.
 function talk.finish()
   if writer then guardian.finish(writer, PATIENCE) end
 end

@@ -45,8 +45,8 @@ function terminal.take(redraw)
   stop_and_go_on(enter, leave, redraw)
   local has_shown = false
   local function show(lines)
-    -- If the last screen is not written yet, the terminal is slow or stopped,
-    -- and zklock skips this screen.
+    -- If zklock has not written the last screen yet, the terminal is slow or
+    -- stopped. Then zklock skips this screen.
     if has_shown and not output.is_idle() then return end
     has_shown = true
     output.put(HOME .. table.concat(lines, TO_END_OF_LINE .. "\r\n")

@@ -1,10 +1,10 @@
---- Text: measures the width of text on a terminal. zklock.plain must have
--- escaped untrusted text, so that the text is valid UTF-8 on one line.
+--- Text: measures the width of text on a terminal. Before, zklock.plain must
+-- have escaped untrusted text, so that the text is valid UTF-8 on one line.
 local text = {}
 
--- Ranges of characters that are not one column wide, combining ones and the
--- wide ones of East Asia: the first and last character, and the width in
--- columns.
+-- Ranges of characters that are not one column wide: combining characters and
+-- the wide characters of East Asia. Each range has its first and last
+-- character, and the width in columns.
 local ranges = {
   { 0x0300, 0x036f, 0 }, { 0x0483, 0x0489, 0 }, { 0x0591, 0x05bd, 0 },
   { 0x064b, 0x065f, 0 }, { 0x1100, 0x115f, 2 }, { 0x1ab0, 0x1aff, 0 },
@@ -44,7 +44,7 @@ function text.width(shown)
   return width
 end
 
---- Returns the text, cut to so many columns if it is wider.
+--- Returns the text, cut to this number of columns if it is wider.
 function text.cut(shown, columns)
   if text.width(shown) <= columns then return shown end
   local parts, room = {}, columns - 1
@@ -56,7 +56,7 @@ function text.cut(shown, columns)
   return table.concat(parts) .. (columns > 0 and "…" or "")
 end
 
---- Returns the text, padded with spaces to so many columns.
+--- Returns the text, padded with spaces to this number of columns.
 function text.pad(shown, columns)
   return shown .. (" "):rep(columns - text.width(shown))
 end

@@ -1,11 +1,11 @@
 --- Texts: the text of --help and the manual pages, except the options. Each
--- command has a `description`, an `epilog`, and a `usage` if argparse's is
--- incomplete. doc/make/man.lua converts the same text to manual pages, and
+-- command has a `description`, an `epilog`, and a `usage` if argparse's usage
+-- is incomplete. doc/make/man.lua converts the same text to manual pages, and
 -- finds their parts by the form of the lines:
 --
---     Heading:
 --        entry  what it is
 --               and goes on
+-- local texts = {}
 local texts = {}
 
 texts.summary = "distributed locks on ZooKeeper, in the shell"

@@ -1,5 +1,5 @@
---- Trial: acquires a lock like other clients, and tests what clients are
--- allowed to do.
+--- Trial: acquires a lock like other clients, and tests which requests clients
+-- are allowed to make.
 local await = require "zklock.cli.await"
 local exit = require "zklock.cli.exit"
 local leaving = require "zklock.cli.leaving"
@@ -9,8 +9,8 @@ local zklock = require "zklock"
 
 local trial = {}
 
--- PATIENCE: how many seconds to wait for another holder. TIMES: how often the
--- lock is acquired. REQUESTS: how many requests measure the round trip.
+-- PATIENCE: how many seconds to wait for another holder. TIMES: how often
+-- zklock acquires the lock. REQUESTS: how many requests measure the round trip.
 local PATIENCE = 5
 local TIMES = 5
 local REQUESTS = 20
@@ -40,7 +40,7 @@ function trial.round_trip(session, path)
   return summary(times)
 end
 
--- Returns how many seconds the leader's clock is ahead of this machine's;
+-- Returns how many seconds the leader's clock is ahead of this machine's clock;
 -- negative: behind. Compares the creation time of the lock's own node with the
 -- times before and after the acquisition.
 local function clock_ahead(session, path, guard, before, after)
@@ -74,16 +74,16 @@ local function is_open(hosts, options, path)
   return code == "busy"
 end
 
--- Returns the option `tls` for a connection to a server by its address; `host`
--- is then the name that the server's certificate must have.
+-- Returns the option `tls` for a connection to a server by its address. The
+-- server's certificate must have the name `host`.
 local function with_name(tls, host)
   return tls and { ca = tls.ca, cert = tls.cert, key = tls.key,
     name = tls.name or host }
 end
 
--- Returns whether this server has the node of the held lock. Asks in a session
--- of its own, which connects to this server only. Returns "unknown" if the
--- session or the request fails.
+-- Returns whether this server has the node of the held lock. Asks in a separate
+-- session, which connects to this server only. Returns "unknown" if the session
+-- or the request fails.
 local function has_node(server, session, guard, asked)
   local theirs = {}
   for name, value in pairs(asked.options) do theirs[name] = value end
@@ -102,7 +102,7 @@ local function has_node(server, session, guard, asked)
 end
 
 -- Asks each server whether it has the lock's node. Omits servers that do not
--- answer `srvr` or do not serve; verdict.lua reports these.
+-- answer `srvr` or do not serve clients; verdict.lua reports these servers.
 local function ask_servers(session, guard, asked)
   for _, server in ipairs(asked.servers) do
     if server.version or server.is_mute then
@@ -128,11 +128,11 @@ local function look_around(report, session, guard, asked)
   end
 end
 
---- Acquires and releases the lock some times. Returns `{ path=, granted=,
+--- Acquires and releases the lock several times. Returns `{ path=, granted=,
 -- acquire=, release=, may_create=, may_delete=, token=, open_to_anyone=,
 -- clock_offset=, reconnects=, message=, unowned= }`. `unowned`: a node that no
 -- session owns, and that blocks the lock. Also sets `shares_data` of each
--- server: whether it has the lock's node.
+-- server: whether the server has the lock's node.
 function trial.lock(session, path, hosts, options, servers)
   local lock = session:mutex(path)
   local report = { path = path, granted = false, reconnects = 0 }

@@ -7,10 +7,10 @@ local servers_of = require "zklock.cli.servers"
 
 local WRONG = 1
 
--- The difference of the clocks, in seconds, above which there is a warning.
+-- `zklock check` warns if the clocks differ by more than this, in seconds.
 local CLOCKS = 1
 
--- How many days before a certificate expires `zklock check` warns of this.
+-- How many days before a certificate expires `zklock check` begins to warn.
 local EXPIRES_SOON = 30
 
 local serving = { leader = true, follower = true, observer = true,
@@ -49,9 +49,9 @@ local function judge_certificate(server, warning)
   end
 end
 
--- Adds a problem for servers that do not have the node of the trial lock, and a
--- warning for servers of which this is not known. Returns whether these results
--- show that the servers are or are not one ensemble.
+-- Adds a problem for servers that do not have the node of the trial lock. Adds
+-- a warning for servers about which this is not known. Returns whether these
+-- results are enough to know if the servers are one ensemble.
 local function judge_data(servers, problem, warning)
   local lists = { [true] = {}, [false] = {}, unknown = {} }
   for _, server in ipairs(servers) do

@@ -1,5 +1,5 @@
---- Visit: what all commands for operators have in common. They use a session
--- that is closed when the command ends, even if a signal ends it.
+--- Visit: what all commands for operators have in common. Each uses a session,
+-- and closes it when the command ends, even if a signal ends the command.
 local check = require "zklock.check"
 local connect = require "zklock.cli.connect"
 local exit = require "zklock.cli.exit"
@@ -35,7 +35,7 @@ function visit.servers(request, work)
 end
 
 --- Returns its arguments. If the first argument is nil, ends the command with
--- the error in the next two: a message and a code.
+-- the error in the next two arguments: a message and a code.
 function visit.answer(answer, ...)
   if answer == nil then exit.refuse(...) end
   return answer, ...

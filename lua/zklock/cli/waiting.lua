@@ -11,8 +11,8 @@ local window = require "zklock.cli.window"
 local uv = load "luv"
 local waiting = {}
 
--- When the line is first shown, and how often it is renewed. A wait shorter
--- than FIRST would end before a user could read the line.
+-- The time until the line is shown first, and then between two updates. A wait
+-- shorter than FIRST would end before a user could read the line.
 local FIRST, AGAIN = 300, 2000 -- milliseconds
 
 local is_drawn = false
@@ -32,7 +32,7 @@ local function describe(contenders, id)
   return ahead, holder and holder.data
 end
 
--- By error code: the text that says why the queue cannot be shown.
+-- By error code: a text that says why zklock cannot show the queue.
 local reasons = { denied = "an ACL hides the queue",
   disconnected = "no connection to a server",
   auth = "the servers refuse the credentials" }
@@ -49,7 +49,7 @@ local function draw(session, path, times)
 end
 
 --- Shows the line from now on, if standard error is a terminal. Returns a
--- function that erases the line and shows it no more.
+-- function that erases the line and stops the updates.
 function waiting.begin(session, path, times)
   if uv.guess_handle(2) ~= "tty" then return function() end end
   local timer, is_over = uv.new_timer(), false

@@ -7,13 +7,14 @@ local rows = require "zklock.cli.rows"
 local none = {}
 
 -- A semaphore keeps its contenders in two directories below its path, `leases`
--- and `locks`. Each is deleted when it is empty. But the path of another lock
--- can end with the same name. A permit in `leases` always belongs to a
--- semaphore; a node in `locks` can belong to a mutex at that path.
+-- and `locks`. Servers delete each directory when it is empty. But the path of
+-- another lock can end with the same name. A permit in `leases` always belongs
+-- to a semaphore; a node in `locks` can belong to a mutex at that path.
 local parts = { ["locks/"] = "locks", ["leases/"] = "leases" }
 
 -- Returns the contenders of the path itself, and the set of those children that
--- are not the paths of other locks. `names`: the set of all its children.
+-- are not the paths of other locks. `names`: the set of all children of the
+-- path.
 local function sort(contenders, names)
   local own, taken = {}, {}
   taken.locks = names.leases
@@ -30,7 +31,7 @@ local function join(path, name)
   return (path == "/" and "" or path) .. "/" .. name
 end
 
--- How many bytes of a path are shown if the path is too long.
+-- If a path is too long, this many bytes of it are shown.
 local MOST = 200
 
 local function shown(path)
@@ -46,10 +47,10 @@ local function children_of(session, path)
   return session:children(path)
 end
 
---- Calls `each(path, contenders)` for each lock; parents come before their
--- children, and children in the order of their names. Calls `refused(path,
--- message, code)` for each path that cannot be read; the nodes below it are
--- still visited if they can be listed.
+--- Calls `each(path, contenders)` for each lock: parents before their children,
+-- and children in the order of their names. If a path cannot be read, calls
+-- `refused(path, message, code)`. Then it still visits the nodes below that
+-- path if they can be listed.
 return function(session, top, each, refused)
   local function visit(path)
     local children, message, code = children_of(session, path)

@@ -1,8 +1,8 @@
 --- `zklock watch`: shows the queue of a lock as it changes.
 --
--- It polls the queue, and misses changes between two reads.  Watches of
--- ZooKeeper would miss them, too, because each reports one change only.  They
--- would cost an event for each contender at every handoff.
+-- It polls the queue, and misses changes between two reads. Watches of
+-- ZooKeeper would miss such changes, too, because each watch reports only one
+-- change. Watches would also cost an event for each contender at every handoff.
 local await = require "zklock.cli.await"
 local changes = require "zklock.cli.changes"
 local exit = require "zklock.cli.exit"
@@ -16,7 +16,7 @@ local visit = require "zklock.cli.visit"
 local window = require "zklock.cli.window"
 
 local INTERVAL = 1
--- After a slow read, of a long queue, the pause is SHARE times as long as that
+-- If a read of a long queue is slow, the pause is SHARE times as long as this
 -- read took.
 local SHARE = 5
 

@@ -7,8 +7,8 @@ local window = {}
 
 --- Returns the columns and lines of the terminal at this descriptor; nil if it
 -- is not a terminal. Opens the terminal again, because luv can make a file
--- description non-blocking; for the given one, this would affect all processes
--- that share it.
+-- description non-blocking. If luv did this to the given descriptor, it would
+-- affect all processes that share the file description.
 function window.size(descriptor)
   if uv.guess_handle(descriptor) ~= "tty" then return nil end
   local flags = uv.constants.O_WRONLY + uv.constants.O_NOCTTY

@@ -1,5 +1,6 @@
---- The adapter for copas 2.0 and later: suspends copas threads.  Its reader,
--- which calls step(), is a thread that runs while the adapter is armed.
+--- The adapter for copas 2.0 and later: suspends copas threads. Its reader
+-- calls step(); the reader is a copas thread that runs while the adapter is
+-- armed.
 local copas = require "copas"
 assert(copas.wakeup, "copas 2.0 or later is needed")
 

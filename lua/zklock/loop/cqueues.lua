@@ -1,5 +1,5 @@
---- The adapter for cqueues: suspends the tasks (cq:wrap) of any controller.
--- Its reader, which calls step(), is a task that runs while the adapter is
+--- The adapter for cqueues: suspends the tasks (cq:wrap) of any controller. Its
+-- reader calls step(); the reader is a task that runs while the adapter is
 -- armed.
 local cqueues = require "cqueues"
 local condition = require "cqueues.condition"
@@ -50,8 +50,8 @@ local function new(session)
   return A
 end
 
--- By controller: each has an adapter and a reader of its own, which the
--- collector takes together with the controller.
+-- By controller. Each controller has its own adapter and reader. Lua collects
+-- both together with the controller.
 local makers = setmetatable({}, { __mode = "k" })
 
 return { here = function()

@@ -1,5 +1,6 @@
 --- Here: finds which of the known loops runs the calling code now. Checks only
--- what the program has loaded, and loads nothing. Each function returns:
+-- modules that the program has loaded, and loads none. Each function returns:
+--
 --   "task"      its adapter can suspend the caller
 --   "nested"    the caller is a coroutine inside a task: it can be suspended
 --               only if the code that resumes it passes on the loop's yields
@@ -44,7 +45,7 @@ function here.copas()
 end
 
 -- Any coroutine can wait for luv's loop, even before the loop runs, because luv
--- does not know coroutines. Callbacks of luv run outside of coroutines.
+-- does not know coroutines. luv's callbacks run outside of coroutines.
 function here.luv()
   local uv = package.loaded.luv or package.loaded.uv
   if not uv then return nil end
@@ -52,8 +53,8 @@ function here.luv()
   return uv.loop_mode and uv.loop_mode() and "callback" or nil
 end
 
---- The names of the loops in the order of the checks: from the most specific
--- loop to luv, which takes any coroutine for its task.
+--- The names of the loops in the order of the checks. The most specific loop
+-- comes first. luv comes last, because it takes any coroutine for its task.
 here.names = { "ngx", "skynet", "cqueues", "copas", "luv" }
 
 return here

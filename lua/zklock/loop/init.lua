@@ -1,35 +1,40 @@
---- Loops: how a call that waits suspends its caller.
+--- Loops: how a call that waits suspends its caller. The option `loop` is an
+-- *adapter* A, which connects an event loop to all sessions, or a *maker* of
+-- adapters.
 --
--- The option `loop` is an adapter A for all sessions, or a maker of adapters:
---   new(session)        returns A for one session, which has session:fd() and
---                       session:step().  Makers of this directory also get the
---                       session's engine
+-- A maker has these functions:
+--
+--   new(session)        returns an adapter for this session.  The adapter uses
+--                       session:fd() and session:step().  Makers of this
+--                       directory get the session's engine as second argument
 --   here()              optional, in this directory: returns the maker for the
---                       running code; nil if this loop does not run it
--- The parts of A.  `w` is a wait.  A can store its own fields in it, and reads
--- w.done, which is true when the wait is over.
+--                       running code; nil if this loop does not run the code
+--
+-- An adapter A has these fields. `w` is a wait. A can store its own fields in
+-- `w`, and reads w.done, which is true when the wait is over.
+--
 --   A.wait(w, timeout)  suspends the caller until A.wake(w), or the timeout;
 --                       can return early
---   A.wake(w)           ends A.wait(w); never yields, blocks or raises
+--   A.wake(w)           ends A.wait(w); must not yield, block or raise an error
 --   A.arm()             optional: makes the loop watch the fd from now on,
 --                       because a task waits or a callback is expected
 --   A.disarm()          optional: lets the loop stop watching the fd
---   A.owner()           optional: returns what owns the running task's holds
+--   A.owner()           optional: returns the owner of the running task's holds
 --   A.scope()           optional: returns the scope of the running request, if
 --                       there is one (ngx/scope.lua): `waits` and `guards`,
 --                       sets for scope:add(set, thing) and
 --                       scope:remove(set, thing); scope:has_ended(); and
 --                       `client`: whether a client can end the request
 --   A.is_leaving()      optional: returns whether the process is about to end
---   A.cleanup()         optional: ends the scope of a request whose end A
---                       cannot detect
+--   A.cleanup()         optional: ends the scope of a request if A cannot
+--                       detect the request's end
 --   A.reads_fd          optional: the loop reads the wake-up's bytes itself
 --   A.blocks            optional: A.wait blocks the thread and never yields
 --   A.close()           optional: called before the fd is closed, maybe again
 --
--- The adapters of this directory have these parts in the same order: a function
--- that reports errors which nothing else would show, the reader, wait, wake,
--- arm, disarm, close.
+-- The adapters of this directory define, in the same order: a function that
+-- reports errors which no other code would show, the reader (a task that calls
+-- step()), wait, wake, arm, disarm, close.
 local here = require "zklock.loop.here"
 local misuse = require "zklock.errors".misuse
 
@@ -51,8 +56,8 @@ function loops.task()
   return running
 end
 
--- Functions inside which a coroutine cannot wait in PUC Lua 5.1, because it
--- cannot yield across them.
+-- In PUC Lua 5.1 a coroutine cannot yield across these functions, so it cannot
+-- wait inside them.
 local fences = { [pcall] = true, [xpcall] = true }
 
 local function is_fenced()
@@ -86,8 +91,8 @@ local modules = setmetatable({}, { __index = function(self, name)
   return self[name]
 end })
 
--- Returns a maker, `{ new = }`, of the loop's adapters: its module, or the
--- result of the module's `here()`.
+-- Returns a maker, `{ new = }`, of the loop's adapters: the loop's module, or
+-- the result of the module's `here()`.
 local function adapter_of(name)
   local adapter = modules[name]
   if adapter.here then return adapter.here() end
@@ -141,14 +146,14 @@ local function running(loop)
   end
 end
 
--- Returns the maker of the adapter that can suspend the caller; or nil and a
--- message.
+-- Returns the maker of the adapter that can suspend the caller. If there is
+-- none, returns nil and a message.
 local function choose(loop)
   if type(loop) == "table" then return loop end
   if loop == "poll" then return modules.poll end
   local name, place = running(loop)
-  -- With "nested": a user who names the loop may know that the yields are
-  -- passed on.
+  -- If the place is "nested", a user who names the loop may know that the
+  -- yields are passed on to the loop.
   if place == "callback" or place == "nested" and loop == "auto" then
     local where = name == "ngx" and "nginx's phase " .. ngx.get_phase() or name
     return nil, IN_CALLBACK:format(where, kinds_of_task[name])
@@ -178,7 +183,7 @@ function loops.peek(loop)
 end
 
 -- Returns whether the running coroutine cannot be suspended, because a C
--- function has called it.  In PUC Lua 5.1 this is not known, and it returns a
+-- function has called it. PUC Lua 5.1 cannot tell this; there the result is a
 -- false value.
 local isyieldable = coroutine.isyieldable
 
@@ -187,8 +192,8 @@ local function is_stuck()
 end
 
 --- Returns whether a callback is allowed to run inside a call that does not
--- wait. It is not allowed in some phases of nginx, and not where the callback
--- could not wait. A task then runs it later.
+-- wait. It is not allowed in some phases of nginx, nor where the callback could
+-- not wait. If it is not allowed, a task runs the callback later.
 function loops.allows_callbacks(loop)
   if is_stuck() and not loops.may_block(loop) then return false end
   if type(loop) ~= "string" then return true end

@@ -3,9 +3,9 @@
 local loops = require "zklock.loop"
 local uv = require "luv"
 
--- Closes a handle.  luv 1.44 crashes at the program's end if a handle is not
--- fully closed, which takes an iteration of the loop.  If the loop does not
--- run, this function runs an iteration, so callbacks can run in it.
+-- Closes a handle. luv 1.44 crashes at the program's end if a handle is not
+-- fully closed, which takes an iteration of the loop. If the loop does not run,
+-- this function runs an iteration, and callbacks can run in it.
 local function close(handle)
   handle:close()
   if not uv.loop_mode() then uv.run "nowait" end
@@ -28,8 +28,8 @@ local function resume(task, ...)
   after(0, function() error(problem, 0) end)
 end
 
--- Makes the loop resume a woken task. A direct resume could run the task in the
--- middle of another task.
+-- Makes the loop resume a woken task. If this function resumed the task
+-- directly, the task could run in the middle of another task.
 local function resume_later(w)
   after(0, function()
     local task = w.task
@@ -66,8 +66,8 @@ return { new = function(session)
     poll:start("r", read)
   end
 
-  -- Called in the middle of a release, where callbacks must not run: so it does
-  -- not run the loop.
+  -- Called in the middle of a release, where callbacks must not run. So this
+  -- function must not run the loop.
   function A.disarm()
     if not poll then return end
     poll:stop()

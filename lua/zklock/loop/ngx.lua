@@ -12,8 +12,8 @@ return { new = function(_, engine)
   A.scope, A.owner, A.cleanup = scopes.finder(engine)
   A.is_leaving = ngx.worker.exiting
 
-  -- Suspends the thread. nginx can drop the timer in which a reader should
-  -- begin (lua_max_running_timers); then a wait starts another reader. If nginx
+  -- Suspends the thread. A reader begins in a timer, which nginx can drop
+  -- (lua_max_running_timers). Then a wait starts another reader. If nginx
   -- starts no timer at all, the waits check for events themselves.
   function A.wait(w, timeout)
     A.arm()
@@ -32,7 +32,7 @@ return { new = function(_, engine)
   end
 
   -- Wakes the thread if it still waits. A killed thread no longer waits at the
-  -- semaphore. Only this call detects this, and abandons the thread's wait.
+  -- semaphore. Only this function detects this, and abandons the thread's wait.
   function A.wake(w)
     if w.parked and w.semaphore:count() < 0 then
       w.semaphore:post(1)

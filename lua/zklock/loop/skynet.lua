@@ -1,6 +1,6 @@
---- The adapter for skynet: suspends the tasks of a service.  skynet's socket
--- thread reads the fd.  The reader, which calls step(), is a task that lives as
--- long as the session.
+--- The adapter for skynet: suspends the tasks of a service. skynet's socket
+-- thread reads the fd. The reader, a task that calls step(), lives as long as
+-- the session.
 local skynet = require "skynet"
 local socket = require "skynet.socket"
 

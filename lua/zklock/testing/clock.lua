@@ -1,7 +1,7 @@
 --- Clock: virtual time for tests.
 --
 -- Time passes only during advance(), during sleep(), and while a call of zklock
--- waits.  All three run the timers that are due, on the calling thread.
+-- waits. All three run the timers that are due, on the calling thread.
 local virtual = require "zklock.testing.core"
 
 local errors = require "zklock.errors"
@@ -12,7 +12,7 @@ local clock = { now = virtual.now }
 local sessions = {}
 local timers = {} -- `{ at =, fn = }`, the next one first
 
--- Times that differ by at most this many seconds count as equal.  The rounding
+-- Times that differ by at most this many seconds count as equal. The rounding
 -- error of a time is smaller, even after centuries of virtual time.
 local INSTANT = 1e-6
 
@@ -119,7 +119,7 @@ end
 -- The time, in seconds, after which a wait without a timeout raises an error.
 local LONGEST = 3600
 
---- Suspends the caller in `wait`, as the adapters of loops do: lets time pass
+--- Suspends the caller in `wait`, as the adapters of loops do. Lets time pass
 -- until an event ends the wait, or until the timeout.
 function clock.wait(engine, wait, timeout)
   local begun = virtual.now()

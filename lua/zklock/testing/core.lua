@@ -1,5 +1,5 @@
---- Replaces zklock.core with the core for virtual time.  That core is a
--- separate C module, which also has the model of ZooKeeper's servers.
+--- Replaces zklock.core with the core for virtual time. This core is a separate
+-- C module, which also contains the model of ZooKeeper's servers.
 local lua = rawget(_G, "jit") and "LuaJIT" or _VERSION
 local version = _VERSION:match "%d.*"
 
@@ -24,7 +24,7 @@ end
 local core = virtual.core()
 core.backend = "virtual"
 package.loaded["zklock.core"] = core
--- The option `tls` works, with a fake that reads no file.
+-- The option `tls` works: a fake module replaces zklock.tls, and reads no file.
 package.loaded["zklock.tls"] = virtual.tls()
 
 return virtual

@@ -31,7 +31,7 @@ local function options_of(method)
     end
     return value
   end
-  -- The lock's methods check the options that have no check here.
+  -- The lock's methods check the options for which this table has no check.
   return schema.new("options of " .. method, {
     { "kind", kind, "mutex" },
     { "permits", permits, always = true },
@@ -53,7 +53,7 @@ local function lock_of(session, path, options)
   return session:rwlock(path, of_lock)[options.kind]
 end
 
---- Makes another client, which has `session` and does not hold the lock yet.
+--- Makes another client, which uses `session` and does not hold the lock yet.
 -- Closing the hold closes the session.
 function holds.new(session, path, options)
   local lock = lock_of(session, path, options)

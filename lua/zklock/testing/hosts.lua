@@ -91,8 +91,8 @@ local function refuse(entry, server)
 end
 
 --- Returns connect's argument `hosts` with the names replaced by addresses; and
--- the testing server.  Returns an argument with wrong syntax as it is, because
--- connect raises its error.
+-- the testing server. If the argument has wrong syntax, returns it unchanged,
+-- because connect raises its error.
 function hosts.translate(text)
   if type(text) ~= "string" or core.check_hosts(text) then return text end
   local list, chroot = text:match "^([^/]*)(.*)$"

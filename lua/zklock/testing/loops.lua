@@ -10,7 +10,7 @@ local loops = {
   copas = false, -- the copas module that uses virtual time
 }
 
--- By loop: the owner of its clock, for messages.
+-- By loop: the owner of the loop's clock, for messages.
 local owners = { luv = "libuv", cqueues = "cqueues", ngx = "nginx",
   skynet = "skynet" }
 
@@ -31,7 +31,8 @@ local function is_ours(name)
 end
 
 -- Makes each of these functions raise an error if its loop runs with another
--- clock.  zklock.loop takes the functions when it is loaded.
+-- clock. This must happen before zklock.loop is loaded, because it then copies
+-- the functions.
 for _, name in ipairs(here.names) do
   local look = here[name]
   here[name] = function()

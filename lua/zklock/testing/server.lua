@@ -73,8 +73,9 @@ local options_of_server = schema.new("options of testing.server", {
 
 -- Sessions.
 
--- By session: `{ server =, client = }`, its testing server and its number in
--- the model.  The number stays the same when the ZooKeeper session expires.
+-- By session: `{ server =, client = }`, its testing server and its client's
+-- number in the model. The number stays the same when the ZooKeeper session
+-- expires.
 local of_session = setmetatable({}, { __mode = "k" })
 
 local function attend(text, server, session, ...)
@@ -116,7 +117,7 @@ local servers = {}
 local all = {} -- the servers that are not closed
 local count, seed = 0, 1
 
---- Restarts the random generators, also those of later servers, from this seed.
+--- Restarts the random generators from this seed, also those of later servers.
 function servers.seed(number)
   count, seed = 0, number
   virtual.seed(number)
@@ -149,8 +150,8 @@ function servers.new(given)
   return self
 end
 
--- Returns the ensemble of an open server; raises an error if it is closed, or
--- belongs to another process.
+-- Returns the ensemble of an open server. Raises an error if the server is
+-- closed, or belongs to another process.
 local function ensemble_of(self)
   if not self._ensemble then misuse("this testing server is closed") end
   if self.pid ~= core.pid() then
@@ -216,13 +217,13 @@ local function befall(self, fault, method, session)
   return self
 end
 
---- Breaks the connections of a session and refuses new ones; of all sessions,
--- if none is given.
+--- Breaks the connections of a session and refuses new connections. Without a
+-- session, does this to all sessions.
 function Server:disconnect(session)
   return befall(self, "refuse", "disconnect", session)
 end
 
---- Drops all packets of a session, or of all sessions; neither side notices
+--- Drops all packets of a session, or of all sessions. Neither side notices
 -- that the connection is broken.
 function Server:silence(session)
   return befall(self, "freeze", "silence", session)

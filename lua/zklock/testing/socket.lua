@@ -13,8 +13,8 @@ local function descriptors(objects)
   return fds
 end
 
--- Returns whether the object already has data to read, by its method `dirty`,
--- without poll.
+-- Returns whether the object already has data to read, without a poll. Asks the
+-- object's method `dirty`.
 local function is_dirty(object)
   return object.dirty ~= nil and object:dirty() == true
 end
@@ -71,8 +71,8 @@ function socket.module()
   return copy
 end
 
---- Loads copas with that copy of LuaSocket, and returns it.  copas must not
--- have been loaded before.
+--- Loads copas with that copy of LuaSocket, and returns copas. Must be called
+-- before copas is loaded.
 function socket.copas()
   if loops.copas and package.loaded.copas == loops.copas then
     return loops.copas

@@ -25,7 +25,7 @@ local function schemes_of(auth)
   return table.concat(schemes, ", ")
 end
 
---- Makes the engine of a session.  `session`: the user's object; `handle`: the
+--- Makes the engine of a session. `session`: the user's object; `handle`: the C
 -- core's session; `given`: the checked settings.
 function Engine.new(session, handle, given)
   local pid = core.pid()
@@ -77,8 +77,8 @@ end
 
 --- Returns the longest time, in seconds, that a call waits for a server's reply
 -- if it does not wait for a holder. This is the session timeout, or before the
--- first connection the connect timeout. Without a connection, the core refuses
--- such a call at once.
+-- first connection the connect timeout. Without a connection, the C core
+-- refuses such a call at once.
 function Engine:patience()
   local timeout = self.core:timeout()
   return timeout > 0 and timeout or self.connect_timeout

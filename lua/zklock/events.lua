@@ -2,10 +2,10 @@
 -- Callbacks run only in step(), in the thread that owns the Lua state.
 --
 -- Each event is first *noted*: this file puts its work into the list `due`, and
--- only then does the core drop the event. The work is `{ fn, ... }`, or a wait
--- that must end, and stays in `due` until it is done. Anywhere in between, a
--- debug hook can raise an error, and a callback can call step(). So it must be
--- harmless to note an event twice, or to do its work twice.
+-- only then does the C core drop the event. The work is `{ fn, ... }`, or a
+-- wait that must end, and stays in `due` until it is done. Anywhere in between,
+-- a debug hook can raise an error, and a callback can call step(). So it must
+-- be harmless to note an event twice, or to do its work twice.
 local errors = require "zklock.errors"
 local Hold = require "zklock.hold"
 local loops = require "zklock.loop"
@@ -270,7 +270,7 @@ end
 local function give_up(self) turns.give_up(self.engine) end
 
 -- The deadlines of some waits in local queues may have passed. Sends these
--- waits to the core only after this event was noted. Until then the core can
+-- waits to the C core only after this event was noted. Until then the core can
 -- post no other alarm, and later deadlines need an alarm.
 function handlers.alarm() return { give_up } end
 
@@ -324,7 +324,7 @@ function Events:tell_turn(wait)
 end
 
 --- Calls the listeners of a hold whose loss a call has found, before that call
--- returns. If callbacks must not run now, the core's later event of the loss
+-- returns. If callbacks must not run now, the C core's later event of the loss
 -- calls the listeners. If the session is suspended and step() has not reported
 -- this yet, first reports it. `hold_ref`: any hold reference of the hold.
 function Events:lose(hold, hold_ref, reason)

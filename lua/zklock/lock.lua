@@ -154,7 +154,7 @@ function Lock:acquire_async(how, callback)
   return locks.begin(terms, options.read_request(terms, how), callback)
 end
 
--- By layout and family: the modes of a lock's nodes, by their names in the
+-- By layout and family: the modes of a lock's nodes, by their names in the C
 -- core.
 local modes_of = {
   curator = {

@@ -143,7 +143,7 @@ local function refuse(self, terms, hold_ref, code)
 end
 
 --- Counts an acquisition that ended without the lock. `hold_ref`: nil if the
--- acquisition was refused before the core began it.
+-- acquisition was refused before the C core began it.
 function Meters:refuse(terms, hold_ref, code)
   refuse(self, terms, hold_ref, code)
   self:tell()

@@ -1,19 +1,18 @@
 --- Node waits: waits until a node is created, deleted or changed, without
 -- contending for a lock.
 --
--- `what` names the condition, as the core does (`session:await`):
---   "gone"   until the node does not exist, or did not for a moment
---   "there"  until the node exists
---   "crowd"  until the number of contenders in the directory differs from
---            `known`; it is 0 if the directory does not exist
+-- `what` names the condition, as the C core does (`session:await`): "gone"
+--   until the node does not exist, or did not for a moment "there" until the
+--   node exists "crowd" until the number of contenders in the directory differs
+--   from `known`; it is 0 if the directory does not exist
 local core = require "zklock.core"
 local waits = require "zklock.wait"
 
 local node_waits = {}
 
 --- Makes a wait, of `seconds` at most, for the answer to `ask`. `ask` is a
--- method of the core. It begins the wait in an empty userdata (core.awaiting),
--- and returns the userdata and the number of the wait.
+-- method of the C core. It begins the wait in an empty userdata
+-- (core.awaiting), and returns the userdata and the number of the wait.
 function node_waits.new(engine, seconds, ask, ...)
   local hold_ref, number = ask(engine.core, ...)
   local wait = waits.new(engine, waits.place(engine.waits.answers, number),
@@ -41,7 +40,7 @@ function node_waits.enter(wait, scope, callback)
   end)
 end
 
---- Returns for how many seconds the core waits, and whether it goes on waiting
+--- Returns for how many seconds the C core waits, and whether it goes on waiting
 -- after a server's first reply. It does not go on if the user's timeout is 0.
 function node_waits.limit(engine, timeout, scope)
   if timeout == 0 then return engine:patience(), false end

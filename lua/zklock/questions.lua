@@ -1,7 +1,7 @@
 --- Questions: the requests of a session apart from its locks. Also the wait for
 -- the first connection, which every request needs.
 --
--- The core sends requests about nodes (`core:ask`; src/io/ask.h has the
+-- The C core sends requests about nodes (`core:ask`; src/io/ask.h has the
 -- operations). This file and survey.lua decide which request comes next, in
 -- functions `body(ask, ...)`. `ask(requests, each, all)` sends requests that do
 -- not wait for each other, and returns their answers in order. If this fails,
@@ -32,7 +32,7 @@ function questions.await_opening(engine, seconds)
 end
 
 --- Sends a request and waits for its answer; returns a wait that is done.
--- `ask`: the core's method that sends the request.
+-- `ask`: the C core's method that sends the request.
 function questions.ask(engine, ask, ...)
   local adapter, scope = engine.adapters:for_waiting()
   local opening = questions.await_opening(engine, engine.connect_timeout)
@@ -146,9 +146,8 @@ local function look(ask, path)
   return found and found[1] or { code = code, reason = reason }
 end
 
--- Returns a node as users see it.  A node without an owner is shown as
--- persistent, because servers do not say whether it is a container, a TTL node
--- or a persistent node.
+-- Returns a node as users see it. Shows a node without an owner as persistent.
+-- It may also be a container or a TTL node, but servers do not say so.
 local function show(seen)
   return { kind = seen.session == "0x0" and "persistent" or "ephemeral",
     session = seen.session, created = seen.created, modified = seen.modified,
@@ -209,7 +208,7 @@ function questions.children(engine, path)
 end
 
 -- Writing. A server may apply a request late, after the call has failed. If a
--- write must not be applied late, the core sends it as a transaction.
+-- write must not be applied late, the C core sends it as a transaction.
 
 local ANY_VERSION = -1
 local OWNED = "a session owns that node, and its end deletes it"

@@ -6,8 +6,8 @@ local refusal = errors.refusal
 
 local reasons = {}
 
--- Returns " (last error: …)" with the core's last error; "" if there was none,
--- or after a close, when no call of the core is allowed any more.
+-- Returns " (last error: …)" with the C core's last error. Returns "" if there
+-- was none, or after a close, when zklock must not call the core any more.
 local function last_error(engine)
   local text = engine.state.is.closed and "" or engine.core:error()
   return text ~= "" and (" (last error: %s)"):format(text) or ""
@@ -220,7 +220,7 @@ function reasons.of_order(wait, what, path)
 end
 
 --- Returns a function that returns the error of a failed first connection.
--- Reads the last error now, because the core no longer has it after close.
+-- Reads the last error now, because the C core no longer has it after close.
 function reasons.of_opening(engine, code, timeout)
   local last, hosts = last_error(engine), engine.hosts
   local wants = engine.state.wants

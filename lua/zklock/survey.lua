@@ -1,9 +1,10 @@
 --- Surveys: queries for the contenders of a path and its holders.
 --
--- A query reads the number of children, then their names, then each contender's
--- Stat, and last the data, up to a limit of bytes. So untrusted nodes cannot
--- make a query expensive. A query for an election's leader reads only the head
--- of the queue, because many clients may ask at the same moment.
+-- A query first reads the number of children, then their names, and then each
+-- contender's Stat. Last it reads the data, up to a limit of bytes. So
+-- untrusted nodes cannot make a query expensive. A query for an election's
+-- leader reads only the head of the queue, because many clients may ask at the
+-- same moment.
 local core = require "zklock.core"
 local questions = require "zklock.questions"
 
@@ -112,7 +113,7 @@ local function read_data(ask, path, rows)
     ALL_LARGE - kept)
 end
 
--- Returns the contenders in the order of the queue, as the core sorts them.
+-- Returns the contenders in the order of the queue, as the C core sorts them.
 -- Shows the mutexes of a semaphore's gate as waiting permits.
 local function in_order(rows)
   local contenders = core.survey(rows)
@@ -219,11 +220,11 @@ end
 
 -- Contenders as users see them.
 
--- The modes whose name in the core differs from the name that users see.
+-- The modes whose name in the C core differs from the name that users see.
 local public_modes = { ["kazoo-lock"] = "mutex", ["kazoo-read"] = "read",
   latch = "mutex" }
 
--- Turns a row of the core into a row for users, without internal fields.
+-- Turns a row of the C core into a row for users, without internal fields.
 -- `size` stays only if the data was not read.
 local function show(contender)
   contender.mode = public_modes[contender.mode] or contender.mode
@@ -288,8 +289,8 @@ function surveys.leader_of(contenders, modes)
 end
 
 --- Asks a server for the leader: returns `{ data=, token=, session=, since= }`,
--- or nil if there is none.  `modes`: a set with one mode, that of the nodes of
--- the election's candidates.
+-- or nil if there is none. `modes`: a set with one mode, the mode of the
+-- candidates' nodes.
 function surveys.leader(engine, path, modes)
   local contenders, code, reason = run(engine, head, path, (next(modes)))
   if not contenders then
@@ -298,9 +299,9 @@ function surveys.leader(engine, path, modes)
   return surveys.leader_of(contenders, modes) or nil
 end
 
---- Asks a server for the leader, without suspending the caller.  `callback`
--- gets the contenders for `leader_of`, and the number of contenders of all
--- modes at the path, or false if the path does not exist.  If the query fails,
+--- Asks a server for the leader, without suspending the caller. `callback` gets
+-- the contenders for `leader_of`, and the number of contenders of all modes at
+-- the path. The number is false if the path does not exist. If the query fails,
 -- `callback` gets nil, code and reason.
 function surveys.begin_leader(engine, scope, path, modes, callback)
   return questions.begin(engine, scope, callback, head, path, (next(modes)))

@@ -6,7 +6,7 @@
 -- Acquisitions that come while the root waits or holds wait in the line,
 -- without requests. A release passes the root's hold to the first wait of the
 -- line, also without a request. Each hold that was passed on in this way is a
--- *turn*. If the core does not allow this (hold_ref:release), the first wait
+-- *turn*. If the C core does not allow this (hold_ref:release), the first wait
 -- becomes the next root.
 --
 --     └───────► is sent, and refused by the core     (timeout, cancel)
@@ -45,8 +45,8 @@ function Line:lead(number)
   self.root = number
 end
 
---- Adds `wait` at the end of the line.  core:stand() has prepared its hold
--- reference.
+--- Adds `wait` at the end of the line. core:stand() has prepared the hold
+-- reference of the wait.
 function Line:join(wait)
   wait.line = self
   if self.first then self.last.after = wait else self.first = wait end
@@ -66,7 +66,7 @@ function Line:drop(wait)
   wait.line, wait.after = false, false
 end
 
--- Sends the acquisition of `wait` to the core, unless an interrupted call has
+-- Sends the acquisition of `wait` to the C core, unless an interrupted call has
 -- sent it before.
 local function send(wait)
   local request, terms = wait.request, wait.terms
@@ -75,7 +75,7 @@ local function send(wait)
     request.max_hold, terms.lock_options.prepared, wait.hold_ref)
 end
 
---- Sends the acquisition of `wait` to the core, and removes the wait from the
+--- Sends the acquisition of `wait` to the C core, and removes the wait from the
 -- line. The acquisition becomes the next root, or the core ends the acquisition
 -- with the reason (timeout, cancel).
 function Line:send(wait)
@@ -139,8 +139,8 @@ function Line:released(hold_ref, passed)
   tell(self)
 end
 
---- Sends the first wait of the line as the next root, because the acquisition
--- `root` is over or its wait was dropped.
+--- Called when the acquisition `root` is over or its wait was dropped. Sends the
+-- first wait of the line as the next root.
 function turns.left(engine, root)
   local line = engine.lines[root]
   if not line then return end
@@ -148,8 +148,8 @@ function turns.left(engine, root)
   engine.lines[root] = nil
 end
 
---- Sends each wait in a line whose deadline has passed to the core, which then
--- refuses the wait with "timeout".
+--- Sends each wait in a line whose deadline has passed to the C core. The core
+-- then refuses the wait with "timeout".
 function turns.give_up(engine)
   if engine.state.is.closed then return end
   for _, line in pairs(engine.lines) do

@@ -95,7 +95,7 @@ function waits.new(engine, among, number)
 end
 
 --- Makes the wait of an acquisition. The wait's table has room for sixteen
--- fields, so also for the fields that a refusal or a line sets later.
+-- fields, because a refusal or a line sets more fields later.
 function waits.of_acquisition(terms, request, hold_ref, number)
   local engine = terms.engine
   return setmetatable({

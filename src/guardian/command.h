@@ -46,8 +46,8 @@ enum reached command_signal_group(pid_t group, int number);
 enum reached command_signal_all(pid_t group, int number);
 
 /* Returns whether a process of the group, or a child of this process, is left.
- * Sets `*group` to 0 if the group is empty, because the system can soon give
- * the group's number to another group. */
+ * Sets `*group` to 0 if the group is empty: the system can soon give its number
+ * to another group. */
 bool command_is_left(pid_t *group);
 
 #pragma GCC visibility pop

@@ -8,9 +8,9 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Sends the signal to each descendant outside the group. Returns true if one of
- * them, or of the group, cannot be signalled because it runs as another user.
- * An ended process that was not reaped does not count. */
+/* Sends the signal to each descendant outside the group. Returns true if a
+ * descendant, or a process of the group, cannot be signalled because it runs as
+ * another user. An ended process that was not reaped does not count. */
 bool descendants_signal(pid_t ancestor, pid_t group, int number);
 
 #pragma GCC visibility pop

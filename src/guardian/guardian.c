@@ -309,8 +309,8 @@ static void wait_for_input(struct guardian *guardian) {
   while (read(guardian->wakeup, bytes, sizeof bytes) > 0) continue;
   reap(guardian);
   /* Reads all lines before it checks the clock. If the guardian could not run
-   * for a while, the first lines about the lease can be out of date, but not
-   * the last. */
+   * for a while, earlier lines about the lease can be out of date. The last
+   * line is current. */
   while (guardian->channel >= 0 && read_channel(guardian)) continue;
 }
 
@@ -334,7 +334,7 @@ static void supervise(struct guardian *guardian) {
 
 /* Prepares the guardian's process. Its own process group keeps Ctrl-C and
  * Ctrl-Z away from it. It ignores signals that are sent to all processes, such
- * as those for a stopped service, because `zklock run` passes them on. */
+ * as when a service is stopped: `zklock run` passes them on. */
 static void set_up(struct guardian *guardian) {
   static const int ignored[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGTERM,
                                 SIGPIPE, SIGTSTP, SIGTTIN, SIGTTOU,

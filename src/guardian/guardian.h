@@ -1,8 +1,7 @@
-/* The guardian of a command that runs under a lock. The guardian is the
- * command's parent, in a process of its own, and ends the command before the
- * lock can pass on. It knows nothing of ZooKeeper: `zklock run` sends it the
- * end of the lease. The command's first process is the leader of its process
- * group.
+/* The guardian of a command that runs under a lock. The guardian is a separate
+ * process, the command's parent. It ends the command before the lock can pass
+ * on. It knows nothing of ZooKeeper: `zklock run` sends it the end of the
+ * lease. The command's first process is the leader of its process group.
  *
  *   waiting ─ run ─► running ─ command exits ────────────────────► over
  *                      │ told to end; lease or max_hold over;       ▲

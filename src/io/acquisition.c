@@ -172,7 +172,7 @@ enum loss acquisition_loss(const struct acquisition *acquisition, int turn) {
  * has ended the hold, sets `*overdue` to the reason.
  *
  * Safety depends on the order of these loads. When a session expires, the I/O
- * thread first marks its acquisitions LOST and only then publishes the lease of
+ * thread first marks its acquisitions LOST. Only then it publishes the lease of
  * a new session. So a thread that reads the new lease also reads the mark. All
  * turns share one word, so this is true of each turn. The clock is read last. A
  * time that was read before a pause of the process could make an expired lease

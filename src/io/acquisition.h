@@ -3,10 +3,10 @@
  * the atomics. Once the lock is granted, the acquisition is called a hold. Each
  * guard of the hold refers to it by a hold reference.
  *
- * Local turns (option `local_turns`): the Lua thread passes a hold from one
- * user to the next waiter in the same session, without a request to a server.
- * Each user's time with the hold is one turn. The I/O thread knows one hold and
- * only the number of its turns.
+ * Local turns (option `local_turns`): the Lua thread passes a hold to the next
+ * waiter in the same session, without a request to a server. Each user's time
+ * with the hold is one turn. The I/O thread knows one hold and only the number
+ * of its turns.
  *
  * Access to the fields: (c) constant once the acquisition was sent, (i) the I/O
  * thread only, (l) the Lua thread only, (a) atomic, (p) published: the I/O
@@ -87,9 +87,9 @@ struct acquisition {
 
   /* (a) The state, flag and number of turns: see WORD_STATE above. A thread
    * ends a hold by a compare-and-swap of HELD. A release, the I/O thread and
-   * the Lua thread's clock can each try to end a hold, but only the first
-   * succeeds, and later attempts change nothing. The reason of a loss is part
-   * of the word, so no thread sees a loss without its reason.
+   * the Lua thread's clock can each try to end a hold. Only the first attempt
+   * succeeds; later attempts change nothing. The reason of a loss is part of
+   * the word, so no thread sees a loss without its reason.
    *
    * All turns of a hold share this word, and each turn begins with a
    * compare-and-swap on it. So a loss or release of the hold also ends its
@@ -187,8 +187,8 @@ bool acquisition_is_held(const struct acquisition *acquisition, int turn);
 int64_t acquisition_lease(const struct acquisition *acquisition, int turn);
 /* Passes the hold on: begins the turn `to` after the turn `from`. Returns false
  * and changes nothing in these cases: `from` was the last turn, the hold has no
- * valid lease or connection, the hold has a time limit or loss condition of its
- * own, another client asks for the lock, or the deadline of `to` has passed. */
+ * valid lease or connection, the hold has max_hold or lose_on_suspend, another
+ * client asks for the lock, or the deadline of `to` has passed. */
 bool acquisition_pass_on(struct acquisition *acquisition,
                          const struct turn *from, struct turn *to);
 /* Returns true once per hold, when the I/O thread must check whether another

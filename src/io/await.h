@@ -1,7 +1,7 @@
 /* An await: a wait that acquires no lock. Both threads share this record. An
- * await is either a node wait, which waits for a change of a node
- * (node_wait.h), or a barrier leave, with which a member leaves a double
- * barrier (barrier_leave.h).
+ * await is a node wait or a barrier leave. A node wait waits for a change of a
+ * node (node_wait.h). By a barrier leave, a member leaves a double barrier
+ * (barrier_leave.h).
  *
  * Access to the fields: (c) constant once the await was sent, (i) the I/O
  * thread only, (p) published: written by the I/O thread until it posts the

@@ -304,8 +304,8 @@ static void refused(struct client *client, int reason) {
 }
 
 /* Returns whether a server may have received the session id that the attempt
- * sent, judged by how long the attempt took. A server that refuses a connection
- * refuses it at once, and has read no bytes. */
+ * sent. The length of the attempt shows this. A server that refuses a
+ * connection refuses it at once, and has read no bytes. */
 static bool may_have_reached_server(const struct client *client) {
   int64_t least = client->settings->session_timeout_ms * MILLISECOND;
   if (timeout_of(client) < least) least = timeout_of(client);

@@ -44,10 +44,10 @@ void clock_timer_close(struct clock_timer *timer) {
 
 /* Sets the timer for `until`, if needed. While the machine is awake, poll
  * itself ends each wait on time, so the timer matters only after a suspend. So
- * the timer can expire late, by SLACK. The timer is not set for a deadline that
- * is due SOON, because after a suspend poll waits at most that much longer.
- * This saves system calls: the timer is set once per heartbeat, however often
- * the thread waits in between. */
+ * the timer can expire late, by SLACK. This function sets no timer for a
+ * deadline that is due SOON: after a suspend, poll waits at most that much
+ * longer. This saves system calls: the timer is set once per heartbeat, however
+ * often the thread waits in between. */
 static void set(struct clock_timer *timer, int64_t until, int64_t left) {
   int64_t at = until + SLACK, now = until - left;
   if (timer->at > now + SLACK && timer->at <= at) return;

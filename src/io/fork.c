@@ -9,8 +9,8 @@
 
 /* How long a fork waits for other threads at most, from its start. Usually it
  * waits for microseconds, once the other threads get a processor. The wait
- * needs a limit because a fork in a signal handler can wait for its own thread,
- * which the handler has interrupted. */
+ * needs a limit: a fork in a signal handler can wait for its own thread, which
+ * the handler has interrupted. */
 #define PATIENCE INT64_C(2000000000)
 #define LOOKUP_PATIENCE INT64_C(100000000)
 

@@ -16,8 +16,8 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Makes each child call `in_child` before fork returns there. Installs zklock's
- * fork handlers at its first call, so it must be called before the first thread
+/* Makes each child call `in_child` before fork returns there. Its first call
+ * installs zklock's fork handlers. So it must be called before the first thread
  * starts and before the functions below. Each function is registered once; at
  * most 4 are. */
 void fork_watch(void (*in_child)(void));

@@ -32,8 +32,8 @@ bool handshake_is_tls(const char *data, size_t size);
  * functions above and below set it. */
 const char *handshake_error(void);
 void handshake_set_error(const char *text);
-/* Sets the description to: the server speaks no TLS. `data`: its first
- * bytes. */
+/* Sets the description of a failure: the server does not use TLS. `data`: its
+ * first bytes. */
 void handshake_set_plain_error(const char *data, size_t size);
 
 #pragma GCC visibility pop

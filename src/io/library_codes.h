@@ -8,10 +8,10 @@
 #pragma GCC visibility push(hidden)
 
 /* These functions classify ZooKeeper's codes. After some codes, it is unknown
- * whether a server has carried out the request (code_is_unknown), or the server
- * is unusable (code_ends_connection). Then zklock closes the connection, and
- * the protocol reads the state again in the next one. All other codes are
- * passed on to the protocol (op.h). doc/errors.md has the table. */
+ * whether a server has carried out the request (code_is_unknown). After others,
+ * the server is unusable (code_ends_connection). Then zklock closes the
+ * connection, and the protocol reads the state again in the next one. All other
+ * codes are passed on to the protocol (op.h). doc/errors.md has the table. */
 
 /* Returns whether this code proves that the server has read this client's
  * credentials. Example: the code for a node that an ACL forbids to read. */

@@ -155,8 +155,8 @@ void connection_end(struct library *l) {
 }
 
 /* Ends the handle if its connection has ended. This check is needed because the
- * library reports neither a failed attempt, nor a broken connection that it
- * closes when it sends a request. */
+ * library does not report all ends. It reports no failed attempt, and no broken
+ * connection that it notices when it sends a request. */
 void connection_check_end(struct library *l) {
   if (l->must_end || l->auth_required || !has_socket(l)) {
     connection_end(l);
@@ -167,10 +167,10 @@ void connection_check_end(struct library *l) {
 }
 
 /* Closes the handle and waits until the server has received the end of the
- * session. If a socket with unread replies is closed, it is reset, and a reset
- * discards what the server has not read yet. That can be the request to close
- * the session, which would then live until its timeout. So a duplicate keeps
- * the socket open until the server closes the connection, which is its reply to
+ * session. Closing a socket with unread replies resets it. A reset discards
+ * what the server has not read yet. That can be the request to close the
+ * session, which would then live until its timeout. So a duplicate keeps the
+ * socket open until the server closes the connection, which is its reply to
  * that request. */
 void connection_end_session(struct library *l) {
   char rest[4096];
@@ -213,8 +213,7 @@ static bool is_stuck(struct library *l) {
 }
 
 /* Continues the TLS handshake. The library must not run before the handshake is
- * done, because it would take a writable socket for a connection to a
- * server. */
+ * done: it would take a writable socket for a connection. */
 static void continue_handshake(struct library *l) {
   if (stream_handshake(&l->stream) != TLS_FAILED) return;
   handle_report_error(l, handshake_error());

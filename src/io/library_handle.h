@@ -151,10 +151,10 @@ int transaction_conditional(struct library *library, const struct op *op);
 void transactions_free(struct library *library, bool all);
 
 /* library_answers.c checks the replies that the client library returns. It
- * rejects a reply if its values are impossible, or if it does not match its
- * request or the replies before. Then the server is broken, or not a ZooKeeper
- * server. zklock closes the connection, and the outcome of unanswered requests
- * is unknown. Values that contradict nothing, such as other sessions' data, are
+ * rejects a reply if its values are impossible, or contradict its request or
+ * earlier replies. Then the server is broken, or not a ZooKeeper server. zklock
+ * closes the connection, and the outcome of unanswered requests is unknown.
+ * Values that contradict nothing, such as other sessions' data, are
  * accepted. */
 
 /* Returns the code `rc` of a reply, or ZSYSTEMERROR if no ZooKeeper version has

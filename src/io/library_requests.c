@@ -205,8 +205,8 @@ bool requests_submit(struct library *l, const struct op *op,
       rc = zoo_async(zh, op->path, on_string, data);
       break;
     case OP_UNWATCH:
-      /* In its header (3.8), the library declares this parameter as a pointer
-       * to the function pointer, but it uses the parameter as the function
+      /* The library's header (3.8) declares this parameter as a pointer to a
+       * function pointer. But the library uses the parameter as the function
        * pointer itself. local = 0: removes the server's watch, too. */
       rc = zoo_aremove_all_watches(zh, op->path,
                                    op->watch ? ZWATCHTYPE_CHILD

@@ -49,8 +49,8 @@ static const char *component_fault(const char *text, size_t length) {
   return NULL;
 }
 
-/* Returns whether a name is that of a contender's node. Its end, of at most
- * NAME_MAX_OWN bytes, shows the kind. */
+/* Returns whether a contender's node can have this name. The end of the name,
+ * at most NAME_MAX_OWN bytes, shows the kind. */
 static bool is_contender(const char *text, size_t length) {
   char end[NAME_MAX_OWN];
   size_t kept = length < sizeof end ? length : sizeof end - 1;

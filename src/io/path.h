@@ -12,9 +12,9 @@ enum { PATH_MAX_BYTES = 1000 };
  * "must not be the root", or NULL. */
 const char *path_fault(const char *path, size_t length);
 
-/* Returns the first component of the path that has the name of a contender's
- * node, of any kind of lock and layout, or NULL. `*length` is the component's
- * length. */
+/* Returns the first component of the path that is the name of a contender's
+ * node, or NULL. The node can be of any kind of lock and layout. `*length` is
+ * the component's length. */
 const char *path_contender(const char *path, size_t path_length,
                            size_t *length);
 

@@ -46,8 +46,8 @@ static void at_exit(void) {
 
 /* Makes all sessions end. Returns whether a session has not ended yet. Returns
  * false if the process's lock is not free before the deadline. If a signal has
- * stopped the Lua thread during a fork, that thread holds the lock for ever,
- * and no session can be ended. */
+ * stopped the Lua thread during a fork, that thread holds the lock for ever.
+ * Then no session can be ended. */
 static bool end_living(int64_t deadline) {
   bool any = false;
   if (!fork_lock_before(deadline)) return false;

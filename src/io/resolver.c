@@ -150,8 +150,8 @@ static char *join(struct endpoints *all) {
 }
 
 /* Looks up all hosts and stores the result. If there is no memory, the result
- * has no address at all, because a missing address could be that of the only
- * reachable server. */
+ * has no address at all. Otherwise the address of the only reachable server
+ * could be missing. */
 static void resolve(struct resolver *r) {
   struct endpoints all = {0};
   bool ok = true;

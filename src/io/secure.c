@@ -94,8 +94,7 @@ static bool pull(struct secure *s, int fd) {
 }
 
 /* Records the failure of a send. First looks for an alert among the server's
- * unread bytes, because an alert can say why the server has closed the
- * connection. */
+ * unread bytes. An alert can say why the server has closed the connection. */
 static void find_reason(struct secure *s, int fd) {
   int error = errno;
   for (int i = 0; i < PIECES && pull(s, fd); i++) continue;

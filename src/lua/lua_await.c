@@ -51,9 +51,9 @@ static int64_t deadline(lua_State *L, int index) {
 /* session:await(what, path, seconds|nil, patient, known [, empty])
  *   → awaiting, number;  what: "gone", "there", "crowd"
  *
- * Begins to wait until the node is missing ("gone"), until the node exists
- * ("there"), or until the number of its contenders is not `known` ("crowd").
- * Returns the userdata of the await and the number that its event carries. */
+ * Begins to wait until the node is missing ("gone") or exists ("there"), or
+ * until its number of contenders is not `known` ("crowd"). Returns the userdata
+ * of the await and the number that its event carries. */
 static int session_await(lua_State *L) {
   static const char *const words[] = {"gone", "there", "crowd", NULL};
   lua_settop(L, 7);

@@ -1,8 +1,8 @@
 /* Declarations that the files of the binding share.
  *
- * Lua can call each function with any arguments, at any time. The caller can be
- * a finalizer or a metamethod that runs in the middle of another call, because
- * any allocation can run the collector. The arguments can even be objects that
+ * Lua can call each function with any arguments, at any time. Any allocation
+ * can run the collector. So the caller can be a finalizer or a metamethod that
+ * runs in the middle of another call. The arguments can even be objects that
  * have been collected. So
  *
  *   - each function checks its arguments, even if the Lua layer has checked

@@ -85,9 +85,10 @@ static void push_session(lua_State *L, int64_t session) {
 
 /* Pushes "refused", the number, a code, the number of contenders ahead (-1: at
  * least one), and a reason or nil. If one of these contenders is known, also
- * pushes the start of its data, whether it holds the lock, and whether its data
- * are longer. If the code is "conflict", the reason is the mode of the other
- * node, and the last value is the session that owns the other node. */
+ * pushes three values: the start of its data, whether it holds the lock, and
+ * whether its data are longer. If the code is "conflict", the reason is the
+ * mode of the other node. Then the last value is the session that owns this
+ * node. */
 static int push_refused(lua_State *L, const struct acquisition *acquisition) {
   bool conflict = acquisition->refusal_code == REFUSED_CONFLICT;
   lua_pushliteral(L, "refused");
@@ -176,8 +177,8 @@ static int push_message(lua_State *L, const struct core *core,
 }
 
 /* Finishes the first event: removes its message, which can then be sent again.
- * If a call still pushes an event, a message with a subject is dropped later,
- * because that call can still read the subject. */
+ * While a call still pushes an event, it can read the message's subject. In
+ * this case a message with a subject is dropped later. */
 static void finish_first(struct core *core, struct events *events) {
   struct message *message = events->pending;
   events->pending = message->next;

@@ -10,7 +10,7 @@
  * released also releases the acquisition. A debug hook can raise an error after
  * an acquisition has started, before its caller has stored the reference. Then
  * the lock would be held until the reference is collected. So the caller first
- * stores an empty reference where its release is ensured, and then starts the
+ * stores an empty reference where its release is ensured. Then it starts the
  * acquisition, which fills the reference. A hold reference without an
  * acquisition can also wait in a local queue, to take over the acquisition of
  * another hold reference. */

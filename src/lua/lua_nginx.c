@@ -2,8 +2,8 @@
  * of nginx requests, which report a request's end.
  *
  * This file uses no header of nginx or its Lua module. It looks up their
- * functions by name in the running program. The adapter works without those
- * that are missing. */
+ * functions by name in the running program. The adapter also works if some
+ * functions are missing. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>

@@ -1,5 +1,5 @@
-/* Finds out in which order the contenders of a list are served, and which of
- * them hold the lock, by the rules of the protocol. */
+/* Applies the rules of the protocol to a list of contenders. Finds the order in
+ * which they are served, and which of them hold the lock. */
 #include <stdlib.h>
 #include <string.h>
 

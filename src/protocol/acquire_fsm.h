@@ -37,13 +37,13 @@ void acquire_fsm_miss_node(struct contender *c);
  * showed by that id (NODE_MADE) is gone or belongs to another session. */
 void acquire_fsm_refute(struct contender *c);
 
-/* Returns the memory of `c` to its owner (NEWS_FORGOTTEN) if `c` is GONE, no
- * reply can arrive for it, and its gate has ended. Called at the end of a
- * step. */
+/* Called at the end of a step. Returns the memory of `c` to its owner
+ * (NEWS_FORGOTTEN) if three conditions hold: `c` is GONE, no reply can arrive
+ * for it, and its gate has ended. */
 void acquire_fsm_settle(struct contender *c);
 
-/* If the data of the node ask the holder to release the lock, reports this to
- * the owner as soon as the lock is held. */
+/* If the node's data ask the holder to release, reports this to the owner as
+ * soon as the lock is held. */
 void acquire_fsm_check_revocation(struct contender *c);
 /* Watches the node of the holder `c`, to learn when the node is deleted. Called
  * only after some time, so that a short hold costs no such request. */

@@ -9,17 +9,17 @@
  * If `ready` is older than a member's node, it does not let this member in. It
  * has let in earlier members, which may have died inside. So a member that
  * finds enough nodes replaces an old `ready`. The new `ready` is newer than the
- * nodes of all members that it lets in, and stays while more than one of these
+ * nodes of all members that it lets in. It stays while more than one of these
  * members is left (barrier_leave.c). So a member that was disconnected finds it
  * later.
  *
- * A server may apply the create of `ready` late, when the connection of that
- * request is gone and the members have left (late_creates.h). So the
- * transaction that creates `ready` checks that the node of the requesting
- * member exists. If the reply is lost and `ready` is missing in the next
- * connection, that member deletes its node and creates another. Then servers
- * refuse the late transaction. The order of members does not matter, so the
- * member loses nothing by its new node. */
+ * A server may apply the create of `ready` late (late_creates.h). By then its
+ * connection is gone, and the members may have left. So the transaction that
+ * creates `ready` checks that the node of the requesting member exists. If the
+ * reply is lost and `ready` is missing in the next connection, that member
+ * deletes its node and creates another. Then servers refuse the late
+ * transaction. The order of members does not matter, so the member loses
+ * nothing by its new node. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -246,8 +246,8 @@ static void on_ready(struct contender *c) {
 
 /* Stores that `ready` was missing while the member's node existed. So a `ready`
  * that appears later is newer than the node, even if its ACL hides its czxid. A
- * read that is answered after the create was also sent after the create, and
- * events come in the order of the changes. */
+ * read that is answered after the create was also sent after the create. Events
+ * come in the order of the changes. */
 static void on_absence(struct contender *c) {
   if (contender_is_surely_ours(c)) c->node.preceded_ready = true;
 }

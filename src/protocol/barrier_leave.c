@@ -5,9 +5,9 @@
  * The lowest member, by the bytes of the names, keeps its node. It waits until
  * the highest member's node is deleted, and lists again. When it is alone, it
  * deletes `ready` and then its own node. Every other member deletes its node at
- * once, waits until the lowest member's node is deleted, and lists again, until
- * no member of its first list is left. If the lowest member has died, a member
- * that is alone deletes `ready`, too.
+ * once, waits until the lowest member's node is deleted, and lists again. It
+ * repeats this until no member of its first list is left. If the lowest member
+ * has died, a member that is alone deletes `ready`, too.
  *
  * A member must not delete the `ready` of the next run, because some member may
  * not have seen it yet. The next run counts the last member's node, so it may
@@ -183,9 +183,9 @@ static bool is_other(const struct barrier_leave *d, const char *name) {
   return strcmp(name, d->own) != 0 && strcmp(name, NAME_READY) != 0;
 }
 
-/* Stores the members of the first list as those to wait for. After each later
- * list, removes the members that the list lacks. Both lists are sorted by name.
- * Returns false if there is no memory. */
+/* Stores the members of the first list, because the leave waits for them. After
+ * each later list, removes the members that the list lacks. Both lists are
+ * sorted by name. Returns false if there is no memory. */
 static bool drop_missing(struct barrier_leave *d,
                          const struct listing *listing) {
   const struct listing *known = d->others;

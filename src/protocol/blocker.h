@@ -8,8 +8,8 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Stores in `c->blocker` the node that the refusal of `c` will name. That is
- * the one of these two that holds the lock, or else `nearest`. Either name can
+/* Stores in `c->blocker` the node that the refusal of `c` will name. This is
+ * the node of the two that holds the lock, or else `nearest`. Either name can
  * be NULL. */
 void blocker_store(struct contender *c, const char *nearest,
                    const char *before);

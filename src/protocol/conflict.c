@@ -10,10 +10,10 @@
  * node before its check. ZooKeeper orders the two creates, and a server that
  * has answered a create shows all older changes. So the later contender sees
  * the earlier contender's node, unless that node is deleted. If a node is
- * missing when zklock reads its owner, the contender lists again, because a
- * downgrading writer leaves a reader in its place. All kinds in one directory
- * share its counter, so the numbers show which contender is later. Only the
- * later contender is refused.
+ * missing when zklock reads its owner, the contender lists again: a downgrading
+ * writer leaves a reader in its place. All kinds in one directory share its
+ * counter, so the numbers show which contender is later. Only the later
+ * contender is refused.
  *
  * The contender of a live node may be about to be refused itself. Then its node
  * exists for only two or three round trips. So zklock refuses a contender only
@@ -248,9 +248,9 @@ static void refuse(struct contender *c, const struct reply *reply) {
 }
 
 /* Returns whether the suspect node has existed long enough to prove a conflict.
- * If its contender is about to be refused because of our kind, its node exists
- * for only two or three round trips. So a later check must still find this
- * node, or each check for a second must find a suspect node. */
+ * Its contender may be about to be refused because of our kind. Then its node
+ * exists for only two or three round trips. So a later check must still find
+ * this node, or each check for a second must find a suspect node. */
 static bool has_existed_long(const struct conflict_check *check,
                              int64_t czxid) {
   struct node *node = &check->c->node;

@@ -16,8 +16,8 @@
 bool conflict_is_excluded(struct contender *c, const struct listing *listing,
                           const struct entry *own);
 /* Does the same check just before a grant, for unfair locks and semaphores.
- * Their own lists cannot show nodes of other kinds, so this function lists the
- * path, unless this session has listed it within a session timeout. */
+ * Their own lists cannot show nodes of other kinds. So this function lists the
+ * path, unless this session has done so within a session timeout. */
 bool conflict_permits_grant(struct contender *c);
 /* Returns whether a node of another kind was seen, but not yet for long enough
  * to prove a conflict. Called when the contender's deadline has passed, to

@@ -358,12 +358,12 @@ void contender_decide(struct contender *c, enum decision decision);
 void contender_prepare(struct contender *c, enum op_kind kind);
 /* From now on lists the directory again at each change of its children. */
 void contender_watch_children(struct contender *c);
-/* Drop all watches of `c`. The second function keeps that of its own node. */
+/* Drop all watches of `c`, or all but the watch of its own node. */
 void contender_unwatch(struct contender *c);
 void contender_unwatch_others(struct contender *c);
 /* Stores that a server refuses to delete the node of `c`, which is LEAVING. */
 void contender_set_undeletable(struct contender *c, int rc);
-/* Calls `c->wait_ops->settle` at the end of the step. */
+/* Calls `c->wait_ops->settle` at the end of the step (deferred_call.h). */
 void contender_settle_later(struct contender *c);
 
 static inline struct pipeline *contender_pipeline(const struct contender *c) {

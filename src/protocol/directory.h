@@ -50,12 +50,12 @@ enum replacement {
 };
 
 /* The directory's own requests. They are allocated only while a request is
- * needed, because a session can have thousands of locks, and few directories
- * need requests at a time. */
+ * needed. A session can have thousands of locks, but few directories need
+ * requests at a time. */
 struct directory_requests {
   /* One list serves every contender whose create was sent before it. Two lists
-   * may be in flight, so that a new contender need not wait for the reply to a
-   * list that was sent before its create. */
+   * may be in flight. So a new contender need not wait for the reply to a list
+   * that was sent before its create. */
   struct op lists[2];
   struct op unwatch, mkdir, replace;
   char mkdir_path[]; /* the prefix of the path that is created now */
@@ -87,7 +87,7 @@ struct directory {
 
 /* Initializes a directory. `path` includes the chroot and stays valid as long
  * as the directory. `flush` is the owner's deferred call at the end of the
- * batch; it must call directory_flush. */
+ * batch (session_run). It must call directory_flush. */
 void directory_init(struct directory *d, const struct directory_owner *owner,
                     struct pipeline *pipeline, struct deferred_call *flush,
                     const char *path);
@@ -103,7 +103,7 @@ void directory_free(struct directory *d);
  * it can be freed. */
 bool directory_is_idle(const struct directory *d);
 
-/* Schedules `flush` for the end of the batch. */
+/* Schedules `flush` for the end of the batch of calls (session_run). */
 void directory_wake(struct directory *d);
 /* Sends the requests that the functions below have scheduled. `vacant`: a
  * contender of this session wants a node here, and no contender of this session
@@ -114,11 +114,12 @@ void directory_connected(struct directory *d);
 /* Sends no more requests: the session is closed. */
 void directory_closed(struct directory *d);
 
-/* Requests a list at the end of the batch, unless a list that was requested
- * after the op with the number `after` is in flight. */
+/* Requests a list at the end of the batch of calls (session_run). Does nothing
+ * if a list that was requested after the op with the number `after` is in
+ * flight. */
 void directory_list(struct directory *d, uint64_t after);
-/* Requests a list at the end of the batch, even if a list is in flight, because
- * that list may show an older state. */
+/* Requests a list at the end of the batch of calls (session_run), even if a
+ * list is in flight: that list may show an older state. */
 void directory_list_again(struct directory *d);
 
 /* Delays the next lists and creates if this function is called several times in

@@ -17,8 +17,8 @@
  *     that showed X also showed the orphan, and zklock has deleted it.
  *     acquire_fsm_start_over can leave another orphan, so it forgets the tail.
  *   * While the contender follows the tail, it has *seen* no list
- *     (`listed_in`). So every event of X makes it request a list, and only a
- *     list that it has requested can lead to a grant.
+ *     (`listed_in`). So every event of X makes it request a list. Only a list
+ *     that it has requested can lead to a grant.
  *
  * The contender requests the list when the last node ahead of N is about to
  * hold the lock. Then it can still watch that node's deletion, as every waiter
@@ -51,9 +51,9 @@ static const struct queue_tail *tail_of(const struct contender *c) {
 bool fast_requeue_knows_tail(const struct contender *c) { return tail_of(c); }
 
 /* Returns false if the next node of `c` can be first in the queue. The reply to
- * a create in a shared transaction does not name the node's owner, so a grant
+ * a create in a shared transaction does not name the node's owner. So a grant
  * must wait until zklock has read the owner. If a node was behind the last node
- * of `c`, the next node of `c` must wait anyway, and the read delays no
+ * of `c`, the next node of `c` must wait anyway. Then the read delays no
  * grant. */
 bool fast_requeue_joins(const struct contender *c) {
   return c->options.patient && !c->options.downgrade && tail_of(c);
@@ -76,7 +76,7 @@ static void watch_last(struct contender *c) {
 
 /* Makes `c` watch the last node of the tail. If no node was created between
  * that node and the node of `c` (`gap` is 0), `c` also watches the node before
- * the last. Returns false if there is no memory. */
+ * it. Returns false if there is no memory. */
 static bool watch_tail(struct contender *c, const struct queue_tail *tail,
                        int gap) {
   struct watches *watches = &contender_directory(c)->watches;

@@ -22,7 +22,7 @@ void fast_requeue_give_up(struct contender *c);
 void fast_requeue_store_tail(const struct contender *c,
                              const struct listing *listing,
                              const struct entry *own);
-/* Returns whether the last list showed a node behind that of the holder. */
+/* Returns whether the last list showed a node behind the holder's node. */
 bool fast_requeue_knows_tail(const struct contender *c);
 /* Returns whether one transaction may contain the delete or create of `c` and a
  * request of another contender. The reply to such a create does not name the

@@ -23,7 +23,7 @@
  *     leader ran when it committed P. Until it committed the renewal of S, it
  *     had that long to look for overdue sessions and to receive reports. If it
  *     had been stopped until this session was overdue, the session would have
- *     expired, and the leader would have refused the renewal of S.
+ *     expired. Then the leader would have refused the renewal of S.
  *   * Q is a still earlier renewal, answered gap = half a tick or more before P
  *     was sent. If the leader ran all the time since, it asked the follower for
  *     a report between the two. This question came before P's commit on the one
@@ -75,9 +75,9 @@
  * The user may set the tick (option `tick_time`). Without it gap = T/4, because
  * a server grants no timeout below two ticks.
  *
- * If a renewal is sent every i and answered after r (r + settling <= i), then P
- * is the renewal before S, and Q is the nth before P, where n is the least for
- * which n i - r >= gap:
+ * Let a renewal be sent every i and answered after r (r + settling <= i). Then
+ * P is the renewal before S, and Q is the nth before P. n is the least number
+ * for which n i - r >= gap:
  *
  *     touch + T - margin = S + T - margin - (n + 1) i
  *
@@ -98,7 +98,7 @@
  *
  * The client library gives up a connection after 2/3 T of silence. If the lease
  * ends before that, zklock still has time to delete the node through the
- * connection, in case only the replies are lost. If the lease ends later,
+ * connection. This helps if only the replies are lost. If the lease ends later,
  * zklock has time to find another server. session_is_overdue describes what
  * becomes of the node if no server replies.
  *
@@ -118,13 +118,13 @@
  * object was granted.
  *
  * Assumptions. If one is broken, two clients may believe that they hold the
- * lock, for as long as the lease exceeds what the leader knows.
+ * lock. They may do so for as long as the lease exceeds what the leader knows.
  *
  *   * If the session cannot read "/": a leader proposes a multi that it
  *     refuses. Every server does; one of two patches for ZOOKEEPER-3594 would
  *     end it.
- *   * minSessionTimeout is at least two ticks, as by default, or the tick is as
- *     short as the user says.
+ *   * minSessionTimeout is at least two ticks, as by default, or the tick is at
+ *     most the option `tick_time`.
  *   * A leader that continues after a stop has looked for overdue sessions, and
  *     received its followers' reports, T/24 after its first commit.
  *   * Clock rates differ by less than the margin, and the local clock counts
@@ -138,8 +138,8 @@
  *     after the other, and both must fit into the gap. A timeout of ten seconds
  *     is five of the default ticks. The rest of the gap and of the time after P
  *     covers a stop of the master in between: T/20. After a longer stop the
- *     master asks its observer, and the leader asks the master up to half a
- *     tick later, while renewals are committed already. */
+ *     master asks its observer. The leader asks the master up to half a tick
+ *     later, while renewals are committed already. */
 #ifndef ZKLOCK_LEASE_H
 #define ZKLOCK_LEASE_H
 
@@ -170,7 +170,7 @@ void lease_init(struct lease *lease, int64_t least, int64_t tick);
 /* Forgets all proofs: a new session begins. */
 void lease_reset(struct lease *lease);
 /* Shortens the lease: from `started` on, a connection attempt for this session
- * may be under way, and a server may grant it a shorter timeout. */
+ * may be under way. A server may grant it a shorter timeout. */
 void lease_attempting(struct lease *lease, int64_t started);
 /* Begins a new connection.  Earlier proofs of the session stay valid, for as
  * long as the timeout of this connection permits. */

@@ -7,8 +7,8 @@
  * Directories are containers, which servers delete when they are empty. The
  * chroot belongs to the application, so zklock creates it as a persistent node.
  *
- * A directory that denies access to its creator is useless, and the clients
- * that want to use it could not delete it. Only a server knows the client's
+ * A directory that denies access to its creator is useless. The clients that
+ * want to use it could not delete it either. Only a server knows the client's
  * identities, such as its address. So if the ACL is in doubt, a rehearsal comes
  * first: a transaction that tests the ACL and creates nothing. The result of a
  * rehearsal is valid in its connection. */

@@ -116,9 +116,9 @@ void name_format(char *out, size_t size, const struct name_base *base,
 /* Parses a child's name; returns ROLE_FOREIGN if it is not a contender's. */
 enum role name_parse(const char *name, int32_t *sequence);
 
-/* If a session with this base may have created a node of this name, sets `id`
- * to the id in `name` and returns true. Only the node's owner proves that the
- * session has created it. */
+/* Returns true, and sets `id` to the id in `name`, if a session with this base
+ * may have created this node. Only the node's owner proves that the session has
+ * created it. */
 bool name_id(const char *name, const struct name_base *base, uint64_t *id);
 
 /* Returns the contenders among `names`, copied and sorted by their numbers;

@@ -2,13 +2,13 @@
  * of its node that is newer than the beginning of the wait:
  *
  * * A read that found no node, or another node than the wait had seen first.
- *   The read was sent after the node wait had begun (`stale`), and behind a
- *   heartbeat that was committed after that, too (`needs_heartbeat`). So it
- *   shows everything committed before. It cannot come from the old view of a
- *   server that lags, or of a former leader.
+ *   The read was sent after the node wait had begun (`stale`). It was sent
+ *   behind a heartbeat that was committed after that, too (`needs_heartbeat`).
+ *   So it shows everything committed before. It cannot come from the old view
+ *   of a server that lags, or of a former leader.
  * * The event of the node's deletion, once the node wait has seen the node
  *   (`seen`). A server reports a deletion to a connection before any later
- *   change. So the event is that of exactly the node that was seen.
+ *   change. So the event belongs to exactly the node that was seen.
  *
  * Until the node wait has sent its read (`must_read`), it ignores all news.
  *
@@ -114,9 +114,9 @@ static bool must_pause(struct node_wait *v) {
                              &directory_of(v)->watches.backoff);
 }
 
-/* Sends one heartbeat for all node waits of a batch. Returns whether it was
- * sent. A node wait that begins while a heartbeat is in flight waits for the
- * next one. */
+/* Sends one heartbeat for all node waits of a batch of calls. Returns whether
+ * it was sent. A node wait that begins while a heartbeat is in flight waits for
+ * the next one. */
 static bool send_heartbeat(struct node_waits *node_waits) {
   bool wanted = false;
   for (struct node_wait *v = node_waits->first; v; v = v->next)

@@ -1,6 +1,6 @@
 /* A node wait: a client waits for a change of a node without a node of its own.
- * Clients use it to wait at a barrier, for the end of a leader, or until the
- * other members of a double barrier have left.
+ * It serves clients at a barrier, observers of a leader, and members that leave
+ * a double barrier.
  *
  * All node waits and contenders of a session share one watch per node
  * (watch.h). */

@@ -6,9 +6,9 @@
  * or an operator deletes our node. Then a server would have to assign its
  * number again, to a session with our base and the same id. Numbers only grow,
  * so the directory would have to be deleted and created again. All this would
- * have to happen within a round trip and the lag of the server that was read,
- * and with odds of 1 in 916 million. No client does better with a delete by
- * path.
+ * have to happen within a round trip and the lag of the server that was read.
+ * The odds of equal bases are 1 in 916 million. No client does better with a
+ * delete by path.
  *
  * Any client can read our base and create thousands of nodes with it. So zklock
  * reads only a few orphans at a time, and other requests of the session get

@@ -21,8 +21,8 @@ struct orphans_owner {
 struct orphans;
 
 /* Returns a new, empty set of orphans of the directory at `path`, which stays
- * the owner's memory. `flush` runs at the end of the batch and calls
- * orphans_send. NULL: no memory. */
+ * the owner's memory. `flush` runs at the end of the batch of calls
+ * (session_run), and calls orphans_send. NULL: no memory. */
 struct orphans *orphans_new(const struct orphans_owner *owner,
                             struct pipeline *pipeline,
                             struct deferred_call *flush, const char *path,

@@ -408,11 +408,11 @@ bool pipeline_poll_is_due(struct pipeline *w) {
   return is_time(&w->poll_at, w->now);
 }
 
-/* Returns when the next renewal is due. Renewals of an idle session, a little
- * more than T/4 apart, keep the connection alive and give the next acquisition
- * a lease (P and Q in lease.h). A holder sends more, for a longer lease. The
- * pause is shortest if the lease ends before the renewal after the next:
- * several renewals may be needed. */
+/* Returns when the next renewal is due. An idle session sends renewals a little
+ * more than T/4 apart. They keep the connection alive and give the next
+ * acquisition a lease (P and Q in lease.h). A holder sends more, for a longer
+ * lease. The pause is shortest if the lease ends before the renewal after the
+ * next: several renewals may be needed. */
 static int64_t heartbeat_due(const struct pipeline *w, enum need need) {
   bool waits = w->renewal_in_flight && !w->renewal_refused;
   if (!w->connected || waits || w->heartbeat.in_flight) return NEVER;

@@ -7,8 +7,8 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Returns a new queue. `flush` runs at the end of the batch; it must call
- * queue_flush. */
+/* Returns a new queue. `flush` runs at the end of the batch of calls
+ * (session_run); it must call queue_flush. */
 struct queue *queue_new(struct contenders *all, const char *path,
                         void (*flush)(struct deferred_call *deferred_call));
 /* Returns whether the queue has no contenders and no requests, so that it can
@@ -21,7 +21,7 @@ void queue_free(struct queue *queue);
 void queue_flush(struct queue *queue);
 /* Admits this contender now, if possible. */
 void queue_admit(struct contender *c);
-/* Makes the next flush consider all parked contenders again. */
+/* Makes the next queue_flush try again to admit all parked contenders. */
 void queue_rewind(struct queue *queue);
 /* Sends the request that each contender needs (acquire_fsm_drive), except
  * PARKED contenders. */
@@ -29,7 +29,7 @@ void queue_drive(struct queue *queue);
 /* Sends in a new connection the requests that the contenders and the directory
  * need. */
 void queue_connected(struct queue *queue);
-/* Reports to this holder from now on whether other nodes are in its queue: by
+/* From now on reports to this holder whether other nodes are in its queue, by
  * NEWS_UNCONTENDED and NEWS_CONTENDED. */
 void queue_watch_contention(struct contender *c);
 /* Called when a server has reported a change of the directory's children.
@@ -49,8 +49,9 @@ static inline void queue_poll(struct queue *queue) {
 }
 void queue_closed(struct queue *queue);
 
-/* Makes one queue that waits for the quota, and has room now, admit contenders
- * at the end of the batch. Returns false if there is no such queue. */
+/* Makes one queue that waits for the quota admit contenders at the end of the
+ * batch of calls, if there is room now. Returns false if there is no such
+ * queue. */
 bool queue_wake_for_quota(struct contenders *all);
 
 /* Returns this session's holder, or NULL if no contender is HELD. */

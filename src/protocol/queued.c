@@ -184,14 +184,14 @@ void queued_on_news(struct watcher *watcher, enum watch_news news,
 /* The other functions of queued_wait_ops. */
 
 /* Requests a list, unless the contender follows the tail. One list serves all
- * contenders of a batch. */
+ * contenders of a batch of calls. */
 void queued_on_sent(struct contender *c) {
   if (!fast_requeue_begin(c))
     directory_list(contender_directory(c), c->node.serial);
 }
 
 /* If no reply has shown that this session owns the node, joins the watch of the
- * node, because the read of another watcher can return the owner. */
+ * node. The read of another watcher can return the owner. */
 void queued_on_created(struct contender *c) {
   if (!contender_is_surely_ours(c))
     watch_want(&c->own, &contender_directory(c)->watches, c->node.name);

@@ -50,7 +50,8 @@ static void drop(struct queue *queue) {
   queue_free(queue);
 }
 
-/* Flushes a queue at the end of a batch, and frees it if it is idle. */
+/* Flushes a queue at the end of a batch of calls, and frees it if it is
+ * idle. */
 static void flush(struct deferred_call *call) {
   struct queue *queue =
       (struct queue *)((char *)call - offsetof(struct queue, flush));

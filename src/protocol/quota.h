@@ -1,10 +1,10 @@
 /* The quota: how many bytes of paths a session's nodes may have at ZooKeeper.
  *
  * When a session ends, one transaction lists the paths of all its nodes.
- * ZooKeeper accepts no transaction of more than 1 MiB, and a server that has
- * logged a longer one could never start again. So each node takes a share of
- * the quota. When the quota is used up, contenders wait without a node, in
- * order of arrival on their path.
+ * ZooKeeper accepts no transaction of more than 1 MiB. A server that has logged
+ * a longer one could never start again. So each node takes a share of the
+ * quota. When the quota is used up, contenders wait without a node, in order of
+ * arrival on their path.
  *
  * Watches take no share: a client sends them in one packet only if its handle
  * reconnects, and zklock's handles never do.
@@ -20,9 +20,9 @@
 
 /* Every contender may enter up to the first limit, and only an urgent contender
  * up to the second limit. A contender is urgent if it is the first of this
- * session on its path, or must not wait for contenders of this session that are
- * ahead. If an urgent contender waited until other contenders leave, these
- * might wait for the urgent contender in turn. */
+ * session on its path. It is also urgent if it must not wait for contenders of
+ * this session ahead. If an urgent contender waited until other contenders
+ * leave, these might wait for the urgent contender in turn. */
 #ifndef QUOTA_LIMITS
 #define QUOTA_LIMITS 800000, 1000000
 #endif

@@ -94,7 +94,7 @@ static void keep_holder_only(struct contender *c) {
   c->own_node_gone = false;
 }
 
-/* Reads the contender's own node, to compare its czxid with that of
+/* Reads the contender's own node, to compare its czxid with the czxid of
  * `holder`. */
 static void ask_for_own_node(struct contender *c, int64_t czxid) {
   c->node.czxid = czxid;
@@ -123,9 +123,9 @@ static void on_own_holder(struct contender *c, const struct reply *reply) {
 /* Called because the ACL of `holder` forbids reading it. Reads whether the
  * contender's own node exists. One transaction creates both nodes, and one
  * deletes both. If the own node is gone, `holder` belongs to another client. If
- * the own node exists, the ACL of `holder` was changed, or an operator deleted
- * `holder` alone and another client has created it again. No server reports
- * which of these happened, so the contender deletes neither node. */
+ * the own node exists, there are two cases. The ACL of `holder` was changed. Or
+ * an operator deleted `holder` alone, and another client has created it again.
+ * No server reports which case it is, so the contender deletes neither node. */
 static void leave_hidden_holder(struct contender *c,
                                 const struct reply *reply) {
   if (c->own_node_gone) {
@@ -224,8 +224,8 @@ static void found(struct contender *c, const struct listing *listing,
   check_own(c);
 }
 
-/* If the reply to the create was lost, searches for the contender's node in a
- * list that was requested behind the create. */
+/* If the reply to the create was lost, searches the list, which was requested
+ * behind the create, for the contender's node. */
 static void on_listed(struct contender *c, const struct listing *listing) {
   if (c->node.known == NODE_MAYBE && !contender_is_creating(c))
     queue_position_find(c, listing, found);
@@ -248,10 +248,10 @@ static void check_again(struct contender *c) {
 }
 
 /* Returns whether the delete can be sent now. If not, reads `holder` first. One
- * read is enough for one delete. Without a valid lease the read is needed,
- * because an operator may have deleted `holder`, and the event of that deletion
- * may be late. The read is also needed if a check by the user has shown that
- * `holder` is not ours. */
+ * read is enough for one delete. Without a valid lease the read is needed: an
+ * operator may have deleted `holder`, and the event of that may be late. The
+ * read is also needed if a check by the user has shown that `holder` is not
+ * ours. */
 static bool may_remove(struct contender *c) {
   if (c->undone) return true;
   bool was_read = c->view.phase == VIEW_READ;

@@ -329,10 +329,10 @@ static void on_read(struct watch *w, const struct reply *reply) {
  * reading, servers do not send the event of this creation either. A watch whose
  * event is not sent is gone, and a waiter would wait forever.
  *
- * So zklock polls a node that the session is not allowed to read, at least each
- * T/6, and also a node that can be missing. NO_AUTH proves that there is a
- * node, NO_NODE that there is none. zklock concludes nothing else, because by
- * the next poll another node may have the same name.
+ * So zklock polls each node that the session is not allowed to read, or that
+ * can be missing, at least each T/6. NO_AUTH proves that there is a node,
+ * NO_NODE that there is none. zklock concludes nothing else, because by the
+ * next poll another node may have the same name.
  *
  * A poll of one node costs the same however long the queue is. A list of the
  * directory would send all names to each waiter. */
@@ -379,8 +379,8 @@ static void on_reply(struct op *op, const struct reply *reply) {
 }
 
 /* The czxid before the first read. It is not 0, which is the czxid of a missing
- * node. An event can come before the first read, from an old watch that could
- * not be removed at the server for lack of memory. */
+ * node. An event can come before the first read. It belongs to an old watch
+ * that zklock could not remove at the server for lack of memory. */
 enum { NEVER_READ = -1 };
 
 static struct watch *watch_new(struct watches *watches, const char *name) {

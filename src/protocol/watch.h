@@ -28,7 +28,7 @@ enum watch_news {
 
 struct watcher;
 /* Receives news of the node. `reply` is the reply to the read that brought the
- * news, or NULL if an event of the server brought it. */
+ * news. It is NULL if an event of the server brought the news. */
 typedef void watch_handler(struct watcher *watcher, enum watch_news news,
                            const struct reply *reply);
 
@@ -45,9 +45,8 @@ struct watcher {
   const struct watcher_role *role;
 };
 
-/* A request about a node. It is allocated only while it is in flight, because a
- * session can watch thousands of nodes, and few of them are being read at a
- * time. */
+/* A request about a node. It is allocated only while it is in flight. A session
+ * can watch thousands of nodes, but reads few of them at a time. */
 struct watch_request {
   struct op op;
   char path[];

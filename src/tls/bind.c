@@ -1,6 +1,6 @@
 /* A program can export an OpenSSL of its own, for example an nginx that is
  * statically linked to OpenSSL. The dynamic linker then binds our calls to the
- * program's OpenSSL, and also the calls from libssl to libcrypto, although
+ * program's OpenSSL. It also binds the calls from libssl to libcrypto, although
  * their versions can differ. So this file binds the names to the libraries that
  * our module is linked to, as imports.c does for ZooKeeper's library. */
 #include "bind.h"
@@ -43,8 +43,8 @@ static void rewrite(void *self) { (void)self; }
 #endif
 
 /* Returns NULL if the calls reach the right OpenSSL, or what is wrong. This is
- * a separate function because the compiler can load a function's address only
- * once in a function, here before the address is bound. */
+ * a separate function: the compiler can load a function's address only once in
+ * a function, here before the binding. */
 __attribute__((noinline)) static const char *check(void *self) {
   if (dlsym(self, "SSL_new") != (void *)(uintptr_t)SSL_new ||
       dlsym(self, "OPENSSL_init_crypto") !=

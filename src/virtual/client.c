@@ -69,8 +69,8 @@ static struct timeval time_of(int64_t milliseconds) {
 
 /* Connects the handle if it has no connection. Gives up a connection on which
  * no message has arrived for two thirds of the timeout. Sends a ping if the
- * handle has sent no message for a third of the timeout, and all its requests
- * are answered. */
+ * handle has sent nothing for a third of the timeout, and all its requests are
+ * answered. */
 int zookeeper_interest(zhandle_t *zh, int *fd, int *interest,
                        struct timeval *tv) {
   *fd = -1;

@@ -27,8 +27,8 @@
 /* ---- A connection -------------------------------------------------------- */
 
 /* The connection below a handle. It outlives the handle while a duplicate of
- * its descriptor is open, so that the server still receives the request that
- * closes the session. */
+ * its descriptor is open. So the server still receives the request that closes
+ * the session. */
 struct line {
   struct line *next; /* next line that has outlived its handle */
   struct ensemble *ensemble;

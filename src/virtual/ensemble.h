@@ -39,8 +39,8 @@ struct ensemble_settings {
   int32_t sync_limit;
   int32_t max_buffer;      /* jute.maxbuffer */
   int32_t max_connections; /* maximum for one server; 0 means no limit */
-  /* `hides_events`: servers send a session no events of nodes that it is not
-   * allowed to read, as since 3.8.4 and 3.9.2, and in Debian 12. `hides_nodes`:
+  /* `hides_events`: servers send a session no events of nodes that it may not
+   * read. Servers do so since 3.8.4 and 3.9.2, and in Debian 12. `hides_nodes`:
    * servers refuse exists for such nodes, as since 3.8.4 and 3.9.2. */
   bool hides_events, hides_nodes;
   bool multi_create2;            /* a multi can contain a create2: since 3.9 */

@@ -18,10 +18,10 @@ struct zk_link *link_new(struct ensemble *ensemble, const char *address,
                          const int *servers, int count);
 struct zk_link *link_find(struct ensemble *ensemble, const char *address);
 /* Returns the link that one client (zk_hello.client) uses in place of `link`.
- * If there is none yet, adds one with the servers and the faults of `link`, but
- * not with its zk_misbehaviour and zk_tls. */
+ * If there is none yet, adds one with the servers and the faults of `link`,
+ * without its zk_misbehaviour and zk_tls. */
 struct zk_link *link_apart(struct zk_link *link, int client);
-/* Applies a fault to all links of an address, including those of single
+/* Applies a fault to all links of an address, including the links of single
  * clients. */
 void link_each(struct ensemble *ensemble, const char *address, int64_t now,
                void (*fault)(struct zk_link *link, int64_t now));

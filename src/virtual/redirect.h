@@ -1,8 +1,8 @@
 /* A build for virtual time searches system/ before the system's own headers
- * (-Isrc/virtual/system), and the headers of system/ include this header. So
- * the scheduler's functions replace each function in which a thread can wait.
- * The macros have arguments, so a name in parentheses, `(poll)(…)`, still means
- * the real function. */
+ * (-Isrc/virtual/system). The headers of system/ include this header. So the
+ * scheduler's functions replace each function in which a thread can wait. The
+ * macros have arguments, so a name in parentheses, `(poll)(…)`, still means the
+ * real function. */
 #ifndef ZKLOCK_VIRTUAL_REDIRECT_H
 #define ZKLOCK_VIRTUAL_REDIRECT_H
 

@@ -1,7 +1,7 @@
 /* Threads in virtual time: a scheduler that runs the real threads of a process
  * one at a time.
  *
- * A thread hands over, which ends its turn, in poll, sleep, sched_yield and
+ * A thread *hands over*, which ends its turn, in poll, sleep, sched_yield and
  * join, and when it waits for a mutex. In exploring mode it also hands over at
  * random in any schedule_point. The scheduler draws the next thread among those
  * that can run. When none can run, the clock jumps to the next deadline of a

@@ -1,5 +1,5 @@
-/* The trace has a line for each turn of a thread and for each message, so that
- * two runs can be compared byte by byte. It contains no address, descriptor or
+/* The trace has a line for each turn of a thread and for each message. So a
+ * test can compare two runs byte by byte. It contains no address, descriptor or
  * process number. */
 #ifndef ZKLOCK_VIRTUAL_TRACE_H
 #define ZKLOCK_VIRTUAL_TRACE_H

@@ -152,8 +152,8 @@ local function choose(loop)
   if type(loop) == "table" then return loop end
   if loop == "poll" then return modules.poll end
   local name, place = running(loop)
-  -- If the place is "nested", a user who names the loop may know that the
-  -- yields are passed on to the loop.
+  -- The place "nested" is allowed here: a user who names the loop may know that
+  -- it gets the yields.
   if place == "callback" or place == "nested" and loop == "auto" then
     local where = name == "ngx" and "nginx's phase " .. ngx.get_phase() or name
     return nil, IN_CALLBACK:format(where, kinds_of_task[name])

@@ -1,5 +1,5 @@
---- Replaces zklock.core with the core for virtual time. This core is a separate
--- C module, which also contains the model of ZooKeeper's servers.
+--- Replaces zklock.core, the C core, with a core for virtual time. This is a
+-- separate C module, which also contains the model of ZooKeeper's servers.
 local lua = rawget(_G, "jit") and "LuaJIT" or _VERSION
 local version = _VERSION:match "%d.*"
 

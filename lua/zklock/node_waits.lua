@@ -1,10 +1,11 @@
 --- Node waits: waits until a node is created, deleted or changed, without
 -- contending for a lock.
 --
--- `what` names the condition, as the C core does (`session:await`): "gone"
---   until the node does not exist, or did not for a moment "there" until the
---   node exists "crowd" until the number of contenders in the directory differs
---   from `known`; it is 0 if the directory does not exist
+-- `what` names the condition, as the C core does (`session:await`):
+--   "gone"   until the node does not exist, or did not for a moment
+--   "there"  until the node exists
+--   "crowd"  until the number of contenders in the directory differs from
+--            `known`; it is 0 if the directory does not exist
 local core = require "zklock.core"
 local waits = require "zklock.wait"
 
@@ -40,8 +41,9 @@ function node_waits.enter(wait, scope, callback)
   end)
 end
 
---- Returns for how many seconds the C core waits, and whether it goes on waiting
--- after a server's first reply. It does not go on if the user's timeout is 0.
+--- Returns for how many seconds the C core waits, and whether it goes on
+-- waiting after a server's first reply. It does not go on if the user's
+-- timeout is 0.
 function node_waits.limit(engine, timeout, scope)
   if timeout == 0 then return engine:patience(), false end
   return timeout or engine.adapters:limit(scope), true

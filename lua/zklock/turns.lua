@@ -139,8 +139,8 @@ function Line:released(hold_ref, passed)
   tell(self)
 end
 
---- Called when the acquisition `root` is over or its wait was dropped. Sends the
--- first wait of the line as the next root.
+--- Called when the acquisition `root` is over or its wait was dropped. Sends
+-- the first wait of the line as the next root.
 function turns.left(engine, root)
   local line = engine.lines[root]
   if not line then return end

@@ -1,5 +1,5 @@
---- Exit: the exit codes, and functions that end a command with an exit code. The
--- codes are those of sysexits.h, or those of shells for the same event.
+--- Exit: the exit codes, and functions that end a command with an exit code.
+-- The codes are those of sysexits.h, or those of shells for the same event.
 local talk = require "zklock.cli.talk"
 
 local exit = {}

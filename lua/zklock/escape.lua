@@ -38,8 +38,8 @@ for byte = 0, 255 do
   escapes[string.char(byte)] = ("%%%02X"):format(byte)
 end
 
--- The bytes that are escaped. This is not %w, because its letters depend on the
--- locale.
+-- The bytes that are escaped. The pattern does not use %w, whose letters depend
+-- on the locale.
 local UNSAFE = "[^A-Za-z0-9.@]"
 
 local escaping = {}

@@ -166,7 +166,8 @@ local function stat(ask, path, with_data)
   if read.is == "missing" then return false end
   if read.is == "hidden" then return node end
   if read.code then return nil, read.code, read.reason end
-  -- This Stat came with the data, and all fields must be of the same moment.
+  -- Uses the Stat that came with the data, because all fields must be of the
+  -- same moment.
   node.data, node.size = read.data, read.size
   node.modified, node.version = read.modified, read.version
   return node

@@ -100,8 +100,8 @@ local function go_on(self, root)
   engine.lines[root] = nil
 end
 
--- Returns whether `wait` can get its hold as a turn. This needs a wait without
--- options that end the hold before its release or the loss of the node.
+-- Returns whether `wait` can get its hold as a turn. It can if no option of the
+-- wait ends the hold before its release or the loss of the node.
 local function is_plain(wait)
   return not wait.request.max_hold
     and not wait.terms.lock_options.lose_on_suspend

@@ -87,7 +87,7 @@ static int keep_ignored(lua_State *L) {
 
 /* fill_standard(): opens the descriptors 0, 1 and 2 if they are closed. So no
  * other file of this process takes their place as standard input, output or
- * error. They are closed again in the command. Descriptor 1 is opened for
+ * error. In the command, they are closed again. Descriptor 1 is opened for
  * reading, so writing to it fails as if it were closed. */
 static int fill_standard(lua_State *L) {
   (void)L;

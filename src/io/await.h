@@ -47,9 +47,9 @@ struct await {
   char path[]; /* (c) the node's path, with the chroot */
 };
 
-/* Creates a node wait with the deadline `until`. If `patient` is false, it
- * waits for a server's replies only, not for the node to change. Returns NULL
- * if there is no memory. */
+/* Creates a node wait with the deadline `until`. If `patient` is false, the
+ * wait ends with a server's first replies, and does not wait until the node
+ * changes. Returns NULL if there is no memory. */
 struct await *await_new(const char *chroot, const char *path,
                         enum node_wait_kind kind, int known, bool patient,
                         int64_t until);

@@ -39,16 +39,16 @@ struct client_listener {
   void (*warning)(void *self, const char *text);
 };
 
-/* Creates a client. It signals `wakeup` to wake the I/O thread's poll. `seed`
- * determines the order in which servers are tried. Returns NULL if there is no
- * memory. */
+/* Creates a client. The client signals `wakeup` to wake the I/O thread's poll.
+ * `seed` determines the order in which servers are tried. Returns NULL if there
+ * is no memory. */
 struct client *client_new(const struct settings *settings,
                           struct session *session,
                           const struct client_listener *listener,
                           const struct wakeup *wakeup, uint64_t seed);
 struct transport client_transport(struct client *client);
-/* Ends the ZooKeeper session. This can take three seconds in the client
- * library. */
+/* Ends the ZooKeeper session. The client library can need three seconds for
+ * this. */
 void client_close(struct client *client);
 void client_free(struct client *client);
 

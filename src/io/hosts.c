@@ -48,9 +48,9 @@ static const char *odd_character(const char *from, const char *to,
   return NULL;
 }
 
-/* Reads the port between `from` and `to`. Returns false if it is invalid. This
- * is stricter than other clients: Java accepts "+2181", and the C client parses
- * 010 as 8. */
+/* Reads the port between `from` and `to`. Returns false if it is invalid.
+ * zklock is stricter than other clients: Java accepts "+2181", and the C client
+ * parses 010 as 8. */
 static bool parse_port(struct host *host, const char *from, const char *to) {
   size_t length = (size_t)(to - from);
   if (length == 0 || length >= sizeof host->port || *from == '0') return false;

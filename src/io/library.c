@@ -249,11 +249,11 @@ static void report(struct library *l, const struct incident *incident) {
   }
 }
 
-/* Passes all incidents in the inbox to the listener. First takes all of them
- * out: a callback can close the handle, and later incidents are not needed
- * then. If incidents were dropped for lack of memory, ends the connection,
- * because zklock does not know what it has missed. The protocol reads all state
- * again in the next connection. */
+/* Passes all incidents (reports of the library) in the inbox to the listener.
+ * First takes all of them out: a callback can close the handle, and later
+ * incidents are not needed then. If incidents were dropped for lack of memory,
+ * ends the connection, because zklock does not know what it has missed. The
+ * protocol reads all state again in the next connection. */
 void library_deliver(struct library *l) {
   bool overflow;
   struct incident *incident = inbox_take(l, &overflow);

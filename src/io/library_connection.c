@@ -194,7 +194,7 @@ void connection_end_session(struct library *l) {
 
 int64_t connection_prepare(struct library *l, int *fd, short *events) {
   if (has_socket(l)) run_library(l, events);
-  /* The thread must deliver incidents before it sleeps. */
+  /* The thread must deliver the reports in the inbox before it sleeps. */
   if (l->first || l->overflow || !has_socket(l)) return 0;
   *fd = l->fd;
   return stream_has_input(&l->stream) ? 0 : l->due;

@@ -82,8 +82,8 @@ void incident_free(struct incident *incident);
 /* Appends the incident to the inbox, and takes ownership of it. If `incident`
  * is NULL, sets `overflow`: there was no memory for the incident. */
 void inbox_append(struct library *library, struct incident *incident);
-/* Removes and returns all incidents, in order; the caller frees each. Sets
- * `*overflow` if incidents were dropped for lack of memory. */
+/* Removes and returns all incidents of the inbox, in order; the caller frees
+ * each. Sets `*overflow` if incidents were dropped for lack of memory. */
 struct incident *inbox_take(struct library *library, bool *overflow);
 /* Reports `text` as an error of the handle's server. */
 void handle_report_error(struct library *library, const char *text);
@@ -108,8 +108,8 @@ void connection_end_session(struct library *library);
  * If nothing has failed, that is LIBRARY_LOST. Keeps the ZooKeeper session. */
 void connection_end(struct library *library);
 /* Ends the handle if its connection has ended. Otherwise calls `accepted` if
- * the server has just accepted the credentials. Called after all incidents were
- * delivered. */
+ * the server has just accepted the credentials. Called when no report is left
+ * in the inbox. */
 void connection_check_end(struct library *library);
 int64_t connection_prepare(struct library *library, int *fd, short *events);
 void connection_process(struct library *library, short events);

@@ -1,4 +1,5 @@
-/* Sends requests. The callbacks for replies and watches append to the inbox. */
+/* Sends requests. The callbacks for replies and watches append to the inbox
+ * (library_handle.h). */
 #include <string.h>
 
 #include "library_handle.h"

@@ -33,10 +33,10 @@ void registry_remove(struct registered *entry);
  * nanoseconds. */
 void registry_end_all(int64_t patience);
 
-/* Registers zklock's exit handler now, unless that was done. It then runs
- * before the handlers that other libraries have registered until now, such as
- * OpenSSL's. The sessions must end first, because I/O threads still use those
- * libraries. */
+/* Registers zklock's exit handler, unless it is registered already. The handler
+ * runs before the handlers that other libraries have registered until now, such
+ * as OpenSSL's. The sessions must end first, because I/O threads still use
+ * those libraries. */
 void registry_exit_first(void);
 
 #pragma GCC visibility pop

@@ -2,11 +2,12 @@
  * Output is collected until the next poll and then sent at once. Input is read
  * in large pieces and returned from memory.
  *
- * This saves system calls, and each send would wake the server: the library
- * sends and reads the length of a packet separately from the packet. So the
- * library calls the stream_ functions below in place of the C library's
- * functions (imports.h). They behave like the originals for every descriptor
- * other than this thread's stream. So other users of the library see no change.
+ * The reason: the library sends and reads the length of a packet separately
+ * from the packet. Each is a system call, and each send wakes the server. So
+ * zklock makes the library call the stream_ functions below in place of the C
+ * library's functions (imports.h). For every descriptor other than this
+ * thread's stream, they behave like the originals. So other users of the
+ * library see no change.
  *
  * With TLS, the socket carries encrypted bytes (secure.h). The library's output
  * is kept until the handshake is done.

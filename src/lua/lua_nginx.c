@@ -54,7 +54,7 @@ struct cleanup {
 
 static struct {
   struct cleanup *(*add)(void *request, size_t size);
-  /* These two exist in OpenResty's LuaJIT only. */
+  /* Only OpenResty's LuaJIT has these two functions. */
   void *(*request_of)(lua_State *L);
   void **(*coroutine_of)(lua_State *L);
 } host;

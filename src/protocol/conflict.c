@@ -56,7 +56,7 @@ struct question {
   char path[];
 };
 
-/* The check of one contender. It sends one question at a time. */
+/* The check of one contender. The check sends one question at a time. */
 struct conflict_check {
   struct contender *c;
   struct op op;
@@ -156,7 +156,8 @@ static bool has_suspects(const struct contender *c,
   return shows_holder(c, listing) || shows_permits(c, listing);
 }
 
-/* Adds a question for each suspect node before `last`, the nearest first. */
+/* Adds a question for each suspect node (of another kind) before `last`, the
+ * nearest first. */
 static bool add_suspects(struct conflict_check *check,
                          const struct listing *listing,
                          const struct entry *last) {
@@ -288,8 +289,8 @@ static bool is_live(const struct conflict_check *check,
          !pipeline_owns(contender_pipeline(check->c), reply->owner);
 }
 
-/* Adds a question for each suspect in the list. Returns false if there is no
- * memory. */
+/* Adds a question for each suspect node in the list. Returns false if there is
+ * no memory. */
 static bool add_listed(struct conflict_check *check, enum role role,
                        const struct listing *listing) {
   if (!listing) return false;

@@ -168,7 +168,7 @@ struct node {
   const char *name; /* a part of `c->path`; constant after the grant */
 };
 
-/* A detail of the view.  Each value belongs to one state. */
+/* A detail of a contender's view of the queue. Each value is of one state. */
 enum view_phase {
   VIEW_PLAIN,
   VIEW_FOLLOWS,      /* ENTERING: the last node is watched, without a list */
@@ -339,7 +339,7 @@ int contender_ahead(const struct contender *c);
 
 /* For the modules above this one: */
 
-/* Invalidates the view of `c`, and requests another list. */
+/* Drops what `c` knows of the queue (`view`), and requests another list. */
 void contender_list_again(struct contender *c);
 /* Asserts the invariants of the state of `c`. Called before `c` is changed. */
 void contender_assert(const struct contender *c);
@@ -406,7 +406,7 @@ static inline bool contender_has_node(const struct contender *c) {
   return c->node.known >= NODE_MADE;
 }
 
-/* Returns whether the view is from this connection. */
+/* Returns whether `c` has seen a list of the queue in this connection. */
 static inline bool contender_sees(const struct contender *c) {
   return c->view.listed_in == contender_pipeline(c)->connection;
 }

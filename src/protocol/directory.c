@@ -249,7 +249,8 @@ static bool knows(void *self, const char *name) {
 
 static void list_again(void *self) { directory_list(self, 0); }
 
-/* Returns the set of orphans, and allocates it if needed; NULL: no memory. */
+/* Returns the set of orphans (orphans.h), and allocates it if needed; NULL: no
+ * memory. */
 static struct orphans *orphans_of(struct directory *d) {
   const struct orphans_owner owner = {d, knows, list_again};
   if (!d->orphans)

@@ -139,8 +139,8 @@ void listing_free(struct listing *listing);
 
 const struct entry *listing_find(const struct listing *listing,
                                  const char *name);
-/* Returns whether a session of this base may have created an entry of this
- * role. */
+/* Returns whether the list has an entry of this role that a session with this
+ * base may have created. */
 bool listing_has_own(const struct listing *listing,
                      const struct name_base *base, enum role role);
 /* Returns the first entry of this role that may be the node with the id `id`.

@@ -158,8 +158,9 @@ static void on_node_read(struct node_wait *v, const struct reply *reply) {
 }
 
 /* Acts on a node that exists, but whose ACL forbids reading. A wait until the
- * node exists succeeds, and an impatient wait fails. Any other wait continues:
- * it does not notice if the node is replaced before the next poll. */
+ * node exists succeeds. A wait that is not `patient` fails. Any other wait
+ * continues: it does not notice a replacement of the node before the next
+ * poll. */
 static void on_node_hidden(struct node_wait *v) {
   if (v->kind == NODE_WAIT_EXISTS)
     succeed(v);
@@ -331,8 +332,8 @@ void node_waits_connected(struct node_waits *node_waits) {
   }
 }
 
-/* Ends the impatient node waits. The handler of a node wait's end can begin
- * another one, which is put before `next` in the list. */
+/* Ends the node waits that are not `patient`. The handler of a wait's end can
+ * begin another wait, which is put before `next` in the list. */
 void node_waits_disconnected(struct node_waits *node_waits) {
   struct node_wait *next;
   for (struct node_wait *v = node_waits->first; v; v = next) {

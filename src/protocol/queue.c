@@ -297,8 +297,8 @@ static struct contender *find_creator(const struct queue *queue, uint64_t id,
   return c ? *last = c : NULL;
 }
 
-/* Returns whether the entry may be an orphan. If a contender does not know
- * whether it has a node, it looks for that node by itself. */
+/* Returns whether the entry may be an orphan (orphans.h). If a contender does
+ * not know whether it has a node, it looks for that node by itself. */
 static bool is_orphan(const struct queue *queue, const struct entry *e,
                       struct contender **last) {
   uint64_t id;
@@ -376,7 +376,7 @@ static void on_listed(struct directory *d, const struct listing *listing,
       c->wait_ops->on_listed(c, listing);
 }
 
-/* Makes each waiter request a list when it is driven (acquire_fsm_drive). */
+/* Makes each waiter request a list at its next acquire_fsm_drive. */
 static void on_unlisted(struct directory *d) {
   for (struct contender *c = of(d)->first; c; c = c->next)
     c->view.listed_in = 0;

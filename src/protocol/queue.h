@@ -58,7 +58,8 @@ bool queue_wake_for_quota(struct contenders *all);
 const struct contender *queue_holder(const struct queue *queue);
 /* Returns the contender whose node has this name. */
 struct contender *queue_find(const struct queue *queue, const char *name);
-/* Returns the writer that `c` downgrades; NULL if it does not exist. */
+/* Returns the contender of the write lock that `c` downgrades; NULL if it does
+ * not exist. */
 struct contender *queue_writer(const struct contender *c);
 
 /* Add or remove a receiver of the queue's lists. */

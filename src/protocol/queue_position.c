@@ -69,9 +69,10 @@ static bool writer_is_there(const struct contender *c) {
   return writer && contender_watches_own(writer);
 }
 
-/* Returns whether a downgrade must wait, because the writer's node is not
- * watched for lack of memory or permission. If so, schedules a retry or refuses
- * `c`. Another list must follow after the watch is armed. */
+/* `c` may be a reader that downgrades a write lock. Returns whether it must
+ * wait, because the writer's node is not watched for lack of memory or
+ * permission. If so, schedules a retry or refuses `c`. Another list must follow
+ * after the watch is armed. */
 static bool must_await_writer(struct contender *c) {
   const struct contender *writer = queue_writer(c);
   if (!writer || writer->state != CONTENDER_HELD ||
@@ -84,9 +85,10 @@ static bool must_await_writer(struct contender *c) {
   return true;
 }
 
-/* Returns whether a downgrade keeps its place in the queue: the writer's node
- * still existed when the reader's node had been created. Otherwise the next
- * writer may have been granted the lock in between. */
+/* Returns whether a reader that downgrades has the writer's place in the queue.
+ * It has if the writer's node still existed when the reader's node had been
+ * created. Otherwise the next writer may have been granted the lock in
+ * between. */
 static bool keeps_position(struct contender *c, const struct listing *listing) {
   if (!c->options.downgrade || c->node.beside_writer) return true;
   c->node.beside_writer =
@@ -233,7 +235,8 @@ void queue_position_listed(struct contender *c, const struct listing *listing) {
 }
 
 /* Watches the contender's own node, unless it is watched already. A contender
- * that follows the tail has not watched its own node before. */
+ * that follows the tail (fast_requeue.h) has not watched its own node
+ * before. */
 void queue_position_watch_own(struct contender *c) {
   if (watch_want(&c->own, &contender_directory(c)->watches, c->node.name) &&
       !contender_watches_own(c))

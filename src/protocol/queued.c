@@ -183,8 +183,8 @@ void queued_on_news(struct watcher *watcher, enum watch_news news,
 
 /* The other functions of queued_wait_ops. */
 
-/* Requests a list, unless the contender follows the tail. One list serves all
- * contenders of a batch of calls. */
+/* Requests a list, unless the contender follows the tail (fast_requeue.h). One
+ * list serves all contenders of a batch of calls. */
 void queued_on_sent(struct contender *c) {
   if (!fast_requeue_begin(c))
     directory_list(contender_directory(c), c->node.serial);

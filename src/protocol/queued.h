@@ -1,5 +1,5 @@
-/* The common way of waiting: nodes in the order of their numbers.  Used by
- * mutexes, readers-writer locks and semaphore gates. */
+/* The common way of waiting: nodes in the order of their numbers. Mutexes,
+ * readers-writer locks and the gates of semaphores use it. */
 #ifndef ZKLOCK_QUEUED_H
 #define ZKLOCK_QUEUED_H
 

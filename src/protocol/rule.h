@@ -25,7 +25,7 @@ struct ahead {
   const struct entry *nearest; /* the last blocking node, which to watch */
   const struct entry *before;  /* the blocking node before `nearest` */
   /* If `nearest` is the only blocking node, does its deletion prove that no
-   * node is ahead? It does not for a writer behind a writer: a downgrade
+   * node is ahead? It does not if a writer is behind a writer: a downgrade
    * creates a reader with the number of the writer ahead, and then deletes that
    * writer. */
   bool nearest_proves;

@@ -132,9 +132,9 @@ static void refuse_credentials(struct session *s, struct contender *c) {
                    s->refused);
 }
 
-/* Returns whether an impatient acquisition fails at once. It does so before the
- * first connection, without a connection, and while the user sees the session
- * as suspended. */
+/* Returns whether the acquisition fails at once. An acquisition that is not
+ * `patient` does so while there is no connection, and while the user sees the
+ * session as suspended. */
 static bool is_out_of_reach(const struct session *s, bool patient) {
   return !patient && (!session_is_connected(s) || s->unresponsive);
 }

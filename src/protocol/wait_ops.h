@@ -13,8 +13,8 @@
 struct contender;
 
 struct wait_ops {
-  /* Called when a PARKED contender is admitted. Calls acquire_fsm_enter, at
-   * once or later. */
+  /* Called when the queue admits a PARKED contender. Calls acquire_fsm_enter,
+   * at once or later. */
   void (*enter)(struct contender *c);
   /* Called after the create was sent, and after its reply. */
   void (*on_sent)(struct contender *c);

@@ -6,7 +6,7 @@
 
 #pragma GCC visibility push(hidden)
 
-/* These implement the hooks of inside.h. */
+/* These functions implement hooks of inside.h. */
 void follower_forwards(struct server *server, const struct forward *forward,
                        int64_t now);
 void follower_touches(struct server *server, int64_t session,

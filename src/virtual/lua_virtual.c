@@ -1,5 +1,5 @@
-/* The Lua module zklock.virtual, for tests. This file has its functions for
- * time and random choices. */
+/* The Lua module zklock.virtual, for tests. This file has the module's
+ * functions for time and random choices. */
 #include <lauxlib.h>
 #include <lua.h>
 

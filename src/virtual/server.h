@@ -6,7 +6,7 @@
 
 #pragma GCC visibility push(hidden)
 
-/* These implement the hooks of inside.h. */
+/* These functions implement hooks of inside.h. */
 void server_greets(struct server *server, struct zk_connection *connection,
                    int64_t now);
 void server_reads(struct server *server, struct zk_connection *connection,

@@ -111,8 +111,8 @@ end
 
 -- Reading.
 
--- Reports to `view` when the connection is lost, and when there is a connection
--- again.
+-- Reports to `view`, the output, when the connection is lost, and when there is
+-- a connection again.
 local function follow_connection(session, view, path)
   local lost = false
   local function tell(is_there)

@@ -119,8 +119,8 @@ void connection_process(struct library *library, short events);
 /* Sends a request; see library_submit. Returns false if nothing was sent. */
 bool requests_submit(struct library *library, const struct op *op,
                      const struct op *before);
-/* Puts watch events and changes of the connection into the inbox. It is the
- * callback for all these reports. Its context is the library. */
+/* Puts watch events and changes of the connection into the inbox. The client
+ * library calls it for all these reports. `context` is the struct library. */
 void requests_on_event(zhandle_t *handle, int type, int state, const char *path,
                        void *context);
 

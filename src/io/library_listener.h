@@ -11,8 +11,8 @@ struct identity {
   char password[16];
 };
 
-/* How a handle has ended. After each of them, the ZooKeeper session can still
- * exist. */
+/* How a handle has ended. After each of these ends, the ZooKeeper session can
+ * still exist. */
 enum library_end {
   LIBRARY_LOST,          /* the connection was lost, or the attempt failed */
   LIBRARY_EXPIRED,       /* a server does not know the session */

@@ -1,9 +1,9 @@
 /* The Lua thread's functions for a session: they send commands to the I/O
  * thread, and read its events.
  *
- * They belong to the Lua thread that owns the session. Before each call, it
- * must compare core->owner with its own process, because of fork. No function
- * waits for the network. */
+ * Only the Lua thread that owns the session may call them. Before each call, it
+ * must compare core->owner with its own process id, because a fork copies the
+ * session. No function waits for the network. */
 #ifndef ZKLOCK_LUA_THREAD_H
 #define ZKLOCK_LUA_THREAD_H
 
@@ -53,8 +53,8 @@ enum loss core_find_loss(struct core *core, struct acquisition *acquisition,
 /* Watches the hold's own node from now on. Otherwise the watch begins only
  * after the hold has lasted for some time. */
 void core_watch(struct core *core, struct acquisition *acquisition);
-/* Sends the ask and takes ownership of it. Returns the number that its
- * EVENT_ANSWERED carries. */
+/* Sends the ask (a list of requests about nodes) and takes ownership of it.
+ * Returns the number that its EVENT_ANSWERED carries. */
 uint64_t core_ask(struct core *core, struct ask *ask);
 /* Starts the wait. Returns the number that its EVENT_AWAITED carries. The I/O
  * thread posts that event once. */

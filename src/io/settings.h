@@ -11,8 +11,8 @@
 struct tls_module;
 
 /* The maximum size of the data with which zklock creates a contender's node, to
- * identify the contender. REVOKE_MARK, which asks for a release, can be added to
- * them later, and is not included. */
+ * identify the contender. It does not include REVOKE_MARK, which a client can
+ * append later to ask for a release. */
 enum { DATA_MAX_BYTES = 1024 };
 
 struct credential {

@@ -9,8 +9,8 @@
 #pragma GCC visibility push(hidden)
 
 /* Stores in `c->blocker` the node that the refusal of `c` will name. This is
- * the node of the two that holds the lock, or else `nearest`. Either name can
- * be NULL. */
+ * `before` if only `before` is known to hold the lock, otherwise `nearest`.
+ * Either name can be NULL. */
 void blocker_store(struct contender *c, const char *nearest,
                    const char *before);
 /* Stores this session's holder, if there is one, as the blocker of `c`. Used

@@ -74,7 +74,8 @@ void contender_assert(const struct contender *c) {
     case CONTENDER_QUEUED:
       assert(!decided && !contender_is_creating(c));
       assert(node->known >= NODE_MADE || contender_is_exclusive(c));
-      /* A list without a valid lease does not count. */
+      /* A waiter for the lease must list again: its last list does not
+       * count. */
       assert(c->view.phase != VIEW_AWAITS_LEASE || c->view.listed_in == 0 ||
              contender_is_exclusive(c));
       break;

@@ -399,7 +399,7 @@ void contender_prove(struct contender *c, const struct reply *reply);
  * session. This session may still have another node with this id. */
 void contender_refute(struct contender *c);
 /* Returns whether a server has named this session as the node's owner in this
- * connection. If only in an earlier one, the name may belong to a new node. */
+ * connection. After a reconnection, the name may belong to a new node. */
 bool contender_is_surely_ours(const struct contender *c);
 
 static inline bool contender_has_node(const struct contender *c) {

@@ -322,8 +322,8 @@ static void on_mkdir(struct op *op, const struct reply *reply) {
       d->owner->on_made(d);
       break;
     case MKDIR_CONTINUES:
-      /* A server has refused a create in this directory, because the directory
-       * was missing. */
+      /* The directory exists. But a server has refused a create in it, because
+       * it was missing: a contradiction. */
       if (rc == REPLY_NODE_EXISTS) directory_back_off(d);
       break;
     case MKDIR_REFUSED:

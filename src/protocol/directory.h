@@ -146,8 +146,9 @@ bool directory_sees_children(const struct directory *d);
 bool directory_accepts_orphans(struct directory *d);
 void directory_remove_orphan(struct directory *d, const char *name);
 
-/* Makes the next lists check the nodes of other owners again. Called when the
- * last contender of this session has left the directory. */
+/* Makes zklock read the owners of other sessions' orphans again after the next
+ * lists. Called when the last contender of this session has left the
+ * directory. */
 void directory_leave(struct directory *d);
 
 /* Creates the missing directory and its parents. */

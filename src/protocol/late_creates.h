@@ -31,10 +31,11 @@ void late_creates_init(struct late_creates *late);
  * directory from time to time (`late_create_possible`). Called before the
  * contender forgets its node. */
 void late_creates_expect(struct contender *c);
-/* Ends the lists of all turns, because the ZooKeeper session has ended. */
+/* Stops these lists of the queue's directory, because the ZooKeeper session has
+ * ended. */
 void late_creates_end(struct queue *queue);
 
-/* Returns when the next turn is due; NEVER: no turn is needed. */
+/* Returns when the next turn of such lists is due; NEVER: no turn is needed. */
 int64_t late_creates_due(const struct late_creates *late,
                          const struct pipeline *pipeline);
 /* Begins a turn, which lists up to LATE_CREATES_AT_ONCE directories. The caller

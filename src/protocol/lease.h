@@ -148,8 +148,9 @@
 
 #pragma GCC visibility push(hidden)
 
-/* zklock skips a renewal within T/96 of the last, so these span T/2 or more:
- * settling, gap, and two intervals of less than T/10. */
+/* The number of stored renewals. zklock stores no renewal within T/96 of the
+ * last. So they span T/2 or more: settling, gap, and two intervals of less than
+ * T/10. */
 enum { LEASE_RENEWALS = 48 };
 
 struct lease {
@@ -164,8 +165,8 @@ struct lease {
   } renewals[LEASE_RENEWALS]; /* the latest renewals of this connection */
 };
 
-/* Initializes a lease. `least`: no server grants less. `tick`: no server has a
- * longer tick. 0: unknown. */
+/* Initializes a lease. `least`: no server grants a shorter timeout. `tick`: no
+ * server has a longer tick. 0: unknown. */
 void lease_init(struct lease *lease, int64_t least, int64_t tick);
 /* Forgets all proofs: a new session begins. */
 void lease_reset(struct lease *lease);

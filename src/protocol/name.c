@@ -17,8 +17,8 @@ static const struct {
 
 enum { MARKERS = sizeof markers / sizeof *markers };
 
-/* None of these letters begins or ends a marker, or has a meaning for another
- * client. */
+/* The letters of a base and an id. No marker begins or ends with one of them,
+ * and other clients give them no meaning. */
 static const char letters[] =
     "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 

@@ -39,7 +39,8 @@
 enum {
   NAME_BASE = 5,
   NAME_ID_MAX = 11, /* the number of letters of the largest id */
-  /* This includes the longest marker, a number of eleven bytes, and NUL. */
+  /* The size of zklock's longest name: with the longest marker, a number of
+   * eleven bytes, and NUL. */
   NAME_MAX_OWN = 40,
   /* The longest usual name of other clients, with NUL: Curator's. */
   NAME_MAX_USUAL = 64
@@ -49,7 +50,7 @@ enum {
  * nodes. */
 #define SEQUENCE_DANGER (INT32_MAX - 65535)
 
-/* The node that every holder of an unfair lock creates, one at a time. */
+/* The node that the holder of an unfair lock has created. */
 #define NAME_UNFAIR "holder"
 
 /* The child of a double barrier's directory that lets the members in. */

@@ -88,4 +88,16 @@ describe("The command, with TLS,", function()
       "0.2" }
     assert.matches("it may speak TLS on this port", said.out, 1, true)
   end)
+
+  it("says in check that a certificate has expired", function()
+    ours:add("server", "DNS:localhost", "20200101000000Z", "20210203000000Z")
+    server:restart()
+    local said = command.run { "check", "-H", hosts, "--tls-ca",
+      ours:file "ca.pem", "--tls-cert", ours:file "web1.crt", "--tls-key",
+      ours:file "web1.key", "--connect-timeout", "30", support.path() }
+    assert.equal(77, said.code)
+    assert.matches("problems\n  " .. hosts .. " (127.0.0.1) its certificate "
+      .. "expired on 2021-02-03\n  ZooKeeper at " .. hosts
+      .. " refuses this session: TLS fails", said.out, 1, true)
+  end)
 end)

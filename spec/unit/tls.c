@@ -97,19 +97,22 @@ TEST("refuses a certificate of another authority, also of the same name") {
       &files, "localhost", tls_server_of(&namesake, &localhost, false));
 }
 
+static void date_in(int days, char date[11]) {
+  time_t then = time(NULL) + days * 86400;
+  strftime(date, 11, "%Y-%m-%d", gmtime(&then));
+}
+
 TEST("refuses a certificate before and after its time") {
-  char today[11], text[100];
-  time_t now = time(NULL) - 2 * 86400;
+  char day[11], text[100];
   tls_begin();
-  strftime(today, sizeof today, "%Y-%m-%d", gmtime(&now));
   const struct issue old = {"zk1", "DNS:localhost", -9, -2};
-  snprintf(text, sizeof text, "its certificate expired on %s", today);
+  date_in(-2, day);
+  snprintf(text, sizeof text, "its certificate expired on %s", day);
   expect(text, &files, "localhost", tls_server_of(&ours, &old, false));
-  now += 4 * 86400;
-  strftime(today, sizeof today, "%Y-%m-%d", gmtime(&now));
   const struct issue new = {"zk1", "DNS:localhost", 2, 9};
+  date_in(2, day);
   snprintf(text, sizeof text,
-           "its certificate is not yet valid: it begins on %s", today);
+           "its certificate is not yet valid: it begins on %s", day);
   expect(text, &files, "localhost", tls_server_of(&ours, &new, false));
 }
 
@@ -143,6 +146,30 @@ TEST("says that the server wants a certificate, or does not like ours") {
       "the server refuses the certificate of tls.cert (alert: unknown CA)";
   expect(refuses, &strange, "localhost", wanting(TLS1_3_VERSION));
   expect(refuses, &strange, "localhost", wanting(TLS1_2_VERSION));
+}
+
+TEST("says that the certificate which a server refuses is outside its dates") {
+  char day[11], text[TLS_TEXT];
+  tls_begin();
+  tls_certify(&ours, &(struct issue){"client", NULL, -9, -2}, "old");
+  const struct tls_files old = {files.ca, tls_path("old.crt"),
+                                tls_path("old.key")};
+  date_in(-2, day);
+  snprintf(text, sizeof text,
+           "the server refuses the certificate of tls.cert, which expired on "
+           "%s (alert: certificate expired)",
+           day);
+  expect(text, &old, "localhost", wanting(TLS1_3_VERSION));
+  expect(text, &old, "localhost", wanting(TLS1_2_VERSION));
+  tls_certify(&ours, &(struct issue){"client", NULL, 2, 9}, "new");
+  const struct tls_files new = {files.ca, tls_path("new.crt"),
+                                tls_path("new.key")};
+  date_in(2, day);
+  snprintf(text, sizeof text,
+           "the server refuses the certificate of tls.cert, which is not yet "
+           "valid: it begins on %s (alert: bad certificate)",
+           day);
+  expect(text, &new, "localhost", wanting(TLS1_3_VERSION));
 }
 
 TEST("does not speak a version before TLS 1.2") {

@@ -111,19 +111,35 @@ static void describe_wrong_name(X509 *certificate, const char *wanted,
   snprintf(text, TLS_TEXT, "its certificate is for %s, not %s", names, list);
 }
 
-static void describe_date(X509_STORE_CTX *store, X509 *certificate,
-                          bool is_over, char text[TLS_TEXT]) {
-  char date[11], subject[100] = "", of[140] = "its certificate";
+static void write_date(const char *subject, const X509 *certificate,
+                       bool is_over, char *text, size_t size) {
+  char date[11];
   certificate_date(is_over ? X509_get0_notAfter(certificate)
                            : X509_get0_notBefore(certificate),
                    date);
+  snprintf(text, size,
+           is_over ? "%s expired on %s"
+                   : "%s is not yet valid: it begins on %s",
+           subject, date);
+}
+
+static void describe_date(X509_STORE_CTX *store, X509 *certificate,
+                          bool is_over, char text[TLS_TEXT]) {
+  char subject[100] = "", of[140] = "its certificate";
   append_subject(X509_get_subject_name(certificate), subject, sizeof subject);
   if (X509_STORE_CTX_get_error_depth(store) > 0)
     snprintf(of, sizeof of, "the certificate of its authority (%s)", subject);
-  if (is_over)
-    snprintf(text, TLS_TEXT, "%s expired on %s", of, date);
-  else
-    snprintf(text, TLS_TEXT, "%s is not yet valid: it begins on %s", of, date);
+  write_date(of, certificate, is_over, text, TLS_TEXT);
+}
+
+void certificate_fault(const char *subject, const X509 *certificate, char *text,
+                       size_t size) {
+  time_t now = time(NULL);
+  bool is_over = ASN1_TIME_cmp_time_t(X509_get0_notAfter(certificate), now) < 0;
+  text[0] = '\0';
+  if (is_over ||
+      ASN1_TIME_cmp_time_t(X509_get0_notBefore(certificate), now) > 0)
+    write_date(subject, certificate, is_over, text, size);
 }
 
 void certificate_describe(X509_STORE_CTX *store, const char *names,

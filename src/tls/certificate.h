@@ -17,6 +17,10 @@ bool certificate_is_for(X509 *certificate, const char *names);
 /* Writes to `text` why the verification has failed. */
 void certificate_describe(X509_STORE_CTX *store, const char *names,
                           char text[TLS_TEXT]);
+/* Writes that the certificate, which `subject` names, has expired or is not yet
+ * valid; otherwise "". */
+void certificate_fault(const char *subject, const X509 *certificate, char *text,
+                       size_t size);
 /* Writes the names that the certificate is for; without names, its subject. */
 void certificate_names(X509 *certificate, char *text, size_t size);
 void certificate_date(const ASN1_TIME *time, char text[11]);

@@ -71,6 +71,7 @@ static bool is_about_us(int alert) {
 static void describe_alert(struct tls_link *link, int alert) {
   const char *words = SSL_alert_desc_string_long(alert);
   bool is_handshake = alert == SSL_AD_HANDSHAKE_FAILURE;
+  char fault[80];
   if (alert == TLS13_AD_CERTIFICATE_REQUIRED) words = "certificate required";
   link->is_refused = is_about_us(alert) ||
                      (is_handshake && link->is_asked && !link->has_certificate);
@@ -79,11 +80,14 @@ static void describe_alert(struct tls_link *link, int alert) {
              "the server wants a client certificate: set tls.cert and tls.key "
              "(alert: %s)",
              words);
-  else if (link->is_refused)
+  else if (link->is_refused) {
+    /* Java's servers do not say that a certificate has expired. */
+    certificate_fault(", which", SSL_get_certificate(link->ssl), fault,
+                      sizeof fault);
     snprintf(link->text, TLS_TEXT,
-             "the server refuses the certificate of tls.cert (alert: %s)",
-             words);
-  else
+             "the server refuses the certificate of tls.cert%s (alert: %s)",
+             fault, words);
+  } else
     snprintf(link->text, TLS_TEXT, "the server ends TLS (alert: %s)", words);
 }
 

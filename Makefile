@@ -265,11 +265,15 @@ command: has-command library  ## the command from this tree: ARGS='ls -R /locks'
 	@$(call RUN,$(ZK),$(LUA_VERSION)) $(COMMAND_LUA) \
 	  '$(CURDIR)/lua/zklock/cli/main.lua' $(ARGS)
 
+# For TLS=yes. Other spellings are errors, or servers would start without TLS.
+TLS_FLAG = $(if $(filter yes,$(TLS)),--tls,$(if $(filter-out no,$(TLS)),\
+  $(error TLS must be yes or no, not '$(TLS)')))
+
 zookeeper: has-demo  ## a ZooKeeper server on 127.0.0.1:2181, or PORT=, until Ctrl-C; TLS=yes
-	@bash spec/support/zookeeper start --servers 1 $(if $(filter yes,$(TLS)),--tls) \
+	@bash spec/support/zookeeper start --servers 1 $(TLS_FLAG) \
 	  --port $(or $(if $(filter command,$(origin PORT)),$(PORT)),2181$(COMMA)any)
 ensemble: has-demo  ## three of them
-	@bash spec/support/zookeeper start --servers 3 $(if $(filter yes,$(TLS)),--tls)
+	@bash spec/support/zookeeper start --servers 3 $(TLS_FLAG)
 
 # ---- To test it --------------------------------------------------------------
 
@@ -388,7 +392,8 @@ ci-full: lint test asan tsan  ## what takes longer than a commit should wait
 	.ci/bare --suite trixie 'make deps FOR=deb && make deb && yes | sudo apt install ./build/deb/*zklock_*.deb'
 
 torture: has-check  ## processes against faults, and a witness: MINUTES=, SEED=, TLS=yes
-	@MINUTES=$(or $(MINUTES),2) SEED=$(SEED) TLS=$(TLS) BUILD=$(BUILD) bash spec/torture/run
+	@MINUTES=$(or $(MINUTES),2) SEED=$(SEED) TLS=$(if $(TLS_FLAG),yes) BUILD=$(BUILD) \
+	  bash spec/torture/run
 
 # ---- To compare it with others -------------------------------------------------
 

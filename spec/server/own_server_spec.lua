@@ -58,13 +58,28 @@ describe("A server to try zklock with", function()
       .. "name another port."):format(port), start(port))
   end)
 
+  -- What make says that it would do.
+  local function typed(words)
+    return output(("cd '%s' && make -n %s 2>&1"):format(root, words))
+  end
+
   it("is on 2181 by itself, and on PORT= if that is said", function()
-    local function typed(words)
-      local line = output(("cd '%s' && make -n %s 2>&1")
-        :format(root, words))
-      return line:match "%-%-port %S+"
+    assert.matches("--port 2181,any\n", typed "zookeeper", 1, true)
+    assert.matches("--port 2345\n", typed "zookeeper PORT=2345", 1, true)
+  end)
+
+  it("has TLS with TLS=yes, and refuses other spellings", function()
+    for _, target in ipairs { "zookeeper", "ensemble" } do
+      assert.matches("--tls", typed(target .. " TLS=yes"), 1, true)
+      for _, words in ipairs { "", " TLS=", " TLS=no" } do
+        assert.is_nil(typed(target .. words):find("--tls", 1, true))
+      end
+      for _, word in ipairs { "1", "true", "on", "YES" } do
+        local said = typed(target .. " TLS=" .. word)
+        assert.matches("TLS must be yes or no, not '" .. word .. "'", said, 1,
+          true)
+        assert.is_nil(said:find("zookeeper start", 1, true))
+      end
     end
-    assert.equal("--port 2181,any", typed "zookeeper")
-    assert.equal("--port 2345", typed "zookeeper PORT=2345")
   end)
 end)

@@ -7,8 +7,8 @@ local secure = {}
 local function explain(text)
   if text:find "module 'zklock.tls' not found" then
     return "the module zklock.tls is not installed: install the rock "
-      .. "zklock-tls or the package lua-zklock-tls, or build zklock where "
-      .. "libssl-dev is installed"
+      .. "zklock-tls or the package lua-zklock-tls, or build zklock where the "
+      .. "headers of OpenSSL 3 (libssl-dev) are installed"
   end
   local library = text:match "(lib[cs][%w]*%.[%w.]+): cannot open shared object"
   if library then

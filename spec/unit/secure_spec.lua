@@ -25,8 +25,8 @@ describe("Without OpenSSL", function()
 
   it("connect refuses the option tls, and names the package", function()
     refused("the module zklock.tls is not installed: install the rock "
-      .. "zklock-tls or the package lua-zklock-tls, or build zklock where "
-      .. "libssl-dev is installed")
+      .. "zklock-tls or the package lua-zklock-tls, or build zklock where the "
+      .. "headers of OpenSSL 3 (libssl-dev) are installed")
     assert.equal("disconnected", (select(3, zklock.connect("127.0.0.1:1",
       { connect_timeout = 0.05 }))))
   end)
@@ -46,14 +46,31 @@ describe("Without OpenSSL", function()
       .. "@echo $(MODULES)' its-modules"):format(root, words or ""))
   end
 
-  it("make builds everything else", function()
-    shell.must(("mkdir -p '%s/openssl' && echo '#error' >'%s/openssl/ssl.h'")
-      :format(dir, dir))
-    local without = modules(("CC='cc -I%s'"):format(dir))
-    for _, name in ipairs { "core", "guardian", "virtual" } do
-      assert.matches("/zklock/" .. name .. ".so", without, 1, true)
+  -- What is in a directory of `dir` in place of OpenSSL's headers.
+  local function headers(text)
+    shell.must(("mkdir -p '%s/openssl' && cd '%s/openssl' && for name in ssl "
+      .. "crypto; do echo '%s' >$name.h; done"):format(dir, dir, text))
+    return "CC='cc -I" .. dir .. "'"
+  end
+  local OLD = "#define OPENSSL_VERSION_NUMBER 0x1010117fL"
+
+  it("make builds everything else, also with the headers of OpenSSL 1.1",
+  function()
+    for _, text in ipairs { "#error", OLD } do
+      local without = modules(headers(text))
+      for _, name in ipairs { "core", "guardian", "virtual" } do
+        assert.matches("/zklock/" .. name .. ".so", without, 1, true)
+      end
+      assert.is_nil(without:find("zklock/tls.so", 1, true))
     end
-    assert.is_nil(without:find("zklock/tls.so", 1, true))
     assert.matches("/zklock/tls.so", modules(), 1, true)
+  end)
+
+  it("the rock zklock-tls says which OpenSSL it needs", function()
+    headers(OLD)
+    local said = shell.output(("cd '%s' && cc -I'%s' -Isrc -D_GNU_SOURCE "
+      .. "-fsyntax-only src/tls/bind.c 2>&1"):format(root, dir))
+    assert.matches("#error \"zklock.tls needs OpenSSL 3: the headers are those "
+      .. "of an older version\"", said, 1, true)
   end)
 end)

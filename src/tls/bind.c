@@ -13,6 +13,10 @@
 
 #include "io/images.h"
 
+#ifndef OPENSSL_VERSION_MAJOR
+#error "zklock.tls needs OpenSSL 3: the headers are those of an older version"
+#endif
+
 static const char *fault;
 
 #ifdef IMAGES
@@ -51,6 +55,9 @@ __attribute__((noinline)) static const char *check(void *self) {
           (void *)(uintptr_t)OPENSSL_init_crypto)
     return "the program has an OpenSSL of its own, whose functions would be "
            "called";
+  /* Since 3.0, OpenSSL keeps its ABI within a major version. A function of a
+   * later minor version has that version in its symbol: without it, the dynamic
+   * linker refuses to load this module. */
   if (OpenSSL_version_num() >> 28 != OPENSSL_VERSION_MAJOR)
     return "it was built for another version of OpenSSL";
   return NULL;

@@ -589,7 +589,7 @@ lint: has-lint floors  ## luacheck, clang-format, compiler warnings as errors, f
 # All sources with the headers of musl, the C library of Alpine. Only those of Lua, ZooKeeper,
 # OpenSSL and libmd are the system's, by links, so that no other header of glibc is found.
 MUSL = $(abspath $(BUILD))/musl
-musl: has-analyze
+musl: has-musl
 	@mkdir -p $(MUSL)/all $(MUSL)/machine
 	@ln -sfn $(addprefix /usr/include/,zookeeper openssl sha2.h) $(MUSL)/all
 	@ln -sfn $(addprefix /usr/include/$(MULTIARCH)/,openssl \

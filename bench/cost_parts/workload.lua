@@ -4,7 +4,9 @@
 local socket = require "socket"
 local zklock = require "zklock"
 
-local name, hosts = arg[1], arg[2] -- hosts with a chroot of this run's own
+-- Hosts with a chroot of this run's own. Certificates: the directory of
+-- those of TLS, if any.
+local name, hosts, certificates = arg[1], arg[2], arg[3]
 local PATIENCE = 60 -- under valgrind everything is slow
 
 -- So that no heartbeat and no ping falls into a measurement.
@@ -14,9 +16,13 @@ local SHORT, SECONDS = 4, 12
 
 local opened = {}
 
+-- Names of files.
+local tls = certificates and { ca = certificates .. "/ca.pem",
+  cert = certificates .. "/client.crt", key = certificates .. "/client.key" }
+
 local function connect(timeout)
   local session = assert(zklock.connect(hosts, {
-    session_timeout = timeout or LONG, connect_timeout = PATIENCE,
+    session_timeout = timeout or LONG, connect_timeout = PATIENCE, tls = tls,
   }))
   opened[#opened + 1] = session
   return session
@@ -40,10 +46,17 @@ end
 -- kernel has counted: bytes in both directions, and segments that we have sent.
 local function carried()
   local host, port = hosts:match "^(.*):(%d+)/"
-  local client = assert(socket.connect(host, tonumber(port)))
-  client:send "cons"
-  local text = client:receive "*a"
-  client:close()
+  local text
+  if tls then
+    text = answer_of(("(printf cons; sleep 1) | openssl s_client -quiet "
+      .. "-connect %s:%s -CAfile '%s' -cert '%s' -key '%s' 2>/dev/null"):format(
+      host, port, tls.ca, tls.cert, tls.key))
+  else
+    local client = assert(socket.connect(host, tonumber(port)))
+    client:send "cons"
+    text = client:receive "*a"
+    client:close()
+  end
   local packets, sockets = 0, {}
   for _, session in ipairs(opened) do
     local from, received = text:match(":(%d+)%[[^\n]*recved=(%d+)[^\n]*sid="
@@ -144,6 +157,8 @@ local workloads = {
     return session:semaphore(path, 1)
   end),
 }
+
+workloads.tls = workloads.mutex
 
 function workloads.reentry()
   local lock = connect():mutex(new_path())
@@ -345,6 +360,63 @@ function workloads.memory()
   collectgarbage()
   mark "ends"
   print(#guards, (collectgarbage "count" - before) * 1024)
+end
+
+-- Memory of a session.
+function workloads.session()
+  local COUNT = 50
+  connect()
+  collectgarbage()
+  mark "begins"
+  for _ = 1, COUNT do connect() end
+  socket.sleep(0.5)
+  collectgarbage()
+  mark "ends"
+  print(COUNT, 0)
+end
+
+workloads.tls_session = workloads.session
+
+local function median(list)
+  table.sort(list)
+  return list[math.ceil(#list / 2)]
+end
+
+-- Acquires and releases 200 times. Returns the processor time of the process,
+-- and the median duration.
+local function time(lock)
+  local took, clock = {}, os.clock()
+  for i = 1, 200 do
+    local begun = socket.gettime()
+    acquire(lock):release { wait = true }
+    took[i] = socket.gettime() - begun
+  end
+  return os.clock() - clock, median(took)
+end
+
+-- What TLS costs of time: rounds of both kinds at the same server in turn.
+function workloads.tls_time()
+  local ROUNDS = 15
+  local with = connect():mutex(new_path())
+  hosts, tls = arg[4] .. hosts:match "/.*", nil
+  local without = connect():mutex(new_path())
+  for _ = 1, 5 do -- the server is slow until its code is compiled
+    time(with)
+    time(without)
+  end
+  local cpu, duration = {}, {}
+  for i = 1, ROUNDS do
+    local cpu_with, duration_with = time(with)
+    local cpu_without, duration_without = time(without)
+    cpu[i] = cpu_with / cpu_without
+    duration[i] = duration_with / duration_without
+  end
+  local function shown(ratios)
+    local middle = median(ratios)
+    return ("%.2f (%.2f to %.2f)"):format(middle, ratios[1], ratios[ROUNDS])
+  end
+  print(("tls        times mutex: processor time %s, median duration %s")
+    :format(shown(cpu), shown(duration)))
 end
 
 workloads[name]()

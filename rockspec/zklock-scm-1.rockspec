@@ -136,7 +136,6 @@ build = {
     ["zklock.ngx"] = "lua/zklock/ngx.lua",
     ["zklock.ngx.advice"] = "lua/zklock/ngx/advice.lua",
     ["zklock.ngx.board"] = "lua/zklock/ngx/board.lua",
-    ["zklock.ngx.html"] = "lua/zklock/ngx/html.lua",
     ["zklock.ngx.json"] = "lua/zklock/ngx/json.lua",
     ["zklock.ngx.page"] = "lua/zklock/ngx/page.lua",
     ["zklock.ngx.reader"] = "lua/zklock/ngx/reader.lua",

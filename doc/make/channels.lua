@@ -71,7 +71,6 @@ channels.no_messages = {
   { "cli/completion%.lua$", nil, "scripts for shells" },
   { "cli/complete%.lua$", nil, "what completion asks" },
   { "ngx/page%.lua$", nil, "the page for operators" },
-  { "ngx/html%.lua$", nil, "the page for operators" },
   { "ngx/board%.lua$", nil, "the page for operators" },
   { "zklock/metrics%.lua$", "^#", "the format of metrics" },
   { "zklock/metrics%.lua$", "^<name>", "the format of metrics" },

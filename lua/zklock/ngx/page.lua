@@ -1,21 +1,183 @@
 --- Page: writes the operators' page, in plain HTML without scripts or external
 -- files.
 --
--- The page begins with the problems, in sentences.  Then come the connections,
--- the holders, the waiters with the contenders ahead of them, and the history
--- by path.
+-- The page begins with the problems, in sentences.  Then come the sessions, the
+-- holds, the waits with the contenders ahead of them, and the history by path.
 local Meters = require "zklock.meters"
 local bytes = require "zklock.bytes"
-local html = require "zklock.ngx.html"
-
-local text, seconds, code, mark = html.text, html.seconds, html.code, html.mark
-local wide = html.wide_code
+local decimal = require "zklock.decimal"
+local plain = require "zklock.plain"
 
 local page = {}
 
 -- The most paths on the page.  A program with a path for each user has far
 -- more.
 local MOST = 100
+
+-- Formats.  All foreign text passes through text(), which escapes it.
+
+local marks = { ["&"] = "&amp;", ["<"] = "&lt;", [">"] = "&gt;",
+  ['"'] = "&quot;", ["'"] = "&#39;" }
+
+local function text(value)
+  return (plain.text(tostring(value)):gsub("[&<>\"']", marks))
+end
+
+local function code(value) return "<code>" .. text(value) .. "</code>" end
+
+-- Gives HTML a colour; `class`: "good", "warn", "bad" or "faint".
+local function mark(class, value)
+  return ('<span class="%s">%s</span>'):format(class, value)
+end
+
+local function faint(sentence, ...)
+  return '<p class="faint">' .. sentence:format(...) .. "</p>"
+end
+
+-- Returns a format for a number that should be zero: it marks any other number.
+local function unless_zero(class)
+  return function(n) return n > 0 and mark(class, n) or n end
+end
+
+local bad, warn = unless_zero "bad", unless_zero "warn"
+
+local function plural(n, one, many)
+  return ("%d %s"):format(n, n == 1 and one or many)
+end
+
+--- Formats a time: 0.0123 → "12.3 ms", 75 → "1 min 15 s".
+function page.seconds(seconds)
+  if seconds < 0.9995 then
+    return decimal.format("%.3g ms", math.max(0, seconds) * 1000)
+  elseif seconds < 60 then
+    return decimal.format("%.3g s", seconds)
+  end
+  local minutes, rest = math.floor(seconds / 60), math.floor(seconds % 60)
+  if minutes < 60 then return ("%d min %d s"):format(minutes, rest) end
+  return ("%d h %d min"):format(math.floor(minutes / 60), minutes % 60)
+end
+
+local seconds = page.seconds
+
+-- Lists the counts that are not 0: `{ timeout = 2, busy = 1, auth = 0 }` →
+-- "busy 1, timeout 2".
+local function words(counts)
+  local parts = {}
+  for word, n in pairs(counts) do
+    if n > 0 then
+      parts[#parts + 1] = ("%s&nbsp;%d"):format(text(word), n)
+    end
+  end
+  bytes.sort(parts)
+  return parts[1] and table.concat(parts, ", ") or "0"
+end
+
+-- Returns the bound below which a share (0 to 1) of a histogram's values lies.
+local function quantile(histogram, share)
+  local n, bounds = 0, Meters.bounds
+  for i, bound in ipairs(bounds) do
+    n = n + histogram.buckets[i]
+    if n >= histogram.count * share then return "within " .. seconds(bound) end
+  end
+  return "over " .. seconds(bounds[#bounds])
+end
+
+local function histogram(values)
+  if values.count == 0 then return mark("faint", "none yet") end
+  return ("half %s, 99&nbsp;%% %s, mean %s"):format(quantile(values, 0.5),
+    quantile(values, 0.99), seconds(values.sum / values.count))
+end
+
+local classes = { connected = "good", held = "good", suspended = "bad",
+  expired = "bad", lost = "bad", connecting = "warn" }
+
+local function state(word) return mark(classes[word] or "faint", text(word)) end
+
+local function lease(left) return left and seconds(left) or "no limit" end
+
+-- Tables.  Each column has a title, the field of the rows, and a function
+-- `format(value, row, i)` that returns HTML; without it, the value is HTML or a
+-- whole number.
+
+local SESSIONS = {
+  { "worker", "place" }, { "session", "index" }, { "state", "state", state },
+  { "servers", "hosts", code }, { "id", "id", code },
+  { "timeout", "timeout", seconds },
+  { "lease left", "lease", function(left, session)
+    return session.holds[1] and lease(left) or "–"
+  end },
+  { "reconnects", "reconnects" }, { "expirations", "expirations", bad },
+  { "pending", "pending_releases", warn }, { "requests", "requests" },
+}
+
+local HOLDS = {
+  { "path", "path", code }, { "mode", "mode", text },
+  { "state", "state", state }, { "held for", "seconds", seconds },
+  { "lease left", "lease", lease }, { "token", "token", code },
+  { "node", "node", function(node) return code(node:match "[^/]*$") end },
+  { "worker", "place" }, { "session", "index" },
+}
+
+local WAITS = {
+  { "path", "path", code }, { "mode", "mode", text },
+  { "has waited", "seconds", seconds },
+  { "worker", "place" }, { "session", "index" },
+}
+
+local PATHS = {
+  { "path", "path", function(path, row)
+    return row.name or code(path) .. " " .. mark("faint", text(row.mode))
+  end },
+  { "held", "holding" }, { "waiting", "waiting", warn },
+  { "granted", "granted" }, { "refused", "refusals", words },
+  { "lost", "losses", function(losses, row)
+    return row.lost > 0 and mark("bad", words(losses)) or 0
+  end },
+  { "waits", "waits", histogram }, { "holds", "holds", histogram },
+}
+
+local QUEUE = {
+  { "place", "holds", function(_, _, i) return i end },
+  { "", "holds", function(holds)
+    return holds and mark("good", "holds") or "waits"
+  end },
+  { "mode", "mode", text },
+  { "data", "data", function(data, one)
+    return data and code(data)
+      or mark("faint", one.size and one.size .. " bytes, not read" or "–")
+  end },
+  { "age", "created", function(created)
+    return created and seconds(math.max(0, ngx.now() - created)) or "–"
+  end },
+  { "session", "session", function(id) return id and code(id) or "–" end },
+  { "node", "node", code },
+}
+
+-- Returns a table, or `nothing` if there are no rows.  `more`: how many further
+-- rows are not shown.  `pause`: called now and then.
+local function tabulate(nothing, columns, rows, more, pause)
+  if not rows[1] then return faint(nothing) end
+  local titles, lines = {}, {}
+  for j, column in ipairs(columns) do titles[j] = column[1] end
+  lines[1] = "<table><tr><th>" .. table.concat(titles, "</th><th>")
+    .. "</th></tr>"
+  for i, row in ipairs(rows) do
+    local cells = {}
+    for j, column in ipairs(columns) do
+      local value, format = row[column[2]], column[3]
+      cells[j] = format and format(value, row, i) or value
+    end
+    lines[i + 1] = "<tr><td>" .. table.concat(cells, "</td><td>")
+      .. "</td></tr>"
+    if pause and i % 10 == 0 then pause() end
+  end
+  return table.concat(lines, "\n") .. "</table>"
+    .. (more > 0 and faint("… and %d more.", more) or "")
+end
+
+local function section(title, ...)
+  return ("<h2>%s</h2>%s"):format(title, tabulate(...))
+end
 
 -- Lists and totals, which the page makes from all workers' reports (board.lua).
 
@@ -61,8 +223,7 @@ local function by_urgency(a, b)
   for _, field in ipairs { "waiting", "lost", "holding", "granted" } do
     if a[field] ~= b[field] then return a[field] > b[field] end
   end
-  if a.path ~= b.path then return bytes.less(a.path, b.path) end
-  return bytes.less(a.mode, b.mode)
+  return bytes.less(a.path .. a.mode, b.path .. b.mode)
 end
 
 local function by_age(a, b) return a.seconds > b.seconds end
@@ -84,15 +245,22 @@ function page.read(reports, pause)
   table.sort(all.paths, by_urgency)
   table.sort(all.holds, by_age)
   table.sort(all.waits, by_age)
-  all.longest = all.waits[1] and all.waits[1].seconds or 0
   return all
 end
 
--- The verdict: whether all is well, and otherwise the problems.
-
-local function plural(n, one, many)
-  return ("%d %s"):format(n, n == 1 and one or many)
+-- Replaces all paths beyond MOST with one row, their sum.
+local function cut(paths, location)
+  local n = #paths - MOST
+  if n <= 0 then return paths end
+  local rest = { name = ('%d more %s; the rest in <a '
+    .. 'href="%s?format=json">?format=json</a>'):format(n,
+    n == 1 and "path" or "paths", text(location)) }
+  for _ = 1, n do Meters.add(rest, table.remove(paths)) end
+  paths[MOST + 1] = rest
+  return paths
 end
+
+-- The verdict: whether all is well, and otherwise the problems.
 
 local advice = {
   connecting = "has no connection yet: nothing can be locked by it",
@@ -102,11 +270,12 @@ local advice = {
     .. "session",
 }
 
--- Returns the problems as sentences, the worst first, and their class.
-local function find_problems(given, all)
+local titles = { good = "All is well.", warn = "Look here.", bad = "Trouble." }
+
+local function tell_verdict(given, all)
   local problems, class = {}, "good"
   local function add(of, sentence, ...)
-    problems[#problems + 1] = sentence:format(...)
+    problems[#problems + 1] = "<li>" .. sentence:format(...)
     class = class == "bad" and class or of
   end
   for _, session in ipairs(all.sessions) do
@@ -126,41 +295,21 @@ local function find_problems(given, all)
     add("warn", "%s since these workers began: see the table of paths.",
       plural(all.losses, "hold was lost", "holds were lost"))
   end
-  if all.longest >= 60 then
-    add("warn", "A request has waited for %s.", seconds(all.longest))
+  local longest = all.waits[1] and all.waits[1].seconds or 0
+  if longest >= 60 then
+    add("warn", "A request has waited for %s.", seconds(longest))
   end
   if all.pending_releases > 0 then
     add("warn", "%s still to be deleted at the servers.", plural(
       all.pending_releases, "released node is", "released nodes are"))
   end
-  return problems, class
-end
-
-local titles = { bad = "Trouble.", warn = "Look here." }
-
-local function tell_verdict(given, all)
-  local problems, class = find_problems(given, all)
-  local n = #all.sessions
-  return ('<div class="verdict %s" role="status"><strong>%s</strong> %s%s'
-    .. "</div>"):format(class,
-    mark(class, titles[class] or n > 0 and "All is well." or ""),
-    n > 0 and ("%d of %s connected."):format(all.up,
-      plural(n, "session is", "sessions are"))
+  return ("<p>%s %s</p><ul>%s</ul>"):format(mark(class, titles[class]),
+    all.sessions[1] and ("%d of %s connected, %d held, %d waiting, %s expired.")
+      :format(all.up, plural(#all.sessions, "session is", "sessions are"),
+        all.held, all.waiting, bad(all.expirations))
       or "No session is open: nothing has asked for a lock yet.",
-    problems[1] and "<ul><li>" .. table.concat(problems, "</li>\n<li>")
-      .. "</li></ul>" or "")
+    table.concat(problems, "\n"))
 end
-
-local function faint(...)
-  return '<p class="faint">' .. (...):format(select(2, ...)) .. "</p>"
-end
-
--- Returns a format for a number that should be zero: it marks any other number.
-local function unless_zero(class)
-  return function(n) return n > 0 and mark(class, n) or n end
-end
-
-local bad, warn = unless_zero "bad", unless_zero "warn"
 
 -- Returns the text that says which workers the page covers.
 local function tell_share(given)
@@ -179,112 +328,20 @@ local function tell_share(given)
     plural(given.workers, "worker has", "workers have"))
 end
 
--- Tables: the columns of each (html.table).
-
-local classes = { connected = "good", held = "good", suspended = "bad",
-  expired = "bad", lost = "bad", connecting = "warn" }
-
-local function state(word) return mark(classes[word] or "faint", text(word)) end
-
-local function lease(left) return seconds(tonumber(left) or math.huge) end
-
-local SESSIONS = {
-  { "worker", "place" }, { "session", "index" }, { "state", "state", state },
-  { "servers", "hosts", wide }, { "id", "id", code },
-  { "timeout", "timeout", seconds },
-  { "lease left", "lease", function(left, session)
-    return session.holds[1] and lease(left) or "–"
-  end },
-  { "reconnects", "reconnects" }, { "expirations", "expirations", bad },
-  { "pending", "pending_releases", warn }, { "requests", "requests" },
-}
-
-local HOLDS = {
-  { "path", "path", wide }, { "mode", "mode", text },
-  { "state", "state", state }, { "held for", "seconds", seconds },
-  { "lease left", "lease", lease }, { "token", "token", code },
-  { "node", "node", function(node) return code(node:match "[^/]*$") end },
-  { "worker", "place" }, { "session", "index" },
-}
-
-local WAITS = {
-  { "path", "path", wide }, { "mode", "mode", text },
-  { "has waited", "seconds", function(time)
-    return time >= 60 and mark("warn", seconds(time)) or seconds(time)
-  end },
-  { "worker", "place" }, { "session", "index" },
-}
-
-local PATHS = {
-  { "path", "path", function(path, row)
-    return row.name or wide(path) .. "<br>" .. mark("faint", text(row.mode))
-  end },
-  { "held", "holding" }, { "waiting", "waiting", warn },
-  { "granted", "granted" }, { "refused", "refusals", html.words },
-  { "lost", "losses", function(losses, row)
-    return row.lost > 0 and mark("bad", html.words(losses)) or 0
-  end },
-  { "waits, 1 ms to 5 min", "waits", html.histogram },
-  { "holds, 1 ms to 5 min", "holds", function(holds, row)
-    return html.histogram(holds) .. html.buckets(row.waits, holds)
-  end },
-}
-
-local QUEUE = {
-  { "place", "holds", function(_, _, i) return i end },
-  { "", "holds", function(holds)
-    return holds and mark("good", "holds") or "waits"
-  end },
-  { "mode", "mode", text },
-  { "who it is", "data", function(data, one)
-    return data and wide(data)
-      or mark("faint", one.size and one.size .. " bytes, not read" or "–")
-  end },
-  { "age", "created", function(created)
-    return created and seconds(math.max(0, ngx.now() - created)) or "–"
-  end },
-  { "session", "session", function(id) return id and code(id) or "–" end },
-  { "node", "node", code },
-}
-
--- Returns a table, or `nothing` if there are no rows.  `more`: how many further
--- rows are not shown.
-local function tabulate(name, nothing, columns, rows, more, pause)
-  return (rows[1] and html.table(name, columns, rows, pause) or faint(nothing))
-    .. (more > 0 and faint("… and %d more.", more) or "")
-end
-
-local function section(title, ...)
-  return ("<h2>%s</h2>%s"):format(title, tabulate(title, ...))
-end
-
--- Replaces all paths beyond MOST with one row, their sum.
-local function cut(paths, location)
-  local n = #paths - MOST
-  if n <= 0 then return paths end
-  local rest = { name = ('%d more %s; the rest in <a '
-    .. 'href="%s?format=json">?format=json</a>'):format(n,
-    n == 1 and "path" or "paths", text(location)) }
-  for _ = 1, n do Meters.add(rest, table.remove(paths)) end
-  paths[MOST + 1] = rest
-  return paths
-end
-
 -- The contenders ahead of this process's waiters.
 
 local function tell_queues(given, all)
   if all.waiting == 0 then return "" end
   if not given.queues then
-    return ('<p><a href="%s?queues=1">Who is ahead of them?</a> <span '
-      .. 'class="faint">(asks the servers)</span></p>'):format(
-      text(given.location))
+    return ('<p><a href="%s?queues=1">Who is ahead of them?</a> (asks the '
+      .. "servers)</p>"):format(text(given.location))
   end
   local parts = { "<h2>Who is ahead, as the servers say</h2>" }
   for _, queue in ipairs(given.queues.list) do
     parts[#parts + 1] = "<h3>" .. code(queue.path) .. "</h3>"
     parts[#parts + 1] = queue.problem
       and "<p>" .. mark("warn", text(queue.problem)) .. "</p>"
-      or tabulate("", "Nobody contends for it any more.", QUEUE,
+      or tabulate("No client contends for it any more.", QUEUE,
         queue.contenders, queue.count - #queue.contenders)
   end
   if given.queues.more > 0 then
@@ -302,21 +359,24 @@ local FRAME = [[
 <meta name="robots" content="noindex">REFRESH
 <link rel="icon" href="data:,">
 <title>zklock: ONLINE of SESSIONS up, HELD held, WAITING waiting</title>
-<style>STYLE</style></head>
-<body><main>
-<header><h1>zklock</h1><span class="faint">TIME</span></header>
-VERDICT
-<dl class="facts"><div><dt>held now</dt><dd>HELD</dd></div>
-<div><dt>waited for now</dt><dd>WAITING</dd></div>
-<div><dt>longest wait now</dt><dd>LONGEST</dd></div>
-<div><dt>holds lost</dt><dd>LOST</dd></div>
-<div><dt>sessions expired</dt><dd>EXPIRED</dd></div>
-<div><dt>releases pending</dt><dd>PENDING</dd></div></dl>
+<style>
+:root{color-scheme:light dark;
+--good:light-dark(#0f6a33,#63d592);--bad:light-dark(#b3201a,#ff8f86);
+--warn:light-dark(#8a4a00,#f2bb66)}
+body{font:15px/1.5 system-ui,sans-serif;margin:16px}
+code{overflow-wrap:anywhere}
+th,td{text-align:left;vertical-align:top;padding:4px 10px;
+border-top:1px solid GrayText;font-variant-numeric:tabular-nums}
+.good{color:var(--good)}.bad{color:var(--bad)}.warn{color:var(--warn)}
+.faint{color:GrayText}
+</style></head>
+<body><h1>zklock</h1>
 BODY
-<footer><a href="LOCATION?refresh=5">Reload every 5 seconds</a> · <a
-href="LOCATION?format=json">JSON</a> · <a href="LOCATION/metrics">metrics</a> ·
-what the words mean: doc/metrics.md, what to do: doc/errors.md</footer>
-</main></body></html>
+<p class="faint">TIME · <a href="LOCATION?refresh=5">Reload every 5 seconds</a>
+· <a href="LOCATION?format=json">JSON</a>
+· <a href="LOCATION/metrics">metrics</a>
+· what the words mean: doc/metrics.md, what to do: doc/errors.md</p>
+</body></html>
 ]]
 
 --- Returns the HTML of the page.  `all`: the result of page.read.  `given`: a
@@ -330,19 +390,14 @@ function page.text(given, all)
     SESSIONS = #all.sessions,
     HELD = all.held,
     WAITING = all.waiting,
-    LONGEST = all.waiting > 0 and seconds(all.longest) or "–",
-    LOST = bad(all.losses),
-    EXPIRED = bad(all.expirations),
-    PENDING = warn(all.pending_releases),
-    VERDICT = tell_verdict(given, all),
-    STYLE = html.style,
     LOCATION = text(given.location),
     TIME = os.date("!%Y-%m-%d %H:%M:%S UTC", given.time),
     BODY = table.concat({
+      tell_verdict(given, all),
       tell_share(given),
       section("Sessions", "None is open.", SESSIONS, all.sessions, 0),
       section("Held now", "Nothing.", HOLDS, all.holds, all.held - #all.holds),
-      section("Waited for now", "Nobody waits.", WAITS, all.waits,
+      section("Waited for now", "No request waits.", WAITS, all.waits,
         all.waiting - #all.waits),
       tell_queues(given, all),
       section("Paths, since these workers began", "None yet.", PATHS,

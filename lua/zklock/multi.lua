@@ -21,7 +21,12 @@ local misuse, refusal = errors.misuse, errors.refusal
 local Multi = {}
 Multi.__index = Multi
 
-local function check_keys(list)
+local function name_of(part) return part.path .. " " .. part.kind end
+
+-- Returns the parts of a multi: the terms of each lock in `list`, in the order
+-- of acquisition, without duplicates. A lock's terms are what all its
+-- acquisitions share (locks.terms).
+local function read_parts(engine, list)
   check.type(list, "table", "argument 1 of multi")
   for key in pairs(list) do
     if type(key) ~= "number" or key < 1 or key > #list
@@ -30,23 +35,14 @@ local function check_keys(list)
         tostring(key))
     end
   end
-  for i = 1, #list do
-    if list[i] == nil then misuse("element %d of multi is nil", i) end
-  end
   if #list == 0 then misuse("multi needs at least one lock") end
-end
-
-local function name_of(part) return part.path .. " " .. part.kind end
-
--- Returns the parts of a multi: the terms of each lock in `list`, in the order
--- of acquisition, without duplicates. A lock's terms are what all its
--- acquisitions share (locks.terms).
-local function read_parts(engine, list)
-  check_keys(list)
   local parts, seen = {}, {}
-  for i, lock in ipairs(list) do
+  for i = 1, #list do
+    local lock = list[i]
     local part = locks.copy_terms(lock)
-    if not part then
+    if lock == nil then
+      misuse("element %d of multi is nil", i)
+    elseif not part then
       misuse("element %d of multi must be a mutex, a side of a rwlock or a "
         .. "semaphore, got a %s", i, type(lock))
     elseif part.engine ~= engine then
@@ -103,17 +99,19 @@ function Taking:finish()
   if self.attempt then self.attempt:finish() end
 end
 
--- Begins a taking, with the user's options.
-local function begin(taking, self, how)
-  local timeout = options.acquire:read_call(how).timeout
-  local given = type(how) == "table" and how or {}
-  self._terms.engine:check_open()
-  taking.asked = timeout
+-- Begins a taking, with the user's options.  `owner_of(adapters)` returns the
+-- owner if the options name none.  Returns the owner's guard, if any: while a
+-- lost guard is not released, acquire returns "lost".
+local function begin(taking, self, how, owner_of)
+  local given = options.acquire:read_call(how)
+  local terms, timeout = self._terms, given.timeout
+  terms.engine:check_open()
+  if given.owner == nil then given.owner = owner_of(terms.engine.adapters) end
+  taking.asked, taking.given = timeout, given
   taking.deadline = timeout and timeout > 0 and core.now() + timeout
-  taking.given = { data = given.data, max_hold = given.max_hold,
-    owner = given.owner }
   taking.guard = multi_guards.new(self.path, taking)
   self._takings[taking] = true
+  return terms.owners:top("multi", given.owner)
 end
 
 -- Cancels a taking.  It ends with "cancelled", unless the last part was already
@@ -171,17 +169,16 @@ local function request_of(taking, part)
   return request
 end
 
+local function task_of(adapters)
+  return adapters:owner((adapters:for_waiting()))
+end
+
 locks.add_methods(Multi, Taking, function(taking, self, how, busy)
-  begin(taking, self, how)
-  taking.busy = busy
-  local adapters, given = self._terms.engine.adapters, taking.given
-  local adapter = adapters:for_waiting()
-  if given.owner == nil then given.owner = adapters:owner(adapter) end
-  -- While an owner's hold is lost but not released, acquire returns "lost".
-  local top = self._terms.owners:top("multi", given.owner)
+  local top = begin(taking, self, how, task_of)
   if top and multi_guards.find_loss(top) then
     return multi_guards.refuse(top)
   end
+  taking.busy = busy
   for _, part in ipairs(self._parts) do
     taking.attempt = Attempt.new()
     local done, guard, message, code = note(self, taking,
@@ -207,11 +204,8 @@ function Multi:acquire_async(how, callback)
   how, callback = check.function_last(how, callback,
     "acquire_async([options,] fn)")
   local taking, engine = Taking.new(), self._terms.engine
-  begin(taking, self, how)
+  local top = begin(taking, self, how, function() return {} end)
   taking.scope = engine.adapters:scope()
-  local given = taking.given
-  if given.owner == nil then given.owner = {} end
-  local top = self._terms.owners:top("multi", given.owner)
   if top and top:state() == "lost" then
     engine.events:later(function() callback(multi_guards.refuse(top)) end)
   else

@@ -18,6 +18,8 @@ channels.forms = { describe = "^errors%.", fail = "^exit%.",
 -- its words are seen.
 channels.elsewhere = {
   { "loop/init%.lua$", '^"%%s"$', "IN_CALLBACK, UNKNOWN, beside it" },
+  { "zklock/schema%.lua$", "^rule", "the rows of options.lua, settings.lua" },
+  { "zklock/schema%.lua$", "^self%.secret$", "access.lua" },
   { "events%.lua$", "^message$", "src/io/core.c, src/lua/lua_hold_ref.c" },
   { "settings%.lua$", '^"%%s', "src/io/hosts.c" },
   { "check%.lua$", "^holders_view$", "under.lua" },
@@ -134,6 +136,9 @@ channels.patterns = { find = true, match = true, gmatch = true, gsub = true,
 channels.rules = {
   { file = "lua/zklock/testing", call = "misuse", group = "testing" },
   { call = "misuse", group = "misuse" },
+  { text = "^option '[%l_]+' must ", group = "misuse" },
+  { text = "^option '[%l_]+' needs ", group = "misuse" },
+  { text = "its keys are", group = "misuse" },
   { file = "loop/init%.lua$", text = "^this co", group = "misuse" },
   { file = "loop/copas%.lua$", group = "names" },
   { call = "refusal", word = 1, group = "refused" },

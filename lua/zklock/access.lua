@@ -54,18 +54,7 @@ end
 local of_credential = schema.new(nil, {
   { "scheme", text, always = true },
   { "credential", credential, always = true },
-})
-
-local function read_credential(entry, name)
-  check.type(entry, "table", name)
-  for key in pairs(entry) do
-    if not of_credential.has[key] then
-      misuse("%s has an unknown key: its keys are 'scheme' and 'credential'",
-        name)
-    end
-  end
-  return of_credential:read(entry, {}, name)
-end
+}, nil, "%s has an unknown key: its keys are 'scheme' and 'credential'")
 
 --- Checks option `auth`; returns a list of `{ scheme =, credential = }`.
 function access.read_auth(auth)
@@ -81,7 +70,7 @@ function access.read_auth(auth)
   end
   local list = {}
   for i, entry in ipairs(auth) do
-    list[i] = read_credential(entry, ("option 'auth' [%d]"):format(i))
+    list[i] = of_credential:read(entry, {}, ("option 'auth' [%d]"):format(i))
   end
   return list
 end
@@ -138,22 +127,6 @@ local of_entry = schema.new(nil, {
   { "perms", perms, always = true },
 })
 
--- Returns true if an entry that certainly includes this session has the
--- permission; false if another entry has it, such as one of an address, a
--- certificate or a user, which may include the session; otherwise nil.
-local function grants(list, bit, credentials)
-  local granted
-  for _, entry in ipairs(list) do
-    local scheme = entry.scheme
-    if has(entry.perms, bit) then
-      if scheme == "world" or scheme == "auth" then return true end
-      -- A session without credentials is never a `digest` user.
-      if scheme ~= "digest" or #credentials > 0 then granted = false end
-    end
-  end
-  return granted
-end
-
 -- The permissions that a session needs in a directory of its locks.
 local needed = { { "list", "r" }, { "create", "c" }, { "delete", "d" } }
 
@@ -164,13 +137,22 @@ local function check_ours(list, credentials)
   local is_sure = true
   for _, need in ipairs(needed) do
     local verb, letter = need[1], need[2]
-    local granted = grants(list, bits[letter], credentials)
-    if granted == nil then
+    local certainly, perhaps = false, false
+    for _, entry in ipairs(list) do
+      local scheme = entry.scheme
+      if has(entry.perms, bits[letter]) then
+        certainly = certainly or scheme == "world" or scheme == "auth"
+        -- The session may have any address, certificate or user; without
+        -- credentials it is never a `digest` user.
+        perhaps = perhaps or scheme ~= "digest" or #credentials > 0
+      end
+    end
+    if not perhaps then
       misuse("option 'acl' must let this session itself read, create and "
         .. "delete: it could not %s, because no entry that may match it has "
         .. "'%s'", verb, letter)
     end
-    is_sure = is_sure and granted
+    is_sure = is_sure and certainly
   end
   return is_sure
 end

@@ -126,7 +126,7 @@ end
 -- before.
 function Election:resign(how)
   self._terms.engine:check_process()
-  options.release:read_only(how)
+  options.read_release(how)
   local guard = find(self)
   if not guard then return false end
   return guard:release(how)

@@ -170,7 +170,7 @@ end
 -- with `{ wait = true }`, when a server has confirmed it.  If the hold was lost
 -- before, returns `nil, message, "lost"`.
 function Guard:release(how)
-  local confirm = options.release:read_only(how)
+  local confirm = options.read_release(how)
   local done, message, code = guards.give_back(self, confirm)
   guards.tell_end(self)
   if done and done ~= true then return guards.await_removal(self, done) end

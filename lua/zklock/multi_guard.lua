@@ -107,7 +107,7 @@ function multi_guards.give_back(self, confirm)
 end
 
 function MultiGuard:release(how)
-  local removals = multi_guards.give_back(self, options.release:read_only(how))
+  local removals = multi_guards.give_back(self, options.read_release(how))
   if self:state() == "lost" then return multi_guards.refuse(self) end
   for _, removal in ipairs(removals) do
     local ok, message, code = guards.await_removal(removal.part, removal.wait)

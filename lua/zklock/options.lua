@@ -16,26 +16,6 @@ local function not_nan(value)
   return value
 end
 
-local function poll_interval(value, title, read)
-  local seconds = check.duration(value, title)
-  if seconds and seconds < 0.001 then
-    misuse("option 'poll_interval' must be at least 0.001 seconds, got %s",
-      tostring(seconds))
-  elseif read.wait ~= "poll" then
-    misuse "option 'poll_interval' needs option 'wait' = \"poll\""
-  end
-  return seconds
-end
-
-local number_of_turns = check.whole(0)
-
-local function local_turns(value, title, read)
-  if number_of_turns(value, title) > 0 and read.wait ~= "predecessor" then
-    misuse "option 'local_turns' needs option 'wait' = \"predecessor\""
-  end
-  return value
-end
-
 local layout_of_election = check.one_of "curator latch kazoo"
 local layout_of_lock = check.one_of "curator kazoo"
 
@@ -52,14 +32,8 @@ end
 local pause = check.number("a number of seconds, at least 0.001",
   function(n) return n >= 0.001 and n < 1e9 end)
 
--- The default is not less than the first pause.
 local function max_backoff(value, title, read)
-  if value == nil then return math.max(read.backoff, 30) end
-  if pause(value, title) < read.backoff then
-    misuse("option 'max_backoff' must be at least option 'backoff', got %s",
-      tostring(value))
-  end
-  return value
+  return value == nil and math.max(read.backoff, 30) or pause(value, title)
 end
 
 local function guard(value, _, read)
@@ -79,8 +53,14 @@ local of_locks = {
   { "fair", check.boolean, true, only = "a mutex" },
   { "wait", check.one_of "predecessor parent poll", "predecessor",
     only = "a mutex" },
-  { "poll_interval", poll_interval, 1, only = "a mutex" },
-  { "local_turns", local_turns, 0, only = "a mutex" },
+  { "poll_interval", check.duration, 1, only = "a mutex", rules = {
+    { function(n) return n >= 0.001 end,
+      "option 'poll_interval' must be at least 0.001 seconds, got %s" },
+    { function(_, read) return read.wait == "poll" end,
+      "option 'poll_interval' needs option 'wait' = \"poll\"" } } },
+  { "local_turns", check.whole(0), 0, only = "a mutex", rules = {
+    { function(n, read) return n == 0 or read.wait == "predecessor" end,
+      "option 'local_turns' needs option 'wait' = \"predecessor\"" } } },
   { "layout", layout, "curator", only = "a mutex or a rwlock or an election" },
   { "lose_on_suspend", check.boolean, false },
   { "share_path", check.boolean, false },
@@ -114,7 +94,9 @@ options.wait = schema.new("wait options", { timeout })
 options.leave = schema.new("leave options", { timeout, { "guard", guard } })
 options.run = schema.new("run options", {
   { "backoff", pause, 1 },
-  { "max_backoff", max_backoff, always = true },
+  { "max_backoff", max_backoff, always = true, rules = {
+    { function(n, read) return n >= read.backoff end,
+      "option 'max_backoff' must be at least option 'backoff', got %s" } } },
   { "on_error", check.callback, false },
   max_hold,
   data,
@@ -170,6 +152,11 @@ function options.read_with_lock(given)
   local of_lock = {}
   for name in pairs(of_family.mutex.has) do of_lock[name] = given[name] end
   return of_lock, of_call
+end
+
+--- Checks the options of release; returns whether to wait for a server.
+function options.read_release(given)
+  return given ~= nil and options.release:read(given).wait
 end
 
 --- Checks the options of try_acquire, and returns them.

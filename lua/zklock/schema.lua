@@ -10,6 +10,9 @@
 --   title      instead of "option '<name>'"
 --   always     the check is called for nil, too
 --   only       the objects with this option, such as "a mutex or a rwlock"
+--   rules      what must be true beside the check: `{ fits, message, other }`.
+--              If `fits(value, read)` is false, the message is raised; it can
+--              show the value and the option `other`
 local bytes = require "zklock.bytes"
 local check = require "zklock.check"
 local misuse = require "zklock.errors".misuse
@@ -17,19 +20,20 @@ local misuse = require "zklock.errors".misuse
 local Schema = {}
 Schema.__index = Schema
 
-local schema = {}
+local schema, nothing = {}, {}
 
 local function any(value) return value end
 
 --- Returns a schema.  `what`: how messages call the table of options; `object`:
 -- the object that takes them, such as "a mutex", if rows have `only`.  Without
--- `what`, the table is the value of an option.
-function schema.new(what, rows, object)
+-- `what`, the table is the value of an option.  `secret`: the message for an
+-- unknown key that must not be shown.
+function schema.new(what, rows, object, secret)
   local self = setmetatable({ what = what, object = object, has = {},
-    only = {} }, Schema)
+    only = {}, secret = secret }, Schema)
   for _, row in ipairs(rows) do
     local name = row[1]
-    row[2] = row[2] or any
+    row[2], row.rules = row[2] or any, row.rules or nothing
     row.title = row.title or ("option '%s'"):format(name)
     if row.only and object and not row.only:find(object, 1, true) then
       self.only[name] = row.only
@@ -56,13 +60,20 @@ local function check_keys(self, given, what)
       misuse("option '%s' goes with %s only, not with %s", key, self.only[key],
         self.object)
     elseif not self.has[key] then
+      if self.secret then misuse(self.secret, what) end
       misuse("unknown option %q in %s (known: %s)", tostring(key), what,
         names_of(self.has))
     end
   end
 end
 
-local nothing = {}
+local function check_rules(row, value, read)
+  for _, rule in ipairs(row.rules) do
+    if value ~= nil and not rule[1](value, read) then
+      misuse(rule[2], tostring(value), tostring(read[rule[3]]))
+    end
+  end
+end
 
 --- Checks a table of options, or nil.  Returns the values and the defaults, in
 -- the table `read` if there is one.  `of`: the name of the option or element
@@ -77,22 +88,12 @@ function Schema:read(given, read, of)
     if value ~= nil or row.always then
       local title = of and of .. "." .. name or row.title
       read[name] = row[2](value, title, read)
+      check_rules(row, value, read)
     elseif read[name] == nil then
       read[name] = row[3]
     end
   end
   return read
-end
-
---- Checks a table of options, or nil, by a schema with one row.  Returns the
--- option's value, and makes no table.
-function Schema:read_only(given)
-  local row = self[1]
-  if given == nil then return row[3] end
-  check_keys(self, given, self.what)
-  local value = given[row[1]]
-  if value == nil then return row[3] end
-  return row[2](value, row.title)
 end
 
 --- Does the same as read() for calls that also take the timeout alone, in

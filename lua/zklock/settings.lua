@@ -11,39 +11,6 @@ local settings = {}
 local seconds = check.number("more than 0 and at most 86400 seconds",
   function(n) return n > 0 and n <= 86400 end)
 
---- The shortest session timeout that can be requested, in seconds. No server
--- grants a shorter timeout, and heartbeats could not keep such a session alive,
--- even with servers nearby.
-local SHORTEST = 0.1
-
-local function session_timeout(value, title)
-  if seconds(value, title) < SHORTEST then
-    misuse("option 'session_timeout' must be at least %g (seconds), got %s",
-      SHORTEST, tostring(value))
-  end
-  return value
-end
-
-local function min_session_timeout(value, title, read)
-  if seconds(value, title) > read.session_timeout then
-    misuse("option 'min_session_timeout' must not be more than option "
-      .. "'session_timeout', got %s and %s", tostring(value),
-      tostring(read.session_timeout))
-  end
-  return value
-end
-
--- Servers grant no session timeout below two ticks. So a tick above half of
--- `session_timeout` is an error; often it is a value in milliseconds.
-local function tick_time(value, title, read)
-  if 2 * seconds(value, title) > read.session_timeout then
-    misuse("option 'tick_time' must be at most half of option "
-      .. "'session_timeout' (both in seconds), got %s and %s",
-      tostring(value), tostring(read.session_timeout))
-  end
-  return value
-end
-
 local function acl(value, _, read)
   local list, is_sure = access.read_acl(value, read.auth)
   read.doubts_acl = not is_sure
@@ -88,9 +55,21 @@ end
 local of_connect = schema.new("connect options", {
   { "auth", access.read_auth, {} },
   { "acl", acl },
-  { "session_timeout", session_timeout, 10 },
-  { "min_session_timeout", min_session_timeout },
-  { "tick_time", tick_time },
+  -- No server grants a shorter timeout, and heartbeats could not keep such a
+  -- session alive, even with servers nearby.
+  { "session_timeout", seconds, 10, rules = {
+    { function(n) return n >= 0.1 end,
+      "option 'session_timeout' must be at least 0.1 (seconds), got %s" } } },
+  { "min_session_timeout", seconds, rules = {
+    { function(n, read) return n <= read.session_timeout end,
+      "option 'min_session_timeout' must not be more than option "
+        .. "'session_timeout', got %s and %s", "session_timeout" } } },
+  -- Servers grant no session timeout below two ticks. So a tick above half of
+  -- `session_timeout` is an error; often it is a value in milliseconds.
+  { "tick_time", seconds, rules = {
+    { function(n, read) return 2 * n <= read.session_timeout end,
+      "option 'tick_time' must be at most half of option 'session_timeout' "
+        .. "(both in seconds), got %s and %s", "session_timeout" } } },
   { "connect_timeout", seconds, 10 },
   { "tls", tls },
   { "loop", loops.check, "auto" },

@@ -166,15 +166,9 @@ end
 -- are fixed, because varargs are slower; a surplus nil counts as no argument.
 local function checked(fn, n, class, usage)
   local refuse = check.refuse
-  if n == 0 then
-    return function(self, surplus)
-      if surplus ~= nil or getmetatable(self) ~= class then
-        refuse(class, usage, self, surplus)
-      end
-      return fn(self)
-    end
-  elseif n == 1 then
+  if n < 2 then
     return function(self, one, surplus)
+      if n == 0 then one, surplus = nil, one end
       if surplus ~= nil or getmetatable(self) ~= class then
         refuse(class, usage, self, surplus)
       end

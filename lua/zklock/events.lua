@@ -344,9 +344,26 @@ end
 
 --- Finds all lost holds, and calls their listeners.
 function Events:tell_losses()
-  for _, lost in ipairs(Hold.find_losses(self.engine)) do
-    self:lose(lost.hold, lost.hold_ref)
+  local list = Hold.list(self.engine)
+  for _, one in ipairs(list) do
+    one.hold.lost = one.hold.lost
+      or one.hold_ref and one.hold_ref:find_loss() or false
   end
+  for _, one in ipairs(list) do
+    if one.hold.lost then self:lose(one.hold, one.hold_ref) end
+  end
+end
+
+-- Counts the ends of all holds that are not lost, which events then no longer
+-- find.
+local function finish_holds(engine)
+  for _, one in ipairs(Hold.list(engine)) do
+    if one.hold_ref and not one.hold.lost then
+      engine.holds[one.number] = nil
+      engine.meters:finish(one.hold.owners.path, one.hold_ref)
+    end
+  end
+  engine.meters:tell()
 end
 
 local function end_all(self, among)
@@ -360,7 +377,7 @@ end
 -- closed.  Calling it again does nothing.
 function Events:tell_closed()
   self:tell_losses() -- losses before the close come first
-  self.engine.meters:finish_all(Hold.take_all(self.engine))
+  finish_holds(self.engine)
   for _, place in ipairs(self.engine.waits.answers) do end_all(self, place) end
   end_all(self, self.engine.waits.removals)
   end_all(self, self.engine.waits.pauses)

@@ -44,37 +44,16 @@ end
 
 local function by_number(a, b) return a.number < b.number end
 
---- Returns the lost holds of a session that are not released yet, in the order
--- of their acquisitions: `{ hold =, hold_ref =, number = }`.
-function Hold.find_losses(engine)
-  local lost = {}
+--- Returns the holds of a session, in the order of their acquisitions: `{ hold
+-- =, hold_ref =, number = }`.  `hold_ref` is nil if no guard refers to it.
+function Hold.list(engine)
+  local list = {}
   for number, hold in pairs(engine.holds) do
-    local hold_ref = engine.hold_refs[number]
-    if not hold.lost and hold_ref then
-      hold.lost = hold_ref:find_loss() or false
-    end
-    if hold.lost then
-      lost[#lost + 1] = { hold = hold, hold_ref = hold_ref, number = number }
-    end
+    list[#list + 1] = { hold = hold, hold_ref = engine.hold_refs[number],
+      number = number }
   end
-  table.sort(lost, by_number)
-  return lost
-end
-
---- Removes and returns all holds that are not lost, in the order of their
--- acquisitions. So events no longer find these holds. Called when the session
--- is closed, which ends the holds.
-function Hold.take_all(engine)
-  local taken = {}
-  for number, hold in pairs(engine.holds) do
-    local hold_ref = engine.hold_refs[number]
-    if not hold.lost and hold_ref then
-      taken[#taken + 1] = { hold = hold, hold_ref = hold_ref, number = number }
-    end
-  end
-  for _, one in ipairs(taken) do engine.holds[one.number] = nil end
-  table.sort(taken, by_number)
-  return taken
+  table.sort(list, by_number)
+  return list
 end
 
 --- Makes the first guard of the hold in the owner's stack represent the hold.

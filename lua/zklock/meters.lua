@@ -22,9 +22,6 @@ Meters.most, Meters.others = 100, "others"
 Meters.bounds = { 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1,
   2.5, 5, 10, 30, 60, 300 }
 
-local limits = { math.huge }
-for i, bound in ipairs(Meters.bounds) do table.insert(limits, i, bound) end
-
 -- Returns an empty histogram. The constructor lists all buckets, so that the
 -- table is allocated once, in its final size.
 local function new_histogram()
@@ -34,8 +31,8 @@ end
 
 -- Counts a time in its bucket.
 local function observe(histogram, seconds)
-  local i = 1
-  while seconds > limits[i] do i = i + 1 end
+  local i, bounds = 1, Meters.bounds
+  while bounds[i] and seconds > bounds[i] do i = i + 1 end
   histogram.buckets[i] = histogram.buckets[i] + 1
   histogram.count = histogram.count + 1
   histogram.sum = histogram.sum + seconds
@@ -165,15 +162,6 @@ function Meters:finish(path, hold_ref, reason)
   if not self.trace then return end
   note(self, reason and "loss" or "release", path, mode, hold_ref,
     { held = held, token = hold_ref:token(), reason = reason })
-end
-
---- Counts the holds that Hold.take_all has returned, when the session is
--- closed.
-function Meters:finish_all(taken)
-  for _, one in ipairs(taken) do
-    self:finish(one.hold.owners.path, one.hold_ref)
-  end
-  self:tell()
 end
 
 return Meters

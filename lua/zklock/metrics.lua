@@ -40,33 +40,12 @@ local function write_labels(labels)
   return table.concat(parts, ",")
 end
 
--- A writer collects lines, and joins them in pieces, each in about a
--- millisecond.  Between two pieces it pauses.
-local Writer = {}
-Writer.__index = Writer
+-- Samples.  `add` adds a line; `name`: the name of the family; `words`: the
+-- labels as text, never empty before further labels.
 
-local PIECE = 2000 -- lines
-
-function Writer:add(line)
-  local lines = self.lines
-  lines[#lines + 1] = line
-  if #lines < PIECE then return end
-  self:flush()
-  self.pause()
-end
-
-function Writer:flush()
-  self.lines[#self.lines + 1] = "" -- so that the last line ends, too
-  self.pieces[#self.pieces + 1] = table.concat(self.lines, "\n")
-  self.lines = {}
-end
-
--- Samples.  `name`: the name of the family; `words`: the labels as text, never
--- empty before further labels.
-
-local function add_sample(writer, name, words, value)
+local function add_sample(add, name, words, value)
   if words ~= "" then name = name .. "{" .. words .. "}" end
-  writer:add(name .. " " .. write_number(value))
+  add(name .. " " .. write_number(value))
 end
 
 local ends = {} -- the last label of each bucket
@@ -75,19 +54,19 @@ for i, bound in ipairs(Meters.bounds) do
 end
 ends[#ends + 1] = 'le="+Inf"'
 
-local function add_histogram(writer, name, words, histogram)
+local function add_histogram(add, name, words, histogram)
   local sum, head = 0, ("%s_bucket{%s,"):format(name, words)
   for i, last in ipairs(ends) do
     sum = sum + histogram.buckets[i]
-    writer:add(head .. last .. "} " .. write_number(sum))
+    add(head .. last .. "} " .. write_number(sum))
   end
-  add_sample(writer, name .. "_sum", words, histogram.sum)
-  add_sample(writer, name .. "_count", words, sum)
+  add_sample(add, name .. "_sum", words, histogram.sum)
+  add_sample(add, name .. "_count", words, sum)
 end
 
 -- Adds a sample for each word of `counts`, such as `{ timeout = 2, busy = 1 }`,
 -- and for the words of the family.
-local function add_counts(writer, name, words, counts, family)
+local function add_counts(add, name, words, counts, family)
   local list = {}
   for word in pairs(counts) do list[#list + 1] = word end
   for _, word in ipairs(family.words) do
@@ -96,7 +75,7 @@ local function add_counts(writer, name, words, counts, family)
   bytes.sort(list)
   if words ~= "" then words = words .. "," end
   for _, word in ipairs(list) do
-    add_sample(writer, name, words .. write_label(family.label, word),
+    add_sample(add, name, words .. write_label(family.label, word),
       counts[word] or 0)
   end
 end
@@ -202,30 +181,41 @@ local function read_rows(given, pause)
   return rows
 end
 
+local PIECE = 2000 -- lines; they are joined in about a millisecond
+
 --- Returns the text for many sessions, in pieces.  `given`: a list of `{ labels
 -- =, snapshot = }`.  Calls `pause()` now and then, because the text may be
 -- long.
 function metrics.pieces(given, pause)
   local rows = read_rows(given, pause)
-  local writer = setmetatable({ lines = {}, pieces = {}, pause = pause },
-    Writer)
+  local lines, pieces = {}, {}
+  local function flush()
+    lines[#lines + 1] = "" -- so that the last line ends, too
+    pieces[#pieces + 1] = table.concat(lines, "\n")
+    lines = {}
+  end
+  local function add(line)
+    lines[#lines + 1] = line
+    if #lines < PIECE then return end
+    flush()
+    pause()
+  end
   for _, family in ipairs(families) do
     local name, kind, field = "zklock_" .. family[1], family[2], family[3]
-    writer:add(("# HELP %s %s"):format(name, family[4]))
-    writer:add(("# TYPE %s %s"):format(name, kind))
+    add(("# HELP %s %s\n# TYPE %s %s"):format(name, family[4], name, kind))
     for _, row in ipairs(rows[family[1]:match "^%l+"]) do
       local words, value = row.words, row.values[field] or 0
       if family.label then
-        add_counts(writer, name, words, value, family)
+        add_counts(add, name, words, value, family)
       elseif kind == "histogram" then
-        add_histogram(writer, name, words, value)
+        add_histogram(add, name, words, value)
       else
-        add_sample(writer, name, words, value)
+        add_sample(add, name, words, value)
       end
     end
   end
-  writer:flush()
-  return writer.pieces
+  flush()
+  return pieces
 end
 
 --- Returns the text for many sessions in one piece.

@@ -3,6 +3,8 @@
 --
 -- A snapshot has only tables, strings and numbers.  So another process can
 -- receive it and show it together with its own (zklock.ngx.status).
+local Hold = require "zklock.hold"
+
 local snapshots = {}
 
 -- Returns the acquisitions in progress: the waits that have terms.
@@ -21,12 +23,12 @@ end
 
 local function read_holds(engine)
   local found = {}
-  for number, hold in pairs(engine.holds) do
-    local hold_ref = engine.hold_refs[number]
-    if hold_ref and not hold.lost then
+  for _, one in ipairs(Hold.list(engine)) do
+    local hold_ref = one.hold_ref
+    if hold_ref and not one.hold.lost then
       local seconds, mode = hold_ref:held()
-      found[#found + 1] = { path = hold.owners.path, mode = mode,
-        seconds = seconds, id = number, token = hold_ref:token(),
+      found[#found + 1] = { path = one.hold.owners.path, mode = mode,
+        seconds = seconds, id = one.number, token = hold_ref:token(),
         node = hold_ref:node(), lease = hold_ref:lease(),
         state = hold_ref:state() }
     end

@@ -37,28 +37,19 @@ function Attempt.new()
     fine = false }, Attempt)
 end
 
-local function make_guard(attempt, terms, wait)
-  local hold = Hold.new(wait, terms.owners)
-  local guard = guards.new(hold, wait.hold_ref)
-  attempt.guard = guard
-  terms.owners:push(terms.kind, wait.request.owner, guard, wait.scope)
-  terms.engine.meters:grant(terms, wait.hold_ref)
-  return guard
-end
+local other_side = { read = "write", write = "read" }
 
 -- Returns the result for an owner that holds the other side of the rwlock;
 -- nothing if it does not hold it. A reader that asks for `write` would wait for
 -- itself, which is an error. For a writer that asks for `read`, returns nil and
 -- the writer's hold reference, because the reader downgrades from it.
 local function cross(terms, owner)
-  local kind, owners = terms.kind, terms.owners
-  local other = kind == "read" and owners:top("write", owner)
-    or kind == "write" and owners:top("read", owner)
+  local other = terms.owners:top(other_side[terms.kind], owner)
   if not other then
     return nil
   elseif guards.find_loss(other) then
     return "lost", other
-  elseif kind == "write" then
+  elseif terms.kind == "write" then
     return true, refusal("deadlock", "%s is held for reading by the caller, "
       .. "which waits for itself when it asks for writing", terms.path)
   end
@@ -74,7 +65,8 @@ local function reenter(attempt, terms, owner, scope)
   local kind = terms.kind
   if kind == "permit" then return nil end -- permits have no re-entry
   local top = terms.owners:top(kind, owner)
-  if not top then return cross(terms, owner) end
+  if not top and other_side[kind] then return cross(terms, owner) end
+  if not top then return nil end
   if guards.find_loss(top) then
     return "lost", top
   elseif not terms.lock_options.reentrant then
@@ -128,11 +120,9 @@ end
 -- step(), close the session or wait. So before the callback runs, events and
 -- the end of the nginx request must be able to find the wait.
 local function announce(terms, request, wait, adapter)
-  local meters = terms.engine.meters
-  if not meters.trace then return end
   if adapter then waits.prepare(wait, adapter) end
   waits.enter(wait)
-  meters:begin(terms, wait.hold_ref, request.timeout)
+  terms.engine.meters:begin(terms, wait.hold_ref, request.timeout)
 end
 
 -- Returns the error of a refused wait. Counts the refusal only once, because
@@ -152,7 +142,12 @@ local function finish(attempt, terms, request, wait)
   if terms.engine.state.is.closed then wait.code = wait.code or "closed" end
   if wait.code then return refuse(terms, request, wait) end
   wait.taken = true
-  return make_guard(attempt, terms, wait)
+  local hold = Hold.new(wait, terms.owners)
+  local guard = guards.new(hold, wait.hold_ref)
+  attempt.guard = guard
+  terms.owners:push(terms.kind, request.owner, guard, wait.scope)
+  terms.engine.meters:grant(terms, wait.hold_ref)
+  return guard
 end
 
 -- Returns the results of acquire from what reenter() has returned.
@@ -178,7 +173,7 @@ function Attempt.acquire(attempt, terms, request)
     reenter(attempt, terms, request.owner, request.scope)
   if done then return answer(terms, done, guard, message, code) end
   local wait = begin(attempt, terms, request, guard)
-  announce(terms, request, wait, adapter)
+  if engine.meters.trace then announce(terms, request, wait, adapter) end
   waits.suspend_within(wait, adapter)
   return finish(attempt, terms, request, wait)
 end
@@ -205,7 +200,7 @@ local function begin_alone(attempt, terms, request, callback, writer)
   wait.callback = function() deliver(attempt, terms, request, item) end
   wait.adapter = terms.engine.adapters:expect(wait)
   waits.enter(wait)
-  announce(terms, request, wait)
+  if terms.engine.meters.trace then announce(terms, request, wait) end
   return wait
 end
 

@@ -60,12 +60,6 @@ local function do_now(self, item)
   forget(due, item)
 end
 
---- Calls `fn(self, ...)` at once.  If the call is interrupted, the next step()
--- calls fn again.
-function Events:do_now(fn, ...)
-  do_now(self, { fn, ... })
-end
-
 local function call_later(self, item)
   self.engine.callbacks:call(item)
   if item.adapter then self.engine.adapters:attend(item.adapter, item, nil) end
@@ -174,19 +168,15 @@ local function finish_scope(_, scope) scope:finish() end
 -- error if memory is short.
 local handlers = {}
 
-local function answer_to(engine, number)
-  return waits.place(engine.waits.answers, number)[number]
-end
-
 function handlers.granted(engine, number)
-  local wait = answer_to(engine, number)
+  local wait = waits.find(engine, number)
   if not wait then turns.left(engine, number) end
   return wait
 end
 
 function handlers.refused(engine, number, code, ahead, reason, blocker, holds,
     cut, session)
-  local wait = answer_to(engine, number)
+  local wait = waits.find(engine, number)
   turns.left(engine, number)
   if not wait then return end
   wait.code, wait.ahead, wait.reason = code, ahead, reason
@@ -196,7 +186,7 @@ function handlers.refused(engine, number, code, ahead, reason, blocker, holds,
 end
 
 function handlers.answered(engine, number, code, reason, found)
-  local wait = answer_to(engine, number)
+  local wait = waits.find(engine, number)
   if not wait then return end
   wait.code, wait.reason = code, reason
   wait.found = found
@@ -301,17 +291,17 @@ function Events:step()
   local engine, left = self.engine, TURNS
   -- Reports the trace events that an interrupted release has not reported.
   if engine.meters.untold[1] then engine.meters:tell() end
-  run_due(self)
   local state, handle = engine.state, engine.core
-  while not state.is.left do
-    if self.turns[1] and left > 0 then
+  repeat
+    if self.due[1] then run_due(self) end
+    local more = not state.is.left
+    if more and self.turns[1] and left > 0 then
       take_turn(self)
       left = left - 1
-    elseif not dispatch(self, handle:next(engine.adapters.host_reads)) then
-      break
+    elseif more then
+      more = dispatch(self, handle:next(engine.adapters.host_reads))
     end
-    run_due(self)
-  end
+  until not more
   if self.turns[1] and not state.is.left then handle:nudge() end
 end
 

@@ -90,6 +90,7 @@ end
 --- Removes the callbacks of a released guard, because the hold can continue for
 -- other guards.
 function Hold:forget_listeners(guard)
+  if self.listeners == self.revocation then return end -- there are none
   local unheard = drop(self.listeners, guard)
   local silent = drop(self.revocation, guard) and unheard
   if silent and self.adapter then self.owners.engine.adapters:unlisten(self) end

@@ -92,9 +92,7 @@ function locks.add_methods(class, closing_class, acquire)
   --- Waits until the lock is granted; returns a guard, or `nil, message, code`.
   -- `how`: nil (no time limit), seconds, or `{ timeout=, data=, max_hold=,
   -- owner= }`.
-  class.acquire = method(function(closing, self, how)
-    return acquire(closing, self, how)
-  end)
+  class.acquire = method(acquire)
 
   --- Acquires the lock if it is free, and returns a guard. Otherwise returns
   -- `nil, message, "busy"` and does not wait for the holder of the lock.

@@ -16,8 +16,7 @@ local node_waits = {}
 -- (core.awaiting), and returns the userdata and the number of the wait.
 function node_waits.new(engine, seconds, ask, ...)
   local hold_ref, number = ask(engine.core, ...)
-  local wait = waits.new(engine, waits.place(engine.waits.answers, number),
-    number)
+  local wait = waits.for_answer(engine, number)
   wait.hold_ref = hold_ref -- its release ends the wait
   wait.endless = not seconds
   return wait

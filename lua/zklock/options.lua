@@ -154,9 +154,13 @@ function options.read_with_lock(given)
   return of_lock, of_call
 end
 
+local of_this_release = {} -- releases are many: they share one table
+
 --- Checks the options of release; returns whether to wait for a server.
 function options.read_release(given)
-  return given ~= nil and options.release:read(given).wait
+  if given == nil then return false end
+  of_this_release.wait = nil
+  return options.release:read(given, of_this_release).wait
 end
 
 --- Checks the options of try_acquire, and returns them.

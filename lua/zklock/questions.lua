@@ -47,8 +47,7 @@ function questions.ask(engine, ask, ...)
     return opening
   end
   local number = engine.core[ask](engine.core, ...)
-  local wait = waits.new(engine, waits.place(engine.waits.answers, number),
-    number)
+  local wait = waits.for_answer(engine, number)
   waits.suspend(wait, adapter, scope)
   return wait
 end
@@ -109,8 +108,7 @@ function questions.begin(engine, scope, callback, body, path, mode)
     if not ok then error(one, 0) end
     if coroutine.status(co) == "dead" then return callback(one, two, three) end
     local number = engine.core:ask(one, two, three)
-    local wait = waits.new(engine, waits.place(engine.waits.answers, number),
-      number)
+    local wait = waits.for_answer(engine, number)
     asked = { co = co, wait = waits.listen(wait, scope, go_on) }
   end
 

@@ -33,7 +33,7 @@ function schema.new(what, rows, object, secret)
     only = {}, secret = secret }, Schema)
   for _, row in ipairs(rows) do
     local name = row[1]
-    row[2], row.rules = row[2] or any, row.rules or nothing
+    row[2] = row[2] or any
     row.title = row.title or ("option '%s'"):format(name)
     if row.only and object and not row.only:find(object, 1, true) then
       self.only[name] = row.only
@@ -88,7 +88,7 @@ function Schema:read(given, read, of)
     if value ~= nil or row.always then
       local title = of and of .. "." .. name or row.title
       read[name] = row[2](value, title, read)
-      check_rules(row, value, read)
+      if row.rules then check_rules(row, value, read) end
     elseif read[name] == nil then
       read[name] = row[3]
     end

@@ -55,9 +55,9 @@ function waits.tables()
   return { answers = answers, removals = {}, openings = {}, pauses = {} }
 end
 
---- Returns the table of `answers` for this number.
-function waits.place(answers, number)
-  return answers[number % PLACES + 1]
+--- Returns the wait for the answer of this number, or nil.
+function waits.find(engine, number)
+  return engine.waits.answers[number % PLACES + 1][number]
 end
 
 --- Returns any one of the waits for an answer, or nil if there is no such wait.
@@ -75,14 +75,14 @@ function waits.exist(tables)
     or next(tables.removals) or next(tables.pauses)
 end
 
---- Makes a wait. Without a number, the wait itself is its number. The wait has
--- the fields of its outcome from the beginning, so that its end needs no
--- memory. It has eight fields, the most that a table has room for before it
--- doubles.
+--- Makes a wait.  `among`: the table in which events find it, by its number.
+-- Without a number, the wait itself is its number.  The wait has the fields of
+-- its outcome from the beginning, so that its end needs no memory.  These are
+-- eight fields, the most that a table has room for before it doubles.
 function waits.new(engine, among, number)
   local wait = setmetatable({
     engine = engine,
-    among = among, -- the table in which events find this wait
+    among = among,
     number = number or false,
     adapter = false, -- suspends the task, or calls the callback
     endless = false, -- true if the wait has no time limit
@@ -94,13 +94,18 @@ function waits.new(engine, among, number)
   return wait
 end
 
+--- Makes the wait for the answer of this number.
+function waits.for_answer(engine, number)
+  return waits.new(engine, engine.waits.answers[number % PLACES + 1], number)
+end
+
 --- Makes the wait of an acquisition. The wait's table has room for sixteen
 -- fields, because a refusal or a line sets more fields later.
 function waits.of_acquisition(terms, request, hold_ref, number)
   local engine = terms.engine
   return setmetatable({
     engine = engine,
-    among = waits.place(engine.waits.answers, number),
+    among = engine.waits.answers[number % PLACES + 1],
     number = number,
     adapter = false,
     endless = false,
@@ -232,18 +237,10 @@ function Wait:finish()
   if self.fine then leave(self) else abandon(self) end
 end
 
--- Returns how long an adapter may wait, in seconds; nil: without a limit. The
--- result is never negative, because timers do not accept negative times. After
--- a pause of the process, the deadline may have passed.
-local function time_for(wait)
-  return wait.timeout
-    and math.max(0, math.min(wait.timeout(), LONGEST)) or nil
-end
-
 -- Adds the wait to its table (waits.enter), and lets the adapter suspend the
 -- task until the wait ends.
 local function turn(wait, adapter)
-  waits.enter(wait)
+  wait.among[wait.number] = wait
   wait.engine.adapters:attend(adapter, wait, true)
   -- Without this step(), a callback that waits for an event of the same batch
   -- as its own could wait for ever.
@@ -251,9 +248,11 @@ local function turn(wait, adapter)
     wait.engine.events:step()
   end
   while not wait.done do
-    adapter.wait(wait, time_for(wait))
-    -- Calls step() itself, because an adapter may not watch the descriptor, and
-    -- can return early.
+    -- Timers accept no negative time: after a pause of the process, the
+    -- deadline may have passed.
+    adapter.wait(wait, wait.timeout
+      and math.max(0, math.min(wait.timeout(), LONGEST)) or nil)
+    -- An adapter that does not watch the descriptor itself can return early.
     if not wait.done then wait.engine.events:step() end
     if wait.timeout and wait.timeout() <= 0 then break end
   end

@@ -12,8 +12,7 @@ local reasons = require "zklock.reasons"
 local refusal = require "zklock.errors".refusal
 local surveys = require "zklock.survey"
 
-local is_refused, run, ask_now = questions.is_refused, questions.run,
-  questions.ask_now
+local ask, expect, ask_now = questions.send, questions.expect, questions.ask_now
 local UNFAIR = surveys.UNFAIR
 
 local contenders = {}
@@ -21,33 +20,30 @@ local contenders = {}
 local MIB = 1024 * 1024
 
 local HIDDEN = { missing = true, hidden = true }
+local GONE = { missing = true, undone = true }
 
 -- Returns the names of all nodes that may be the node beside an unfair lock's
--- node; no names if the session may not list the directory. If the request
--- fails, returns nil, code and reason.
-local function list_beside(ask, path)
-  local found, code, reason = ask_now(ask, path, { { "list", path } })
-  if not found then return nil, code, reason end
-  local list, names = found[1], {}
-  if is_refused(list, HIDDEN) then return nil, list.code, list.reason end
-  for _, name in ipairs(list.names or {}) do
+-- node; none if the session may not list the directory.
+local function list_beside(path)
+  local list, names = ask_now(path, { { "list", path } })[1], {}
+  for _, name in ipairs(expect(list, HIDDEN).names or {}) do
     if core.mode(name) == "hold" then names[#names + 1] = name end
   end
   return names
 end
 
--- Reads the Stat of `node` and of the nodes with these names.  Returns the
--- answer about `node`, and the path of the node beside it, if there is one.
-local function look_beside(ask, path, node, names)
+-- Reads the Stat of `node` and of the nodes with these names, by `read`.
+-- Returns the answer about `node`, and the path of the node beside it, if there
+-- is one.
+local function look_beside(read, path, node, names)
   local looks = { { "exists", path .. "/" .. node } }
   for i, name in ipairs(names) do
     looks[i + 1] = { "exists", path .. "/" .. name }
   end
-  local found, code, reason = ask(looks)
-  if not found then return nil, code, reason end
+  local found = read(looks)
   local seen, beside = found[1], nil
   for i, other in ipairs(found) do
-    if is_refused(other, HIDDEN) then return nil, other.code, other.reason end
+    expect(other, HIDDEN)
     if i > 1 and other.token and other.token == seen.token
         and other.session == seen.session then
       beside = looks[i][2]
@@ -70,35 +66,22 @@ end
 -- A name can be used again: an unfair lock's name always, other locks' names if
 -- a directory is created again. A delete does not check the token, so another
 -- node can take the name after the check. This cannot happen to an unfair
--- lock's two nodes, because a server deletes both or none.
-local function evict(ask, path, node, token)
-  local names, code, reason = {}, nil, nil
-  if node == UNFAIR then names, code, reason = list_beside(ask, path) end
-  if not names then return nil, code, reason end
-  local seen, beside
-  seen, beside, reason = look_beside(function(looks)
-    return ask_now(ask, path, looks)
-  end, path, node, names)
-  if not seen then return nil, beside, reason end
+-- lock's two nodes, which are deleted together or not at all.
+local function evict(path, node, token)
+  local seen, beside = look_beside(function(looks)
+    return ask_now(path, looks)
+  end, path, node, node == UNFAIR and list_beside(path) or {})
   if not is_meant(seen, token) then return false end
-  local found
-  found, code, reason = ask { beside and { "delete-both", beside }
-    or { "delete", path .. "/" .. node } }
-  if not found then return nil, code, reason end
-  local deleted = found[1]
-  if deleted.is == "missing" or deleted.is == "undone" then return false end
-  if deleted.code then return nil, deleted.code, deleted.reason end
-  return true
+  local deleted = ask { beside and { "delete-both", beside }
+    or { "delete", path .. "/" .. node } }[1]
+  return not expect(deleted, GONE).code
 end
 
 --- Deletes a contender's node; with a token, only if the node has this token.
 -- Returns whether the node existed.
 function contenders.evict(engine, path, node, token)
-  token = token and (token:match "^0*(%d+)$")
-  local gone, code, reason = run(engine, evict, path, node, token)
-  if gone ~= nil then return gone end
-  return questions.refuse_order(engine, code, reason,
-    ("the eviction of %s from"):format(quote(node)), path)
+  return questions.order(engine, ("the eviction of %s from"):format(
+    quote(node)), evict, path, node, token and (token:match "^0*(%d+)$"))
 end
 
 -- Revocation: writes a mark into the holders' nodes, which asks their owners to
@@ -126,8 +109,6 @@ local WAVE, LEAST = 4 * MIB, MIB / 4
 local NO_MARK = { code = "invalid",
   reason = "its path and data leave no room for a mark" }
 
-local GONE = { missing = true, undone = true }
-
 local function note_refusal(result, row, answer)
   result.refused = result.refused or { node = row.node, code = answer.code,
     reason = answer.reason }
@@ -151,14 +132,13 @@ local function mark(result, row, path, read)
 end
 
 -- Marks a wave of nodes.  Returns the rows of nodes to which other clients have
--- written meanwhile; or nil, code and reason.
-local function mark_rows(ask, path, rows, result)
+-- written meanwhile.
+local function mark_rows(path, rows, result)
   local gets, sets, of_sets, again = {}, {}, {}, {}
   for i, row in ipairs(rows) do
     gets[i] = { "get", path .. "/" .. row.node, nil, row.size or 0 }
   end
-  local found, code, reason = ask(gets, questions.LARGEST, 4 * WAVE)
-  if not found then return nil, code, reason end
+  local found = ask(gets, questions.LARGEST, 4 * WAVE)
   for i, row in ipairs(rows) do
     local set = mark(result, row, gets[i][2], found[i])
     if set then
@@ -167,8 +147,7 @@ local function mark_rows(ask, path, rows, result)
     end
   end
   if #sets == 0 then return again end
-  found, code, reason = ask(sets)
-  if not found then return nil, code, reason end
+  found = ask(sets)
   for i, row in ipairs(of_sets) do
     local written = found[i]
     if not written.code then
@@ -196,15 +175,12 @@ local function take_wave(rows, i)
   return wave, i
 end
 
-local function mark_all(ask, path, rows, chroot)
+local function mark_all(path, rows, chroot)
   local result = { marked = 0, refused = false, beside = nil,
     room = LARGEST - #chroot }
   for _, row in ipairs(rows) do
     if row.node == UNFAIR then
-      local names, code, reason = list_beside(ask, path)
-      if not names then return nil, code, reason end
-      local seen, beside, why = look_beside(ask, path, UNFAIR, names)
-      if not seen then return nil, beside, why end
+      local _, beside = look_beside(ask, path, UNFAIR, list_beside(path))
       result.beside = beside
     end
   end
@@ -213,9 +189,7 @@ local function mark_all(ask, path, rows, chroot)
     local wave
     wave, i = take_wave(rows, i)
     for _ = 1, TRIES do
-      local code, reason
-      wave, code, reason = mark_rows(ask, path, wave, result)
-      if not wave then return nil, code, reason end
+      wave = mark_rows(path, wave, result)
       if #wave == 0 then break end
     end
     for _, row in ipairs(wave) do note_refusal(result, row, row.refusal) end
@@ -234,13 +208,11 @@ end
 
 --- Asks each holder of a path to release; returns how many holders it asked.
 function contenders.revoke(engine, path)
-  local holders, code, reason = surveys.all_holders(engine, path)
-  if not holders then
-    return questions.refuse(engine, code, reason, "who holds", path)
-  end
+  local holders, message, word = surveys.all_holders(engine, path)
+  if not holders then return nil, message, word end
   if #holders == 0 then return 0 end
-  local result
-  result, code, reason = run(engine, mark_all, path, holders, engine.chroot)
+  local result, code, reason = questions.run(engine, mark_all, path, holders,
+    engine.chroot)
   if not result then
     return reasons.of_request({ engine = engine, code = code,
       reason = reason }, path)

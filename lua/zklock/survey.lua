@@ -8,7 +8,7 @@
 local core = require "zklock.core"
 local questions = require "zklock.questions"
 
-local is_refused, run, ask_now = questions.is_refused, questions.run,
+local ask, expect, ask_now = questions.send, questions.expect,
   questions.ask_now
 
 local surveys = { UNFAIR = "holder" }
@@ -57,11 +57,10 @@ local function add_rows(rows, names, place)
   end
 end
 
--- Calls `request(row)` for each row. If this returns a request, sends the
--- request and stores the answer in the row. Returns the rows whose nodes still
--- exist; or nil, code and reason. If the session is not allowed to read a node,
--- the node counts as existing.
-local function ask_of_each(ask, rows, request, ...)
+-- Sends `request(row)` for each row for which this is not nil, and stores the
+-- answers in the rows. Returns the rows whose nodes still exist. A node that
+-- the session is not allowed to read counts as existing.
+local function ask_of_each(rows, request, ...)
   local requests, asked = {}, {}
   for _, row in ipairs(rows) do
     local of_row = request(row)
@@ -71,31 +70,26 @@ local function ask_of_each(ask, rows, request, ...)
     end
   end
   if #requests == 0 then return rows end
-  local found, code, reason = ask(requests, ...)
-  if not found then return nil, code, reason end
-  local there = {}
+  local found, there = ask(requests, ...), {}
   for _, row in ipairs(rows) do
-    local answer = found[asked[row]] or {}
-    if is_refused(answer, HIDDEN) then
-      return nil, answer.code, answer.reason
-    end
+    local answer = expect(found[asked[row]] or {}, HIDDEN)
     if answer.session then learn(row, answer) end
     if answer.is ~= "missing" then there[#there + 1] = row end
   end
   return there
 end
 
-local function look_at(ask, path, rows)
-  return ask_of_each(ask, rows, function(row)
+local function look_at(path, rows)
+  return ask_of_each(rows, function(row)
     return not row.token and { "exists", path .. "/" .. row.node } or nil
   end)
 end
 
 -- Reads the data of nodes with more than `least` and at most `each` bytes.
 -- Skips a node whose data would raise the total above `all` bytes.
-local function read_some(ask, path, rows, least, each, all)
+local function read_some(path, rows, least, each, all)
   local sum = 0
-  return ask_of_each(ask, rows, function(row)
+  return ask_of_each(rows, function(row)
     local size = row.size or 0
     if size <= least or size > each or size > all - sum then return nil end
     sum = sum + size
@@ -103,19 +97,16 @@ local function read_some(ask, path, rows, least, each, all)
   end, each, all)
 end
 
-local function read_data(ask, path, rows)
-  local small, code, reason = read_some(ask, path, core.survey(rows), 0, SMALL,
-    ALL_SMALL)
-  if not small then return nil, code, reason end
-  local kept = 0
-  for _, row in ipairs(small) do kept = kept + #(row.data or "") end
-  return read_some(ask, path, small, SMALL, questions.LARGEST,
-    ALL_LARGE - kept)
-end
-
--- Returns the contenders in the order of the queue, as the C core sorts them.
--- Shows the mutexes of a semaphore's gate as waiting permits.
-local function in_order(rows)
+-- Returns the contenders in their order in the queue, as the core sorts them,
+-- with their data if requested.  The mutexes of a semaphore's gate are shown as
+-- waiting permits.
+local function in_order(path, rows, with_data)
+  if with_data then
+    rows = read_some(path, core.survey(rows), 0, SMALL, ALL_SMALL)
+    local kept = 0
+    for _, row in ipairs(rows) do kept = kept + #(row.data or "") end
+    rows = read_some(path, rows, SMALL, questions.LARGEST, ALL_LARGE - kept)
+  end
   local contenders = core.survey(rows)
   for _, contender in ipairs(contenders) do
     if contender.node:sub(1, 6) == "locks/" then contender.mode = "permit" end
@@ -130,59 +121,43 @@ end
 -- Lists the lock's directories, and reads the Stat of an unfair lock's node.
 -- Returns the rows, and whether the path exists.  Only the row of an unfair
 -- lock's node has the fields of a Stat yet.
-local function list_rows(ask, path)
+local function list_rows(path)
   local looks, lists, listed, rows = {}, {}, {}, {}
   for i, place in ipairs(PLACES) do
     looks[i] = { "exists", path_of(path, place) }
   end
   looks[#looks + 1] = { "exists", path_of(path, UNFAIR) }
-  local seen, code, reason = ask_now(ask, path, looks)
-  if not seen then return nil, code, reason end
+  local seen = ask_now(path, looks)
   for i, place in ipairs(PLACES) do
-    if is_refused(seen[i], MISSING) then
-      return nil, seen[i].code, seen[i].reason
-    end
-    if not seen[i].code then
+    if not expect(seen[i], MISSING).code then
       listed[#listed + 1] = place
       lists[#lists + 1] = { "list", looks[i][2], nil, seen[i].children }
     end
   end
-  local holder = seen[#seen]
-  if is_refused(holder, HIDDEN) then return nil, holder.code, holder.reason end
+  local holder = expect(seen[#seen], HIDDEN)
   if holder.is ~= "missing" then
     rows[1] = { node = UNFAIR, mode = "unfair", sequence = 0 }
     if holder.session then learn(rows[1], holder) end
   end
   if #lists == 0 then return rows, false end
-  local found
-  found, code, reason = ask(lists)
-  if not found then return nil, code, reason end
-  for i, list in ipairs(found) do
-    if is_refused(list, MISSING) then return nil, list.code, list.reason end
-    add_rows(rows, list.names, listed[i])
+  for i, list in ipairs(ask(lists)) do
+    add_rows(rows, expect(list, MISSING).names, listed[i])
   end
   return rows, listed[1] == ""
 end
 
--- Returns the contenders for a path, in order, and whether the path exists; or
--- nil, code and reason.
-local function survey(ask, path, with_data)
-  local rows, exists, reason = list_rows(ask, path)
-  if not rows then return nil, exists, reason end
-  local code
-  rows, code, reason = look_at(ask, path, rows)
-  if rows and with_data then rows, code, reason = read_data(ask, path, rows) end
-  if not rows then return nil, code, reason end
-  return in_order(rows), exists
+-- Returns the contenders for a path, in order, and whether the path exists.
+local function survey(path, with_data)
+  local rows, exists = list_rows(path)
+  return in_order(path, look_at(path, rows), with_data), exists
 end
 
 -- Returns a list with the first row whose node still exists, or an empty list.
--- A node that no session owns does not lead, but it also keeps the contenders
--- behind it from leading.
-local function find_first(ask, path, rows)
+-- A node that no session owns does not lead, but no contender behind it can
+-- lead either.
+local function find_first(path, rows)
   for _, row in ipairs(rows) do
-    local there, code, reason = look_at(ask, path, { row })
-    if not there then return nil, code, reason end
+    local there = look_at(path, { row })
     if there[1] then return there end
   end
   return {}
@@ -192,16 +167,10 @@ end
 -- not show which contender is first, the list has all contenders of the mode.
 -- Also returns the number of contenders of all modes, or false if the path does
 -- not exist.
-local function head(ask, path, mode)
-  local found, code, reason = ask_now(ask, path, { { "exists", path } })
-  if not found then return nil, code, reason end
-  local seen = found[1]
-  if seen.is == "missing" then return {}, false end
-  if seen.code then return nil, seen.code, seen.reason end
-  found, code, reason = ask { { "list", path, nil, seen.children } }
-  if not found then return nil, code, reason end
-  local list = found[1]
-  if is_refused(list, MISSING) then return nil, list.code, list.reason end
+local function head(path, mode)
+  local seen = expect(ask_now(path, { { "exists", path } })[1], MISSING)
+  if seen.code then return {}, false end
+  local list = expect(ask { { "list", path, nil, seen.children } }[1], MISSING)
   local rows, count = {}, 0
   for _, name in ipairs(list.names or {}) do
     local of_node, sequence = core.mode(name)
@@ -212,10 +181,8 @@ local function head(ask, path, mode)
   end
   local ordered
   rows, ordered = core.survey(rows)
-  rows, code, reason = (ordered and find_first or look_at)(ask, path, rows)
-  if rows then rows, code, reason = read_data(ask, path, rows) end
-  if not rows then return nil, code, reason end
-  return in_order(rows), count
+  rows = (ordered and find_first or look_at)(path, rows)
+  return in_order(path, rows, true), count
 end
 
 -- Contenders as users see them.
@@ -236,10 +203,11 @@ local function show(contender)
 end
 
 --- Returns the holders of a path, in order, without the data of their nodes; or
--- nil, code and reason.
+-- nil, message, code.
 function surveys.all_holders(engine, path)
-  local contenders, code, reason = run(engine, survey, path, false)
-  if not contenders then return nil, code, reason end
+  local contenders, message, code = questions.query(engine, "who holds",
+    survey, path, false)
+  if not contenders then return nil, message, code end
   local holders = {}
   for _, contender in ipairs(contenders) do
     if contender.holds then holders[#holders + 1] = contender end
@@ -249,20 +217,18 @@ end
 
 --- Returns the contenders for a path, in order, and whether the path exists.
 function surveys.contenders(engine, path)
-  local contenders, exists, reason = run(engine, survey, path, true)
-  if not contenders then
-    return questions.refuse(engine, exists, reason, "who contends for", path)
-  end
+  local contenders, exists, code = questions.query(engine, "who contends for",
+    survey, path, true)
+  if not contenders then return nil, exists, code end
   for _, contender in ipairs(contenders) do show(contender) end
   return contenders, exists
 end
 
 --- Returns the holders of a path in one of these modes.
 function surveys.holders(engine, path, modes)
-  local contenders, code, reason = run(engine, survey, path, true)
-  if not contenders then
-    return questions.refuse(engine, code, reason, "who holds", path)
-  end
+  local contenders, message, code = questions.query(engine, "who holds",
+    survey, path, true)
+  if not contenders then return nil, message, code end
   local holders = {}
   for _, contender in ipairs(contenders) do
     if contender.holds and modes[contender.mode] then
@@ -292,10 +258,9 @@ end
 -- or nil if there is none. `modes`: a set with one mode, the mode of the
 -- candidates' nodes.
 function surveys.leader(engine, path, modes)
-  local contenders, code, reason = run(engine, head, path, (next(modes)))
-  if not contenders then
-    return questions.refuse(engine, code, reason, "who leads", path)
-  end
+  local contenders, message, code = questions.query(engine, "who leads", head,
+    path, (next(modes)))
+  if not contenders then return nil, message, code end
   return surveys.leader_of(contenders, modes) or nil
 end
 

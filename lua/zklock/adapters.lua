@@ -33,7 +33,6 @@ function Adapters:of_maker(maker)
   self.served[adapter] = {
     waiting = setmetatable({}, { __mode = "k" }),
     armed = false,
-    holds = setmetatable({}, { __mode = "k" }),
   }
   self.host_reads = self.host_reads or adapter.reads_fd
   self.may_leave = self.may_leave or adapter.is_leaving ~= nil
@@ -91,7 +90,7 @@ end
 -- Arms the adapter if a wait, callback or hold needs it; otherwise disarms it.
 local function review(self, adapter)
   local served = self.served[adapter]
-  local needed = next(served.waiting) ~= nil or next(served.holds) ~= nil
+  local needed = next(served.waiting) ~= nil
     or served.armed and self.engine.callbacks:has_problems()
   if needed == served.armed or self.engine.state.is.closed then return end
   if needed then
@@ -103,8 +102,8 @@ local function review(self, adapter)
   end
 end
 
---- Records whether `thing`, a wait or a callback, needs the adapter: true from
--- now on, nil no longer. Then arms or disarms the adapter.
+--- Records whether `thing`, a wait, a callback or a hold, needs the adapter:
+-- true from now on, nil no longer.  Arms or disarms the adapter accordingly.
 function Adapters:attend(adapter, thing, waiting)
   if not (adapter.arm or adapter.disarm) then return end
   self.served[adapter].waiting[thing] = waiting
@@ -131,19 +130,11 @@ end
 --- Keeps the loop's adapter armed for a hold that has listeners, as long as the
 -- hold lasts.
 function Adapters:listen(hold)
-  if hold.adapter then return end
-  local adapter = self:of_maker(loops.peek(self.loop))
-  if adapter.blocks then return end
-  hold.adapter = adapter
-  self.served[adapter].holds[hold] = true
-  self:attend(adapter, hold, nil)
+  hold.adapter = hold.adapter or self:expect(hold) or false
 end
 
 function Adapters:unlisten(hold)
-  local adapter = hold.adapter
-  if not adapter then return end
-  self.served[adapter].holds[hold] = nil
-  self:attend(adapter, hold, nil)
+  if hold.adapter then self:attend(hold.adapter, hold, nil) end
   hold.adapter = false
 end
 

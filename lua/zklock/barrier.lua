@@ -78,13 +78,8 @@ function Barrier:wait_async(how, callback)
     "wait_async([options,] fn)")
   local timeout = options.wait:read_call(how).timeout
   local scope = open_engine(self).adapters:scope()
-  local ticket = new_ticket(begin(self, scope, timeout))
-  local item = { fn = callback, scope = false }
-  node_waits.enter(ticket._it, scope, function(...)
-    if not item.fn then return end
-    self._engine.events:call(item, outcome(self, timeout, ...))
-  end)
-  return ticket
+  return new_ticket(node_waits.enter(begin(self, scope, timeout), scope,
+    callback, function(...) return outcome(self, timeout, ...) end))
 end
 
 --- Ends every wait that was begun through this object, with "cancelled".

@@ -26,8 +26,6 @@ function double_barriers.new(engine, path, n, given)
   }, DoubleBarrier)
 end
 
-local function loop_of(self) return self._terms.engine.adapters.loop end
-
 -- Entering.
 
 local function read_enter(self, how)
@@ -38,10 +36,9 @@ end
 
 --- Waits until all members have entered; returns a guard, or `nil, message,
 -- code`.
-DoubleBarrier.enter = protect.method(Attempt, loop_of,
-  function(attempt, self, how)
-    return Attempt.acquire(attempt, self._terms, read_enter(self, how))
-  end)
+DoubleBarrier.enter = protect.method(Attempt, function(attempt, self, how)
+  return Attempt.acquire(attempt, self._terms, read_enter(self, how))
+end)
 
 --- Begins to enter, and returns a ticket at once; step() calls `callback(guard,
 -- message, code)` with the outcome.
@@ -99,15 +96,14 @@ end
 
 --- Waits until all members leave.  Returns true, or `nil, message, code`.  In
 -- either case, the caller is no longer a member.
-DoubleBarrier.leave = protect.method(Leaving, loop_of,
-  function(leaving, self, how)
-    local guard, timeout = find(self, how)
-    local adapter, scope = self._terms.engine.adapters:for_waiting()
-    if guards.find_loss(guard) then return guard:release() end
-    leaving.guard = guard
-    return outcome(self, guard, timeout,
-      node_waits.suspend(begin(self, scope, guard, timeout), adapter, scope))
-  end)
+DoubleBarrier.leave = protect.method(Leaving, function(leaving, self, how)
+  local guard, timeout = find(self, how)
+  local adapter, scope = self._terms.engine.adapters:for_waiting()
+  if guards.find_loss(guard) then return guard:release() end
+  leaving.guard = guard
+  return outcome(self, guard, timeout,
+    node_waits.suspend(begin(self, scope, guard, timeout), adapter, scope))
+end)
 
 local new_ticket = ticket_of(waits.cancel) -- cancel ends only the wait
 
@@ -123,13 +119,9 @@ function DoubleBarrier:leave_async(how, callback)
     engine.events:later(function() callback(guard:release()) end)
     return ticket
   end
-  local item = { fn = callback, scope = false }
   local scope = engine.adapters:scope()
   ticket._it = node_waits.enter(begin(self, scope, guard, timeout), scope,
-    function(...)
-      if not item.fn then return end
-      engine.events:call(item, outcome(self, guard, timeout, ...))
-    end)
+    callback, function(...) return outcome(self, guard, timeout, ...) end)
   return ticket
 end
 

@@ -30,10 +30,6 @@ function elections.new(engine, path, given)
   }, Election)
 end
 
-local function loop_of(self) return self._terms.engine.adapters.loop end
-
-local function method(class, fn) return protect.method(class, loop_of, fn) end
-
 -- Stores the guard of a campaign, so that resign() can find it.
 local function note(self, guard, ...)
   if guard then self._guards[guard] = true end
@@ -46,7 +42,7 @@ end
 
 --- Waits until the calling task leads; returns a guard, or `nil, message,
 -- code`. `how`: the same options as for acquire.
-Election.campaign = method(Attempt, function(attempt, self, how)
+Election.campaign = protect.method(Attempt, function(attempt, self, how)
   local request = read_campaign(self, how)
   return note(self, Attempt.acquire(attempt, self._terms, request))
 end)
@@ -69,7 +65,7 @@ end
 --- Campaigns, calls fn(guard) while the task leads, then releases the
 -- leadership and campaigns again. Returns true after stop(); or nil, message,
 -- code when a campaign fails.
-Election.run = method(Running, function(running, self, how, fn)
+Election.run = protect.method(Running, function(running, self, how, fn)
   how, fn = check.function_last(how, fn, "run([options,] fn)")
   local given = options.run:read(how)
   local of_campaign = how and { data = how.data, max_hold = how.max_hold }

@@ -78,16 +78,12 @@ function locks.copy_terms(lock)
   return terms
 end
 
-local function loop_of(self) return self._terms.engine.adapters.loop end
-
---- Adds to a class the methods that all locks have in common. `closing_class`:
--- its objects clean up after a call (protect.lua). `acquire(closing, lock,
--- how)` returns a guard, or `nil, message, code`. With a fourth argument,
--- "busy", `acquire` does not wait for a holder, and returns this as the code.
+--- Adds to a class the methods that all locks have in common.  `closing`: the
+-- class of what undoes a call (protect.lua).  `acquire(closing, lock, how)`
+-- returns a guard, or `nil, message, code`; with a fourth argument, "busy", it
+-- does not wait for a holder, and returns this as the code.
 function locks.add_methods(class, closing_class, acquire)
-  local function method(fn)
-    return protect.method(closing_class, loop_of, fn)
-  end
+  local function method(fn) return protect.method(closing_class, fn) end
 
   --- Waits until the lock is granted; returns a guard, or `nil, message, code`.
   -- `how`: nil (no time limit), seconds, or `{ timeout=, data=, max_hold=,

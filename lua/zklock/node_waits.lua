@@ -22,21 +22,27 @@ function node_waits.new(engine, seconds, ask, ...)
   return wait
 end
 
---- Suspends the caller until the wait is over; returns true, or nil, code and
--- reason.
-function node_waits.suspend(wait, adapter, scope)
-  waits.suspend(wait, adapter, scope)
+-- Returns the results of a wait that is over.
+local function results(wait)
   if wait.code then return nil, wait.code, wait.reason or nil end
   return true
 end
 
---- Makes step() call `callback` when the wait ends: with true, or with nil,
--- code and reason. If a debug hook interrupts the callback, step() calls it
--- again. `scope`: the nginx request whose end ends the wait, if any.
-function node_waits.enter(wait, scope, callback)
+--- Suspends the caller until the wait is over; returns true, or nil, code and
+-- reason.
+function node_waits.suspend(wait, adapter, scope)
+  waits.suspend(wait, adapter, scope)
+  return results(wait)
+end
+
+--- Makes step() call the user's `fn` once when the wait ends, with the results
+-- of `outcome(true)` or `outcome(nil, code, reason)`.  `scope`: the nginx
+-- request whose end ends the wait, if any.  Returns the wait.
+function node_waits.enter(wait, scope, fn, outcome)
+  local item = { fn = fn, scope = false }
   return waits.listen(wait, scope, function()
-    if wait.code then return callback(nil, wait.code, wait.reason or nil) end
-    callback(true)
+    if not item.fn then return end
+    wait.engine.events:call(item, outcome(results(wait)))
   end)
 end
 

@@ -93,35 +93,32 @@ local function conclude(session, guard, data, ...)
   return under.report(guard, ...)
 end
 
-local function loop_of(self) return self._engine.adapters.loop end
-
 --- session:once(path, options, fn): calls fn(guard) under the mutex of the
 -- path, unless the last success is less than a period ago.  Returns `true,
 -- ...results`; `false, seconds` (since that success) if fn was not called; or
 -- `nil, message, code`.
-once.method = protect.method(Attempt, loop_of,
-  function(attempt, self, path, given, fn)
-    local engine = self._engine
-    engine:check_open()
-    check.lock_path(path, engine.chroot, "path")
-    check.lock_path(book_of(path), engine.chroot, "path")
-    given, fn = check.function_last(given, fn, "once(path, options, fn)")
-    local read = options.once:read(given)
-    local period = read.per or math.huge
-    local terms = locks.terms(engine, path, "mutex", "mutex")
-    local request = options.read_request(terms,
-      { timeout = read.timeout, data = read.data })
-    local guard, message, code = Attempt.acquire(attempt, terms, request)
-    if not guard then return nil, message, code end
-    local is_due, age, why = once.is_due(self, guard, period)
-    if is_due and not guard:is_held() then return under.refuse(guard) end
-    if is_due then
-      return conclude(self, guard, request.data,
-        under.call(attempt, guard, fn))
-    end
-    guard:release()
-    if is_due == nil then return nil, age, why end
-    return false, age
-  end)
+once.method = protect.method(Attempt, function(attempt, self, path, given, fn)
+  local engine = self._engine
+  engine:check_open()
+  check.lock_path(path, engine.chroot, "path")
+  check.lock_path(book_of(path), engine.chroot, "path")
+  given, fn = check.function_last(given, fn, "once(path, options, fn)")
+  local read = options.once:read(given)
+  local period = read.per or math.huge
+  local terms = locks.terms(engine, path, "mutex", "mutex")
+  local request = options.read_request(terms,
+    { timeout = read.timeout, data = read.data })
+  local guard, message, code = Attempt.acquire(attempt, terms, request)
+  if not guard then return nil, message, code end
+  local is_due, age, why = once.is_due(self, guard, period)
+  if is_due and not guard:is_held() then return under.refuse(guard) end
+  if is_due then
+    return conclude(self, guard, request.data,
+      under.call(attempt, guard, fn))
+  end
+  guard:release()
+  if is_due == nil then return nil, age, why end
+  return false, age
+end)
 
 return once

@@ -78,11 +78,16 @@ function protect.call(blocks, closing, fn, ...)
   return finish(closing, fine(closing, fn(...)))
 end
 
---- Returns the method `fn(closing, self, ...)`, protected as a whole. Each call
--- makes a new closing of `class`. `loop_of(self, ...)` returns the option
--- `loop` of the call's session.
-function protect.method(class, loop_of, fn)
+local function loop_of(self)
+  return (self._engine or self._terms.engine).adapters.loop
+end
+
+--- Returns the method `fn(closing, self, ...)`, protected as a whole, with a
+-- new closing of `class` for each call.  `find_loop(self, ...)` returns the
+-- option `loop` of the call's session, if `self` has no engine.
+function protect.method(class, fn, find_loop)
   local new = class.new
+  find_loop = find_loop or loop_of
   if yields_across_pcall then
     return function(...)
       local closing = new()
@@ -90,7 +95,7 @@ function protect.method(class, loop_of, fn)
     end
   end
   return function(...)
-    local closing, blocks = new(), loops.may_block(loop_of(...))
+    local closing, blocks = new(), loops.may_block(find_loop(...))
     return protect.call(blocks, closing, fn, closing, ...)
   end
 end

@@ -37,20 +37,25 @@ local function open_engine(self)
   return engine
 end
 
+-- Does the same for a call with the path of a lock.
+local function engine_for(self, path)
+  local engine = open_engine(self)
+  check.lock_path(path, engine.chroot, "path")
+  return engine
+end
+
 -- Locks.
 
 --- Returns a lock that only one task at a time can hold.
 function Session:mutex(path, given)
-  local engine = open_engine(self)
-  check.lock_path(path, engine.chroot, "path")
+  local engine = engine_for(self, path)
   return locks.new(engine, path, "mutex", "mutex", given)
 end
 
 --- Returns `{ read = lock, write = lock }`, the two sides of a readers-writer
 -- lock: many readers or one writer hold it, in the order of their arrival.
 function Session:rwlock(path, given)
-  local engine = open_engine(self)
-  check.lock_path(path, engine.chroot, "path")
+  local engine = engine_for(self, path)
   return {
     read = locks.new(engine, path, "rwlock", "read", given),
     write = locks.new(engine, path, "rwlock", "write", given),
@@ -59,8 +64,7 @@ end
 
 --- Returns a lock that up to `permits` holders can hold at the same time.
 function Session:semaphore(path, permits, given)
-  local engine = open_engine(self)
-  check.lock_path(path, engine.chroot, "path")
+  local engine = engine_for(self, path)
   check_count(permits, "permits")
   return locks.new(engine, path, "semaphore", "permit", given, permits)
 end
@@ -77,15 +81,13 @@ end
 
 --- Returns a barrier, which blocks waiters until a process lifts it.
 function Session:barrier(path)
-  local engine = open_engine(self)
-  check.lock_path(path, engine.chroot, "path")
+  local engine = engine_for(self, path)
   return barriers.new(engine, path)
 end
 
 --- Returns a double barrier, which `n` members enter and leave together.
 function Session:double_barrier(path, n, given)
-  local engine = open_engine(self)
-  check.lock_path(path, engine.chroot, "path")
+  local engine = engine_for(self, path)
   check_count(n, "n")
   return double_barriers.new(engine, path, n, given)
 end
@@ -93,8 +95,7 @@ end
 --- Calls `fn(guard)` while the mutex of `path` is held, as
 -- `session:mutex(path):with_lock(options, fn)` does.
 function Session:with_lock(path, given, fn)
-  local engine = open_engine(self)
-  check.lock_path(path, engine.chroot, "path")
+  local engine = engine_for(self, path)
   given, fn = check.function_last(given, fn, "with_lock(path, [options,] fn)")
   local of_lock, of_acquire = options.read_with_lock(given)
   local lock = locks.new(engine, path, "mutex", "mutex", of_lock)
@@ -105,8 +106,7 @@ end
 
 --- Returns an election, in which one of many processes leads.
 function Session:election(path, given)
-  local engine = open_engine(self)
-  check.lock_path(path, engine.chroot, "path")
+  local engine = engine_for(self, path)
   return elections.new(engine, path, given)
 end
 
@@ -154,8 +154,7 @@ end
 -- the current time of the servers' clock. With `node`, writes only while the
 -- node at this path exists.
 function Session:touch(path, data, node)
-  local engine = open_engine(self)
-  check.lock_path(path, engine.chroot, "path")
+  local engine = engine_for(self, path)
   if data == nil then data = engine.data end
   if node ~= nil then check.path(node, "node") end
   return questions.touch(engine, path, check.data(data, "data"), node)
@@ -390,11 +389,10 @@ end
 
 return {
   --- Opens a session and waits until it is connected.
-  connect = protect.method(Connecting, loop_of, connect),
-  --- Opens a session and returns it at once. The session connects in the
-  -- background. Calls that need the connection wait for it.
-  open = protect.method(Connecting, loop_of,
-    function(connecting, hosts, given)
-      return open(connecting, settings.read(hosts, given))
-    end),
+  connect = protect.method(Connecting, connect, loop_of),
+  --- Opens a session and returns it at once.  It connects in the background;
+  -- calls that need the connection wait for it.
+  open = protect.method(Connecting, function(connecting, hosts, given)
+    return open(connecting, settings.read(hosts, given))
+  end, loop_of),
 }

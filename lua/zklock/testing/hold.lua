@@ -11,17 +11,8 @@ Hold.__index = Hold
 
 local holds = { class = Hold }
 
-local kinds = check.set "mutex read write permit"
-
 -- Returns the schema of the options of `method`, hold or contend.
 local function options_of(method)
-  local function kind(value)
-    if not kinds[value] then
-      misuse("option 'kind' of %s must be \"mutex\", \"read\", \"write\" or "
-        .. "\"permit\", got %s", method, tostring(value))
-    end
-    return value
-  end
   local function permits(value, _, read)
     if read.kind == "permit" and value == nil then
       misuse("option 'permits' of %s must be a number where option 'kind' is "
@@ -33,7 +24,8 @@ local function options_of(method)
   end
   -- The lock's methods check the options for which this table has no check.
   return schema.new("options of " .. method, {
-    { "kind", kind, "mutex" },
+    { "kind", check.one_of "mutex read write permit", "mutex",
+      title = "option 'kind' of " .. method },
     { "permits", permits, always = true },
     { "seconds", check.duration },
     { "data" },

@@ -161,17 +161,18 @@ local function ensemble_of(self)
   return self._ensemble
 end
 
+local function check_server(self, i, method)
+  check.type(i, "number", "argument 1 of " .. method)
+  if not self._addresses[i] then
+    misuse("argument 1 of %s must be the number of a server, 1 to %d, got %s",
+      method, #self._addresses, tostring(i))
+  end
+end
+
 -- Applies `operation` to the server with number `i`, or to all if `i` is nil.
 local function operate(self, operation, i)
-  local ensemble = ensemble_of(self)
-  local n = #self._addresses
-  if i ~= nil then
-    check.type(i, "number", "argument 1 of " .. operation)
-    if i < 1 or i > n or i ~= math.floor(i) then
-      misuse("argument 1 of %s must be the number of a server, 1 to %d, got %s",
-        operation, n, tostring(i))
-    end
-  end
+  local ensemble, n = ensemble_of(self), #self._addresses
+  if i ~= nil then check_server(self, i, operation) end
   for k = i or 1, i or n do ensemble[operation](ensemble, k) end
   return self
 end
@@ -186,13 +187,8 @@ function Server:leader() return ensemble_of(self):leader() end
 
 --- Cuts server `i` off from the other servers; its clients still reach it.
 function Server:isolate(i)
-  check.type(i, "number", "argument 1 of isolate")
-  local ensemble, n = ensemble_of(self), #self._addresses
-  if not self._addresses[i] then
-    misuse("argument 1 of isolate must be the number of a server, 1 to %d, "
-      .. "got %s", n, tostring(i))
-  end
-  ensemble:group(i, i)
+  check_server(self, i, "isolate")
+  ensemble_of(self):group(i, i)
   return self
 end
 

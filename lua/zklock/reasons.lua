@@ -147,20 +147,11 @@ reasons.last_error = last_error
 --- Returns the error of a wait for a node.  `what` names the condition in the
 -- message, with the path.
 function reasons.of_node_wait(engine, code, reason, what, timeout)
-  timeout = timeout or 0
   if code == "timeout" then
     return refusal("timeout", "timed out after %s waiting for %s%s",
-      errors.seconds(timeout), what, so_far(reason))
-  elseif code == "cancelled" then
-    return refusal("cancelled", "the wait for %s was cancelled", what)
-  elseif code == "closed" then
-    return refusal("closed", "the session was closed while waiting for %s",
-      what)
-  elseif code == "disconnected" then
-    return refusal("disconnected", "no server of %s answered%s, waiting for "
-      .. "%s%s", engine.hosts,
-      timeout > 0 and " within " .. errors.seconds(timeout) or "", what,
-      last_error(engine))
+      errors.seconds(timeout or 0), what, so_far(reason))
+  elseif code == "cancelled" or code == "closed" or code == "disconnected" then
+    return of_wait[code](what, { timeout = timeout }, { engine = engine })
   end
   return refusal(code, "ZooKeeper refused a request of the wait for %s: %s%s",
     what, reason or code, given_schemes(engine, code, reason))

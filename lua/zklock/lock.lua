@@ -78,10 +78,10 @@ function locks.copy_terms(lock)
   return terms
 end
 
---- Adds to a class the methods that all locks have in common.  `closing`: the
--- class of what undoes a call (protect.lua).  `acquire(closing, lock, how)`
--- returns a guard, or `nil, message, code`; with a fourth argument, "busy", it
--- does not wait for a holder, and returns this as the code.
+--- Adds to a class the methods that all locks have in common. `closing_class`:
+-- its objects clean up after a call (protect.lua). `acquire(closing, lock,
+-- how)` returns a guard, or `nil, message, code`. With a fourth argument,
+-- "busy", `acquire` does not wait for a holder, and returns this as the code.
 function locks.add_methods(class, closing_class, acquire)
   local function method(fn) return protect.method(closing_class, fn) end
 

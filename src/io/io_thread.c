@@ -150,8 +150,8 @@ static void execute(struct core *core, int64_t now, struct message *message,
  * command. */
 static bool take_commands(struct core *core) {
   struct message *message = channel_take_commands(&core->channel);
+  if (!message) return false;
   int64_t now = clock_now();
-  bool any = message;
   while (message) {
     struct message *next = message->next;
     int kind = message->kind;
@@ -159,7 +159,7 @@ static bool take_commands(struct core *core) {
     execute(core, now, message, kind);
     message = next;
   }
-  return any;
+  return true;
 }
 
 /* The thread. */
@@ -210,6 +210,7 @@ static _Noreturn void end(struct core *core) {
  * that releases a contended lock often acquires it again at once. Then one
  * transaction can carry both requests. */
 static void wait_for_commands(struct core *core) {
+  if (!session_delays_delete(&core->session)) return;
   int64_t end = clock_now() + COMMAND_WAIT;
   while (session_delays_delete(&core->session) && clock_now() < end) {
     sched_yield();

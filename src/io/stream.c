@@ -27,10 +27,8 @@ void stream_secure(struct stream *s, const struct tls_module *module,
   if (link) secure_begin(&s->secure, module, link);
 }
 
-static bool has_tls(const struct stream *s) { return s->secure.link; }
-
 bool stream_is_in_handshake(const struct stream *s) {
-  return has_tls(s) && !s->secure.is_established;
+  return s->secure.link && !s->secure.is_established;
 }
 
 enum tls_state stream_handshake(struct stream *s) {
@@ -61,8 +59,9 @@ void stream_bind(int fd) {
 /* Returns whether output waits until the socket is writable. During the
  * handshake, buffered output cannot be sent yet. */
 bool stream_wants_write(const struct stream *s) {
+  if (!s->secure.link) return s->out_end > 0;
   return secure_wants_write(&s->secure) ||
-         (s->out_end > 0 && !stream_is_in_handshake(s));
+         (s->out_end > 0 && s->secure.is_established);
 }
 
 /* Drops the first `size` bytes of the output, because they were sent or never
@@ -81,14 +80,15 @@ static void fail(struct stream *s, int problem) {
 
 static ssize_t send_now(struct stream *s, const void *data, size_t size,
                         int flags) {
-  return has_tls(s) ? secure_send(&s->secure, s->fd, data, size)
-                    : send(s->fd, data, size, flags | MSG_DONTWAIT);
+  return s->secure.link ? secure_send(&s->secure, s->fd, data, size)
+                        : send(s->fd, data, size, flags | MSG_DONTWAIT);
 }
 
 static void push(struct stream *s, int more) {
   size_t at = 0;
   if (stream_is_in_handshake(s)) return;
-  if (secure_wants_write(&s->secure) && !secure_flush(&s->secure, s->fd))
+  if (s->secure.link && secure_wants_write(&s->secure) &&
+      !secure_flush(&s->secure, s->fd))
     fail(s, errno);
   while (at < s->out_end) {
     ssize_t n = send_now(s, s->out + at, s->out_end - at, MSG_NOSIGNAL | more);
@@ -104,7 +104,9 @@ static void push(struct stream *s, int more) {
   let_go(s, at);
 }
 
-void stream_flush(struct stream *s) { push(s, 0); }
+void stream_flush(struct stream *s) {
+  if (stream_wants_write(s)) push(s, 0);
+}
 
 /* Buffers as much of the data as fits, and returns its size. The library sends
  * the rest again. */
@@ -137,14 +139,14 @@ size_t stream_unread(const struct stream *s) { return s->in_end - s->in_at; }
 
 bool stream_has_input(const struct stream *s) {
   bool is_decryptable =
-      has_tls(s) && s->secure.is_established && !s->secure.is_drained;
-  return stream_unread(s) > 0 || s->problem || is_decryptable;
+      s->secure.link && s->secure.is_established && !s->secure.is_drained;
+  return s->in_at < s->in_end || s->problem || is_decryptable;
 }
 
 void stream_allow_reads(struct stream *s) { s->is_empty = false; }
 
 static size_t take(struct stream *s, char *data, size_t size) {
-  size_t unread = stream_unread(s);
+  size_t unread = s->in_end - s->in_at;
   if (size > unread) size = unread;
   memcpy(data, s->in + s->in_at, size);
   s->in_at += size;
@@ -152,7 +154,7 @@ static size_t take(struct stream *s, char *data, size_t size) {
 }
 
 static ssize_t recv_now(struct stream *s, char *data, size_t size) {
-  if (has_tls(s)) {
+  if (s->secure.link) {
     ssize_t n = secure_recv(&s->secure, s->fd, data, size);
     s->is_empty = s->secure.is_drained;
     return n;
@@ -212,7 +214,7 @@ static ssize_t receive_first(struct stream *s, char *data, size_t size) {
 
 ssize_t stream_recv(int fd, void *data, size_t size, int flags) {
   struct stream *s = stream_of(fd);
-  if (s && has_tls(s))
+  if (s && s->secure.link)
     return handshake_is_expected(fd) ? receive_first(s, data, size)
                                      : receive(s, data, size);
   int most = handshake_peek(fd);
@@ -260,7 +262,7 @@ int stream_poll(struct pollfd *fds, nfds_t count, int timeout) {
 
 static void send_last(struct stream *s) {
   stream_flush(s);
-  if (has_tls(s)) secure_send_closure(&s->secure, s->fd);
+  if (s->secure.link) secure_send_closure(&s->secure, s->fd);
 }
 
 void stream_end(struct stream *s) {

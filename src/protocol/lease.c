@@ -79,15 +79,6 @@ static int64_t prompt(int64_t timeout) { return timeout / 10; }
 
 static int64_t later(int64_t a, int64_t b) { return a > b ? a : b; }
 
-/* Returns when a renewal answered at `answered` can extend the lease as a Q
- * (lease.h). Its P is sent now or later, and at least a gap after that reply. S
- * follows P. */
-static int64_t counts_at(const struct lease *lease, int64_t now,
-                         int64_t answered) {
-  return later(answered + gap(lease), now) + settling(lease->timeout) +
-         prompt(lease->timeout);
-}
-
 /* Extends `*until` to `renewed` if the lease is still valid at `at`. */
 static void renew(int64_t *until, int64_t at, int64_t renewed) {
   if (at < *until) *until = later(*until, renewed);
@@ -95,24 +86,24 @@ static void renew(int64_t *until, int64_t at, int64_t renewed) {
 
 /* Computes how the next renewals extend the lease. First the newest renewal
  * becomes a P. Then one renewal after the other becomes a Q, and at last the
- * renewal that is sent next. */
+ * renewal that is sent next. A renewal can be a Q (lease.h) if its P is sent now
+ * or later, and at least a gap after the reply to Q. S follows P. */
 bool lease_lasts(const struct lease *lease, int64_t now) {
-  int64_t next = now + prompt(lease->timeout), whole, until = lease->until;
-  int64_t touch = lease->connected, settled = now;
-  whole = without_margin(lease->timeout);
+  int64_t apart = gap(lease), whole = without_margin(lease->timeout);
+  int64_t replies = prompt(lease->timeout), settles = settling(lease->timeout);
+  int64_t touch = lease->connected, settled = now, until = lease->until;
   if (lease->count > 0) {
     int64_t sent = lease->renewals[lease->newest].sent;
-    touch = sent_of_answered_by(lease, sent - gap(lease));
-    settled =
-        lease->renewals[lease->newest].answered + settling(lease->timeout);
+    touch = sent_of_answered_by(lease, sent - apart);
+    settled = lease->renewals[lease->newest].answered + settles;
   }
-  renew(&until, later(settled, now) + prompt(lease->timeout), touch + whole);
+  renew(&until, later(settled, now) + replies, touch + whole);
   for (int i = lease->count; i-- > 0;) {
     int at = (lease->newest - i + LEASE_RENEWALS) % LEASE_RENEWALS;
-    renew(&until, counts_at(lease, now, lease->renewals[at].answered),
-          lease->renewals[at].sent + whole);
+    int64_t counts = later(lease->renewals[at].answered + apart, now);
+    renew(&until, counts + settles + replies, lease->renewals[at].sent + whole);
   }
-  return counts_at(lease, now, next) < until;
+  return now + replies + apart + settles + replies < until;
 }
 
 int64_t lease_pace(const struct lease *lease) {

@@ -4,7 +4,7 @@ local waits = require "zklock.wait"
 
 local pauses = {}
 
---- Makes a pause that ends after so many seconds from now.
+--- Makes a pause that ends this number of seconds from now.
 function pauses.new(engine, seconds)
   local pause = waits.new(engine, engine.waits.pauses)
   waits.limit(pause, seconds)

@@ -36,7 +36,7 @@ function turns.line(owners)
   return line
 end
 
---- Returns whether there is a root, so that new acquisitions join the line.
+--- Returns whether the line has a root. If so, new acquisitions join the line.
 function Line:is_taken() return self.root ~= false end
 
 --- Makes the acquisition of this number the root of the line.

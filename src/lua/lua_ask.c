@@ -5,7 +5,7 @@
 #include "lua_session.h"
 
 /* The next two functions read the fields of a request. They must not raise an
- * error, because no Lua object owns the ask yet, and it would leak. So they
+ * error: no Lua object owns the ask (ask.h) yet, so the ask would leak. So they
  * allocate nothing in Lua. */
 static struct text text_at(lua_State *L, int i) {
   struct text text = {NULL, 0};

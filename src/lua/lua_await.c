@@ -18,8 +18,9 @@ int binding_new_await(lua_State *L) {
   return 1;
 }
 
-/* Pushes and returns the awaiting at `index`, which must be empty. If there is
- * no value at `index`, pushes and returns a new awaiting. */
+/* Pushes and returns the awaiting (an await's userdata) at `index`, which must
+ * be empty. If there is no value at `index`, pushes and returns a new
+ * awaiting. */
 static struct awaiting *empty(lua_State *L, int index) {
   if (lua_isnoneornil(L, index)) {
     binding_new_await(L);

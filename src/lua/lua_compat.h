@@ -22,7 +22,7 @@ static inline void compat_setfuncs(lua_State *L, const luaL_Reg *functions) {
 #else
 #define compat_setfuncs(L, functions) luaL_setfuncs(L, functions, 0)
 /* Raises an error if the module was built for another version of Lua. Must be
- * called before all other functions: LUA_REGISTRYINDEX of 5.4 is not that of
+ * called before all other functions: LUA_REGISTRYINDEX differs between 5.4 and
  * 5.5. */
 #define compat_checkversion(L) luaL_checkversion(L)
 #endif

@@ -23,8 +23,8 @@ struct row {
 
 /* Returns the string in a field of the table on the top of the stack. If the
  * field is missing, returns `unknown`, or raises an error if that is NULL.
- * Ignores metamethods and converts no numbers: the table would not hold such a
- * string, so it could be collected. */
+ * Ignores metamethods and does not convert numbers: the table would not refer
+ * to such a string, so Lua could collect it. */
 static const char *text_field(lua_State *L, const char *key,
                               const char *unknown) {
   lua_pushstring(L, key);

@@ -21,7 +21,8 @@ function await.call(begin)
   return unpack(results, 1, count)
 end
 
---- Calls `fn` after so many seconds. Returns a function that cancels the call.
+--- Calls `fn` after this number of seconds. Returns a function that cancels the
+-- call.
 function await.after(seconds, fn)
   local timer = uv.new_timer()
   local function stop()

@@ -19,9 +19,9 @@ local sentinel
 local function leave() leaving.leave(exit.of_signal(SIGPIPE)) end
 
 -- Ends the command when the reader of a pipe is gone: then the pipe's write end
--- becomes readable. luv can read from a write end only if it opens the write
--- end as a socket, because luv's polls write to stderr. zklock opens the pipe
--- again for this, so that only this file description becomes non-blocking.
+-- becomes readable. luv can read from a write end only if it opens it as a
+-- socket: its poll handles would write to stderr. zklock opens the pipe again
+-- for this, so that only this file description becomes non-blocking.
 local function watch_reader()
   local flags = uv.constants.O_WRONLY + uv.constants.O_NONBLOCK
   local fd = uv.fs_open("/dev/stdout", flags, 0)

@@ -40,8 +40,8 @@ function Adapters:of_maker(maker)
   return adapter
 end
 
---- For a call that must wait, returns the adapter of the loop that runs the
--- calling code, and the scope of its request, if any.
+--- Called by a call that must wait. Returns the adapter of the loop that runs
+-- the calling code, and the request's scope, if any.
 function Adapters:for_waiting()
   local maker = loops.find(self.loop)
   local adapter = self.by_maker[maker] or self:of_maker(maker)

@@ -59,8 +59,8 @@ end
 -- Returns the result for an owner that already holds the lock: true and the
 -- results of acquire. If the hold is lost, returns "lost" and its guard,
 -- because its listeners may not have been called yet. If the owner does not
--- hold the lock, returns nil, and the writer's hold reference if a writer
--- downgrades to a reader.
+-- hold the lock, returns nil. If a writer downgrades to a reader, also returns
+-- the writer's hold reference.
 local function reenter(attempt, terms, owner, scope)
   local kind = terms.kind
   if kind == "permit" then return nil end -- permits have no re-entry
@@ -179,8 +179,7 @@ function Attempt.acquire(attempt, terms, request)
 end
 
 -- Calls the user's callback with the outcome. If a debug hook has interrupted
--- an earlier call of this function, uses the guard that the earlier call has
--- made.
+-- an earlier call of this function, uses that call's guard.
 local function deliver(attempt, terms, request, item)
   local wait, events = attempt.wait, terms.engine.events
   if wait.scope then wait.scope:remove(wait.scope.waits, wait) end

@@ -8,7 +8,7 @@
 -- is `=` E `=`. E is the text, in which `%` and two digits replace each byte
 -- other than letters, digits, dots and at signs. Read from the left, each step
 -- in E determines one byte of the text. The component of a long text has a
--- third `=`, which no E contains, so no short text has the same component. Two
+-- third `=`, which no E contains. So no short text has the same component. Two
 -- long texts have the same component only if SHA-256 collides.
 --
 -- **A component is never part of the marker and number of a contender's name**,
@@ -20,8 +20,8 @@
 -- after the component can end like a contender's name.
 --
 -- **Components sort after real numbers.** Other clients search for a marker
--- anywhere in a name. Or, like Curator, they take every child for a contender
--- and sort by the text after the marker, or by the whole name. Such a client
+-- anywhere in a name. Or, like Curator, they take every child for a contender.
+-- They sort by the text after the marker, or by the whole name. Such a client
 -- compares the first `=` of the component, which sorts after all digits.
 --
 -- **A component is never** empty, `.`, `..`, `holder`, `locks`, `leases` or

@@ -2,9 +2,9 @@
 --
 -- A query first reads the number of children, then their names, and then each
 -- contender's Stat. Last it reads the data, up to a limit of bytes. So
--- untrusted nodes cannot make a query expensive. A query for an election's
--- leader reads only the head of the queue, because many clients may ask at the
--- same moment.
+-- untrusted nodes cannot make a query expensive. Many clients may ask for an
+-- election's leader at the same moment. So this query reads only the head of
+-- the queue.
 local core = require "zklock.core"
 local questions = require "zklock.questions"
 

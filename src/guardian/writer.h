@@ -1,6 +1,6 @@
 /* A thread that writes to a descriptor which other processes share. A write to
- * the descriptor can block, for example on a full pipe or on a terminal that is
- * stopped by Ctrl-S. The caller never waits for the descriptor. */
+ * the descriptor can block, for example on a full pipe or a stopped terminal
+ * (Ctrl-S). The caller never waits for the descriptor. */
 #ifndef ZKLOCK_WRITER_H
 #define ZKLOCK_WRITER_H
 

@@ -186,9 +186,9 @@ bool acquisition_is_held(const struct acquisition *acquisition, int turn);
  * from a server; 0: the hold is not proved now. */
 int64_t acquisition_lease(const struct acquisition *acquisition, int turn);
 /* Passes the hold on: begins the turn `to` after the turn `from`. Returns false
- * and changes nothing in these cases: `from` was the last turn, the hold has no
- * valid lease or connection, the hold has max_hold or lose_on_suspend, another
- * client asks for the lock, or the deadline of `to` has passed. */
+ * and changes nothing if one of these is true: `from` was the last turn; there
+ * is no valid lease or no connection; the hold has max_hold or lose_on_suspend;
+ * another client asks for the lock; the deadline of `to` has passed. */
 bool acquisition_pass_on(struct acquisition *acquisition,
                          const struct turn *from, struct turn *to);
 /* Returns true once per hold, when the I/O thread must check whether another

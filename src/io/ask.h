@@ -77,8 +77,8 @@ struct request {
   size_t size;
 };
 
-/* Access to the fields: (c) constant after core_ask, (i) used by the I/O thread
- * until it posts the replies, then by the Lua thread, which frees the ask. */
+/* Access to the fields: (c) constant after core_ask; (i) used by the I/O thread
+ * until it posts the replies. Then the Lua thread uses and frees the ask. */
 struct ask {
   struct subject subject;
   struct message begin, answered;

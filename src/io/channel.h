@@ -30,9 +30,9 @@ struct subject {
   void (*drop)(void *subject);
 };
 
-/* A slot for one message. Access: (c) constant once sent for the first time,
- * (m) guarded by the channel's lock while queued, then owned by the thread that
- * took the message from its queue. */
+/* A slot for one message. Access: (c) constant once sent for the first time;
+ * (m) guarded by the channel's lock while queued. Then the thread that took the
+ * message owns these fields. */
 struct message {
   struct message *next; /* (m) */
   uint16_t place; /* (c) offset of this slot in the subject; 0: no subject */

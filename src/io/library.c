@@ -80,8 +80,8 @@ bool library_open(struct library *l, const char *address, const char *names,
     connection_close(l);
     return false;
   }
-  /* Stops the library from resolving the host list again in each call, because
-   * a failed lookup would stop its pings (ZOOKEEPER-1998). */
+  /* Stops the library from resolving the host list again in each call: a failed
+   * lookup would stop its pings (ZOOKEEPER-1998). */
   zoo_set_servers_resolution_delay(l->handle, -1);
   connection_begin(l);
   return true;

@@ -158,8 +158,8 @@ void transactions_free(struct library *library, bool all);
  * accepted. */
 
 /* Returns the code `rc` of a reply, or ZSYSTEMERROR if no ZooKeeper version has
- * such a code. zklock would take such a number for an error of the operating
- * system or for a reason of its own (op.h). */
+ * such a code. zklock would take such a code for an error of the system, or for
+ * a reason of zklock (op.h). */
 int answers_code(int rc);
 
 /* Check the values that the library has parsed, because it also reports success

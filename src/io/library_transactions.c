@@ -337,8 +337,9 @@ int transaction_conditional(struct library *l, const struct op *op) {
 /* Sends a delete that a server refuses if more than `op->creates` children were
  * ever created in the directory. A server numbers a directory's sequential
  * nodes by how many children were created there before. So the transaction
- * creates a node, and deletes it by the number that it has if no other child
- * was created. Otherwise that delete fails. No list shows the node. */
+ * creates a node, and deletes a node with the expected number. If another child
+ * was created, the created node has another number, and the delete fails. No
+ * list shows the node. */
 int transaction_counted(struct library *l, const struct op *op) {
   int directory = (int)(strrchr(op->path, '/') - op->path);
   struct transaction *t = transaction_new(l, op, 0);

@@ -23,8 +23,8 @@ static int push_state(lua_State *L, const struct events *events) {
   return 2;
 }
 
-/* Replaces the reason on the top of the stack by a text that also names the
- * failed operation and its path. Does nothing if no operation is recorded. */
+/* Replaces the reason on the top of the stack by a longer text, with the failed
+ * operation and its path. Does nothing if no operation is recorded. */
 static void push_denial(lua_State *L, const struct acquisition *acquisition) {
   char text[REASON_MAX], path[REASON_MAX];
   const struct denial *denial = &acquisition->contender.denial;
@@ -44,8 +44,8 @@ static void push_reason(lua_State *L, const struct acquisition *acquisition) {
   push_denial(L, acquisition);
 }
 
-/* Pushes the name of an event of a hold, the number of the hold's current turn,
- * and the number of its first turn. */
+/* Pushes three values for an event of a hold: its name, the number of the
+ * current turn, and the number of the first turn. */
 static int push_of_hold(lua_State *L, const char *what,
                         const struct acquisition *acquisition) {
   push_numbered(L, what, acquisition->current_turn);

@@ -42,8 +42,8 @@ void acquire_fsm_refute(struct contender *c);
  * for it, and its gate has ended. */
 void acquire_fsm_settle(struct contender *c);
 
-/* If the node's data ask the holder to release, reports this to the owner as
- * soon as the lock is held. */
+/* If the node's data ask the holder to release, reports this to the owner once
+ * the lock is held. */
 void acquire_fsm_check_revocation(struct contender *c);
 /* Watches the node of the holder `c`, to learn when the node is deleted. Called
  * only after some time, so that a short hold costs no such request. */

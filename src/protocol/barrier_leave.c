@@ -19,7 +19,7 @@
  * again counts from 0, and may reach that very number.
  *
  * So no member is out before all members have begun to leave, or are dead. A
- * member that has not begun to leave has its node, and the lowest member stays
+ * member that has not begun to leave has its node. The lowest member stays
  * while there is another node. No member waits forever for a dead one, because
  * a node ends with its session. If the lowest dies, the members wait for the
  * next lowest.

@@ -58,7 +58,7 @@ static bool has_requests(const struct directory *d) {
           e->unwatch.in_flight || e->mkdir.in_flight || e->replace.in_flight);
 }
 
-/* Frees the requests if none is in flight. No reply handler uses them later: an
+/* Frees the requests if none is in flight. No reply handler uses them later. An
  * op is in flight until its handler is called, and a directory is flushed only
  * at the end of a batch. */
 static void end_requests(struct directory *d) {

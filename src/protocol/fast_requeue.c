@@ -75,8 +75,8 @@ static void watch_last(struct contender *c) {
     watch_arm(&c->predecessor);
 }
 
-/* Makes `c` watch the last node of the tail. If no node was created between
- * that node and the node of `c` (`gap` is 0), `c` also watches the node before
+/* Makes `c` watch the last node of the tail. If `gap` is 0, no node was created
+ * between that node and the node of `c`. Then `c` also watches the node before
  * it. Returns false if there is no memory. */
 static bool watch_tail(struct contender *c, const struct queue_tail *tail,
                        int gap) {

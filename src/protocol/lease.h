@@ -110,7 +110,7 @@
  * connection. The least of all timeouts is safe whichever of them came last.
  *
  * If the reply to a connection attempt is lost, the server may have granted a
- * shorter timeout than this process knows. The attempt may reach the leader at
+ * shorter timeout, unknown to this process. The attempt may reach the leader at
  * any time after it began, even after a later attempt has succeeded. So from
  * the first attempt to reconnect on, L replaces T, where no server grants less
  * than L. Then the lease ends at most L - margin after the attempt began. L is

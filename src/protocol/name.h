@@ -20,7 +20,7 @@
  * name alone. If two sessions have the same base, this costs a request now and
  * then, and nothing else.
  *
- * The base is five of 62 letters, drawn once for each session object from the
+ * The base is five of 62 letters. Each session object draws it once from the
  * system's entropy, not from time, process or machine. So two sessions of one
  * process, or of a forked child, share a base as rarely as any two: 1 in 916
  * million. Among a thousand sessions on one path the odds that any two share
@@ -126,8 +126,8 @@ bool name_id(const char *name, const struct name_base *base, uint64_t *id);
  * NULL: no memory.
  *
  * ZooKeeper's counter is an int32 that stays at its largest value or, for
- * creates in one batch, continues at the smallest.  Near that end two nodes may
- * share a number, or a newer node may have a smaller number than an older
+ * creates in one batch, continues at the smallest. Near that end, two nodes may
+ * share a number. Or a newer node may have a smaller number than an older
  * one. */
 struct listing *listing_new(const char *const *names, int count);
 /* Returns all names, copied and sorted by name, without parsing them; NULL: no

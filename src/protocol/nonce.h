@@ -1,5 +1,5 @@
-/* Nonces, for requests that change a node which other clients create and delete
- * under the same name, such as a barrier's node.
+/* Nonces, for requests that change a node which other clients create and
+ * delete, too, such as a barrier's node.
  *
  * A server may apply a request late, after its session has reconnected and
  * another client has changed the node (late_creates.h). ZooKeeper's conditions

@@ -170,8 +170,8 @@ static void send_queued(struct pipeline *w) {
  * reply is at least as new as the heartbeat, and as all replies of earlier
  * connections: no reply shows the old state of a server that lags, or of a
  * former leader. The client library ensures this only within one handle. All
- * other ops wait until the heartbeat is confirmed, because a server that
- * refuses the heartbeat by itself can return old data. */
+ * other ops wait until the heartbeat is confirmed: a server that refuses the
+ * heartbeat by itself can return old data. */
 static bool confirm_connection(struct pipeline *w) {
   return is_confirmed(w) || w->heartbeat.in_flight || w->retry_at != NEVER ||
          pipeline_submit(w, &w->heartbeat);

@@ -49,9 +49,8 @@ static inline void queue_poll(struct queue *queue) {
 }
 void queue_closed(struct queue *queue);
 
-/* Makes one queue that waits for the quota admit contenders at the end of the
- * batch of calls, if there is room now. Returns false if there is no such
- * queue. */
+/* If the quota has room now, makes one queue that waits for it admit contenders
+ * at the end of the batch of calls. Returns false if there is no such queue. */
 bool queue_wake_for_quota(struct contenders *all);
 
 /* Returns this session's holder, or NULL if no contender is HELD. */

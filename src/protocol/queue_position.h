@@ -14,8 +14,8 @@ void queue_position_listed(struct contender *c, const struct listing *listing);
 /* Grants the lock if the last list showed no node ahead. Otherwise watches the
  * contender's own node and the nodes ahead. */
 void queue_position_proceed(struct contender *c);
-/* If the ACL of the node ahead forbids reading, makes the contender watch the
- * children of the directory instead, or list them: a server need not report the
+/* If the ACL of the node ahead forbids reading, makes the contender watch or
+ * list the children of the directory instead. A server need not report the
  * deletion of such a node. Called after each read of the node ahead. */
 void queue_position_predecessor_read(struct contender *c);
 /* Watches the contender's own node from now on. */

@@ -133,8 +133,8 @@ static void refuse_credentials(struct session *s, struct contender *c) {
 }
 
 /* Returns whether the acquisition fails at once. An acquisition that is not
- * `patient` does so while there is no connection, and while the user sees the
- * session as suspended. */
+ * `patient` does so while there is no connection, or while the user sees
+ * SUSPENDED. */
 static bool is_out_of_reach(const struct session *s, bool patient) {
   return !patient && (!session_is_connected(s) || s->unresponsive);
 }

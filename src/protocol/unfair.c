@@ -224,8 +224,8 @@ static void found(struct contender *c, const struct listing *listing,
   check_own(c);
 }
 
-/* If the reply to the create was lost, searches the list, which was requested
- * behind the create, for the contender's node. */
+/* If the reply to the create was lost, searches for the contender's node. The
+ * list was requested behind the create. */
 static void on_listed(struct contender *c, const struct listing *listing) {
   if (c->node.known == NODE_MAYBE && !contender_is_creating(c))
     queue_position_find(c, listing, found);

@@ -235,8 +235,8 @@ void watch_drop(struct watcher *watcher) {
 
 /* Calls all watchers. The call of a watcher can make other watchers leave or
  * join; those that join must not be called. So each watcher is moved to the end
- * of another list before its call, and new watchers join that list, too.
- * Meanwhile `wanted` is greater by one, so that the watch is not freed. */
+ * of another list before its call. New watchers join that list, too. Meanwhile
+ * `wanted` is greater by one, so that the watch is not freed. */
 static void notify_watchers(struct watch *w, enum watch_news news,
                             const struct reply *reply) {
   struct watcher *left = w->watchers;
@@ -329,10 +329,10 @@ static void on_read(struct watch *w, const struct reply *reply) {
  * reading, servers do not send the event of this creation either. A watch whose
  * event is not sent is gone, and a waiter would wait forever.
  *
- * So zklock polls each node that the session is not allowed to read, or that
- * can be missing, at least each T/6. NO_AUTH proves that there is a node,
- * NO_NODE that there is none. zklock concludes nothing else, because by the
- * next poll another node may have the same name.
+ * So zklock polls each node that the session may not read, or that can be
+ * missing, at least each T/6. NO_AUTH proves that there is a node, NO_NODE that
+ * there is none. zklock concludes nothing else, because by the next poll
+ * another node may have the same name.
  *
  * A poll of one node costs the same however long the queue is. A list of the
  * directory would send all names to each waiter. */

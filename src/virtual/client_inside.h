@@ -58,8 +58,8 @@ struct arrival *line_read(struct line *line);
 /* Closes the handle's descriptor. Closes the connection, too, unless a
  * duplicate of the descriptor is open. */
 void line_close(struct line *line);
-/* Returns true if the line can send nothing any more, because the connection
- * has ended or its descriptor has been shut down. */
+/* Returns true if the line can send nothing any more: the connection has ended
+ * or its descriptor was shut down. */
 bool line_is_shut(const struct line *line);
 /* ---- Requests under way -------------------------------------------------- */
 

@@ -148,8 +148,8 @@ void server_group(struct ensemble *ensemble, int64_t now, int server,
 void server_lag(struct ensemble *ensemble, int64_t now, int server,
                 int64_t lag);
 /* Starts an election that this server wins, unless it leads already. Returns
- * false if it cannot lead, if a server that it reaches has a newer log, or if
- * it reaches no majority. */
+ * false if it cannot lead, reaches no majority, or reaches a server with a
+ * newer log. */
 bool server_elect(struct ensemble *ensemble, int64_t now, int server);
 /* Returns the leader's number, or -1. */
 int ensemble_leader(const struct ensemble *ensemble);

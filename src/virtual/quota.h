@@ -16,8 +16,8 @@ bool quota_exceeded(const struct tree *tree, const char *path, int64_t bytes,
  * deletions. */
 void quota_count(struct tree *tree, const char *path, int64_t bytes,
                  int64_t nodes);
-/* If the node created at this path holds the counts of a quota, sets them to
- * the bytes and nodes that exist. */
+/* If the node created at this path contains a quota's counts, sets them to the
+ * bytes and nodes that exist. */
 void quota_created(struct tree *tree, const char *path);
 /* Adds the changes to the counts that were deferred during a multi. */
 void quota_settle(struct tree *tree);

@@ -1,6 +1,6 @@
 --- Runs the command. bin/zklock and the script that `make install` writes run
 -- this file. Lua loads modules only from this file's directory and from
--- absolute paths, because the current directory can belong to another user.
+-- absolute paths. The current directory can belong to another user.
 local here = debug.getinfo(1, "S").source:match "^@(/.*)/zklock/cli/main%.lua$"
 if not here or here:find "[;?]" then
   io.stderr:write("zklock: start it as bin/zklock, from a directory whose path "

@@ -1,6 +1,6 @@
---- Standard output. A separate thread writes it, because a slow or unresponsive
--- reader or terminal must not keep the loop from processing signals. If the
--- reader is gone, the command ends without a message.
+--- Standard output. A separate thread writes it: a slow or unresponsive reader
+-- must not keep the loop from processing signals. If the reader is gone, the
+-- command ends without a message.
 local await = require "zklock.cli.await"
 local exit = require "zklock.cli.exit"
 local guardian = require "zklock.guardian"
@@ -32,7 +32,7 @@ local function watch_reader()
 end
 
 --- Starts the thread that writes. From now on the command ends when the reader
--- of its output is gone, even if there is nothing to write for a long time.
+-- of its output is gone, even if it writes nothing.
 function output.heed()
   if writer ~= nil then return end
   writer = guardian.writer(1) or false

@@ -1,6 +1,6 @@
 --- Parser: describes each command and each option once. From these descriptions
--- argparse parses the arguments, and makes --help, the text of the manual pages
--- and the completion scripts for shells.
+-- argparse parses the arguments. It also makes --help, the text of the manual
+-- pages and the completion scripts for shells.
 local exit = require "zklock.cli.exit"
 local load = require "zklock.cli.load"
 local texts = require "zklock.cli.texts"

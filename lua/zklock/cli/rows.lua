@@ -57,8 +57,8 @@ function rows.duration(seconds)
   end
 end
 
---- The text that a table shows for the node's session, token, age and data if
--- this session may not read the node.
+--- If this session may not read a node, a table shows this text for its
+-- session, token, age and data.
 rows.UNKNOWN = "?"
 -- The text that a table shows if the row of a last run has no such field.
 local NONE = "-"

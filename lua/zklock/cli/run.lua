@@ -160,7 +160,7 @@ function Run:abandon(code, number)
 end
 
 -- Ends the process. After Ctrl-C in a terminal, the process ends by SIGINT
--- instead of exit, so that shells and scripts notice the Ctrl-C.
+-- instead of exit. So shells and scripts notice the Ctrl-C.
 function Run:leave(code, number)
   talk.finish()
   if number == signals.number_of "INT" and uv.guess_handle(0) == "tty" then

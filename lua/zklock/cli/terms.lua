@@ -6,10 +6,10 @@ local terms = {}
 local SETTLING, ANSWER, MARGIN = 1 / 24, 1 / 40, 1 / 20
 
 --- Returns the least and the most seconds from the servers' last answer to the
--- loss of the hold. It is the least if the servers stop just before a
--- heartbeat, and the most if they stop just after a heartbeat. This is true of
--- a lock that has been held for a third of the timeout, if answers take at most
--- T/40 (T: the timeout). `tick`: the servers' tickTime, or nil.
+-- loss of the hold. If the servers stop just before a heartbeat, it is the
+-- least. If they stop just after a heartbeat, it is the most. This is true of
+-- a lock that has been held for a third of the timeout, if answers take at
+-- most T/40 (T: the timeout). `tick`: the servers' tickTime, or nil.
 function terms.lease(timeout, tick)
   local gap = tick and tick / 2 or timeout / 4
   local span = gap + ANSWER * timeout -- from Q to P in lease.h

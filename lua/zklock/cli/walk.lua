@@ -12,9 +12,9 @@ local none = {}
 -- to a semaphore; a node in `locks` can belong to a mutex at that path.
 local parts = { ["locks/"] = "locks", ["leases/"] = "leases" }
 
--- Returns the contenders of the path itself, and the set of those children that
--- are not the paths of other locks. `names`: the set of all children of the
--- path.
+-- Returns the contenders of the path itself. Also returns the set of its
+-- children that are not the paths of other locks. `names`: the set of all
+-- children of the path.
 local function sort(contenders, names)
   local own, taken = {}, {}
   taken.locks = names.leases

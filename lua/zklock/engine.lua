@@ -75,10 +75,10 @@ function Engine:check_open()
   if self.state.is.closed then misuse("the session is closed") end
 end
 
---- For a call that does not wait for a holder. Returns how many seconds it
--- waits for a server's reply at most. This is the session timeout, or before
--- the first connection the connect timeout. Without a connection, the C core
--- refuses such a call at once.
+--- Returns how many seconds a call waits for a server's reply at most, if it
+-- does not wait for a holder. This is the session timeout, or before the first
+-- connection the connect timeout. Without a connection, the C core refuses
+-- such a call at once.
 function Engine:patience()
   local timeout = self.core:timeout()
   return timeout > 0 and timeout or self.connect_timeout

@@ -31,8 +31,8 @@ struct subject {
 };
 
 /* A slot for one message. Access: (c) constant once sent for the first time;
- * (m) guarded by the channel's lock while queued. Then the thread that took the
- * message owns these fields. */
+ * (m) guarded by the channel's lock while queued, and afterwards owned by the
+ * thread that took the message. */
 struct message {
   struct message *next; /* (m) */
   uint16_t place; /* (c) offset of this slot in the subject; 0: no subject */

@@ -540,10 +540,9 @@ version:  ## print it
 	@echo $(VERSION)
 
 ROCKSPECS ?= rockspec
-rockspecs:  ## write the rockspecs anew, from the files that there are
+rockspecs:  ## write the rockspecs again, with the Lua files that there are
 	@rm -f $(ROCKSPECS)/zklock-*-1.rockspec
-	@$(ANY_LUA) rockspec/make.lua $(ROCKSPECS) $(VERSION) $(LUA_FILES) $(SOURCES) \
-	  $(VIRTUAL)
+	@$(ANY_LUA) rockspec/make.lua $(ROCKSPECS) $(VERSION) $(LUA_FILES)
 
 # What is committed, always in the same bytes. (A clone that this directory only lies
 # in, as an archive that was unpacked there, is somebody else's.)
@@ -624,8 +623,7 @@ format:  ## clang-format, in place
 	clang-format -i $(C_FILES)
 
 clean:  ## remove what was built
-	rm -rf $(BUILD) zklock lua_modules
-	rm -f src/*/*.o
+	rm -rf $(BUILD) lua_modules
 
 help:  ## this list
 	@awk -F ':.*##' '/^[a-z-]+:.*##/ { printf "  make %-14s %s\n", $$1, $$2 }' \

@@ -29,19 +29,14 @@ external_dependencies = {
 }
 
 build = {
-  type = "builtin",
-  modules = {
-    ["zklock.tls"] = {
-      sources = {
-        "src/io/images.c", "src/tls/bind.c", "src/tls/certificate.c",
-        "src/tls/context.c", "src/tls/file.c", "src/tls/link.c",
-        "src/tls/lua_tls.c",
-      },
-      defines = { "_GNU_SOURCE" },
-      incdirs = { "src", "$(OPENSSL_INCDIR)" },
-      libdirs = { "$(OPENSSL_LIBDIR)", "$(CRYPTO_LIBDIR)" },
-      libraries = { "ssl", "crypto", "pthread", "dl" },
-    },
-  },
+  type = "command",
+  build_command = [[mkdir -p build/rock && \
+$(CC) $(CFLAGS) $(LIBFLAG) -D_GNU_SOURCE -Isrc \
+  -I$(LUA_INCDIR) -I$(OPENSSL_INCDIR) \
+  src/tls/*.c src/io/images.c -o build/rock/tls.so \
+  -L$(OPENSSL_LIBDIR) -Wl,-rpath,$(OPENSSL_LIBDIR) \
+  -L$(CRYPTO_LIBDIR) -Wl,-rpath,$(CRYPTO_LIBDIR) \
+  -lssl -lcrypto -lpthread -ldl]],
+  install = { lib = { ["zklock.tls"] = "build/rock/tls.so" } },
   copy_directories = {},
 }

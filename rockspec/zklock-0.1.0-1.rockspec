@@ -14,8 +14,8 @@ description = {
 Mutexes, readers-writer locks, semaphores, elections and barriers that separate
 processes on separate machines share: fair, with fencing tokens and an honest
 is_held().  Nodes are laid out as Apache Curator lays them out, so that Lua and
-Java programs can share a lock.  With it comes the command zklock, which runs
-commands under such locks.]],
+Java programs can share a lock.  The rock zklock-cli has the command zklock,
+which runs commands under such locks.]],
   homepage = "https://github.com/zklock/zklock",
   issues_url = "https://github.com/zklock/zklock/issues",
   maintainer = "The authors of zklock",
@@ -37,10 +37,8 @@ external_dependencies = {
   },
 }
 
--- The command that builds zklock.guardian and zklock.core.
-local modules = [[mkdir -p build/rock && \
-$(CC) $(CFLAGS) $(LIBFLAG) -D_GNU_SOURCE -Isrc -I$(LUA_INCDIR) \
-  src/guardian/*.c src/io/clock.c -o build/rock/guardian.so -lpthread && \
+-- The command that builds zklock.core.
+local core = [[mkdir -p build/rock && \
 $(CC) $(CFLAGS) $(LIBFLAG) -D_GNU_SOURCE -Isrc \
   -I$(LUA_INCDIR) -I$(ZOOKEEPER_INCDIR) \
   src/io/*.c src/lua/*.c src/protocol/*.c -o build/rock/core.so \
@@ -49,7 +47,7 @@ $(CC) $(CFLAGS) $(LIBFLAG) -D_GNU_SOURCE -Isrc \
 
 build = {
   type = "command",
-  build_command = modules,
+  build_command = core,
   install = {
     lua = {
       ["zklock.access"] = "lua/zklock/access.lua",
@@ -59,51 +57,6 @@ build = {
       ["zklock.bytes"] = "lua/zklock/bytes.lua",
       ["zklock.callbacks"] = "lua/zklock/callbacks.lua",
       ["zklock.check"] = "lua/zklock/check.lua",
-      ["zklock.cli.arguments"] = "lua/zklock/cli/arguments.lua",
-      ["zklock.cli.await"] = "lua/zklock/cli/await.lua",
-      ["zklock.cli.changes"] = "lua/zklock/cli/changes.lua",
-      ["zklock.cli.check"] = "lua/zklock/cli/check.lua",
-      ["zklock.cli.complete"] = "lua/zklock/cli/complete.lua",
-      ["zklock.cli.completion"] = "lua/zklock/cli/completion.lua",
-      ["zklock.cli.config"] = "lua/zklock/cli/config.lua",
-      ["zklock.cli.connect"] = "lua/zklock/cli/connect.lua",
-      ["zklock.cli.convert"] = "lua/zklock/cli/convert.lua",
-      ["zklock.cli.credentials"] = "lua/zklock/cli/credentials.lua",
-      ["zklock.cli.evict"] = "lua/zklock/cli/evict.lua",
-      ["zklock.cli.exit"] = "lua/zklock/cli/exit.lua",
-      ["zklock.cli.forget"] = "lua/zklock/cli/forget.lua",
-      ["zklock.cli.guardian_client"] = "lua/zklock/cli/guardian_client.lua",
-      ["zklock.cli.init"] = "lua/zklock/cli/init.lua",
-      ["zklock.cli.leaving"] = "lua/zklock/cli/leaving.lua",
-      ["zklock.cli.load"] = "lua/zklock/cli/load.lua",
-      ["zklock.cli.ls"] = "lua/zklock/cli/ls.lua",
-      ["zklock.cli.main"] = "lua/zklock/cli/main.lua",
-      ["zklock.cli.once"] = "lua/zklock/cli/once.lua",
-      ["zklock.cli.output"] = "lua/zklock/cli/output.lua",
-      ["zklock.cli.owned_file"] = "lua/zklock/cli/owned_file.lua",
-      ["zklock.cli.parser"] = "lua/zklock/cli/parser.lua",
-      ["zklock.cli.report"] = "lua/zklock/cli/report.lua",
-      ["zklock.cli.revoke"] = "lua/zklock/cli/revoke.lua",
-      ["zklock.cli.rows"] = "lua/zklock/cli/rows.lua",
-      ["zklock.cli.run"] = "lua/zklock/cli/run.lua",
-      ["zklock.cli.secure_talk"] = "lua/zklock/cli/secure_talk.lua",
-      ["zklock.cli.servers"] = "lua/zklock/cli/servers.lua",
-      ["zklock.cli.settings_file"] = "lua/zklock/cli/settings_file.lua",
-      ["zklock.cli.signals"] = "lua/zklock/cli/signals.lua",
-      ["zklock.cli.table"] = "lua/zklock/cli/table.lua",
-      ["zklock.cli.talk"] = "lua/zklock/cli/talk.lua",
-      ["zklock.cli.terminal"] = "lua/zklock/cli/terminal.lua",
-      ["zklock.cli.terms"] = "lua/zklock/cli/terms.lua",
-      ["zklock.cli.text"] = "lua/zklock/cli/text.lua",
-      ["zklock.cli.texts"] = "lua/zklock/cli/texts.lua",
-      ["zklock.cli.times"] = "lua/zklock/cli/times.lua",
-      ["zklock.cli.trial"] = "lua/zklock/cli/trial.lua",
-      ["zklock.cli.verdict"] = "lua/zklock/cli/verdict.lua",
-      ["zklock.cli.visit"] = "lua/zklock/cli/visit.lua",
-      ["zklock.cli.waiting"] = "lua/zklock/cli/waiting.lua",
-      ["zklock.cli.walk"] = "lua/zklock/cli/walk.lua",
-      ["zklock.cli.watch"] = "lua/zklock/cli/watch.lua",
-      ["zklock.cli.window"] = "lua/zklock/cli/window.lua",
       ["zklock.contenders"] = "lua/zklock/contenders.lua",
       ["zklock.decimal"] = "lua/zklock/decimal.lua",
       ["zklock.double_barrier"] = "lua/zklock/double_barrier.lua",
@@ -187,17 +140,13 @@ build = {
       ["zklock.version"] = "lua/zklock/version.lua",
       ["zklock.wait"] = "lua/zklock/wait.lua",
     },
-    lib = {
-      ["zklock.core"] = "build/rock/core.so",
-      ["zklock.guardian"] = "build/rock/guardian.so",
-    },
-    bin = { zklock = "bin/zklock" },
+    lib = { ["zklock.core"] = "build/rock/core.so" },
   },
   platforms = {
     linux = {
-      -- The third module is for zklock.testing, which is for Linux.  It needs
+      -- The second module is for zklock.testing, which is for Linux.  It needs
       -- the client library's header, and not the library.
-      build_command = modules .. [[ \
+      build_command = core .. [[ \
   -I$(MD_INCDIR) -L$(MD_LIBDIR) -Wl,-rpath,$(MD_LIBDIR) -lmd && \
 $(CC) $(CFLAGS) $(LIBFLAG) -D_GNU_SOURCE -Isrc/virtual/system -Isrc \
   -I$(LUA_INCDIR) -I$(ZOOKEEPER_INCDIR) -I$(MD_INCDIR) \

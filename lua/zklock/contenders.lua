@@ -208,7 +208,7 @@ end
 
 --- Asks each holder of a path to release; returns how many holders it asked.
 function contenders.revoke(engine, path)
-  local holders, message, word = surveys.all_holders(engine, path)
+  local holders, message, word = surveys.holders(engine, path)
   if not holders then return nil, message, word end
   if #holders == 0 then return 0 end
   local result, code, reason = questions.run(engine, mark_all, path, holders,

@@ -26,7 +26,8 @@ local questions = {
 function questions.await_opening(engine, seconds)
   local opening = waits.new(engine, engine.waits.openings)
   waits.limit(opening, seconds)
-  opening.code, opening.done = engine.state.code, engine.state:is_decided()
+  local state = engine.state
+  opening.code, opening.done = state.code, state.is.name ~= "opening"
   if not opening.done then
     waits.suspend(opening, engine.adapters:for_waiting())
   end

@@ -71,7 +71,4 @@ function State:is_same_session()
   return self.is.name == "connected" or self.is.name == "suspended"
 end
 
---- Returns whether the first connection has succeeded or failed.
-function State:is_decided() return self.is.name ~= "opening" end
-
 return State

@@ -202,19 +202,6 @@ local function show(contender)
   return contender
 end
 
---- Returns the holders of a path, in order, without the data of their nodes; or
--- nil, message, code.
-function surveys.all_holders(engine, path)
-  local contenders, message, code = questions.query(engine, "who holds",
-    survey, path, false)
-  if not contenders then return nil, message, code end
-  local holders = {}
-  for _, contender in ipairs(contenders) do
-    if contender.holds then holders[#holders + 1] = contender end
-  end
-  return holders
-end
-
 --- Returns the contenders for a path, in order, and whether the path exists.
 function surveys.contenders(engine, path)
   local contenders, exists, code = questions.query(engine, "who contends for",
@@ -224,14 +211,15 @@ function surveys.contenders(engine, path)
   return contenders, exists
 end
 
---- Returns the holders of a path in one of these modes.
+--- Returns the holders of a path in one of these modes, with their data; or the
+-- holders in all modes, without data.
 function surveys.holders(engine, path, modes)
   local contenders, message, code = questions.query(engine, "who holds",
-    survey, path, true)
+    survey, path, modes ~= nil)
   if not contenders then return nil, message, code end
   local holders = {}
   for _, contender in ipairs(contenders) do
-    if contender.holds and modes[contender.mode] then
+    if contender.holds and (not modes or modes[contender.mode]) then
       holders[#holders + 1] = show(contender)
     end
   end

@@ -36,7 +36,6 @@ $(CC) $(CFLAGS) $(LIBFLAG) -D_GNU_SOURCE -Isrc -I$(LUA_INCDIR) \
     lua = {
       ["zklock.cli.arguments"] = "lua/zklock/cli/arguments.lua",
       ["zklock.cli.await"] = "lua/zklock/cli/await.lua",
-      ["zklock.cli.changes"] = "lua/zklock/cli/changes.lua",
       ["zklock.cli.check"] = "lua/zklock/cli/check.lua",
       ["zklock.cli.complete"] = "lua/zklock/cli/complete.lua",
       ["zklock.cli.completion"] = "lua/zklock/cli/completion.lua",
@@ -68,7 +67,6 @@ $(CC) $(CFLAGS) $(LIBFLAG) -D_GNU_SOURCE -Isrc -I$(LUA_INCDIR) \
       ["zklock.cli.table"] = "lua/zklock/cli/table.lua",
       ["zklock.cli.talk"] = "lua/zklock/cli/talk.lua",
       ["zklock.cli.terminal"] = "lua/zklock/cli/terminal.lua",
-      ["zklock.cli.terms"] = "lua/zklock/cli/terms.lua",
       ["zklock.cli.text"] = "lua/zklock/cli/text.lua",
       ["zklock.cli.texts"] = "lua/zklock/cli/texts.lua",
       ["zklock.cli.times"] = "lua/zklock/cli/times.lua",

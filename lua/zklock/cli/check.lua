@@ -8,7 +8,6 @@ local output = require "zklock.cli.output"
 local servers = require "zklock.cli.servers"
 local show = require "zklock.cli.report"
 local leaving = require "zklock.cli.leaving"
-local terms = require "zklock.cli.terms"
 local trial = require "zklock.cli.trial"
 local verdict = require "zklock.cli.verdict"
 local visit = require "zklock.cli.visit"
@@ -30,9 +29,28 @@ local function access(options)
   return { schemes = schemes, acl = type(acl) == "string" and acl or "list" }
 end
 
+-- Durations, as parts of the session timeout.
+local SETTLING, ANSWER, MARGIN = 1 / 24, 1 / 40, 1 / 20
+
+-- Returns the least and the most seconds from the servers' last answer to the
+-- loss of the hold: the least if the servers stop just before a heartbeat, the
+-- most if they stop just after a heartbeat. This is true of a lock that has
+-- been held for a third of the timeout, if answers take at most T/40 (T: the
+-- timeout). `tick`: the servers' tickTime, or nil. "The lease" in
+-- doc/dev/protocol.md and src/protocol/lease.h have the formulas.
+local function lease_of(timeout, tick)
+  local gap = tick and tick / 2 or timeout / 4
+  local span = gap + ANSWER * timeout -- from Q to P in lease.h
+  local rounds = math.floor(span / (timeout / 10)) + 1
+  local pace = math.max(span / rounds, (SETTLING + ANSWER) * timeout)
+  local between = math.ceil(span / pace - 1e-9) * pace
+  local most = timeout - MARGIN * timeout - between - pace
+  return most - pace, most
+end
+
 local function measure_session(session, options, path)
   local timeout = session:timeout()
-  local min, max = terms.lease(timeout, options.tick_time)
+  local min, max = lease_of(timeout, options.tick_time)
   return {
     timeout = timeout,
     requested_timeout = options.session_timeout or timeout,

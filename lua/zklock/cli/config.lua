@@ -18,17 +18,12 @@ config.defaults = {
   connect_timeout = 10,
 }
 
---- The environment variable of each setting.
-config.variables = {
-  hosts = "ZKLOCK_HOSTS",
-  chroot = "ZKLOCK_CHROOT",
-  auth_file = "ZKLOCK_AUTH_FILE",
-  session_timeout = "ZKLOCK_SESSION_TIMEOUT",
-  tls_ca = "ZKLOCK_TLS_CA",
-  tls_cert = "ZKLOCK_TLS_CERT",
-  tls_key = "ZKLOCK_TLS_KEY",
-  tls_name = "ZKLOCK_TLS_NAME",
-}
+--- The environment variable of each setting that has one.
+config.variables = {}
+for key in ([[hosts chroot auth_file session_timeout tls_ca tls_cert tls_key
+    tls_name]]):gmatch "%S+" do
+  config.variables[key] = "ZKLOCK_" .. key:upper()
+end
 
 -- The settings that are names of files.
 local names_of_files = { "auth_file", "tls_ca", "tls_cert", "tls_key" }

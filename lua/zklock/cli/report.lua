@@ -1,5 +1,6 @@
 --- Report: formats the results of `zklock check` as text or as JSON.
 local load = require "zklock.cli.load"
+local name_of = require "zklock.cli.servers".name_of
 
 local report = {}
 
@@ -26,11 +27,7 @@ end
 function report.servers(servers, containers)
   local lines = { "servers" }
   for _, one in ipairs(servers) do
-    local name = ("%s:%d"):format(one.host, one.port)
-    if one.address and one.address ~= one.host then
-      name = ("%s (%s)"):format(name, one.address)
-    end
-    lines[#lines + 1] = ("  %-24s %s"):format(name, one.problem
+    lines[#lines + 1] = ("  %-24s %s"):format(name_of(one), one.problem
       or ("ZooKeeper %s, %s, answers in %s"):format(one.version, one.mode,
         ms(one.response_time)))
     if one.certificate then

@@ -142,11 +142,15 @@ end
 
 -- Signals.
 
--- Before the command runs, ends zklock with the exit code of the signal. Later,
--- passes the signal on to the command.
+-- Before the command runs, a signal ends zklock with its code, or stops it.
+-- Later, zklock passes the signal on to the command.
 function Run:on_signal(number)
-  if self.granted then
+  if number == signals.number_of "CONT" then
+    self.guardian_client:go_on()
+  elseif self.granted then
     self.guardian_client:signal(number)
+  elseif number == signals.number_of "TSTP" then
+    self.guardian_client:stop()
   elseif number ~= signals.number_of "WINCH" then
     self:abandon(exit.of_signal(number), number)
   end
@@ -169,22 +173,6 @@ function Run:leave(code, number)
     uv.kill(uv.guess_handle(1) == "tty" and 0 or uv.os_getpid(), "sigint")
   end
   os.exit(code)
-end
-
-function Run:watch_signals()
-  local unwatch = signals.watch("TERM INT HUP QUIT USR1 USR2 WINCH",
-    function(number) self:on_signal(number) end)
-  local unwatch_stops = signals.watch("TSTP", function(number)
-    if self.granted then
-      self.guardian_client:signal(number)
-    else
-      self.guardian_client:stop()
-    end
-  end)
-  local unwatch_goings = signals.watch("CONT", function()
-    self.guardian_client:go_on()
-  end)
-  self.unwatch = function() unwatch() unwatch_stops() unwatch_goings() end
 end
 
 -- The lock.
@@ -339,7 +327,9 @@ return function(request)
     exit.fail("internal", "cannot start a process: %s", problem)
   end
   talk.begin()
-  self:watch_signals()
+  self.unwatch = signals.watch(
+    "TERM INT HUP QUIT USR1 USR2 WINCH TSTP CONT",
+    function(number) self:on_signal(number) end)
   local ok, code = xpcall(self.proceed, exit.explain, self)
   -- If the command still runs, this process must not release the lock here.
   -- When this process ends, the guardian notices it and ends the command first.

@@ -13,6 +13,13 @@ local servers = {}
 local PATIENCE = 2
 local MOST = 8192
 
+--- Returns a server's name, with its address if that is another one.
+function servers.name_of(server)
+  local name = ("%s:%d"):format(server.host, server.port)
+  if not server.address or server.address == server.host then return name end
+  return ("%s (%s)"):format(name, server.address)
+end
+
 --- Returns whether this version of ZooKeeper has containers: 3.5 or later.
 function servers.is_new_enough(version)
   local major, minor = version:match "^(%d+)%.(%d+)"

@@ -39,9 +39,7 @@ end
 local function join(cells, widths)
   local parts = {}
   for i, cell in ipairs(cells) do
-    local width = widths[i]
-    parts[i] = width and text.width(cell) < width and text.pad(cell, width)
-      or cell
+    parts[i] = widths[i] and text.pad(cell, widths[i]) or cell
   end
   return table.concat(parts, "  ")
 end

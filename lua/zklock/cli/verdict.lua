@@ -16,13 +16,7 @@ local EXPIRES_SOON = 30
 local serving = { leader = true, follower = true, observer = true,
   standalone = true }
 
-local function name_of(server)
-  local name = ("%s:%d"):format(server.host, server.port)
-  if server.address and server.address ~= server.host then
-    name = ("%s (%s)"):format(name, server.address)
-  end
-  return name
-end
+local name_of = servers_of.name_of
 
 local function judge_server(server, answers, problem, warning)
   local name = name_of(server)

@@ -4,7 +4,6 @@
 -- ZooKeeper would miss such changes, too, because each watch reports only one
 -- change. Watches would also cost an event for each contender at every handoff.
 local await = require "zklock.cli.await"
-local changes = require "zklock.cli.changes"
 local exit = require "zklock.cli.exit"
 local output = require "zklock.cli.output"
 local rows = require "zklock.cli.rows"
@@ -23,6 +22,36 @@ local SHARE = 5
 local function time_of_day() return os.date "!%Y-%m-%dT%H:%M:%SZ" end
 
 -- Output to pipes and files: prints a line for each change.
+
+local words = { holds = "granted", waits = "waits", present = "present",
+  unowned = "unowned" }
+
+-- Returns a list of `{ change =, row = }`, and the state for the next
+-- comparison. `before`: the state from the last comparison. In the first
+-- comparison it is nil, and all rows count as changed. Contenders that have
+-- left come first, because they made room for others.
+local function changes(contenders, before)
+  local list, after, order = {}, {}, {}
+  for i, row in ipairs(contenders) do
+    after[row.node], order[i] = row, row.node
+  end
+  after[0] = order
+  for _, node in ipairs(before and before[0] or {}) do
+    -- Another node, with another token, can have the same name by now.
+    local now, then_ = after[node], before[node]
+    if not now or now.token ~= then_.token then
+      list[#list + 1] = { change = "left", row = then_ }
+    end
+  end
+  for _, row in ipairs(contenders) do
+    local was = before and before[row.node]
+    local same = was and was.token == row.token
+    if not same or rows.state(was) ~= rows.state(row) then
+      list[#list + 1] = { change = words[rows.state(row)], row = row }
+    end
+  end
+  return list, after
+end
 
 local Lines = {}
 Lines.__index = Lines

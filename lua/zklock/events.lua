@@ -39,7 +39,11 @@ local function run_due(self)
   local due = self.due
   local item = due[1]
   while item do
-    item[1](self, item[2], item[3], item[4], item)
+    if item.among then
+      waits.finish(item)
+    else
+      item[1](self, item[2], item[3], item[4])
+    end
     if due[1] == item then table.remove(due, 1) end
     item = due[1]
   end

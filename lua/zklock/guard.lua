@@ -26,8 +26,6 @@ function Guard:__index(key)
   return tell and tell(self)
 end
 
-Guard._scope = false -- the nginx request whose end releases the guard
-
 -- Functions for the library, not for users.
 local guards = {}
 

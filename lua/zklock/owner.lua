@@ -103,7 +103,7 @@ end
 --- Removes a released guard from its stack.  Repeating it is harmless.  Returns
 -- the stack if the guard was not the innermost one.
 function Owners.forget(guard)
-  local scope, stack = guard._scope, guard._stack
+  local scope, stack = rawget(guard, "_scope"), guard._stack
   if scope then scope:remove(scope.guards, guard) end
   if not stack then return nil end
   local n = #stack

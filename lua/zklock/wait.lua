@@ -22,10 +22,8 @@ local PLACES = 64
 -- keeps the deadlines of acquisitions, with a timer that counts sleep.
 local LONGEST = 1
 
--- A wait is the closing (protect.lua) of the call that it suspends: it cleans
--- up when the call ends. It can also be put into `due`, and then ends itself
--- (events.lua). The following defaults are for fields that most waits never
--- set.
+-- A wait is the closing (protect.lua) of the call that it suspends.  The
+-- following defaults are fields that most waits never set.
 local Wait = protect.class()
 
 Wait.callback = false -- called at the end, if no task is suspended
@@ -162,8 +160,6 @@ function waits.finish(wait)
     adapter.wake(wait)
   end
 end
-
-Wait[1] = function(_, _, _, _, wait) waits.finish(wait) end
 
 --- Cancels the wait of an acquisition: it ends with "cancelled", unless it was
 -- already granted.

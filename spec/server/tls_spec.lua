@@ -2,6 +2,8 @@
 local certificates = require "support.certificates"
 local child = require "support.child"
 local each = require "support.each"
+local files = require "support.files"
+local forker = require "support.forker"
 local shell = require "support.shell"
 local start_hostile = require "support.hostile".start
 local start_server = require "support.server".start
@@ -108,6 +110,39 @@ describe("TLS", function()
     stranger:behave { kind = "silent" }
     assert.matches("it does not answer the TLS handshake",
       why(stranger.hosts, { tls = ours:tls "web1" }))
+  end)
+
+  it("is the parent's alone after a fork, whatever the child does", function()
+    local tls = ours:tls "web1"
+    local process = forker.spawn_with("", [[
+      local unistd = require "posix.unistd"
+      local wait = require "posix.sys.wait"
+      local hosts, ca, cert, key = ...
+      local options = { tls = { ca = ca, cert = cert, key = key } }
+      local session = assert(zklock.connect(hosts, options))
+      local guard = assert(session:mutex "/fork":acquire(30))
+      local function try_in_child(body)
+        local pid = unistd.fork()
+        if pid == 0 then unistd._exit(pcall(body) and 0 or 1) end
+        local _, how, status = wait.wait(pid)
+        say(how, status, session:state(), guard:verify())
+      end
+      try_in_child(function()
+        session, guard = nil, nil
+        collectgarbage()
+      end)
+      try_in_child(function() os.exit(0, true) end)
+      try_in_child(function()
+        local own = assert(zklock.connect(hosts, options))
+        assert(own:mutex "/fork-child":acquire(30)):release { wait = true }
+        own:close()
+      end)
+      os.exit(0)
+    ]], at("localhost", 1), tls.ca, tls.cert, tls.key)
+    for _ = 1, 3 do
+      assert.equal("exited\t0\tconnected\ttrue", process:hear(60))
+    end
+    process:wait()
   end)
 
   it("moves to another server, and keeps what it holds", function()
@@ -227,14 +262,20 @@ describe("TLS", function()
         return session:state() == state
       end, 30, state)
     end
-    -- They are lost: what was read goes on.
+    local function reconnect(warning)
+      through:cut()
+      await "suspended"
+      await "connected"
+      assert.matches("cannot use tls." .. warning .. ": TLS goes on with what "
+        .. "was read before", table.concat(lines, "\n"))
+    end
+    -- They are garbage, or lost: what was read goes on.
     local key, path = ours:file "old.key", support.path()
+    files.write(ours:file "old.crt", "-----BEGIN CERTIFICATE-----\nAAAA")
+    reconnect "cert %(.-%): it has a certificate that cannot be read"
+    ours:add "old"
     assert(os.rename(key, key .. ".away"))
-    through:cut()
-    await "suspended"
-    await "connected"
-    assert.matches("cannot use tls.key %(.-%): No such file or directory: TLS "
-      .. "goes on with what was read before", table.concat(lines, "\n"))
+    reconnect "key %(.-%): No such file or directory"
     -- They are another's: the servers refuse it.
     for _, suffix in ipairs { ".crt", ".key" } do
       shell.must(("cp '%s' '%s'"):format(others:file("web1" .. suffix),

@@ -198,6 +198,26 @@ TEST("waits until the socket is writable, and loses nothing") {
   end(&pipeline);
 }
 
+TEST("fails if the server asks for replies of TLS, and reads none") {
+  struct pipeline pipeline = shaken(false);
+  int errors = 0;
+  stream_allow_reads(&stream);
+  for (int i = 0; i < 100000 && errors == 0; i++) {
+    char piece[100], byte;
+    CHECK(SSL_key_update(pipeline.server.ssl, SSL_KEY_UPDATE_REQUESTED));
+    SSL_do_handshake(pipeline.server.ssl);
+    int size = BIO_read(pipeline.server.out, piece, sizeof piece);
+    CHECK_INT(size, write(pipeline.socket, piece, (size_t)size));
+    CHECK_INT(-1, stream_recv(pipeline.library, &byte, 1, 0));
+    if (errno != EAGAIN) errors++;
+    stream_allow_reads(&stream);
+  }
+  CHECK_INT(1, errors);
+  CHECK_TEXT("the server asks for replies of TLS and reads none",
+             handshake_error());
+  end(&pipeline);
+}
+
 static void expect_failure(const char *words, struct pipeline *pipeline) {
   CHECK_INT(TLS_FAILED, shake(pipeline));
   CHECK_TEXT(words, handshake_error());

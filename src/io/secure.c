@@ -14,6 +14,9 @@
 /* One call reads at most PIECES pieces from the socket. Otherwise a server that
  * sends without a pause could keep the thread busy. */
 enum { PIECE = TLS_RECORD, PIECES = 64 };
+/* A server can ask for replies of TLS (KeyUpdate) and not read them. They must
+ * not fill the memory. */
+enum { UNSENT_MAX = 4 * TLS_RECORD };
 
 void secure_begin(struct secure *s, const struct tls_module *module,
                   struct tls_link *link) {
@@ -73,7 +76,14 @@ bool secure_flush(struct secure *s, int fd) {
  * if nothing can be read now, or on failure. */
 static bool pull(struct secure *s, int fd) {
   char piece[PIECE];
+  size_t unsent;
   ssize_t n;
+  s->module->pending(s->link, &unsent);
+  if (unsent > UNSENT_MAX) {
+    handshake_set_error("the server asks for replies of TLS and reads none");
+    fail(s, EPROTO);
+    return false;
+  }
   do n = recv(fd, piece, sizeof piece, MSG_DONTWAIT);
   while (n < 0 && errno == EINTR);
   if (n == 0) s->is_over = true;

@@ -142,6 +142,11 @@ describe("Misuse of connect", function()
     refuses("^option 'tls'.name must be a host name", { tls = { ca = "a",
       name = "" } }, { tls = { ca = "a", name = "a b" } },
       { tls = { ca = "a", name = ("a"):rep(256) } })
+    for _, name in ipairs { ".a", "*.a", "[::1]", "%", "%eth0",
+      "zk\195\188" } do
+      refuses("^option 'tls'.name must be a host name", { tls = { ca = "a",
+        name = name } })
+    end
   end)
 
   it("excludes an unusable file of tls: connect returns an error", function()

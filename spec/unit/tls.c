@@ -1,5 +1,6 @@
 #include <errno.h>
 #include <openssl/err.h>
+#include <openssl/pem.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -74,6 +75,10 @@ TEST("refuses a certificate for other names, and reports these names") {
                "DNS:a.example", "zk1.example");
   expect_names("its certificate is for 10.0.0.1, not 10.0.0.1", "DNS:10.0.0.1",
                "10.0.0.1");
+  /* To OpenSSL, a name with a dot in front stands for all names below it. */
+  expect_names("its certificate is for a.example, not .example",
+               "DNS:a.example", ".example");
+  expect_names("its certificate is for a.example, not ", "DNS:a.example", "%");
 }
 
 TEST("shows no bytes of a certificate that are not printable") {
@@ -105,15 +110,37 @@ static void date_in(int days, char date[11]) {
 TEST("refuses a certificate before and after its time") {
   char day[11], text[100];
   tls_begin();
-  const struct issue old = {"zk1", "DNS:localhost", -9, -2};
+  const struct issue old = {.name = "zk1",
+                            .names = "DNS:localhost",
+                            .from = -9,
+                            .until = -2};
   date_in(-2, day);
   snprintf(text, sizeof text, "its certificate expired on %s", day);
   expect(text, &files, "localhost", tls_server_of(&ours, &old, false));
-  const struct issue new = {"zk1", "DNS:localhost", 2, 9};
+  const struct issue new = {.name = "zk1",
+                            .names = "DNS:localhost",
+                            .from = 2,
+                            .until = 9};
   date_in(2, day);
   snprintf(text, sizeof text,
            "its certificate is not yet valid: it begins on %s", day);
   expect(text, &files, "localhost", tls_server_of(&ours, &new, false));
+}
+
+TEST("refuses a certificate whose authority has expired") {
+  char day[11], text[200];
+  tls_begin();
+  struct authority past =
+      tls_authority(&(struct issue){.name = "past", .from = -9, .until = -2});
+  FILE *file = fopen(tls_file("past", "", 0600), "w");
+  PEM_write_X509(file, past.certificate);
+  fclose(file);
+  const struct tls_files trusting = {.ca = tls_path("past")};
+  date_in(-2, day);
+  snprintf(text, sizeof text,
+           "the certificate of its authority (CN=past) expired on %s", day);
+  expect(text, &trusting, "localhost", tls_server_of(&past, &localhost, false));
+  tls_authority_free(&past);
 }
 
 /* Servers of both versions, because they refuse in different moments. */
@@ -151,7 +178,8 @@ TEST("says that the server wants a certificate, or does not like ours") {
 TEST("says that the certificate which a server refuses is outside its dates") {
   char day[11], text[TLS_TEXT];
   tls_begin();
-  tls_certify(&ours, &(struct issue){"client", NULL, -9, -2}, "old");
+  tls_certify(&ours, &(struct issue){.name = "client", .from = -9, .until = -2},
+              "old");
   const struct tls_files old = {files.ca, tls_path("old.crt"),
                                 tls_path("old.key")};
   date_in(-2, day);
@@ -161,7 +189,8 @@ TEST("says that the certificate which a server refuses is outside its dates") {
            day);
   expect(text, &old, "localhost", wanting(TLS1_3_VERSION));
   expect(text, &old, "localhost", wanting(TLS1_2_VERSION));
-  tls_certify(&ours, &(struct issue){"client", NULL, 2, 9}, "new");
+  tls_certify(&ours, &(struct issue){.name = "client", .from = 2, .until = 9},
+              "new");
   const struct tls_files new = {files.ca, tls_path("new.crt"),
                                 tls_path("new.key")};
   date_in(2, day);
@@ -335,8 +364,12 @@ TEST("needs files that are there, regular, and in PEM format") {
   expect_fault("it has no private key in PEM format", NULL, cert,
                tls_file("none", "none\n", 0600));
   tls_certify(&ours, &(struct issue){.name = "a"}, "other");
-  expect_fault("it is not the key of the certificate of tls.cert", NULL, cert,
-               tls_path("other.key"));
+  expect_fault("it is not the key of the first certificate of tls.cert", NULL,
+               cert, tls_path("other.key"));
+  const struct issue weak = {.name = "weak", .rsa_bits = 512};
+  tls_certify(&ours, &weak, "weak");
+  expect_fault("its certificate cannot be used: ee key too small", NULL,
+               tls_path("weak.crt"), tls_path("weak.key"));
 }
 
 TEST("needs a key that no other user may read, and that has no passphrase") {

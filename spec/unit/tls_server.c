@@ -50,10 +50,15 @@ static X509 *certificate_of(const struct authority *by, EVP_PKEY *key,
   return c;
 }
 
-static struct authority authority_of(const char *name) {
+struct authority tls_authority(const struct issue *issue) {
   struct authority a = {.key = EVP_EC_gen("P-256")};
-  a.certificate = certificate_of(NULL, a.key, &(struct issue){.name = name});
+  a.certificate = certificate_of(NULL, a.key, issue);
   return a;
+}
+
+void tls_authority_free(struct authority *a) {
+  X509_free(a->certificate);
+  EVP_PKEY_free(a->key);
 }
 
 /* Files. */
@@ -90,7 +95,8 @@ static void write_certificate(X509 *certificate, const char *path) {
 void tls_certify(const struct authority *by, const struct issue *issue,
                  const char *name) {
   char file_name[50];
-  EVP_PKEY *key = EVP_EC_gen("P-256");
+  EVP_PKEY *key =
+      issue->rsa_bits ? EVP_RSA_gen(issue->rsa_bits) : EVP_EC_gen("P-256");
   X509 *certificate = certificate_of(by, key, issue);
   snprintf(file_name, sizeof file_name, "%s.crt", name);
   write_certificate(certificate, tls_path(file_name));
@@ -113,8 +119,8 @@ void tls_begin(void) {
   if (files.ca) return;
   CHECK(mkdtemp(directory));
   atexit(remove_all);
-  ours = authority_of("ours");
-  others = authority_of("others");
+  ours = tls_authority(&(struct issue){.name = "ours"});
+  others = tls_authority(&(struct issue){.name = "others"});
   write_certificate(ours.certificate, tls_path("ca"));
   tls_certify(&ours, &(struct issue){.name = "client"}, "client");
   snprintf(ca, sizeof ca, "%s", tls_path("ca"));

@@ -16,6 +16,7 @@ struct authority {
 struct issue {
   const char *name, *names; /* `names`: such as DNS:a,IP:127.0.0.1, or NULL */
   int from, until;
+  int rsa_bits; /* 0: an EC key */
 };
 
 struct tls_server {
@@ -28,6 +29,8 @@ struct tls_server {
 extern struct authority ours, others;
 extern struct tls_files files, with_certificate;
 void tls_begin(void);
+struct authority tls_authority(const struct issue *issue);
+void tls_authority_free(struct authority *authority);
 /* Writes a file there, and returns its name. */
 const char *tls_file(const char *name, const char *text, int mode);
 /* Writes a certificate and its key as `NAME.crt` and `NAME.key`. */

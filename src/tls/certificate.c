@@ -30,9 +30,12 @@ bool certificate_name_is_address(const char *name) {
          inet_pton(AF_INET6, name, address) == 1;
 }
 
+/* To OpenSSL, a name that begins with a dot stands for all names below it. No
+ * certificate is for such a name here. */
 bool certificate_is_for(X509 *certificate, const char *names) {
   char name[NAME_MAX_BYTES];
   while ((names = next_name(names, name))) {
+    if (name[0] == '.') continue;
     int ok = certificate_name_is_address(name)
                  ? X509_check_ip_asc(certificate, name, 0)
                  : X509_check_host(certificate, name, 0,

@@ -49,6 +49,15 @@ static const char *read_trusted(struct tls_context *c, BIO *bio) {
   return broken ? BROKEN : any ? NULL : NONE;
 }
 
+/* Returns why OpenSSL does not use the certificate, such as "ee key too
+ * small". */
+static const char *unusable(struct tls_context *c) {
+  const char *reason = ERR_reason_error_string(ERR_peek_last_error());
+  snprintf(c->fault, sizeof c->fault, "its certificate cannot be used: %s",
+           reason ? reason : "no reason is known");
+  return c->fault;
+}
+
 /* Reads the client's certificate, and then the certificates of its
  * authorities. */
 static const char *read_own(struct tls_context *c, BIO *bio) {
@@ -62,7 +71,7 @@ static const char *read_own(struct tls_context *c, BIO *bio) {
     X509_free(certificate);
   }
   c->has_certificate = true;
-  if (!ok) return "its certificate cannot be used";
+  if (!ok) return unusable(c);
   return broken ? BROKEN : NULL;
 }
 
@@ -77,7 +86,7 @@ static const char *read_key(struct tls_context *c, BIO *bio) {
   EVP_PKEY_free(key);
   return fits && SSL_CTX_check_private_key(c->ssl)
              ? NULL
-             : "it is not the key of the certificate of tls.cert";
+             : "it is not the key of the first certificate of tls.cert";
 }
 
 /* Reads the file of one option into the context. Returns false and sets `error`

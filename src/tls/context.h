@@ -12,6 +12,7 @@
 struct tls_context {
   SSL_CTX *ssl;
   bool has_certificate; /* the client has a certificate */
+  char fault[120];      /* what is wrong with a file */
 };
 
 struct tls_context *context_read(const struct tls_files *files,

@@ -194,7 +194,7 @@ static bool is_plain_name(const char *name) {
   return name[strspn(name,
                      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
                      "0123456789-.")] == '\0' &&
-         *name && name[strlen(name) - 1] != '.' &&
+         *name && *name != '.' && name[strlen(name) - 1] != '.' &&
          !certificate_name_is_address(name);
 }
 

@@ -10,9 +10,12 @@ describe("The command, with TLS,", function()
 
   setup(function()
     ours = certificates.new()
-    local soon = os.date("!%Y%m%d%H%M%SZ", os.time() + 10 * 86400 + 3600)
-    ours:add("server", "DNS:localhost,DNS:zk1.example", "20200101000000Z", soon)
-    ours:add "web1"
+    local function after(days)
+      return os.date("!%Y%m%d%H%M%SZ", os.time() + days * 86400 + 3600)
+    end
+    ours:add("server", "DNS:localhost,DNS:zk1.example", "20200101000000Z",
+      after(10))
+    ours:add("web1", nil, "20200101000000Z", after(20))
     server = start_server(1, ours:flags "server")
     hosts = "localhost:" .. server:setting "secureClientPort"
   end)
@@ -77,8 +80,13 @@ describe("The command, with TLS,", function()
         assert.is_true(one.shares_data)
       end
     end
-    assert.matches("expires on .*, in 10 days: renew it",
-      table.concat(found.warnings, "\n"))
+    local warnings = table.concat(found.warnings, "\n")
+    assert.matches("expires on .*, in 10 days: renew it", warnings)
+    assert.equal("web1", found.tls.certificate.names)
+    assert.equal(20, found.tls.certificate.days)
+    assert.matches("the certificate of tls.cert expires on " ..
+      found.tls.certificate.expires .. ", in 20 days: renew it", warnings, 1,
+      true)
     -- A plain port, and the port for TLS without TLS.
     words[4] = server.hosts
     found = json.decode(command.run(words).out)
@@ -91,11 +99,14 @@ describe("The command, with TLS,", function()
 
   it("says in check that a certificate has expired", function()
     ours:add("server", "DNS:localhost", "20200101000000Z", "20210203000000Z")
+    ours:add("web1", nil, "20200101000000Z", "20210204000000Z")
     server:restart()
     local said = command.run { "check", "-H", hosts, "--tls-ca",
       ours:file "ca.pem", "--tls-cert", ours:file "web1.crt", "--tls-key",
       ours:file "web1.key", "--connect-timeout", "30", support.path() }
     assert.equal(77, said.code)
+    assert.matches("warnings\n  the certificate of tls.cert expired on "
+      .. "2021-02-04: renew it\n", said.out, 1, true)
     assert.matches("problems\n  " .. hosts .. " (127.0.0.1) its certificate "
       .. "expired on 2021-02-03\n  ZooKeeper at " .. hosts
       .. " refuses this session: TLS fails", said.out, 1, true)

@@ -5,6 +5,7 @@
 
 #include "bind.h"
 #include "certificate.h"
+#include "context.h"
 #include "link.h"
 #include "lua/lua_compat.h"
 
@@ -40,16 +41,33 @@ static int push_fault(lua_State *L, const char *fault) {
   return 2;
 }
 
-/* check{ ca =, cert =, key = }: reads the files → true; or nil and why a file
- * cannot be used */
+/* Pushes the names that the certificate is for, its last day, and how many days
+ * are left. */
+static int push_certificate(lua_State *L, X509 *certificate) {
+  char names[200], date[11];
+  int days = 0, seconds = 0;
+  certificate_names(certificate, names, sizeof names);
+  certificate_date(X509_get0_notAfter(certificate), date);
+  ASN1_TIME_diff(&days, &seconds, NULL, X509_get0_notAfter(certificate));
+  lua_pushstring(L, names);
+  lua_pushstring(L, date);
+  lua_pushinteger(L, days);
+  return 3;
+}
+
+/* check{ ca =, cert =, key = }: reads the files → true, and of the certificate
+ * in `cert` what link:certificate returns; or nil and why a file cannot be
+ * used */
 static int check(lua_State *L) {
   char error[TLS_TEXT];
   struct tls_files files = check_files(L, 1);
   struct tls_context *context = link_module.read(&files, error);
   if (!context) return push_fault(L, error);
-  link_module.release(context);
   lua_pushboolean(L, 1);
-  return 1;
+  X509 *own = SSL_CTX_get0_certificate(context->ssl);
+  int n = 1 + (own ? push_certificate(L, own) : 0);
+  link_module.release(context);
+  return n;
 }
 
 /* Links. */
@@ -138,18 +156,11 @@ static int link_receive(lua_State *L) {
  * day, and how many days are left; nothing if the server has sent no
  * certificate */
 static int link_certificate(lua_State *L) {
-  char names[200], date[11];
-  int days = 0, seconds = 0;
   X509 *certificate = link_certificate_of(*check_link(L));
   if (!certificate) return 0;
-  certificate_names(certificate, names, sizeof names);
-  certificate_date(X509_get0_notAfter(certificate), date);
-  ASN1_TIME_diff(&days, &seconds, NULL, X509_get0_notAfter(certificate));
+  int n = push_certificate(L, certificate);
   X509_free(certificate);
-  lua_pushstring(L, names);
-  lua_pushstring(L, date);
-  lua_pushinteger(L, days);
-  return 3;
+  return n;
 }
 
 static int link_close(lua_State *L) {

@@ -8,6 +8,7 @@ local output = require "zklock.cli.output"
 local servers = require "zklock.cli.servers"
 local show = require "zklock.cli.report"
 local leaving = require "zklock.cli.leaving"
+local talk = require "zklock.cli.secure_talk"
 local trial = require "zklock.cli.trial"
 local verdict = require "zklock.cli.verdict"
 local visit = require "zklock.cli.visit"
@@ -92,7 +93,8 @@ return function(request)
   output.heed()
   local hosts, options = config.read(request)
   local report = { access = access(options),
-    tls = { used = options.tls ~= nil },
+    tls = { used = options.tls ~= nil,
+      certificate = options.tls and talk.own_certificate(options.tls) },
     sasl = { used = false, supported = core.has_sasl() } }
   local ok, problem = xpcall(look, exit.explain, report, request, hosts,
     options)

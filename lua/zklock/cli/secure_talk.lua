@@ -4,6 +4,16 @@ local secure = require "zklock.secure"
 local Talk = {}
 Talk.__index = Talk
 
+--- Returns the client's certificate, as `zklock check` shows certificates; nil
+-- if there is none, or if the files of the option `tls` cannot be used.
+function Talk.own_certificate(tls)
+  local module = secure.load()
+  if not module then return nil end
+  local ok, names, expires, days = module.check(tls)
+  return ok and names and { names = names, expires = expires, days = days }
+    or nil
+end
+
 --- Begins TLS on the connection `tcp` to the server `host`. `say`: the text to
 -- send when the handshake is done. Returns an object for the TLS connection; or
 -- nil and what is wrong.

@@ -35,11 +35,14 @@ local function judge_server(server, answers, problem, warning)
 end
 
 -- Warns of a certificate that expires soon: people renew it, and need time.
-local function judge_certificate(server, warning)
-  local certificate = server.certificate
-  if certificate and certificate.days < EXPIRES_SOON then
+local function judge_certificate(certificate, owner, warning)
+  if not certificate then return end
+  if certificate.days < 0 then
+    warning("the certificate of %s expired on %s: renew it", owner,
+      certificate.expires)
+  elseif certificate.days < EXPIRES_SOON then
     warning("the certificate of %s expires on %s, in %d days: renew it",
-      name_of(server), certificate.expires, certificate.days)
+      owner, certificate.expires, certificate.days)
   end
 end
 
@@ -74,7 +77,7 @@ local function judge_servers(servers, problem, warning)
   end
   for _, server in ipairs(servers) do
     judge_server(server, answers, problem, warning)
-    judge_certificate(server, warning)
+    judge_certificate(server.certificate, name_of(server), warning)
   end
   if judge_data(servers, problem, warning) then return end
   for _, mode in pairs(answers) do
@@ -150,6 +153,7 @@ return function(report, above)
   report.problems, report.warnings = {}, {}
   local problem, warning = into(report.problems), into(report.warnings)
   judge_servers(report.servers, problem, warning)
+  judge_certificate(report.tls.certificate, "tls.cert", warning)
   judge_session(report.session, problem, warning)
   judge_lock(report.lock, problem, warning)
   judge_token((report.lock or {}).token, above, problem)

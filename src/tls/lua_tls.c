@@ -41,17 +41,28 @@ static int push_fault(lua_State *L, const char *fault) {
   return 2;
 }
 
+/* What is shown of a certificate. */
+struct summary {
+  char names[200], last_day[11];
+  int days_left;
+};
+
+static struct summary summarize(X509 *certificate) {
+  int seconds;
+  struct summary summary = {.names = ""};
+  const ASN1_TIME *end = X509_get0_notAfter(certificate);
+  certificate_names(certificate, summary.names, sizeof summary.names);
+  certificate_date(end, summary.last_day);
+  ASN1_TIME_diff(&summary.days_left, &seconds, NULL, end);
+  return summary;
+}
+
 /* Pushes the names that the certificate is for, its last day, and how many days
  * are left. */
-static int push_certificate(lua_State *L, X509 *certificate) {
-  char names[200], date[11];
-  int days = 0, seconds = 0;
-  certificate_names(certificate, names, sizeof names);
-  certificate_date(X509_get0_notAfter(certificate), date);
-  ASN1_TIME_diff(&days, &seconds, NULL, X509_get0_notAfter(certificate));
-  lua_pushstring(L, names);
-  lua_pushstring(L, date);
-  lua_pushinteger(L, days);
+static int push_summary(lua_State *L, const struct summary *summary) {
+  lua_pushstring(L, summary->names);
+  lua_pushstring(L, summary->last_day);
+  lua_pushinteger(L, summary->days_left);
   return 3;
 }
 
@@ -63,11 +74,11 @@ static int check(lua_State *L) {
   struct tls_files files = check_files(L, 1);
   struct tls_context *context = link_module.read(&files, error);
   if (!context) return push_fault(L, error);
-  lua_pushboolean(L, 1);
   X509 *own = SSL_CTX_get0_certificate(context->ssl);
-  int n = 1 + (own ? push_certificate(L, own) : 0);
-  link_module.release(context);
-  return n;
+  struct summary summary = own ? summarize(own) : (struct summary){.names = ""};
+  link_module.release(context); /* before a push, which can raise an error */
+  lua_pushboolean(L, 1);
+  return 1 + (files.cert ? push_summary(L, &summary) : 0);
 }
 
 /* Links. */
@@ -158,9 +169,9 @@ static int link_receive(lua_State *L) {
 static int link_certificate(lua_State *L) {
   X509 *certificate = link_certificate_of(*check_link(L));
   if (!certificate) return 0;
-  int n = push_certificate(L, certificate);
-  X509_free(certificate);
-  return n;
+  struct summary summary = summarize(certificate);
+  X509_free(certificate); /* before a push, which can raise an error */
+  return push_summary(L, &summary);
 }
 
 static int link_close(lua_State *L) {

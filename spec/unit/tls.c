@@ -284,8 +284,8 @@ TEST("fails at a record that is too long, as soon as its head is there") {
   CHECK_INT(TLS_WAITS, link_module.receive(link, &byte, 1, &got));
   CHECK(link_module.feed(link, "\x17\x03\x03\xff\xff", 5));
   CHECK_INT(TLS_FAILED, link_module.receive(link, &byte, 1, &got));
-  CHECK_TEXT("TLS fails: packet length too long",
-             link_module.failure(link, &refused));
+  /* OpenSSL 3.0 calls the packet too long, 3.5 its encrypted part. */
+  CHECK(strstr(link_module.failure(link, &refused), " length too long"));
   CHECK(!refused);
   link_module.close(link);
   tls_server_free(&server);

@@ -112,7 +112,8 @@ describe("TLS", function()
       why(stranger.hosts, { tls = ours:tls "web1" }))
   end)
 
-  it("is the parent's alone after a fork, whatever the child does", function()
+  it("is the parent's alone after a fork, whatever the child does #stock",
+  function()
     local tls = ours:tls "web1"
     local process = forker.spawn_with("", [[
       local unistd = require "posix.unistd"

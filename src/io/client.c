@@ -436,6 +436,4 @@ void client_process(struct client *client, short events) {
   library_process(client->library, events);
 }
 
-void client_deliver(struct client *client) {
-  library_deliver(client->library);
-}
+void client_deliver(struct client *client) { library_deliver(client->library); }

@@ -20,15 +20,10 @@ function check.type(value, expected, name)
   return value
 end
 
--- Returns untrusted input in quotes, cut to the length that a message shows.
-local function shown(text)
-  return quote(text:sub(1, 200), #text > 200)
-end
-
 local function faultless(text, name, find_fault)
   check.type(text, "string", name)
   local fault = find_fault(text)
-  if fault then misuse("%s %s, got %s", name, fault, shown(text)) end
+  if fault then misuse("%s %s, got %q", name, fault, text) end
   return text
 end
 
@@ -61,14 +56,14 @@ end
 function check.lock_path(path, chroot, name)
   check.path(path, name)
   local full = chroot .. path
-  local where = chroot == "" and "" or " with the chroot " .. shown(chroot)
+  local where = chroot == "" and "" or " with the chroot " .. quote(chroot)
   local component = core.contender_in(full)
   if component then
-    misuse("%s must not have a component that reads as a contender's node: %s "
-      .. "does, in %s%s", name, shown(component), shown(path), where)
+    misuse("%s must not have a component that reads as a contender's node: %q "
+      .. "does, in %q%s", name, component, path, where)
   elseif (full .. "/"):sub(1, 11) == "/zookeeper/" then
     misuse("%s must not be /zookeeper or below it, which is ZooKeeper's own, "
-      .. "got %s%s", name, shown(path), where)
+      .. "got %q%s", name, path, where)
   end
   return path
 end

@@ -30,18 +30,20 @@ end
 local file, host_name = text_of_tls "the name of a file",
   text_of_tls "a host name"
 
-local of_tls = schema.new(nil, {
-  { "ca", file },
-  { "cert", file },
-  { "key", file },
-  { "name", host_name },
-})
-
 -- Returns whether the text can be a host name or an address; it can have the
 -- interface of an address, as in fe80::1%eth0.
 local function is_host(text)
   return #text <= 255 and text:find "^[%w_:][%w_.:-]*%%?[%w_.-]*$"
 end
+
+local of_tls = schema.new(nil, {
+  { "ca", file },
+  { "cert", file },
+  { "key", file },
+  { "name", host_name, rules = {
+    { is_host, "option 'tls'.name must be a host name or address of at most "
+      .. "255 bytes, got %q" } } },
+})
 
 local function tls(value, title)
   local read = of_tls:read(value, {}, title)
@@ -51,9 +53,6 @@ local function tls(value, title)
   elseif not read.cert ~= not read.key then
     misuse("option 'tls' must have both cert and key, or none of them, got "
       .. "only %s", read.cert and "cert" or "key")
-  elseif read.name and not is_host(read.name) then
-    misuse("option 'tls'.name must be a host name or address of at most 255 "
-      .. "bytes, got %q", read.name)
   end
   return read
 end

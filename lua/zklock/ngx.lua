@@ -132,11 +132,10 @@ local function open(key, hosts, options)
     return errors.refusal("closed", "this worker of nginx must exit, because "
       .. "worker_shutdown_timeout has passed: it opens no more sessions")
   end
-  local index = new_index(hosts, options or {})
+  local index = new_index(hosts, given)
   local session, message, code = sessions.open(hosts, given)
   if not session then return nil, message, code end
-  last = { session = session, hosts = hosts, options = {}, index = index }
-  for name, value in pairs(options or {}) do last.options[name] = value end
+  last = { session = session, hosts = hosts, options = given, index = index }
   known[key] = last
   local adapter = session._engine.adapters:for_waiting()
   adapter.arm() -- so that log lines reach nginx even if no task waits

@@ -79,40 +79,31 @@ end
 
 -- Letting time pass.
 
-local function let_pass(deadline, fds)
-  return virtual.poll(fds, {},
-    clock.until_timer(math.max(0, deadline - virtual.now())))
-end
-
---- Lets `seconds` of virtual time pass.  Runs the timers that become due, but
--- calls no session's step().
-function clock.sleep(seconds)
+-- Lets `seconds` of virtual time pass.  Runs the timers that become due, and
+-- calls step() of the sessions whose descriptors are readable.  `sessions_of()`
+-- returns the sessions.
+local function let_pass(seconds, sessions_of)
   local deadline = virtual.now() + seconds
   repeat
     clock.run_timers()
-    let_pass(deadline, {})
+    local open = sessions_of()
+    local ready = virtual.poll(descriptors(open), {},
+      clock.until_timer(math.max(0, deadline - virtual.now())))
+    for i, session in ipairs(open) do
+      if ready[i] and is_open(session) then session:step() end
+    end
   until virtual.now() >= deadline
   clock.run_timers()
 end
 
--- Calls step() of the sessions whose descriptors are readable.
-local function step(open, ready)
-  for i, session in ipairs(open) do
-    if ready[i] and is_open(session) then session:step() end
-  end
-end
+local function no_sessions() return {} end
+
+--- Lets `seconds` of virtual time pass, and calls no session's step().
+function clock.sleep(seconds) let_pass(seconds, no_sessions) end
 
 --- Lets `seconds` of virtual time pass, and calls all callbacks that become
 -- due.
-function clock.advance(seconds)
-  local deadline = virtual.now() + seconds
-  repeat
-    clock.run_timers()
-    local open = clock.sessions()
-    step(open, (let_pass(deadline, descriptors(open))))
-  until virtual.now() >= deadline
-  clock.run_timers()
-end
+function clock.advance(seconds) let_pass(seconds, clock.sessions) end
 
 -- Waits of zklock.
 

@@ -22,12 +22,6 @@ local function is_taken(entry)
   return known[entry] or virtual.is_taken(entry)
 end
 
-local function free_address()
-  local port = FIRST_PORT
-  while is_taken("127.0.0.1:" .. port) do port = port + 1 end
-  return "127.0.0.1:" .. port
-end
-
 local function is_numeric(entry)
   return entry:find "^%d+%.%d+%.%d+%.%d+:%d+$" or entry:find "^%["
 end
@@ -64,7 +58,8 @@ function hosts.claim(entries, server)
   local addresses = {}
   for i, entry in ipairs(entries) do
     known[entry] = { server = server }
-    addresses[i] = is_numeric(entry) and entry or free_address()
+    addresses[i] = is_numeric(entry) and entry
+      or hosts.choose(1)[1]
     known[entry].address = addresses[i]
     known[addresses[i]] = known[entry]
   end

@@ -131,29 +131,26 @@ function questions.begin(engine, scope, callback, body, path, mode)
   resume(coroutine.create(body), path, mode)
 end
 
--- Returns its arguments; one result stays one.
-local function results(one, two)
-  if two == nil then return one end
-  return one, two
+-- Returns a function that runs a body, and returns its results.  After a
+-- failure, it returns the error that `refuse` (reasons.lua) makes of it.
+local function answered(refuse)
+  return function(engine, what, body, path, ...)
+    local one, two, three = questions.run(engine, body, path, ...)
+    if one == nil then
+      return refuse({ engine = engine, code = two, reason = three }, what, path)
+    elseif two == nil then
+      return one
+    end
+    return one, two
+  end
 end
 
---- Runs a body, and returns its results; after a failure, the error of a query
--- (reasons.of_question).  `what`, such as "who holds", says what is asked about
--- the path.
-function questions.query(engine, what, body, path, ...)
-  local one, two, three = questions.run(engine, body, path, ...)
-  if one ~= nil then return results(one, two) end
-  return reasons.of_question({ engine = engine, code = two, reason = three },
-    what, path)
-end
+--- Runs a body that asks.  `what`, such as "who holds", says what is asked
+-- about the path.
+questions.query = answered(reasons.of_question)
 
--- Does the same for a body that writes (reasons.of_order).
-function questions.order(engine, what, body, path, ...)
-  local one, two, three = questions.run(engine, body, path, ...)
-  if one ~= nil then return results(one, two) end
-  return reasons.of_order({ engine = engine, code = two, reason = three }, what,
-    path)
-end
+--- Runs a body that writes.  `what` names the write, such as "the write to".
+questions.order = answered(reasons.of_order)
 
 local query, order = questions.query, questions.order
 

@@ -3,8 +3,8 @@
 --     `integration/guard_spec.lua` "fails with lost"   a test, by the beginning
 --                                                      of its name, with the
 --                                                      name of its group or not
---     sim: `lag`                                       a class of faults
---     mutant: `permit-too-many`                        a breakage of ours
+--     sim: `lag`               a class of faults; also "simulated fault: "
+--     mutant: `permit-too-many`     a mutant; also "deliberate bug: "
 --     file: `spec/fuzz/names.c`
 local proofs = {}
 
@@ -38,6 +38,8 @@ function kinds.mutant(names)
   local table_of_mutants = "\n" .. read "spec/sim/mutants/table"
   return name and table_of_mutants:find("\n" .. name .. " | ", 1, true) ~= nil
 end
+
+kinds["simulated fault"], kinds["deliberate bug"] = kinds.sim, kinds.mutant
 
 function kinds.file(names)
   return read(tostring(names:match "`([^`]+)`")) ~= nil
@@ -73,7 +75,7 @@ end
 
 --- True if what one proof names is there; false and why not.
 function proofs.check(text)
-  local kind, rest = text:match "^(%a+): (.+)$"
+  local kind, rest = text:match "^(%a[%a ]*): (.+)$"
   if not kind then return check_test(text) end
   if not kinds[kind] then return false, "what is that: " .. text end
   local ok, why = kinds[kind](rest)

@@ -125,14 +125,17 @@ local function add_results(self, entry)
     .. "."))
 end
 
+-- Parameters that the text of a class explains once: `path` of sessions;
+-- `session` and `i` of simulated servers.
+local explained_once = { path = true, session = true, i = true }
+
 local function add_function(self, entry)
   self.here = name_of(entry)
   self:add("%s %s", ("#"):rep(self.level + 1), signature(entry))
   self:add_prose(entry.text)
   local params = {}
   for _, param in ipairs(entry.params) do
-    -- (Sessions explain once what a path is.)
-    if param.name ~= "path" or param.text ~= "" then
+    if param.text ~= "" or not explained_once[param.name] then
       params[#params + 1] = param
     end
   end
@@ -153,30 +156,17 @@ end
 
 -- Tables and words.
 
--- The error codes: what each means, and what to do about it.
-local function code_rows(self, alias)
-  local rows = {}
-  local fields = model.fields(self.all, "zklock.Errors")
-  for i, choice in ipairs(alias.choices) do
-    local field = fields[choice.value]
-    if not field then error("zklock.Errors lacks " .. choice.value, 0) end
-    rows[i] = { "`" .. choice.value .. "`", self:prose(choice.text),
-      self:prose(field.text) }
-  end
-  return rows
-end
-
 local function add_alias(self, alias)
   if alias.type then return end
-  if alias.name == "zklock.Code" then
-    return self:add("%s", markdown.table({ "code", "meaning", "what to do" },
-      code_rows(self, alias)))
-  end
-  local rows = {}
+  local is_code, rows = alias.name == "zklock.Code", {}
+  -- (What to do about an error code is in doc/errors.md.)
+  local cell = is_code and "[`%s`](errors.md#%s)" or "`%s`"
   for i, choice in ipairs(alias.choices) do
-    rows[i] = { "`" .. choice.value .. "`", self:prose(choice.text) }
+    rows[i] = { cell:format(choice.value, choice.value),
+      self:prose(choice.text) }
   end
-  self:add("%s", markdown.table({ "value", "meaning" }, rows))
+  self:add("%s", markdown.table({ is_code and "code" or "value", "meaning" },
+    rows))
 end
 
 -- (Methods that are another's are not listed again.)

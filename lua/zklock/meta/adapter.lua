@@ -5,7 +5,8 @@
 -- An adapter tells zklock how to suspend and wake a task of a scheduler that zklock does not know. The option `loop` takes one
 -- adapter for all sessions, or a maker, which returns an adapter for each session. doc/loops.md has a complete example.
 --
--- A wait `w` is a table. An adapter can store its own fields in it, and reads `w.done`, which is true when the wait is over.
+-- zklock represents each wait by a table `w`. An adapter can store its own fields in `w`. The field `w.done` is true when the
+-- wait is over.
 
 -- ## Adapter
 --
@@ -14,40 +15,42 @@
 --- How to suspend and wake a task.
 ---@class zklock.Adapter
 ---
---- Suspends the running task until `wake(w)`, or for `timeout` seconds (nil: no limit). `wait` can return early.
+--- Suspends the running task until zklock calls `wake(w)`, but for at most `timeout` seconds. With nil, there is no limit. `wait`
+--- can return early.
 ---@field wait fun(w: table, timeout?: zklock.Seconds)
 ---
 --- Makes the task of this wait runnable. zklock calls `wake` inside `session:step`, or inside another task's `session:close`.
 --- `wake` must not yield, block or raise.
 ---@field wake fun(w: table)
 ---
---- Starts a task that calls `session:step` whenever the descriptor is readable. zklock calls `arm` when the first task begins to
---- wait, or your program registers the first callback (`_async`, `on_lost`, `on_revoke`).
+--- Starts a task that calls `session:step` whenever the descriptor of `session:fd` is readable. zklock calls `arm` when the first
+--- task begins to wait, or your program registers the first callback (`_async`, `on_lost`, `on_revoke`).
 ---@field arm? fun()
 ---
---- Ends that task. zklock calls `disarm` when no task waits and no callback can follow.
+--- Ends the task that `arm` has started. zklock calls `disarm` when no task waits and no callback can follow.
 ---@field disarm? fun()
 ---
 --- Returns a value that identifies the running task, if tasks are not coroutines. Default: the running coroutine
 ---@field owner? fun(): any
 ---
---- Only in nginx's own adapter: returns the running request, whose waits and holds end with it. Default: none
+--- Only nginx's own adapter has this function. Returns the running request, at whose end zklock ends its waits and holds.
+--- Default: none
 ---@field scope? fun(): table?
 ---
---- Returns whether the process is about to end. If so, zklock limits waits that have no timeout. Default: false
+--- Returns whether the process is about to end. If the function returns true, zklock limits waits that have no timeout. Default:
+--- false
 ---@field is_leaving? fun(): boolean
 ---
---- Only in nginx's own adapter: ends the waits and holds of the running request, if the adapter cannot detect the end of
---- requests. Default: nothing
+--- Only nginx's own adapter has this function. Ends the waits and holds of the running request. Default: none
 ---@field cleanup? fun()
 ---
---- If true, the host program itself reads the wake-up bytes from the descriptor. Default: false
+--- If true, the host program itself reads the wake-up bytes from the descriptor of `session:fd`. Default: false
 ---@field reads_fd? boolean
 ---
 --- If true, `wait` blocks the thread and never yields. Default: false
 ---@field blocks? boolean
 ---
---- zklock calls `close` before it closes the descriptor, perhaps more than once. Default: nothing
+--- zklock calls `close`, perhaps more than once, before it closes the descriptor. Default: none
 ---@field close? fun()
 
 -- ## Maker of adapters

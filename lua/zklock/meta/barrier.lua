@@ -3,7 +3,7 @@
 -- # Barrier
 --
 -- A barrier blocks waiters until a process lifts it. The barrier is a persistent node, so it outlives the process that has set
--- it. Between `set` and `lift`, each new waiter blocks, even if its server lags.
+-- it. Between `set` and `lift`, each new waiter blocks, even if its server lags behind.
 
 --- A barrier blocks waiters until a process lifts it.
 ---@class zklock.Barrier
@@ -51,8 +51,9 @@ function barrier:lift() end
 ---@return zklock.Code? code
 function barrier:is_set() end
 
---- Waits until the barrier is not set. A waiter also passes if a process lifts the barrier and sets it again at once. The wait
---- continues across lost connections and expired sessions. A thousand waiters of one session use one watch.
+--- Waits until the barrier is lifted, or returns at once if it is not set. A waiter also passes if a process lifts the barrier
+--- and sets it again at once. The wait continues across lost connections and expired sessions. A thousand waiters of one session
+--- use one watch.
 ---
 --- Codes: timeout, cancelled, disconnected, closed, auth, denied, invalid
 ---

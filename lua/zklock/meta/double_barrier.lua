@@ -6,9 +6,11 @@
 -- before all have begun to leave. A session can have a thousand members at a path.
 --
 -- If a member stops waiting to enter, for example after a timeout, the other members wait for another member. But if the last
--- member arrives at that moment, the others can enter without the member that has stopped. If a member dies inside, it counts as
--- having left when its session expires. A member that arrives while `n` members are inside joins them. If some of them have
--- already left, it waits for the next group of `n` members.
+-- member arrives at that moment, the other members can enter without the member that has stopped waiting. If a member dies
+-- inside, the other members treat it as having left when its session expires.
+--
+-- A member that arrives while `n` members are inside joins them. If some of these members have already left, the new member waits
+-- for the next group of `n` members.
 
 --- A double barrier lets `n` members enter together and leave together.
 ---@class zklock.DoubleBarrier
@@ -17,8 +19,7 @@
 ---@field path string
 local double_barrier = {}
 
---- Waits until `n` members have arrived. Returns a guard, which reports a loss as any other guard does. If the calling task is
---- already inside, returns `deadlock`.
+--- Waits until `n` members have arrived, and returns a guard. If the calling task is already inside, returns `deadlock`.
 ---
 --- Codes: timeout, cancelled, lost, disconnected, closed, auth, denied, invalid, conflict, deadlock
 ---
@@ -85,6 +86,6 @@ function double_barrier:leave(options) end
 ---@overload fun(self: zklock.DoubleBarrier, fn: fun(ok?: true, message?: string, code?: zklock.Code)): zklock.Ticket
 function double_barrier:leave_async(options, fn) end
 
---- Ends every wait of this object. Each pending `enter` and `leave` returns `cancelled`. A cancelled `enter` does not enter. A
---- cancelled `leave` has left, but without waiting for the other members.
+--- Ends every wait of this object. Each pending `enter` and `leave` returns `cancelled`. After a cancelled `enter`, the member is
+--- not inside. After a cancelled `leave`, the member has left, but has not waited for the other members.
 function double_barrier:cancel() end

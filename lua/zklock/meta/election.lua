@@ -47,16 +47,19 @@ function election:campaign_async(options, fn) end
 --- Ends every campaign of this object, including a campaign of `election:run`. The campaigns return `cancelled`.
 function election:cancel() end
 
---- Campaigns, calls `fn(guard)` when it leads, and releases the leadership when `fn` returns. Then it campaigns again from the
---- end of the queue. Returns `true` after `election:stop`, or an error if a campaign fails. Calls of `fn` never overlap.
+--- Campaigns, calls `fn(guard)` when this process leads, and releases the leadership when `fn` returns. Then `run` campaigns
+--- again from the end of the queue. Returns `true` after `election:stop`, or an error if a campaign fails. Calls of `fn` never
+--- overlap.
 ---
---- If `fn` raises an error, `run` releases the leadership and calls `on_error(problem)`. Without `on_error` it logs the error;
---- without `log` it raises the error. Then `run` leaves the election for a pause of `backoff` seconds. The pause doubles with
---- each consecutive error, up to `max_backoff`; half of the pause is jitter. `run` always raises the error of a debug hook
+--- If `fn` raises an error, `run` releases the leadership and calls `on_error(problem)`. Without `on_error`, `run` logs the
+--- error. Then `run` pauses for `backoff` seconds before it campaigns again. The pause doubles with each consecutive error, up to
+--- `max_backoff`; half of the pause is jitter.
+---
+--- If neither `on_error` nor `log` is set, `run` raises the error and ends. `run` always raises the error of a debug hook
 --- (Ctrl-C).
 ---
---- `run` waits until `fn` returns, even after a loss or after `election:resign`, when another process can already lead. If `fn`
---- never returns, the process leads for as long as the hold lasts. With `loop = "poll"`, a blocked `fn` blocks all other tasks.
+--- `run` waits until `fn` returns, even after a loss or after `election:resign`. Another process can then lead while `fn` still
+--- runs. With `loop = "poll"`, a blocked `fn` blocks all other tasks.
 ---
 --- Codes: cancelled, lost, disconnected, closed, auth, denied, invalid, conflict, deadlock
 ---
@@ -78,7 +81,7 @@ function election:cancel() end
 ---@overload fun(self: zklock.Election, fn: fun(guard: zklock.Guard)): true?, string?, zklock.Code?
 function election:run(options, fn) end
 
---- Ends `election:run`. If `run` campaigns or pauses, it ends at once; otherwise it ends when `fn` returns. `fn` can check
+--- Ends `election:run`. If `run` campaigns or pauses, it ends at once; otherwise it ends when `fn` returns. A long `fn` can check
 --- `election:is_stopping`.
 function election:stop() end
 
@@ -86,8 +89,8 @@ function election:stop() end
 ---@return boolean stopping
 function election:is_stopping() end
 
---- Ends the leadership that a task has acquired with this object. Any task can call `resign`. Returns `false` if no task leads
---- with this object.
+--- Releases the leadership that a task of this process has acquired through this object. Any task can call `resign`. Returns
+--- `false` if no task leads with this object.
 ---
 --- Codes: lost, closed, auth, denied
 ---
@@ -119,16 +122,16 @@ function election:resign(options) end
 ---@return zklock.Code? code
 function election:leader() end
 
---- Calls `fn(leader)` with the current leader or nil, and again at each change, until `ticket:cancel`. If the session ends, the
---- last call is `fn(nil, message, code)`, with a code of `election:leader`. Calls never overlap. `observe` uses one watch, and
---- seven requests for each change, for any number of participants.
+--- Calls `fn(leader)` with the current leader, and again at each change of leader, until `ticket:cancel`. Without a leader,
+--- `leader` is nil. If the session ends, the last call is `fn(nil, message, code)`, with a code of `election:leader`. Calls never
+--- overlap. For any number of participants, `observe` needs one watch, and seven requests for each change.
 ---
 --- ```lua
 --- local election = session:election("/elections/primary", { data = "web1" })
 --- local ticket = election:observe(function(leader)
 ---   print(leader and leader.data or "no leader")
 --- end)
---- ticket:cancel()   -- no further calls
+--- ticket:cancel()
 --- ```
 ---@param fn fun(leader?: zklock.Leader, message?: string, code?: zklock.Code)
 ---@return zklock.Ticket ticket

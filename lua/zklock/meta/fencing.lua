@@ -7,9 +7,9 @@
 ---@class zklock.Guard: zklock.AnyGuard
 local guard = {}
 
---- Returns the fencing token: a string of 19 digits, so that a comparison of strings orders tokens in every language. The token
---- grows with each new hold of the path, across processes and restarts, as long as the servers keep their data. If the owner
---- acquires the lock again, the token stays the same. After a downgrade the reader keeps the writer's token.
+--- Returns the fencing token, a string of 19 digits. All tokens have this length, so comparing them as strings also compares them
+--- as numbers. The token grows with each new hold of the path, across processes and restarts, as long as the servers keep their
+--- data. If the owner acquires the lock again, the token stays the same. After a downgrade the reader keeps the writer's token.
 ---
 --- ```lua
 --- local mutex = session:mutex "/locks/orders"
@@ -28,9 +28,9 @@ function guard:token() end
 ---@return integer token
 function guard:token_number() end
 
---- Returns how many earlier holds have used this hold's node. With the option `local_turns`, the tasks of a session can pass on
---- one node, so their holds have the same token. To find the newer of two holds, compare their tokens first. If the tokens are
---- equal, compare the turns.
+--- Returns how many earlier holds have used this hold's node. With the option `local_turns`, the tasks of a session can pass one
+--- node to each other, so their holds have the same token. To find the newer of two holds, compare their tokens first. If the
+--- tokens are equal, compare the turns.
 ---
 --- ```lua
 --- local guard = assert(session:mutex("/locks/orders", { local_turns = 3 }):acquire(5))

@@ -3,11 +3,11 @@
 -- # Guard
 --
 -- A successful acquisition returns a guard. The guard releases the lock, and reports whether this process still holds it. Since
--- Lua 5.4 `local guard <close> = assert(mutex:acquire(5))` releases at the end of the block.
+-- Lua 5.4 `local guard <close> = assert(mutex:acquire(5))` releases the lock at the end of the block.
 --
 -- **Call `guard:is_held` before each part of the work.** A process can still be paused between this call and its write. If a late
 -- write would do harm, send the fencing token, `guard:token`, with each write. The resource must refuse a token that is smaller
--- than the largest it has seen.
+-- than the largest token that it has seen.
 
 --- The guard of every lock except a multi.
 ---@class zklock.Guard: zklock.AnyGuard
@@ -24,16 +24,16 @@ local guard = {}
 
 --- Releases the lock. Returns as soon as zklock guarantees the release: if the connection is down, zklock deletes the node when
 --- it reconnects, or the servers delete it when the session expires. With `wait = true`, returns after a server has confirmed the
---- release. A second call returns the first result.
+--- release. A second call returns the result of the first.
 ---
 --- If the lock was already lost, runs the `guard:on_lost` callbacks and returns `lost`. If an ACL forbids the deletion,
---- `release()` returns `true` and logs an error; with `wait` it returns `denied`.
+--- `release()` returns `true` and logs an error, but `release { wait = true }` returns `denied`.
 ---
 --- Codes: lost, closed, auth, denied
 ---
 --- ```lua
 --- local guard = assert(session:mutex "/locks/orders":acquire(5))
---- assert(guard:release { wait = true })   -- now another client can acquire it
+--- assert(guard:release { wait = true })
 --- print(guard:state(), guard:lease())     --> released	0
 --- ```
 ---@param options? zklock.ReleaseOptions
@@ -43,7 +43,7 @@ local guard = {}
 function guard:release(options) end
 
 --- Returns whether this process holds the lock. `is_held` compares the lease with the local clock and sends no request, so call
---- it in every loop. It returns false before another client can acquire the lock, even without a connection.
+--- it in every loop. Even without a connection, it returns false before another client can acquire the lock.
 ---
 --- ```lua
 --- local guard = assert(session:mutex "/locks/orders":acquire(5))
@@ -75,13 +75,13 @@ function guard:verify() end
 ---@return zklock.GuardState state
 function guard:state() end
 
---- Returns why the hold was lost, or nil if zklock has detected no loss. After `is_held()` has returned false, the reason can
---- still be nil: `guard:release` and `guard:verify` detect the loss.
+--- Returns why the hold was lost, or nil if zklock has detected no loss. The reason can still be nil after `is_held()` has
+--- returned false. `guard:release` and `guard:verify` then detect the loss and its reason.
 ---@return zklock.Reason? reason
 function guard:reason() end
 
 --- Calls `fn(guard, reason, message)` once, when the hold is lost. If the hold is already lost, calls `fn` at once. `fn` can also
---- run inside the call that detects the loss (doc/errors.md). `fn` can acquire and release locks, and close the session.
+--- run inside the call that detects the loss (see doc/errors.md). `fn` can acquire and release locks, and close the session.
 ---
 --- ```lua
 --- local mutex = session:mutex("/locks/orders", { max_hold = 0.05 })

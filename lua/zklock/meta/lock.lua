@@ -2,11 +2,10 @@
 
 -- # Lock
 --
--- Mutexes, semaphores, multis and both sides of a rwlock have the same methods. Each acquisition returns a [guard](#guard), which
--- represents the hold.
+-- Mutexes, semaphores, multis and both sides of a rwlock have the same methods. Each acquisition returns a [guard](#guard).
 --
 -- **The owner of a hold** is the coroutine that acquired it, or the value of the option `owner`. The main chunk counts as a
--- coroutine. The owner can acquire a reentrant lock again at once. Then `lock:release` ends the owner's last acquisition.
+-- coroutine. The owner can acquire a reentrant lock again at once. Each `lock:release` ends the owner's latest acquisition.
 
 --- A lock: a mutex, a side of a rwlock, a semaphore or a multi.
 ---@class zklock.Lock
@@ -33,8 +32,8 @@ local lock = {}
 --- Waits until zklock has acquired the lock. With a timeout of 0, acquires the lock only if it is free
 --- (doc/api.md#a-timeout-of-0).
 ---
---- If the owner already holds the lock, and the lock is not reentrant or the wait could never end, `acquire` returns `deadlock`.
---- If the owner's hold was lost, `acquire` returns `lost` until you release the guard of this hold.
+--- An owner that already holds the lock gets `deadlock` if the lock is not reentrant, or if the wait could never end. If the
+--- owner's hold was lost, `acquire` returns `lost` until you release the guard of this hold.
 ---
 --- Codes: timeout, cancelled, lost, disconnected, closed, auth, denied, invalid, conflict, deadlock
 ---
@@ -72,9 +71,9 @@ function lock:try_acquire(options) end
 
 --- Acquires the lock, calls `fn(guard)`, and releases the lock, even if `fn` raises an error.
 ---
---- Returns `true` and the results of `fn`. If zklock did not call `fn`, because it did not get the lock or had already lost it,
---- returns `nil, message, code`. If the hold was lost while `fn` ran, returns `nil, message, "lost"` and the results of `fn`. On
---- Lua 5.1, `fn` cannot yield.
+--- Returns `true` and the results of `fn`. If zklock did not acquire the lock, or lost the lock before it called `fn`, returns
+--- `nil, message, code`. If the hold was lost while `fn` ran, returns `nil, message, "lost"` and the results of `fn`. On Lua 5.1,
+--- `fn` cannot yield.
 ---
 --- Codes: timeout, cancelled, lost, disconnected, closed, auth, denied, invalid, conflict, deadlock
 ---
@@ -83,7 +82,7 @@ function lock:try_acquire(options) end
 --- ```lua
 --- local mutex = session:mutex "/locks/orders"
 --- local ok, message, code = mutex:with_lock({ timeout = 5 }, function(guard)
----   print("the fencing token has " .. #guard:token() .. " digits")   --> the fencing token has 19 digits
+---   print(guard:is_held())   --> true
 --- end)
 --- if not ok then print(code, message) end
 --- ```
@@ -94,18 +93,17 @@ function lock:try_acquire(options) end
 ---@overload fun(self: zklock.Lock, fn: fun(guard: zklock.Guard): any): true?, any
 function lock:with_lock(options, fn) end
 
---- Begins to acquire the lock, and calls `fn` with the result. Unless you pass `owner`, each call has a new owner. So it waits
---- even if the calling task already holds the lock.
+--- Begins to acquire the lock, and calls `fn` with the result. Unless you pass `owner`, each acquisition has a new owner. So the
+--- acquisition waits even if the calling task already holds the lock.
 ---
 --- ```lua
 --- local done = false
---- local ticket = session:mutex "/locks/orders":acquire_async({ timeout = 5 }, function(guard, message)
+--- session:mutex "/locks/orders":acquire_async({ timeout = 5 }, function(guard, message)
 ---   assert(guard, message)
 ---   guard:release()
 ---   done = true
 --- end)
 --- while not done do session:step() end
---- ticket:cancel()   -- too late: it does nothing
 --- ```
 ---@param options? zklock.Seconds|zklock.AcquireOptions
 ---@param fn fun(guard?: zklock.Guard, message?: string, code?: zklock.Code)
@@ -118,7 +116,7 @@ function lock:cancel() end
 
 -- ## Releasing and querying
 
---- Ends the calling task's last acquisition of this lock, as `guard:release` does.
+--- Ends the calling task's latest acquisition of this lock, as `guard:release` does.
 ---
 --- Codes: lost, closed, auth, denied
 ---
@@ -172,14 +170,14 @@ function lock:holders() end
 
 -- ## Ticket
 --
--- Calls with `_async` and `election:observe` return a ticket.
+-- Calls whose names end in `_async`, and `election:observe`, return a ticket.
 
 --- Cancels what a call that does not wait has begun.
 ---@class zklock.Ticket
 local ticket = {}
 
---- Ends the operation that the call has begun. zklock calls `fn` with `cancelled`, unless the result came first. After the
---- end of `election:observe`, zklock does not call `fn` again.
+--- Ends the operation that the ticket represents. zklock calls the operation's `fn` with the code `cancelled`, unless the result
+--- came first. After it has ended an `election:observe`, zklock does not call `fn` again.
 ---
 --- ```lua
 --- local guard = assert(session:mutex "/locks/orders":acquire(5))

@@ -2,8 +2,8 @@
 
 -- ## Guard of a multi
 --
--- Each part of a multi has its own token, so a multi's guard has `guard:tokens` in place of `guard:token`, `guard:token_number`
--- and `guard:turn`. It has all other methods of a guard.
+-- Each part of a multi has its own token. So a multi's guard has `guard:tokens` in place of `guard:token`, `guard:token_number`
+-- and `guard:turn`. All other methods are the same.
 
 --- The guard of a multi.
 ---@class zklock.MultiGuard: zklock.AnyGuard
@@ -15,9 +15,9 @@
 ---@field on_revoke fun(self: zklock.MultiGuard, fn: fun(guard: zklock.MultiGuard)): zklock.MultiGuard
 local guard = {}
 
---- Returns the fencing token and turn of each part. Each resource compares the values of its own path: first the tokens, as
---- strings, and then, if the tokens are equal, the turns.
----@return table<string, zklock.PartToken> tokens by the path of the part
+--- Returns the fencing token and turn of each part. A resource compares only the values of the path that protects it. It compares
+--- the tokens as strings and, if the tokens are equal, the turns.
+---@return table<string, zklock.PartToken> tokens with the path of the part as key
 function guard:tokens() end
 
 --- The token and turn that fence one part of a multi.
@@ -26,5 +26,5 @@ function guard:tokens() end
 --- The fencing token of the part's hold.
 ---@field token string
 ---
---- The turn of the part's node, as `guard:turn`.
+--- The turn of the part's hold, as `guard:turn` returns it.
 ---@field turn integer

@@ -2,8 +2,8 @@
 
 -- # nginx and OpenResty
 --
--- In nginx, load the module with `require "zklock.ngx"`. It also has `escape` and `unescape`. doc/nginx.md has the details, and
--- examples/nginx/ has complete configurations.
+-- In nginx, load the module with `require "zklock.ngx"`. This module also has `escape` and `unescape`. doc/nginx.md has the
+-- details, and examples/nginx/ has complete configurations.
 
 --- What `require "zklock.ngx"` returns.
 ---@class zklock.ngx.Module
@@ -16,8 +16,8 @@
 local ngx = {}
 
 --- Returns this worker's session with these hosts and options. The first call begins to connect and returns at once. Later calls
---- that need the connection wait for it within their own timeout. The master process never opens a session. When a request ends,
---- its waits and holds end at once. If the session was closed, the next call opens another session.
+--- that need the connection wait for it, but no longer than their own timeout. The master process never opens a session. When a
+--- request ends, its waits and holds end at once. If the session was closed, the next call opens another session.
 ---
 --- Codes: disconnected, unsupported
 ---
@@ -32,7 +32,7 @@ local ngx = {}
 ---       return "the fencing token is " .. guard:token()
 ---     end)
 ---     if ok then return ngx.say(result) end
----     ngx.log(ngx.ERR, result) -- not granted in time; or lost
+---     ngx.log(ngx.ERR, result)
 ---     ngx.exit(503)
 ---   }
 --- }
@@ -56,9 +56,10 @@ function ngx.session(hosts, options) end
 function ngx.cleanup() end
 
 --- Serves the operators' page (doc/metrics.md): an HTML page of the holds and waits of nginx's workers. With `?format=json` the
---- page is JSON. At `/metrics` below its location, it serves the metrics in Prometheus's text format. With the line
---- `lua_shared_dict zklock 1m;` in the block `http`, the page covers all workers. Without this line, it covers only the worker
---- that answers. It shows paths and the data of holders, so let only operators reach the page.
+--- page is JSON. At `/metrics` below the page's location, `status` serves the metrics in Prometheus's text format.
+---
+--- With the line `lua_shared_dict zklock 1m;` in the block `http`, the page covers all workers. Without this line, it covers only
+--- the worker that answers. The page shows paths and the data of holders, so let only operators reach it.
 ---
 --- ```nginx
 --- location /zklock {

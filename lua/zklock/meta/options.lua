@@ -15,32 +15,34 @@
 --- The options of `zklock.connect` and `zklock.ngx.session`.
 ---@class zklock.ConnectOptions
 ---
---- The servers expire the session if they receive no message from it for this time. Then other clients can get the locks of a
---- killed process. The server can grant a different timeout. At least 0.1. Default: 10
+--- The servers expire the session if they receive no message from it for this time. After this time, other clients can acquire
+--- the locks of a killed process. The server can grant a different timeout. At least 0.1. Default: 10
 ---@field session_timeout? zklock.Seconds
 ---
---- The shortest session timeout that any server of the ensemble grants. Set it before you lower a server's `maxSessionTimeout`,
---- because the session can miss the reply with the shorter timeout (doc/dev/protocol.md). Default: none
+--- The shortest session timeout that any server of the ensemble grants. Set it before you lower a server's `maxSessionTimeout`.
+--- Otherwise, if the reply with the shorter timeout is lost, two clients can believe that they hold a lock (see
+--- doc/dev/protocol.md). Default: none
 ---@field min_session_timeout? zklock.Seconds
 ---
 --- The longest `tickTime` of any server of the ensemble (the servers' default is 2). With this option, holds last longer while
---- servers are unresponsive. At most half of `session_timeout`. For clients of observers that use an `observerMasterPort`, set
---- twice the `tickTime`. Default: none
+--- servers are unresponsive. At most half of `session_timeout`. If the client connects to observers that use an
+--- `observerMasterPort`, set twice the `tickTime`. Default: none
 ---@field tick_time? zklock.Seconds
 ---
---- How long `connect` waits for a server. In nginx, it also limits queries while the session has never been connected. Default:
---- 10
+--- How long `connect` waits for a server. In nginx, this option also limits queries of a session that was never connected.
+--- Default: 10
 ---@field connect_timeout? zklock.Seconds
 ---
 --- The session's credentials. Default: none
 ---@field auth? zklock.Credential|zklock.Credential[]
 ---
---- Which clients can use the nodes and directories that zklock creates. `"open"`: all clients. `"creator"`: only the creator.
---- `"read"`: all clients can read, only the creator can do the rest. Or a list of entries. See doc/api.md#acls. Default: `"open"`
+--- Which clients can use the nodes and directories that zklock creates. `"open"`: all clients. `"creator"`: only clients with the
+--- creator's credentials. `"read"`: all clients can read, but only the creator has the other permissions. A list: the clients
+--- that its entries name. See doc/api.md#acls. Default: `"open"`
 ---@field acl? "open"|"creator"|"read"|zklock.ACLEntry[]
 ---
---- The event loop (doc/loops.md). `"auto"` detects the loop in each call that waits. `"poll"` blocks the thread. With any other
---- name, zklock uses only this loop. A table is an [adapter](#adapter-of-a-loop). Default: `"auto"`
+--- The event loop (see doc/loops.md). `"auto"` detects the loop in each call that waits. `"poll"` blocks the thread. With any
+--- other name, zklock uses only this loop. A table is an [adapter](#adapter-of-a-loop). Default: `"auto"`
 ---@field loop? "auto"|"poll"|"ngx"|"skynet"|"cqueues"|"copas"|"luv"|zklock.Adapter|zklock.AdapterMaker
 ---
 --- zklock calls this function at each event of the session. Default: none
@@ -51,7 +53,7 @@
 --- Default: none
 ---@field log? fun(level: zklock.LogLevel, message: string)
 ---
---- The certificates for TLS (doc/operations.md). Without this option, the connection is plain text. Default: none
+--- The certificates for TLS (see doc/operations.md). Without this option, the connection is not encrypted. Default: none
 ---@field tls? zklock.TLSFiles
 
 -- ## Credentials
@@ -61,7 +63,7 @@
 --- One of the session's credentials (`auth`).
 ---@class zklock.Credential
 ---
---- `"digest"`: a user with a password. `"sasl"` returns `unsupported`.
+--- `"digest"` for a user with a password. With `"sasl"`, `connect` returns `unsupported`.
 ---@field scheme string
 ---
 --- `"user:password"`, of at most 8 192 bytes. No message shows it.
@@ -69,12 +71,12 @@
 
 -- ## ACL entries
 --
--- The option `acl` can be a list of entries, of at most 4 096 bytes (some 80 entries).
+-- The option `acl` can be a list of entries. The list can have at most 4 096 bytes, which is about 80 entries.
 
 --- One entry of `acl`: an identity and its permissions.
 ---@class zklock.ACLEntry
 ---
---- `"world"`, `"auth"`, `"digest"`, `"ip"`, `"x509"`, …
+--- ZooKeeper's scheme of the id: `"world"`, `"auth"`, `"digest"`, `"ip"`, `"x509"`, …
 ---@field scheme string
 ---
 --- The identity. For `world`: `"anyone"`. For `auth`, which means the creator: `""`. For `digest`: `"user:hash"`, never the
@@ -86,8 +88,8 @@
 
 -- ## TLS files
 --
--- The option `tls` names files in PEM format. zklock reads them again for each connection. If it can no longer use a file, it
--- logs a warning and uses what it has read before.
+-- The option `tls` names files in PEM format. zklock reads them again for each connection. If zklock can no longer use a file, it
+-- logs a warning and uses the contents that it read before.
 
 --- The files of `tls`.
 ---@class zklock.TLSFiles
@@ -120,10 +122,10 @@
 --- Default: none
 ---@field max_hold? zklock.Seconds
 ---
---- If true, a hold ends as soon as the connection is lost; if false, when its lease ends. Default: false
+--- If true, a hold ends as soon as the connection is lost. If false, the hold ends when its lease ends. Default: false
 ---@field lose_on_suspend? boolean
 ---
---- If true, `acquire` ignores [locks of another kind](#one-kind-of-lock-at-each-path) at the path. If false, it returns
+--- If true, `acquire` ignores [locks of another kind](#one-kind-of-lock-at-each-path) at the path. If false, `acquire` returns
 --- `conflict` while such a lock is in use. Default: false
 ---@field share_path? boolean
 
@@ -147,19 +149,19 @@
 --- The options of `session:mutex`.
 ---@class zklock.MutexOptions: zklock.RWLockOptions
 ---
---- If true, waiters acquire the lock in the order of arrival. If false, all clients compete for a single node, in no order.
---- Without waiters, this is the cheapest lock. But each release wakes all waiters. Default: true
+--- If true, waiters acquire the lock in the order of arrival. If false, all clients compete for a single node, in no order. An
+--- unfair lock is the cheapest lock while no client waits, but each release wakes all waiters. Default: true
 ---@field fair? boolean
 ---
---- How a waiter learns that it is first. `"predecessor"`: it watches the node ahead of it. `"parent"`: it watches the directory.
---- `"poll"`: it polls. `"parent"` and `"poll"` exist for comparison. Default: `"predecessor"`
+--- How a waiter learns that it is first in the queue. `"predecessor"`: it watches the node ahead of it. `"parent"`: it watches
+--- the lock's directory. `"poll"`: it polls. `"parent"` and `"poll"` exist for benchmarks. Default: `"predecessor"`
 ---@field wait? "predecessor"|"parent"|"poll"
 ---
 --- The pause between two polls with `wait = "poll"`. At least 0.001. Default: 1
 ---@field poll_interval? zklock.Seconds
 ---
---- How many times a holder can pass the lock to a waiter of *its own session*, before a waiter of another session gets it. Such
---- turns need no request. While no other session waits, their number is unlimited. Default: 0
+--- While another session waits: how many times in a row holders can pass the lock to a waiter of *their own session*. Such a turn
+--- needs no request. While no other session waits, the number of turns is unlimited. Default: 0
 ---@field local_turns? integer
 
 -- ## Options of an election
@@ -181,19 +183,20 @@
 --- The options of `lock:try_acquire`.
 ---@class zklock.TryOptions
 ---
---- The data of the node for this acquisition. Default: the lock's
+--- The data of the node for this acquisition. Default: the lock's `data`
 ---@field data? string
 ---
---- The longest time to hold the lock this time. Default: the lock's
+--- The longest time to hold the lock after this acquisition. Default: the lock's `max_hold`
 ---@field max_hold? zklock.Seconds
 ---
---- The value that identifies the owner of the hold. NaN is refused. Default: the running task
+--- The value that identifies the owner of the hold. NaN raises an error. Default: the running task
 ---@field owner? any
 
 --- The options of an acquisition.
 ---@class zklock.AcquireOptions: zklock.TryOptions
 ---
---- How long to wait. 0: acquire only a free lock. nil or `math.huge`: no limit. Default: no limit
+--- How long to wait. With 0, the call acquires only a free lock. With nil or `math.huge`, the wait has no limit. Default: no
+--- limit
 ---@field timeout? zklock.Seconds
 
 --- The options of `session:with_lock`.
@@ -206,8 +209,8 @@
 --- The options of a release.
 ---@class zklock.ReleaseOptions
 ---
---- If true, the call returns after a server has confirmed the release. If false, it returns as soon as zklock guarantees the
---- release. Default: false
+--- If true, the call returns after a server has confirmed the release. If false, the call returns as soon as zklock guarantees
+--- the release. Default: false
 ---@field wait? boolean
 
 -- ## Options of wait and leave
@@ -239,10 +242,10 @@
 --- zklock calls this function with each error that `fn` has raised. Default: zklock logs the error
 ---@field on_error? fun(problem: any)
 ---
---- The data of the participant's node. Default: the election's
+--- The data of the participant's node. Default: the election's `data`
 ---@field data? string
 ---
---- The longest time to lead. After this time the leadership is lost. Default: the election's
+--- The longest time to lead. After this time the leadership is lost. Default: the election's `max_hold`
 ---@field max_hold? zklock.Seconds
 
 -- ## Options of session:once
@@ -250,11 +253,11 @@
 --- The options of `session:once`.
 ---@class zklock.OnceOptions
 ---
---- The period. Required. `math.huge`: the job runs only once.
+--- The length of the period; required. With `math.huge`, the job runs only once.
 ---@field per zklock.Seconds
 ---
 --- How long to wait for the lock. Default: no limit
 ---@field timeout? zklock.Seconds
 ---
---- The data of this client's node in the queue, and of the node that records the last success. Default: `"host:pid"`
+--- The data of this client's node in the queue, and of the node `PATH.once`. Default: `"host:pid"`
 ---@field data? string

@@ -24,7 +24,7 @@
 --- The node's sequence number, which orders the queue. Absent for an unfair lock.
 ---@field sequence? integer
 ---
---- The fencing token of the contender's hold, or of the hold that it waits for.
+--- The fencing token of the contender's hold, or of the hold that the contender waits for.
 ---@field token? string
 ---
 --- The contender's option `data`. Absent if the data is too large (doc/guarantees.md).
@@ -33,14 +33,14 @@
 --- The size of `data` when `data` is absent.
 ---@field size? zklock.Bytes
 ---
---- The id of the ZooKeeper session that owns the node. `"0x0"`: no session owns the node, so it never holds the lock, but blocks
---- the contenders behind it.
+--- The id of the ZooKeeper session that owns the node. If no session owns the node, the id is `"0x0"`. Such a node never holds
+--- the lock, but blocks the contenders behind it.
 ---@field session? string
 ---
 --- When the node was created.
 ---@field created? zklock.Seconds
 ---
---- In `lock:holders` of a multi: the path of the part.
+--- Only in `lock:holders` of a multi: the path of the part.
 ---@field path? string
 
 -- ## Stat
@@ -50,7 +50,7 @@
 --- A node, as `session:stat` returns it.
 ---@class zklock.Stat
 ---
---- `"ephemeral"` if the node is deleted with its session. Containers and TTL nodes are `"persistent"`, too.
+--- `"ephemeral"`: the node is deleted with its session. `"persistent"`: any other node, such as a container or a TTL node.
 ---@field kind "ephemeral"|"persistent"
 ---
 --- The ZooKeeper session that owns an ephemeral node; `"0x0"` for a persistent node.
@@ -82,7 +82,7 @@
 --- The leader of an election.
 ---@class zklock.Leader
 ---
---- The leader's option `data`, which is its id.
+--- The leader's option `data`, which identifies the leader.
 ---@field data? string
 ---
 --- The size of `data` when `data` is absent.
@@ -99,8 +99,7 @@
 
 -- ## Counters of a session
 --
--- `session:stats` returns a table with these fields. Values whose text begins with "Now" rise and fall; all other counters only
--- grow.
+-- `session:stats` returns a table with these fields. Current numbers rise and fall; all other counters only grow.
 
 --- The counters of a session.
 ---@class zklock.Stats
@@ -108,13 +107,13 @@
 --- Requests sent to servers. A transaction counts once.
 ---@field requests integer
 ---
---- Now: requests that no server has answered yet.
+--- Current number of requests that no server has answered yet.
 ---@field in_flight integer
 ---
 --- Granted acquisitions, including local turns. An owner's repeated acquisition does not count.
 ---@field grants integer
 ---
---- Grants that needed no request, only the watch event that the node ahead was deleted.
+--- Grants that needed only the watch event for the deletion of the node ahead, and no request.
 ---@field handoffs integer
 ---
 --- Grants in which a holder passed its node to a waiter of the same session (option `local_turns`).
@@ -132,30 +131,31 @@
 --- ZooKeeper sessions that expired while this session continued.
 ---@field expirations integer
 ---
---- Heartbeats that the servers have committed. A heartbeat is a small write; its reply renews the lease while no other request
+--- Heartbeats that the servers have committed. A heartbeat is a small write; its reply renews the lease when no other request
 --- does.
 ---@field heartbeats integer
 ---
---- Now: nodes that the session watches.
+--- Current number of nodes that the session watches.
 ---@field watches integer
 ---
 --- Watch events that servers have sent.
 ---@field events integer
 ---
---- Now: nodes that zklock deletes after a release, a loss or an ended wait, but whose deletion no server has confirmed yet.
+--- Current number of nodes whose deletion no server has confirmed yet. zklock deletes a node after a release, a loss or an ended
+--- wait.
 ---@field pending_releases integer
 ---
---- Now: nodes in `pending_releases` that a server has refused to delete. zklock tries again until the session ends.
+--- Current number of nodes in `pending_releases` that a server has refused to delete. zklock tries again until the session ends.
 ---@field refused_releases integer
 ---
---- Now: acquisitions that wait.
+--- Current number of acquisitions that wait.
 ---@field waiting integer
 ---
---- Now: holds.
+--- Current number of holds.
 ---@field holding integer
 ---
 --- Histogram of the waits that ended with a grant. Entry i counts waits from 2^(i−2) to 2^(i−1) microseconds. The first entry
---- counts all shorter waits, and entry 28 all longer waits.
+--- also counts all shorter waits, and entry 28 also counts all longer waits.
 ---@field wait_histogram integer[]
 ---
 --- zklock's internal counters, which can change with each version.
@@ -169,10 +169,10 @@
 --- Small extra requests that make a server send a delayed reply sooner.
 ---@field nudges integer
 ---
---- Requests for the list of a directory.
+--- Requests for the children of a directory.
 ---@field lists integer
 ---
---- Nodes of this session that lost replies have left behind. zklock deletes them.
+--- Nodes of this session for which the reply to the creation was lost. zklock deletes them.
 ---@field orphans integer
 
 -- ## Trace events
@@ -207,7 +207,7 @@
 --- The time of the event, by `zklock.now`.
 ---@field time zklock.Seconds
 ---
---- Only in `wait`: the timeout. Absent without a timeout.
+--- Only in `wait`: the timeout. Absent if the acquisition has no timeout.
 ---@field timeout? zklock.Seconds
 ---
 --- Only in `grant` and `refuse`: how long the acquisition has waited.

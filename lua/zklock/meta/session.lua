@@ -2,9 +2,8 @@
 
 -- # Session
 --
--- A session is a client's connection to the servers, with all its locks. `zklock.connect` returns a session. The session
--- reconnects automatically, and begins a new ZooKeeper session if the old ZooKeeper session has expired. One session is enough
--- for all locks of a program.
+-- A session is a client's connection to the servers. `zklock.connect` returns a session. The session reconnects automatically. If
+-- its ZooKeeper session expires, it begins a new ZooKeeper session. One session is enough for all locks of a program.
 --
 -- A `path` is a string that begins with a slash, and has at most 1 000 bytes, including the chroot.
 
@@ -15,10 +14,10 @@ local session = {}
 -- ## Locks
 --
 -- The calls that create lock objects send no request. They raise an error for an invalid path, and for options that do not go
--- together (doc/api.md#which-options-go-together).
+-- together (see doc/api.md#which-options-go-together).
 --
--- Keep a reference to the guard of a hold, or to the lock object and the owner. Otherwise the garbage collector releases the
--- lock, and zklock logs a warning.
+-- While your program holds a lock, keep a reference to the guard, or to both the lock object and the owner. Otherwise the garbage
+-- collector releases the lock, and zklock logs a warning.
 
 --- Returns a mutex: a lock that one task at a time can hold, across all processes that use this path. Two mutex objects of one
 --- session with the same path are the same lock.
@@ -35,7 +34,7 @@ function session:mutex(path, options) end
 --- Returns a readers-writer lock: many readers or one writer can hold it. Clients acquire it in the order of arrival.
 ---
 --- The holder of `write` can also acquire `read`. When the holder then releases `write`, it becomes a reader with the same queue
---- position and token (a *downgrade*). A holder of `read` that asks for `write` gets `deadlock`.
+--- position and token. This is called a *downgrade*. A holder of `read` that asks for `write` gets `deadlock`.
 ---
 --- ```lua
 --- local documents = session:rwlock "/locks/documents"
@@ -44,7 +43,7 @@ function session:mutex(path, options) end
 --- ```
 ---@param path string
 ---@param options? zklock.RWLockOptions
----@return zklock.RWLock rwlock its two sides
+---@return zklock.RWLock rwlock
 function session:rwlock(path, options) end
 
 --- Returns a lock that up to `permits` holders share. Each acquisition takes one permit. If clients use different values of
@@ -60,8 +59,9 @@ function session:rwlock(path, options) end
 ---@return zklock.Lock lock
 function session:semaphore(path, permits, options) end
 
---- Returns one lock over several locks of this session: an acquisition takes all of them or none. zklock sorts the parts, so two
---- multis never wait for each other. If one part is lost, the whole hold is lost, and zklock releases the other parts.
+--- Returns a lock that combines several locks of this session, its *parts*. An acquisition takes all parts or none. zklock
+--- acquires the parts in sorted order, so that two multis never wait for each other. If one part is lost, the whole hold is lost,
+--- and zklock releases the other parts.
 ---
 --- ```lua
 --- local both = session:multi {
@@ -72,11 +72,11 @@ function session:semaphore(path, permits, options) end
 --- print(guard:tokens()["/locks/from"].turn)   --> 0
 --- guard:release()
 --- ```
----@param locks zklock.Lock[] mutexes, semaphores, sides of rwlocks; at least one
+---@param locks zklock.Lock[] one or more mutexes, semaphores or sides of rwlocks
 ---@return zklock.Multi lock
 function session:multi(locks) end
 
---- Runs `fn(guard)` under the mutex of `path`, as `session:mutex(path):with_lock` does.
+--- Runs `fn(guard)` while the session holds the mutex of `path`, as `session:mutex(path):with_lock` does.
 ---
 --- Codes: timeout, lost, disconnected, closed, auth, denied, invalid, conflict, deadlock
 ---
@@ -114,18 +114,18 @@ function session:barrier(path) end
 ---@return zklock.DoubleBarrier double_barrier
 function session:double_barrier(path, n, options) end
 
---- Runs a job in one of many processes, once in each period. Acquires the mutex of `path`. Then calls `fn(guard)`, unless the
---- last success is less than `per` seconds ago by the servers' clock.
+--- Runs a job in one of many processes, once in each period. Acquires the mutex of `path`. Then calls `fn(guard)`, unless the job
+--- last succeeded less than `per` seconds ago, by the servers' clock.
 ---
---- A run succeeds if the lock is still held when `fn` returns, and `fn` returns no value, or a first value other than nil and
---- false. After a failed run, the next caller runs the job again. So after a loss the job can run a second time in the same
---- period.
+--- A run fails if `fn` raises an error, if the first result of `fn` is nil or false, or if the lock is lost before `fn` returns.
+--- If `fn` returns nothing, the run succeeds. After a failed run, the next caller runs the job again, even in the same period.
 ---
---- Returns `true` and the results of `fn`. If the job is not due, returns `false` and the seconds since the last success. After a
---- loss, returns `nil, message, "lost"` and the results of `fn`.
+--- Returns `true` and the results of `fn`. If the job is not due, returns `false` and the seconds since the last success. If the
+--- lock was lost, returns `nil, message, "lost"` and the results of `fn`.
 ---
---- The persistent node `PATH.once` records the success; `session:barrier(path .. ".once"):lift()` deletes it. The command
---- `zklock run --once-per` uses the same node. For wrong clocks of servers, see --once-per in doc/command.md.
+--- zklock records the success in the persistent node `PATH.once`. To delete this record, call `session:barrier(path ..
+--- ".once"):lift()`. The command `zklock run --once-per` uses the same node. For wrong clocks of servers, see --once-per in
+--- doc/command.md.
 ---
 --- Codes: timeout, lost, disconnected, closed, auth, denied, invalid, conflict
 ---
@@ -134,13 +134,12 @@ function session:double_barrier(path, n, options) end
 --- ```lua
 --- local ran = session:once("/jobs/report", { per = 3600 }, function() return true end)
 --- print(ran)          --> true
---- local again, seconds = session:once("/jobs/report", { per = 3600 }, function() return true end)
+--- local again = session:once("/jobs/report", { per = 3600 }, function() return true end)
 --- print(again)        --> false
---- print(seconds < 60) --> true
 --- ```
 ---@param path string
 ---@param options zklock.OnceOptions
 ---@param fn fun(guard: zklock.Guard): any
 ---@return boolean? ran
----@return any ... the results of `fn`, or the seconds
+---@return any ... the results of `fn`, or the seconds since the last success
 function session:once(path, options, fn) end

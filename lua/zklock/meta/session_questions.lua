@@ -5,12 +5,12 @@ local session = {}
 
 -- ## Queries and repairs
 --
--- The data that a query returns is at least as new as the call, whichever server answers. Queries return `disconnected` if the
--- session has no connection, or if no leader of the ensemble can confirm that the data is current. They accept every ZooKeeper
--- path; `"/"` is the chroot.
+-- A query sees every change that was committed before the call, whichever server answers. A query returns `disconnected` if the
+-- session has no connection, or if no leader of the ensemble can confirm that the answer is current. Queries accept every
+-- ZooKeeper path; `"/"` is the chroot.
 
---- Returns the queue of a path, in order. Each row is a contender: a holder or a waiter. A missing path is not an error, because
---- servers delete the directories of locks when they are empty. For a directory of more than 50 000 children, returns `invalid`.
+--- Returns the queue of a path, in order. A missing path is not an error, because servers delete the empty directories of locks.
+--- For a directory of more than 50 000 children, returns `invalid`.
 ---
 --- Codes: disconnected, closed, auth, denied, invalid
 ---
@@ -27,9 +27,10 @@ local session = {}
 ---@return zklock.Code? code
 function session:contenders(path) end
 
---- Asks every holder of a path to release its lock: zklock calls the holder's `guard:on_revoke` callbacks. If zklock cannot ask
---- one holder, it still asks the others, and the message names this holder. The code is then `denied`, or `invalid` if the
---- holder's data leaves no room for the request.
+--- Asks every holder of a path to release the lock: in the holder's process, zklock calls the `guard:on_revoke` callbacks.
+---
+--- If zklock cannot ask a holder, it still asks the other holders, and returns a message that names this holder. The code is then
+--- `denied`, or `invalid` if the holder's data is too long to append the request.
 ---
 --- Codes: disconnected, closed, auth, denied, invalid
 ---
@@ -53,7 +54,7 @@ function session:revoke(path) end
 --- guard:release()
 --- ```
 ---@param path string
----@param with_data? boolean true: read the node's data, too. Default: false
+---@param with_data? boolean whether to read the node's data, too. Default: false
 ---@return zklock.Stat|false|nil stat
 ---@return string? message
 ---@return zklock.Code? code
@@ -74,15 +75,16 @@ function session:stat(path, with_data) end
 ---@return zklock.Code? code
 function session:children(path) end
 
---- Creates or overwrites the persistent node `path`. `session:stat(path).modified` is then the servers' time of the write. If the
---- parent is missing, returns `invalid`. After `disconnected` the write may have happened.
+--- Creates or overwrites the persistent node `path`. If the parent is missing, returns `invalid`. If `touch` returns
+--- `disconnected`, a server may have made the write.
 ---
---- With `node`, such as `guard.node`, writes in a transaction that checks that this node exists. If the node is gone, returns
---- `lost`. So a late request changes nothing if another client holds the lock by then. `node` does not protect an unfair lock,
---- because its holders' nodes all have the same name. It does not protect a multi, because its guard has several nodes.
+--- With `node`, such as `guard.node`, writes only if this node exists; one transaction checks and writes. If the node is gone,
+--- `touch` writes nothing and returns `lost`. So a late request changes nothing after the lock has passed to another client.
+--- `node` protects neither an unfair lock, because all holders' nodes have the same name, nor a multi, because its guard has
+--- several nodes.
 ---
---- Do not write to a directory that a lock has created, because servers delete empty directories with their data. Write to a node
---- below the directory.
+--- Do not write to a directory that a lock has created, because servers delete such a directory, and its data, when it is empty.
+--- Write to a node below the directory.
 ---
 --- Codes: lost, disconnected, closed, auth, denied, invalid
 ---
@@ -103,11 +105,11 @@ function session:children(path) end
 function session:touch(path, data, node) end
 
 --- Deletes the node of a holder or a waiter. A holder loses the lock with the reason `node_deleted`, but can believe for a while
---- that it still holds the lock (SECURITY.md). A waiter goes to the end of the queue. If the node has children, returns
+--- that it still holds the lock (see SECURITY.md). A waiter goes to the end of the queue. If the node has children, returns
 --- `invalid`.
 ---
---- With `token`, deletes the node only if it has that token. This matters for an unfair lock: its node is always called `holder`,
---- so the next holder's node has the same name. See evict in doc/command.md.
+--- With `token`, deletes the node only if it has that token. All nodes of an unfair lock are called `holder`, so without `token`
+--- a late `evict` can delete the next holder's node. See evict in doc/command.md.
 ---
 --- Codes: disconnected, closed, auth, denied, invalid
 ---

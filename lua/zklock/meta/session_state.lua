@@ -5,12 +5,12 @@ local session = {}
 
 -- ## State
 
---- Adds `fn` as a callback for an event. Earlier callbacks stay.
+--- Adds `fn` as a callback for an event. Earlier callbacks stay registered.
 ---
 --- ```lua
 --- session:on("suspended", function(event) io.stderr:write("ZooKeeper: ", event, "\n") end)
 --- ```
----@param event zklock.Event its name
+---@param event zklock.Event the name of the event
 ---@param fn fun(event: zklock.Event, session: zklock.Session)
 ---@return zklock.Session session itself
 function session:on(event, fn) end
@@ -32,7 +32,7 @@ function session:id() end
 ---@return zklock.Seconds timeout 0 before the first connection
 function session:timeout() end
 
---- Returns the session's counters since it was opened.
+--- Returns the session's counters, which start at 0.
 ---
 --- ```lua
 --- assert(session:with_lock("/locks/orders", function() end))
@@ -41,8 +41,8 @@ function session:timeout() end
 ---@return zklock.Stats stats
 function session:stats() end
 
---- Returns the session's metrics (doc/metrics.md) in the text format of Prometheus, version 0.0.4. The first 100 pairs of path
---- and mode have their own series; all other locks share the path `others`.
+--- Returns the session's metrics (doc/metrics.md) in the text format of Prometheus, version 0.0.4. Each of the first 100 pairs of
+--- path and mode has its own series; all other pairs share the path `others`.
 ---
 --- Raises: if a label's name has characters other than letters, digits and underscores, begins with two underscores, or is
 --- reserved (`path`, `mode`, `state`, `code`, `reason`, `le`).
@@ -57,8 +57,8 @@ function session:stats() end
 function session:metrics(labels) end
 
 --- Calls `fn(event)` at the beginning and the end of each wait and each hold. A session has one trace function; `on_trace()`
---- removes it. The function runs inside the call in which the event happens, so it must be quick. zklock reports no event if an
---- owner acquires a lock again.
+--- removes it. The function runs inside the call in which the event happens, so it must be quick. If an owner acquires its lock
+--- again, zklock reports no event.
 ---
 --- ```lua
 --- session:on_trace(nil)
@@ -72,12 +72,12 @@ function session:on_trace(fn) end
 --- Runs due callbacks, ends due waits, and returns without blocking. Call `step` when the descriptor of `session:fd` is readable.
 --- In a plain script, calls that wait also run due callbacks; between such calls, use `step`.
 ---
---- Raises: the errors of callbacks, one in each call, if the option `log` is not set.
+--- Raises: the errors of callbacks, one error in each call, if the option `log` is not set.
 ---
 --- ```lua
 --- local granted
 --- session:mutex "/locks/orders":acquire_async(5, function(guard) granted = assert(guard) end)
---- while not granted do session:step() end   -- in a real loop: when session:fd() is readable
+--- while not granted do session:step() end   -- or when session:fd() is readable
 --- granted:release()
 --- ```
 function session:step() end

@@ -2,9 +2,11 @@
 
 -- # Testing
 --
--- The module `zklock.testing` simulates servers in the test's own process, and a clock that the test moves. Load it before
--- `require "zklock"`. It needs Linux. doc/cookbook.md has a first test. Time passes only in `advance`, in `sleep`, and in a call
--- of zklock that waits. The option `tls` works, but zklock reads no file.
+-- The module `zklock.testing` simulates servers in the test's own process, and a clock that the test moves. Load the module
+-- before `require "zklock"`. It needs Linux. doc/cookbook.md has a first test.
+--
+-- Time passes only in `advance`, in `sleep`, and in a call of zklock that waits. The option `tls` works, but zklock reads no
+-- file.
 --
 -- The examples begin with `local testing = require "zklock.testing"`, `local zklock = require "zklock"`,
 -- `local server = testing.server()` and `local session = assert(zklock.connect(server.hosts))`.
@@ -13,8 +15,8 @@
 ---@class zklock.testing.Module
 local testing = {}
 
---- Starts a ZooKeeper server in this process, or an ensemble of several. The server uses no socket: `zklock.connect` finds it by
---- its `hosts`, in this process only.
+--- Starts a ZooKeeper server, or an ensemble of several servers, in this process. The servers use no sockets: only calls of
+--- `zklock.connect` in this process find them, by their `hosts`.
 ---
 --- ```lua
 --- print(server.hosts)    --> 127.0.0.1:2181
@@ -26,7 +28,7 @@ local testing = {}
 ---@return zklock.testing.Server server
 function testing.server(options) end
 
---- Moves the clock forward. Each due event happens at its own time: sessions expire, waits time out, other clients release.
+--- Moves the clock forward. Each due event happens at its own time: sessions expire, waits time out, other clients release locks.
 --- zklock calls the callbacks of all open sessions. `advance` raises their errors.
 ---
 --- Raises: for a negative number, and inside `copas.loop`, where time passes by itself.
@@ -39,7 +41,7 @@ function testing.server(options) end
 ---@param seconds zklock.Seconds by how much
 function testing.advance(seconds) end
 
---- Moves the clock without calling callbacks, as if the program slept. Use it in loops that call `session:step` themselves.
+--- Moves the clock without calling callbacks, as if the program slept. Use `sleep` in loops that call `session:step` directly.
 ---
 --- Raises: as `zklock.testing.advance`.
 ---
@@ -84,8 +86,8 @@ function testing.now() end
 ---@return zklock.Seconds time
 function testing.time() end
 
---- Closes all sessions, other clients and servers, cancels all calls of `after`, and seeds the random generator again. Call it
---- after each test.
+--- Closes all sessions, other clients and servers, cancels all calls of `after`, and seeds the random generator again. Call
+--- `reset` after each test.
 ---
 --- ```lua
 --- testing.reset()
@@ -127,9 +129,9 @@ function testing.copas() end
 
 -- ## Server
 --
--- As the parameter `session`, pass a session of this server, or a hold of another client, which means this client's session. The
--- parameter `i` is the number of a server, from 1. Without an argument, `disconnect`, `silence` and `reconnect` apply to all
--- sessions, and `stop`, `start`, `pause` and `resume` to all servers.
+-- The parameter `session` is a session of this server, or the hold of another client. Such a hold stands for that client's
+-- session. The parameter `i` is the number of a server, from 1. Without an argument, `disconnect`, `silence` and `reconnect`
+-- apply to all sessions, and `stop`, `start`, `pause` and `resume` to all servers.
 
 --- A testing server, or an ensemble of them.
 ---@class zklock.testing.Server
@@ -137,7 +139,7 @@ function testing.copas() end
 --- The `hosts` for `zklock.connect`.
 ---@field hosts string
 ---
---- The process that the server runs in.
+--- The id of the process that the server runs in.
 ---@field pid integer
 local server = {}
 
@@ -239,7 +241,7 @@ function server:stop(i) end
 ---@return zklock.testing.Server server itself
 function server:start(i) end
 
---- Suspends the process of a server. Packets from clients wait.
+--- Suspends the process of a server. Packets from clients wait until `server:resume`.
 ---
 --- ```lua
 --- server:pause()
@@ -274,7 +276,7 @@ function server:isolate(i) end
 function server:rejoin() end
 
 --- Returns the number of the server that leads the ensemble.
----@return integer? i the leader's index; nil without a leader
+---@return integer? i nil without a leader
 function server:leader() end
 
 --- Returns the number of the server that a session is connected to.
@@ -312,11 +314,11 @@ function hold:release() end
 --- The options of `testing.server`.
 ---@class zklock.testing.ServerOptions
 ---
---- How many servers form the ensemble, 1 to 9. Default: as many as `hosts` names, or 1
+--- The number of servers in the ensemble, 1 to 9. Default: the number of servers in `hosts`, or 1 without `hosts`
 ---@field servers? integer
 ---
---- The hosts that your program passes to `connect`, separated by commas. Their names need no DNS. Default: free ports of
---- 127.0.0.1
+--- The hosts that your program passes to `connect`, separated by commas. The names of these hosts need no DNS. Default: free
+--- ports of 127.0.0.1
 ---@field hosts? string
 ---
 --- The servers' `tickTime`. The servers grant session timeouts of two to twenty ticks. Default: 2
@@ -337,7 +339,7 @@ function hold:release() end
 --- How long the client holds the lock. Default: until it is released
 ---@field seconds? zklock.Seconds
 ---
---- The data of the other client's node. Default: host and process
+--- The data that the other client writes to its node. Default: a host name and a process id
 ---@field data? string
 ---
 --- The option `layout` of the lock, as in `session:mutex`. Default: `"curator"`

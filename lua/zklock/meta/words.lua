@@ -4,7 +4,7 @@
 
 -- ## Error codes
 --
--- `zklock.errors` has each code under its own name.
+-- `zklock.errors` has each code under its own name. Each code of this table links to its messages, their causes and what to do.
 
 --- Why a call failed.
 ---@alias zklock.Code
@@ -12,11 +12,11 @@
 ---| "busy" # `try_acquire` found the lock taken
 ---| "cancelled" # `cancel()` ended the wait, or [nginx's worker exits](nginx.md#reload-quit-upgrade)
 ---| "lost" # the hold ended before its holder released it
----| "disconnected" # no server was reachable in time; the message gives the last error
+---| "disconnected" # no server was reachable in time. The session keeps trying to connect. A server may have made the requested change
 ---| "closed" # the session was closed while the call waited
----| "auth" # the servers refuse the option `auth`, or require other credentials; or TLS fails with every server
----| "denied" # an ACL does not allow the request
----| "invalid" # ZooKeeper refused the request as malformed, or it exceeds one of zklock's limits
+---| "auth" # the servers refuse the option `auth` or require credentials that you have not passed, or TLS fails with every server
+---| "denied" # an ACL does not allow the request. Waits for other paths continue
+---| "invalid" # ZooKeeper refused the request as malformed, or the request exceeds one of zklock's limits
 ---| "conflict" # a lock of another kind is in use at the path
 ---| "deadlock" # the wait could never end, because the caller itself holds the lock
 ---| "unsupported" # the client library or the server does not support the request
@@ -24,20 +24,20 @@
 --- What to do about each code. The value of each field is its own name.
 ---@class zklock.Errors
 ---
---- Try again later, or wait longer. The message says how many clients are ahead.
+--- Try again later, or wait longer.
 ---@field timeout "timeout"
 ---
 --- Do something else, or wait with `acquire`.
 ---@field busy "busy"
 ---
---- Nothing: your program or nginx has ended the wait.
+--- Nothing.
 ---@field cancelled "cancelled"
 ---
---- Stop the work, because another client can hold the lock now. After `guard:release` you can acquire it again.
+--- Stop the work, because another client can hold the lock now.
 ---@field lost "lost"
 ---
---- Check whether the servers run. The session keeps trying to connect, so call again later. A server may have made the change
---- that you requested.
+--- Check whether the servers run. The session keeps trying to connect, so call again later. A server may have made the requested
+--- change. The message gives the last error.
 ---@field disconnected "disconnected"
 ---
 --- Open another session, if the program still needs one.
@@ -52,11 +52,10 @@
 --- Fix the cause that the message names, such as a missing parent or a directory with too many children (doc/guarantees.md).
 ---@field invalid "invalid"
 ---
---- Use [one kind of lock at each path](#one-kind-of-lock-at-each-path), or try again later. The message names the other kind and
---- its owner.
+--- Use [one kind of lock at each path](#one-kind-of-lock-at-each-path), or try again later.
 ---@field conflict "conflict"
 ---
---- Fix the program: the caller already holds the lock, or holds `read` and asks for `write`.
+--- Fix the program. For example, a caller that holds `read` asks for `write`.
 ---@field deadlock "deadlock"
 ---
 --- Remove the option, or install what the message names. For SASL, see doc/operations.md.
@@ -73,19 +72,19 @@
 ---| "node_deleted" # an operator or another client has deleted the hold's node
 ---| "lease_expired" # no server answered before the lease ended; the session is then `suspended`
 ---| "connection_lost" # the connection was lost, and the option `lose_on_suspend` is true
----| "session_closed" # the ZooKeeper session ended during its lease: another client closed it, or the servers lost their data
----| "session_expired" # the ZooKeeper session ended after its lease, usually because it expired
+---| "session_closed" # the ZooKeeper session ended before the lease: another client closed the session, or the servers lost their data
+---| "session_expired" # the ZooKeeper session ended after the lease, usually because the session expired
 
 -- ## Session events
 --
--- zklock calls the function `on_event` at each of these events. It calls a callback of `session:on` at the event that you passed.
+-- zklock calls the function `on_event` at each of these events, but a callback of `session:on` only at its own event.
 
 --- An event of a session.
 ---@alias zklock.Event
 ---| "connected" # a server has opened a ZooKeeper session: the first one, or a new one after `expired`
 ---| "suspended" # the connection was lost, or the lease of a hold ended without an answer from a server
----| "reconnected" # a server answers again, in the same ZooKeeper session
----| "expired" # the ZooKeeper session has ended with all its holds; zklock opens a new one
+---| "reconnected" # after `suspended`, a server answers again, and the ZooKeeper session continues
+---| "expired" # the ZooKeeper session has ended, all its holds are lost, and zklock opens a new ZooKeeper session
 ---| "closed" # your program has called `session:close`; no event follows
 
 -- ## Session states
@@ -95,14 +94,14 @@
 ---| "connecting" # no server has answered yet
 ---| "connected" # a server answers
 ---| "suspended" # there is no connection, or the lease of a hold ended without an answer from a server
----| "expired" # the ZooKeeper session has ended, and zklock opens a new one
+---| "expired" # the ZooKeeper session has ended, and zklock opens a new ZooKeeper session
 ---| "closed" # your program has called `session:close`
 
 -- ## Guard states
 
 --- The state of a hold.
 ---@alias zklock.GuardState
----| "held" # this process provably holds the lock
+---| "held" # zklock can prove that this process holds the lock
 ---| "suspended" # zklock cannot prove the hold now, for example without a connection; a server's reply can restore the proof
 ---| "released" # the holder has released the lock, or the session was closed
 ---| "lost" # the hold ended before its holder released it
@@ -133,6 +132,6 @@
 --- The name of a signal, for `zklock.release_on_signal`.
 ---@alias zklock.Signal
 ---| "TERM" # the default signal of `kill` and of service managers
----| "HUP" # sent when the terminal is closed
+---| "HUP" # the signal that a terminal sends when it is closed
 ---| "INT" # Ctrl-C
 ---| "QUIT" # Ctrl-\

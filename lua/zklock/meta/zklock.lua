@@ -2,7 +2,7 @@
 
 -- # The module
 --
--- Load the module with `local zklock = require "zklock"`. This sets no global variable and starts no thread.
+-- Load the module with `local zklock = require "zklock"`. Loading sets no global variable and starts no thread.
 
 --- What `require "zklock"` returns.
 ---@class zklock.Module
@@ -10,7 +10,7 @@
 --- The error codes, each under its own name: `zklock.errors.timeout == "timeout"`. A misspelt name raises an error.
 ---@field errors zklock.Errors
 ---
---- The ZooKeeper client library: `"st"` is libzookeeper_st; `"virtual"` is the simulated ensemble of `zklock.testing`.
+--- The ZooKeeper client library in use: `"st"` is libzookeeper_st, and `"virtual"` is the simulation of `zklock.testing`.
 ---@field backend "st"|"virtual"
 ---
 --- The version, such as `"1.2.3"`.
@@ -24,16 +24,16 @@ local zklock = {}
 --- `zklock.ngx.session` instead.
 ---
 --- `hosts` lists the servers, separated by commas: `host`, `host:2181`, `[::1]:2181`. A *chroot* can follow the last server, as
---- in `"zk1:2181,zk2:2181/app"`. Then all paths of the session are below `/app`. The first lock creates a missing chroot.
+--- in `"zk1:2181,zk2:2181/app"`. Then all paths of the session are below `/app`. The first acquisition of a lock creates a
+--- missing chroot.
 ---
 --- Codes: disconnected, auth, closed, unsupported
 ---
---- Raises: if clients could read `hosts` in different ways (doc/api.md#hosts-and-chroot).
+--- Raises: if different clients could parse `hosts` differently (doc/api.md#hosts-and-chroot).
 ---
 --- ```lua
 --- local session, message, code = zklock.connect("zk1:2181,zk2:2181,zk3:2181/app", {
 ---   session_timeout = 20,
----   log = function(level, text) io.stderr:write(level, ": ", text, "\n") end,
 --- })
 --- if not session then error(message) end
 --- session:close()
@@ -45,8 +45,8 @@ local zklock = {}
 ---@return zklock.Code? code
 function zklock.connect(hosts, options) end
 
---- Installs a handler for these signals, which releases all locks of the process and then ends the process. Without this call,
---- zklock installs no signal handler. If SIGTERM then ends the process, its locks stay taken until its session expires. See
+--- Installs a signal handler that releases all locks of the process and then ends the process. Without this call, zklock installs
+--- no signal handler, and the locks of a process that SIGTERM has ended stay taken until its session expires. See
 --- doc/api.md#sigterm-and-sighup.
 ---
 --- Codes: unsupported
@@ -56,26 +56,24 @@ function zklock.connect(hosts, options) end
 --- ```lua
 --- assert(zklock.release_on_signal("TERM", "HUP"))
 --- ```
----@param ... zklock.Signal the names. Default: `"TERM", "HUP"`
+---@param ... zklock.Signal the names of the signals. Default: `"TERM", "HUP"`
 ---@return true? ok
 ---@return string? message
 ---@return zklock.Code? code
 function zklock.release_on_signal(...) end
 
---- Returns a safe path component for any text, also for untrusted input. See doc/api.md#paths-made-of-untrusted-input.
+--- Returns a safe path component for any text, even for untrusted input. See doc/api.md#paths-made-of-untrusted-input.
 ---
 --- ```lua
---- print(zklock.escape "ann")   --> =ann=
 --- print(zklock.escape "a/b")   --> =a%2Fb=
---- print(zklock.escape "")      --> ==
 --- local mutex = session:mutex("/locks/user-" .. zklock.escape "ann@example.com")
 --- ```
 ---@param text string any text
 ---@return string escaped at most 194 bytes
 function zklock.escape(text) end
 
---- Returns the original text of a component from `zklock.escape`. The component of a text over 64 bytes is a hash. For a hash,
---- and for any string that `escape` cannot return, returns `invalid`.
+--- Returns the text from which `zklock.escape` made a component. Returns `invalid` for a hash, which `escape` returns for a text
+--- over 64 bytes, and for any string that `escape` cannot return.
 ---
 --- Codes: invalid
 ---
@@ -89,7 +87,7 @@ function zklock.escape(text) end
 ---@return zklock.Code? code
 function zklock.unescape(escaped) end
 
---- Returns the time on the monotonic clock that measures leases. It is unrelated to the time of day.
+--- Returns the time on the monotonic clock that measures leases. This clock is unrelated to the time of day.
 ---
 --- ```lua
 --- print(zklock.now() > 0) --> true

@@ -20,7 +20,7 @@
 ---@field wait fun(w: table, timeout?: zklock.Seconds)
 ---
 --- Makes the task of this wait runnable. zklock calls `wake` inside `session:step`, or inside another task's `session:close`.
---- `wake` must not yield, block or raise.
+--- `wake` must not yield, block or raise an error.
 ---@field wake fun(w: table)
 ---
 --- Starts a task that calls `session:step` whenever the descriptor of `session:fd` is readable. zklock calls `arm` when the first
@@ -33,8 +33,8 @@
 --- Returns a value that identifies the running task, if tasks are not coroutines. Default: the running coroutine
 ---@field owner? fun(): any
 ---
---- Only nginx's own adapter has this function. Returns the running request, at whose end zklock ends its waits and holds.
---- Default: none
+--- Only nginx's own adapter has this function. Returns the running request. When this request ends, zklock ends the request's
+--- waits and holds. Default: none
 ---@field scope? fun(): table?
 ---
 --- Returns whether the process is about to end. If the function returns true, zklock limits waits that have no timeout. Default:

@@ -110,7 +110,7 @@
 
 -- ## Options of locks
 --
--- All kinds of locks take these options. `session:semaphore` and `session:double_barrier` take no others.
+-- All kinds of locks take these options. `session:semaphore` and `session:double_barrier` take no other options.
 
 --- The options of all kinds of locks.
 ---@class zklock.HoldOptions
@@ -259,5 +259,5 @@
 --- How long to wait for the lock. Default: no limit
 ---@field timeout? zklock.Seconds
 ---
---- The data of this client's node in the queue, and of the node `PATH.once`. Default: `"host:pid"`
+--- The data of this client's node in the queue, and of the node that records the last success. Default: `"host:pid"`
 ---@field data? string

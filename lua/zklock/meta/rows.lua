@@ -53,7 +53,7 @@
 --- `"ephemeral"`: the node is deleted with its session. `"persistent"`: any other node, such as a container or a TTL node.
 ---@field kind "ephemeral"|"persistent"
 ---
---- The ZooKeeper session that owns an ephemeral node; `"0x0"` for a persistent node.
+--- The id of the ZooKeeper session that owns an ephemeral node; `"0x0"` for a persistent node.
 ---@field session string
 ---
 --- When the node was created.

@@ -141,5 +141,5 @@ function session:double_barrier(path, n, options) end
 ---@param options zklock.OnceOptions
 ---@param fn fun(guard: zklock.Guard): any
 ---@return boolean? ran
----@return any ... the results of `fn`, or the seconds since the last success
+---@return any ... the results of `fn`, or the seconds
 function session:once(path, options, fn) end

@@ -88,7 +88,7 @@ function session:children(path) end
 ---
 --- Codes: lost, disconnected, closed, auth, denied, invalid
 ---
---- Raises: if no lock can have this path.
+--- Raises: if `path` is invalid for a lock.
 ---
 --- ```lua
 --- assert(session:with_lock("/locks/report", function(guard)

@@ -317,8 +317,7 @@ function hold:release() end
 --- The number of servers in the ensemble, 1 to 9. Default: the number of servers in `hosts`, or 1 without `hosts`
 ---@field servers? integer
 ---
---- The hosts that your program passes to `connect`, separated by commas. The names of these hosts need no DNS. Default: free
---- ports of 127.0.0.1
+--- The hosts that your program passes to `connect`, separated by commas. Host names need no DNS. Default: free ports of 127.0.0.1
 ---@field hosts? string
 ---
 --- The servers' `tickTime`. The servers grant session timeouts of two to twenty ticks. Default: 2

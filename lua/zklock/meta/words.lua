@@ -10,7 +10,7 @@
 ---@alias zklock.Code
 ---| "timeout" # the deadline passed before the lock was granted, while a server was reachable
 ---| "busy" # `try_acquire` found the lock taken
----| "cancelled" # `cancel()` ended the wait, or [nginx's worker exits](nginx.md#reload-quit-upgrade)
+---| "cancelled" # `cancel()` ended the wait, or [nginx's worker is ending](nginx.md#reload-quit-upgrade)
 ---| "lost" # the hold ended before its holder released it
 ---| "disconnected" # no server was reachable in time. The session keeps trying to connect. A server may have made the requested change
 ---| "closed" # the session was closed while the call waited
@@ -132,6 +132,6 @@
 --- The name of a signal, for `zklock.release_on_signal`.
 ---@alias zklock.Signal
 ---| "TERM" # the default signal of `kill` and of service managers
----| "HUP" # the signal that a terminal sends when it is closed
+---| "HUP" # the signal of a terminal that closes
 ---| "INT" # Ctrl-C
 ---| "QUIT" # Ctrl-\

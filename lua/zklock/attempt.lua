@@ -182,7 +182,6 @@ end
 -- an earlier call of this function, uses that call's guard.
 local function deliver(attempt, terms, request, item)
   local wait, events = attempt.wait, terms.engine.events
-  if wait.scope then wait.scope:remove(wait.scope.waits, wait) end
   if attempt.guard then
     events:call(item, attempt.guard)
   elseif item.fn then
@@ -194,11 +193,10 @@ end
 -- interrupts the trace callback, events can still end the wait.
 local function begin_alone(attempt, terms, request, callback, writer)
   local wait = begin(attempt, terms, request, writer)
-  local scope, item = request.scope, { fn = callback, scope = false }
-  if scope then scope:add(scope.waits, wait) end
-  wait.callback = function() deliver(attempt, terms, request, item) end
-  wait.adapter = terms.engine.adapters:expect(wait)
-  waits.enter(wait)
+  local item = { fn = callback, scope = false }
+  waits.listen(wait, request.scope, function()
+    deliver(attempt, terms, request, item)
+  end)
   if terms.engine.meters.trace then announce(terms, request, wait) end
   return wait
 end

@@ -132,10 +132,7 @@ function waits.listen(wait, scope, callback)
     wait.scope = scope
     scope:add(scope.waits, wait)
   end
-  wait.callback = function()
-    if scope then scope:remove(scope.waits, wait) end
-    callback(wait)
-  end
+  wait.callback = callback
   wait.adapter = wait.engine.adapters:expect(wait)
   waits.enter(wait)
   return wait
@@ -152,9 +149,14 @@ waits.leave = leave
 function waits.finish(wait)
   wait.among[wait.number] = nil
   wait.done = true
-  local adapter = wait.adapter
+  local adapter, scope = wait.adapter, wait.scope
   if wait.callback then
-    if not (wait.scope and wait.scope:has_ended()) then wait.callback() end
+    if not scope then
+      wait.callback(wait)
+    elseif not scope:has_ended() then
+      scope:remove(scope.waits, wait)
+      wait.callback(wait)
+    end
     if adapter then wait.engine.adapters:attend(adapter, wait, nil) end
   elseif adapter then
     adapter.wake(wait)

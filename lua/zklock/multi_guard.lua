@@ -31,16 +31,13 @@ end
 
 -- Releases all parts before any listener is called or any confirmation is
 -- awaited: either could suspend the task for ever, with parts still held.
--- Returns the confirmations to await.  Repeating it is harmless: a part may
--- have been granted after a loss, or a debug hook may have interrupted it.
+-- Returns the result of guards.give_back for each part.  Repeating it is
+-- harmless: a part may have been granted after a loss, or a debug hook may have
+-- interrupted it.
 local function give_all(self, confirm)
   local removals = {}
   for i = #self._parts, 1, -1 do
-    local part = self._parts[i]
-    local done = guards.give_back(part, confirm)
-    if done and done ~= true then
-      removals[#removals + 1] = { part = part, wait = done }
-    end
+    removals[i] = guards.give_back(self._parts[i], confirm) or false
   end
   for i = #self._parts, 1, -1 do guards.tell_end(self._parts[i]) end
   return removals
@@ -97,7 +94,7 @@ function multi_guards.refuse(self)
   return errors.lost(self.path, self:reason())
 end
 
---- Releases all parts; returns the confirmations to await.
+--- Releases all parts; returns the results of guards.give_back.
 function multi_guards.give_back(self, confirm)
   self._taking = false
   -- This loss is already reported: the owner's next acquisition must not return
@@ -109,9 +106,11 @@ end
 function MultiGuard:release(how)
   local removals = multi_guards.give_back(self, options.read_release(how))
   if self:state() == "lost" then return multi_guards.refuse(self) end
-  for _, removal in ipairs(removals) do
-    local ok, message, code = guards.await_removal(removal.part, removal.wait)
-    if not ok then return nil, message, code end
+  for i, removal in ipairs(removals) do
+    if removal and removal ~= true then
+      local ok, message, code = guards.await_removal(self._parts[i], removal)
+      if not ok then return nil, message, code end
+    end
   end
   return true
 end

@@ -17,7 +17,8 @@
  *   PARKED     acquire_fsm_begin, _finish, _session_ended, _start_over
  *   ENTERING   acquire_fsm_enter, _start_over
  *   FINDING    on_create_unknown, acquire_fsm_refute
- *   QUEUED     acquire_fsm_be_first, wait_for_holder, aim (queue_position.c)
+ *   QUEUED     acquire_fsm_be_first, wait_for_holder; functions of conflict.c,
+ *              fast_requeue.c, queue_position.c and barrier_enter.c
  *   HELD       grant
  *   LEAVING    acquire_fsm_leave; GONE: acquire_fsm_finish (release_fsm.c)
  *
@@ -66,15 +67,14 @@
 
 static op_handler on_answer;
 
-/* Requests to release the lock. */
-
 static void report_revocation(struct contender *c) {
   if (c->revocation != REVOCATION_SEEN || c->state != CONTENDER_HELD) return;
   c->revocation = REVOCATION_REPORTED;
   c->notify(c, NEWS_REVOKED);
 }
 
-/* Stores a request to release, and reports it as soon as the lock is held. */
+/* Stores that the data ask for a release, and reports this once the lock is
+ * held. */
 void acquire_fsm_check_revocation(struct contender *c) {
   if (watch_is_revoked(&c->own) && c->revocation == REVOCATION_NONE)
     c->revocation = REVOCATION_SEEN;
@@ -122,8 +122,6 @@ void acquire_fsm_watch_own(struct contender *c) {
     watch_read(&c->own);
 }
 
-/* The grant. */
-
 static void grant(struct contender *c) {
   struct contenders *all = c->queue->all;
   int64_t max_hold = c->options.max_hold;
@@ -141,8 +139,9 @@ static void grant(struct contender *c) {
 }
 
 /* Grants the lock if the lease lasts (lease_lasts). Otherwise waits for a
- * renewal and checks again: without a valid lease the view of the queue may be
- * old, and a hold whose lease is nearly over would soon be lost. */
+ * renewal, and then checks the queue again. Without a valid lease, the view of
+ * the queue may be old. If the lease is nearly over, the hold would soon be
+ * lost. */
 void acquire_fsm_be_first(struct contender *c) {
   struct pipeline *pipeline = contender_pipeline(c);
   contender_assert(c);
@@ -202,7 +201,8 @@ void acquire_fsm_enter(struct contender *c) {
 }
 
 /* Begins again with a new node. If the old node remains, it is an orphan and
- * may be ahead. Only a list shows orphans, so `c` must not follow the tail. */
+ * may be ahead of the new node. Only a list shows orphans, so `c` must not
+ * follow the tail (fast_requeue.c). */
 void acquire_fsm_start_over(struct contender *c) {
   back_off(c);
   contender_unwatch(c);
@@ -218,8 +218,8 @@ void acquire_fsm_start_over(struct contender *c) {
   acquire_fsm_drive(c);
 }
 
-/* Begins again, because a list lacks the node. If a server has returned the
- * node's name, also has the node deleted if this session owns it. */
+/* Copies the old node's name first, because beginning again overwrites it. Then
+ * deletes the old node, if this session owns it, like an orphan. */
 void acquire_fsm_miss_node(struct contender *c) {
   char name[NAME_MAX_OWN];
   bool named = contender_has_node(c);
@@ -293,7 +293,7 @@ void acquire_fsm_drive(struct contender *c) {
       c->wait_ops->check(c);
       break;
     case CONTENDER_HELD:
-      /* Reads whether the node still exists after the reconnection. */
+      /* After a reconnection, a read shows whether the node still exists. */
       if (pipeline->connection > c->node.granted_in) acquire_fsm_watch_own(c);
       break;
     case CONTENDER_LEAVING:
@@ -305,7 +305,7 @@ void acquire_fsm_drive(struct contender *c) {
   }
 }
 
-/* Sends the request of `c` again, and sets the timer back to the deadline. */
+/* Sets the timer of `c` back to its deadline, and sends its request again. */
 static void check_again(struct contender *c) {
   timer_set(&c->queue->all->timers, &c->timer,
             c->decision != DECISION_NONE ? NEVER : c->options.deadline);
@@ -346,8 +346,8 @@ void acquire_fsm_directory_failed(struct contender *c, const char *what,
 
 /* Replies to requests. */
 
-/* Returns whether the server has created the requested node. A reply that names
- * another path counts as lost. */
+/* Returns whether `path`, from the reply to a create, is the requested path.
+ * The caller treats a reply with another path as a lost reply. */
 static bool has_requested_path(const struct contender *c, const char *path) {
   size_t length = strlen(c->path);
   if (!path || strncmp(path, c->path, length) != 0) return false;
@@ -416,9 +416,9 @@ static void on_create_answer(struct contender *c, const struct reply *reply) {
   if (leaving) acquire_fsm_continue_leaving(c);
 }
 
-/* Handles a read of an unfair lock's own node, outside LEAVING. The node is
- * ours if its czxid is equal to the czxid of `holder`. Ignores the reply if the
- * contender has begun again since. */
+/* Handles a read of the contender's own node (unfair.c), unless `c` is LEAVING.
+ * The node is its own if this session owns it and its czxid is that of
+ * `holder`. Ignores the reply if the contender has begun again since. */
 static void on_own_node_read(struct contender *c, const struct reply *reply) {
   bool ours = reply->rc == REPLY_OK && reply->czxid == c->node.czxid &&
               contender_owns(c, reply);

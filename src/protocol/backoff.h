@@ -18,8 +18,9 @@ struct backoff {
   uint8_t repeated;
 };
 
-/* Records one more repetition and sets the next pause.  `jitter` is any number
- * that differs between clients. */
+/* Records one more repetition at the time `now`, and sets the next pause, which
+ * lasts at most `longest`. `jitter`: any number that differs between
+ * clients. */
 void backoff_repeat(struct backoff *backoff, int64_t now, int64_t longest,
                     uint64_t jitter);
 /* Ends a series of repetitions: the request got a useful reply. */

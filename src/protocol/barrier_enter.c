@@ -1,17 +1,18 @@
 /* The members of a double barrier, by the protocol of Curator's
- * DistributedDoubleBarrier. Each member creates a node. `permits` is the number
- * of members that must come. A member that finds so many nodes creates `ready`,
- * which lets these members in.
+ * DistributedDoubleBarrier. Each member creates a node. The option `permits` is
+ * the number of members that must come. A member that finds that many nodes
+ * creates the node `ready`, which lets these members in.
  *
- * A member counts only a list that was requested after its own create. So at
- * least one of the last `permits` members sees all nodes, and creates `ready`.
+ * A member counts the nodes only in a list that was requested after its own
+ * create. So at least one of the last `permits` members sees all nodes, and
+ * creates `ready`.
  *
- * If `ready` is older than a member's node, it does not let this member in. It
- * has let in earlier members, which may have died inside. So a member that
- * finds enough nodes replaces an old `ready`. The new `ready` is newer than the
- * nodes of all members that it lets in. It stays while more than one of these
- * members is left (barrier_leave.c). So a member that was disconnected finds it
- * later.
+ * If `ready` is older than a member's node, it does not let this member in.
+ * That `ready` has let in earlier members, which may have died inside. So a
+ * member that finds enough nodes replaces an old `ready`. The new `ready` is
+ * newer than the nodes of all members that it lets in. It stays while more than
+ * one of these members is left (barrier_leave.c). So a member that was
+ * disconnected finds it later.
  *
  * A server may apply the create of `ready` late (late_creates.h). By then its
  * connection is gone, and the members may have left. So the transaction that
@@ -245,9 +246,10 @@ static void on_ready(struct contender *c) {
 }
 
 /* Stores that `ready` was missing while the member's node existed. So a `ready`
- * that appears later is newer than the node, even if its ACL hides its czxid. A
- * read that is answered after the create was also sent after the create. Events
- * come in the order of the changes. */
+ * that appears later is newer than the node, even if its ACL hides its czxid.
+ * The server handles a connection's requests in order. So a read that is
+ * answered after the create has seen the directory after the create. Events
+ * come in the order of the changes, too. */
 static void on_absence(struct contender *c) {
   if (contender_is_surely_ours(c)) c->node.preceded_ready = true;
 }

@@ -1,6 +1,6 @@
-/* A leaving member lists the members once, and waits until the members of this
- * first list have left. Members that come later belong to the next run of the
- * barrier, and may wait for this member.
+/* A leaving member waits until all members of its first list have left. A
+ * member that comes later belongs to the next run of the barrier. It may wait
+ * for this member to leave, so this member must not wait for it.
  *
  * The lowest member, by the bytes of the names, keeps its node. It waits until
  * the highest member's node is deleted, and lists again. When it is alone, it
@@ -12,11 +12,13 @@
  * A member must not delete the `ready` of the next run, because some member may
  * not have seen it yet. The next run counts the last member's node, so it may
  * begin at any moment. But it cannot begin without a create. A list has the
- * number of children ever created in the directory. So one transaction deletes
- * `ready`, and creates and deletes a node with that number. A server refuses
- * the transaction if it assigns another number. So a late transaction deletes
- * nothing of another run. Exception: a directory that was deleted and created
- * again counts from 0, and may reach that very number.
+ * number of children ever created in the directory, and a server gives that
+ * number to the next sequential node. So one transaction creates such a node,
+ * deletes the node with that number, and deletes `ready`. If another node was
+ * created since the list, the second part fails, and so the whole transaction.
+ * So a late transaction deletes nothing of another run. Exception: a directory
+ * that was deleted and created again counts from 0, and may reach that very
+ * number.
  *
  * So no member is out before all members have begun to leave, or are dead. A
  * member that has not begun to leave has its node. The lowest member stays
@@ -78,7 +80,8 @@ void barrier_leave_refuse(struct barrier_leave *d, enum refusal_code why,
   if (state == BARRIER_LEAVE_OVER) return;
   d->refusal_code = why;
   d->reason = reason;
-  /* The barrier leave is over, so the node wait must not end it again. */
+  /* Set this first: when the node wait ends, `on_gone` must not end the leave
+   * again. */
   d->state = BARRIER_LEAVE_OVER;
   if (state == BARRIER_LEAVE_WAITS)
     node_wait_refuse(&d->node_wait, why, reason);
@@ -132,7 +135,9 @@ static bool set_child_path(struct barrier_leave *d, const char *name) {
   return true;
 }
 
-/* Sends the delete of `ready`, and then releases the member's own node. */
+/* Sends the delete of `ready`, and then releases the member's own node. The
+ * server refuses the delete if it has created more than `creates` children in
+ * the directory. */
 static void delete_ready(struct barrier_leave *d, int creates) {
   if (!set_child_path(d, NAME_READY)) return;
   d->state = BARRIER_LEAVE_DELETES;
@@ -184,8 +189,8 @@ static bool is_other(const struct barrier_leave *d, const char *name) {
 }
 
 /* Stores the members of the first list, because the leave waits for them. After
- * each later list, removes the members that the list lacks. Both lists are
- * sorted by name. Returns false if there is no memory. */
+ * each later list, removes the members that the list lacks. The stored list and
+ * `listing` are sorted by name. Returns false if there is no memory. */
 static bool drop_missing(struct barrier_leave *d,
                          const struct listing *listing) {
   const struct listing *known = d->others;
@@ -248,8 +253,8 @@ static void on_heartbeat(struct op *op, const struct reply *reply) {
     deferred_call_add(&pipeline_of(d)->step, &d->end);
 }
 
-/* Requests another list after a pause, because a server has refused this one
- * for now. An impatient member gives up instead. */
+/* Requests the list again after a pause, because a server has refused the
+ * request temporarily. A member that is not `patient` gives up instead. */
 static void list_later(struct barrier_leave *d, int rc) {
   pipeline_back_off(pipeline_of(d), &d->backoff, rc);
   d->state = BARRIER_LEAVE_LISTS;

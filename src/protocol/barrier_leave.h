@@ -15,11 +15,11 @@ struct barrier_leave_owner {
   /* Called when the member's node is no longer needed. The owner then ends the
    * hold, which deletes the node. */
   void (*release)(void *self);
-  /* Called at the end, after `release`. If `all`, all members have left.
-   * Otherwise the wait was given up, for the reason in `d->refusal_code` and
-   * `d->reason`. */
+  /* Called at the end, after `release`. If `all` is true, all members have
+   * left. Otherwise the wait was given up: `refusal_code` and `reason` of
+   * struct barrier_leave have the reason. */
   void (*ended)(void *self, bool all);
-  /* Called last. Afterwards the memory belongs to the owner again. */
+  /* Called last. Then the owner can free the struct barrier_leave. */
   void (*forgotten)(void *self);
 };
 
@@ -64,14 +64,15 @@ struct barrier_leaves {
 
 void barrier_leaves_init(struct barrier_leaves *all,
                          struct node_waits *node_waits);
-/* Begins a barrier leave.  The caller has filled the public fields. */
+/* Begins a barrier leave. The caller has set the public fields of `d`. */
 void barrier_leave_begin(struct barrier_leaves *all, struct barrier_leave *d);
-/* Gives up the wait for the other members, unless the barrier leave is over. */
+/* Gives up the wait for the other members, unless the barrier leave is over.
+ * Stores `why` and `reason` in `d`, and calls `ended`. */
 void barrier_leave_refuse(struct barrier_leave *d, enum refusal_code why,
                           int reason);
-/* Sends the request that each barrier leave needs, unless it is in flight.
- * Called in a new connection, and when the pause after a failed request has
- * ended. */
+/* Sends the request that each barrier leave needs, unless that request is in
+ * flight. Called in a new connection, and when the pause after a failed request
+ * has ended. */
 void barrier_leaves_drive(struct barrier_leaves *all);
 /* Ends the barrier leaves that are not `patient`, because the connection is
  * lost. */

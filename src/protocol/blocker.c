@@ -23,7 +23,7 @@ void blocker_store(struct contender *c, const char *nearest,
                    const char *before) {
   struct blocker none = {0}, first = nearest ? know(c, nearest) : none,
                  second = before ? know(c, before) : none;
-  /* A holder of the inner mutex holds no permit yet. */
+  /* The holder of a semaphore's inner mutex does not hold a permit yet. */
   bool gate = c->options.kind == KIND_GATE;
   first.holds = first.holds && c->view.nearest_holds && !gate;
   second.holds = second.holds && c->view.before_holds && !gate;

@@ -1,6 +1,6 @@
 /* The blocker of a contender: the other contender that keeps it waiting. The
- * message of a refusal names the blocker. zklock finds it without a request,
- * from what this session already knows. */
+ * message of a refusal names the blocker. zklock sends no request to find the
+ * blocker: it uses only what this session already knows. */
 #ifndef ZKLOCK_BLOCKER_H
 #define ZKLOCK_BLOCKER_H
 
@@ -8,19 +8,21 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Stores in `c->blocker` the node that the refusal of `c` will name. This is
- * `before` if only `before` is known to hold the lock, otherwise `nearest`.
- * Either name can be NULL. */
+/* Stores in `c->blocker` the node that the refusal of `c` will name. `nearest`
+ * is the name of the nearest node ahead, `before` the name of the one before
+ * it. Stores `before` if only `before` is known to hold the lock, otherwise
+ * `nearest`. Either name can be NULL. */
 void blocker_store(struct contender *c, const char *nearest,
                    const char *before);
 /* Stores this session's holder, if there is one, as the blocker of `c`. Used
  * while `c` has no node because its queue has not admitted it. */
 void blocker_store_holder(struct contender *c);
-/* Stores as the blocker of `c` a node ahead that `c` watches. */
+/* Stores one of the nodes ahead that `c` watches as the blocker of `c`. */
 void blocker_store_watched(struct contender *c);
 
 /* Logs a message if the read in `reply` shows that no session owns the watched
- * node. Such a node stays until an operator deletes it. */
+ * node. Contenders' nodes are ephemeral, but such a node is not: it stays until
+ * an operator deletes it. */
 void blocker_warn_unowned(const struct watcher *watcher,
                           const struct reply *reply);
 

@@ -76,13 +76,14 @@ static bool is_of_semaphore(const struct contender *c) {
 }
 
 /* Returns true if the lists of `c` cannot show nodes of other kinds. A permit
- * lists a directory of its own, and an unfair lock lists none. */
+ * lists a directory of its own, and an unfair lock needs no list. */
 static bool lists_nothing(const struct contender *c) {
   return is_of_semaphore(c) || c->options.kind == KIND_UNFAIR;
 }
 
-/* Returns true if `c` needs no check. A gate is only a part of a semaphore, and
- * a contender that downgrades holds the lock already. */
+/* Returns true if `c` needs no check, or was checked already. A gate is only a
+ * part of a semaphore, and a contender that downgrades holds the lock
+ * already. */
 static bool needs_no_check(const struct contender *c) {
   return c->node.cleared || c->options.shares_path || c->options.downgrade ||
          c->options.kind == KIND_GATE;
@@ -113,8 +114,9 @@ static void check_free(struct conflict_check *check) {
   free(check);
 }
 
-/* Adds a question about the node whose path is the lock's path, `below` and
- * `name`. Returns false if there is no memory. */
+/* Adds a question of this `kind` about the node whose path is the lock's path
+ * followed by `below` and `name`. `role`: the role of that node. Returns false
+ * if there is no memory. */
 static bool add(struct conflict_check *check, enum op_kind kind, enum role role,
                 const char *below, const char *name) {
   const struct directory *d = contender_directory(check->c);
@@ -157,7 +159,8 @@ static bool has_suspects(const struct contender *c,
 }
 
 /* Adds a question for each suspect node (of another kind) before `last`, the
- * nearest first. */
+ * nearest first. Also adds questions about `holder` and the directory of
+ * permits, if the list shows them. Returns false if there is no memory. */
 static bool add_suspects(struct conflict_check *check,
                          const struct listing *listing,
                          const struct entry *last) {
@@ -189,8 +192,9 @@ static bool send_question(struct conflict_check *check) {
   return pipeline_submit(contender_pipeline(check->c), &check->op);
 }
 
-/* Sends the first question. If this fails, schedules a retry, at which the
- * contender begins another check. */
+/* Sends the first question of the new check. `complete`: all questions were
+ * added. If memory was missing or the send fails, schedules a retry, at which
+ * the contender begins another check. */
 static void begin(struct contender *c, struct conflict_check *check,
                   bool complete) {
   if (check && complete && send_question(check)) {
@@ -249,9 +253,11 @@ static void refuse(struct contender *c, const struct reply *reply) {
 }
 
 /* Returns whether the suspect node has existed long enough to prove a conflict.
- * Its contender may be about to be refused because of our kind. Then its node
- * exists for only two or three round trips. So a later check must still find
- * this node, or each check for a second must find a suspect node. */
+ * The contender of that node may itself be about to be refused, because of the
+ * node of this check's contender. Then the suspect node exists for only two or
+ * three round trips. So it proves a conflict only if a later check, after at
+ * least 0.1 seconds, finds it again. It also does if checks have found suspect
+ * nodes for one second. */
 static bool has_existed_long(const struct conflict_check *check,
                              int64_t czxid) {
   struct node *node = &check->c->node;

@@ -1,6 +1,7 @@
 /* Conflicts: locks of different kinds on one path do not exclude each other. So
- * a contender is refused if a lock of another kind is in use on its path. The
- * check happens once, when the contender enqueues, and never later. */
+ * a contender is refused if a lock of another kind is in use on its path.
+ * zklock checks each contender once, before it is granted the lock. The check
+ * never ends a hold. */
 #ifndef ZKLOCK_CONFLICT_H
 #define ZKLOCK_CONFLICT_H
 
@@ -10,14 +11,15 @@
 
 /* Returns true if `listing` shows no sign of a lock of another kind. `own` is
  * the contender's entry in that list, which was requested after its create.
- * Otherwise returns false, and sends reads of the owners of the suspect nodes:
- * a node without a live owner is no conflict. The contender waits in QUEUED for
- * the replies, which refuse it or let it continue. */
+ * Otherwise returns false, and reads the owners of the suspect nodes, because a
+ * node without a live owner is no conflict. The contender waits in QUEUED for
+ * the replies. Then it is refused, or continues. */
 bool conflict_is_excluded(struct contender *c, const struct listing *listing,
                           const struct entry *own);
-/* Does the same check just before a grant, for unfair locks and semaphores.
- * Their own lists cannot show nodes of other kinds. So this function lists the
- * path, unless this session has done so within a session timeout. */
+/* Returns whether `c` can be granted the lock now. Makes the same check for
+ * unfair locks and semaphores, whose own lists cannot show nodes of other
+ * kinds. So it lists the path and returns false, unless this session has
+ * checked the path within a session timeout. */
 bool conflict_permits_grant(struct contender *c);
 /* Returns whether a node of another kind was seen, but not yet for long enough
  * to prove a conflict. Called when the contender's deadline has passed, to

@@ -179,8 +179,9 @@ static void count_in_queue(const struct contender *c,
   if (!c->options.patient)
     queue->impatient += (next == CONTENDER_PARKED) - (last == CONTENDER_PARKED);
   if (!contender_is_admitted_alone(c)) return;
-  /* A contender that deletes its node keeps out none, except for an unfair
-   * lock: the next contender needs the name `holder`. */
+  /* A contender that deletes its node does not keep out the next one. The
+   * exception is an unfair lock, because its next contender needs the name
+   * `holder`. */
   if (!contender_is_exclusive(c)) {
     had = had && last != CONTENDER_LEAVING;
     has = has && next != CONTENDER_LEAVING;
@@ -224,8 +225,8 @@ static void move(struct contender *c, enum contender_state next) {
   c->state = next;
 }
 
-/* Sets the state to GONE first, because no count contains GONE. So `move`
- * counts the change to PARKED. */
+/* Begins with GONE, which no counter counts. So `move` only adds `c` to the
+ * counters of PARKED. */
 void contender_join(struct contender *c, struct queue *queue) {
   c->queue = queue;
   c->state = CONTENDER_GONE;
@@ -253,7 +254,8 @@ void contender_enter(struct contender *c, enum contender_state next) {
   enum contender_state last = c->state;
   assert(is_legal(c, next));
   move(c, next);
-  /* Now another parked contender can enter, or `c` again. */
+  /* `c` no longer has a node, so another parked contender can enter, or `c`
+   * again. */
   if (has_entered(next) || !has_entered(last)) return;
   if (next == CONTENDER_PARKED) c->queue->parked = c->queue->first;
   directory_wake(&c->queue->directory);

@@ -1,11 +1,11 @@
 /* The contender: the record of one acquisition, from the request for a lock to
  * the confirmed deletion of its node. The record has the decision, and what
  * zklock knows of the contender's node and of the nodes ahead. acquire_fsm.c
- * changes the record, and begins with the states and the safety argument.
+ * changes the record, and explains the states and why grants are safe.
  *
  * This file also has the record of a queue: this session's contenders on one
- * path. Only contender.c writes states, the counts that follow from them, and
- * queue lists. */
+ * path. Only contender.c changes a contender's state, the counts of states, and
+ * the lists of contenders. */
 #ifndef ZKLOCK_CONTENDER_H
 #define ZKLOCK_CONTENDER_H
 
@@ -93,8 +93,8 @@ struct contenders;
 struct queue;
 struct wait_ops; /* the functions of a kind: wait_ops.h */
 
-/* Reports an event; `c->refusal_code`, `c->reason` and `c->loss` have the
- * details. Called inside a call of session.h; must not call session.h. */
+/* Receives an event of `c`; `c->refusal_code`, `c->reason` and `c->loss` have
+ * the details. Runs inside a session_ function; must not call one. */
 typedef void news_handler(struct contender *c, enum news news);
 
 struct contender_options {
@@ -110,8 +110,9 @@ struct contender_options {
   int64_t poll_interval; /* WAIT_POLL: the time between two lists */
   int64_t deadline;      /* when the whole acquisition must end */
   int64_t max_hold;      /* the maximum length of the hold; or NEVER */
-  /* downgrade: the token of the writer's hold, which the reader inherits. Other
-   * writers may have older nodes, but get the lock after the reader. */
+  /* downgrade: the token of the writer's hold, which the reader inherits. Its
+   * own czxid would be too great: a writer with an older node can get the lock
+   * later. */
   int64_t writer_token;
   int writer_number; /* downgrade: the number of the writer's node */
   int size;          /* the size of the node's data */
@@ -132,7 +133,7 @@ struct blocker {
   bool holds;       /* in the last list, the node was first */
 };
 
-/* REFUSED_CONFLICT: the role and the owner of the node of another kind. */
+/* The node of another kind that has caused REFUSED_CONFLICT. */
 struct other_kind {
   enum role role; /* ROLE_FOREIGN: the `holder` of an unfair lock */
   int64_t session;
@@ -168,7 +169,7 @@ struct node {
   const char *name; /* a part of `c->path`; constant after the grant */
 };
 
-/* A detail of a contender's view of the queue. Each value is of one state. */
+/* A detail of a view of the queue. Most values occur in one state only. */
 enum view_phase {
   VIEW_PLAIN,
   VIEW_FOLLOWS,      /* ENTERING: the last node is watched, without a list */
@@ -183,12 +184,12 @@ struct view {
   unsigned listed_in; /* the connection of the last list; 0: none is valid */
   int ahead;          /* the number of nodes ahead */
   enum view_phase phase;
-  /* `_proves`: see struct ahead. `_holds`: the node was first in the list. */
+  /* `_proves`: see struct ahead. `_holds`: no listed node blocked that node. */
   bool nearest_proves, before_proves;
   bool nearest_holds, before_holds;
 };
 
-/* LOST and RELEASED come only after GRANTED. */
+/* What was decided about `c`. LOST and RELEASED come only after GRANTED. */
 enum decision {
   DECISION_NONE,
   DECISION_GRANTED,
@@ -197,7 +198,7 @@ enum decision {
   DECISION_RELEASED,
 };
 
-/* Was the holder asked to release the lock? REPORTED: the owner knows it. */
+/* Was the holder asked to release the lock? REPORTED: by NEWS_REVOKED. */
 enum revocation { REVOCATION_NONE, REVOCATION_SEEN, REVOCATION_REPORTED };
 
 /* The state of a permit's gate. The gate is a contender for the semaphore's
@@ -245,7 +246,7 @@ struct contender {
   struct watcher own;         /* watches the contender's own node */
   struct watcher predecessor; /* watches the nearest node ahead */
   struct watcher before;      /* watches the node before the predecessor */
-  /* Hashes of the names of the last nodes ahead that a read found missing. */
+  /* Hashes of the last node names that reads found missing (queued.c). */
   uint32_t missed_predecessor, missed_before;
   struct blocker blocker; /* valid while REFUSED is reported */
 
@@ -258,7 +259,7 @@ struct contender {
 /* An object that is not a contender, but receives each list of a directory. */
 struct list_observer {
   struct list_observer *next;
-  /* Receive a list, or the code of a list that failed. */
+  /* Receive a list, or the code of a failed request for a list. */
   void (*on_listed)(struct list_observer *o, const struct listing *listing,
                     uint64_t serial);
   void (*on_refused)(struct list_observer *o, int rc);
@@ -337,9 +338,7 @@ int64_t contender_token(const struct contender *c);
 /* Returns how many nodes were ahead of `c` at its refusal; -1: one or more. */
 int contender_ahead(const struct contender *c);
 
-/* For the modules above this one: */
-
-/* Drops what `c` knows of the queue (`view`), and requests another list. */
+/* Requests another list, and ignores the view of `c` until it comes. */
 void contender_list_again(struct contender *c);
 /* Asserts the invariants of the state of `c`. Called before `c` is changed. */
 void contender_assert(const struct contender *c);
@@ -349,19 +348,20 @@ void contender_join(struct contender *c, struct queue *queue);
 void contender_drop(struct contender *c);
 /* Changes the state of `c`, and the counts that follow from it. */
 void contender_enter(struct contender *c, enum contender_state next);
-/* Writes the name of a new node, without the number that the server adds. */
+/* Writes to `name` the name of a new node, without the server's number. */
 void contender_new_name(const struct contender *c, char *name, size_t size);
 void contender_set_name(struct contender *c, const char *name);
 void contender_decide(struct contender *c, enum decision decision);
-/* Prepares `c->op`, which serves one request at a time: no read of a node while
- * its create is in flight, and no create during a read. */
+/* Prepares `c->op` for a request. It serves one request at a time, so a read
+ * and a create of the node are never in flight together. */
 void contender_prepare(struct contender *c, enum op_kind kind);
-/* From now on lists the directory again at each change of its children. */
+/* Makes each change of the directory's children cause a list, for `c`. */
 void contender_watch_children(struct contender *c);
-/* Drop all watches of `c`, or all but the watch of its own node. */
+/* contender_unwatch drops all watches of `c`. contender_unwatch_others keeps
+ * the watch of its own node. */
 void contender_unwatch(struct contender *c);
 void contender_unwatch_others(struct contender *c);
-/* Stores that a server refuses to delete the node of `c`, which is LEAVING. */
+/* Stores the code `rc` with which a server refuses the delete of `c`. */
 void contender_set_undeletable(struct contender *c, int rc);
 /* Calls `c->wait_ops->settle` at the end of the step (deferred_call.h). */
 void contender_settle_later(struct contender *c);
@@ -395,8 +395,8 @@ static inline bool contender_is_waiting(const struct contender *c) {
 bool contender_owns(const struct contender *c, const struct reply *reply);
 /* Records that the node in `reply` is the node of `c`. */
 void contender_prove(struct contender *c, const struct reply *reply);
-/* Records that the node of this name (NODE_MADE) is gone or belongs to another
- * session. This session may still have another node with this id. */
+/* Records that the node found by its name (NODE_MADE) is gone or belongs to
+ * another session. This session may have another node with the id of `c`. */
 void contender_refute(struct contender *c);
 /* Returns whether a server has named this session as the node's owner in this
  * connection. After a reconnection, the name may belong to a new node. */
@@ -406,7 +406,7 @@ static inline bool contender_has_node(const struct contender *c) {
   return c->node.known >= NODE_MADE;
 }
 
-/* Returns whether `c` has seen a list of the queue in this connection. */
+/* Returns whether a list in this connection has shown the view of `c`. */
 static inline bool contender_sees(const struct contender *c) {
   return c->view.listed_in == contender_pipeline(c)->connection;
 }
@@ -418,12 +418,11 @@ static inline bool contender_is_known_by_name(const struct contender *c) {
   return c->node.known == NODE_MADE && c->node.unconfirmed;
 }
 
-/* Returns whether the create of `c` is in flight. */
 static inline bool contender_is_creating(const struct contender *c) {
   return c->op.in_flight && c->op.kind == OP_CREATE;
 }
 
-/* Returns the name whose deletion ends the hold of `c`. */
+/* Returns the name of the node whose deletion ends the hold of `c`. */
 static inline const char *contender_watch_name(const struct contender *c) {
   return contender_is_exclusive(c) ? NAME_UNFAIR : c->node.name;
 }
@@ -442,7 +441,8 @@ static inline bool contender_has_entered(const struct contender *c) {
   return c->state != CONTENDER_PARKED && c->state != CONTENDER_GONE;
 }
 
-/* Returns whether the quota has room for the node of `c`. */
+/* Asks the quota for room for the node of `c` (quota_ask). `urgent`: `c` must
+ * not wait for other contenders of this session. */
 enum quota_answer contender_quota(const struct contender *c, bool urgent);
 
 #pragma GCC visibility pop

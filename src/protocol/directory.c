@@ -58,9 +58,9 @@ static bool has_requests(const struct directory *d) {
           e->unwatch.in_flight || e->mkdir.in_flight || e->replace.in_flight);
 }
 
-/* Frees the requests if none is in flight. No reply handler uses them later. An
- * op is in flight until its handler is called, and a directory is flushed only
- * at the end of a batch. */
+/* Frees the requests if none is in flight. While a reply handler runs, its op
+ * is not in flight, but is still in use. So this function is called only at the
+ * end of a batch. */
 static void end_requests(struct directory *d) {
   if (has_requests(d)) return;
   free(d->requests);
@@ -373,8 +373,8 @@ static void is_occupied(struct directory *d) {
  * data, or ends the replacement. Only a server can check that a directory is
  * empty and delete it in one step. So no node is in it when the numbers begin
  * again. A directory with data belongs to the application and stays. zklock
- * cannot ask for its type instead: servers do not report which nodes are
- * containers. */
+ * cannot check the directory's type instead, because servers do not report
+ * which nodes are containers. */
 static void on_replace(struct op *op, const struct reply *reply) {
   struct directory *d = op->owner;
   int rc = reply->rc;

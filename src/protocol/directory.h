@@ -39,9 +39,10 @@ struct directory_owner {
   void (*on_occupied)(struct directory *d);
 };
 
-/* Replacing a directory whose sequence counter is exhausted. All contenders of
- * this session leave it. The first session that finds the directory empty
- * deletes it. The sequence counter of the new directory begins at 0. */
+/* How zklock replaces a directory whose sequence counter is exhausted: all
+ * contenders of this session leave it. The first session that finds the
+ * directory empty deletes it. The sequence counter of the new directory begins
+ * at 0. */
 enum replacement {
   REPLACE_NONE,
   REPLACE_READ,     /* read the directory: zklock deletes none with data */
@@ -72,7 +73,8 @@ struct directory {
   int children_wanted; /* contenders and node waits that list at each change */
   /* The connection in which the children's watch is armed. */
   unsigned children_armed_in;
-  /* The connection in which an unwanted watch may remain. */
+  /* The connection in which a server may still have a watch of the children
+   * that no contender wants. */
   unsigned children_left_in;
   struct refusals making;  /* the pause after refused creates or deletes */
   struct refusals listing; /* the pause after refused lists */
@@ -139,16 +141,16 @@ void directory_children_changed(struct directory *d);
  * the last list. */
 bool directory_sees_children(const struct directory *d);
 
-/* Deletes an orphan: a child named like this session's nodes that no contender
- * knows. The orphan is deleted only if this session owns it.
- * directory_accepts_orphans returns whether the directory accepts more orphans
- * now. */
+/* An orphan is a child that is named like this session's nodes, but that no
+ * contender knows. directory_accepts_orphans returns whether more orphans can
+ * be stored now. directory_remove_orphan deletes the orphan `name` if this
+ * session owns it. */
 bool directory_accepts_orphans(struct directory *d);
 void directory_remove_orphan(struct directory *d, const char *name);
 
-/* Makes zklock read the owners of other sessions' orphans again after the next
- * lists. Called when the last contender of this session has left the
- * directory. */
+/* Forgets which orphans belong to other sessions. So zklock reads their owners
+ * again when a list shows them. Called when the last contender of this session
+ * has left the directory. */
 void directory_leave(struct directory *d);
 
 /* Creates the missing directory and its parents. */

@@ -16,9 +16,9 @@
  *   * An orphan of this session ahead of X does not block N for long. The list
  *     that showed X also showed the orphan, and zklock has deleted it.
  *     acquire_fsm_start_over can leave another orphan, so it forgets the tail.
- *   * While the contender follows the tail, it has *seen* no list
- *     (`listed_in`). So every event of X makes it request a list. Only a list
- *     that it has requested can lead to a grant.
+ *   * While the contender follows the tail, its view is from no list
+ *     (`listed_in` is 0). So every event of X makes it request a list. Only a
+ *     list that it has requested can lead to a grant.
  *
  * The contender requests the list when the last node ahead of N is about to
  * hold the lock. Then it can still watch that node's deletion, as every waiter
@@ -61,8 +61,8 @@ bool fast_requeue_joins(const struct contender *c) {
 }
 
 /* Returns whether `c` can watch the queue's last node without a list. If only
- * one node is ahead, `c` requests a list at once: this needs no more requests,
- * and then that node's deletion grants the lock. */
+ * one node is ahead, `c` requests a list at once: this costs no more requests
+ * than following the tail, and then that node's deletion grants the lock. */
 static bool may_follow(const struct contender *c) {
   const struct queue_tail *tail = tail_of(c);
   return tail && c->options.patient && !c->options.downgrade &&

@@ -7,10 +7,10 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Make a contender that requeues watch the queue's last known node. The first
- * function is called after the create was sent. The second one is called after
- * the reply, which contains the number of the created node. Each returns false
- * if `c` must request a list instead. */
+/* Make a contender that requeues watch the queue's last known node.
+ * fast_requeue_begin is called after the create was sent. fast_requeue_created
+ * is called after the reply, which contains the number of the created node.
+ * Each returns false if `c` must request a list instead. */
 bool fast_requeue_begin(struct contender *c);
 bool fast_requeue_created(struct contender *c);
 /* Makes `c` request a list, because the node that it watches was deleted.
@@ -24,7 +24,7 @@ void fast_requeue_store_tail(const struct contender *c,
                              const struct entry *own);
 /* Returns whether the last list showed a node behind the holder's node. */
 bool fast_requeue_knows_tail(const struct contender *c);
-/* Returns whether one transaction may contain the delete or create of `c` and a
+/* Returns whether the delete or create of `c` can share a transaction with a
  * request of another contender. The reply to such a create does not name the
  * node's owner. */
 bool fast_requeue_joins(const struct contender *c);

@@ -42,8 +42,8 @@ int64_t late_creates_due(const struct late_creates *late,
  * then calls late_creates_list for each queue. */
 void late_creates_begin_turn(struct late_creates *late,
                              struct pipeline *pipeline);
-/* Requests a list if the queue has `late_create_possible`, unless this turn has
- * requested LATE_CREATES_AT_ONCE lists. */
+/* Requests a list if the queue has `late_create_possible` and was not listed in
+ * this cycle. Does nothing if the turn has no lists left. */
 void late_creates_list(struct queue *queue);
 
 #pragma GCC visibility pop

@@ -25,8 +25,8 @@ static void lower(int64_t *least, int64_t timeout) {
   if (timeout > 0 && (*least == 0 || timeout < *least)) *least = timeout;
 }
 
-/* Shortens the lease: from `started` on the session may have a shorter
- * timeout. */
+/* Ends the lease at `started` plus the timeout without the margin, unless it
+ * ends earlier. */
 static void cut_short(struct lease *lease, int64_t started) {
   int64_t until = started + without_margin(lease->timeout);
   if (until < lease->until) lease->until = until;
@@ -57,8 +57,8 @@ static void remember(struct lease *lease, int64_t sent, int64_t answered) {
   if (lease->count < LEASE_RENEWALS) lease->count++;
 }
 
-/* Returns when the newest renewal answered by `when` was sent.  Without such a
- * renewal, returns when the connection attempt began. */
+/* Returns when the newest renewal that was answered at `when` or earlier was
+ * sent. Without such a renewal, returns when the connection attempt began. */
 static int64_t sent_of_answered_by(const struct lease *lease, int64_t when) {
   for (int i = 0; i < lease->count; i++) {
     int at = (lease->newest - i + LEASE_RENEWALS) % LEASE_RENEWALS;
@@ -84,10 +84,11 @@ static void renew(int64_t *until, int64_t at, int64_t renewed) {
   if (at < *until) *until = later(*until, renewed);
 }
 
-/* Computes how the next renewals extend the lease. First the newest renewal
- * becomes a P. Then one renewal after the other becomes a Q, and at last the
- * renewal that is sent next. A renewal can be a Q (lease.h) if its P is sent now
- * or later, and at least a gap after the reply to Q. S follows P. */
+/* Computes how the next renewals will extend the lease (P, Q and S: lease.h).
+ * First, the newest stored renewal serves as P. Then each stored renewal in
+ * turn serves as Q, and at last the renewal that is sent next. A renewal can
+ * serve as Q if its P is sent now or later, and at least a gap after the reply
+ * to Q. S follows P. */
 bool lease_lasts(const struct lease *lease, int64_t now) {
   int64_t apart = gap(lease), whole = without_margin(lease->timeout);
   int64_t replies = prompt(lease->timeout), settles = settling(lease->timeout);

@@ -149,8 +149,8 @@
 #pragma GCC visibility push(hidden)
 
 /* The number of stored renewals. zklock stores no renewal within T/96 of the
- * last. So they span T/2 or more: settling, gap, and two intervals of less than
- * T/10. */
+ * last. So the stored renewals span T/2 or more. This covers settling, gap, and
+ * two intervals of less than T/10. */
 enum { LEASE_RENEWALS = 48 };
 
 struct lease {
@@ -170,14 +170,15 @@ struct lease {
 void lease_init(struct lease *lease, int64_t least, int64_t tick);
 /* Forgets all proofs: a new session begins. */
 void lease_reset(struct lease *lease);
-/* Shortens the lease: from `started` on, a connection attempt for this session
- * may be under way. A server may grant it a shorter timeout. */
+/* Called when a connection attempt for this session begins, at the time
+ * `started`. Shortens the lease, because a server may grant the attempt a
+ * shorter timeout. */
 void lease_attempting(struct lease *lease, int64_t started);
 /* Begins a new connection.  Earlier proofs of the session stay valid, for as
  * long as the timeout of this connection permits. */
 void lease_connected(struct lease *lease, int64_t started, int64_t timeout);
-/* Extends the lease: a committed renewal that was sent at `sent` was
- * answered. */
+/* Called when a renewal that was sent at `sent` is confirmed, at the time
+ * `now`. Extends the lease as far as the stored renewals prove. */
 void lease_confirm(struct lease *lease, int64_t sent, int64_t now);
 /* Returns whether prompt replies from now on renew the lease each time before
  * it ends. After a silence a valid lease may still be about to end. Its

@@ -31,13 +31,13 @@ static inline bool mkdir_checks_acl(const struct pipeline *pipeline) {
          pipeline->acl_checked_in != pipeline->connection;
 }
 
-/* Prepares the request for the first `length` bytes of `path`. Copies these
- * bytes to `part`, which has room for the whole path and serves as the op's
- * path. */
+/* Prepares `op` to create the node at the first `length` bytes of `path`, or to
+ * check the ACL. Copies these bytes to `part`, the path of `op`, which has room
+ * for the whole path. */
 void mkdir_prepare(struct op *op, const struct pipeline *pipeline, char *part,
                    const char *path, size_t length);
 /* Returns the next step after the reply `rc`, which is not a transient refusal.
- * Sets `length` for the next request. */
+ * Sets `*length` to the length for the next request. */
 enum mkdir_step mkdir_on_reply(const struct op *op, struct pipeline *pipeline,
                                int rc, const char *path, size_t *length);
 

@@ -178,8 +178,8 @@ static void take_new_name(struct contender *c) {
   contender_set_name(c, name);
 }
 
-/* Delays the next create if several creates had no effect: a faulty server may
- * never show the node, or may wrongly refuse each create. */
+/* Delays the next create if several creates had no effect. A faulty server may
+ * never list the new node, or may refuse every create. */
 static void back_off(struct contender *c) {
   struct contenders *all = c->queue->all;
   int64_t now = all->pipeline->now, due = c->options.deadline;

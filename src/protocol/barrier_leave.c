@@ -214,8 +214,8 @@ static bool drop_missing(struct barrier_leave *d,
   return true;
 }
 
-/* Ends the barrier leave, because the list shows no member that it waits for.
- * First deletes `ready`, unless the list shows members of the next run. */
+/* Ends the barrier leave: no member that it waits for is in `listing`. First
+ * deletes `ready`, unless the list shows members of the next run. */
 static void end_as_last(struct barrier_leave *d,
                         const struct listing *listing) {
   bool alone = listing->count == 1 + is_in(listing, d->own);

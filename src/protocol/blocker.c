@@ -1,4 +1,4 @@
-/* Finds out what this session knows of the node that blocks a contender. */
+/* Describes the node that blocks a contender, from what this session knows. */
 #include "blocker.h"
 
 #include "queue.h"

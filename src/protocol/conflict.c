@@ -321,9 +321,9 @@ static void listed(struct conflict_check *check, const struct reply *reply) {
     give_up(check);
 }
 
-/* Continues a check after a reply. If the reply shows a live node, ends the
- * check as a conflict; otherwise sends the next question. A node that is
- * missing, or whose ACL hides its owner, is not live. */
+/* Continues a check after a reply. If the reply shows a live node, it may prove
+ * a conflict (has_existed_long). Otherwise sends the next question. A node that
+ * is missing, or whose ACL hides its owner, is not live. */
 static void on_answer(struct op *op, const struct reply *reply) {
   struct conflict_check *check = op->owner;
   struct question *q = check->first;

@@ -390,8 +390,8 @@ static inline bool contender_is_waiting(const struct contender *c) {
 }
 
 /* Returns whether the node in `reply` is the node of `c`: this session owns it,
- * and it was not replaced. If the node of `c` was replaced during a
- * disconnection, other waiters may have overtaken `c` meanwhile. */
+ * and it was not replaced. A node that replaced it has another czxid, and
+ * waiters may have overtaken `c` in between. */
 bool contender_owns(const struct contender *c, const struct reply *reply);
 /* Records that the node in `reply` is the node of `c`. */
 void contender_prove(struct contender *c, const struct reply *reply);

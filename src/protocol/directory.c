@@ -169,8 +169,8 @@ void directory_children_changed(struct directory *d) {
 }
 
 /* If a server has refused to remove the watch for now, schedules another
- * request. Meanwhile the server may still have the watch, or the watch may have
- * fired. So the watch is not recorded as armed, but as one that may remain
+ * request. Until then the server may still have the watch, or the watch may
+ * have fired. So the watch is not recorded as armed, but as one that may remain
  * (`children_left_in`). */
 static void on_unwatch(struct op *op, const struct reply *reply) {
   struct directory *d = op->owner;

@@ -124,9 +124,9 @@ void directory_list(struct directory *d, uint64_t after);
  * list is in flight: that list may show an older state. */
 void directory_list_again(struct directory *d);
 
-/* Delays the next lists and creates if this function is called several times in
- * a row. Called when a server has contradicted itself, so that repeated
- * contradictions cause no flood of requests. */
+/* Called when a server's replies contradict each other. If this happens several
+ * times in a row, delays the next lists and creates, to avoid a flood of
+ * requests. */
 void directory_back_off(struct directory *d);
 
 /* Makes each change of the children cause a list. If `more`, counts one more
@@ -137,8 +137,8 @@ void directory_unwatch_children(struct directory *d);
 /* Called when a server has reported a change of the children. Lists the
  * children if a contender wants this. */
 void directory_children_changed(struct directory *d);
-/* Returns whether the server will report the next change of the children since
- * the last list. */
+/* Returns whether the watch of the children is armed: the server will report
+ * their first change after the last list. */
 bool directory_sees_children(const struct directory *d);
 
 /* An orphan is a child that is named like this session's nodes, but that no

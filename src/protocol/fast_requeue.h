@@ -7,10 +7,10 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Make a contender that requeues watch the queue's last known node.
- * fast_requeue_begin is called after the create was sent. fast_requeue_created
- * is called after the reply, which contains the number of the created node.
- * Each returns false if `c` must request a list instead. */
+/* Both functions make a contender that requeues watch the queue's last known
+ * node. fast_requeue_begin is called after the create was sent.
+ * fast_requeue_created is called after the reply, which contains the number of
+ * the created node. Each returns false if `c` must request a list instead. */
 bool fast_requeue_begin(struct contender *c);
 bool fast_requeue_created(struct contender *c);
 /* Makes `c` request a list, because the node that it watches was deleted.

@@ -35,7 +35,8 @@ void late_creates_expect(struct contender *c);
  * ended. */
 void late_creates_end(struct queue *queue);
 
-/* Returns when the next turn of such lists is due; NEVER: no turn is needed. */
+/* Returns when to list directories again for late creates; NEVER: not
+ * needed. */
 int64_t late_creates_due(const struct late_creates *late,
                          const struct pipeline *pipeline);
 /* Begins a turn, which lists up to LATE_CREATES_AT_ONCE directories. The caller

@@ -79,7 +79,8 @@ static int64_t prompt(int64_t timeout) { return timeout / 10; }
 
 static int64_t later(int64_t a, int64_t b) { return a > b ? a : b; }
 
-/* Extends `*until` to `renewed` if the lease is still valid at `at`. */
+/* Extends the end of the lease, `*until`, to `renewed`, for a renewal that is
+ * confirmed at `at`. Does nothing if the lease has ended before `at`. */
 static void renew(int64_t *until, int64_t at, int64_t renewed) {
   if (at < *until) *until = later(*until, renewed);
 }

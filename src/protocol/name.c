@@ -90,8 +90,9 @@ static int64_t number_of(const char *text, size_t digits) {
   return value;
 }
 
-/* Reads the number at the end of `name`, in the server's format `%010d`: ten
- * characters, or eleven below -999999999.  Returns its length; 0: none. */
+/* Reads the number at the end of `name`, in the server's format `%010d`. If
+ * `eleven`, it has eleven characters, as numbers below -999999999 have;
+ * otherwise ten. Returns its length; 0: there is no such number. */
 static size_t parse_sequence(const char *name, size_t length, bool eleven,
                              int32_t *sequence) {
   size_t width = eleven ? 11 : 10;
@@ -152,7 +153,8 @@ static void count_other(struct listing *listing, const char *name) {
 }
 
 /* Returns a sorted list of the names for which `read` returns true. `read` sets
- * the fields of the entry. */
+ * the role and the number of the entry. Counts the other names. Returns NULL if
+ * there is no memory. */
 static struct listing *copy_names(const char *const *names, int count,
                                   bool (*read)(struct entry *e,
                                                const char *name)) {

@@ -14,28 +14,29 @@
  *
  * A name is only a *hint*. The node's owner, a ZooKeeper session id, is the
  * proof: an id is never reused, and a node's owner never changes. The name only
- * helps to find the few children whose owner zklock must read. zklock needs
- * this after a create whose reply was lost, and if a list may show an orphan of
- * this session. So zklock never deletes a node, or treats it as its own, by its
- * name alone. If two sessions have the same base, this costs a request now and
- * then, and nothing else.
+ * helps to find the few children whose owners zklock must read. zklock reads
+ * owners when the reply to a create was lost, and when a list can contain an
+ * orphan of this session. So zklock never deletes a node, or treats it as its
+ * own, by its name alone. If two sessions have the same base, zklock reads a
+ * few owners more. Nothing else happens.
  *
- * The base is five of 62 letters. Each session object draws it once from the
- * system's entropy, not from time, process or machine. So two sessions of one
- * process, or of a forked child, share a base as rarely as any two: 1 in 916
- * million. Among a thousand sessions on one path the odds that any two share
- * one are 1 in 1800. The id counts the session's nodes, in as many of these
- * letters as it needs. So no node of a session is mistaken for an earlier one.
+ * The base has five characters from an alphabet of 62. Each session object
+ * draws its base once from the system's entropy, not from time, process or
+ * machine. So two sessions have the same base with a chance of 1 in 916
+ * million, even in one process or after a fork. Among a thousand sessions on
+ * one path, the chance that any two have the same base is 1 in 1800. The id is
+ * the session's counter of nodes, written in the same alphabet. So zklock
+ * mistakes no node of a session for an earlier one.
  *
- * Other clients find the marker and the final number at any position, and
- * require no particular length before it. Curator and go-zookeeper look for the
- * last `lock-`, kazoo for `-lock-` or `__lock__` and ten digits. Only a name
- * that begins with `_c_` must have 35 bytes, because go-zookeeper cuts a guid
- * out of it unchecked.
+ * Other clients find the marker and the final number behind a prefix of any
+ * length. Curator and go-zookeeper search for the last `lock-`, kazoo for
+ * `-lock-` or `__lock__` and ten digits. Exception: a name that begins with
+ * `_c_` must have at least 35 bytes, because go-zookeeper cuts out a guid
+ * without a check of the length.
  *
- * Curator, go-zookeeper and kazoo look for *their* lost nodes by guids of 32 or
- * more digits at the beginning of a name. They cannot match a name of zklock:
- * its base has no `_`, and base and id are shorter. */
+ * Curator, go-zookeeper and kazoo search for their own lost nodes by guids of
+ * 32 or more digits at the beginning of a name. They cannot match a name of
+ * zklock: its base has no `_`, and base and id are shorter. */
 enum {
   NAME_BASE = 5,
   NAME_ID_MAX = 11, /* the number of letters of the largest id */
@@ -46,8 +47,8 @@ enum {
   NAME_MAX_USUAL = 64
 };
 
-/* The last 65 536 numbers begin here: they do not show the order of the
- * nodes. */
+/* The first of the last 65 536 sequence numbers. These numbers do not show the
+ * order of the nodes (listing_new). */
 #define SEQUENCE_DANGER (INT32_MAX - 65535)
 
 /* The node that the holder of an unfair lock has created. */
@@ -80,8 +81,9 @@ struct entry {
   enum role role;
 };
 
-/* The contenders among a directory's children in order of arrival, or all
- * children in order of their names. */
+/* The children of a directory: only the contenders, in order of arrival
+ * (listing_new), or all of them, in order of their names
+ * (listing_new_of_all). */
 struct listing {
   int count;
   int others;       /* number of other children, except NAME_READY */
@@ -97,8 +99,9 @@ struct name_base {
   char text[NAME_BASE + 1];
 };
 
-/* The data that ask a holder to release the lock.  Curator's Revoker replaces
- * the data of the holder's node by the first; zklock appends the second. */
+/* The data that ask a holder to release the lock. Curator's Revoker replaces
+ * the data of the holder's node by REVOKE_CURATOR. zklock appends REVOKE_MARK
+ * to the data. */
 #define REVOKE_CURATOR "__REVOKE__"
 #define REVOKE_MARK "\nzklock:revoke"
 
@@ -109,16 +112,17 @@ size_t data_own_size(const char *data, size_t size);
 /* Draws a base from the last five of the random bytes. */
 void name_base_init(struct name_base *base, const unsigned char random[16]);
 
-/* Writes `<base><id>-lock-` for the node with this id, with the marker of
- * `role` in place of `-lock-`. */
+/* Writes the name of the node with this id to `out`, without the sequence
+ * number: `<base><id>` and the marker of `role`, such as `-lock-`. */
 void name_format(char *out, size_t size, const struct name_base *base,
                  uint64_t id, enum role role);
 
-/* Parses a child's name; returns ROLE_FOREIGN if it is not a contender's. */
+/* Returns the role of a child by its name, and sets `*sequence` to its number.
+ * Returns ROLE_FOREIGN if the name is not a contender's. */
 enum role name_parse(const char *name, int32_t *sequence);
 
-/* Returns true, and sets `id` to the id in `name`, if a session with this base
- * may have created this node. Only the node's owner proves that the session has
+/* Returns true, and sets `*id` to the id in `name`, if a session with this base
+ * may have created the node. Only the node's owner proves that the session has
  * created it. */
 bool name_id(const char *name, const struct name_base *base, uint64_t *id);
 

@@ -2,10 +2,11 @@
  * of its node that is newer than the beginning of the wait:
  *
  * * A read that found no node, or another node than the wait had seen first.
- *   The read was sent after the node wait had begun (`stale`). It was sent
- *   behind a heartbeat that was committed after that, too (`needs_heartbeat`).
- *   So it shows everything committed before. It cannot come from the old view
- *   of a server that lags, or of a former leader.
+ *   The read was sent after the node wait had begun (`stale`). It was also sent
+ *   behind a heartbeat that was committed after the wait had begun
+ *   (`needs_heartbeat`). So it shows every change that was committed before the
+ *   wait began. It cannot come from the old view of a server that lags, or of a
+ *   former leader.
  * * The event of the node's deletion, once the node wait has seen the node
  *   (`seen`). A server reports a deletion to a connection before any later
  *   change. So the event belongs to exactly the node that was seen.
@@ -47,8 +48,8 @@ static struct queue *queue_for(struct node_waits *node_waits, const char *path,
   return queue;
 }
 
-/* Watches the node at the node wait's path. Returns false if there is no
- * memory. */
+/* Watches the node at the node wait's path. `awaits`: the node can be missing
+ * (watch_await). Returns false if there is no memory. */
 static bool watch_node(struct node_wait *v, struct queue *queue, bool awaits) {
   const char *name = strrchr(v->path, '/') + 1;
   if (!watch_want(&v->watcher, &queue->directory.watches, name)) return false;
@@ -175,8 +176,8 @@ static void on_node_missing(struct node_wait *v) {
     node_wait_refuse(v, REFUSED_TIMEOUT, 0);
 }
 
-/* Requests a list if the news says that the directory, which was missing, may
- * have been created. */
+/* Handles news of the directory of a NODE_WAIT_COUNT, which was missing.
+ * Requests a list if the directory may have been created. */
 static void on_directory_news(struct node_wait *v, enum watch_news news,
                               const struct reply *reply) {
   if (news == WATCH_GONE && reply) return;
@@ -226,9 +227,9 @@ static void watch_directory(struct node_wait *v) {
     pipeline_retry(pipeline_of(v->of));
 }
 
-/* Ends the wait if the list shows another number of contenders. Otherwise, if
- * the list has set no watch, waits until the directory is created: the
- * directory is missing, or another caller has requested the list. */
+/* Ends the wait if the list shows another number of contenders than `known`.
+ * Otherwise checks whether the watch of the children is armed. If it is not,
+ * the directory can be missing, so watches the directory itself. */
 static void on_listed(struct list_observer *observer,
                       const struct listing *listing, uint64_t serial) {
   struct node_wait *v = of_observer(observer);

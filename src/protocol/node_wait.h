@@ -34,8 +34,8 @@ struct node_wait {
   const char *path; /* valid until the wait has ended */
   enum node_wait_kind kind;
   int known; /* COUNT: the number; the next two are ignored */
-  /* The first read follows a committed heartbeat that is sent after the wait
-   * has begun. So the read cannot show an older state. */
+  /* True: zklock sends a heartbeat after the wait has begun, and the first read
+   * behind it. So the read cannot show a state from before the wait. */
   bool needs_heartbeat;
   bool patient; /* false: the wait fails if the first read does not end it */
   int64_t until;
@@ -75,7 +75,7 @@ void node_waits_init(struct node_waits *node_waits, struct contenders *all);
 /* Begins a node wait. The caller has set the public fields. Returns false if
  * there is no memory. */
 bool node_wait_begin(struct node_waits *node_waits, struct node_wait *v);
-/* Ends the node wait as failed, unless it has ended. */
+/* Ends the node wait as failed, for this reason, unless it has ended. */
 void node_wait_refuse(struct node_wait *v, enum refusal_code why, int reason);
 
 void deadline_set(struct node_waits *node_waits, struct deadline *deadline,

@@ -164,8 +164,8 @@ struct op {
   bool shared;     /* OP_MKDIR: the ACL lets all clients read and create */
   bool resend;     /* after a transient refusal, send the op again */
   bool counted;    /* OP_REMOVE: delete only if `creates` matches */
-  /* True for an OP_REMOVE and the OP_CREATE behind it: they can share a
-   * transaction. */
+  /* True for two ops that can share a transaction: an OP_REMOVE, and the
+   * OP_CREATE behind it. */
   bool joins;
 
   /* Private to the pipeline: */
@@ -184,9 +184,9 @@ struct transport {
   void *self;
   /* Sends a request; the reply comes later as session_reply(serial), in the
    * order of submission.  Copies what it needs of `op` before it returns.
-   * Returns false if it sent nothing, for lack of memory or connection.
-   * `before` is a delete to put before this create in one transaction, or NULL.
-   * Each of the two gets a reply. */
+   * Returns false if it sent nothing, because there is no memory or no
+   * connection. `before` is a delete to put before this create in one
+   * transaction, or NULL. Each of the two gets a reply. */
   bool (*submit)(void *self, const struct op *op, const struct op *before);
   /* Gives up the ZooKeeper session, if any, and begins a new one. */
   void (*open)(void *self);

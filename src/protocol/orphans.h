@@ -1,6 +1,6 @@
-/* Orphans: nodes in a directory whose names look like this session's, but which
- * no contender knows. A create whose reply was lost leaves such a node. zklock
- * deletes the orphans that this session owns. */
+/* Orphans: nodes in a directory that are named like this session's nodes, but
+ * that no contender knows. A create whose reply was lost can leave such a node.
+ * zklock deletes the orphans that this session owns. */
 #ifndef ZKLOCK_ORPHANS_H
 #define ZKLOCK_ORPHANS_H
 
@@ -29,7 +29,7 @@ struct orphans *orphans_new(const struct orphans_owner *owner,
                             size_t length);
 /* Frees `s`. Must not be called while orphans_are_known returns true. */
 void orphans_free(struct orphans *s);
-/* Returns whether `s` has orphans, including those of other sessions. */
+/* Returns whether `s` stores orphans. Orphans of other sessions count, too. */
 bool orphans_are_known(const struct orphans *s);
 
 /* Returns whether `s` accepts more orphans now. */
@@ -41,8 +41,8 @@ bool orphans_remove(struct orphans *s, const char *name);
 /* Sends the reads of owners that are not sent yet, unless too many are in
  * flight. */
 void orphans_send(struct orphans *s);
-/* Removes the orphans of other sessions, so that the next list makes zklock
- * read their owners again. */
+/* Forgets the orphans of other sessions. If the next list shows them, zklock
+ * reads their owners again. */
 void orphans_forget_foreign(struct orphans *s);
 /* Sends no more requests: the session is closed. */
 void orphans_closed(struct orphans *s);

@@ -7,14 +7,14 @@
 
 #define MILLISECOND INT64_C(1000000)
 
-/* A nudge (a small request) follows an op that is unanswered for so long: a
- * server that has lost the op (ZOOKEEPER-4537) finds it at the next request. */
+/* If an op is unanswered for this long, zklock sends a nudge, a small request.
+ * A server that has overlooked the op (ZOOKEEPER-4537) then processes it. */
 #define NUDGE_AFTER (250 * MILLISECOND)
 #define RETRY_AFTER (100 * MILLISECOND)
 #define BACKOFF_FIRST (100 * MILLISECOND)
 #define BACKOFF_MAX (2000 * MILLISECOND)
 
-/* How often an op with `resend` is sent again: for about four seconds. */
+/* How many times an op with `resend` is sent again, in about four seconds. */
 enum { TRIES_MAX = 6 };
 
 /* Does nothing: `finish` has already stored what the reply proves. */
@@ -91,8 +91,8 @@ static void count(struct pipeline *w, const struct op *op) {
 
 /* Decides whether the op is a renewal. One renewal is in flight at a time, and
  * the next heartbeat is sent a while after a renewal. But a server may refuse
- * every other request, and a refusal does not renew the lease. So after a
- * refusal, no other request delays the heartbeat. */
+ * all requests except heartbeats, and a refusal does not renew the lease. So
+ * after a refusal, no other request delays the heartbeat. */
 static void decide_renewal(struct pipeline *w, struct op *op) {
   bool is_heartbeat = op->kind == OP_HEARTBEAT;
   op->renews = op_is_write(op->kind) &&
@@ -129,10 +129,10 @@ static void enqueue(struct pipeline *w, struct op *op) {
   append(&w->queued_end, op);
 }
 
-/* Two requests in one transaction. A client that releases a lock and acquires
- * it again deletes a node and creates another. So the pipeline delays the
- * delete, to send it in one transaction with the create. If another op comes,
- * or at the end of the batch, it sends the delete alone. */
+/* The pipeline can send two requests in one transaction. A client that releases
+ * a lock and acquires it again deletes a node and creates another. So the
+ * pipeline delays the delete, to send it in one transaction with the create. If
+ * another op comes, or at the end of the batch, it sends the delete alone. */
 
 static bool may_delay(const struct pipeline *w, const struct op *op) {
   return op->kind == OP_REMOVE && op->joins && !w->queued && may_be_sent(w, op);
@@ -210,7 +210,7 @@ static bool is_paused(const struct pipeline *w, const struct refusals *b) {
   return b->connection == w->connection && w->now < b->until;
 }
 
-/* Refusals of requests that were sent together count as one refusal. */
+/* If requests were sent together, their refusals count as one refusal. */
 void pipeline_back_off(struct pipeline *w, struct refusals *b, int rc) {
   b->rc = (int16_t)rc;
   if (!is_paused(w, b)) {

@@ -30,7 +30,7 @@
   X(refused_releases)      \
   X(waiting)
 
-/* Counters of how zklock works inside. */
+/* Counters that only explain how zklock works. */
 #define INTERNAL_COUNTERS(X) \
   X(nudges)                  \
   X(lists)                   \
@@ -142,7 +142,8 @@ static inline void refusals_end(struct refusals *refusals) {
  * return true at the end of the pause. */
 bool pipeline_must_pause(struct pipeline *pipeline,
                          const struct refusals *refusals);
-/* Does the same for a pause that ends at `at`. */
+/* Returns whether a pause that ends at `at` is not over yet. If so,
+ * pipeline_resume_is_due will return true at that time. */
 bool pipeline_must_wait(struct pipeline *pipeline, int64_t at);
 
 /* Sends the delayed delete without a create, if there is one. */
@@ -185,15 +186,15 @@ void pipeline_closed(struct pipeline *pipeline);
 void pipeline_reply(struct pipeline *pipeline, uint64_t serial,
                     const struct reply *reply);
 
-/* Each function returns true once, after a pause: pipeline_retry_is_due after
- * the pause of pipeline_retry, pipeline_resume_is_due after the earliest pause
- * that a refusal has begun. */
+/* pipeline_retry_is_due returns true once, when the pause of pipeline_retry is
+ * over. pipeline_resume_is_due returns true once, when the first of the pauses
+ * after refusals is over. */
 bool pipeline_retry_is_due(struct pipeline *pipeline);
 bool pipeline_resume_is_due(struct pipeline *pipeline);
 /* Sends the refused ops with `resend` again, if their pause is over. */
 void pipeline_resend(struct pipeline *pipeline);
-/* Schedules a poll of watches (watch.c) after T/6 or a little less. Then
- * pipeline_poll_is_due returns true once. */
+/* Schedules a poll of watches (watch.c) in a sixth of the session timeout or a
+ * little less. At that time pipeline_poll_is_due returns true once. */
 void pipeline_poll_later(struct pipeline *pipeline);
 bool pipeline_poll_is_due(struct pipeline *pipeline);
 /* Returns `due`, or the end of the pause after a failed send if that is later.

@@ -77,7 +77,7 @@ static bool is_blocked_locally(const struct contender *c) {
   return false;
 }
 
-/* Returns whether `c` may have a node now. `first`: no contender is ahead. */
+/* Decides if `c` can have a node. `first`: no contender waits before `c`. */
 static enum admission admission(const struct contender *c, bool first) {
   const struct queue *queue = c->queue;
   enum replacement replacement = queue->directory.replacement;
@@ -170,14 +170,14 @@ void queue_rewind(struct queue *queue) {
   directory_wake(&queue->directory);
 }
 
-/* Calls contenders in order of arrival, so that deletes precede creates. */
+/* Drives contenders in order of arrival: so deletes are sent before creates. */
 void queue_drive(struct queue *queue) {
   for (struct contender *c = queue->first; c; c = c->next)
     if (c->state != CONTENDER_PARKED) acquire_fsm_drive(c);
 }
 
-/* Makes a holder watch the children, to learn of other nodes. If the last list
- * showed waiters, they probably still wait, and the holder need not watch. */
+/* Watches the children for the holder `c`, to learn of other nodes. Does
+ * nothing if the last list showed waiters, because they probably still wait. */
 static void watch_contention(struct contender *c) {
   if (!fast_requeue_knows_tail(c)) contender_watch_children(c);
 }
@@ -220,7 +220,7 @@ static void find_contention(struct contender *c, const struct listing *list) {
   directory_unwatch_children(contender_directory(c));
 }
 
-/* Ends UNCONTENDED: the children are unknown until the next list. */
+/* Reports CONTENDED: until the next list, other nodes may be in the queue. */
 static void report_contention(struct queue *queue) {
   for (struct contender *c = queue->first; c; c = c->next) {
     if (c->view.phase != VIEW_UNCONTENDED) continue;
@@ -245,7 +245,7 @@ static bool has_created(const struct contender *c, uint64_t id) {
   return c->node.id == id && contender_has_entered(c);
 }
 
-/* Ends at the last contender with a node: thousands may be parked behind it. */
+/* Ends the search at the last contender with a node: many can be parked. */
 static struct contender *creator_of(const struct queue *queue, uint64_t id) {
   int left = queue->entered;
   for (struct contender *c = queue->first; c && left > 0; c = c->next) {
@@ -324,7 +324,7 @@ static bool knows(struct directory *d, const char *name) {
 
 /* Returns whether `holder` may be an orphan on its own: its create may have
  * been applied late, no contender has it, and the list lacks the node beside
- * it. An orphan of that node is deleted together with `holder`. */
+ * it. If that node is listed, it is deleted together with `holder`. */
 static bool may_be_orphan(const struct queue *queue,
                           const struct listing *listing) {
   return queue->late_holder_possible && !knows_holder(queue) &&

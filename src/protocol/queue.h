@@ -7,8 +7,9 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Returns a new queue. `flush` runs at the end of the batch of calls
- * (session_run); it must call queue_flush. */
+/* Returns a new queue; NULL: no memory. session_run calls `flush` at the end of
+ * each batch of calls that has changed the queue. `flush` must call
+ * queue_flush. */
 struct queue *queue_new(struct contenders *all, const char *path,
                         void (*flush)(struct deferred_call *deferred_call));
 /* Returns whether the queue has no contenders and no requests, so that it can
@@ -21,7 +22,7 @@ void queue_free(struct queue *queue);
 void queue_flush(struct queue *queue);
 /* Admits this contender now, if possible. */
 void queue_admit(struct contender *c);
-/* Makes the next queue_flush try again to admit all parked contenders. */
+/* Schedules queue_flush, and makes it try to admit all parked contenders. */
 void queue_rewind(struct queue *queue);
 /* Sends the request that each contender needs (acquire_fsm_drive), except
  * PARKED contenders. */
@@ -49,19 +50,21 @@ static inline void queue_poll(struct queue *queue) {
 }
 void queue_closed(struct queue *queue);
 
-/* If the quota has room now, makes one queue that waits for it admit contenders
- * at the end of the batch of calls. Returns false if there is no such queue. */
+/* Wakes one queue that waits for the quota and for whose first contender it now
+ * has room. That queue admits contenders at the end of the batch of calls.
+ * Returns false if there is no such queue. */
 bool queue_wake_for_quota(struct contenders *all);
 
 /* Returns this session's holder, or NULL if no contender is HELD. */
 const struct contender *queue_holder(const struct queue *queue);
 /* Returns the contender whose node has this name. */
 struct contender *queue_find(const struct queue *queue, const char *name);
-/* Returns the contender of the write lock that `c` downgrades; NULL if it does
- * not exist. */
+/* Returns the contender that holds the write lock that `c` downgrades; NULL:
+ * none. */
 struct contender *queue_writer(const struct contender *c);
 
-/* Add or remove a receiver of the queue's lists. */
+/* These functions add or remove an observer, which receives the queue's
+ * lists. */
 void queue_add_observer(struct queue *queue, struct list_observer *observer);
 void queue_remove_observer(struct queue *queue, struct list_observer *observer);
 

@@ -69,10 +69,10 @@ static bool writer_is_there(const struct contender *c) {
   return writer && contender_watches_own(writer);
 }
 
-/* `c` may be a reader that downgrades a write lock. Returns whether it must
- * wait, because the writer's node is not watched for lack of memory or
- * permission. If so, schedules a retry or refuses `c`. Another list must follow
- * after the watch is armed. */
+/* Returns whether `c`, if it is a reader that downgrades, must wait for the
+ * watch of the writer's node. The watch can be missing for lack of memory or of
+ * permission. Then schedules a retry, or refuses `c`. After the watch is armed,
+ * `c` needs another list. */
 static bool must_await_writer(struct contender *c) {
   const struct contender *writer = queue_writer(c);
   if (!writer || writer->state != CONTENDER_HELD ||
@@ -86,7 +86,7 @@ static bool must_await_writer(struct contender *c) {
 }
 
 /* Returns whether a reader that downgrades has the writer's place in the queue.
- * It has if the writer's node still existed when the reader's node had been
+ * This is so if the writer's node still existed after the reader's node was
  * created. Otherwise the next writer may have been granted the lock in
  * between. */
 static bool keeps_position(struct contender *c, const struct listing *listing) {

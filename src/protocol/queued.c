@@ -128,8 +128,9 @@ void queued_on_own_news(struct contender *c, enum watch_news news,
     on_own_gone(c);
 }
 
-/* Acts on a read of one of the two nodes ahead, or on an ACL that forbids the
- * read. Logs a node without owner, and may watch the children instead. */
+/* Handles the reply to a read of one of the two nodes ahead, or the refusal of
+ * the read by an ACL. Logs if no session owns the node. If the predecessor is
+ * unreadable, `c` watches or lists the children instead. */
 static void on_blocker_read(struct contender *c, const struct watcher *watcher,
                             const struct reply *reply) {
   blocker_warn_unowned(watcher, reply);

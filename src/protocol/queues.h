@@ -32,15 +32,16 @@ void queues_each_contender(struct queues *queues,
 void queues_on_event(struct queues *queues, enum watch_event event,
                      const char *path);
 
-/* Returns when one of the next three functions must be called: for timers, the
- * delayed watches of held nodes, or the lists that show late creates. */
+/* Returns when the first of the next three functions must be called. They run
+ * timers, watch the nodes of holds, and list directories for late creates. */
 int64_t queues_due(const struct queues *queues);
 void queues_run_timers(struct queues *queues);
 void queues_watch_holds(struct queues *queues);
 void queues_list_for_late_creates(struct queues *queues);
 
-/* Runs the deferred calls of the step and of the batch until there are none.
- * Repeats this, because contenders that leave make room for others. */
+/* Runs the deferred calls of the step and of the batch until there are none. If
+ * contenders that leave have freed quota, wakes queues that wait for it, and
+ * repeats this. */
 void queues_flush(struct queues *queues);
 
 #pragma GCC visibility pop

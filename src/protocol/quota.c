@@ -6,7 +6,7 @@
 
 static const size_t limits[] = {QUOTA_LIMITS};
 
-/* Returns the size of a path, with the length before it in the transaction. */
+/* Counts the node's path, and the four bytes of the path's length before it. */
 size_t quota_of_node(size_t directory) {
   return 4 + directory + 1 + NAME_MAX_OWN;
 }

@@ -38,11 +38,13 @@ enum quota_answer {
   QUOTA_NEVER, /* quota gets free only if the user releases a lock */
 };
 
-/* Returns the share of a node in a directory with a path of this length. */
+/* Returns the share of a node. `directory`: the length of its directory's
+ * path. */
 size_t quota_of_node(size_t directory);
 
-/* Returns whether the quota has room for `bytes` more. `leaving`: some nodes of
- * this session are being deleted. */
+/* Returns whether the quota has room for `bytes` more, now or later. `urgent`
+ * chooses the limit (QUOTA_LIMITS). `leaving`: some nodes of this session are
+ * being deleted. */
 enum quota_answer quota_ask(const struct quota *quota, size_t bytes,
                             bool urgent, bool leaving);
 
@@ -51,8 +53,8 @@ void quota_give(struct quota *quota, size_t bytes);
 /* Makes quota_was_freed return true, so that another contender tries. Called
  * when the contender that was woken did not need the quota. */
 void quota_pass_on(struct quota *quota);
-/* Returns whether quota was returned since the last call, so that a contender
- * that waits for quota may enter now. */
+/* Returns true if quota was freed since the last call. Then a contender that
+ * waits for quota can enter. */
 bool quota_was_freed(struct quota *quota);
 
 #pragma GCC visibility pop

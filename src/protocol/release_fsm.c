@@ -43,8 +43,8 @@ static bool waits_by_number(const struct contender *c) {
 
 /* Decrements the number of nodes ahead of `c` after the deletion of a node that
  * the list of `c` has counted. If `c` watches that node, the watch does this
- * instead. If another node may have taken the place of the deleted node, the
- * number stays, and a list must follow. */
+ * instead. If another node may have taken the place of the deleted node
+ * (rule_proves), the number stays. */
 static void count_down(struct contender *c, const struct entry *gone) {
   struct entry own = {.role = rule_role(c->options.kind, c->options.layout)};
   if (c->state != CONTENDER_QUEUED || !contender_sees(c) || c->view.ahead < 2)
@@ -93,7 +93,7 @@ void acquire_fsm_leave(struct contender *c) {
   if (c->decision != DECISION_NONE)
     timer_set(&c->queue->all->timers, &c->timer, NEVER);
   contender_unwatch_others(c);
-  /* The contender must learn of its node's deletion before the waiters. */
+  /* `c` must learn of its node's deletion before the waiters behind it do. */
   if (waits_by_number(c) && c->queue->entered > 1 && contender_has_node(c))
     watch_want(&c->own, &c->queue->directory.watches, c->node.name);
   acquire_fsm_try_to_leave(c);
@@ -146,8 +146,9 @@ void acquire_fsm_fail(struct contender *c, const char *what, size_t length,
   acquire_fsm_deny(c, what, length, rc);
 }
 
-/* Refuses `c`. The reason is the last transient refusal, because this may have
- * kept `c` out of the queue. */
+/* Refuses `c`. If a server has last refused creates or lists temporarily, this
+ * is the reason that the owner receives: it may have kept `c` out of the
+ * queue. */
 void acquire_fsm_time_out(struct contender *c) {
   bool by_gate = c->gate_state == GATE_WAITS;
   const struct directory *d = &(by_gate ? c->gate : c)->queue->directory;
@@ -292,11 +293,11 @@ static void on_delete_refused(struct contender *c, int rc) {
                                           SECOND / 10 << c->attempts));
 }
 
-/* Continues LEAVING after a read of the node's owner. Deletes the node if it is
- * ours. Otherwise ends `c`, or searches for another node with the same id. A
- * node that is known only by its name, and whose ACL forbids reading, is
- * another session's: every ACL of zklock lets its session read its own
- * nodes. */
+/* Continues LEAVING after a read of the node's owner. Deletes the node if it
+ * belongs to `c`. Otherwise ends `c`, or searches for another node with the
+ * same id. A node that is known only by its name, and whose ACL forbids
+ * reading, is another session's: every ACL of zklock lets its session read its
+ * own nodes. */
 static void on_owner_read(struct contender *c, const struct reply *reply) {
   bool hidden = reply->rc == REPLY_NO_AUTH && c->node.known == NODE_MADE;
   bool known = hidden || reply->rc == REPLY_OK || reply->rc == REPLY_NO_NODE;
@@ -311,8 +312,9 @@ static void on_owner_read(struct contender *c, const struct reply *reply) {
     contender_refute(c);
     acquire_fsm_try_to_leave(c);
   } else {
-    /* Other contenders may have ignored this node, because they took it for a
-     * node of ours that is being deleted. A list corrects that. */
+    /* Other contenders may have ignored this node, because it seemed to be this
+     * session's node and about to be deleted. A list shows them that it
+     * stays. */
     directory_list(&c->queue->directory, 0);
     acquire_fsm_finish(c);
   }

@@ -9,22 +9,22 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Deletes the node of `c`, if there is one, and then ends `c`. If `c` was
- * neither granted the lock nor refused, it begins again instead. */
+/* Deletes the node of `c`, if there is one, and then ends `c`. But if no
+ * decision was made on `c`, `c` then creates another node. */
 void acquire_fsm_leave(struct contender *c);
 /* Deletes the node of `c`, which is LEAVING, or ends `c` if it has no node.
  * Called when a reply or a list has shown whether `c` has a node. */
 void acquire_fsm_continue_leaving(struct contender *c);
 
-/* Refuses `c`. This function and the functions below do nothing if the wait was
- * decided before, or the hold has ended. */
+/* Refuses `c`. Does nothing if `c` was granted the lock or refused before. The
+ * functions below that end a hold do nothing if the hold has ended. */
 void acquire_fsm_refuse(struct contender *c, enum refusal_code why, int reason);
-/* Refuses `c` because of `rc`: `what` failed for the first `length` bytes of
- * its directory's path (struct denial). */
+/* Refuses `c` because the operation `what` failed with `rc`. The message shows
+ * the first `length` bytes of the directory's path (struct denial). */
 void acquire_fsm_deny(struct contender *c, const char *what, size_t length,
                       int rc);
-/* Refuses `c` because the ACL of its node forbids reading. So no server reports
- * whether the node still belongs to `c`. */
+/* Refuses `c` because the ACL of its node forbids reading. Then zklock cannot
+ * find out whether the node still belongs to `c`. */
 void acquire_fsm_deny_hidden(struct contender *c);
 /* Does the same as acquire_fsm_deny. But if `rc` is transient, a patient
  * contender waits instead. */
@@ -44,8 +44,9 @@ void acquire_fsm_lose_node(struct contender *c);
  * behind `c`, whose node was just deleted. */
 void acquire_fsm_count_down(struct contender *c);
 
-/* Called for each contender: after a lost connection, at the end of the
- * ZooKeeper session, and at close. */
+/* Called for each contender: acquire_fsm_disconnected when the connection is
+ * lost, acquire_fsm_session_ended when the ZooKeeper session ends,
+ * acquire_fsm_close when the user closes the session. */
 void acquire_fsm_disconnected(struct contender *c);
 void acquire_fsm_session_ended(struct contender *c);
 void acquire_fsm_close(struct contender *c);
@@ -62,8 +63,8 @@ void release_fsm_on_reply(struct contender *c, enum op_kind asked_for,
 /* Sets the timer of `c` to `pause` from now, or to the deadline of `c` if that
  * is earlier. */
 void acquire_fsm_retry_in(struct contender *c, int64_t pause);
-/* Ends `c`, whose node is gone. Without a decision, `c` begins again
- * instead. */
+/* Called when the node of `c` is gone. Ends `c`, or makes it begin again if no
+ * decision was made on it. */
 void acquire_fsm_finish(struct contender *c);
 
 #pragma GCC visibility pop

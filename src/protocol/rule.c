@@ -34,8 +34,8 @@ bool rule_blocks(enum kind kind, const struct entry *own,
                  const struct entry *other) {
   switch (kind) {
     case KIND_READ:
-      /* A writer with the same number is the writer that this reader
-       * downgrades. */
+      /* A writer with the same number does not block: this reader downgrades
+       * it. */
       return other->role == rule_writer(own->role) &&
              other->sequence < own->sequence;
     case KIND_WRITE:

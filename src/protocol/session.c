@@ -268,7 +268,8 @@ void session_greeted(struct session *s, int64_t now, int64_t id,
                      int64_t timeout, int64_t started) {
   if (s->state == SESSION_CLOSED) return;
   begin(s, now);
-  /* The last granted session was another one, so its lease does not apply. */
+  /* If the server has granted another session than last time, discards the
+   * lease of the old session. */
   if (s->pipeline.session == 0 && id != s->greeted)
     lease_reset(&s->pipeline.lease);
   s->greeted = id;
@@ -354,10 +355,11 @@ void session_expired(struct session *s, int64_t now) {
   end(s);
 }
 
-/* Returns true when, without attempts to reconnect, a server would have expired
- * the session: after its timeout and a tick, which is at most half the timeout.
- * Each lease ended before that. But if the machine was suspended, holds may
- * still exist, and zklock's clock must end these holds first. */
+/* Returns true when a server would have expired the session if the client had
+ * not tried to reconnect. This takes the timeout and a tick, which is at most
+ * half the timeout. Each lease ended before that. But if the machine was
+ * suspended, holds may still exist, and zklock's clock must end these holds
+ * first. */
 bool session_is_overdue(const struct session *s, int64_t now) {
   return s->state == SESSION_SUSPENDED && s->all.holders == 0 &&
          s->pipeline.counters.pending_releases > 0 &&

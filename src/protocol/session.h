@@ -107,14 +107,16 @@ void session_watch(struct session *s, int64_t now, struct contender *c);
  * whether other nodes are in the queue. */
 void session_watch_contention(struct session *s, int64_t now,
                               struct contender *c);
-/* Begins a node wait or a barrier leave: a wait without a contender. Its
- * handler reports the end, possibly before the call returns. Returns false, and
- * begins nothing, if there is no memory. */
+/* session_begin_node_wait begins a node wait, session_leave_barrier a barrier
+ * leave. The end is reported to the handler in `v` or `d`, possibly before the
+ * call returns. session_begin_node_wait returns false, and begins nothing, if
+ * there is no memory. */
 bool session_begin_node_wait(struct session *s, int64_t now,
                              struct node_wait *v);
 void session_leave_barrier(struct session *s, int64_t now,
                            struct barrier_leave *d);
-/* Ends the wait; does nothing if the wait has ended. */
+/* session_end_node_wait cancels a node wait, session_end_barrier_leave a
+ * barrier leave. Neither does anything if the wait has ended. */
 void session_end_node_wait(struct session *s, int64_t now, struct node_wait *v);
 void session_end_barrier_leave(struct session *s, int64_t now,
                                struct barrier_leave *d);
@@ -124,22 +126,22 @@ void session_close(struct session *s, int64_t now);
 
 /* Reports from the client: */
 
-/* A connection attempt begins, which shortens the lease. The attempt's reply
- * may be lost, and the server may have granted a shorter timeout than zklock
- * knows. A server may also grant the session, but then refuse the
- * credentials. */
+/* Called when a connection attempt begins. Shortens the lease, because the
+ * reply may be lost after a server has granted a shorter timeout. A server may
+ * also grant the session, but then refuse the credentials. */
 void session_attempting(struct session *s, int64_t now);
-/* A connection is established. `started` is a time before the attempt began,
- * but after all requests were sent that the last connection has answered. */
+/* Called when a connection is established. `started`: a time before the attempt
+ * began. Each request that the last connection has answered was sent before
+ * it. */
 void session_connected(struct session *s, int64_t now, int64_t id,
                        int64_t timeout, int64_t started);
-/* A server has accepted the connection and granted `timeout`.  It may still
- * refuse the credentials; then no session_connected follows. */
+/* Called when a server has accepted the connection and granted `timeout`. If
+ * the server then refuses the credentials, no session_connected follows. */
 void session_greeted(struct session *s, int64_t now, int64_t id,
                      int64_t timeout, int64_t started);
 void session_disconnected(struct session *s, int64_t now);
-/* The ensemble refuses the credentials. Until session_connected, current and
- * new waiters are refused with this reason. */
+/* Called when the ensemble refuses the credentials. Refuses all waiters, and
+ * until session_connected also new waiters, with this reason. */
 void session_refused(struct session *s, int64_t now, int reason);
 void session_expired(struct session *s, int64_t now);
 /* Called when an attempt to reconnect was not answered. Returns whether the

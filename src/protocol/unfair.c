@@ -21,9 +21,10 @@
  * node as an orphan, and zklock deletes both nodes (orphans.c).
  *
  * A transaction has one zxid, so both nodes have the same czxid. If `holder`
- * has that czxid and this session as its owner, `holder` is ours. The reply to
- * the transaction contains neither. So zklock reads `holder` right behind the
- * create, and this read sets the watch that reports the deletion of `holder`.
+ * has that czxid and this session as its owner, it is the contender's. The
+ * reply to the transaction contains neither. So zklock reads `holder` right
+ * behind the create, and this read sets the watch that reports the deletion of
+ * `holder`.
  *
  * A waiter that is not allowed to read `holder` polls it (watch.c), and tries
  * to create it only after NO_NODE.
@@ -43,9 +44,9 @@ static void become_first(struct contender *c) {
   acquire_fsm_be_first(c);
 }
 
-/* Reads and watches `holder` to find its owner. The watch may be armed already
- * by another watcher of this session, such as a barrier's waiter. Then this
- * contender has not seen `holder` yet, so it reads `holder`. */
+/* Reads and watches `holder` to find its owner. Another watcher of this session
+ * may have armed the watch before this contender joined it. That read has not
+ * shown `holder` to this contender, so it reads `holder` again. */
 static void read_holder(struct contender *c, struct watcher *watcher) {
   bool has_asked = watcher->watch;
   if (!watch_want(watcher, &contender_directory(c)->watches, NAME_UNFAIR))
@@ -56,8 +57,8 @@ static void read_holder(struct contender *c, struct watcher *watcher) {
     watch_read(watcher);
 }
 
-/* Grants the lock if a server has shown in this connection that `holder` is
- * ours. Otherwise reads `holder`. */
+/* Grants the lock if a server has confirmed in this connection that this
+ * session owns `holder`. Otherwise reads `holder`. */
 static void check_own(struct contender *c) {
   if (contender_is_surely_ours(c) && contender_watches_own(c))
     become_first(c);
@@ -103,8 +104,8 @@ static void ask_for_own_node(struct contender *c, int64_t czxid) {
   pipeline_submit(contender_pipeline(c), &c->op);
 }
 
-/* Continues after a read has shown that `holder` is ours: grants the lock, or
- * sends the delete. */
+/* Continues after a read has shown that this session owns `holder`: grants the
+ * lock, or sends the delete. */
 static void on_own_holder(struct contender *c, const struct reply *reply) {
   bool by_name = contender_is_known_by_name(c);
   if (!by_name) contender_prove(c, reply);
@@ -142,8 +143,8 @@ static void leave_hidden_holder(struct contender *c,
  * session read its own nodes (doc/api.md). So `holder` belongs to another
  * client, unless a server has named this session as the owner before. In that
  * case the ACL may have been changed, and no server reports whether `holder` is
- * still ours. A contender that holds the lock polls `holder`, and so detects
- * when `holder` is deleted. */
+ * still the contender's. A contender that holds the lock polls `holder`, and so
+ * detects when `holder` is deleted. */
 static void on_hidden_holder(struct contender *c, const struct reply *reply) {
   if (c->state == CONTENDER_HELD || c->undone) return;
   if (c->state == CONTENDER_LEAVING)
@@ -155,8 +156,8 @@ static void on_hidden_holder(struct contender *c, const struct reply *reply) {
 }
 
 /* Handles news of `holder`. Ignores news that came before the reply to the
- * create. Also ignores news while our delete is in flight: the reply to the
- * delete will show whether `holder` was deleted. */
+ * create. Also ignores news while the contender's delete is in flight: the
+ * reply to the delete will show whether `holder` was deleted. */
 static void on_own_news(struct contender *c, enum watch_news news,
                         const struct reply *reply) {
   if (!contender_has_node(c) || is_deleting(c)) return;
@@ -250,8 +251,7 @@ static void check_again(struct contender *c) {
 /* Returns whether the delete can be sent now. If not, reads `holder` first. One
  * read is enough for one delete. Without a valid lease the read is needed: an
  * operator may have deleted `holder`, and the event of that may be late. The
- * read is also needed if a check by the user has shown that `holder` is not
- * ours. */
+ * read is also needed if the user has checked the hold and found it lost. */
 static bool may_remove(struct contender *c) {
   if (c->undone) return true;
   bool was_read = c->view.phase == VIEW_READ;

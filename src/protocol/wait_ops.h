@@ -1,5 +1,5 @@
-/* A way of waiting: the functions for what lock kinds do differently, beyond
- * the rule (rule.h). Each function is called at a certain moment of an
+/* A way of waiting: the functions in which lock kinds differ, apart from their
+ * rules (rule.h). Each function is called at a certain moment of an
  * acquisition. */
 #ifndef ZKLOCK_WAIT_OPS_H
 #define ZKLOCK_WAIT_OPS_H
@@ -16,7 +16,7 @@ struct wait_ops {
   /* Called when the queue admits a PARKED contender. Calls acquire_fsm_enter,
    * at once or later. */
   void (*enter)(struct contender *c);
-  /* Called after the create was sent, and after its reply. */
+  /* on_sent is called after the create was sent, on_created after its reply. */
   void (*on_sent)(struct contender *c);
   void (*on_created)(struct contender *c);
   /* Determines whether the contender has a node and is first. Sends the
@@ -41,10 +41,10 @@ struct wait_ops {
   void (*settle)(struct contender *c);
 };
 
-/* The ways of waiting. queued: nodes in the order of their numbers. semaphore:
- * permits behind a gate, which needs memory for a second contender (`gate`).
- * unfair: the one node `holder`. barrier enter: the members of a double
- * barrier. */
+/* The ways of waiting. queued_wait_ops: nodes in the order of their numbers.
+ * semaphore_wait_ops: permits behind a gate; the caller must set `gate` of
+ * struct contender. unfair_wait_ops: one node, `holder`.
+ * barrier_enter_wait_ops: the members of a double barrier. */
 extern const struct wait_ops queued_wait_ops, semaphore_wait_ops,
     unfair_wait_ops, barrier_enter_wait_ops;
 

@@ -275,8 +275,8 @@ static void store_data(struct watch *w, const struct reply *reply) {
   if (w->data) memcpy(w->data, reply->data, shown);
 }
 
-/* Logs that a server has refused the watch, and begins a pause. The server or
- * the client library may still have the watch. */
+/* Logs that a server has refused the watch, and begins a pause. The refused
+ * request may have left a watch at the server or in the client library. */
 static void on_refused(struct watch *w, int rc) {
   warn(w, "cannot watch", rc);
   pipeline_back_off(w->of->pipeline, &w->of->backoff, rc);
@@ -378,9 +378,10 @@ static void on_reply(struct op *op, const struct reply *reply) {
   end_request(w);
 }
 
-/* The czxid before the first read. It is not 0, which is the czxid of a missing
- * node. An event can come before the first read. It belongs to an old watch
- * that zklock could not remove at the server for lack of memory. */
+/* The czxid of a node that was not read yet. It differs from 0, the czxid of a
+ * missing node. The difference matters, because an event can come before the
+ * first read. Such an event is from an old watch that zklock had no memory to
+ * remove. */
 enum { NEVER_READ = -1 };
 
 static struct watch *watch_new(struct watches *watches, const char *name) {

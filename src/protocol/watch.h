@@ -89,9 +89,8 @@ static inline void *watcher_owner(struct watcher *watcher) {
   return (char *)watcher - watcher->role->place;
 }
 
-/* Makes `watcher` watch the child `name` instead of its present node, or no
- * node if `name` is NULL. Sends no request yet. Returns false if there is no
- * memory. */
+/* Makes `watcher` leave its node and watch the child `name`; NULL: no node.
+ * Sends no request yet. Returns false if there is no memory. */
 bool watch_want(struct watcher *watcher, struct watches *watches,
                 const char *name);
 /* Removes `watcher` from its watch. A watch without watchers ends. */
@@ -108,7 +107,7 @@ bool watch_is_armed(const struct watcher *watcher);
  * event has come since. Then the watch is armed, or zklock polls the node. */
 bool watch_is_known(const struct watcher *watcher);
 /* Returns whether the node exists but its ACL forbids reading. zklock polls
- * such a node, and its watch never counts as armed. */
+ * such a node, and does not rely on its watch. */
 bool watch_is_hidden(const struct watcher *watcher);
 /* Returns whether a request about the node is in flight. */
 bool watch_is_asking(const struct watcher *watcher);

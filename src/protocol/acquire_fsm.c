@@ -30,11 +30,12 @@
  *
  *   1. The contender's node exists and belongs to the current session
  *      (NODE_OURS). A session ends its holds when it expires.
- *   2. A server has shown that no node is ahead, by a list that was requested
- *      after the create and in this connection. (Each connection but the first
- *      begins with a committed heartbeat: pipeline.c.) Either the list showed
- *      no node ahead, or all nodes ahead that it showed were deleted since. No
- *      node can be added ahead later, because numbers grow with every create.
+ *   2. A server has shown that no node is ahead, by a list. The list was
+ *      requested after the create and in this connection. (Each connection but
+ *      the first begins with a committed heartbeat: pipeline.c.) Either the
+ *      list showed no node ahead, or all nodes ahead that it showed were
+ *      deleted since. No node can be added ahead later, because numbers grow
+ *      with every create.
  *   3. If deletions have shown fact 2, the contender's own node still exists. A
  *      server has confirmed the watch of exactly that node in this connection,
  *      and the watch has not fired. A server reports changes in their order. So
@@ -81,7 +82,7 @@ void acquire_fsm_check_revocation(struct contender *c) {
   report_revocation(c);
 }
 
-/* Begin and end of a contender. */
+/* Begin and end. */
 
 static void settle(struct deferred_call *call) {
   struct contender *c =
@@ -251,9 +252,9 @@ static void create_failed(struct contender *c, int rc) {
   acquire_fsm_fail(c, CANNOT_CREATE, directory_length(d), rc);
 }
 
-/* Returns whether the create must wait for the pause after a refusal. A patient
- * contender waits, to keep the order of the queue. An impatient contender sends
- * the create again at once. */
+/* Returns whether the create must wait until the pause after a refusal ends. A
+ * patient contender waits, because contenders create their nodes in order. An
+ * impatient contender does not wait: its create is sent at once. */
 static bool must_pause_create(struct contender *c) {
   struct pipeline *pipeline = contender_pipeline(c);
   return c->options.patient &&
@@ -274,8 +275,6 @@ static void try_create(struct contender *c) {
   if (c->node.known == NODE_NONE) c->node.known = NODE_ASKED;
   c->wait_ops->on_sent(c);
 }
-
-/* The request that a state needs. */
 
 void acquire_fsm_drive(struct contender *c) {
   const struct pipeline *pipeline = contender_pipeline(c);

@@ -22,8 +22,8 @@ void acquire_fsm_enter(struct contender *c);
 void acquire_fsm_drive(struct contender *c);
 
 /* Grants the lock to `c`, because no node is ahead of it. But `c` first waits
- * if the lease must be renewed (lease_lasts), or a check for other kinds of
- * locks is needed (conflict.h). */
+ * if the lease must be renewed (lease_lasts), or a conflict must be excluded
+ * (conflict.h). */
 void acquire_fsm_be_first(struct contender *c);
 /* Called when the lease was renewed. If `c` waited only for the lease, makes
  * `c` check its position in the queue again. */

@@ -18,9 +18,9 @@
  * connection is gone, and the members may have left. So the transaction that
  * creates `ready` checks that the node of the requesting member exists. If the
  * reply is lost and `ready` is missing in the next connection, that member
- * deletes its node and creates another. Then servers refuse the late
- * transaction. The order of members does not matter, so the member loses
- * nothing by its new node. */
+ * replaces its node by another. Then servers refuse the late transaction. The
+ * order of members does not matter, so the member loses nothing by its new
+ * node. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -113,8 +113,8 @@ static bool may_be_created_late(const struct contender *c) {
   return o && o->reply_lost && strcmp(o->own, c->path) == 0;
 }
 
-/* Repeats the create of `ready` after a pause. Impatient members wait for it,
- * too: all members have come, so no member waits for another. */
+/* Repeats the create of `ready` after a pause. Impatient members wait for this,
+ * too, because they wait for no other member: all have come. */
 static void retry_later(struct queue *queue, int rc) {
   pipeline_back_off(queue->directory.pipeline, create_pause(queue), rc);
 }
@@ -278,8 +278,7 @@ static void on_news(struct watcher *watcher, enum watch_news news,
     watch_arm(watcher);
 }
 
-/* Stores nothing: a member waits for members that have not come, not for a
- * node. */
+/* Stores no blocker: a member waits for missing members, not for a node. */
 static void store_blocker(struct contender *c) { (void)c; }
 
 const struct wait_ops barrier_enter_wait_ops = {.enter = acquire_fsm_enter,

@@ -12,11 +12,11 @@
  * A member must not delete the `ready` of the next run, because some member may
  * not have seen it yet. The next run counts the last member's node, so it may
  * begin at any moment. But it cannot begin without a create. A list has the
- * number of children ever created in the directory, and a server gives that
- * number to the next sequential node. So one transaction creates such a node,
- * deletes the node with that number, and deletes `ready`. If another node was
- * created since the list, the second part fails, and so the whole transaction.
- * So a late transaction deletes nothing of another run. Exception: a directory
+ * number of children ever created in the directory. A server gives that number
+ * to the next sequential node. So one transaction creates such a node, deletes
+ * the node with that number, and deletes `ready`. If another node was created
+ * since the list, the second part fails, and with it the whole transaction. So
+ * a late transaction deletes nothing of another run. Exception: a directory
  * that was deleted and created again counts from 0, and may reach that very
  * number.
  *
@@ -291,7 +291,7 @@ static void on_answer(struct op *op, const struct reply *reply) {
   }
 }
 
-/* All barrier leaves of a session. */
+/* All barrier leaves. */
 
 void barrier_leaves_init(struct barrier_leaves *all,
                          struct node_waits *node_waits) {

@@ -42,8 +42,7 @@ void blocker_store_watched(struct contender *c) {
     blocker_store(c, watch_name(&c->predecessor), watch_name(&c->before));
 }
 
-/* Logs that no session owns a node ahead. Nodes of contenders are ephemeral,
- * but this node is not, so it stays until an operator deletes it. */
+/* A node whose owner is 0 is not ephemeral. */
 void blocker_warn_unowned(const struct watcher *watcher,
                           const struct reply *reply) {
   if (reply && reply->rc == REPLY_OK && reply->owner == 0)

@@ -17,8 +17,8 @@ struct check_times {
   } rows[CHECK_TIME_ROWS][CHECK_TIMES_IN_ROW];
 };
 
-/* Returns a pointer to the time of the last check of the path, for the caller
- * to read or to set. If the table lacks the path, adds it with the time
+/* Returns a pointer to the time at which the path was last checked. The caller
+ * can read or set the time. If the table lacks the path, adds it with the time
  * `otherwise`. */
 int64_t *check_times_find(struct check_times *check_times, const char *path,
                           int64_t otherwise);

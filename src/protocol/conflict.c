@@ -48,7 +48,8 @@
 
 #define MOMENT INT64_C(100000000) /* nanoseconds */
 
-/* A request of a check: the names in a directory, or the owner of a node. */
+/* A read that a check needs: the names in a directory, or the owner of a
+ * node. */
 struct question {
   struct question *next;
   enum op_kind kind; /* OP_LIST, OP_READ, or OP_PING if reading is denied */
@@ -287,16 +288,17 @@ static void on_live_node(struct conflict_check *check, const struct question *q,
 /* Handling replies. */
 
 /* Returns whether another session owns the node. Nodes of this session do not
- * count: a session uses a path for one kind only. So it is already deleting its
- * own nodes of another kind. */
+ * count: a session allows only one kind on a path. So it is already deleting
+ * its nodes of another kind. */
 static bool is_live(const struct conflict_check *check,
                     const struct reply *reply) {
   return reply->owner != 0 &&
          !pipeline_owns(contender_pipeline(check->c), reply->owner);
 }
 
-/* Adds a question for each suspect node in the list. Returns false if there is
- * no memory. */
+/* Adds a question for each suspect node in `listing`. `role`: ROLE_PERMIT if
+ * this is the list of a semaphore's permits. Returns false if there is no
+ * memory. */
 static bool add_listed(struct conflict_check *check, enum role role,
                        const struct listing *listing) {
   if (!listing) return false;

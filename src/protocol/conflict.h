@@ -11,9 +11,9 @@
 
 /* Returns true if `listing` shows no sign of a lock of another kind. `own` is
  * the contender's entry in that list, which was requested after its create.
- * Otherwise returns false, and reads the owners of the suspect nodes, because a
- * node without a live owner is no conflict. The contender waits in QUEUED for
- * the replies. Then it is refused, or continues. */
+ * Otherwise returns false, and reads the owners of the suspect nodes: without a
+ * live owner, a node is no conflict. The contender waits in QUEUED for the
+ * replies. Then it is refused, or continues. */
 bool conflict_is_excluded(struct contender *c, const struct listing *listing,
                           const struct entry *own);
 /* Returns whether `c` can be granted the lock now. Makes the same check for

@@ -54,7 +54,7 @@ int contender_ahead(const struct contender *c) {
   return c->view.phase == VIEW_AT_LEAST ? -1 : c->view.ahead;
 }
 
-/* Asserts the facts that hold in each state. */
+/* Asserts the facts that must hold in the state of `c`. */
 void contender_assert(const struct contender *c) {
   const struct node *node = &c->node;
   bool decided = c->decision != DECISION_NONE;
@@ -74,8 +74,7 @@ void contender_assert(const struct contender *c) {
     case CONTENDER_QUEUED:
       assert(!decided && !contender_is_creating(c));
       assert(node->known >= NODE_MADE || contender_is_exclusive(c));
-      /* A waiter for the lease must list again: its last list does not
-       * count. */
+      /* A waiter whose lease was too short needs another list for its grant. */
       assert(c->view.phase != VIEW_AWAITS_LEASE || c->view.listed_in == 0 ||
              contender_is_exclusive(c));
       break;
@@ -157,7 +156,7 @@ void contender_drop(struct contender *c) {
   directory_wake(&queue->directory); /* the queue may be idle now */
 }
 
-/* Changing the state and the counts that follow from it. */
+/* Changing the state. */
 
 static bool has_entered(enum contender_state state) {
   return state != CONTENDER_PARKED && state != CONTENDER_GONE;

@@ -352,8 +352,8 @@ void contender_enter(struct contender *c, enum contender_state next);
 void contender_new_name(const struct contender *c, char *name, size_t size);
 void contender_set_name(struct contender *c, const char *name);
 void contender_decide(struct contender *c, enum decision decision);
-/* Prepares `c->op` for a request. It serves one request at a time, so a read
- * and a create of the node are never in flight together. */
+/* Prepares `c->op` for a request. It serves one request at a time: a read and a
+ * create of the node are never in flight together. */
 void contender_prepare(struct contender *c, enum op_kind kind);
 /* Makes each change of the directory's children cause a list, for `c`. */
 void contender_watch_children(struct contender *c);

@@ -125,8 +125,8 @@ bool directory_sees_children(const struct directory *d) {
          d->children_armed_in == d->pipeline->connection;
 }
 
-/* Returns whether the reply to this list arms the watch of the children. The
- * reply arms no watch if a request to remove the watch was sent behind the
+/* Returns whether the watch of the children is armed once this list is
+ * answered. It is not if a request to remove the watch was sent behind the
  * list. */
 static bool arms(const struct directory_requests *e, const struct op *list) {
   return list->watch && list->serial > e->unwatch.serial;
@@ -141,7 +141,7 @@ static bool will_arm(const struct directory_requests *e) {
 void directory_watch_children(struct directory *d, bool more) {
   d->children_wanted += more;
   if (directory_sees_children(d)) return;
-  /* The last list set no watch, so the children may have changed since. */
+  /* Without a watch, the children may have changed since the last list. */
   if (!will_arm(d->requests)) directory_list_again(d);
 }
 
@@ -197,9 +197,9 @@ static void list_later(struct directory *d) {
   d->owner->on_unlisted(d);
 }
 
-/* Schedules another list after a pause. Sets `list_wanted` because observers,
- * and holders that check for other contenders (queue.c), do not request the
- * list again. */
+/* Schedules another list after a pause. Sets `list_wanted`, because not all
+ * that need the list request it again: observers do not, nor do holders that
+ * look for other contenders. */
 static void put_off_list(struct directory *d, int rc) {
   pipeline_back_off(d->pipeline, &d->listing, rc);
   d->list_wanted = true;

@@ -22,7 +22,7 @@ struct directory_owner {
   /* Returns whether the child may be the node of a known contender. */
   bool (*knows)(struct directory *d, const char *name);
   /* Called when a request for a list has failed. The owner makes each contender
-   * request a list again when its next request is due. */
+   * request a list again when it is driven next (acquire_fsm_drive). */
   void (*on_unlisted)(struct directory *d);
   /* Called when a server forbids listing the directory, before `on_refused`. */
   void (*on_forbidden)(struct directory *d, int rc);
@@ -101,8 +101,8 @@ static inline size_t directory_length(const struct directory *d) {
 }
 /* Frees an idle directory. */
 void directory_free(struct directory *d);
-/* Returns whether the directory has no request in flight and no watch, so that
- * it can be freed. */
+/* Returns whether the directory has no request in flight, no watch and no
+ * orphans. Only then can it be freed. */
 bool directory_is_idle(const struct directory *d);
 
 /* Schedules `flush` for the end of the batch of calls (session_run). */
@@ -111,14 +111,14 @@ void directory_wake(struct directory *d);
  * contender of this session wants a node here, and no contender of this session
  * has a node here. Only then can the directory be replaced. */
 void directory_flush(struct directory *d, bool vacant);
-/* Forgets the watches and lists of the last connection. */
+/* Called in a new connection. Forgets the watches and lists of the last one. */
 void directory_connected(struct directory *d);
 /* Sends no more requests: the session is closed. */
 void directory_closed(struct directory *d);
 
 /* Requests a list at the end of the batch of calls (session_run). Does nothing
- * if a list that was requested after the op with the number `after` is in
- * flight. */
+ * if a list is in flight that was requested after the op with the number
+ * `after`. */
 void directory_list(struct directory *d, uint64_t after);
 /* Requests a list at the end of the batch of calls (session_run), even if a
  * list is in flight: that list may show an older state. */

@@ -32,9 +32,9 @@
 
 enum { NEWER_MAX = 2 }; /* the most nodes created behind the tail */
 
-/* Stores the tail (the last nodes of the queue) only for a contender that is
- * first or second in the queue. For a later contender the tail would be
- * outdated before its next create. */
+/* Stores the tail (the last nodes of the queue) if `c` is first or second in
+ * the queue. For a later contender the tail would be outdated before its next
+ * create. */
 void fast_requeue_store_tail(const struct contender *c,
                              const struct listing *listing,
                              const struct entry *own) {

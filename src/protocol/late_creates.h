@@ -31,8 +31,8 @@ void late_creates_init(struct late_creates *late);
  * directory from time to time (`late_create_possible`). Called before the
  * contender forgets its node. */
 void late_creates_expect(struct contender *c);
-/* Stops these lists of the queue's directory, because the ZooKeeper session has
- * ended. */
+/* Stops listing the queue's directory for late creates, because the ZooKeeper
+ * session has ended. */
 void late_creates_end(struct queue *queue);
 
 /* Returns when to list directories again for late creates; NEVER: not

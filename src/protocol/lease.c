@@ -20,7 +20,7 @@ void lease_reset(struct lease *lease) {
   lease_init(lease, lease->least, lease->tick);
 }
 
-/* Lowers `*least` to `timeout` if that is shorter. 0: unknown. */
+/* Lowers `*least` to `timeout` if that is shorter. In both, 0 means unknown. */
 static void lower(int64_t *least, int64_t timeout) {
   if (timeout > 0 && (*least == 0 || timeout < *least)) *least = timeout;
 }
@@ -88,8 +88,8 @@ static void renew(int64_t *until, int64_t at, int64_t renewed) {
 /* Computes how the next renewals will extend the lease (P, Q and S: lease.h).
  * First, the newest stored renewal serves as P. Then each stored renewal in
  * turn serves as Q, and at last the renewal that is sent next. A renewal can
- * serve as Q if its P is sent now or later, and at least a gap after the reply
- * to Q. S follows P. */
+ * serve as Q if its P is sent now or later, at least a gap after Q's reply. S
+ * follows P. */
 bool lease_lasts(const struct lease *lease, int64_t now) {
   int64_t apart = gap(lease), whole = without_margin(lease->timeout);
   int64_t replies = prompt(lease->timeout), settles = settling(lease->timeout);

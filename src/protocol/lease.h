@@ -174,8 +174,9 @@ void lease_reset(struct lease *lease);
  * `started`. Shortens the lease, because a server may grant the attempt a
  * shorter timeout. */
 void lease_attempting(struct lease *lease, int64_t started);
-/* Begins a new connection.  Earlier proofs of the session stay valid, for as
- * long as the timeout of this connection permits. */
+/* Begins a new connection, whose attempt began at `started`. Earlier proofs of
+ * the session stay valid, for as long as the timeout of this connection
+ * permits. */
 void lease_connected(struct lease *lease, int64_t started, int64_t timeout);
 /* Called when a renewal that was sent at `sent` is confirmed, at the time
  * `now`. Extends the lease as far as the stored renewals prove. */

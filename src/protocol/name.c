@@ -46,8 +46,7 @@ static size_t put_letters(char *out, uint64_t value, size_t least) {
 }
 
 /* Reads a number that put_letters has written. Returns false for other
- * characters, for another form of the number, and for a number that is too
- * large. */
+ * characters, for leading zeros, and for a number that is too large. */
 static bool read_letters(const char *text, size_t count, uint64_t *value) {
   *value = 0;
   if (count == 0 || count > NAME_ID_MAX || (count > 1 && text[0] == '0'))
@@ -80,7 +79,8 @@ void name_format(char *out, size_t size, const struct name_base *base,
   strcpy(out + NAME_BASE + put_letters(out + NAME_BASE, id, 1), marker);
 }
 
-/* Returns the decimal number in `text`; -1: a character is not a digit. */
+/* Returns the number in the first `digits` bytes of `text`; -1: not all
+ * digits. */
 static int64_t number_of(const char *text, size_t digits) {
   int64_t value = 0;
   for (size_t i = 0; i < digits; i++) {
@@ -110,7 +110,8 @@ static size_t parse_sequence(const char *name, size_t length, bool eleven,
   return width;
 }
 
-/* Parses a name. Sets `stem` to the length of the part before the marker. */
+/* Returns the role of a name, and sets `*sequence` to its number. Sets `*stem`
+ * to the length of the part before the marker. */
 static enum role parse(const char *name, int32_t *sequence, size_t *stem) {
   size_t length = strlen(name);
   for (int eleven = 0; eleven < 2; eleven++) {

@@ -15,28 +15,28 @@
  * A name is only a *hint*. The node's owner, a ZooKeeper session id, is the
  * proof: an id is never reused, and a node's owner never changes. The name only
  * helps to find the few children whose owners zklock must read. zklock reads
- * owners when the reply to a create was lost, and when a list can contain an
- * orphan of this session. So zklock never deletes a node, or treats it as its
- * own, by its name alone. If two sessions have the same base, zklock reads a
- * few owners more. Nothing else happens.
+ * owners when a create's reply was lost, and when a list can show an orphan of
+ * this session. So zklock never deletes a node, or treats it as its own, by its
+ * name alone. If two sessions have the same base, zklock reads a few owners
+ * more. Nothing else happens.
  *
  * The base has five characters from an alphabet of 62. Each session object
  * draws its base once from the system's entropy, not from time, process or
- * machine. So two sessions have the same base with a chance of 1 in 916
- * million, even in one process or after a fork. Among a thousand sessions on
- * one path, the chance that any two have the same base is 1 in 1800. The id is
- * the session's counter of nodes, written in the same alphabet. So zklock
- * mistakes no node of a session for an earlier one.
+ * machine. Two sessions have the same base with a chance of 1 in 916 million,
+ * even in one process or forked processes. Among a thousand sessions on one
+ * path, the chance that any two have the same base is 1 in 1800. The id is the
+ * session's counter of nodes, written in the same alphabet. So zklock mistakes
+ * no node of a session for an earlier one.
  *
  * Other clients find the marker and the final number behind a prefix of any
  * length. Curator and go-zookeeper search for the last `lock-`, kazoo for
  * `-lock-` or `__lock__` and ten digits. Exception: a name that begins with
- * `_c_` must have at least 35 bytes, because go-zookeeper cuts out a guid
- * without a check of the length.
+ * `_c_` must have 35 bytes or more: go-zookeeper cuts out a guid without a
+ * length check.
  *
- * Curator, go-zookeeper and kazoo search for their own lost nodes by guids of
- * 32 or more digits at the beginning of a name. They cannot match a name of
- * zklock: its base has no `_`, and base and id are shorter. */
+ * Curator, go-zookeeper and kazoo find their own lost nodes by guids of 32 or
+ * more digits that begin a name. They cannot match a name of zklock: its base
+ * has no `_`, and base and id are shorter. */
 enum {
   NAME_BASE = 5,
   NAME_ID_MAX = 11, /* the number of letters of the largest id */
@@ -122,14 +122,14 @@ void name_format(char *out, size_t size, const struct name_base *base,
 enum role name_parse(const char *name, int32_t *sequence);
 
 /* Returns true, and sets `*id` to the id in `name`, if a session with this base
- * may have created the node. Only the node's owner proves that the session has
+ * may have created it. Only the node's owner proves that the session has
  * created it. */
 bool name_id(const char *name, const struct name_base *base, uint64_t *id);
 
 /* Returns the contenders among `names`, copied and sorted by their numbers;
  * NULL: no memory.
  *
- * ZooKeeper's counter is an int32 that stays at its largest value or, for
+ * ZooKeeper's counter is an int32. It stays at its largest value or, for
  * creates in one batch, continues at the smallest. Near that end, two nodes may
  * share a number. Or a newer node may have a smaller number than an older
  * one. */

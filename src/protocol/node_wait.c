@@ -91,8 +91,8 @@ static void read_later(struct node_wait *v) {
   deferred_call_add(&pipeline_of(v->of)->batch, &v->of->flush);
 }
 
-/* Handles the reply to the heartbeat. If a quorum has committed the heartbeat,
- * the waits that began after it was sent can send another one. If not, discards
+/* Handles the reply to the heartbeat. If a quorum has committed it, the waits
+ * that began after it was sent can now send another heartbeat. If not, discards
  * the reads that followed the heartbeat, and repeats them after a pause. */
 static void on_heartbeat(struct op *op, const struct reply *reply) {
   struct node_waits *node_waits = op->owner;
@@ -293,7 +293,7 @@ bool node_wait_begin(struct node_waits *node_waits, struct node_wait *v) {
   return true;
 }
 
-/* All node waits of a session. */
+/* All node waits. */
 
 void node_waits_init(struct node_waits *node_waits, struct contenders *all) {
   *node_waits = (struct node_waits){.all = all, .flush = {.run = flush}};
@@ -333,8 +333,9 @@ void node_waits_connected(struct node_waits *node_waits) {
   }
 }
 
-/* Ends the node waits that are not `patient`. The handler of a wait's end can
- * begin another wait, which is put before `next` in the list. */
+/* Ends the node waits that are not `patient`. The handler that is called can
+ * begin another wait. That wait is put first in the list, so this loop does not
+ * reach it. */
 void node_waits_disconnected(struct node_waits *node_waits) {
   struct node_wait *next;
   for (struct node_wait *v = node_waits->first; v; v = next) {

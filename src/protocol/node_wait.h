@@ -93,7 +93,7 @@ void node_waits_connected(struct node_waits *node_waits);
 /* Ends the node waits that are not `patient`, because the connection is
  * lost. */
 void node_waits_disconnected(struct node_waits *node_waits);
-/* Sends again the requests that could not be sent. */
+/* Sends the requests that could not be sent before. */
 void node_waits_drive(struct node_waits *node_waits);
 /* Ends all node waits as failed. */
 void node_waits_refuse(struct node_waits *node_waits, enum refusal_code why,

@@ -13,9 +13,9 @@
  * Any client can read our base and create thousands of nodes with it. So zklock
  * reads only a few orphans at a time, and other requests of the session get
  * through. It stores at most ORPHANS_KNOWN, to limit the memory; another list
- * shows the rest. If an orphan cannot be deleted, because it has children or
- * because of an ACL, zklock ignores it for a while. It does the same with an
- * orphan of another session. */
+ * shows the rest. If an orphan cannot be deleted, because of children or an
+ * ACL, zklock ignores it for a while. It does the same with an orphan of
+ * another session. */
 #include "orphans.h"
 
 #include <stdlib.h>

@@ -67,8 +67,8 @@ static bool is_confirmed(const struct pipeline *w) {
   return w->confirmed_in == w->connection;
 }
 
-/* Returns whether the op may overtake queued ops. All nudges may, and also the
- * first heartbeat of a connection, for which the other ops wait. */
+/* Returns whether the op can be sent before queued ops: it is a nudge, or a
+ * connection's first heartbeat, for which all other ops wait. */
 static bool may_overtake(const struct pipeline *w, const struct op *op) {
   return op == &w->nudge || (op == &w->heartbeat && !is_confirmed(w));
 }
@@ -111,7 +111,7 @@ static void record_sent(struct pipeline *w, struct op *op) {
   count(w, op);
 }
 
-/* Sends `op`, and `before` in the same transaction unless it is NULL. */
+/* Sends `op`. If `before` is not NULL, sends both in one transaction. */
 static bool transmit(struct pipeline *w, struct op *op, struct op *before) {
   if (!w->transport.submit(w->transport.self, op, before)) {
     pause_sends(w);
@@ -255,8 +255,8 @@ static void renewal_answered(struct pipeline *w, const struct op *op, int rc) {
     renewal_refused(w, op);
 }
 
-/* Counts a heartbeat only when the servers have committed it. So the counter
- * does not grow while no server replies. */
+/* Counts a heartbeat only if the servers have committed it. So the counter does
+ * not grow while no server replies. */
 static void heartbeat_answered(struct pipeline *w, int rc) {
   if (reply_proves(OP_HEARTBEAT, rc)) {
     w->confirmed_in = w->connection;
@@ -268,7 +268,7 @@ static void heartbeat_answered(struct pipeline *w, int rc) {
 
 /* Returns true if the pipeline will send the op again after a pause. Then the
  * op's handler is called with a later reply, or when the connection is lost. If
- * a server's quota refuses a create, the handler is called at once, because its
+ * a server's quota refuses a create, the handler is called at once: the
  * contender can wait without a node. */
 static bool schedule_resend(struct pipeline *w, struct op *op, int rc) {
   bool full = op->kind == OP_CREATE && rc == REPLY_QUOTA_EXCEEDED;

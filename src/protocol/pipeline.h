@@ -181,8 +181,8 @@ void pipeline_disconnected(struct pipeline *pipeline);
 void pipeline_expired(struct pipeline *pipeline);
 /* Does the same as pipeline_disconnected, and ends all pauses. */
 void pipeline_closed(struct pipeline *pipeline);
-/* Calls the handler of the op with the number `serial`, unless the connection
- * of the op has ended. */
+/* Passes `reply` to the handler of the op with the number `serial`, unless the
+ * connection of the op has ended. */
 void pipeline_reply(struct pipeline *pipeline, uint64_t serial,
                     const struct reply *reply);
 

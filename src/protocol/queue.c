@@ -8,10 +8,10 @@
 #include "late_creates.h"
 #include "wait_ops.h"
 
-/* Contenders that wait for the quota. */
+/* Waiting for the quota. */
 
-/* Returns whether `c` must not wait for other contenders of this session
- * (quota.h): if it is the first on its path, a permit or a downgrade. */
+/* Returns whether `c` must not wait for other contenders (urgent: quota.h).
+ * True if it is the first on its path, a permit or a downgrade. */
 static bool is_urgent(const struct contender *c) {
   return c->queue->entered == 0 || c->options.kind == KIND_PERMIT ||
          c->options.downgrade;
@@ -297,8 +297,8 @@ static struct contender *find_creator(const struct queue *queue, uint64_t id,
   return c ? *last = c : NULL;
 }
 
-/* Returns whether the entry may be an orphan (orphans.h). If a contender does
- * not know whether it has a node, it looks for that node by itself. */
+/* Returns whether the entry may be an orphan (orphans.h). The node for which a
+ * contender still searches is not an orphan. */
 static bool is_orphan(const struct queue *queue, const struct entry *e,
                       struct contender **last) {
   uint64_t id;

@@ -27,8 +27,8 @@ void queue_rewind(struct queue *queue);
 /* Sends the request that each contender needs (acquire_fsm_drive), except
  * PARKED contenders. */
 void queue_drive(struct queue *queue);
-/* Sends in a new connection the requests that the contenders and the directory
- * need. */
+/* Called in a new connection. Sends the requests that the contenders and the
+ * directory need. */
 void queue_connected(struct queue *queue);
 /* From now on reports to this holder whether other nodes are in its queue, by
  * NEWS_UNCONTENDED and NEWS_CONTENDED. */

@@ -159,16 +159,16 @@ static void queue_position_in_order(struct contender *c,
     queue_position_proceed(c);
 }
 
-/* Deletes the node of `c` and has the directory replaced, because the numbers
- * in its list do not show the order. */
+/* Deletes the node of `c` and replaces the directory, because the numbers in
+ * its list do not show the order. */
 static void leave_disordered(struct contender *c) {
   acquire_fsm_leave(c); /* then the contender begins again */
   directory_replace(contender_directory(c));
 }
 
 /* Acts on a list that shows the node of `c`. Makes `c` leave if the numbers do
- * not show the order, or refuses it if a downgrade has lost its place.
- * Otherwise checks for conflicts, and computes the position. */
+ * not show the order. Refuses a downgrade that has lost its place. Otherwise
+ * checks for conflicts, and computes the position. */
 static void on_found(struct contender *c, const struct listing *listing,
                      const struct entry *own) {
   bool disorder =

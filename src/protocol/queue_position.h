@@ -14,9 +14,9 @@ void queue_position_listed(struct contender *c, const struct listing *listing);
 /* Grants the lock if the last list showed no node ahead. Otherwise watches the
  * contender's own node and the nodes ahead. */
 void queue_position_proceed(struct contender *c);
-/* If the ACL of the node ahead forbids reading, makes the contender watch or
- * list the children of the directory instead. A server need not report the
- * deletion of such a node. Called after each read of the node ahead. */
+/* If the ACL of the node ahead forbids reading, makes `c` watch or list the
+ * directory's children instead. A server need not report the deletion of such a
+ * node. Called after each read of the node ahead. */
 void queue_position_predecessor_read(struct contender *c);
 /* Watches the contender's own node from now on. */
 void queue_position_watch_own(struct contender *c);

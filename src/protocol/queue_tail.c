@@ -55,8 +55,8 @@ const struct queue_tail *queue_tail_valid_for(const struct queue_tail *tail,
   return fits ? tail : NULL;
 }
 
-/* Also returns -1 near the end of the sequence counter: the numbers wrap around
- * there, and prove no order. */
+/* Also returns -1 near the end of the sequence counter, because the numbers can
+ * wrap around there. */
 int queue_tail_gap(const struct queue_tail *tail, const char *name) {
   int32_t number;
   bool behind = name_parse(name, &number) == tail->role &&

@@ -62,8 +62,8 @@ static void on_before_gone(struct contender *c) {
   watch_drop(&c->before);
   if (contender_sees(c) && c->view.ahead == 2 && c->view.before_proves) {
     c->view.ahead = 1;
-    /* The nodes ahead of a reader are both writers. Readers between them may
-     * hold the lock. */
+    /* Both nodes ahead of a reader are writers'. Readers between the two may
+     * hold the lock instead of the predecessor. */
     if (c->options.kind != KIND_READ) c->view.nearest_holds = true;
   } else {
     queue_position_watch_own(c);
@@ -71,10 +71,10 @@ static void on_before_gone(struct contender *c) {
   }
 }
 
-/* Stores that the node of a leaving contender was deleted. Without `reply` it
- * was deleted just now, after every known list, so the waiters behind it count
- * one node less. With `reply`, a read did not find the node: it was deleted at
- * an unknown time. */
+/* Stores that the node of a leaving contender was deleted. Without `reply`, an
+ * event has reported this: the node was deleted after all known lists, so the
+ * waiters behind it count one node less. With `reply`, a read did not find the
+ * node, which was deleted at an unknown time. */
 static void on_own_deleted(struct contender *c, const struct reply *reply) {
   if (!reply && watch_was_of(&c->own, c->node.czxid)) acquire_fsm_count_down(c);
   c->node.has_left = true;
@@ -128,9 +128,9 @@ void queued_on_own_news(struct contender *c, enum watch_news news,
     on_own_gone(c);
 }
 
-/* Handles the reply to a read of one of the two nodes ahead, or the refusal of
- * the read by an ACL. Logs if no session owns the node. If the predecessor is
- * unreadable, `c` watches or lists the children instead. */
+/* Handles a read of one of the two nodes ahead, or its refusal by an ACL. Logs
+ * if no session owns the node. If the predecessor is unreadable, `c` watches or
+ * lists the children instead. */
 static void on_blocker_read(struct contender *c, const struct watcher *watcher,
                             const struct reply *reply) {
   blocker_warn_unowned(watcher, reply);

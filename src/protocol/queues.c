@@ -50,8 +50,7 @@ static void drop(struct queue *queue) {
   queue_free(queue);
 }
 
-/* Flushes a queue at the end of a batch of calls, and frees it if it is
- * idle. */
+/* Runs at the end of a batch: flushes a queue, and frees it if it is idle. */
 static void flush(struct deferred_call *call) {
   struct queue *queue =
       (struct queue *)((char *)call - offsetof(struct queue, flush));

@@ -15,10 +15,10 @@ struct queues {
   struct queue *buckets[QUEUES_BUCKETS];
 };
 
-/* Initializes an empty set of queues, and makes it the source of
- * `all->queue_of`. */
+/* Initializes an empty set of queues, and makes `all->queue_of` return its
+ * queues. */
 void queues_init(struct queues *queues, struct contenders *all);
-/* Frees all queues; there are no contenders left in them. */
+/* Frees all queues. They must have no contenders. */
 void queues_free(struct queues *queues);
 
 /* Returns the queue of this path and creates it if needed; NULL: no memory. */

@@ -41,8 +41,8 @@ static bool waits_by_number(const struct contender *c) {
   return kind <= KIND_WRITE || kind == KIND_GATE;
 }
 
-/* Decrements the number of nodes ahead of `c` after the deletion of a node that
- * the list of `c` has counted. If `c` watches that node, the watch does this
+/* Decrements the number of nodes ahead of `c`, because `gone`, a node that its
+ * list has counted, was deleted. If `c` watches that node, the watch does this
  * instead. If another node may have taken the place of the deleted node
  * (rule_proves), the number stays. */
 static void count_down(struct contender *c, const struct entry *gone) {
@@ -170,8 +170,8 @@ void acquire_fsm_release(struct contender *c) {
   acquire_fsm_leave(c);
 }
 
-/* Returns why an overdue hold ends: its lease or its max_hold has ended
- * first. */
+/* Returns why an overdue hold ends: because of its lease or its max_hold,
+ * whichever has ended first. */
 static enum loss overdue(struct contender *c) {
   struct pipeline *pipeline = contender_pipeline(c);
   if (c->timer.due <= pipeline->lease.until) return LOSS_MAX_HOLD_REACHED;
@@ -231,14 +231,14 @@ void acquire_fsm_disconnected(struct contender *c) {
 void acquire_fsm_session_ended(struct contender *c) {
   const struct pipeline *pipeline = contender_pipeline(c);
   contender_assert(c);
-  /* No server expires a session whose lease is valid, so a client has closed
-   * it. */
+  /* No server expires a session while its lease is valid. So the session was
+   * closed by a client. */
   if (c->state == CONTENDER_HELD)
     report_loss(c, pipeline_lease_is_valid(pipeline) ? LOSS_SESSION_CLOSED
                                                      : LOSS_SESSION_EXPIRED);
   if (c->state == CONTENDER_GONE) return;
   if (c->state != CONTENDER_PARKED) acquire_fsm_finish(c);
-  /* The writer's node is gone, and so is its queue position. */
+  /* The writer's node is gone, so its reader has no position to inherit. */
   if (c->options.downgrade) acquire_fsm_refuse(c, REFUSED_LOST, 0);
 }
 

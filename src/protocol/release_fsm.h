@@ -36,7 +36,7 @@ void acquire_fsm_time_out(struct contender *c);
 void acquire_fsm_release(struct contender *c);
 /* Ends a hold as lost, reports NEWS_LOST, and deletes its node. */
 void acquire_fsm_lose(struct contender *c, enum loss why);
-/* Ends a hold whose lease has run out. */
+/* Ends a hold as lost, because its lease or its maximum time is over. */
 void acquire_fsm_lose_overdue(struct contender *c);
 /* Ends a hold whose node was deleted. */
 void acquire_fsm_lose_node(struct contender *c);

@@ -14,7 +14,7 @@ enum kind {
   KIND_READ,   /* waits for writers ahead */
   KIND_WRITE,  /* waits for readers and writers ahead */
   KIND_PERMIT, /* waits until there are at most `permits` permits */
-  /* Holds the lock if its create of the only node succeeds; needs no list. */
+  /* Holds the lock if it has created the node `holder`; needs no list. */
   KIND_UNFAIR,
   KIND_MEMBER, /* waits until enough members of a double barrier have come */
   KIND_GATE,   /* contends for a semaphore's inner mutex */
@@ -57,9 +57,10 @@ bool rule_is_of_other_kind(enum kind kind, enum layout layout, enum role other);
 /* Returns whether the entry is a contender that no node ahead blocks. */
 bool rule_holds(const struct listing *listing, const struct entry *e);
 /* Returns the number of a double barrier's members. Counts every child that can
- * be a member's node, unless its name is the name of another kind's node. */
+ * be a member's node, but not the nodes whose names show another kind. */
 int rule_members(const struct listing *listing);
-/* Sets `ahead` to the nodes in the list that block `own`. */
+/* Sets `ahead` to the nodes in the list that block `own`. `permits`: the limit,
+ * if the kind is KIND_PERMIT. */
 void rule_apply(enum kind kind, int permits, const struct listing *listing,
                 const struct entry *own, struct ahead *ahead);
 

@@ -132,9 +132,8 @@ static void refuse_credentials(struct session *s, struct contender *c) {
                    s->refused);
 }
 
-/* Returns whether the acquisition fails at once. An acquisition that is not
- * `patient` does so while there is no connection, or while the user sees
- * SUSPENDED. */
+/* Returns whether the acquisition fails at once. It does if it is not `patient`
+ * and there is no connection, or the user sees SUSPENDED. */
 static bool is_out_of_reach(const struct session *s, bool patient) {
   return !patient && (!session_is_connected(s) || s->unresponsive);
 }
@@ -192,7 +191,7 @@ void session_watch_contention(struct session *s, int64_t now,
   end(s);
 }
 
-/* Node waits and barrier leaves, which have no contender. */
+/* Waits without a contender. */
 
 static void refuse_the_rest(struct session *s, enum refusal_code why,
                             int reason) {

@@ -212,8 +212,8 @@ static void on_sent(struct contender *c) {
   if (c->options.patient) read_holder(c, &c->own);
 }
 
-/* Reads `holder`, unless the read behind the create is in flight. A server may
- * have answered an earlier read before it applied the create. */
+/* Reads `holder`, unless the read behind the create is in flight. An earlier
+ * read does not count: the server may have answered it before the create. */
 static void on_created(struct contender *c) {
   if (!watch_is_asking(&c->own)) check_own(c);
 }
@@ -226,7 +226,7 @@ static void found(struct contender *c, const struct listing *listing,
 }
 
 /* If the reply to the create was lost, searches for the contender's node. The
- * list was requested behind the create. */
+ * list was requested after the create, so it shows the node if it exists. */
 static void on_listed(struct contender *c, const struct listing *listing) {
   if (c->node.known == NODE_MAYBE && !contender_is_creating(c))
     queue_position_find(c, listing, found);

@@ -89,7 +89,7 @@ static bool is_of_this_connection(const struct watch *w, unsigned connection) {
   return pipeline->connected && connection == pipeline->connection;
 }
 
-/* Returns whether a server has the watch, according to the replies so far. */
+/* Returns whether a server has the watch, as far as replies and events show. */
 static bool is_at_server(const struct watch *w) {
   return is_of_this_connection(w, w->armed_in);
 }
@@ -262,9 +262,8 @@ static bool is_ours(const struct watch *w) {
   return w->of->is_ours(w->of, w->name);
 }
 
-/* Stores the node's data, which zklock uses only in a message. So they may be
- * missing if there was no memory. Data of this session's own nodes are not
- * stored. */
+/* Stores the node's data, but not the data of this session's own nodes. The
+ * data only appear in messages, so zklock ignores a lack of memory here. */
 static void store_data(struct watch *w, const struct reply *reply) {
   bool useful = reply->size > 0 && reply->data && !is_ours(w);
   int size = useful ? reply->size : 0;
@@ -304,7 +303,8 @@ static void on_read(struct watch *w, const struct reply *reply) {
     store_data(w, reply);
     notify_watchers(w, WATCH_ARMED, reply);
   } else if (reply->rc == REPLY_NO_NODE) {
-    /* `exists` arms a watch even if the node is missing: remove it later. */
+    /* `exists` arms a watch even if the node is missing: it is removed
+     * later. */
     if (w->request->op.kind == OP_EXISTS) w->armed_in = connection;
     w->czxid = 0;
     notify_watchers(w, WATCH_GONE, reply);
@@ -358,7 +358,7 @@ void watches_poll(struct watches *watches) {
 }
 
 /* Schedules another removal of the watch, because a server refused this one.
- * The server still has the watch, unless it has fired meanwhile. */
+ * The server has the watch until then, unless the watch fires. */
 static void on_removal_refused(struct watch *w, int rc) {
   w->left_in = w->of->pipeline->connection;
   pipeline_back_off(w->of->pipeline, &w->of->backoff, rc);

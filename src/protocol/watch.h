@@ -126,7 +126,7 @@ bool watch_is_of(const struct watcher *watcher, int64_t czxid);
 /* Returns whether the last read found the node with this czxid. The watch may
  * have fired since. */
 bool watch_was_of(const struct watcher *watcher, int64_t czxid);
-/* Returns whether this child is watched. */
+/* Returns whether `watcher` watches the child `name`. */
 bool watch_is_for(const struct watcher *watcher, const char *name);
 
 /* Returns whether the last read found a request to release the lock. A watcher
@@ -138,8 +138,8 @@ void watch_warn(const struct watcher *watcher, const char *message, int rc);
 
 /* Returns the name of the watched child; NULL: no watch. */
 const char *watch_name(const struct watcher *watcher);
-/* Sets `*data` to the first bytes of a child's data, as the last read found
- * them. Returns the size of all the data; 0: not read. */
+/* Sets `*data` to the first bytes of the data of the child `name`, as the last
+ * read found them. Returns the size of all the data; 0: not read. */
 int watch_data(const struct watches *watches, const char *name,
                const void **data);
 

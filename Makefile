@@ -608,7 +608,7 @@ ANALYZE = $(STANDARD) -Isrc $(INCLUDES)
 analyze: has-analyze musl  ## cppcheck, clang-tidy, gcc's -fanalyzer, musl: no finding
 	cppcheck --quiet --error-exitcode=1 --inline-suppr -Isrc --std=c11 \
 	  --enable=warning,performance,portability \
-	  --suppress=missingIncludeSystem -D__linux__ -DLUA_VERSION_NUM=504 \
+	  --suppress=missingIncludeSystem -D__linux__ -DLUA_VERSION_NUM=504 -DOPENSSL_VERSION_MAJOR=3 \
 	  '-DElfW(type)=Elf64_##type' src
 	@echo 'gcc -fanalyzer …'
 	@printf '%s\n' $(SOURCES) | xargs -P $(PROCESSORS) -I{} sh -c 'case {} in \

@@ -52,8 +52,7 @@ function barrier:lift() end
 function barrier:is_set() end
 
 --- Waits until the barrier is lifted, or returns at once if it is not set. A waiter also passes if a process lifts the barrier
---- and sets it again at once. The wait continues across lost connections and expired sessions. A thousand waiters of one session
---- use one watch.
+--- and sets it again at once. The wait continues across lost connections and expired sessions.
 ---
 --- Codes: timeout, cancelled, disconnected, closed, auth, denied, invalid
 ---

@@ -3,7 +3,7 @@
 -- # Double barrier
 --
 -- A double barrier lets `n` members enter together and leave together. No member enters before `n` have arrived; no member leaves
--- before all have begun to leave. A session can have a thousand members at a path.
+-- before all have begun to leave.
 --
 -- If a member stops waiting to enter, for example after a timeout, the other members wait for another member. But if the last
 -- member arrives at that moment, the other members can enter without the member that has stopped waiting. If a member dies

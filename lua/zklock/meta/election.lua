@@ -124,7 +124,7 @@ function election:leader() end
 
 --- Calls `fn(leader)` with the current leader, and again at each change of leader, until `ticket:cancel`. Without a leader,
 --- `leader` is nil. If the session ends, the last call is `fn(nil, message, code)`, with a code of `election:leader`. Calls never
---- overlap. For any number of participants, `observe` needs one watch, and seven requests for each change.
+--- overlap.
 ---
 --- ```lua
 --- local election = session:election("/elections/primary", { data = "web1" })

@@ -2,7 +2,7 @@
 
 -- ## Fencing
 --
--- The guard of every lock except a multi has the methods `token`, `token_number` and `turn`.
+-- All guards except a multi's have these methods:
 
 ---@class zklock.Guard: zklock.AnyGuard
 local guard = {}

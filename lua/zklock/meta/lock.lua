@@ -151,7 +151,7 @@ function lock:holders() end
 
 -- ## Multi
 --
--- `session:multi` returns a multi. It has all methods of a lock; its guard is a [guard of a multi](#guard-of-a-multi).
+-- `session:multi` returns a multi. Its guard is a [guard of a multi](#guard-of-a-multi).
 
 --- One lock over several: all or nothing.
 ---@class zklock.Multi: zklock.Lock

@@ -15,8 +15,8 @@
 ---@field on_revoke fun(self: zklock.MultiGuard, fn: fun(guard: zklock.MultiGuard)): zklock.MultiGuard
 local guard = {}
 
---- Returns the fencing token and turn of each part. A resource compares only the values of the path that protects it. It compares
---- the tokens as strings and, if the tokens are equal, the turns.
+--- Returns the fencing token and the turn of each part. A resource compares only the values for the path that protects it. It
+--- compares the tokens first, as strings. If the tokens are equal, it compares the turns.
 ---@return table<string, zklock.PartToken> tokens with the path of the part as key
 function guard:tokens() end
 

@@ -27,7 +27,7 @@
 --- The fencing token of the contender's hold, or of the hold that the contender waits for.
 ---@field token? string
 ---
---- The contender's option `data`. Absent if the data is too large (doc/guarantees.md).
+--- The value that the contender passed as its `data` option. Absent if the data is too large (doc/guarantees.md).
 ---@field data? string
 ---
 --- The size of `data` when `data` is absent.
@@ -40,7 +40,7 @@
 --- When the node was created.
 ---@field created? zklock.Seconds
 ---
---- Only in `lock:holders` of a multi: the path of the part.
+--- The path of the contender's lock, one of the locks that a multi combines. Only `lock:holders` of a multi sets this field.
 ---@field path? string
 
 -- ## Stat
@@ -82,7 +82,7 @@
 --- The leader of an election.
 ---@class zklock.Leader
 ---
---- The leader's option `data`, which identifies the leader.
+--- The value that the leader passed as its `data` option. It identifies the leader.
 ---@field data? string
 ---
 --- The size of `data` when `data` is absent.
@@ -91,7 +91,7 @@
 --- The leader's fencing token.
 ---@field token? string
 ---
---- The leader's ZooKeeper session.
+--- The id of the leader's ZooKeeper session.
 ---@field session? string
 ---
 --- When the leader's node was created.

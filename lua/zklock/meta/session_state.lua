@@ -41,8 +41,7 @@ function session:timeout() end
 ---@return zklock.Stats stats
 function session:stats() end
 
---- Returns the session's metrics (doc/metrics.md) in the text format of Prometheus, version 0.0.4. Each of the first 100 pairs of
---- path and mode has its own series; all other pairs share the path `others`.
+--- Returns the session's metrics (doc/metrics.md) in the text format of Prometheus, version 0.0.4.
 ---
 --- Raises: if a label's name has characters other than letters, digits and underscores, begins with two underscores, or is
 --- reserved (`path`, `mode`, `state`, `code`, `reason`, `le`).
@@ -57,8 +56,7 @@ function session:stats() end
 function session:metrics(labels) end
 
 --- Calls `fn(event)` at the beginning and the end of each wait and each hold. A session has one trace function; `on_trace()`
---- removes it. The function runs inside the call in which the event happens, so it must be quick. If an owner acquires its lock
---- again, zklock reports no event.
+--- removes it. The function runs inside the call in which the event happens, so it must be quick.
 ---
 --- ```lua
 --- session:on_trace(nil)

@@ -104,7 +104,7 @@ function testing.reset() end
 ---@param number integer the seed, 0 to 2147483648. Default: 1
 function testing.seed(number) end
 
---- Returns LuaSocket's module with `gettime`, `sleep` and `select` on the test's clock.
+--- Returns a copy of the LuaSocket module whose `gettime`, `sleep` and `select` use the test clock.
 ---
 --- Raises: if LuaSocket cannot be loaded.
 ---

@@ -8,8 +8,8 @@
 #include "clock.h"
 #include "protocol/session.h"
 
-/* The greatest index of a turn has six digits, because programs compare tokens
- * with their turns as text. */
+/* The greatest index of a turn. It has six digits, so that programs can compare
+ * a token and a turn of fixed width as one text. */
 enum { TURNS_MAX = 999999 };
 
 static void drop(void *acquisition) { acquisition_drop(acquisition); }
@@ -151,7 +151,7 @@ enum loss acquisition_outcome_loss(const struct acquisition *acquisition) {
   return loss_of((int)acquisition_outcome(acquisition));
 }
 
-/* Functions for the Lua thread. */
+/* The functions from here on are called by the Lua thread. */
 
 const char *acquisition_node(struct acquisition *acquisition) {
   return contender_watch_name(&acquisition->contender);
@@ -168,15 +168,16 @@ enum loss acquisition_loss(const struct acquisition *acquisition, int turn) {
   return loss_of((int)acquisition_state(acquisition, turn));
 }
 
-/* Returns for how many nanoseconds the hold is still proved, or 0. If the clock
- * has ended the hold, sets `*overdue` to the reason.
+/* Returns for how many nanoseconds the lease still proves the hold, or 0. If
+ * the local clock shows that the hold has ended, sets `*overdue` to the reason.
  *
- * Safety depends on the order of these loads. When a session expires, the I/O
- * thread first marks its acquisitions LOST. Only then it publishes the lease of
- * a new session. So a thread that reads the new lease also reads the mark. All
- * turns share one word, so this is true of each turn. The clock is read last. A
- * time that was read before a pause of the process could make an expired lease
- * look valid. */
+ * Safety depends on the order of the two loads and the reading of the clock.
+ * When a session expires, the I/O thread first marks its acquisitions LOST.
+ * Only afterwards it publishes the lease of a new session. So a thread that
+ * reads the new lease first, and the state second, also reads LOST. This is
+ * true for each turn, because all turns of a hold share the word with the
+ * state. The clock is read last. If it were read before a pause of the process,
+ * an expired lease could look valid. */
 static int64_t check_lease(const struct acquisition *acquisition, int turn,
                            enum loss *overdue) {
   int64_t until = atomic_load_explicit(&acquisition->proof->lease_until,
@@ -210,12 +211,14 @@ bool acquisition_is_held(const struct acquisition *acquisition, int turn) {
   return acquisition_lease(acquisition, turn) > 0;
 }
 
-/* Local turns. */
+/* The functions from here on carry out local turns: acquisition.h describes
+ * them. */
 
-/* Returns whether the hold must not be passed on after this turn. If no other
- * node is in the queue, the number of turns is not limited. Otherwise a hold
- * has `local_turns` more turns. They count from the last turn in which its node
- * was known to be alone in the queue. */
+/* Returns whether the turn with the index `turn` must be the hold's last. While
+ * no other node is in the queue, only TURNS_MAX limits the number of turns.
+ * After another node can have joined, the hold has at most `local_turns` more
+ * turns. They are counted from `uncontended_until`, the last turn in which the
+ * hold's node was known to be alone. */
 static bool is_last_turn(const struct acquisition *acquisition, int turn) {
   int until = atomic_load_explicit(&acquisition->uncontended_until,
                                    memory_order_acquire);
@@ -223,16 +226,16 @@ static bool is_last_turn(const struct acquisition *acquisition, int turn) {
          turn - until >= acquisition->contender.options.local_turns;
 }
 
-/* Returns whether the options allow local turns. The options max_hold and
- * lose_on_suspend of one user do not, because they would end the next user's
- * turn. */
+/* Returns whether the options allow local turns. They do not if one user has
+ * set max_hold or lose_on_suspend: either option could end the hold during the
+ * next user's turn. */
 static bool is_plain(const struct acquisition *acquisition) {
   const struct contender_options *options = &acquisition->contender.options;
   return options->max_hold == NEVER && !options->lose_on_suspend;
 }
 
-/* Begins the next turn. Returns false if the hold has ended or another client
- * asks for the lock. */
+/* Begins the next turn of the hold. Returns false if the hold has ended, or if
+ * another client wants the lock (WORD_NO_TURNS). */
 static bool begin_turn(struct acquisition *acquisition) {
   int word = acquisition->word;
   do {
@@ -243,9 +246,11 @@ static bool begin_turn(struct acquisition *acquisition) {
   return true;
 }
 
-/* Passes the hold on. The next turn relies on the same facts about the node as
- * the grant, and no fact has changed. If the connection or the lease ends right
- * after these checks, the turn ends as if it had begun just before. */
+/* Passes the hold from the turn `from` to the turn `to`, if the checks below
+ * allow it. The facts that proved the grant, such as the node's owner, still
+ * prove the hold: a local turn changes nothing at the servers. The connection
+ * or the lease can end right after these checks. Then the turn `to` ends at
+ * once, as a turn does that began just before. */
 bool acquisition_pass_on(struct acquisition *acquisition,
                          const struct turn *from, struct turn *to) {
   const struct proof *proof = acquisition->proof;
@@ -259,8 +264,8 @@ bool acquisition_pass_on(struct acquisition *acquisition,
   return true;
 }
 
-/* Returns true once, when half of the local turns are used. Then the I/O thread
- * must check whether another client waits. */
+/* Returns true once per hold, when half of its `local_turns` are used. The
+ * caller then makes the I/O thread check whether another client waits. */
 bool acquisition_must_watch_contention(struct acquisition *acquisition) {
   int turn = acquisition->word / WORD_TURN;
   if (acquisition->watches_contention ||

@@ -5,7 +5,7 @@
 
 #define MILLISECOND INT64_C(1000000)
 #define PAUSE_FIRST (10 * MILLISECOND)
-#define PAUSE_LEAST (100 * MILLISECOND) /* the longest pause is never less */
+#define PAUSE_LEAST (100 * MILLISECOND) /* lower limit of the longest pause */
 #define PAUSE_MAX (2000 * MILLISECOND)
 
 static uint64_t draw(struct addresses *a) {
@@ -68,7 +68,8 @@ int addresses_find(const struct addresses *a, const char *text) {
   return -1;
 }
 
-/* If `at` begins with `text`, returns the rest of it, otherwise NULL. */
+/* If the text `at` begins with `text`, returns a pointer to what follows `text`
+ * in `at`. Otherwise returns NULL. */
 static const char *behind(const char *at, const char *text) {
   size_t length = strlen(text);
   return strncmp(at, text, length) == 0 ? at + length : NULL;
@@ -109,8 +110,9 @@ int64_t addresses_due(const struct addresses *a) {
   return due;
 }
 
-/* Returns the pause after a failure that follows `failures` earlier failures in
- * a row. The first failure causes no pause, because it may be an accident. */
+/* Returns the pause before the next attempt at an address. `failures` is the
+ * number of failures in a row before this one. The first failure causes no
+ * pause, because it can be an accident. */
 static int64_t pause_after(int failures, int64_t longest) {
   if (failures == 0) return 0;
   int64_t pause = PAUSE_FIRST << (failures < 9 ? failures - 1 : 8);
@@ -123,7 +125,8 @@ void addresses_failed(struct addresses *a, int which, int64_t now,
   int64_t longest = timeout / 10 < PAUSE_MAX ? timeout / 10 : PAUSE_MAX;
   if (longest < PAUSE_LEAST) longest = PAUSE_LEAST;
   int64_t pause = pause_after(address->failures++, longest);
-  /* The jitter spreads the reconnections of a server's clients. */
+  /* Adds jitter, so that the clients of a failed server do not all return at
+   * once. */
   address->not_before =
       now + pause + (int64_t)(draw(a) % (uint64_t)(pause / 4 + 1));
 }

@@ -10,13 +10,11 @@
 
 enum { NO_SHARE = -1 };
 
-/* How many creates a "mkdir" tries: other clients can delete the parents. */
+/* How often a "mkdir" tries to create, if other clients delete the parents. */
 enum { TRIES = 100 };
 
 static op_handler on_answer, on_made, on_nonce_made, on_done_once, on_verified;
 static bool send_next(struct sender *sender);
-
-/* Creating an ask. */
 
 static void drop(void *ask) { ask_free(ask); }
 
@@ -71,7 +69,8 @@ static const struct operation *find_operation(const struct text *word) {
   return NULL;
 }
 
-/* Returns whether the path can be sent. The client library checks the rest. */
+/* Returns whether zklock can send the path. The client library checks the
+ * rest. */
 static bool is_path(const struct text *path) {
   return path->size > 0 && path->size < ASK_PACKET && path->text[0] == '/' &&
          !memchr(path->text, '\0', path->size);
@@ -82,7 +81,8 @@ static char *put(char *to, const char *text, size_t size) {
   return to + size;
 }
 
-/* Writes the path with its chroot and a NUL. Returns the end. */
+/* Writes the chroot, the path and a NUL to `to`. Returns the address after the
+ * NUL. */
 static char *put_path(char *to, const char *chroot, const struct text *path) {
   bool is_chroot = path->size == 1 && *chroot;
   to = put(to, chroot, strlen(chroot));
@@ -91,7 +91,8 @@ static char *put_path(char *to, const char *chroot, const struct text *path) {
   return to;
 }
 
-/* Copies the data of `op`. Returns false if there is no memory. */
+/* Copies the paths and the data of `a` to `r`. Returns false if there is no
+ * memory. */
 static bool copy(struct request *r, const char *chroot, const struct asked *a) {
   size_t length = strlen(chroot);
   char *to =
@@ -151,10 +152,10 @@ enum ask_fault ask_add(struct ask *ask, const char *chroot,
   return ASK_OK;
 }
 
-/* Requests and replies. */
+/* The functions from here on send requests and handle the replies. */
 
-/* Sends the request. Does not repeat a sync, because later reads must not be
- * older than the sync. */
+/* Sends the request. After a transient refusal the op is sent again, except a
+ * sync: reads that follow a sync must not be older than the sync. */
 static bool submit(struct request *r) {
   r->op.resend = r->op.kind != OP_SYNC;
   r->op.tries = 0;
@@ -170,13 +171,13 @@ static void drop_nonce(struct request *r) {
   r->op.provided = NULL;
 }
 
-/* Returns whether the whole ask must end because one request got this code. */
+/* Returns whether the code `rc` of one request must end the whole ask. */
 static bool ends_ask(const struct ask *ask, int rc) {
   return reply_is_unknown(rc) || reply_is_unauthenticated(rc) ||
          (ask->acquisition && rc != REPLY_OK && rc != REPLY_NO_NODE);
 }
 
-/* Records a result. The last result passes the ask to the Lua thread. */
+/* Records the result `rc` of a request. The last result ends the ask. */
 static void answered(struct request *r, int rc) {
   struct ask *ask = r->ask;
   struct in_flight_limit *limit = ask->limit;
@@ -206,7 +207,8 @@ static void copy_stat(struct known *known, const struct reply *reply) {
                           .children = at_least_none(reply->children)};
 }
 
-/* Keeps the data if the limits allow it. */
+/* Stores the data in the request if the ask's limits allow it. Returns a
+ * code. */
 static int keep_data(struct request *r, const struct reply *reply) {
   struct ask *ask = r->ask;
   int size = r->known.length = at_least_none(reply->size);
@@ -242,8 +244,6 @@ static void on_answer(struct op *op, const struct reply *reply) {
   answered(r, rc);
 }
 
-/* Directories. */
-
 static void make_part(struct request *r) {
   mkdir_prepare(&r->op, &r->ask->session->pipeline, r->text, r->whole,
                 r->length);
@@ -269,10 +269,10 @@ static void on_made(struct op *op, const struct reply *reply) {
   }
 }
 
-/* At most once ("create-once"): creates a nonce (nonce.h), then sends a
- * transaction that checks the nonce. If the session is not allowed to use a
- * nonce, sends the request without one. After UNDONE the caller can retry:
- * another client may have deleted the nonce. */
+/* Executes "create-once" or "delete-once", at most once. First creates a nonce
+ * (nonce.h), then sends a transaction that checks the nonce. If the session is
+ * not allowed to use a nonce, sends the request without one. After REPLY_UNDONE
+ * the caller can retry, because another client may have deleted the nonce. */
 
 static void create_nonce(struct request *r) {
   struct session *session = r->ask->session;
@@ -297,7 +297,7 @@ static void send_once(struct request *r) {
   send_or_lose(r);
 }
 
-/* Sends the transaction, unless the nonce's create has an unknown result. */
+/* Sends the transaction, unless it is unknown whether the nonce exists. */
 static void on_nonce_made(struct op *op, const struct reply *reply) {
   struct request *r = op->owner;
   int rc = reply->rc;
@@ -316,8 +316,8 @@ static void on_nonce_made(struct op *op, const struct reply *reply) {
     send_once(r);
 }
 
-/* Returns whether a server may have refused the request because of the nonce:
- * a nonce counts towards a quota, and its check needs permission to read. */
+/* Returns whether the nonce can be why a server has refused the request. A
+ * nonce counts towards a quota, and its check needs permission to read. */
 static bool is_due_to_nonce(const struct request *r, int rc) {
   return r->nonce && (rc == REPLY_NO_AUTH || rc == REPLY_QUOTA_EXCEEDED);
 }
@@ -336,8 +336,6 @@ static void on_done_once(struct op *op, const struct reply *reply) {
   }
 }
 
-/* Verification. */
-
 struct ask *ask_to_verify(struct acquisition *acquisition) {
   struct ask *ask = ask_new(2, 0, 0);
   if (!ask) return NULL;
@@ -346,8 +344,8 @@ struct ask *ask_to_verify(struct acquisition *acquisition) {
   return ask;
 }
 
-/* Returns whether this hold has created the node. If not, another hold of the
- * unfair lock or another session has created it. */
+/* Returns whether this hold has created the node. If not, another session has
+ * created it, or another hold of the same unfair lock. */
 static bool is_node_of(const struct acquisition *acquisition,
                        const struct reply *reply) {
   return reply->owner == acquisition->contender.node.owner_session &&
@@ -394,14 +392,12 @@ static void verify(struct ask *ask) {
     return;
   }
   ask->count = 2;
-  ask->pending = 3; /* one too many, so that no reply ends the ask early */
+  ask->pending = 3; /* one more than sent: keeps a reply from ending the ask */
   ask->requests[0].text = path;
   send_to_verify(ask, &ask->requests[0], path, OP_SYNC, on_answer);
   send_to_verify(ask, &ask->requests[1], path, OP_READ, on_verified);
   if (--ask->pending == 0) end(ask);
 }
-
-/* Sending, as the in-flight limit allows. */
 
 static void send(struct request *r) {
   if (r->op.kind == OP_NAMES && r->number > ASK_CHILDREN)
@@ -414,7 +410,8 @@ static void send(struct request *r) {
     send_or_lose(r);
 }
 
-/* Sends the next request unless the ask failed. Returns whether more follow. */
+/* Sends the next request unless the ask failed. Returns whether requests are
+ * left. */
 static bool send_next(struct sender *sender) {
   struct ask *ask = sender->owner;
   if (ask->rc != REPLY_OK) {

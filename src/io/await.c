@@ -29,7 +29,8 @@ void await_drop(struct await *a) {
   free(a);
 }
 
-/* Drops the session's reference. The session no longer refers to the await. */
+/* Drops the session's reference to the await. After this call, the session no
+ * longer refers to it. */
 static void forget(void *self) {
   struct await *a = self;
   a->known = false;
@@ -44,7 +45,7 @@ static void over(struct await *a, bool met, enum refusal_code refusal_code,
   a->port->over(a->port->self, a);
 }
 
-/* Node waits. */
+/* The functions from here on are for node waits. */
 
 static void node_wait_ended(struct node_wait *v, bool met) {
   struct await *a = v->owner;
@@ -68,7 +69,7 @@ struct await *await_new(const char *chroot, const char *path,
   return a;
 }
 
-/* Barrier leaves. */
+/* The functions from here on are for barrier leaves. */
 
 static void release(void *self) {
   const struct await *a = self;
@@ -97,7 +98,7 @@ struct await *await_barrier_leave(struct acquisition *member, bool patient,
   return a;
 }
 
-/* Commands, on the I/O thread. */
+/* The functions from here on carry out commands, on the I/O thread. */
 
 void await_begin(struct await *a, struct session *session, int64_t now,
                  const struct await_port *port) {

@@ -1,6 +1,6 @@
-/* The certificates and the key in the files of the option `tls`. zklock reads
- * the files again for each connection, so that you can renew certificates while
- * the session lives. */
+/* Keeps the certificates and the key from the files of the option `tls`. zklock
+ * reads the files again for each connection. So you can renew certificates
+ * while the session lives. */
 #ifndef ZKLOCK_CERTIFICATES_H
 #define ZKLOCK_CERTIFICATES_H
 
@@ -11,17 +11,18 @@
 
 struct certificates {
   const struct tls_settings *settings; /* `module` is NULL: no TLS */
-  struct tls_context *context; /* the contents of the files; NULL: not read */
+  struct tls_context *context;         /* the contents of the files, or NULL */
 };
 
 void certificates_init(struct certificates *certificates,
                        const struct tls_settings *settings);
 void certificates_free(struct certificates *certificates);
 
-/* Reads the files, and returns a TLS link to a server that has one of these
- * names. If the files cannot be used any more, uses the contents from the last
- * successful read. Returns NULL on failure. Sets `problem` to what is wrong, or
- * to "". */
+/* Reads the files again, and returns a TLS link. The link requires that the
+ * server's certificate has one of `names`, or the name in the option. If a file
+ * cannot be used now, uses the contents of the last successful read. Returns
+ * NULL if there are none, or if there is no memory. Sets `problem` to what is
+ * wrong, or to "". */
 struct tls_link *certificates_link(struct certificates *certificates,
                                    const char *names, char problem[TLS_TEXT]);
 

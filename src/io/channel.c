@@ -34,8 +34,8 @@ void channel_close(struct channel *channel) {
   pthread_mutex_destroy(&channel->lock);
 }
 
-/* Appends the message to the queue. Returns false if the message is queued
- * already. Requires the channel's lock. */
+/* Appends the message to the queue. Returns false if the message is in a queue
+ * already. The caller must hold the channel's lock. */
 static bool append(struct message_queue *queue, struct message *message,
                    int kind) {
   if (message->queued) return false;
@@ -47,13 +47,14 @@ static bool append(struct message_queue *queue, struct message *message,
   return true;
 }
 
-/* Wake-ups are written after the channel's lock is released, because the thread
- * that is woken takes the lock at once. */
+/* The functions below write wake-ups only after they have released the
+ * channel's lock. The woken thread takes the lock at once, and would have to
+ * wait for it. */
 
-/* Appends the command first, and then checks whether the I/O thread sleeps. The
- * I/O thread marks itself asleep first, and then checks for commands. So the
- * sender sees that the I/O thread sleeps, or the I/O thread sees the
- * command. */
+/* Appends the command, and only then checks whether the I/O thread sleeps. The
+ * I/O thread does the reverse: it marks itself asleep, and only then checks for
+ * commands. So either this function sees that the I/O thread sleeps and wakes
+ * it, or the I/O thread sees the command. */
 bool channel_command(struct channel *channel, struct message *message,
                      int kind) {
   pthread_mutex_lock(&channel->lock);
@@ -64,8 +65,9 @@ bool channel_command(struct channel *channel, struct message *message,
   return fresh;
 }
 
-/* Returns whether a byte must be written to wake Lua's loop, and records that
- * the byte will be written. Requires the channel's lock. */
+/* Returns whether the caller must write a byte to wake Lua's loop. If so,
+ * records that the byte is being written. The caller must hold the channel's
+ * lock. */
 static bool announce(struct channel *channel) {
   if (!channel->events.first || channel->signalled) return false;
   return channel->signalled = true;
@@ -105,8 +107,8 @@ bool channel_sleep(struct channel *channel) {
   return idle;
 }
 
-/* Empties the queue and returns its first message. Requires the channel's
- * lock. */
+/* Empties the queue and returns its first message, or NULL. The caller must
+ * hold the channel's lock. */
 static struct message *take(struct message_queue *queue) {
   struct message *first = queue->first;
   queue->first = NULL;
@@ -122,10 +124,10 @@ struct message *channel_take_commands(struct channel *channel) {
 }
 
 /* Takes the events together with the byte that announces them. So Lua's loop
- * finds a byte to read exactly while announced events are queued, and never
- * wakes without an event. If the byte is not in the pipe yet, returns no
- * events. A host that reads the bytes itself may have consumed the byte
- * already. */
+ * can read a byte exactly while announced events are queued, and it never wakes
+ * without an event. If the byte is announced but not yet in the pipe, returns
+ * no events: a later call returns them. This does not apply to hosts that read
+ * the bytes themselves, because they may have read the byte already. */
 struct message *channel_take_events(struct channel *channel, bool host_read) {
   struct message *first = NULL;
   pthread_mutex_lock(&channel->lock);
@@ -150,8 +152,8 @@ bool channel_redirect(struct channel *channel, int fd) {
   bool signal = ok && channel->signalled;
   channel->redirected |= ok;
   pthread_mutex_unlock(&channel->lock);
-  /* The byte for the queued events went to the old pipe, which no loop reads
-   * any more. So writes another byte. */
+  /* Announces the queued events again. Their byte went to the old pipe, which
+   * no loop reads any more. */
   if (signal) wakeup_signal(&channel->lua);
   return ok;
 }

@@ -51,7 +51,7 @@
 #define MILLISECOND INT64_C(1000000)
 #define SECOND INT64_C(1000000000)
 
-/* A connection counts as good after it has lasted for this time. */
+/* If a connection has lasted for this time, the pauses of its address end. */
 #define STABLE_AFTER SECOND
 #define ATTEMPT_FIRST SECOND
 #define REFUSAL_FIRST SECOND
@@ -66,8 +66,8 @@ enum client_state {
   CLIENT_CONNECTED,
 };
 
-/* Access: (c) constant after client_new, so any thread is allowed to read it.
- * All other fields are for the I/O thread only. */
+/* Access: (c) constant after client_new, so any thread is allowed to read the
+ * field. Only the I/O thread uses the other fields. */
 struct client {
   const struct settings *settings; /* (c) */
   struct session *session; /* only the pointer is (c), not the session */
@@ -82,9 +82,9 @@ struct client {
   int unanswered;       /* unanswered attempts since the last connection */
   int64_t tried_at;     /* when the last attempt began */
   int64_t give_up_at;   /* when to abandon the attempt, or NEVER */
-  /* The address whose server has granted the session. -1: no server has, the
-   * addresses have changed, or that server has since kept a connection for
-   * STABLE_AFTER. */
+  /* The index of the address whose server has granted the session. It is -1 in
+   * three cases: no server has granted the session; the addresses have changed;
+   * that server has kept a connection for STABLE_AFTER. */
   int granted_by;
   int64_t greeted_at;
   int64_t granted; /* session timeout of this connection */
@@ -93,8 +93,8 @@ struct client {
   struct host_lookup host_lookup; /* looks up the servers' names */
 };
 
-/* Asserts the invariants of each state, which are true whatever a server
- * sends. */
+/* Asserts the invariants of the client's state. They hold even if a server
+ * sends wrong data. */
 static void check(const struct client *client) {
   bool open = library_is_open(client->library);
   switch (client->state) {
@@ -120,14 +120,12 @@ static void report_error(struct client *client, const char *text) {
   client->listener.error(client->listener.self, server, text);
 }
 
-/* Returns the session timeout that was granted last, or else the requested
- * one. */
+/* Returns the session timeout that a server granted last. If none was granted,
+ * returns the requested one. */
 static int64_t timeout_of(const struct client *client) {
   int64_t granted = session_negotiated(client->session);
   return granted ? granted : client->settings->session_timeout_ms * MILLISECOND;
 }
-
-/* Names. */
 
 static bool is_connected(const struct client *client) {
   return client->state == CLIENT_GREETED || client->state == CLIENT_CONNECTED;
@@ -142,8 +140,9 @@ static void use_addresses(struct client *client, const char *list) {
     client->state = CLIENT_PAUSED;
 }
 
-/* If a lookup has ended, uses its addresses or reports its error, and schedules
- * another lookup. While there is a connection, only reports an error. */
+/* If a lookup of the host names has ended, uses the addresses that it found, or
+ * reports its error. Without a connection, also schedules the next lookup. With
+ * a connection, keeps the old addresses and only reports an error. */
 static void use_lookup(struct client *client) {
   const char *error = "";
   bool temporary = false;
@@ -165,11 +164,11 @@ static void use_lookup(struct client *client) {
   host_lookup_done(&client->host_lookup);
 }
 
-/* Attempts. */
+/* The functions from here on make attempts to connect. */
 
-/* Returns the time limit of a connection attempt. A server that does not reply
- * can be broken or slow, or can have lost the request during its start. So the
- * limit doubles after each pass through all addresses. */
+/* Returns the time limit of a connection attempt. The server can be broken, or
+ * slow, or can have lost the request while it started. So the limit doubles
+ * after each pass through all addresses. */
 static int64_t attempt_timeout(const struct client *client) {
   int64_t longest = timeout_of(client) / 3 * 2;
   int passes = client->unanswered / client->addresses.count;
@@ -204,8 +203,8 @@ static void end_session(struct client *client) {
   if (known) session_expired(client->session, clock_now());
 }
 
-/* Abandons the attempt, or the wait for the reply to the credentials, because
- * another server may reply faster. */
+/* Abandons the attempt, or the wait for the server's reply to the credentials.
+ * Another server may reply faster. */
 static void give_up(struct client *client) {
   bool trying = client->state == CLIENT_TRYING;
   client->unanswered += trying;
@@ -216,7 +215,7 @@ static void give_up(struct client *client) {
   library_disconnect(client->library);
 }
 
-/* Reports of the library. */
+/* The functions from here on are called by the client library's wrapper. */
 
 static void record_failure(struct client *client) {
   addresses_failed(&client->addresses, client->address, clock_now(),
@@ -249,7 +248,7 @@ static void on_connected(void *self, const struct identity *identity,
   session_greeted(client->session, clock_now(), identity->session, timeout,
                   library_began(client->library));
   client->listener.attempting(
-      client->listener.self); /* an attempt shortens the lease */
+      client->listener.self); /* publishes the lease, which was shortened */
 }
 
 static void on_accepted(void *self) {
@@ -280,9 +279,10 @@ static void lost(struct client *client) {
   session_disconnected(client->session, clock_now());
 }
 
-/* Called when a server has reported that the session has expired. That server
- * may have the newest data, so the next session is requested from it.
- * Exception: a server that has just granted this session counts as failed. */
+/* Called when a server has reported that the session has expired. The client
+ * then requests a new session from the same server, because this server may
+ * have the newest data. Exception: if the server has just granted the expired
+ * session, the attempt counts as a failure of this server. */
 static void expired(struct client *client) {
   if (client->address == client->granted_by)
     record_failure(client);
@@ -303,9 +303,9 @@ static void refused(struct client *client, int reason) {
                                                      : CLIENT_REFUSED_AUTH);
 }
 
-/* Returns whether a server may have received the session id that the attempt
- * sent. The length of the attempt shows this. A server that refuses a
- * connection refuses it at once, and has read no bytes. */
+/* Returns whether a server may have received the session id that this attempt
+ * sent. The duration of the attempt shows this: a server that refuses the
+ * connection does so at once, before it reads any bytes. */
 static bool may_have_reached_server(const struct client *client) {
   int64_t least = client->settings->session_timeout_ms * MILLISECOND;
   if (timeout_of(client) < least) least = timeout_of(client);
@@ -314,8 +314,8 @@ static bool may_have_reached_server(const struct client *client) {
 }
 
 /* Records whether the attempt at this address ended because a certificate was
- * refused. If the latest attempts at all addresses ended so, `connect` and all
- * waiters fail with that error at once. */
+ * refused. If the latest attempts at all addresses ended for this reason,
+ * `connect` and all waiters fail at once with that error. */
 static void record_tls_refusal(struct client *client, bool is_refused) {
   bool by_all =
       addresses_refused(&client->addresses, client->address, is_refused);
@@ -354,16 +354,16 @@ static void on_warning(void *self, const char *text) {
   client->listener.warning(client->listener.self, text);
 }
 
-/* Requests of the protocol. */
+/* The functions from here on are the transport, which the protocol calls. */
 
 static bool submit(void *self, const struct op *op, const struct op *before) {
   struct client *client = self;
   return library_submit(client->library, op, before);
 }
 
-/* Starts the first lookup of the servers' names. Does nothing after the loss of
- * a session: the client already looks for a new one (end_session), and an
- * attempt may be under way. */
+/* Starts the first lookup of the servers' names, so that a session can be
+ * opened. After the loss of a session, does nothing: end_session has already
+ * started the search for a new session, and an attempt may be in progress. */
 static void open_session(void *self) {
   struct client *client = self;
   assert(session_number(client->session) == 0);
@@ -374,8 +374,6 @@ struct transport client_transport(struct client *client) {
   return (
       struct transport){.self = client, .submit = submit, .open = open_session};
 }
-
-/* Creation and destruction. */
 
 struct client *client_new(const struct settings *settings,
                           struct session *session,
@@ -415,7 +413,8 @@ void client_free(struct client *client) {
   free(client);
 }
 
-/* The I/O thread's loop. */
+/* The functions from here on are called in each pass of the I/O thread's
+ * loop. */
 
 int64_t client_prepare(struct client *client, int *fd, short *events) {
   check(client);

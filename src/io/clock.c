@@ -27,9 +27,9 @@ int64_t clock_now(void) {
   return (int64_t)t.tv_sec * SECOND + t.tv_nsec;
 }
 
-/* Opens a timer, if possible. There is no timer on macOS, before Linux 3.15, or
- * when no descriptor is free. On macOS, clock_now counts sleep but poll and
- * kevent do not. */
+/* Opens a timer, if the system has one. There is none on macOS, before Linux
+ * 3.15, or if no descriptor is free. On macOS clock_now counts the time of a
+ * suspend, but the timeouts of poll and kevent do not. */
 void clock_timer_open(struct clock_timer *timer) {
   *timer = (struct clock_timer){.fd = -1, .at = NEVER};
 #ifdef __linux__
@@ -42,12 +42,12 @@ void clock_timer_close(struct clock_timer *timer) {
   timer->fd = -1;
 }
 
-/* Sets the timer for `until`, if needed. While the machine is awake, poll
- * itself ends each wait on time, so the timer matters only after a suspend. So
- * the timer can expire late, by SLACK. This function sets no timer for a
- * deadline that is due SOON: after a suspend, poll waits at most that much
- * longer. This saves system calls: the timer is set once per heartbeat, however
- * often the thread waits in between. */
+/* Sets the timer for the time `until`, if needed. While the machine is awake,
+ * poll's own timeout ends each wait on time. The timer matters only after a
+ * suspend, so it is allowed to expire late, by SLACK. For a deadline that is
+ * due SOON, clock_poll sets no timer: after a suspend, poll then waits at most
+ * that much longer. So the timer is set only about once per heartbeat, however
+ * often the thread waits in between. This saves system calls. */
 static void set(struct clock_timer *timer, int64_t until, int64_t left) {
   int64_t at = until + SLACK, now = until - left;
   if (timer->at > now + SLACK && timer->at <= at) return;
@@ -60,9 +60,9 @@ static void set(struct clock_timer *timer, int64_t until, int64_t left) {
 #endif
 }
 
-/* Returns whether poll has reported the timer. Stops using the timer if its
- * descriptor is bad: a program may have closed a descriptor that it does not
- * own. */
+/* Returns whether poll has reported the timer's descriptor. If the descriptor
+ * cannot be read, stops using the timer: the program may have closed a
+ * descriptor that belongs to zklock. */
 static bool has_expired(struct clock_timer *timer, const struct pollfd *entry) {
   uint64_t times;
   if (!entry->revents) return false;
@@ -73,8 +73,8 @@ static bool has_expired(struct clock_timer *timer, const struct pollfd *entry) {
   return true;
 }
 
-/* Returns the timeout for poll. Rounds up, because poll must not return too
- * early. */
+/* Returns poll's timeout for the duration `left`, in milliseconds. Rounds up,
+ * so that poll does not return before the time has passed. */
 static int milliseconds(bool timed, int64_t left) {
   int64_t longest = timed ? LONGEST : SECOND;
   if (left == NEVER) return -1;

@@ -1,10 +1,11 @@
-/* The clock for leases and deadlines. It also counts the time while the machine
- * is suspended, because servers count that time, too.
+/* The clock for leases and deadlines. The clock also counts the time while the
+ * machine is suspended, because the servers' clocks go on during that time.
  *
- * poll(2) and similar calls do not count it. After a suspend, a thread in poll
- * would go on sleeping although its deadline has passed. So threads wait with
- * clock_poll, which a timer of this clock wakes (Linux: timerfd). Without such
- * a timer, clock_poll checks the clock once a second. */
+ * The timeouts of poll(2) and similar calls do not count the time of a suspend.
+ * After a suspend, a thread in poll would sleep on although its deadline has
+ * passed. So zklock's threads wait with clock_poll. On Linux, a timer of this
+ * clock (timerfd) also ends the wait. Without such a timer, clock_poll checks
+ * the clock once a second. */
 #ifndef ZKLOCK_CLOCK_H
 #define ZKLOCK_CLOCK_H
 
@@ -15,7 +16,8 @@
 
 int64_t clock_now(void); /* nanoseconds; for any thread or signal handler */
 
-/* A timer of one thread. Child programs do not inherit its descriptor. */
+/* A timer that one thread uses. Child programs do not inherit its
+ * descriptor. */
 struct clock_timer {
   int fd;     /* -1: there is no usable timer */
   int64_t at; /* when the timer expires; INT64_MAX: not set */
@@ -24,9 +26,10 @@ struct clock_timer {
 void clock_timer_open(
     struct clock_timer *timer); /* on failure, there is no timer */
 void clock_timer_close(struct clock_timer *timer);
-/* Works like poll(2), until the time `until` of clock_now; INT64_MAX: without a
- * limit. Returns 0 only when that time has come. `fds` must have room for one
- * more entry, for the timer. `timer` is allowed to be NULL. */
+/* Works like poll(2), but waits until the time `until` on clock_now's clock;
+ * INT64_MAX: without a limit. Returns 0 only after that time. `fds` must have
+ * room for one more entry, which clock_poll uses for the timer. `timer` can be
+ * NULL. */
 int clock_poll(struct clock_timer *timer, struct pollfd *fds, nfds_t count,
                int64_t until);
 

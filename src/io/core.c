@@ -1,6 +1,6 @@
-/* The I/O thread's reports to Lua. This file publishes the state of the session
- * and its acquisitions, and posts the events. It also frees the session's
- * memory. */
+/* Contains the I/O thread's reports to the Lua thread: publishes the state of
+ * the session and its acquisitions, and posts the events. Also frees the
+ * session's memory. */
 #include "core.h"
 
 #include <assert.h>
@@ -11,7 +11,7 @@
 #include "messages.h"
 #include "reason.h"
 
-/* The session whose I/O thread this is, for assertions. */
+/* The session whose I/O thread is the current thread. Assertions use it. */
 static _Thread_local const struct core *io_thread_of;
 
 void core_post(struct core *core, struct message *message, int kind) {
@@ -77,9 +77,10 @@ void core_publish_lease(struct core *core) {
 
 static void client_attempts(void *self) { core_publish_lease(self); }
 
-/* Publishes the new state of the session and posts EVENT_STATE. Publishes the
- * lease first, because the new timeout may have shortened it. A thread that
- * sees the new connection must not see the lease of the old connection. */
+/* Publishes the new state of the session and posts EVENT_STATE. The lease is
+ * published first, because the new connection's timeout may have shortened it.
+ * So a thread that reads "connected" never reads the longer lease of the old
+ * connection. */
 static void on_state(void *self, enum session_state state) {
   struct core *core = self;
   uint64_t states = core->states;
@@ -114,8 +115,9 @@ void core_refuse(struct core *core, struct acquisition *acquisition,
   post_acquisition(core, acquisition, &acquisition->decided, EVENT_REFUSED);
 }
 
-/* Ends the hold, if it has not ended. If the hold was lost, posts EVENT_LOST,
- * whichever thread has found the loss. */
+/* Ends the hold, unless it has ended before. If the hold was lost, posts
+ * EVENT_LOST. The Lua thread may have recorded the loss first; the event is
+ * posted even then. */
 static void lost(struct core *core, struct acquisition *acquisition,
                  enum refusal_code why) {
   acquisition_end_hold(acquisition, why == REFUSED_CLOSED
@@ -135,10 +137,10 @@ void core_report_gone(struct core *core, struct acquisition *acquisition) {
   post_acquisition(core, acquisition, &acquisition->ended, EVENT_GONE);
 }
 
-/* If the contender's node cannot be deleted (`undeletable`), logs this. Logs
- * nothing for a contender that was refused because of another such node: its
- * refusal reports this. Checks `undeletable` first, because otherwise the queue
- * may not exist any more. */
+/* Logs that a server refuses to delete the contender's node (`undeletable`).
+ * Logs nothing if the contender was refused because of another such node: the
+ * refusal reports it. Checks `undeletable` first, because only then the queue
+ * certainly exists. */
 static void log_undeletable(struct core *core, const struct contender *c) {
   char text[REASON_MAX + 80];
   if (!c->undeletable) return;
@@ -213,8 +215,6 @@ struct listener core_session_listener(struct core *core) {
 }
 
 void core_set_io_thread(const struct core *core) { io_thread_of = core; }
-
-/* The end of a session. */
 
 void core_leave_channel(struct core *core) {
   if (--core->users == 0) channel_close(&core->channel);

@@ -1,5 +1,5 @@
-/* A session: the state that its two threads share, and the functions by which
- * its I/O thread reports to the Lua thread.
+/* A session, as its two threads share it. The I/O thread's functions below
+ * report to the Lua thread.
  *
  * Only the I/O thread uses the protocol, its contenders and the client
  * (io_thread.c). The functions for the Lua thread are in lua_thread.h. */
@@ -22,7 +22,7 @@
 /* Access: (c) constant after core_open, (i) the I/O thread only, (l) the Lua
  * thread only, (a) atomic. Members without a mark document their own access. */
 struct core {
-  _Atomic int references; /* (a) both threads, and each hold reference */
+  _Atomic int references; /* (a) of both threads and each hold reference */
   _Atomic int users;      /* (a) number of threads that still use the channel */
   pid_t owner;            /* (c) the process that is allowed to use the core */
   struct settings *settings; /* (c) */
@@ -34,8 +34,8 @@ struct core {
   struct proof proof;
   _Atomic int64_t session_id; /* (a) */
   _Atomic int64_t timeout; /* (a) granted timeout, nanoseconds; 0: none yet */
-  /* (a) States that Lua has not read yet, 4 bits each. The lowest bits are the
-   * newest state. */
+  /* (a) The states that Lua has not read yet, in 4 bits each. The lowest 4 bits
+   * are the newest state. */
   _Atomic uint64_t states;
   _Atomic int failure;                  /* (a) enum client_failure */
   _Atomic uint64_t waits[WAIT_BUCKETS]; /* (a) grants, by wait_bucket */
@@ -55,11 +55,12 @@ struct core {
   struct message close;       /* (l) or an exit handler sends this message */
   struct message nudge_event; /* (l) sends this message */
   struct message alarm;       /* (l) sends this message */
-  /* (l) Number of local turns so far; number of waiters for a local turn. */
+  /* (l) `turns`: number of local turns so far. `local_waiters`: number of
+   * waiters that wait for a local turn now. */
   uint64_t turns, local_waiters;
   uint64_t turn_waits[WAIT_BUCKETS]; /* (l) local turns, by wait_bucket */
-  /* (l) The last number given to a turn, an ask, an await or an nginx request.
-   * The number identifies it in events. */
+  /* (l) The number that a turn, an ask, an await or an nginx request got last.
+   * Events name each of these by its number. */
   uint64_t numbers;
   bool closed;    /* (l) core_close was called */
   bool left;      /* (l) core_leave was called */
@@ -70,36 +71,38 @@ struct core {
 
 /* ---- The I/O thread ------------------------------------------------------ */
 
-/* Makes the calling thread the session's I/O thread, for assertions. */
+/* Records that the calling thread is the session's I/O thread. Assertions check
+ * this. */
 void core_set_io_thread(const struct core *core);
 
-/* Return the callbacks that receive reports of the client and the session. They
- * publish the state and post events. core_on_news receives the reports of an
- * acquisition's contender. */
+/* Return the callbacks that the client and the session call. The callbacks
+ * publish the session's state and post events. */
 struct client_listener core_client_listener(struct core *core);
 struct listener core_session_listener(struct core *core);
 news_handler core_on_news;
 
-/* Posts an event. The end of the I/O thread's pass wakes Lua's loop. */
+/* Posts an event to the Lua thread. Lua's loop is woken at the end of the I/O
+ * thread's current pass. */
 void core_post(struct core *core, struct message *message, int kind);
 void core_publish_lease(struct core *core);
 void core_refuse(struct core *core, struct acquisition *acquisition,
                  enum refusal_code why, int reason);
-/* Posts EVENT_GONE if it is requested, and the acquisition's node was deleted
- * or cannot be deleted. */
+/* Posts EVENT_GONE if two conditions are met: the event is requested, and the
+ * acquisition's node was deleted or cannot be deleted. */
 void core_report_gone(struct core *core, struct acquisition *acquisition);
 
-/* Initializes the session and starts its thread (io_thread.c). Returns false
- * and sets errno on failure. */
+/* Initializes the session and starts its I/O thread (io_thread.c). Returns
+ * false and sets errno on failure. */
 bool io_thread_start(struct core *core);
 
 /* ---- Both threads -------------------------------------------------------- */
 
-/* Ends the calling thread's use of the channel. Each of the two threads calls
- * it once; the second call closes the channel. */
+/* Ends the calling thread's use of the channel. Each of the session's two
+ * threads calls this once. The second call closes the channel. */
 void core_leave_channel(struct core *core);
-/* Add and remove a reference to the core. The last removal frees it. Holds keep
- * references, because their proofs can outlive the session. */
+/* Add and remove a reference to the core. The last removal frees the core. Each
+ * hold reference keeps a reference to the core, because its hold reads `proof`
+ * even after the session was closed. */
 void core_keep(struct core *core);
 void core_drop(struct core *core);
 

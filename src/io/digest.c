@@ -2,10 +2,10 @@
 
 #include <stdint.h>
 
-/* Uses libmd, because Debian's dpkg depends on it, its symbols have versions,
- * and it does nothing else. libcrypto would not be safe: a program that embeds
- * Lua, such as nginx, can contain another version of libcrypto. Then the linker
- * could bind zklock's calls to either version. */
+/* Uses the library libmd: Debian's dpkg depends on it, its symbols have
+ * versions, and it only computes digests. libcrypto would not be safe: a
+ * program that embeds Lua, such as nginx, can contain another version of
+ * libcrypto. Then the linker could bind zklock's calls to either version. */
 #ifdef __APPLE__
 
 #include <CommonCrypto/CommonDigest.h>

@@ -1,4 +1,4 @@
-/* SHA-256 by the system's own implementation. Pure. */
+/* Computes SHA-256 by the system's own implementation. */
 #ifndef ZKLOCK_DIGEST_H
 #define ZKLOCK_DIGEST_H
 
@@ -8,7 +8,7 @@
 
 enum { DIGEST_DIGITS = 64 };
 
-/* Writes the SHA-256 of the text to `digits`, in hexadecimal, with a NUL. */
+/* Writes the SHA-256 of `text` to `digits`, as hexadecimal digits and a NUL. */
 void digest_sha256(char digits[DIGEST_DIGITS + 1], const char *text,
                    size_t size);
 

@@ -1,12 +1,13 @@
 /* Ends the sessions, and then the process, when a signal arrives. Safety
- * depends on the order. First, the thread that runs Lua stops for ever, inside
- * the signal handler. So its critical section does not run beside the next
- * holder. Then another thread of zklock makes the I/O threads end their
- * sessions. Last, that thread lets the signal take its default action.
+ * depends on the order of three steps. First, the thread that runs Lua stops
+ * for ever, inside the signal handler. So its critical section does not run at
+ * the same time as the next holder's. Second, another thread of zklock makes
+ * the I/O threads end their sessions. Last, that thread lets the signal take
+ * its default action.
  *
- * The stopped thread can hold any lock, including that of malloc. So the
- * handler calls no function that takes a lock, and the I/O threads need none of
- * the Lua thread's locks: see end in io_thread.c. If an I/O thread blocks
+ * The stopped thread can hold any lock, including malloc's lock. So the handler
+ * calls no function that takes a lock. The I/O threads take no lock that the
+ * Lua thread can hold: see `end` in io_thread.c. If an I/O thread blocks
  * nevertheless, the process ends after PATIENCE. */
 #include "ending.h"
 
@@ -20,9 +21,9 @@
 #include "descriptors.h"
 #include "registry.h"
 
-/* The state, one for the process, because signals belong to the process. The
- * Lua thread writes it before it installs a handler. Handlers and the waiting
- * thread read it. */
+/* The state of the process, because signals belong to the whole process. The
+ * Lua thread writes it before it installs a handler. The handlers, and the
+ * thread that runs `end`, read it. */
 static struct {
   pid_t owner;       /* the process of these threads; 0: not set up */
   pthread_t stopped; /* the thread that runs Lua, to stop */
@@ -63,8 +64,8 @@ static void *end(void *unused) {
   sigaddset(&one, byte);
   pthread_sigmask(SIG_UNBLOCK, &one, NULL);
   raise(byte);
-  /* Reached only in the first process of a container, which a signal's default
-   * action does not end. */
+  /* Reached only in the first process of a container, because a signal's
+   * default action does not end that process. */
   _exit(128 + byte);
 }
 

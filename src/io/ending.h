@@ -1,7 +1,7 @@
 /* Releases the locks of a process when a signal ends the process.
  *
- * zklock installs no signal handler before the first call of ending_watch,
- * because handlers belong to the program. */
+ * Signal handlers belong to the program. So zklock installs none before the
+ * first call of ending_watch. */
 #ifndef ZKLOCK_ENDING_H
 #define ZKLOCK_ENDING_H
 
@@ -9,9 +9,10 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Installs a handler: `signal` stops the thread that has called this, ends the
- * process's sessions, and then ends the process. An ignored signal stays
- * ignored. Returns false and sets errno on failure. */
+/* Installs a handler for `signal`. When the signal arrives, the handler stops
+ * the thread that has called ending_watch. Then the process's sessions end, and
+ * then the process ends. If the process ignores the signal, installs no handler
+ * and returns true. On failure, returns false and sets errno. */
 bool ending_watch(int signal);
 
 #pragma GCC visibility pop

@@ -1,5 +1,4 @@
-/* Fills the memory with random bytes from the system. Returns false on
- * failure. */
+/* Fills `bytes` with random bytes from the system. Returns false on failure. */
 #ifndef ZKLOCK_ENTROPY_H
 #define ZKLOCK_ENTROPY_H
 

@@ -7,18 +7,19 @@
 
 #include "clock.h"
 
-/* How long a fork waits for other threads at most, from its start. Usually it
- * waits for microseconds, once the other threads get a processor. The wait
- * needs a limit: a fork in a signal handler can wait for its own thread, which
- * the handler has interrupted. */
+/* PATIENCE limits how long a fork waits for other threads, from its start.
+ * Usually a fork waits for microseconds, until the other threads have got a
+ * processor. The limit is needed if a signal handler forks: the fork could wait
+ * for the very thread that the handler has interrupted. LOOKUP_PATIENCE limits
+ * the wait for lookups of host names. */
 #define PATIENCE INT64_C(2000000000)
 #define LOOKUP_PATIENCE INT64_C(100000000)
 
 enum { HOOKS = 4 };
 
-/* The state, one for the process. (a) atomic, (m) guarded by the lock above it,
- * (f) used by the forking thread while it holds `forking`, from before the fork
- * until after it, (t) per thread. */
+/* The state of the process. Access: (a) atomic, (m) guarded by the lock above
+ * it, (t) per thread, (f) used by the forking thread only. That thread holds
+ * `forking` from before the fork until after it. */
 
 static pthread_mutex_t hooks_lock = PTHREAD_MUTEX_INITIALIZER;
 static void (*hooks[HOOKS])(void); /* (m) entries are only appended */
@@ -30,9 +31,9 @@ static pthread_mutex_t list_lock =
 static pthread_mutex_t forking = PTHREAD_MUTEX_INITIALIZER;
 static _Thread_local bool is_forking, has_list_lock; /* (t) */
 static _Atomic bool closed, closed_to_lookups;       /* (a), written by (f) */
-static unsigned waited_for; /* (f) lookups_begun at the last timeout */
+static unsigned waited_for; /* (f) lookups_begun when a fork last timed out */
 
-static _Atomic int awake, lookups; /* (a) number of threads awake; in lookups */
+static _Atomic int awake, lookups; /* (a) number of awake threads; of lookups */
 static _Atomic unsigned lookups_begun; /* (a) */
 static _Atomic bool barred;            /* (a) see fork_forbids_lookups */
 
@@ -53,10 +54,10 @@ void fork_lock(void) { pthread_mutex_lock(&list_lock); }
 void fork_unlock(void) { pthread_mutex_unlock(&list_lock); }
 bool fork_lock_before(int64_t deadline) { return take(&list_lock, deadline); }
 
-/* Adds the calling thread to `count`, once no fork is in progress. The thread
- * first counts itself, then checks the barrier. A fork first sets the barrier,
- * then reads the count. So the thread sees the barrier, or the fork sees the
- * thread in the count. */
+/* Adds the calling thread to `count` when no fork is in progress. The order is:
+ * the thread first counts itself, then reads the barrier. A fork first sets the
+ * barrier, then reads the count. So either the thread sees the barrier and
+ * waits, or the fork sees the thread in the count and waits. */
 static void enter(_Atomic int *count, _Atomic bool *barrier) {
   for (;;) {
     atomic_fetch_add(count, 1);
@@ -78,14 +79,14 @@ void fork_lookup_begin(void) {
 void fork_lookup_end(void) { atomic_fetch_sub(&lookups, 1); }
 bool fork_forbids_lookups(void) { return atomic_load(&barred); }
 
-/* The fork. */
+/* The functions from here on run before and after each fork. */
 
 static void await(_Atomic int *count, int64_t deadline) {
   while (atomic_load(count) > 0 && wait_a_little(deadline)) continue;
 }
 
-/* Waits until no lookup is running. Does not wait if an earlier fork has waited
- * for the same lookups in vain. */
+/* Waits until no lookup is running, or until the deadline. Does not wait if no
+ * lookup has begun since an earlier fork waited in vain. */
 static void await_lookups(int64_t deadline) {
   unsigned begun = atomic_load(&lookups_begun);
   if (begun != waited_for) await(&lookups, deadline);

@@ -5,12 +5,13 @@
 #include <sys/socket.h>
 #include <sys/types.h>
 
-/* ZEROS: the number of zero bytes with which a short packet's length begins.
- * SHOWN: how many bytes of a reply a message quotes. */
+/* ZEROS: the length of a packet has 4 bytes; in a packet below 256 bytes, this
+ * many of them are zero, at the beginning. SHOWN: error messages quote at most
+ * this many bytes of a reply. */
 enum { ZEROS = 3, SHOWN = 40, ERROR_MAX = 320 };
 
 static _Thread_local int expected = -1,
-                         zeros; /* number of zero bytes that were read so far */
+                         zeros; /* number of zero bytes read so far */
 static _Thread_local char error_text[ERROR_MAX];
 
 void handshake_expect(int fd) {
@@ -43,8 +44,9 @@ static const char *protocol_of(const char *head) {
   return NULL;
 }
 
-/* Sets the description: `what` is wrong, and the first line of the reply. That
- * line is untrusted input, so unprintable characters are replaced. */
+/* Sets the description of a failure to `what` and the first line of `head`, the
+ * server's reply. The reply is untrusted input, so unprintable characters are
+ * replaced. */
 static void describe(const char *what, char *head) {
   const char *protocol = protocol_of(head);
   head[strcspn(head, "\r\n")] = '\0';
@@ -67,14 +69,15 @@ void handshake_set_plain_error(const char *data, size_t size) {
   describe("the server speaks no TLS on this port", head);
 }
 
-/* Returns whether the bytes are a reply to the request `isro`, which another
- * user of the client library can send. */
+/* Returns whether `head` is a reply to the request `isro`. zklock does not send
+ * this request, but another user of the client library can send it. */
 static bool is_isro_reply(const char *head) {
   return strcmp(head, "rw") == 0 || strcmp(head, "ro") == 0 ||
          strcmp(head, "null") == 0;
 }
 
-/* Checks the next bytes. Returns the same as handshake_peek. */
+/* Checks the server's next `size` bytes. Returns what handshake_peek
+ * returns. */
 static int check(char *head, size_t size) {
   size_t missing = (size_t)(ZEROS - zeros);
   size_t checked = size < missing ? size : missing;

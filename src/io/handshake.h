@@ -1,9 +1,10 @@
 /* Checks that the first bytes from a server are ZooKeeper's. A ZooKeeper server
- * answers a connect request with the length of a packet, 36 or 37, and then the
- * packet. The client library does not check that length, and would take a web
- * page for the reply of a server.
+ * answers a connect request with a packet of 36 or 37 bytes, after its length
+ * in 4 bytes. The client library does not check that length. So it would take a
+ * web page for the reply of a ZooKeeper server.
  *
- * The state is per thread: it belongs to the thread that created the socket. */
+ * Each thread has its own state, for the socket that the thread created
+ * last. */
 #ifndef ZKLOCK_HANDSHAKE_H
 #define ZKLOCK_HANDSHAKE_H
 
@@ -12,28 +13,30 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Starts the check for a new socket of the client library. */
+/* Starts the check for `fd`, a new socket of the client library. */
 void handshake_expect(int fd);
-/* Checks the server's first bytes, without reading them. Must be called before
- * each read. Returns -1 if the server is not ZooKeeper, and 0 when the check is
- * done. Returns n > 0 if the check needs more bytes: the caller reads at most n
- * bytes, then calls handshake_peek again. */
+/* Checks the server's first bytes, and leaves them in the socket. Must be
+ * called before each read of the socket. Returns -1 if the server is not
+ * ZooKeeper, and 0 when the check is done. A result n > 0 means that the check
+ * needs more bytes. Then the caller reads at most n bytes, and calls
+ * handshake_peek again. */
 int handshake_peek(int fd);
-/* Checks bytes that were decrypted but not yet returned to the library. Returns
- * the same as handshake_peek. Called only while handshake_is_expected. */
+/* Checks bytes that the library has not received yet: decrypted or buffered
+ * ones. Returns what handshake_peek returns. Must be called only while
+ * handshake_is_expected returns true. */
 int handshake_check(const char *data, size_t size);
 bool handshake_is_expected(int fd);
 
-/* Returns whether the server's first bytes can be TLS: an alert or a
- * handshake. */
+/* Returns whether the server's first bytes can be the beginning of a TLS alert
+ * or a TLS handshake. */
 bool handshake_is_tls(const char *data, size_t size);
 
-/* Returns this thread's last description of a failure, for a message. The
- * functions above and below set it. */
+/* Returns this thread's last description of a failure, for error messages. The
+ * checks above and the two functions below set it. */
 const char *handshake_error(void);
 void handshake_set_error(const char *text);
-/* Sets the description of a failure: the server does not use TLS. `data`: its
- * first bytes. */
+/* Sets the description of a failure: the server does not use TLS. `data`
+ * contains the first bytes that the server has sent. */
 void handshake_set_plain_error(const char *data, size_t size);
 
 #pragma GCC visibility pop

@@ -12,7 +12,7 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Only the I/O thread uses these fields, except (c): constant. */
+/* Access: (c) constant. Only the I/O thread uses the other fields. */
 struct host_lookup {
   const struct hosts *hosts;   /* (c) */
   const struct wakeup *wakeup; /* (c) */
@@ -21,26 +21,28 @@ struct host_lookup {
   int64_t pause;               /* the pause after the next lookup */
 };
 
-/* Initializes the lookup. `wakeup` is signalled when there is an answer. */
+/* Initializes `w` without a lookup. A lookup signals `wakeup` when it has an
+ * answer. */
 void host_lookup_init(struct host_lookup *w, const struct hosts *hosts,
                       const struct wakeup *wakeup);
 
-/* Start a lookup unless one is running: now, or after a pause. */
+/* Start a lookup. host_lookup_ask starts it now, unless one is running.
+ * host_lookup_ask_in schedules it after `pause`. */
 void host_lookup_ask(struct host_lookup *w);
 void host_lookup_ask_in(struct host_lookup *w, int64_t pause);
-/* Schedules another lookup after a pause that grows with each answer. Does
+/* Schedules another lookup. The pause before it grows with each answer. Does
  * nothing if all hosts are numeric addresses. */
 void host_lookup_ask_again(struct host_lookup *w);
-/* Schedules a lookup after the loss of a connection, in case the servers have
- * moved. */
+/* Schedules a lookup after the first, shortest pause. Called after the loss of
+ * a connection, because the servers may have moved. */
 void host_lookup_ask_after_loss(struct host_lookup *w);
-/* Cancels the scheduled lookup, because there is a connection. */
+/* Cancels the scheduled lookup. Called when there is a connection. */
 void host_lookup_cancel(struct host_lookup *w);
 
-/* Returns the addresses, as `ip:port name…,…`, or NULL if there is no answer
- * yet. The text is valid until host_lookup_done. If no address was found,
- * returns "". Then `*error` is the reason, and `*temporary` is true if that can
- * change soon. */
+/* Returns the addresses as `ip:port name…,…`, or NULL while there is no answer.
+ * If the lookup has found no address, returns "" and sets `*error` to the
+ * reason. Then it also sets `*temporary`: true if another lookup can soon
+ * succeed. The text is valid until host_lookup_done. */
 const char *host_lookup_answer(struct host_lookup *w, const char **error,
                                bool *temporary);
 /* Frees the answer, or abandons the running lookup. */

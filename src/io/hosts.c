@@ -5,11 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* If two processes parse the same text differently, they use other servers or
- * another chroot. Then both can hold the lock. So zklock accepts only texts
- * that it parses like the reference, Java's ConnectStringParser. zklock rejects
- * a text that Java rejects, that another client parses differently, or that is
- * ambiguous for people. spec/support/spellings.lua has a list. */
+/* If two processes parse the same text differently, they connect to different
+ * servers or use different chroots. Then both can hold the lock. The reference
+ * is Java's ConnectStringParser: each text that zklock accepts means the same
+ * to Java. zklock rejects each text that Java rejects, that another client
+ * parses differently, or that people can misread. spec/support/spellings.lua
+ * lists such texts. */
 
 #define DIGITS "0123456789"
 #define NAME_CHARACTERS \
@@ -48,9 +49,9 @@ static const char *odd_character(const char *from, const char *to,
   return NULL;
 }
 
-/* Reads the port between `from` and `to`. Returns false if it is invalid.
- * zklock is stricter than other clients: Java accepts "+2181", and the C client
- * parses 010 as 8. */
+/* Reads the port in the text between `from` and `to` into `host`. Returns false
+ * if the port is invalid. zklock is stricter than other clients: Java accepts
+ * "+2181", and the C client parses 010 as 8. */
 static bool parse_port(struct host *host, const char *from, const char *to) {
   size_t length = (size_t)(to - from);
   if (length == 0 || length >= sizeof host->port || *from == '0') return false;
@@ -65,8 +66,8 @@ static bool is_ipv4(const char *name) {
   return inet_pton(AF_INET, name, &address) == 1;
 }
 
-/* Returns whether the name is an IPv6 address, perhaps with a zone after '%'.
- * zklock rejects the form of URLs, in which a zone follows "%25". */
+/* Returns whether the name is an IPv6 address. A zone can follow after '%'.
+ * zklock rejects the form that URLs use, in which the zone follows "%25". */
 static bool is_ipv6(const char *name) {
   char address[HOST_MAX + 1];
   struct in6_addr read;
@@ -88,9 +89,10 @@ static bool is_number(const char *label, size_t length) {
   return prefix + strspn(label + prefix, digits) == length;
 }
 
-/* Returns what is wrong with a host name, or NULL. A name of numbers must be a
- * full IPv4 address, because clients differ. C parses 010.0.0.1 as 8.0.0.1 and
- * 127.1 as 127.0.0.1. Java parses the first as 10.0.0.1. Go looks up a name. */
+/* Returns what is wrong with a host name, or NULL. If each part of the name is
+ * a number, it must be a full IPv4 address, because clients treat other forms
+ * differently. C parses 010.0.0.1 as 8.0.0.1, and 127.1 as 127.0.0.1. Java
+ * parses 010.0.0.1 as 10.0.0.1. Go looks up such a text as a name. */
 static const char *name_fault(const char *name) {
   bool is_numeric = true;
   for (const char *label = name;;) {
@@ -118,7 +120,8 @@ static const char *take_name(struct host *host, const char *from,
   return NULL;
 }
 
-/* Parses `[v6]` or `[v6]:port`. Returns what is wrong, or NULL. */
+/* Parses `[address]` or `[address]:port`, with an IPv6 address, into `host`.
+ * Returns what is wrong, or NULL. */
 static const char *parse_bracketed(struct host *host, const char *from,
                                    const char *to) {
   const char *close = memchr(from, ']', (size_t)(to - from));
@@ -133,7 +136,7 @@ static const char *parse_bracketed(struct host *host, const char *from,
   return parse_port(host, close + 2, to) ? NULL : BAD_PORT;
 }
 
-/* Parses `host` or `host:port`. Returns what is wrong, or NULL. */
+/* Parses `name` or `name:port` into `host`. Returns what is wrong, or NULL. */
 static const char *parse_named(struct host *host, const char *from,
                                const char *to) {
   const char *fault = odd_character(from, to, NAME_CHARACTERS ":");
@@ -159,7 +162,7 @@ static const char *parse_host(struct host *host, const char *from,
 }
 
 /* Accepts only ASCII, because Java and Python decode other characters by the
- * locale. */
+ * process's locale. */
 const char *hosts_chroot_fault(const char *text, size_t length) {
   if (length == 1 && *text == '/') return NULL;
   const char *fault = odd_character(text, text + length, CHROOT_CHARACTERS);
@@ -177,8 +180,8 @@ struct shown {
   char text[101];
 };
 
-/* Returns the start of the text for a one-line message, or "***" if the text
- * may contain a secret. */
+/* Returns the beginning of the text, as one line for a message. Returns "***"
+ * if the text has a '@', because it may contain a password. */
 static struct shown show(const char *text) {
   struct shown shown;
   snprintf(shown.text, sizeof shown.text, "%s",

@@ -1,5 +1,5 @@
 /* Parses the option `hosts`, the list of servers: `host[:port],…[/chroot]`.
- * Pure. */
+ * This module does no I/O. */
 #ifndef ZKLOCK_HOSTS_H
 #define ZKLOCK_HOSTS_H
 
@@ -23,14 +23,15 @@ struct hosts {
   char chroot[PATH_MAX_BYTES + 1]; /* "" or an absolute path */
 };
 
-/* Parses the list in `text`. Returns false on failure. Then `error` is the end
- * of a sentence, such as "has an empty host name", or "" if there is no
+/* Parses the list in `text`. Returns false on failure. Then `error` is a part
+ * of an error message, such as "has an empty host name", or "" if there is no
  * memory. */
 bool hosts_parse(struct hosts *hosts, const char *text, char *error,
                  size_t error_size);
 
-/* Returns what is wrong with a chroot, as the end of a sentence such as "must
- * not end with '/'", or NULL. `/` is valid and means no chroot. */
+/* Returns NULL for a valid chroot. Otherwise returns a part of an error message
+ * that says what is wrong, such as "must not end with '/'". `/` is valid and
+ * means no chroot. */
 const char *hosts_chroot_fault(const char *text, size_t length);
 
 #pragma GCC visibility pop

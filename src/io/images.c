@@ -1,5 +1,5 @@
-/* Finds and rewrites the import tables of shared libraries in memory. Only for
- * systems whose tables hold plain addresses. */
+/* Finds and rewrites the import tables of shared libraries in memory. This file
+ * supports only systems whose tables contain plain addresses. */
 #include "images.h"
 
 #ifdef IMAGES
@@ -33,7 +33,8 @@ struct binding {
   void *self;
 };
 
-/* Returns the new address for the symbol's name; 0: unchanged. */
+/* Returns the new address for the symbol `s`. 0: its address must not be
+ * changed. */
 static uintptr_t wanted(const struct binding *b, const ElfW(Sym) * s) {
   bool imported = s->st_shndx == SHN_UNDEF;
   if ((s->st_info & 15) == STT_TLS) return 0;
@@ -68,8 +69,9 @@ static bool patch_table(const struct binding *b, uintptr_t table, size_t size,
   return ok;
 }
 
-/* Returns the absolute address. In glibc, addresses in the dynamic section are
- * absolute already; in musl, they are relative. */
+/* Returns the absolute address that `address`, from the dynamic section, means.
+ * glibc has made these addresses absolute already; musl leaves them relative to
+ * the image. */
 static uintptr_t absolute(const struct image *image, ElfW(Addr) address) {
   return address < image->base ? image->base + address : address;
 }
@@ -143,7 +145,7 @@ static int look_at(struct dl_phdr_info *info, size_t size, void *argument) {
     }
   }
   if (found) *search->image = image;
-  /* The first image is the program: its imports stay unchanged. */
+  /* Skips the first image: it is the program, whose imports stay unchanged. */
   return search->seen++ > 0 && found;
 }
 

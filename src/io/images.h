@@ -1,8 +1,9 @@
 /* Rewrites the import tables of shared libraries in memory. A shared library
- * calls imported functions through a table of addresses, which the dynamic
- * linker has filled in. After a rewrite, the library calls other functions.
+ * calls imported functions through a table of addresses. The dynamic linker
+ * fills in this table. After zklock has changed an address in the table, the
+ * library calls another function.
  *
- * IMAGES is defined on systems where that is possible. */
+ * The macro IMAGES is defined on the systems where zklock can do this. */
 #ifndef ZKLOCK_IMAGES_H
 #define ZKLOCK_IMAGES_H
 
@@ -26,19 +27,21 @@ struct image {
   const ElfW(Sym) * symbols;
 };
 
-/* Finds the shared library that contains this address. Returns false if there
- * is none, or if it is the program itself, whose imports stay unchanged. */
+/* Finds the shared library that contains the address `inside`, and describes it
+ * in `image`. Returns false if there is none, or if it is the program itself.
+ * The program's imports must stay unchanged. */
 bool image_find(struct image *image, const void *inside);
 bool image_has(const struct image *image, const void *address);
 
-/* Chooses the new address for a name that the library uses; NULL: unchanged.
- * `own`: the library's own definition of the name; NULL: it imports the
- * name. */
+/* A function that chooses the new address for the symbol `name`, which a
+ * library uses. NULL: the address stays unchanged. `own` is the library's own
+ * definition of the symbol. If `own` is NULL, the library imports the
+ * symbol. */
 typedef const void *image_chooser(void *self, const char *name,
                                   const void *own);
 
-/* Rewrites the library's tables with the addresses that `choose` returns.
- * Returns false if that is impossible. */
+/* Rewrites the library's tables with the addresses that `choose(self, name,
+ * own)` returns. Returns false if the tables cannot be rewritten. */
 bool image_bind(struct image *image, image_chooser *choose, void *self);
 
 #pragma GCC visibility pop

@@ -1,16 +1,17 @@
-/* Rewrites some of the addresses in import tables (images.h), for two reasons.
+/* Changes some addresses in import tables (images.h), for two reasons.
  *
- * Names: the linker binds a name to the first library in the process that
- * exports it. If the process has loaded libzookeeper_mt globally, zklock's
- * calls would reach mt's functions. The calls by which libzookeeper_st calls
- * itself would reach them, too, and would crash. So zklock binds these names to
- * the libzookeeper_st that its module is linked to. RTLD_DEEPBIND is no
- * alternative: it also binds malloc and free, and with another allocator the
- * library would free memory that it has not allocated.
+ * The first reason is names. The linker binds a name to the first library in
+ * the process that exports it. If the process has loaded libzookeeper_mt
+ * globally, zklock's calls would reach the functions of libzookeeper_mt. The
+ * calls of libzookeeper_st to its own functions would reach them, too, and
+ * would crash. So zklock binds these names to the libzookeeper_st that its
+ * module is linked to. RTLD_DEEPBIND is no alternative, because it also binds
+ * malloc and free. If the program has another allocator, the library would then
+ * free memory that it has not allocated.
  *
- * Functions: libzookeeper_st gets replacements for six functions of the C
- * library. For other users of libzookeeper_st in the process, each replacement
- * behaves like the original. */
+ * The second reason is functions. libzookeeper_st gets replacements for six
+ * functions of the C library, listed below. For other users of libzookeeper_st
+ * in the process, each replacement behaves like the original. */
 #include "imports.h"
 
 #include "images.h"
@@ -26,8 +27,8 @@
 #include "handshake.h"
 #include "stream.h"
 
-/* Whether libzookeeper_st calls the replacements for all functions that a
- * stream needs. Constant once replace() has run. */
+/* True if libzookeeper_st calls the replacements of all functions that a stream
+ * (stream.h) needs. Constant after replace() has run. */
 static _Atomic bool has_streams;
 
 static int close_on_exec_socket(int domain, int type, int protocol) {
@@ -39,10 +40,10 @@ static int close_on_exec_socket(int domain, int type, int protocol) {
   return fd;
 }
 
-/* Resolves an address; a numeric address needs no lock. The library passes
- * AI_ADDRCONFIG, for which the C library takes a lock that name lookups take,
- * too: see fork.h. For a numeric address, neither the flag nor the lock is
- * needed. */
+/* Resolves an address, without a lock if the address is numeric. The client
+ * library passes the flag AI_ADDRCONFIG. With this flag, getaddrinfo takes a
+ * lock that lookups of names take, too: see fork.h. A numeric address needs
+ * neither the flag nor the lock. */
 static int lockless_getaddrinfo(const char *name, const char *service,
                                 const struct addrinfo *hints,
                                 struct addrinfo **found) {
@@ -77,9 +78,10 @@ static function *replacement(const char *name) {
   return NULL;
 }
 
-/* Returns whether libzookeeper_st imports every function that a stream needs,
- * and so calls all their replacements. A library compiled with _FORTIFY_SOURCE
- * can call a variant instead, such as __recv_chk, which has no replacement. */
+/* Returns whether libzookeeper_st imports every function that a stream needs.
+ * Only then it calls all replacements. A library that was compiled with
+ * _FORTIFY_SOURCE can call a variant instead, such as __recv_chk. zklock has no
+ * replacements for such variants. */
 static bool has_all_of_stream(void) {
   for (int i = 0; i < REPLACEMENTS; i++)
     if (replacements[i].of_stream && !replacements[i].found) return false;
@@ -87,7 +89,7 @@ static bool has_all_of_stream(void) {
 }
 
 static struct image library, own;
-static void *ourselves; /* zklock's own module, for dlsym */
+static void *ourselves; /* handle of zklock's module, for dlsym */
 
 static const void *for_library(void *self, const char *name, const void *its) {
   (void)self;
@@ -102,9 +104,9 @@ static const void *for_us(void *self, const char *name, const void *its) {
 
 static const char *asked;
 
-/* Rewrites both libraries' tables. If libzookeeper_st is linked into zklock's
- * module statically, replaces nothing: the replacements would call
- * themselves. */
+/* Rewrites the tables of libzookeeper_st and of zklock's module. If
+ * libzookeeper_st is linked statically into zklock's module, rewrites nothing.
+ * Otherwise the replacements would call themselves. */
 static void replace(void) {
   bool found = image_find(&library, dlsym(ourselves, asked)) &&
                image_find(&own, (const void *)(uintptr_t)replace) &&

@@ -1,8 +1,8 @@
-/* Rewrites the imports of ZooKeeper's client library, and zklock's imports from
- * it: see imports.c. The client library then calls replacements for some
- * functions of the C library. They create descriptors that child programs do
- * not inherit, resolve addresses without a lock, and use the streams of
- * stream.h. */
+/* Changes the addresses to which the calls of ZooKeeper's client library, and
+ * zklock's calls to it, are bound: see imports.c. The client library then calls
+ * replacements for some functions of the C library. These create descriptors
+ * that child programs do not inherit, resolve addresses without a lock, and use
+ * the streams of stream.h. */
 #ifndef ZKLOCK_IMPORTS_H
 #define ZKLOCK_IMPORTS_H
 
@@ -10,12 +10,13 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Rewrites the imports, once per process. The client library is the one that
- * exports `function`, among those that `module` (from dlopen) is linked to. On
- * systems whose linker works in another way, nothing changes. */
+/* Rewrites the imports. Only the first call in a process has an effect.
+ * `module` is a dlopen handle of zklock's module. Of the libraries that it is
+ * linked to, the one that exports `function` is the client library. On systems
+ * whose linker works in another way, nothing changes. */
 void imports_replace(void *module, const char *function);
 /* Returns whether the client library reads and writes its sockets through the
- * buffers of stream.h. */
+ * buffers of stream.h. TLS needs these buffers. */
 bool imports_have_streams(void);
 
 #pragma GCC visibility pop

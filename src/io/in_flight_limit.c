@@ -20,17 +20,17 @@ static struct sender *take_first(struct in_flight_limit *w) {
 }
 
 /* Returns whether a request of this cost is allowed to be sent now. A request
- * larger than the in-flight limit is sent alone. Smaller requests never
- * overtake the first request in the queue, which could otherwise wait for
- * ever. */
+ * that costs more than IN_FLIGHT_BYTES is sent when no other request is in
+ * flight. Smaller requests never overtake the first request in the queue.
+ * Otherwise a large request could wait for ever. */
 static bool has_room(const struct in_flight_limit *w, int cost) {
   return w->requests < IN_FLIGHT_REQUESTS &&
          (w->bytes == 0 || cost <= IN_FLIGHT_BYTES - w->bytes);
 }
 
-/* Calls senders while there is room. A sender can end or begin other requests,
- * which calls this function again. That inner call returns at once, and the
- * outer loop goes on. */
+/* Calls the senders in the queue while there is room. A sender can end or begin
+ * other requests, and this calls run() again. The inner call returns at once,
+ * and the loop of the outer call serves the queue. */
 static void run(struct in_flight_limit *w) {
   if (w->runs) return;
   w->runs = true;

@@ -1,13 +1,14 @@
-/* The in-flight limit: how many of a session's asks can be unanswered at a
- * time, and how large their replies can be.
+/* The in-flight limit applies to a session's asks (ask.h). It limits how many
+ * of their requests can be unanswered at a time, and how large the replies can
+ * be in total.
  *
  * A server replies to a session in order. So a heartbeat or a lock's request
- * waits for the replies to all earlier asks. Other clients decide how many
- * children a directory has and how large their data are. So one limit applies
- * to all asks of a session together. Senders queue, and each sends one request
- * before the next sender's turn.
+ * waits for the replies to all earlier asks. These can be large, because other
+ * clients decide how many children a directory has and how large the data of
+ * nodes are. So all asks of a session share one limit. Senders wait in a queue.
+ * The first sender sends one request, then it is the next sender's turn.
  *
- * Pure. */
+ * This module does no I/O itself. */
 #ifndef ZKLOCK_IN_FLIGHT_LIMIT_H
 #define ZKLOCK_IN_FLIGHT_LIMIT_H
 
@@ -17,31 +18,30 @@
 
 enum { IN_FLIGHT_REQUESTS = 64, IN_FLIGHT_BYTES = 4 * 1024 * 1024 };
 
-/* A sender of requests, such as an ask. A sender waits in the queue for its
- * turn. */
+/* A sender of requests, such as an ask. It waits in the queue for its turn. */
 struct sender {
   struct sender *next;
   int cost; /* approximate size of the next request's reply */
-  /* Sends the next request. Returns true if the sender has another one, whose
-   * cost it has set. Returns false if the sender leaves the queue; then its
-   * memory can already be freed. */
+  /* Sends the sender's next request. Returns true if the sender has another
+   * request, and has set `cost` for it. Returns false if the sender leaves the
+   * queue. Then its memory can already be freed. */
   bool (*send)(struct sender *sender);
   void *owner;
 };
 
 struct in_flight_limit {
-  int requests, bytes; /* requests in flight: number; sum of costs */
+  int requests, bytes; /* requests in flight: their number; their cost */
   struct sender *first, **end;
   bool runs;
 };
 
 void in_flight_limit_init(struct in_flight_limit *in_flight_limit);
-/* Appends a sender to the queue. Its `send` can be called before this
+/* Appends a sender to the queue. Can call the sender's `send` before it
  * returns. */
 void in_flight_limit_join(struct in_flight_limit *in_flight_limit,
                           struct sender *sender);
-/* Frees the share of a request of this cost, which was answered or never sent.
- * Then calls the senders that have room now. */
+/* Ends the share of a request of this cost, because the request was answered or
+ * will not be sent. Then calls the senders for which there is room now. */
 void in_flight_limit_leave(struct in_flight_limit *in_flight_limit, int cost);
 
 #pragma GCC visibility pop

@@ -1,4 +1,4 @@
-/* The I/O thread. Its loop carries out commands, runs the session and the
+/* Runs the I/O thread. Its loop carries out commands, runs the session and the
  * client, and posts events (core.c). */
 #include "core.h"
 
@@ -25,14 +25,14 @@ static void await_over(void *self, struct await *await) {
 static void answer(void *self, struct ask *ask) {
   struct core *core = self;
   struct acquisition *acquisition = ask->acquisition;
-  /* If the node is gone, the hold must end before Lua reads the answer. */
+  /* Ends the hold of a missing node, before Lua reads the answer. */
   if (acquisition && ask->gone && acquisition->in_session)
     session_lose(&core->session, clock_now(), &acquisition->contender,
                  LOSS_NODE_DELETED);
   core_post(core, &ask->answered, EVENT_ANSWERED);
 }
 
-/* Commands. */
+/* The functions from here on carry out commands. */
 
 static void acquire(struct core *core, int64_t now,
                     struct acquisition *acquisition) {
@@ -64,8 +64,8 @@ static void release(struct core *core, int64_t now,
   core_report_gone(core, acquisition); /* the node can be gone already */
 }
 
-/* Cancels the wait. If the lock was granted before the cancel, releases it at
- * once. */
+/* Cancels the acquisition's wait. If the lock was granted before this command,
+ * releases the lock at once. */
 static void abandon(struct core *core, int64_t now,
                     struct acquisition *acquisition) {
   cancel(core, now, acquisition);
@@ -73,8 +73,8 @@ static void abandon(struct core *core, int64_t now,
     session_release(&core->session, now, &acquisition->contender);
 }
 
-/* Releases the hold of a member that leaves a double barrier, without a command
- * from the Lua thread. */
+/* Releases the hold of a member that leaves a double barrier. The barrier leave
+ * calls this; there is no command from the Lua thread. */
 static void release_member(void *self, struct acquisition *acquisition) {
   struct core *core = self;
   if (acquisition_end_hold(acquisition, ACQUISITION_RELEASED))
@@ -146,8 +146,8 @@ static void execute(struct core *core, int64_t now, struct message *message,
   }
 }
 
-/* Takes all queued commands and carries them out. Returns whether there was a
- * command. */
+/* Takes all queued commands and carries them out. Returns whether there were
+ * any. */
 static bool take_commands(struct core *core) {
   struct message *message = channel_take_commands(&core->channel);
   if (!message) return false;
@@ -162,10 +162,10 @@ static bool take_commands(struct core *core) {
   return true;
 }
 
-/* The thread. */
+/* The functions from here on are the thread's loop and its parts. */
 
-/* Posts EVENT_ALARM if its time has come. Returns when the next alarm is due,
- * or NEVER. */
+/* Posts EVENT_ALARM if the time of the requested alarm has come. Returns the
+ * time of the next alarm, or NEVER. */
 static int64_t post_alarm(struct core *core) {
   int64_t at = core->alarm_at;
   if (at == NEVER || at > clock_now()) return at;
@@ -178,9 +178,10 @@ static int64_t earlier(int64_t one, int64_t other) {
   return one < other ? one : other;
 }
 
-/* Waits for a command, for the socket or until `due`; then lets the client use
- * the socket. If `due` passes during a suspend of the machine, returns as soon
- * as the machine resumes. */
+/* Waits until one of three: a command arrives, the socket `fd` is ready for
+ * `events`, or the time `due` has come. Then lets the client use the socket. If
+ * `due` passes during a suspend of the machine, returns as soon as the machine
+ * resumes. */
 static void wait_until(struct core *core, int64_t due, int fd, short events) {
   struct pollfd fds[3] = {{.fd = core->channel.io.read_fd, .events = POLLIN},
                           {.fd = fd, .events = events}};
@@ -194,10 +195,10 @@ static void wait_until(struct core *core, int64_t due, int fd, short events) {
   client_process(core->client, fds[1].revents);
 }
 
-/* Ends the session, and then stops the thread for ever, because a signal ends
- * the process. The Lua thread was stopped at an arbitrary point. So this
- * function neither uses the channel nor touches memory that the Lua thread has
- * allocated. */
+/* Ends the session because a signal ends the process. Then stops the I/O thread
+ * for ever. The signal stopped the Lua thread at an arbitrary point. So this
+ * function does not use the channel, and does not touch memory that the Lua
+ * thread has allocated. */
 static _Noreturn void end(struct core *core) {
   atomic_store(&core->proof.lease_until, 0);
   client_close(core->client);
@@ -206,9 +207,9 @@ static _Noreturn void end(struct core *core) {
   for (;;) pause();
 }
 
-/* Waits up to COMMAND_WAIT for a new command before requests are sent. A user
- * that releases a contended lock often acquires it again at once. Then one
- * transaction can carry both requests. */
+/* Delays requests for at most COMMAND_WAIT, in case a new command arrives. A
+ * user that releases a contended lock often acquires it again at once. Then one
+ * transaction can carry both the delete and the create. */
 static void wait_for_commands(struct core *core) {
   if (!session_delays_delete(&core->session)) return;
   int64_t end = clock_now() + COMMAND_WAIT;
@@ -255,8 +256,6 @@ static void *run(void *argument) {
   fork_asleep();
   return NULL;
 }
-
-/* Start. */
 
 static bool start_thread(struct core *core) {
   sigset_t all, old;

@@ -315,7 +315,7 @@ static bool may_have_reached_server(const struct client *client) {
 
 /* Records whether the attempt at this address ended because a certificate was
  * refused. If the latest attempts at all addresses ended for this reason,
- * `connect` and all waiters fail at once with that error. */
+ * `connect` and all waiters fail at once. */
 static void record_tls_refusal(struct client *client, bool is_refused) {
   bool by_all =
       addresses_refused(&client->addresses, client->address, is_refused);

@@ -46,7 +46,7 @@ void fork_lookup_begin(void);
 void fork_lookup_end(void);
 /* Returns whether a lookup was running when this process, or one of its
  * ancestors, was forked. Then a lock of the C library's resolver can stay
- * locked for ever, so this process must not look up names. */
+ * locked for ever. So this process must not look up names. */
 bool fork_forbids_lookups(void);
 
 #pragma GCC visibility pop

@@ -89,10 +89,10 @@ static bool is_number(const char *label, size_t length) {
   return prefix + strspn(label + prefix, digits) == length;
 }
 
-/* Returns what is wrong with a host name, or NULL. If each part of the name is
- * a number, it must be a full IPv4 address, because clients treat other forms
- * differently. C parses 010.0.0.1 as 8.0.0.1, and 127.1 as 127.0.0.1. Java
- * parses 010.0.0.1 as 10.0.0.1. Go looks up such a text as a name. */
+/* Returns what is wrong with a host name, or NULL. A name that has only numbers
+ * must be a full IPv4 address, because clients treat other forms differently. C
+ * parses 010.0.0.1 as 8.0.0.1, and 127.1 as 127.0.0.1. Java parses 010.0.0.1 as
+ * 10.0.0.1. Go looks up such a text as a name. */
 static const char *name_fault(const char *name) {
   bool is_numeric = true;
   for (const char *label = name;;) {

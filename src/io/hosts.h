@@ -24,8 +24,8 @@ struct hosts {
 };
 
 /* Parses the list in `text`. Returns false on failure. Then `error` is a part
- * of an error message, such as "has an empty host name", or "" if there is no
- * memory. */
+ * of an error message, such as "has an empty host name". If there is no memory,
+ * `error` is "". */
 bool hosts_parse(struct hosts *hosts, const char *text, char *error,
                  size_t error_size);
 

@@ -1,12 +1,11 @@
-/* The in-flight limit applies to a session's asks (ask.h). It limits how many
- * of their requests can be unanswered at a time, and how large the replies can
- * be in total.
+/* The in-flight limit applies to a session's asks (ask.h). It limits the number
+ * of their unanswered requests, and the total size of the expected replies.
  *
  * A server replies to a session in order. So a heartbeat or a lock's request
- * waits for the replies to all earlier asks. These can be large, because other
- * clients decide how many children a directory has and how large the data of
- * nodes are. So all asks of a session share one limit. Senders wait in a queue.
- * The first sender sends one request, then it is the next sender's turn.
+ * waits for the replies to all earlier asks. These replies can be large: other
+ * clients decide how many children a directory has, and how large a node's data
+ * are. So all asks of a session share one limit. Senders wait in a queue. The
+ * first sender sends one request, then it is the next sender's turn.
  *
  * This module does no I/O itself. */
 #ifndef ZKLOCK_IN_FLIGHT_LIMIT_H

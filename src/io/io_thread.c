@@ -207,9 +207,9 @@ static _Noreturn void end(struct core *core) {
   for (;;) pause();
 }
 
-/* Delays requests for at most COMMAND_WAIT, in case a new command arrives. A
- * user that releases a contended lock often acquires it again at once. Then one
- * transaction can carry both the delete and the create. */
+/* If the session delays a delete, waits at most COMMAND_WAIT for a command that
+ * creates. A user that releases a contended lock often acquires it again at
+ * once. Then one transaction can carry both the delete and the create. */
 static void wait_for_commands(struct core *core) {
   if (!session_delays_delete(&core->session)) return;
   int64_t end = clock_now() + COMMAND_WAIT;

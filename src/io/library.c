@@ -1,5 +1,5 @@
-/* Creates and closes handles of the client library, and reports their
- * results. */
+/* Creates and closes handles of the client library, and passes their reports to
+ * the listener. */
 #include "library.h"
 
 #include <dlfcn.h>
@@ -14,13 +14,13 @@
 #include "library_codes.h"
 #include "library_handle.h"
 
-/* No server grants a session timeout below this one. */
+/* A server that grants a shorter session timeout counts as broken. */
 #define SHORTEST (10 * MILLISECOND)
 
-/* Returns whether zklock's calls are bound to the library that has the function
- * `own`. Returns true if `own` is NULL. This is a separate function because a
- * compiler can load the address of zookeeper_init2 once per function, before
- * imports_replace rewrites it. */
+/* Returns whether zklock's calls are bound to the library whose zookeeper_init2
+ * is at the address `own`. Returns true if `own` is NULL. This is a separate
+ * function, because a compiler can load an address once per function. It could
+ * then use the address from before imports_replace has changed it. */
 __attribute__((noinline)) static bool is_bound(const void *own) {
   return !own || own == (const void *)(uintptr_t)zookeeper_init2;
 }
@@ -31,12 +31,12 @@ bool library_bind(void *module) {
   return is_bound(dlsym(module, any));
 }
 
-/* Drops the messages of the library's log, which is for its developers. zklock
- * reports errors itself. */
+/* Drops the messages of the client library's log, because they are for the
+ * library's developers. zklock reports errors itself. */
 static void on_log(const char *message) { (void)message; }
 
-/* Switches off the library's random order of servers. The library would seed
- * the process's random() for it. */
+/* Switches off the client library's random order of servers. For that order the
+ * library would seed random(), which belongs to the whole process. */
 static void prepare(void) { zoo_deterministic_conn_order(1); }
 
 static zhandle_t *make_handle(struct library *l,
@@ -52,8 +52,9 @@ static zhandle_t *make_handle(struct library *l,
 
 /* Adds the credentials to the handle. The library sends them at the start of
  * each connection, before any request. So the reply to a later request proves
- * that the server accepted them all. The callbacks of zoo_add_auth prove
- * nothing: the first reply, or a failed attempt, calls them all. */
+ * that the server has accepted all of them. The callbacks of zoo_add_auth would
+ * prove nothing, because the first reply, or a failed attempt, calls all of
+ * them. */
 static bool authenticate(struct library *l) {
   const struct settings *settings = l->settings;
   for (int i = 0; i < settings->credential_count; i++) {
@@ -80,8 +81,8 @@ bool library_open(struct library *l, const char *address, const char *names,
     connection_close(l);
     return false;
   }
-  /* Stops the library from resolving the host list again in each call: a failed
-   * lookup would stop its pings (ZOOKEEPER-1998). */
+  /* Stops the library from resolving the server's address again in each call. A
+   * lookup that fails would stop the library's pings (ZOOKEEPER-1998). */
   zoo_set_servers_resolution_delay(l->handle, -1);
   connection_begin(l);
   return true;
@@ -111,10 +112,11 @@ bool library_submit(struct library *l, const struct op *op,
 }
 
 /* Returns the ACL entry that lets all other clients read a node and create
- * children. Nodes that several clients use get this entry besides those of
- * option `acl`: the directories above the chroot, and the `ready` node of a
- * double barrier. Without the entry, the client that creates such a node first
- * could exclude the others. The entry does not let them delete children. */
+ * children. Two kinds of nodes that several clients use get this entry, besides
+ * the entries of option `acl`. They are the directories above the chroot, and
+ * the `ready` node of a double barrier. Without the entry, the client that
+ * creates such a node first could exclude the others. The entry does not let
+ * them delete children. */
 static struct ACL for_others(void) {
   return (struct ACL){.perms = ZOO_PERM_READ | ZOO_PERM_CREATE,
                       .id = ZOO_ANYONE_ID_UNSAFE};
@@ -161,7 +163,7 @@ void library_free(struct library *l) {
   free(l);
 }
 
-/* Reports to the listener. */
+/* The functions from here on call the listener. */
 
 static void report_false_reply(struct library *l, const char *fault) {
   char text[200];
@@ -176,7 +178,7 @@ static void report_connected(struct library *l) {
   int64_t timeout = zoo_recv_timeout(l->handle) * MILLISECOND;
   memcpy(identity.password, id->passwd, sizeof identity.password);
   if (identity.session == 0 ||
-      timeout < SHORTEST) { /* the library does not check this */
+      timeout < SHORTEST) { /* the client library accepts any timeout */
     handle_report_error(l, "it grants no session");
     connection_end(l);
     return;
@@ -216,9 +218,9 @@ static void report_reply(struct library *l, const struct incident *incident) {
 }
 
 /* Reports that the connection has begun, or ends the handle. The library
- * reports two changes: the start of a connection, and later its end. If another
- * change arrives, the peer has sent an event that only the library is allowed
- * to report. */
+ * reports two changes of state: the start of a connection, and later its end.
+ * If it reports the start again, a server has sent an event that only the
+ * library is allowed to create. */
 static void report_state(struct library *l, int state) {
   if (state == ZOO_CONNECTED_STATE && l->connected)
     report_false_reply(
@@ -249,11 +251,11 @@ static void report(struct library *l, const struct incident *incident) {
   }
 }
 
-/* Passes all incidents (reports of the library) in the inbox to the listener.
- * First takes all of them out: a callback can close the handle, and later
- * incidents are not needed then. If incidents were dropped for lack of memory,
- * ends the connection, because zklock does not know what it has missed. The
- * protocol reads all state again in the next connection. */
+/* Takes all incidents (reports of the client library) out of the inbox, then
+ * passes each to the listener. A callback of the listener can close the handle,
+ * and then the later incidents are skipped. If incidents were dropped for lack
+ * of memory, ends the connection, because zklock does not know what it has
+ * missed. The protocol reads all state again in the next connection. */
 void library_deliver(struct library *l) {
   bool overflow;
   struct incident *incident = inbox_take(l, &overflow);

@@ -1,7 +1,7 @@
 /* Wraps libzookeeper_st, ZooKeeper's single-threaded client library. The I/O
- * thread runs it. One connection is open at a time, by one handle of the
- * library. A handle has one address and makes one attempt. client.c decides
- * what follows the loss of a connection. This module only works around the
+ * thread runs it. At most one handle of the library is open at a time. A handle
+ * has one address, makes one attempt, and has at most one connection. client.c
+ * decides what follows the loss of a connection. These files work around the
  * client library's defects.
  *
  *   library               creates handles, and reports their results
@@ -26,10 +26,11 @@
 
 struct library;
 
-/* Binds zklock's calls, and the client library's own, to the libzookeeper_st
- * that `module` (from dlopen) is linked to. Other libraries of the process can
- * export functions of the same names. Returns false if calls are still bound to
- * such a library. Must be called before the other functions. */
+/* Binds zklock's calls, and the client library's calls to itself, to one
+ * libzookeeper_st. It is the one that `module`, a dlopen handle, is linked to.
+ * Other libraries of the process can export functions of the same names.
+ * Returns false if calls are still bound to such a library. Must be called
+ * before the other functions. */
 bool library_bind(void *module);
 
 /* Creates the wrapper, without a handle. Returns NULL if there is no memory. */
@@ -37,30 +38,33 @@ struct library *library_new(const struct settings *settings,
                             const struct library_listener *listener);
 void library_free(struct library *library); /* must follow library_close */
 
-/* Creates a handle, which begins to connect to `address`, ip:port. `names`: the
- * names of that host, for TLS. Returns false on failure, after a report of the
- * error. */
+/* Creates a handle, which begins to connect to `address`, an `ip:port`. `names`
+ * are that host's names, for the check of its TLS certificate. `identity` is
+ * the session to resume. On failure, reports the error and returns false. */
 bool library_open(struct library *library, const char *address,
                   const char *names, const struct identity *identity);
-/* Returns whether the attempt is in its TLS handshake. */
+/* Returns whether the current attempt is in its TLS handshake. */
 bool library_is_in_handshake(const struct library *library);
 bool library_is_open(const struct library *library);
-/* Returns the time at which the current connection attempt began. All earlier
- * attempts have failed for good. */
+/* Returns the time at which the current connection attempt began. Each earlier
+ * attempt belongs to a handle that is closed. */
 int64_t library_began(const struct library *library);
-/* Sends a request, as described for `submit` in op.h. */
+/* Sends a request. See `submit` in op.h for the parameters and the result. */
 bool library_submit(struct library *library, const struct op *op,
                     const struct op *before);
-/* Closes the handle, and calls `over`. The ZooKeeper session lives on. */
+/* Closes the handle, and calls the listener's `over`. The ZooKeeper session
+ * continues. */
 void library_disconnect(struct library *library);
-/* Closes the handle and its ZooKeeper session. If there is a connection, sends
- * the server a request to close the session. `wait`: waits until the server has
- * received the request, for 1.5 s at most. */
+/* Closes the handle and its ZooKeeper session. If there is a connection, first
+ * sends the server a request to close the session. `wait`: waits until the
+ * server has received the request, for at most 1.5 s. */
 void library_close(struct library *library, bool wait);
 
-/* The parts of one pass of the I/O thread's loop, in this order.
- * library_prepare returns a time, and poll(2) waits until then. library_process
- * and library_deliver follow. If `*fd` < 0, there is no descriptor to poll. */
+/* The I/O thread's loop calls these functions in this order in each pass.
+ * library_prepare returns until when poll(2) is to wait, and sets `*fd` and
+ * `*events` for it. If `*fd` < 0, there is no descriptor to poll. After the
+ * poll, library_process lets the client library read and write. library_deliver
+ * then calls the listener. */
 int64_t library_prepare(struct library *library, int *fd, short *events);
 void library_process(struct library *library, short events);
 void library_deliver(struct library *library);

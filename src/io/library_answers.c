@@ -5,18 +5,19 @@
 
 #include "protocol/name.h"
 
-/* A contender's create in flight, with which its reply is compared. */
+/* A contender's create that was sent and not answered yet. zklock compares the
+ * reply with this record. */
 struct expected {
   struct expected *next;
   uint64_t serial;
   bool exact;
-  /* The create is part of a transaction, whose reply contains the path of the
-   * new node but not its Stat. */
+  /* The create is part of a transaction. Its reply contains the path of the new
+   * node, but not its Stat. */
   bool bare;
   char path[];
 };
 
-/* Checks of the values in a reply, as the library has parsed them. */
+/* Checks the values in replies, as the client library has parsed them. */
 
 int answers_code(int rc) {
   return rc <= 0 && rc > REASON_COUNTER_AT_END ? rc : ZSYSTEMERROR;
@@ -33,8 +34,8 @@ const char *answers_check_names(const struct String_vector *names) {
   return NULL;
 }
 
-/* Returns what is wrong if a name appears twice, or NULL. The listing is
- * sorted. */
+/* Returns a text if a name appears twice in the listing, or NULL. Compares only
+ * neighbours, because the listing is sorted. */
 const char *answers_check_listing(const struct listing *listing) {
   for (int i = 1; i < listing->count; i++) {
     const struct entry *e = &listing->entries[i];
@@ -57,7 +58,7 @@ const char *answers_check_data(const char *value, int length,
   return answers_check_stat(stat);
 }
 
-/* Comparison of replies with their requests. */
+/* Checks each reply against the request that it answers. */
 
 void answers_init(struct answers *a) {
   *a = (struct answers){.end = &a->first, .last = &a->first};
@@ -97,8 +98,8 @@ void answers_begin(struct answers *a, int64_t session) {
   a->newest = 0;
 }
 
-/* Returns whether a server can have created a node with this path for the
- * create. An exact create gets the requested path. For any other create, the
+/* Returns whether a server that carries out the create can have given the node
+ * this path. An exact create gets the requested path. For any other create, the
  * server appends a number in the format `%010d`. */
 static bool is_path_of(const struct expected *e, const char *path) {
   size_t length = strlen(e->path), whole = strlen(path);
@@ -109,10 +110,10 @@ static bool is_path_of(const struct expected *e, const char *path) {
          name_parse(path, &sequence) != ROLE_FOREIGN;
 }
 
-/* Returns what is wrong with the reply to a create, or NULL. A server replies
- * in the order of the requests, and each change has a greater zxid. So the
- * czxids of nodes created in one connection increase. zklock checks them
- * because it makes fencing tokens from them. */
+/* Returns what is wrong with the reply `i` to the create `e`, or NULL. A server
+ * replies in the order of the requests, and each change has a greater zxid than
+ * the one before. So the czxids of the nodes created in one connection
+ * increase. zklock checks this because it makes fencing tokens from czxids. */
 static const char *check_create(struct answers *a, const struct expected *e,
                                 const struct incident *i) {
   if (i->code != ZOK) return NULL;
@@ -125,9 +126,9 @@ static const char *check_create(struct answers *a, const struct expected *e,
   return NULL;
 }
 
-/* Checks a reply. If it answers a create, removes that create from the list.
- * Also removes all earlier creates: their replies were dropped for lack of
- * memory. */
+/* Checks the reply `i`. Returns what is wrong with it, or NULL. If it answers a
+ * create, removes that create from the list. Also removes all earlier creates,
+ * whose replies were dropped for lack of memory. */
 const char *answers_check(struct answers *a, const struct incident *i) {
   const char *fault = i->fault;
   while (a->first && a->first->serial <= i->serial) {

@@ -26,7 +26,8 @@ SAME(REPLY_SESSION_MOVED, ZSESSIONMOVED);
 SAME(REPLY_BAD_VERSION, ZBADVERSION);
 SAME(REPLY_NO_WATCH, ZNOWATCHER);
 
-/* Codes that the library's header lacks, at least in some versions. */
+/* ZooKeeper's codes that the client library's header lacks, at least in some
+ * versions. */
 enum {
   UNKNOWN_SESSION = -12,
   REQUEST_TIMEOUT = -122,
@@ -64,8 +65,8 @@ static const char *words_for_number(int rc) {
   return text;
 }
 
-/* Returns the text of a code. This function has its own texts for codes that
- * some versions of the library do not know. */
+/* Returns the text of a code. For codes that some versions of the client
+ * library do not know, the text is zklock's own. */
 const char *code_text(int rc) {
   switch (rc) {
     case ZUNIMPLEMENTED:
@@ -98,9 +99,10 @@ const char *code_text(int rc) {
 
 const char *code_errno_text(int error) { return strerror(error); }
 
-/* Returns a text that says why there is no connection. EHOSTDOWN is the
- * library's code for a server that has closed the connection. EPROTO comes from
- * stream.c. */
+/* Returns a text that says why there is no connection. `error` is an errno.
+ * EHOSTDOWN is the library's errno for a server that has closed the connection.
+ * EPROTO comes from stream.c, for a server that does not speak the expected
+ * protocol. */
 const char *code_failure_text(int error, int rc, bool greeted, bool secure) {
   if (error == EPROTO && *handshake_error()) return handshake_error();
   bool closed = error == EHOSTDOWN || error == ECONNRESET || error == EPIPE;

@@ -1,5 +1,4 @@
-/* The client library's codes: what each code implies for the connection, and
- * its text. */
+/* Classifies the client library's codes, and returns their texts. */
 #ifndef ZKLOCK_LIBRARY_CODES_H
 #define ZKLOCK_LIBRARY_CODES_H
 
@@ -7,35 +6,37 @@
 
 #pragma GCC visibility push(hidden)
 
-/* These functions classify ZooKeeper's codes. After some codes, it is unknown
- * whether a server has carried out the request (code_is_unknown). After others,
- * the server is unusable (code_ends_connection). Then zklock closes the
- * connection, and the protocol reads the state again in the next one. All other
- * codes are passed on to the protocol (op.h). doc/errors.md has the table. */
+/* After some codes, it is unknown whether a server has carried out the request
+ * (code_is_unknown). After others, the server is unusable
+ * (code_ends_connection). In both cases zklock closes the connection, and the
+ * protocol reads the state again in the next one. zklock passes all other codes
+ * on to the protocol (op.h). doc/errors.md has the table. */
 
 /* Returns whether this code proves that the server has read this client's
- * credentials. Example: the code for a node that an ACL forbids to read. */
+ * credentials. For example, the code for a node that an ACL forbids to read
+ * proves this. */
 bool code_is_answer(int rc);
 /* Returns whether the outcome of the request is unknown. The client library
- * uses these codes for unanswered requests after the loss of the connection. A
- * failed server sends some of them, too. A code that ZooKeeper does not define
- * counts as -1, which is unknown. */
+ * uses these codes for unanswered requests when the connection is lost. A
+ * server that fails sends some of them, too. A code that ZooKeeper does not
+ * define counts as -1, which belongs to them. */
 bool code_is_unknown(int rc);
 /* Returns whether the code means that this server does not serve the session.
- * Then the connection is closed, whatever else the server sends. */
+ * Then zklock closes the connection, whatever else the server sends. */
 bool code_ends_connection(int rc);
 /* Returns whether the code means that the server requires authentication by
- * other schemes. The server has closed the connection after this reply. */
+ * another scheme. The server closes the connection after such a reply. */
 bool code_requires_auth(int rc);
-/* Returns whether a call of the client library has failed. The end of the
- * session is not an error here, because it is reported by the handle's
- * state. */
+/* Returns whether the code `rc`, which a call of the client library has
+ * returned, is an error. The codes for the end of the session do not count,
+ * because the handle's state reports it. */
 bool code_is_error(int rc);
 
 const char *code_text(int rc);
 const char *code_errno_text(int error);
-/* Returns a text that says why there is no connection. `greeted`: a server had
- * accepted the connection. `secure`: the connection uses TLS. */
+/* Returns a text that says why there is no connection. `error` is the errno,
+ * and `rc` is the library's code. `greeted`: the server had accepted the
+ * connection. `secure`: the connection uses TLS. */
 const char *code_failure_text(int error, int rc, bool greeted, bool secure);
 
 #pragma GCC visibility pop

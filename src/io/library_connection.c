@@ -1,6 +1,6 @@
-/* The connection of a handle. A handle has one address and makes one attempt,
- * which begins in library_open. When its socket is closed, the handle is not
- * used any more. */
+/* Opens and closes the connection of a handle, and runs the handle. A handle
+ * has one address and makes one attempt, which begins in library_open. When the
+ * handle's socket is closed, zklock does not use the handle any more. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -17,11 +17,12 @@
 #include "library_codes.h"
 #include "library_handle.h"
 
-/* The longest wait until a server has received the end of the session. */
+/* The longest wait until a server has received the request to close the
+ * session. */
 #define END_TIMEOUT (1500 * MILLISECOND)
-/* How many passes in a row may read none of the bytes that have arrived. After
- * more such passes, the library counts as stuck. Bytes that arrive one by one
- * cause fewer such passes. */
+/* The library counts as stuck after more than IDLE_MAX idle passes in a row. In
+ * an idle pass it has read none of the bytes that have arrived. Even bytes that
+ * arrive one by one cause fewer idle passes in a row. */
 #define IDLE_MAX 100
 
 void connection_init(struct library *l) {
@@ -33,8 +34,9 @@ void connection_init(struct library *l) {
   stream_secure(&l->stream, NULL, NULL);
 }
 
-/* Returns whether `fd` is still the handle's socket. The library can close the
- * socket at any time, and then another file can get the same number. */
+/* Returns whether `l->fd` is still the handle's socket. The client library can
+ * close the socket at any time. Then another file of the process can get the
+ * same number. */
 static bool has_socket(const struct library *l) {
   int state = zoo_state(l->handle);
   return state == ZOO_CONNECTING_STATE || state == ZOO_ASSOCIATING_STATE ||
@@ -54,9 +56,9 @@ static void warn_old_certificates(struct library *l, const char *problem) {
   l->listener.warning(l->listener.self, text);
 }
 
-/* Runs the library's actions that need no input: it connects if there is no
- * socket yet, and sends pings. Sets `*events` to the events to poll for, and
- * `due` to the time of the next call. */
+/* Runs the library's actions that need no input. The library connects if it has
+ * no socket yet, and sends pings. Sets `*events` to the events to poll for, and
+ * `l->due` to the time of the next call. */
 static void run_library(struct library *l, short *events) {
   int interest = 0;
   struct timeval tv = {0, 0};
@@ -71,7 +73,7 @@ static void run_library(struct library *l, short *events) {
   if (is_new && l->fd >= 0) fcntl(l->fd, F_SETFD, FD_CLOEXEC);
   *events = (short)((interest & ZOOKEEPER_READ ? POLLIN : 0) |
                     (interest & ZOOKEEPER_WRITE ? POLLOUT : 0));
-  stream_flush(&l->stream); /* the library can have sent a ping */
+  stream_flush(&l->stream); /* sends a ping that the library has written */
   if (stream_is_in_handshake(&l->stream)) *events = POLLIN;
   if (stream_wants_write(&l->stream)) *events |= POLLOUT;
   l->due = now + (int64_t)tv.tv_sec * 1000 * MILLISECOND +
@@ -109,9 +111,9 @@ void connection_greeted(struct library *l) {
     zoo_aexists(l->handle, "/", 0, on_answer, l);
 }
 
-/* The end of a connection. */
+/* The functions from here on end a connection. */
 
-/* Frees the reports in the inbox, after the handle was closed. */
+/* Frees the reports in the inbox. Called after the handle was closed. */
 static void discard_inbox(struct library *l) {
   bool overflow;
   struct incident *incident = inbox_take(l, &overflow);
@@ -141,8 +143,8 @@ static enum library_end how_it_ended(const struct library *l) {
 }
 
 /* Closes the handle and reports how it ended, but keeps the ZooKeeper session.
- * Shuts the socket down first, because closing a connected handle would make
- * the library end the ZooKeeper session. A server that only loses the
+ * First shuts the socket down. Otherwise the library would end the ZooKeeper
+ * session when it closes a connected handle. A server that only loses the
  * connection keeps the session. */
 void connection_end(struct library *l) {
   enum library_end how = how_it_ended(l);
@@ -155,8 +157,8 @@ void connection_end(struct library *l) {
 }
 
 /* Ends the handle if its connection has ended. This check is needed because the
- * library does not report all ends. It reports no failed attempt, and no broken
- * connection that it notices when it sends a request. */
+ * library does not report every end. It reports no failed attempt. It also does
+ * not report a connection that it finds broken when it sends a request. */
 void connection_check_end(struct library *l) {
   if (l->must_end || l->auth_required || !has_socket(l)) {
     connection_end(l);
@@ -166,12 +168,13 @@ void connection_check_end(struct library *l) {
   l->answered = false;
 }
 
-/* Closes the handle and waits until the server has received the end of the
- * session. Closing a socket with unread replies resets it. A reset discards
- * what the server has not read yet. That can be the request to close the
- * session, which would then live until its timeout. So a duplicate keeps the
- * socket open until the server closes the connection, which is its reply to
- * that request. */
+/* Closes the handle and waits until the server has received the request to
+ * close the session. If a socket is closed while it has unread replies, the
+ * system resets the connection. A reset discards bytes that the server has not
+ * read yet. One of them can be the request to close the session, which would
+ * then live until its timeout. So a duplicate descriptor keeps the socket open
+ * until the server closes the connection. The server closes it after it has
+ * received the request. */
 void connection_end_session(struct library *l) {
   char rest[4096];
   int64_t deadline = clock_now() + END_TIMEOUT;
@@ -190,19 +193,21 @@ void connection_end_session(struct library *l) {
   if (p.fd >= 0) close(p.fd);
 }
 
-/* Running a handle. */
+/* The functions from here on run a handle. */
 
 int64_t connection_prepare(struct library *l, int *fd, short *events) {
   if (has_socket(l)) run_library(l, events);
-  /* The thread must deliver the reports in the inbox before it sleeps. */
+  /* Returns 0 if the inbox has reports: the thread must deliver them before it
+   * sleeps. */
   if (l->first || l->overflow || !has_socket(l)) return 0;
   *fd = l->fd;
   return stream_has_input(&l->stream) ? 0 : l->due;
 }
 
-/* Returns whether the library can make no progress. If a packet has a negative
- * length, the library never reads another byte. It would then keep the I/O
- * thread busy until the thread misses the server's replies. */
+/* Returns whether the client library is stuck. After a packet with a negative
+ * length, the library never reads again. The socket stays readable. So the I/O
+ * thread would spin until the library has missed the server's replies for too
+ * long. */
 static bool is_stuck(struct library *l) {
   int unread = 0;
   if (ioctl(l->fd, FIONREAD, &unread) != 0) unread = 0;
@@ -212,8 +217,9 @@ static bool is_stuck(struct library *l) {
   return l->idle > IDLE_MAX;
 }
 
-/* Continues the TLS handshake. The library must not run before the handshake is
- * done: it would take a writable socket for a connection. */
+/* Continues the TLS handshake. The client library must not run before the
+ * handshake is done, because it would take the writable socket for an
+ * established connection. */
 static void continue_handshake(struct library *l) {
   if (stream_handshake(&l->stream) != TLS_FAILED) return;
   handle_report_error(l, handshake_error());
@@ -237,7 +243,7 @@ void connection_process(struct library *l, short events) {
     handle_report_error(l, "it has sent a malformed packet");
     l->must_end = true;
   }
-  /* Each call reads one packet, so repeats the call. */
+  /* Repeats the call, because each call reads at most one packet. */
   for (int i = 0; rc == ZOK && (what & ZOOKEEPER_READ) && i < 256; i++)
     rc = zookeeper_process(l->handle, ZOOKEEPER_READ);
   report_failure(l, rc);

@@ -1,10 +1,12 @@
-/* The record of a handle of the client library, for the files that library.h
- * lists. No other file includes this. There is one handle at a time.
+/* Declares the record of a handle of the client library, for the files that
+ * library.h lists. Only these files include it. There is at most one handle at
+ * a time.
  *
- * The inbox is a queue of the library's reports. The library can call back
- * while it cleans up after a lost connection. If a callback sent a request,
- * that request would be lost, too. So callbacks only append to the inbox, and
- * the protocol runs when the inbox is emptied. */
+ * The inbox is a queue of the library's reports. The library can call a
+ * callback while it cleans up after a lost connection. If the callback sent a
+ * request, the library would drop that request, too. So callbacks only append
+ * to the inbox. The protocol runs later, when library_deliver empties the
+ * inbox. */
 #ifndef ZKLOCK_LIBRARY_HANDLE_H
 #define ZKLOCK_LIBRARY_HANDLE_H
 
@@ -28,14 +30,15 @@ struct incident {
   int64_t czxid, owner, ctime_ms, mtime_ms;
   int version, length, children;
   bool revoked;
-  const char *fault; /* what is wrong with the reply's values; or NULL */
+  const char *fault; /* what is wrong with the reply; or NULL */
   struct listing *listing;
   int size;    /* size of the data; -1: there are no data */
   char text[]; /* the path, or the data */
 };
 
-/* The contenders' creates in flight, in the order in which they were sent. Each
- * reply to a create is compared with its request. */
+/* The contenders' creates that were sent and not answered yet, in the order in
+ * which they were sent. zklock compares each reply to a create with its
+ * request. */
 struct answers {
   struct expected *first, **end, **last;
   int64_t session;
@@ -47,21 +50,21 @@ struct library {
   struct library_listener listener;
   struct certificates certificates;
   struct ACL *acl_entries;
-  struct ACL_vector acl;        /* the ACL of nodes for this client only */
+  struct ACL_vector acl;        /* the ACL of this client's own nodes */
   struct ACL_vector acl_shared; /* the ACL of nodes that other clients use */
 
   zhandle_t *handle;  /* NULL: there is no handle */
   char server[80];    /* the server's address */
   int64_t began;      /* see library_began */
   bool connected;     /* between the calls of `connected` and `over` */
-  bool must_end;      /* true: end the connection when the inbox is empty */
+  bool must_end;      /* end the connection when the inbox is empty */
   bool auth_required; /* the server requires other credentials */
-  bool answered;      /* the reply that follows the credentials came */
+  bool answered;      /* the reply to the first request came */
 
   int fd;               /* the client library's socket: see has_socket */
   int64_t due;          /* when to run the library again */
-  int unread;           /* unread bytes after the last idle pass */
-  int idle;             /* idle passes in a row with as many bytes or more */
+  int unread;           /* unread bytes after the last pass */
+  int idle;             /* number of idle passes in a row */
   struct stream stream; /* buffers `fd` if imports are rewritten */
 
   struct incident *first, **end;    /* the inbox */
@@ -70,101 +73,108 @@ struct library {
   struct answers answers;
 };
 
-/* The library whose callbacks run on this thread. A completion callback needs
- * it, because its only argument carries the request's serial number. */
+/* The library whose callbacks run on the current thread. A completion callback
+ * needs it, because its only argument is the serial number of the request. */
 extern _Thread_local struct library *library_current;
 
-/* Returns a new incident with a copy of `text`, a path or data, and a NUL
- * behind it. Returns NULL if there is no memory. */
+/* Returns a new incident with a copy of `text`, and a NUL behind the copy.
+ * `text` is a path or data of `size` bytes. Returns NULL if there is no
+ * memory. */
 struct incident *incident_new(int kind, int code, const char *text,
                               size_t size);
 void incident_free(struct incident *incident);
-/* Appends the incident to the inbox, and takes ownership of it. If `incident`
- * is NULL, sets `overflow`: there was no memory for the incident. */
+/* Appends the incident to the inbox, and takes ownership of it. If there was no
+ * memory for the incident, the caller passes NULL. This sets `overflow`. */
 void inbox_append(struct library *library, struct incident *incident);
-/* Removes and returns all incidents of the inbox, in order; the caller frees
- * each. Sets `*overflow` if incidents were dropped for lack of memory. */
+/* Removes all incidents from the inbox. Returns the first of the list, or NULL;
+ * the caller frees each. Sets `*overflow` to whether incidents were dropped for
+ * lack of memory. */
 struct incident *inbox_take(struct library *library, bool *overflow);
-/* Reports `text` as an error of the handle's server. */
+/* Reports to the listener that `text` is why there is no connection to the
+ * handle's server. */
 void handle_report_error(struct library *library, const char *text);
 
-/* library_connection.c */
+/* library_connection.c defines these functions. */
 void connection_init(struct library *library);
-/* Makes the next connection use TLS if the option `tls` is set. Returns false
- * if that fails, after a report of the error. */
+/* If the option `tls` is set, makes the next connection use TLS. `names` are
+ * the server's names. On failure, reports the error and returns false. */
 bool connection_secure(struct library *library, const char *names);
 void connection_begin(struct library *library); /* begins an attempt */
-/* Sends a first request if there are credentials: its reply shows that the
+/* If there are credentials, sends a first request, whose reply shows that the
  * server has accepted them. Called when a server has accepted the
  * connection. */
 void connection_greeted(struct library *library);
-/* Closes the handle, if there is one, and drops its reports. */
+/* Closes the handle, if there is one, and drops the reports in its inbox. */
 void connection_close(struct library *library);
-/* Closes the handle, which ends the session. Then waits until the server closes
- * the connection, for at most END_TIMEOUT. Closing the socket earlier could
- * lose the close request. */
+/* Closes the handle and thereby ends the session. Then waits until the server
+ * closes the connection, for at most END_TIMEOUT. If the socket were closed
+ * earlier, the request to close the session could be lost. */
 void connection_end_session(struct library *library);
-/* Closes the handle, and calls `over` with the way in which the handle ended.
- * If nothing has failed, that is LIBRARY_LOST. Keeps the ZooKeeper session. */
+/* Closes the handle, and calls the listener's `over` with how the handle ended.
+ * If no failure is known, that is LIBRARY_LOST. Keeps the ZooKeeper session. */
 void connection_end(struct library *library);
-/* Ends the handle if its connection has ended. Otherwise calls `accepted` if
- * the server has just accepted the credentials. Called when no report is left
- * in the inbox. */
+/* Ends the handle if its connection has ended. Otherwise calls the listener's
+ * `accepted` if the server has just accepted the credentials. Called when the
+ * inbox is empty. */
 void connection_check_end(struct library *library);
 int64_t connection_prepare(struct library *library, int *fd, short *events);
 void connection_process(struct library *library, short events);
 
-/* library_requests.c */
+/* library_requests.c defines these functions. */
 
-/* Sends a request; see library_submit. Returns false if nothing was sent. */
+/* Sends a request, as library_submit does. Returns false if nothing was
+ * sent. */
 bool requests_submit(struct library *library, const struct op *op,
                      const struct op *before);
-/* Puts watch events and changes of the connection into the inbox. The client
- * library calls it for all these reports. `context` is the struct library. */
+/* Appends a watch event, or a change of the connection, to the inbox. The
+ * client library calls this function for each of them. `context` is the struct
+ * library. */
 void requests_on_event(zhandle_t *handle, int type, int state, const char *path,
                        void *context);
 
-/* library_transactions.c: the functions that send return ZOK, or the code for
- * why nothing was sent. */
+/* library_transactions.c defines these functions. Those that send return ZOK,
+ * or a code that says why nothing was sent. */
 
-/* Sends a heartbeat: a write that changes nothing. Its reply proves that a
- * quorum has committed it. */
+/* Sends a heartbeat, which is a write that changes nothing. The reply proves
+ * that a quorum of servers has committed the write. */
 int transaction_heartbeat(struct library *library, const struct op *op);
-/* Tests whether this session could use a directory with the ACL of option
- * `acl`. A server creates the directory, checks it, creates a child, and
- * deletes both, in one transaction. No other client sees any of that. */
+/* Tests whether this session could use a directory that has the ACL of option
+ * `acl`. In one transaction, a server creates the directory, checks it, creates
+ * a child, and deletes both. No other client sees any of these changes. */
 int transaction_check_acl(struct library *library, const struct op *op);
-/* Deletes a node of this session and creates another, in one transaction.
- * Reports a reply for each of the two. */
+/* Deletes the node of `remove` and creates the node of `create`, in one
+ * transaction. Both belong to this session. Reports one reply for each of the
+ * two ops. */
 int transaction_exchange(struct library *library, const struct op *create,
                          const struct op *remove);
-/* Creates or deletes (OP_CREATE, OP_REMOVE) a node and the node `beside`, in
- * one transaction. */
+/* Creates (OP_CREATE) or deletes (OP_REMOVE) two nodes in one transaction: the
+ * op's node and the node `beside`. */
 int transaction_pair(struct library *library, const struct op *op);
-/* Deletes a node (OP_REMOVE) on the condition that no child was created in its
- * directory beyond the first `op->creates`. */
+/* Deletes a node (OP_REMOVE) if at most `op->creates` children were ever
+ * created in its directory. Otherwise the server refuses the transaction. */
 int transaction_counted(struct library *l, const struct op *op);
-/* Sends an OP_MKDIR of a persistent node, OP_WRITE or OP_REMOVE, on the
- * condition that the node `provided` exists. */
+/* Sends an OP_MKDIR of a persistent node, an OP_WRITE or an OP_REMOVE. The
+ * server refuses the transaction if the node `op->provided` does not exist. */
 int transaction_conditional(struct library *library, const struct op *op);
-/* Frees the transactions that were answered, or `all` of them. */
+/* Frees the transactions that were answered. `all`: frees the unanswered ones,
+ * too. */
 void transactions_free(struct library *library, bool all);
 
 /* library_answers.c checks the replies that the client library returns. It
- * rejects a reply if its values are impossible, or contradict its request or
- * earlier replies. Then the server is broken, or not a ZooKeeper server. zklock
- * closes the connection, and the outcome of unanswered requests is unknown.
- * Values that contradict nothing, such as other sessions' data, are
- * accepted. */
+ * rejects a reply if its values are impossible, or if they contradict its
+ * request or earlier replies. In these cases the server is broken, or is not a
+ * ZooKeeper server. Then zklock closes the connection, and the outcome of
+ * unanswered requests is unknown. zklock accepts values that contradict
+ * nothing, such as other sessions' data. */
 
-/* Returns the code `rc` of a reply, or ZSYSTEMERROR if no ZooKeeper version has
- * such a code. zklock would take such a code for an error of the system, or for
- * a reason of zklock (op.h). */
+/* Returns the code `rc` of a reply. If no ZooKeeper version has such a code,
+ * returns ZSYSTEMERROR. Otherwise zklock would take `rc` for an error of the
+ * system, or for one of its own reasons (op.h). */
 int answers_code(int rc);
 
-/* Check the values that the library has parsed, because it also reports success
- * for a truncated vector or buffer. Each returns NULL, or a text that says what
- * is wrong. */
+/* Check the values that the client library has parsed. The checks are needed
+ * because the library reports success even for a truncated vector or buffer.
+ * Each function returns NULL, or a text that says what is wrong. */
 const char *answers_check_names(const struct String_vector *names);
 const char *answers_check_listing(const struct listing *listing);
 const char *answers_check_stat(const struct Stat *stat);
@@ -172,18 +182,17 @@ const char *answers_check_data(const char *value, int length,
                                const struct Stat *stat);
 
 void answers_init(struct answers *answers);
-/* Begins the checks for a connection with this session. Removes the creates of
- * the last connection: no replies to them will come. */
+/* Begins the checks for a new connection with this session. Forgets the creates
+ * of the last connection, because no replies to them will come. */
 void answers_begin(struct answers *answers, int64_t session);
 /* Adds a create to the list of creates whose replies are expected. `bare`: the
- * reply has a path but no Stat. Returns false if there is no memory. */
+ * reply will have a path but no Stat. Returns false if there is no memory. */
 bool answers_expect(struct answers *answers, const struct op *create,
                     bool bare);
-/* Undoes the last answers_expect, because the create was not sent and no reply
- * will come. */
+/* Undoes the last answers_expect, because that create was not sent. */
 void answers_cancel_expected(struct answers *answers);
-/* Checks a reply against the expected creates. Returns NULL, or a text that
- * says what is wrong. */
+/* Checks the reply `incident`, also against the expected creates. Returns NULL,
+ * or a text that says what is wrong. */
 const char *answers_check(struct answers *answers,
                           const struct incident *incident);
 

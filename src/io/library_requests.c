@@ -1,11 +1,11 @@
-/* Sends requests. The callbacks for replies and watches append to the inbox
- * (library_handle.h). */
+/* Sends the protocol's requests. Its callbacks append replies and watch events
+ * to the inbox (library_handle.h). */
 #include <string.h>
 
 #include "library_handle.h"
 #include "protocol/name.h"
 
-/* Replies and watches. */
+/* The functions from here on report replies and watch events. */
 
 static void report(struct incident *incident) {
   inbox_append(library_current, incident);
@@ -38,8 +38,9 @@ static void on_string(int rc, const char *value, const void *data) {
   on_void(rc, data);
 }
 
-/* If a successful reply contradicts itself, reports `fault` without the reply's
- * values and returns true. */
+/* If the code `rc` means success but `fault` is not NULL, reports `fault`
+ * without the reply's values, and returns true. `fault` says what is wrong with
+ * the values. */
 static bool reports_fault(const void *data, int rc, const char *fault) {
   if (rc != ZOK || !fault) return false;
   struct incident *incident = reply_new(data, rc, NULL, 0, NULL);
@@ -61,9 +62,9 @@ static void on_stat(int rc, const struct Stat *stat, const void *data) {
   report(reply_new(data, rc, NULL, 0, stat));
 }
 
-/* Reports the data of a watched node. Only two parts are needed: the start,
- * which messages show, and a mark at the end, which asks the holder to release
- * the lock. */
+/* Reports the data of a watched node. The protocol needs only two parts.
+ * Messages show the beginning of the data. A mark at the end asks the holder to
+ * release the lock. */
 static void on_watched(int rc, const char *value, int length,
                        const struct Stat *stat, const void *data) {
   if (reports_fault(data, rc, answers_check_data(value, length, stat))) return;
@@ -88,16 +89,18 @@ static void on_data(int rc, const char *value, int length,
   report(incident);
 }
 
-/* Returns how many children of a directory were created so far. A server's
- * change counter counts each creation and each deletion (modulo 2^32). */
+/* Returns how many children of a directory were created so far. The servers'
+ * counter cversion counts each creation and each deletion, modulo 2^32. So the
+ * sum of cversion and the number of children is twice the number of
+ * creations. */
 static int creates(const struct Stat *directory) {
   uint32_t changes =
       (uint32_t)directory->cversion + (uint32_t)directory->numChildren;
   return (int)(changes / 2);
 }
 
-/* Reports a list of children. With `directory`, the list has all names,
- * otherwise only the names of contenders. */
+/* Reports a list of children. If `directory` is not NULL, the list has all
+ * names. If it is NULL, the list has only the names of contenders' nodes. */
 static void tell_names(int rc, const struct String_vector *names,
                        const struct Stat *directory, const void *data) {
   if (reports_fault(data, rc, answers_check_names(names))) return;
@@ -137,7 +140,7 @@ void requests_on_event(zhandle_t *handle, int type, int state, const char *path,
                             session ? state : type, path, strlen(path)));
 }
 
-/* Requests. */
+/* The function below sends each kind of request. */
 
 bool requests_submit(struct library *l, const struct op *op,
                      const struct op *before) {
@@ -206,9 +209,10 @@ bool requests_submit(struct library *l, const struct op *op,
       rc = zoo_async(zh, op->path, on_string, data);
       break;
     case OP_UNWATCH:
-      /* The library's header (3.8) declares this parameter as a pointer to a
-       * function pointer. But the library uses the parameter as the function
-       * pointer itself. local = 0: removes the server's watch, too. */
+      /* Casts on_void, because the library's header (3.8) is wrong. It declares
+       * this parameter as a pointer to a function pointer, but the library uses
+       * it as the function pointer itself. The 0 for `local` also removes the
+       * server's watch. */
       rc = zoo_aremove_all_watches(zh, op->path,
                                    op->watch ? ZWATCHTYPE_CHILD
                                              : ZWATCHTYPE_DATA,

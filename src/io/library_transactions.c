@@ -1,10 +1,10 @@
-/* Sends requests of several parts (transactions). A server carries out all
- * parts or none. Then derives the result of the whole from the results of the
- * parts.
+/* Sends transactions: requests of several parts. A server carries out all parts
+ * or none. This file derives the result of the whole transaction from the
+ * results of its parts.
  *
- * The leader answers each part. If it refuses a part, that part gets the
- * reason, earlier parts get "ok", and later parts get "runtime
- * inconsistency". */
+ * The leader returns one result for each part. If it refuses a part, the result
+ * of that part is the reason. Then the earlier parts have the result "ok", and
+ * the later parts have "runtime inconsistency". */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,12 +17,13 @@ enum {
   PARTS = 5,        /* the most parts of a transaction */
   ANY_VERSION = -1, /* any version of a node */
   NUMBER = 11,      /* length of the longest sequence number */
-  NOT_DECIDED = 1,  /* the part has no answer; no error is 1 */
+  NOT_DECIDED = 1,  /* the part has no result; no code is 1 */
 };
 
-/* A transaction in flight. The library writes its results. Even if the library
- * reports that nothing was sent, for lack of memory, it can still call back. So
- * only the callback, or the end of the handle, frees the transaction. */
+/* A transaction in flight. The client library writes its results. If memory
+ * runs out, the library can report that nothing was sent, and later call the
+ * callback nevertheless. So only the callback, or the end of the handle, frees
+ * the transaction. */
 struct transaction {
   struct transaction *next;
   bool is_answered;
@@ -32,7 +33,7 @@ struct transaction {
   int condition;    /* the part that checks the condition */
   struct Stat stat; /* the Stat of the written node */
   zoo_op_result_t results[PARTS];
-  char path[]; /* path of the created node, if the server adds a number */
+  char path[]; /* path of the new node, if the server adds a number */
 };
 
 void transactions_free(struct library *l, bool all) {
@@ -59,8 +60,9 @@ static struct transaction *transaction_new(struct library *l,
   return t;
 }
 
-/* Returns the size of the buffer for a created node's path. A longer path in a
- * reply is cut off there, and is still too long to be accepted. */
+/* Returns the size of the buffer for the path of a created node. The library
+ * truncates a longer path in a reply. Even the truncated path is longer than
+ * any valid path, so zklock rejects it. */
 static size_t room_for(const struct op *create) {
   return strlen(create->path) + NUMBER + 2;
 }
@@ -87,17 +89,19 @@ static void report(const struct transaction *t, uint64_t serial, int code,
   inbox_append(library_current, incident);
 }
 
-/* A heartbeat is a transaction of two checks. A server would refuse every other
- * small write, or change something by it (lease.h).
+/* A heartbeat is a transaction of two checks. lease.h explains why no other
+ * small write serves: a server would refuse it, or it would change something.
  *
- * The second check shows which server has refused the first: the connected
- * server or the leader. The leader proposes a refused transaction like any
- * other, so its reply comes after the commit. The connected server can also
- * refuse by itself (throttled, read-only). Then it refuses the whole
- * transaction, and the client library gives the same error to each part. */
+ * If the first check is refused, the result of the second check shows which
+ * server has refused it. If the leader has, the second result is "runtime
+ * inconsistency". Such a reply proves a heartbeat: the leader proposes even a
+ * refused transaction, so the reply comes after the commit. The connected
+ * server can also refuse by itself (throttled, read-only). Then it refuses the
+ * whole transaction, and the client library gives the same error to each
+ * part. */
 
 /* Returns whether the leader has refused the first check, because an ACL
- * forbids it or the node is missing. */
+ * forbids it or because the node is missing. */
 static bool is_refused_by_leader(const zoo_op_result_t *results) {
   int why = results[0].err;
   return (why == ZNOAUTH || why == ZNONODE) &&
@@ -124,7 +128,7 @@ int transaction_heartbeat(struct library *l, const struct op *op) {
   return send_all(l, t, ops, 2, on_beaten);
 }
 
-/* A check of an ACL: see transaction_check_acl. */
+/* The functions from here on test an ACL: see transaction_check_acl. */
 
 enum { MAKE, CHECK, ENTER, LEAVE, UNMAKE, ACL_CHECK_PARTS };
 
@@ -133,7 +137,7 @@ static int outcome_of_acl_check(const struct transaction *t, int known) {
   if (!code_is_answer(rc) || rc == ZOK) return rc;
   while (which < UNMAKE && t->results[which].err == ZOK) which++;
   if (which == MAKE) return rc;
-  if (which == UNMAKE) return ZOK; /* a directory need not be deletable */
+  if (which == UNMAKE) return ZOK; /* the directory need not be deletable */
   return rc == ZNOAUTH ? REASON_ACL : rc;
 }
 
@@ -157,13 +161,13 @@ int transaction_check_acl(struct library *l, const struct op *op) {
   return send_all(l, t, ops, ACL_CHECK_PARTS, on_acl_checked);
 }
 
-/* An exchange, which deletes and creates: see transaction_exchange. */
+/* The functions from here on send an exchange: see transaction_exchange. */
 
 enum { DELETE, CREATE };
 
-/* Returns why the result is impossible, or NULL. The library reports "ok" for a
- * reply that is truncated or refuses both parts without a reason. It can also
- * report that only one part was carried out. */
+/* Returns what is wrong with an impossible result, or NULL. The library reports
+ * "ok" for a truncated reply, and for a reply that refuses both parts without a
+ * reason. It can also report that only one part was carried out. */
 static const char *check_exchange(const struct transaction *t, int rc) {
   int deleted = t->results[DELETE].err, created = t->results[CREATE].err;
   bool made = t->path[0];
@@ -174,8 +178,8 @@ static const char *check_exchange(const struct transaction *t, int rc) {
              : "an exchange that neither succeeded nor failed";
 }
 
-/* Returns the code to report for one part. `rc` is the code of the whole
- * transaction. */
+/* Returns the code to report for the part with the index `part`. `rc` is the
+ * code of the whole transaction. */
 static int outcome_of_part(const struct transaction *t, int part, int rc) {
   int err = t->results[part].err;
   if (rc == ZOK || !code_is_answer(rc)) return answers_code(rc);
@@ -204,12 +208,13 @@ int transaction_exchange(struct library *l, const struct op *create,
   return send_all(l, t, ops, 2, on_exchanged);
 }
 
-/* A transaction for two nodes: see transaction_pair. */
+/* The functions from here on send a transaction for two nodes: see
+ * transaction_pair. */
 
 enum { OWN, BESIDE };
 
-/* Returns why the result is impossible, or NULL. The library reports such
- * results for a truncated reply. */
+/* Returns what is wrong with an impossible result, or NULL. The library reports
+ * impossible results for a truncated reply. */
 static const char *check_pair(const struct transaction *t, int rc) {
   int own = t->results[OWN].err, beside = t->results[BESIDE].err;
   bool made = t->kind != OP_CREATE || t->path[0];
@@ -221,8 +226,8 @@ static const char *check_pair(const struct transaction *t, int rc) {
              : "two creates that neither succeeded nor failed";
 }
 
-/* Returns the result of the whole transaction: the result of the refused part,
- * if a part was refused (op.h). */
+/* Returns the result of the whole transaction. If a part was refused, this is
+ * the result of that part (op.h). */
 static int outcome_of_pair(const struct transaction *t, int rc) {
   int own = t->results[OWN].err, beside = t->results[BESIDE].err;
   if (rc == ZOK || !code_is_answer(rc)) return answers_code(rc);
@@ -246,8 +251,8 @@ static char *path_beside(const struct op *op) {
   return path;
 }
 
-/* Sends a transaction that creates or deletes two nodes. The data are written
- * to `beside`, the node that all sessions read. */
+/* Sends a transaction that creates or deletes two nodes. A create writes the
+ * data only to `beside`, because that is the node that all sessions read. */
 static int send_pair(struct library *l, struct transaction *t,
                      const struct op *op, const char *beside) {
   zoo_op_t ops[2];
@@ -271,13 +276,13 @@ int transaction_pair(struct library *l, const struct op *op) {
   return rc;
 }
 
-/* Transactions with a condition: see transaction_conditional and
- * transaction_counted. */
+/* The functions from here on send transactions with a condition: see
+ * transaction_conditional and transaction_counted. */
 
 enum { CONDITIONAL = 3 };
 
-/* Returns the index of the first part that was refused or not answered, or
- * `parts` if there is none. */
+/* Returns the index of the first part that was refused or has no result. If
+ * there is none, returns the number of parts. */
 static int first_refused(const struct transaction *t) {
   int i = 0;
   while (i < t->parts && (t->results[i].err == ZOK ||
@@ -286,8 +291,8 @@ static int first_refused(const struct transaction *t) {
   return i;
 }
 
-/* Returns why the result is impossible, or NULL. The library reports such
- * results for a truncated reply. */
+/* Returns what is wrong with an impossible result, or NULL. The library reports
+ * impossible results for a truncated reply. */
 static const char *check_condition(const struct transaction *t, int rc) {
   int i = first_refused(t);
   bool known = i == t->parts || t->results[i].err != NOT_DECIDED;
@@ -335,11 +340,13 @@ int transaction_conditional(struct library *l, const struct op *op) {
 }
 
 /* Sends a delete that a server refuses if more than `op->creates` children were
- * ever created in the directory. A server numbers a directory's sequential
- * nodes by how many children were created there before. So the transaction
- * creates a node, and deletes a node with the expected number. If another child
- * was created, the created node has another number, and the delete fails. No
- * list shows the node. */
+ * ever created in the directory. The number of a new sequential node is the
+ * number of children that were created in its directory before. So the
+ * transaction first creates a sequential node. Then it deletes the node whose
+ * number is `op->creates`. If more children were created, the new node has a
+ * greater number, and the node to delete does not exist. Then the server
+ * refuses the transaction. Otherwise the last part deletes the node of `op`. No
+ * client ever sees the new node. */
 int transaction_counted(struct library *l, const struct op *op) {
   int directory = (int)(strrchr(op->path, '/') - op->path);
   struct transaction *t = transaction_new(l, op, 0);

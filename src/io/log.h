@@ -1,5 +1,6 @@
-/* The user's log (option `log`). Lines go to the Lua thread as events. Repeated
- * messages are limited to one a minute (log_throttle.h). */
+/* Writes lines to the user's log (option `log`). Each line goes to the Lua
+ * thread as an event. Repeated messages are limited to one a minute
+ * (log_throttle.h). */
 #ifndef ZKLOCK_LOG_H
 #define ZKLOCK_LOG_H
 
@@ -10,13 +11,13 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Used by any thread. (c) constant after log_init, (a) atomic, (m) guarded by
- * `lock` */
+/* Any thread uses the log. Access: (c) constant after log_init, (a) atomic, (m)
+ * guarded by `lock` */
 struct log {
   bool wanted;             /* (c) the user has set a log function */
   struct channel *channel; /* (c) */
-  /* (a) Number of queued lines. The number is limited, because Lua's loop does
-   * not always run. */
+  /* (a) Number of queued lines. log_write drops further lines if this number is
+   * too high, because Lua's loop does not always run. */
   _Atomic int lines;
   pthread_mutex_t lock;
   struct log_throttle log_throttle; /* (m) */
@@ -34,9 +35,9 @@ struct log_line {
 void log_init(struct log *log, struct channel *channel, bool wanted);
 void log_free(struct log *log);
 void log_write(struct log *log, const char *level, const char *text);
-/* Logs a message unless the same message was logged within the last minute.
- * After that minute, logs the message with the number of times that it was
- * skipped. */
+/* Logs a message, unless the same message was logged within the last minute.
+ * The first repetition after that minute is logged with the number of skipped
+ * repetitions. */
 void log_throttled(struct log *log, const char *level, const char *sentence);
 
 #pragma GCC visibility pop

@@ -11,8 +11,9 @@ static uint64_t hash_of(const char *text) {
   return hash ? hash : 1;
 }
 
-/* Returns the message's entry. If it has none, returns an unused entry, or the
- * entry of the message that was logged longest ago. */
+/* Returns the entry of the message with this hash. If there is none, returns an
+ * unused entry. If none is unused, returns the entry of the message that was
+ * logged longest ago. */
 static struct throttled *find(struct log_throttle *log_throttle,
                               uint64_t hash) {
   struct throttled *oldest = NULL;

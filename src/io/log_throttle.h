@@ -1,12 +1,12 @@
 /* Limits repeated log messages to one a minute.
  *
- * Without a connection, each attempt logs the same message. zklock logs the
- * first message, and skips further messages for a minute. The next message is
- * logged with the number of skipped messages. A message names its server, so a
- * message about another server is logged at once.
+ * While there is no connection, each attempt to connect logs the same message.
+ * zklock logs the first one, and skips repetitions for a minute. It logs the
+ * next repetition with the number of skipped ones. A message names its server.
+ * So a message about another server is not a repetition, and is logged at once.
  *
- * Pure. Messages are identified by their hash. Only the last LOG_THROTTLE_MAX
- * are remembered. */
+ * This module does no I/O. It identifies a message by its hash, and remembers
+ * only the last LOG_THROTTLE_MAX messages. */
 #ifndef ZKLOCK_LOG_THROTTLE_H
 #define ZKLOCK_LOG_THROTTLE_H
 
@@ -20,15 +20,15 @@ enum { LOG_THROTTLE_MAX = 32 };
 struct throttled {
   uint64_t hash;     /* 0: the entry is unused */
   int64_t logged_at; /* when the message was logged last */
-  int since;         /* number of skipped messages since then */
+  int since;         /* number of repetitions skipped since then */
 };
 
 struct log_throttle {
   struct throttled list[LOG_THROTTLE_MAX];
 };
 
-/* Returns whether to log a message now. If so, sets `*since` to how often the
- * message was skipped. */
+/* Returns whether to log the message `text` now. If so, sets `*since` to the
+ * number of its skipped repetitions. */
 bool log_throttle_due(struct log_throttle *log_throttle, const char *text,
                       int64_t now, int *since);
 

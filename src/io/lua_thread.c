@@ -19,20 +19,21 @@ static void command_of(struct core *core, struct acquisition *acquisition,
   if (!command(core, message, kind)) acquisition_drop(acquisition);
 }
 
-/* Opening and closing. */
+/* The functions from here on open and close sessions. */
 
-/* Closes the session when the process exits. Signals the wake-up in any case:
- * another thread can call this function while the Lua thread is between a
- * command and its wake-up. */
+/* Sends the command to close the session, because the process exits. Signals
+ * the wake-up even if the command was queued already. The Lua thread may have
+ * queued it, and not have signalled yet: the process can exit in another
+ * thread. */
 static void close_at_exit(void *self) {
   struct core *core = self;
   command(core, &core->close, COMMAND_CLOSE);
   wakeup_signal(&core->channel.io);
 }
 
-/* Requests the end of the session after a signal, by a flag only. The I/O
- * thread checks the flag where it needs no lock that the stopped Lua thread may
- * hold. */
+/* Requests the end of the session after a signal. Only sets a flag: a command
+ * would need the channel's lock, which the stopped Lua thread can hold. The I/O
+ * thread checks the flag before it uses the channel. */
 static void end_at_signal(void *self) {
   struct core *core = self;
   core->ending = true;
@@ -88,7 +89,7 @@ void core_leave(struct core *core, bool ended) {
   core_leave_channel(core);
 }
 
-/* Acquisitions. */
+/* The functions from here on start and end acquisitions. */
 
 struct acquisition *core_acquire(struct core *core, const char *path,
                                  const void *data, size_t size,
@@ -116,8 +117,8 @@ void core_abandon(struct core *core, struct acquisition *acquisition) {
     command_of(core, acquisition, &acquisition->release, COMMAND_ABANDON);
 }
 
-/* Releases a hold. If the session is closed, sends no command: the session's
- * end deletes the node. */
+/* Releases a hold. If the session is closed, sends no command, because the end
+ * of the session deletes the node. */
 bool core_release(struct core *core, struct acquisition *acquisition,
                   bool report) {
   if (!acquisition_end_hold(acquisition, ACQUISITION_RELEASED))
@@ -128,7 +129,7 @@ bool core_release(struct core *core, struct acquisition *acquisition,
   return true;
 }
 
-/* Local turns. */
+/* The functions from here on are for local turns (acquisition.h). */
 
 void core_begin_local_wait(struct core *core, struct turn *turn,
                            int64_t deadline) {
@@ -143,9 +144,9 @@ void core_set_alarm(struct core *core, int64_t due) {
   command(core, &core->alarm, COMMAND_ALARM);
 }
 
-/* Passes a hold on, and starts the check for other clients when it is due. A
- * hold reuses its `cancel` message for that command. If the message is queued
- * already, the check is skipped. */
+/* Passes a hold on. When half of its turns are used, also sends the command to
+ * check for other clients. That command uses the slot of `cancel`. If the slot
+ * is still queued, the check is skipped. */
 bool core_pass_on(struct core *core, struct acquisition *acquisition,
                   const struct turn *from, struct turn *to) {
   if (core->closed || !acquisition_pass_on(acquisition, from, to)) return false;
@@ -157,13 +158,13 @@ bool core_pass_on(struct core *core, struct acquisition *acquisition,
   return true;
 }
 
-/* Returns why the hold is lost, or LOSS_NONE. The local clock can end the hold
- * before the I/O thread has noticed the end. The I/O thread can even be about
- * to receive a reply that renews the lease. A loss that was reported once must
+/* Returns why the hold is lost, or LOSS_NONE. The local clock can show a loss
+ * before the I/O thread has noticed it. The I/O thread can even be about to
+ * receive a reply that renews the lease. A loss that was reported once must
  * stay a loss, so this function records the loss. The I/O thread then deletes
- * the node and posts EVENT_LOST as for any loss. Until then, this function
+ * the node and posts EVENT_LOST, as for any loss. Until then, this function
  * makes the session's state SUSPENDED. Otherwise a caller could read "lost:
- * lease_expired" and "connected" at once. */
+ * lease_expired" and "connected" at the same time. */
 enum loss core_find_loss(struct core *core, struct acquisition *acquisition,
                          int turn) {
   enum loss why =
@@ -188,7 +189,7 @@ uint64_t core_ask(struct core *core, struct ask *ask) {
   return number;
 }
 
-/* Node waits and barrier leaves. */
+/* The functions from here on are for node waits and barrier leaves. */
 
 uint64_t core_await(struct core *core, struct await *await) {
   await->core = core;
@@ -204,7 +205,7 @@ void core_cancel_await(struct core *core, struct await *await) {
   if (!command(core, &await->end, COMMAND_CANCEL_AWAIT)) await_drop(await);
 }
 
-/* Events. */
+/* The functions from here on are for events. */
 
 void core_nudge(struct core *core) {
   channel_event(&core->channel, &core->nudge_event, EVENT_NUDGE);

@@ -2,8 +2,9 @@
 #ifndef ZKLOCK_MESSAGES_H
 #define ZKLOCK_MESSAGES_H
 
-/* Commands, to the I/O thread. Unless noted, a command's subject is an
- * acquisition. COMMAND_ALARM and COMMAND_CLOSE have no subject. */
+/* The commands that the Lua thread sends to the I/O thread. A command's subject
+ * is an acquisition, unless its comment names another. COMMAND_ALARM and
+ * COMMAND_CLOSE have no subject. */
 enum command_kind {
   COMMAND_ACQUIRE,
   COMMAND_CANCEL,
@@ -20,15 +21,16 @@ enum command_kind {
   COMMAND_CLOSE,
 };
 
-/* Events, to the Lua thread. The subject of the first five is the acquisition.
- * Each later event has a subject only if its comment names one. */
+/* The events that the I/O thread posts to the Lua thread. The subject of the
+ * first five is the acquisition. Each later event has a subject only if its
+ * comment names one. */
 enum event_kind {
   EVENT_GRANTED,
   EVENT_REFUSED,
   EVENT_LOST,
   EVENT_REVOKED,
-  /* After COMMAND_RELEASE_AND_REPORT: the node was deleted, or a server refuses
-   * to delete it. */
+  /* Follows COMMAND_RELEASE_AND_REPORT, when the node was deleted, or when a
+   * server refuses to delete it. */
   EVENT_GONE,
   EVENT_ANSWERED, /* the subject is the ask */
   EVENT_AWAITED,  /* the subject is the await */

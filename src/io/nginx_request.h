@@ -1,7 +1,7 @@
-/* The record of an nginx request, for one session. The session's waits and
- * holds for the request end when the request ends, for any reason. nginx
- * reports the end: it calls a cleanup handler in the Lua thread, which posts an
- * event for the Lua layer. */
+/* The record of an nginx request, for one session. Each of the session's waits
+ * and holds that belongs to the request ends when the request ends, for any
+ * reason. nginx reports the end: it calls a cleanup handler in the Lua thread.
+ * The handler posts an event for the Lua layer. */
 #ifndef ZKLOCK_NGINX_REQUEST_H
 #define ZKLOCK_NGINX_REQUEST_H
 
@@ -14,9 +14,9 @@
 
 struct nginx_request {
   struct subject subject;
-  /* (c) constant after nginx_request_new, (l) the Lua thread only, (a)
+  /* Access: (c) constant after nginx_request_new, (l) the Lua thread only, (a)
    * atomic */
-  _Atomic int references; /* (a) of the handler, userdata and message */
+  _Atomic int references; /* (a) of handler, userdata, queued message */
   struct core *core;      /* (c) the session; the request has a reference */
   uint64_t number;        /* (c) identifies the request in events */
   bool wanted;            /* (l) a wait or hold must end with the request */
@@ -24,11 +24,12 @@ struct nginx_request {
   struct message message;
 };
 
-/* Creates the record. Its one reference belongs to the cleanup handler. Returns
- * NULL if there is no memory. */
+/* Creates the record. The caller gets one reference, and passes it to nginx's
+ * cleanup handler. Returns NULL if there is no memory. */
 struct nginx_request *nginx_request_new(struct core *core);
-/* The cleanup handler: records the end, and posts EVENT_ENDED if it was
- * requested. */
+/* nginx calls this cleanup handler when the request ends. Records the end, and
+ * posts EVENT_ENDED if that event is requested. Drops the handler's
+ * reference. */
 void nginx_request_end(void *request);
 void nginx_request_drop(struct nginx_request *request);
 

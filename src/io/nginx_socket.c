@@ -11,7 +11,7 @@
 #include "descriptors.h"
 
 /* Creates a private directory for the socket, so that no other user can connect
- * to it. Returns false and sets errno on failure. */
+ * to the socket. Returns false and sets errno on failure. */
 static bool make_directory(struct nginx_socket *s) {
   static const char *const places[] = {"/tmp", "/dev/shm", "/var/tmp"};
   for (int i = 0; i < 3; i++) {
@@ -41,8 +41,9 @@ bool nginx_socket_open(struct nginx_socket *s) {
   return false;
 }
 
-/* Returns whether this process has made the connection. If the system reports
- * only the peer's user, returns whether that is this process's user. */
+/* Returns whether this process is the peer of the connection `fd`. Some systems
+ * report only the peer's user. On these systems, returns whether it is the user
+ * of this process. */
 static bool is_ours(int fd) {
 #ifdef SO_PEERCRED
   struct ucred peer;

@@ -5,7 +5,9 @@
 
 #include "protocol/name.h"
 
-/* Decodes one UTF-8 character. Returns its size, or 0 if it is invalid. */
+/* Decodes the UTF-8 character at the beginning of `text` into `*character`.
+ * Returns its size in bytes, or 0 if it is invalid. `left` is the number of
+ * bytes in `text`. */
 static size_t utf8_next(const unsigned char *text, size_t left,
                         unsigned *character) {
   static const unsigned smallest[] = {0, 0, 0x80, 0x800, 0x10000};
@@ -24,9 +26,9 @@ static size_t utf8_next(const unsigned char *text, size_t left,
   return size == 1 || *character >= smallest[size] ? size : 0;
 }
 
-/* Returns why servers refuse a character, or NULL. Servers check UTF-16 units.
- * So they refuse each character beyond U+FFFF, because its two units are
- * surrogates. */
+/* Returns why servers refuse the character `c`, or NULL. Java servers check
+ * UTF-16 units. A character beyond U+FFFF has two units, which are surrogates.
+ * Servers refuse surrogates, so they refuse all these characters. */
 static const char *character_fault(unsigned c) {
   if (c == 0) return "must not contain a NUL byte";
   if (c <= 0x1f || (c >= 0x7f && c <= 0x9f))
@@ -49,8 +51,9 @@ static const char *component_fault(const char *text, size_t length) {
   return NULL;
 }
 
-/* Returns whether a contender's node can have this name. The end of the name,
- * at most NAME_MAX_OWN bytes, shows the kind. */
+/* Returns whether a contender's node can have this name. name_parse gets only
+ * the end of the name, at most NAME_MAX_OWN bytes, because the end shows the
+ * kind. */
 static bool is_contender(const char *text, size_t length) {
   char end[NAME_MAX_OWN];
   size_t kept = length < sizeof end ? length : sizeof end - 1;
@@ -84,7 +87,8 @@ static const char *text_fault(const char *text, size_t length) {
   return NULL;
 }
 
-/* If the node is in this directory, returns its name, otherwise NULL. */
+/* If the path `node` is in the directory, returns the rest of the path, which
+ * is the node's name. Otherwise returns NULL. */
 static const char *name_in(const char *node, const char *directory) {
   size_t length = strlen(directory + 1);
   bool is_in = strncmp(node, directory + 1, length) == 0 && /* NOLINT: prefix */
@@ -92,8 +96,9 @@ static const char *name_in(const char *node, const char *directory) {
   return is_in ? node + length + 1 : NULL;
 }
 
-/* Checks a contender's node. Does not limit the length, because another
- * client's node can have a longer path than zklock's. */
+/* Checks the path of a contender's node. Returns what is wrong with it, or
+ * NULL. Does not limit its length, because other clients' paths can be longer
+ * than zklock's. */
 const char *path_node_fault(const char *node, size_t length) {
   const char *fault = text_fault(node, length);
   if (fault) return fault;

@@ -1,4 +1,5 @@
-/* Checks paths by ZooKeeper's rules and names of contenders' nodes. Pure. */
+/* Checks paths by ZooKeeper's rules, and finds the names of contenders' nodes.
+ * This module does no I/O. */
 #ifndef ZKLOCK_PATH_H
 #define ZKLOCK_PATH_H
 
@@ -8,19 +9,19 @@
 
 enum { PATH_MAX_BYTES = 1000 };
 
-/* Returns why ZooKeeper would refuse a path, as the end of a sentence such as
- * "must not be the root", or NULL. */
+/* Returns NULL if ZooKeeper accepts the path. Otherwise returns a part of an
+ * error message that says why not, such as "must not be the root". */
 const char *path_fault(const char *path, size_t length);
 
-/* Returns the first component of the path that is the name of a contender's
- * node, or NULL. The node can be of any kind of lock and layout. `*length` is
- * the component's length. */
+/* Returns the first component of the path that can be the name of a contender's
+ * node, or NULL. Any kind of lock and any layout counts. Sets `*length` to the
+ * length of the component. */
 const char *path_contender(const char *path, size_t path_length,
                            size_t *length);
 
-/* Returns why `node` cannot be a contender's node, or NULL if it can. `node` is
- * a path below the lock's path: a name, or a path in one of a semaphore's
- * directories. */
+/* Returns NULL if `node` can be a contender's node; otherwise returns why not.
+ * `node` is relative to the lock's path. It is a name, or a path in one of a
+ * semaphore's directories. */
 const char *path_node_fault(const char *node, size_t length);
 
 #pragma GCC visibility pop

@@ -1,7 +1,7 @@
-/* Caches the process id in a page of memory. The kernel clears the page in
- * every child with memory of its own, however the child was created. A handler
- * of pthread_atfork would not be enough: it does not run for clone(2) or
- * _Fork(3). On systems without such pages, asks the kernel each time. */
+/* Caches the process id in a page of memory, which the kernel clears in every
+ * child with memory of its own (MADV_WIPEONFORK). A handler of pthread_atfork
+ * would not be enough, because it does not run for clone(2) or _Fork(3). On
+ * systems without such pages, process_id asks the kernel each time. */
 #include "process.h"
 
 #include <pthread.h>
@@ -13,14 +13,16 @@
 
 #ifdef MADV_WIPEONFORK
 
-/* Points to the cached id, which is 0 while the id is not known. NULL: there is
- * no such page. The pointer is constant once prepare has run. */
+/* Points to the cached process id, in a memory page of its own. The cached id
+ * is 0 while it is not known. The pointer is NULL if there is no such page. It
+ * does not change after `prepare`. */
 static _Atomic pid_t *noted;
 
 static void forget(void) { atomic_store(noted, 0); }
 
-/* Allocates the page. Some emulators accept every madvise(), so this also tries
- * an invalid one. */
+/* Allocates the page, if the kernel supports MADV_WIPEONFORK. Some emulators
+ * accept every madvise() without effect. They also accept the invalid one here,
+ * and then the page is not used. */
 static void prepare(void) {
   size_t size = (size_t)sysconf(_SC_PAGESIZE);
   void *page = mmap(NULL, size, PROT_READ | PROT_WRITE,

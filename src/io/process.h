@@ -1,6 +1,6 @@
-/* The id of this process, as getpid returns it but without a system call. Each
- * call that enters a session compares this id: a child of fork must not use its
- * parent's session. */
+/* Returns the id of this process without a system call. Each call that enters a
+ * session compares this id with the session's owner, because a child of fork
+ * must not use its parent's session. */
 #ifndef ZKLOCK_PROCESS_H
 #define ZKLOCK_PROCESS_H
 
@@ -8,9 +8,9 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Returns the id of this process. Any thread. In a child of vfork, which shares
- * its parent's memory, this can return the parent's id. Such a child is only
- * allowed to start a program. */
+/* Returns the id of this process. Any thread is allowed to call this. A child
+ * of vfork shares its parent's memory, so there this can return the parent's
+ * id. Such a child is only allowed to start a program. */
 pid_t process_id(void);
 
 #pragma GCC visibility pop

@@ -1,4 +1,4 @@
-/* Texts for ZooKeeper's reply codes and zklock's own reasons. */
+/* Returns texts for ZooKeeper's reply codes and for zklock's own reasons. */
 #ifndef ZKLOCK_REASON_H
 #define ZKLOCK_REASON_H
 
@@ -8,14 +8,14 @@
 
 #pragma GCC visibility push(hidden)
 
-/* The size of a message with a chroot, a path and a node's name. */
+/* The size of a message that contains a chroot, a path and a node's name. */
 enum { REASON_MAX = 2 * PATH_MAX_BYTES + 400 };
 
 const char *reason_text(int rc);
 /* Writes a message to `text`, such as "cannot list (/app/locks): not
- * authenticated". `what` is the part before the path, `reason` the part after
- * it. `length` is the number of bytes of `path` to show; it begins with the
- * chroot. */
+ * authenticated". In this example, `what` is "cannot list", and `reason` is
+ * "not authenticated". The message shows the first `length` bytes of `path`,
+ * which begins with the chroot. */
 void reason_write(char *text, size_t size, const char *what, const char *path,
                   size_t length, const char *reason);
 

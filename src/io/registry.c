@@ -10,9 +10,9 @@
 
 #define EXIT_PATIENCE INT64_C(2000000000)
 
-/* The list; guarded by fork_lock. `owner` is the process that the list belongs
- * to: a child that was created without fork's handlers has a copy of its
- * parent's list. */
+/* The list of sessions, guarded by fork_lock. `owner` is the process whose
+ * sessions are in the list. A child that was created without fork's handlers
+ * has a copy of its parent's list; `owner` shows this. */
 static struct registered *first;
 static pid_t owner;
 
@@ -23,7 +23,8 @@ static void nap(void) {
 
 static struct registered *own(void) { return owner == getpid() ? first : NULL; }
 
-/* At exit, unfinished releases and closes get two seconds (EXIT_PATIENCE). */
+/* The functions from here on run at exit. They give unfinished releases and
+ * closes two seconds (EXIT_PATIENCE). */
 
 static void close_all(void) {
   fork_lock();
@@ -44,10 +45,10 @@ static void at_exit(void) {
   while (is_any_left() && clock_now() < deadline) nap();
 }
 
-/* Makes all sessions end. Returns whether a session has not ended yet. Returns
- * false if the process's lock is not free before the deadline. If a signal has
- * stopped the Lua thread during a fork, that thread holds the lock for ever.
- * Then no session can be ended. */
+/* Makes all sessions end. Returns whether a session has not ended yet. If the
+ * list's lock is not free before the deadline, returns false: no session can be
+ * ended then. A signal can have stopped the Lua thread during a fork, and that
+ * thread holds the lock for ever. */
 static bool end_living(int64_t deadline) {
   bool any = false;
   if (!fork_lock_before(deadline)) return false;
@@ -65,7 +66,7 @@ void registry_end_all(int64_t patience) {
   while (end_living(deadline) && clock_now() < deadline) nap();
 }
 
-/* The list. */
+/* The functions from here on add and remove entries of the list. */
 
 static void at_first_use(void) { atexit(at_exit); }
 

@@ -1,8 +1,8 @@
-/* The list of this process's open sessions. They are closed when the process
- * exits, or when a signal ends it.
+/* The list of this process's open sessions. zklock closes them when the process
+ * exits, or when a signal ends the process.
  *
- * The list is guarded by the process's one lock (fork.h), which every fork
- * takes. In the child the list is empty, because its sessions belong to the
+ * One lock of the process guards the list (fork_lock). Every fork takes this
+ * lock. In the child the list is empty, because the sessions belong to the
  * parent. */
 #ifndef ZKLOCK_REGISTRY_H
 #define ZKLOCK_REGISTRY_H
@@ -12,16 +12,16 @@
 
 #pragma GCC visibility push(hidden)
 
-/* An entry of the list. (c) constant while registered, (r) guarded by the
- * process's lock, (a) atomic */
+/* An entry of the list. Access: (c) constant while registered, (r) guarded by
+ * fork_lock, (a) atomic */
 struct registered {
   void *self; /* (c) the session */
-  /* (c) Makes the session begin to close, as its user would. Called by any
-   * thread, with the process's lock. */
+  /* (c) Makes the session begin to close, as if its user closed it. Any thread
+   * calls this, while it holds fork_lock. */
   void (*close)(void *self);
   /* (c) Makes the session end without the Lua thread, which a signal has
-   * stopped at an arbitrary point. So this function must not use malloc, or a
-   * lock that the Lua thread takes. */
+   * stopped at an arbitrary point. That thread can hold any lock. So this
+   * function must not use malloc, or any lock that the Lua thread takes. */
   void (*end)(void *self);
   _Atomic bool ended;                 /* (a) the ZooKeeper session has ended */
   struct registered *next, *previous; /* (r) */
@@ -29,14 +29,14 @@ struct registered {
 
 void registry_add(struct registered *entry);
 void registry_remove(struct registered *entry);
-/* Ends all sessions, and waits until they have ended, for at most `patience`
- * nanoseconds. */
+/* Makes all sessions end, and waits until they have ended. The wait takes at
+ * most `patience` nanoseconds. */
 void registry_end_all(int64_t patience);
 
-/* Registers zklock's exit handler, unless it is registered already. The handler
- * runs before the handlers that other libraries have registered until now, such
- * as OpenSSL's. The sessions must end first, because I/O threads still use
- * those libraries. */
+/* Registers zklock's exit handler, unless it is registered already. Exit
+ * handlers run in reverse order of registration. So zklock's handler runs
+ * before those that are registered already, such as OpenSSL's. This order is
+ * needed because the I/O threads use OpenSSL until the sessions have ended. */
 void registry_exit_first(void);
 
 #pragma GCC visibility pop

@@ -218,8 +218,8 @@ static bool is_stuck(struct library *l) {
 }
 
 /* Continues the TLS handshake. The client library must not run before the
- * handshake is done, because it would take the writable socket for an
- * established connection. */
+ * handshake is done. It would take the writable socket for an established
+ * connection. */
 static void continue_handshake(struct library *l) {
   if (stream_handshake(&l->stream) != TLS_FAILED) return;
   handle_report_error(l, handshake_error());

@@ -210,8 +210,8 @@ bool requests_submit(struct library *l, const struct op *op,
       break;
     case OP_UNWATCH:
       /* Casts on_void, because the library's header (3.8) is wrong. It declares
-       * this parameter as a pointer to a function pointer, but the library uses
-       * it as the function pointer itself. The 0 for `local` also removes the
+       * a pointer to a function pointer, but the library uses the parameter as
+       * the function pointer itself. The 0 for `local` also removes the
        * server's watch. */
       rc = zoo_aremove_all_watches(zh, op->path,
                                    op->watch ? ZWATCHTYPE_CHILD

@@ -33,7 +33,7 @@ static void close_at_exit(void *self) {
 
 /* Requests the end of the session after a signal. Only sets a flag: a command
  * would need the channel's lock, which the stopped Lua thread can hold. The I/O
- * thread checks the flag before it uses the channel. */
+ * thread checks the flag right after each poll, before it takes that lock. */
 static void end_at_signal(void *self) {
   struct core *core = self;
   core->ending = true;

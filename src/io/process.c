@@ -1,7 +1,8 @@
-/* Caches the process id in a page of memory, which the kernel clears in every
- * child with memory of its own (MADV_WIPEONFORK). A handler of pthread_atfork
- * would not be enough, because it does not run for clone(2) or _Fork(3). On
- * systems without such pages, process_id asks the kernel each time. */
+/* Caches the process id in a page of memory. MADV_WIPEONFORK makes the kernel
+ * clear the page in every child that has memory of its own. A handler of
+ * pthread_atfork would not be enough, because it does not run for clone(2) or
+ * _Fork(3). On systems without such pages, process_id asks the kernel each
+ * time. */
 #include "process.h"
 
 #include <pthread.h>

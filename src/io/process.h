@@ -1,6 +1,6 @@
-/* Returns the id of this process without a system call. Each call that enters a
- * session compares this id with the session's owner, because a child of fork
- * must not use its parent's session. */
+/* Returns the id of this process without a system call. A child of fork must
+ * not use its parent's session. So each call that enters a session compares
+ * this id with the session's owner. */
 #ifndef ZKLOCK_PROCESS_H
 #define ZKLOCK_PROCESS_H
 

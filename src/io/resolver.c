@@ -9,12 +9,12 @@
 
 #include "fork.h"
 
-enum { IP_MAX = 64 }; /* an IPv6 address and the name of an interface */
+enum { IP_MAX = 64 }; /* size of an IPv6 address with an interface */
 enum { ADDRESS_MAX = IP_MAX + 8 };
 
 struct endpoint {
   char address[ADDRESS_MAX];
-  const char *name; /* the name of a host that has this address */
+  const char *name; /* the name of a host with this address */
 };
 
 struct endpoints {
@@ -22,8 +22,8 @@ struct endpoints {
   size_t count, room;
 };
 
-/* (c) constant after resolver_start, (m) guarded by `lock`, (p) written by the
- * resolver's thread before it sets `done`, and constant afterwards */
+/* Access: (c) constant after resolver_start, (m) guarded by `lock`. (p) written
+ * by the resolver's thread before it sets `done`, and constant afterwards. */
 struct resolver {
   pthread_mutex_t lock;
   int references;           /* (m) of the thread and the creator */
@@ -37,8 +37,9 @@ struct resolver {
   struct host hosts[];      /* (c) */
 };
 
-/* Looks up a name. Returns 0 or EAI_…. Does not use AI_ADDRCONFIG: without it,
- * getaddrinfo takes no lock for a numeric address. */
+/* Looks up a name. Returns 0, or an error of getaddrinfo (EAI_…). Does not set
+ * the flag AI_ADDRCONFIG: without this flag, getaddrinfo takes no lock for a
+ * numeric address. */
 static int look_up(const char *name, int flags, struct addrinfo **found) {
   struct addrinfo hints = {.ai_family = AF_UNSPEC,
                            .ai_socktype = SOCK_STREAM,
@@ -86,7 +87,8 @@ static struct endpoint *room_for_one(struct endpoints *all) {
   return &all->list[all->count];
 }
 
-/* Adds an address of the host to the list. Returns 0 or EAI_…. */
+/* Adds the address `a` of the host to the list. Returns 0, or an error of
+ * getaddrinfo (EAI_…). */
 static int add(struct endpoints *all, const struct addrinfo *a,
                const struct host *host) {
   char ip[IP_MAX];
@@ -107,8 +109,9 @@ static void note_error(struct resolver *r, const char *name, int rc,
   if (rc == EAI_AGAIN) r->temporary = true;
 }
 
-/* Looks up the host and adds its addresses, or records an error. Returns false
- * if there is no memory. */
+/* Looks up the host and adds its addresses to `all`. If the lookup fails,
+ * records the error and returns true. Returns false only if there is no
+ * memory. */
 static bool add_host(struct resolver *r, struct endpoints *all,
                      const struct host *host) {
   struct addrinfo *found;
@@ -129,8 +132,9 @@ static bool add_host(struct resolver *r, struct endpoints *all,
   return rc != EAI_MEMORY;
 }
 
-/* Returns the addresses as one text, or NULL if there is no memory. An address
- * of several hosts is in the text once, with all their names. */
+/* Returns the addresses as one text, or NULL if there is no memory. If several
+ * hosts have the same address, it is in the text once, with the names of these
+ * hosts. */
 static char *join(struct endpoints *all) {
   size_t size = 1;
   for (size_t i = 0; i < all->count; i++)
@@ -149,9 +153,9 @@ static char *join(struct endpoints *all) {
   return text;
 }
 
-/* Looks up all hosts and stores the result. If there is no memory, the result
- * has no address at all. Otherwise the address of the only reachable server
- * could be missing. */
+/* Looks up all hosts and stores the result. If memory runs out, the result has
+ * no address at all. A partial result could lack the address of the only
+ * reachable server. */
 static void resolve(struct resolver *r) {
   struct endpoints all = {0};
   bool ok = true;
@@ -187,7 +191,7 @@ struct resolver *resolver_start(const struct hosts *hosts,
   r->self = self;
   r->count = hosts->count;
   memcpy(r->hosts, hosts->list, size);
-  if (resolver_is_numeric(hosts)) { /* no name to look up, so no wait */
+  if (resolver_is_numeric(hosts)) { /* needs no thread */
     resolve(r);
     r->done = true;
     r->references = 1;
@@ -197,7 +201,7 @@ struct resolver *resolver_start(const struct hosts *hosts,
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
   pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-  /* The caller has blocked all signals, so the new thread inherits that. */
+  /* The caller has blocked all signals. The new thread inherits this. */
   int rc = pthread_create(&thread, &attributes, run, r);
   pthread_attr_destroy(&attributes);
   if (rc == 0) return r;

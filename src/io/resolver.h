@@ -1,4 +1,4 @@
-/* Resolves host names on a short-lived thread, because a lookup that hangs must
+/* Looks up host names on a short-lived thread, because a lookup that hangs must
  * not delay the I/O thread's deadlines. */
 #ifndef ZKLOCK_RESOLVER_H
 #define ZKLOCK_RESOLVER_H
@@ -7,24 +7,26 @@
 
 #pragma GCC visibility push(hidden)
 
-struct resolver; /* its thread and its creator share a resolver */
+struct resolver; /* its thread and its creator share it */
 
 /* Returns whether all hosts are numeric addresses. */
 bool resolver_is_numeric(const struct hosts *hosts);
-/* Starts to look up the hosts. After the lookup, the other thread calls
- * `wake(self)`, unless resolver_abandon was called. Returns NULL if there is no
- * memory or no thread. */
+/* Starts a thread that looks up the hosts. When the lookup is done, that thread
+ * calls `wake(self)`, unless resolver_abandon was called. If all hosts are
+ * numeric addresses, starts no thread. Then the result is there at once, and
+ * `wake` is not called. Returns NULL if there is no memory or the system cannot
+ * start a thread. */
 struct resolver *resolver_start(const struct hosts *hosts,
                                 void (*wake)(void *self), void *self);
-/* Returns the addresses, as `ip:port name…,…`, or NULL while the lookup is
- * running. They are sorted; each address is in the text once, with all its
- * names. The text has any length and is valid until resolver_abandon. If no
- * host has an address, returns "" and sets `*error` to the reason. Then
- * `*temporary` is true if that can change soon. */
+/* Returns the addresses as `ip:port name…,…`, or NULL while the lookup is
+ * running. The addresses are sorted. Each is in the text once, with all its
+ * names. The text is valid until resolver_abandon. If no host has an address,
+ * returns "" and sets `*error` to the reason. Then it also sets `*temporary`:
+ * true if another lookup can soon succeed. */
 const char *resolver_result(struct resolver *resolver, const char **error,
                             bool *temporary);
 /* Releases the resolver. If its thread is still running, the thread frees the
- * memory when it ends. */
+ * memory when the lookup ends. */
 void resolver_abandon(struct resolver *resolver);
 
 #pragma GCC visibility pop

@@ -11,11 +11,12 @@
 #define MSG_NOSIGNAL 0
 #endif
 
-/* One call reads at most PIECES pieces from the socket. Otherwise a server that
- * sends without a pause could keep the thread busy. */
+/* One call of secure_recv reads at most PIECES pieces of PIECE bytes from the
+ * socket. Otherwise a server that sends without a pause could keep the thread
+ * busy. */
 enum { PIECE = TLS_RECORD, PIECES = 64 };
-/* A server can ask for replies of TLS (KeyUpdate) and not read them. They must
- * not fill the memory. */
+/* A server can request replies by KeyUpdate messages of TLS, and not read these
+ * replies. UNSENT_MAX limits the memory that unread replies take. */
 enum { UNSENT_MAX = 4 * TLS_RECORD };
 
 void secure_begin(struct secure *s, const struct tls_module *module,
@@ -34,7 +35,8 @@ bool secure_is_refused(const struct secure *s) {
   return refused;
 }
 
-/* Failures. Only the first failure is recorded. */
+/* The functions from here on record a failure. Only the first failure is
+ * recorded. */
 
 static void fail(struct secure *s, int problem) {
   if (!s->problem) s->problem = problem;
@@ -51,7 +53,7 @@ static bool is_temporary(int error) {
   return error == EAGAIN || error == EWOULDBLOCK;
 }
 
-/* The socket. */
+/* The functions from here on read and write the socket. */
 
 bool secure_wants_write(const struct secure *s) {
   size_t size = 0;
@@ -72,8 +74,8 @@ bool secure_flush(struct secure *s, int fd) {
   }
 }
 
-/* Reads the next piece from the socket and passes it to the link. Returns false
- * if nothing can be read now, or on failure. */
+/* Reads the next piece of input from the socket, and passes it to the link.
+ * Returns false if there is no input now, or on failure. */
 static bool pull(struct secure *s, int fd) {
   char piece[PIECE];
   size_t unsent;
@@ -103,8 +105,9 @@ static bool pull(struct secure *s, int fd) {
   return false;
 }
 
-/* Records the failure of a send. First looks for an alert among the server's
- * unread bytes. An alert can say why the server has closed the connection. */
+/* Records that a send has failed. First reads the server's unread bytes,
+ * because an alert among them can say why the server has closed the
+ * connection. */
 static void find_reason(struct secure *s, int fd) {
   int error = errno;
   for (int i = 0; i < PIECES && pull(s, fd); i++) continue;
@@ -113,7 +116,7 @@ static void find_reason(struct secure *s, int fd) {
   errno = s->problem;
 }
 
-/* The handshake. */
+/* The functions from here on perform the handshake. */
 
 static void say_closed(struct secure *s) {
   handshake_set_error(
@@ -129,7 +132,7 @@ static enum tls_state shake(struct secure *s, int fd) {
   for (int i = 0; i < PIECES; i++) {
     enum tls_state state = s->module->handshake(s->link);
     if (state == TLS_FAILED) fail_tls(s);
-    if (!secure_flush(s, fd)) find_reason(s, fd); /* also sends an alert */
+    if (!secure_flush(s, fd)) find_reason(s, fd); /* this also sends alerts */
     if (s->problem) return TLS_FAILED;
     if (state == TLS_DONE) return state;
     if (pull(s, fd)) continue;
@@ -148,7 +151,7 @@ enum tls_state secure_handshake(struct secure *s, int fd) {
   return state;
 }
 
-/* Data. */
+/* The functions from here on send and receive data. */
 
 static ssize_t failed(const struct secure *s) {
   errno = s->problem;
@@ -175,9 +178,9 @@ ssize_t secure_send(struct secure *s, int fd, const void *data, size_t size) {
   return failed(s);
 }
 
-/* Receives and decrypts data. A connection that ends without a closure alert
- * counts as closed. That is safe: ZooKeeper's packets have a length, so a
- * truncated packet is not taken for a whole one. */
+/* Receives and decrypts data. If the connection ends without a closure alert,
+ * it counts as closed. That is safe: each packet of ZooKeeper begins with its
+ * length, so the library does not take a truncated packet for a whole one. */
 ssize_t secure_recv(struct secure *s, int fd, void *data, size_t size) {
   size_t got = 0;
   bool dry = false;
@@ -195,7 +198,7 @@ ssize_t secure_recv(struct secure *s, int fd, void *data, size_t size) {
       dry = true;
   }
   s->is_drained = dry && !s->is_over && !s->problem;
-  secure_flush(s, fd); /* TLS can have a reply to send */
+  secure_flush(s, fd); /* sends TLS's own replies, if there are any */
   if (got > 0) return (ssize_t)got;
   if (s->problem) return failed(s);
   if (s->is_over) return 0;

@@ -1,6 +1,6 @@
 /* The options of a session. They are constant after the session was opened,
- * except the credentials: each connection needs the credentials, and zklock
- * wipes them after the last connection. */
+ * except the credentials. Each connection needs the credentials. So zklock
+ * keeps them until the last connection has ended, and then wipes them. */
 #ifndef ZKLOCK_SETTINGS_H
 #define ZKLOCK_SETTINGS_H
 
@@ -10,9 +10,9 @@
 
 struct tls_module;
 
-/* The maximum size of the data with which zklock creates a contender's node, to
- * identify the contender. It does not include REVOKE_MARK, which a client can
- * append later to ask for a release. */
+/* The maximum size of the data that a contender's node is created with. These
+ * data identify the contender. The limit does not include REVOKE_MARK, which a
+ * client can append later to ask for a release. */
 enum { DATA_MAX_BYTES = 1024 };
 
 struct credential {
@@ -29,27 +29,27 @@ struct acl_entry {
 struct tls_settings {
   const struct tls_module *module; /* NULL: no TLS */
   char *ca, *cert, *key; /* paths of files; `cert` and `key` can be NULL */
-  /* The name in the servers' certificates; NULL: the server's name in
-   * `hosts`. */
+  /* The name that the servers' certificates must have. NULL: the certificate of
+   * each server must have that server's name in `hosts`. */
   char *name;
 };
 
 struct settings {
   struct hosts hosts;
   int session_timeout_ms;
-  int min_session_timeout_ms; /* the servers' smallest minimum; 0: unknown */
+  int min_session_timeout_ms; /* smallest minimum of the servers; 0: unknown */
   int tick_time_ms;           /* the servers' greatest tickTime; 0: unknown */
   struct credential *credentials;
   int credential_count;
   struct acl_entry *acl;
   int acl_count;     /* 0: nodes are open to all clients */
-  bool acl_may_deny; /* the ACL could exclude this session itself */
+  bool acl_may_deny; /* this session may lack rights in its own ACL */
   bool want_log;
   struct tls_settings tls;
 };
 
 void settings_free(struct settings *settings);
-/* Wipes and frees the credentials, so that zklock keeps no copy. */
+/* Wipes and frees the credentials, so that no copy stays in memory. */
 void settings_forget_credentials(struct settings *settings);
 
 #pragma GCC visibility pop

@@ -54,18 +54,19 @@ void stream_bind(int fd) {
   current->fd = fd;
 }
 
-/* Sending. */
+/* The functions from here on send output. */
 
-/* Returns whether output waits until the socket is writable. During the
- * handshake, buffered output cannot be sent yet. */
+/* Returns whether output waits until the socket is writable. With TLS, buffered
+ * output cannot be sent before the handshake is done. */
 bool stream_wants_write(const struct stream *s) {
   if (!s->secure.link) return s->out_end > 0;
   return secure_wants_write(&s->secure) ||
          (s->out_end > 0 && s->secure.is_established);
 }
 
-/* Drops the first `size` bytes of the output, because they were sent or never
- * will be. Wipes the freed bytes: they can contain credentials. */
+/* Drops the first `size` bytes of the output, because they were sent or will
+ * never be sent. Wipes the freed part of the buffer, because it can contain
+ * credentials. */
 static void let_go(struct stream *s, size_t size) {
   size_t left = s->out_end - size;
   memmove(s->out, s->out + size, left);
@@ -108,8 +109,8 @@ void stream_flush(struct stream *s) {
   if (stream_wants_write(s)) push(s, 0);
 }
 
-/* Buffers as much of the data as fits, and returns its size. The library sends
- * the rest again. */
+/* Copies to the output buffer as much of the data as fits. Returns the number
+ * of copied bytes. The client library sends the rest again. */
 static ssize_t gather(struct stream *s, const void *data, size_t size) {
   size_t room = STREAM_SIZE - s->out_end;
   if (size > room) size = room;
@@ -133,7 +134,7 @@ ssize_t stream_send(int fd, const void *data, size_t size, int flags) {
   return gather(s, data, size);
 }
 
-/* Receiving. */
+/* The functions from here on receive input. */
 
 size_t stream_unread(const struct stream *s) { return s->in_end - s->in_at; }
 
@@ -173,16 +174,17 @@ static ssize_t read_ahead(struct stream *s) {
   return n;
 }
 
-/* Works like recv. For a small request, reads more bytes than requested into
- * the buffer. */
+/* Works like recv. If the request is smaller than the buffer, reads more bytes
+ * than requested into the buffer. */
 static ssize_t read_more(struct stream *s, char *data, size_t size) {
   if (size >= STREAM_SIZE) return recv_now(s, data, size);
   ssize_t n = read_ahead(s);
   return n > 0 ? (ssize_t)take(s, data, size) : n;
 }
 
-/* Works like recv. Returns received data before it reports a failed send: the
- * server may have closed the connection after it sent these data. */
+/* Works like recv. Returns received data before it reports a failed send,
+ * because the server can have sent these data before it closed the
+ * connection. */
 static ssize_t receive(struct stream *s, char *data, size_t size) {
   size_t got = take(s, data, size);
   if (got == size) return (ssize_t)got;
@@ -201,8 +203,8 @@ static ssize_t not_zookeeper(void) {
   return -1;
 }
 
-/* Works like recv, for the first bytes from a server: checks them before it
- * returns them. */
+/* Works like recv, for the first bytes from a server: checks that they are
+ * ZooKeeper's before it returns them. */
 static ssize_t receive_first(struct stream *s, char *data, size_t size) {
   if (stream_unread(s) == 0 && (s->is_empty || read_ahead(s) <= 0))
     return receive(s, data, size);
@@ -219,21 +221,21 @@ ssize_t stream_recv(int fd, void *data, size_t size, int flags) {
                                      : receive(s, data, size);
   int most = handshake_peek(fd);
   if (most < 0) return not_zookeeper();
-  if (most > 0) /* the buffer is still empty */
+  if (most > 0) /* these bytes are not in the buffer */
     return recv(fd, data, size < (size_t)most ? size : (size_t)most, flags);
   return s && !flags ? receive(s, data, size) : recv(fd, data, size, flags);
 }
 
-/* Polling. */
+/* The functions from here on poll. */
 
-/* Returns which of the events need no poll. */
+/* Returns which of `events` can be reported without a poll of the socket. */
 static short ready(const struct stream *s, short events) {
   return (short)((stream_has_input(s) ? events & POLLIN : 0) |
                  (stream_wants_write(s) ? 0 : events & POLLOUT));
 }
 
-/* Works like poll, and sends buffered output meanwhile, whatever the library
- * waits for. */
+/* Works like poll. Meanwhile also sends buffered output, even if the library
+ * waits only for input. */
 static int poll_stream(struct stream *s, struct pollfd *asked, int timeout) {
   int64_t deadline =
       timeout < 0 ? INT64_MAX : clock_now() + timeout * INT64_C(1000000);
@@ -270,8 +272,8 @@ void stream_end(struct stream *s) {
   fail(s, EPIPE);
 }
 
-/* Keeps errno, because the library reports by errno why it closes the
- * connection. */
+/* Keeps errno. The library calls close after an error, and then reports errno
+ * as the reason. */
 int stream_close(int fd) {
   int problem = errno;
   struct stream *s = stream_of(fd);

@@ -1,16 +1,16 @@
-/* Buffers the client library's socket while the I/O thread runs the library.
- * Output is collected until the next poll and then sent at once. Input is read
- * in large pieces and returned from memory.
+/* Buffers the client library's socket while the I/O thread runs the library. A
+ * stream collects output until the next poll, and then sends all of it by one
+ * call. It reads input in large pieces, and returns it from memory.
  *
- * The reason: the library sends and reads the length of a packet separately
- * from the packet. Each is a system call, and each send wakes the server. So
- * zklock makes the library call the stream_ functions below in place of the C
- * library's functions (imports.h). For every descriptor other than this
- * thread's stream, they behave like the originals. So other users of the
- * library see no change.
+ * This saves system calls. Without a stream, the library sends and reads the
+ * length of a packet and the packet by separate calls, and each send wakes the
+ * server. zklock makes the library call the stream_ functions below in place of
+ * the C library's functions (imports.h). For each descriptor that is not the
+ * socket of this thread's stream, they behave like the originals. So nothing
+ * changes for other users of the library.
  *
- * With TLS, the socket carries encrypted bytes (secure.h). The library's output
- * is kept until the handshake is done.
+ * With TLS, the socket carries encrypted bytes (secure.h). The stream keeps the
+ * library's output until the handshake is done.
  *
  * A stream belongs to the thread that has called stream_use. */
 #ifndef ZKLOCK_STREAM_H
@@ -29,9 +29,11 @@ enum { STREAM_SIZE = 16384 };
 
 struct stream {
   int fd; /* -1: there is no socket */
-  /* errno of a failure that the library's next call returns; or 0. */
+  /* The errno of a failure, which the library's next call returns. 0: no
+   * failure. */
   int problem;
-  /* The kernel has no more input: do not read before the next poll. */
+  /* The kernel had no more input. The stream does not read again before the
+   * next poll. */
   bool is_empty;
   size_t in_at, in_end; /* the unread part of `in` */
   size_t out_end;       /* the size of the unsent output */
@@ -39,41 +41,42 @@ struct stream {
   char in[STREAM_SIZE], out[STREAM_SIZE];
 };
 
-/* Unbinds the stream from its socket, and wipes its buffers. Credentials and
- * the session's password pass through them. */
+/* Unbinds the stream from its socket, and wipes its buffers, because they can
+ * contain credentials and the session's password. */
 void stream_reset(struct stream *stream);
 /* Makes the stream buffer the next socket that the library creates on this
- * thread. NULL: the socket has no stream. */
+ * thread. If `stream` is NULL, that socket gets no stream. */
 void stream_use(struct stream *stream);
 
-/* Makes the stream use TLS for its next socket, and takes ownership of the
- * link. NULL: ends TLS. */
+/* Makes the stream use TLS for its next socket. Takes ownership of `link`. If
+ * `link` is NULL, the stream uses no TLS. */
 void stream_secure(struct stream *stream, const struct tls_module *module,
                    struct tls_link *link);
 /* Returns whether TLS is in use and its handshake is not done. Until then, the
- * library must not be run. */
+ * client library must not run. */
 bool stream_is_in_handshake(const struct stream *stream);
-/* Continues the handshake, as secure_handshake does. */
+/* Continues the handshake and returns its state, as secure_handshake does. */
 enum tls_state stream_handshake(struct stream *stream);
 
-/* Sends as much of the output as is possible now. */
+/* Sends as much of the buffered output as is possible now. */
 void stream_flush(struct stream *stream);
-/* Returns whether there is output to send as soon as poll reports POLLOUT. */
+/* Returns whether there is output that can be sent when poll reports
+ * POLLOUT. */
 bool stream_wants_write(const struct stream *stream);
-/* Returns whether the library has something to read from the stream, even if
- * poll reports nothing: buffered input or a failure. */
+/* Returns whether the library can read from the stream even if poll reports
+ * nothing. This is so if there is buffered input, or a failure to return. */
 bool stream_has_input(const struct stream *stream);
-/* Returns the number of buffered bytes of input. */
+/* Returns the number of input bytes in the buffer. */
 size_t stream_unread(const struct stream *stream);
-/* Allows reads from the socket again, which can have new input. Must be called
- * after each poll. */
+/* Allows reads from the socket again. Must be called after each poll, because
+ * the socket can have new input. */
 void stream_allow_reads(struct stream *stream);
-/* Sends the output, as far as possible, and accepts no more of it. Called
- * before the socket is shut down. */
+/* Sends the buffered output, as far as possible, and refuses further output.
+ * Called before the socket is shut down. */
 void stream_end(struct stream *stream);
 
-/* The functions that the library calls. stream_bind follows its call of socket;
- * the others replace functions of the C library. */
+/* The client library calls these functions. It calls stream_bind after each
+ * call of socket. The others replace functions of the C library. */
 void stream_bind(int fd); /* call this when `fd` is new */
 int stream_close(int fd);
 ssize_t stream_send(int fd, const void *data, size_t size, int flags);

@@ -1,10 +1,11 @@
 /* The interface between the core and the module zklock.tls, which is linked to
- * OpenSSL. The core is not linked to the module: Lua passes this table of
- * functions to the core. So a program that uses no TLS loads no OpenSSL.
+ * OpenSSL. The core is not linked to this module. Instead, Lua passes the
+ * module's table of functions, struct tls_module, to the core. So a program
+ * that uses no TLS loads no OpenSSL.
  *
- * A tls_link is the client's end of one TLS connection. It does no input and no
- * output: the caller passes received bytes to `feed`, and sends the bytes that
- * `pending` returns. */
+ * A tls_link is the client's end of one TLS connection. It does no I/O. Its
+ * caller passes received bytes to `feed`, and sends the bytes that `pending`
+ * returns. */
 #ifndef ZKLOCK_TLS_H
 #define ZKLOCK_TLS_H
 
@@ -14,8 +15,8 @@
 
 #define TLS_MAGIC UINT32_C(0x7a6b746c)
 #define TLS_VERSION UINT32_C(1)
-/* The name of the metatable of the userdata that contains the table's
- * address. */
+/* The type of the userdata through which Lua passes the table's address: the
+ * name of its metatable. */
 #define TLS_MODULE_TYPE "zklock.tls.module"
 #define TLS_TEXT 300 /* size of an error's text */
 #define TLS_RECORD 16384
@@ -37,40 +38,43 @@ struct tls_link;
 struct tls_module {
   uint32_t magic, version;
 
-  /* Reads the files. Returns NULL and sets `error` if a file cannot be used. */
+  /* Reads the files. If a file cannot be used, returns NULL and sets `error` to
+   * the reason. */
   struct tls_context *(*read)(const struct tls_files *files,
                               char error[TLS_TEXT]);
   void (*release)(struct tls_context *context);
 
-  /* Creates a link. The server's certificate must be for one of these `names`
-   * or addresses, which spaces separate. The link keeps its own reference to
-   * what it needs of the context. Returns NULL if there is no memory. */
+  /* Creates a link. `names` are names or addresses, separated by spaces; the
+   * server's certificate must be for one of them. The link keeps its own
+   * reference to what it needs of the context. Returns NULL if there is no
+   * memory. */
   struct tls_link *(*open)(struct tls_context *context, const char *names);
   void (*close)(struct tls_link *link);
 
-  /* Takes bytes that the server has sent. Returns false if there is no
-   * memory. */
+  /* Stores bytes that the server has sent, for the next call of `handshake` or
+   * `receive`. Returns false if there is no memory. */
   bool (*feed)(struct tls_link *link, const void *data, size_t size);
-  /* Returns the bytes that must be sent to the server. They are valid until the
-   * next call. */
+  /* Returns the bytes that must be sent to the server, and sets `*size` to
+   * their number. They are valid until the next call. */
   const char *(*pending)(struct tls_link *link, size_t *size);
-  /* Removes the first `size` bytes of `pending`, because they were sent. */
+  /* Removes the first `size` bytes from `pending`, because they were sent. */
   void (*sent)(struct tls_link *link, size_t size);
 
   enum tls_state (*handshake)(struct tls_link *link);
-  /* Decrypts received data. `*got` is the number of bytes, also if the result
-   * is not TLS_DONE. */
+  /* Decrypts received data. Sets `*got` to the number of decrypted bytes, even
+   * if the result is not TLS_DONE. */
   enum tls_state (*receive)(struct tls_link *link, void *data, size_t size,
                             size_t *got);
   /* Encrypts at most TLS_RECORD bytes, and adds them to `pending`. */
   enum tls_state (*send)(struct tls_link *link, const void *data, size_t size);
-  /* Searches the bytes behind the server's data for an alert of the server. */
+  /* Looks at the next received bytes, without removing them. Returns TLS_FAILED
+   * if they are an alert that reports a failure. */
   enum tls_state (*look)(struct tls_link *link);
-  /* Adds a closure alert to `pending`. */
+  /* Adds a closure alert, which ends the data, to `pending`. */
   void (*closure)(struct tls_link *link);
 
-  /* Returns a text that says why a call returned TLS_FAILED. Sets `*refused` if
-   * one side does not accept the other's certificate. */
+  /* Returns a text that says why a call returned TLS_FAILED. Sets `*refused` to
+   * whether one side has refused the other's certificate. */
   const char *(*failure)(const struct tls_link *link, bool *refused);
 };
 

@@ -1,6 +1,6 @@
 /* A wake-up makes another thread's poll return. It is a pipe: any thread writes
- * to one end, and a loop polls the other. An unread byte means that the loop
- * has work. */
+ * to one end, and an event loop polls the other end. An unread byte means that
+ * the loop has work. */
 #ifndef ZKLOCK_WAKEUP_H
 #define ZKLOCK_WAKEUP_H
 
@@ -8,7 +8,7 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Constant while open. Any thread is allowed to signal. */
+/* Constant while the wake-up is open. Any thread is allowed to signal it. */
 struct wakeup {
   int read_fd, write_fd;
 };
@@ -18,8 +18,8 @@ void wakeup_close(struct wakeup *wakeup);
 void wakeup_signal(const struct wakeup *wakeup); /* never blocks */
 bool wakeup_clear(
     const struct wakeup *wakeup); /* returns whether bytes were read */
-/* Makes the wake-up write to the file of `fd`, by its old descriptor, and
- * closes `fd`. Returns false and sets errno on failure. */
+/* Makes the wake-up's descriptor for writing a copy of `fd`, and closes `fd`.
+ * Returns false and sets errno on failure. */
 bool wakeup_redirect(const struct wakeup *wakeup, int fd);
 
 #pragma GCC visibility pop

@@ -1,8 +1,9 @@
 /* A program can export an OpenSSL of its own, for example an nginx that is
- * statically linked to OpenSSL. The dynamic linker then binds our calls to the
- * program's OpenSSL. It also binds the calls from libssl to libcrypto, although
- * their versions can differ. So this file binds the names to the libraries that
- * our module is linked to, as imports.c does for ZooKeeper's library. */
+ * statically linked to OpenSSL. The dynamic linker then binds this module's
+ * calls to the program's OpenSSL. It also binds the calls of libssl to the
+ * program's libcrypto, although their versions can differ. So this file binds
+ * the names to the libraries that this module is linked to. io/imports.c does
+ * the same for ZooKeeper's library. */
 #include "bind.h"
 
 #include <dlfcn.h>
@@ -46,26 +47,29 @@ static void rewrite(void *self) { (void)self; }
 
 #endif
 
-/* Returns NULL if the calls reach the right OpenSSL, or what is wrong. This is
- * a separate function: the compiler can load a function's address only once in
- * a function, here before the binding. */
+/* Returns NULL if this module's calls reach the right OpenSSL; otherwise
+ * returns what is wrong. This is a separate function, because a compiler can
+ * load a function's address once per function. In `bind`, that could be before
+ * the binding. */
 __attribute__((noinline)) static const char *check(void *self) {
   if (dlsym(self, "SSL_new") != (void *)(uintptr_t)SSL_new ||
       dlsym(self, "OPENSSL_init_crypto") !=
           (void *)(uintptr_t)OPENSSL_init_crypto)
     return "the program has an OpenSSL of its own, whose functions would be "
            "called";
-  /* Since 3.0, OpenSSL keeps its ABI within a major version. A function of a
-   * later minor version has that version in its symbol: without it, the dynamic
-   * linker refuses to load this module. */
+  /* Only the major version must match: since 3.0, OpenSSL keeps its ABI within
+   * a major version. A function of a later minor version has that version in
+   * its symbol. If the function is missing, the dynamic linker refuses to load
+   * this module. */
   if (OpenSSL_version_num() >> 28 != OPENSSL_VERSION_MAJOR)
     return "it was built for another version of OpenSSL";
   return NULL;
 }
 
-/* Binds the names. Initializes OpenSSL without its cleanup at exit, because I/O
- * threads still use OpenSSL then. If another library has initialized OpenSSL
- * before, the cleanup stays: see io/registry.h. */
+/* Binds the names. Then initializes OpenSSL without its cleanup at exit,
+ * because I/O threads still use OpenSSL at exit. If another library has
+ * initialized OpenSSL before, the cleanup stays: see registry_exit_first
+ * (io/registry.h). */
 static void bind(void) {
   Dl_info info;
   void *self =

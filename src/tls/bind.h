@@ -1,12 +1,14 @@
-/* Binds the module's calls to the OpenSSL that the module is linked to. */
+/* Binds the calls of the module zklock.tls to the OpenSSL that the module is
+ * linked to. */
 #ifndef ZKLOCK_TLS_BIND_H
 #define ZKLOCK_TLS_BIND_H
 
 #pragma GCC visibility push(hidden)
 
-/* Makes the module's calls reach the OpenSSL that the module is linked to, not
- * one of the program. Must precede the first of these calls. The module then
- * stays in memory. Returns NULL, or why the binding fails. */
+/* Makes the module's calls reach the OpenSSL that the module is linked to, even
+ * if the program has an OpenSSL of its own. Must be called before the module's
+ * first call of OpenSSL. Keeps the module in memory until the process ends.
+ * Returns NULL, or why the binding has failed. */
 const char *bind_openssl(void);
 
 #pragma GCC visibility pop

@@ -8,11 +8,9 @@
 
 enum { NAME_MAX_BYTES = 256, NAMES_SHOWN = 4 };
 
-/* Names. */
-
-/* Copies the next of the names in the form that certificates have: without the
- * dot at the end of a full name, and without the interface of an address.
- * Returns the rest of `names`, or NULL after the last name. */
+/* Copies the next of `names` to `name`, in the form that certificates use. This
+ * form has no dot at the end of a full name, and no interface after an address.
+ * Returns the rest of `names`, or NULL if there was no name. */
 static const char *next_name(const char *names, char name[NAME_MAX_BYTES]) {
   names += strspn(names, " ");
   size_t length = strcspn(names, " ");
@@ -30,8 +28,8 @@ bool certificate_name_is_address(const char *name) {
          inet_pton(AF_INET6, name, address) == 1;
 }
 
-/* To OpenSSL, a name that begins with a dot stands for all names below it. No
- * certificate is for such a name here. */
+/* Skips a name that begins with a dot, because no server's name does. OpenSSL
+ * would accept a certificate for any name that ends with it. */
 bool certificate_is_for(X509 *certificate, const char *names) {
   char name[NAME_MAX_BYTES];
   while ((names = next_name(names, name))) {
@@ -45,9 +43,8 @@ bool certificate_is_for(X509 *certificate, const char *names) {
   return false;
 }
 
-/* Text. Unprintable characters are replaced, because certificates are untrusted
- * input. */
-
+/* Appends `data` to `text`, after `between` if `text` is not empty. Replaces
+ * unprintable characters, because certificates are untrusted input. */
 static void append(char *text, size_t size, const char *between,
                    const char *data, size_t length) {
   size_t at = strlen(text);
@@ -103,7 +100,7 @@ void certificate_date(const ASN1_TIME *time, char text[11]) {
   if (ASN1_TIME_to_tm(time, &tm)) strftime(text, 11, "%Y-%m-%d", &tm);
 }
 
-/* Describing a failed verification. */
+/* The functions from here on describe a failed verification. */
 
 static void describe_wrong_name(X509 *certificate, const char *wanted,
                                 char text[TLS_TEXT]) {

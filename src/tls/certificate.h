@@ -11,17 +11,19 @@
 
 /* Returns whether the name is an IP address. */
 bool certificate_name_is_address(const char *name);
-/* Returns whether the certificate is for one of these names, which are
- * separated by spaces. */
+/* Returns whether the certificate is for one of `names`, which spaces
+ * separate. */
 bool certificate_is_for(X509 *certificate, const char *names);
-/* Writes to `text` why the verification has failed. */
+/* Writes to `text` why the verification of the server's certificate has failed.
+ * `names` are the names that were expected. */
 void certificate_describe(X509_STORE_CTX *store, const char *names,
                           char text[TLS_TEXT]);
-/* Writes that the certificate, which `subject` names, has expired or is not yet
- * valid; otherwise "". */
+/* If the certificate has expired or is not yet valid, writes this to `text`.
+ * The text begins with `subject`. Otherwise writes "". */
 void certificate_fault(const char *subject, const X509 *certificate, char *text,
                        size_t size);
-/* Writes the names that the certificate is for; without names, its subject. */
+/* Writes to `text` the names that the certificate is for. If it has none,
+ * writes its subject. */
 void certificate_names(X509 *certificate, char *text, size_t size);
 void certificate_date(const ASN1_TIME *time, char text[11]);
 

@@ -8,12 +8,12 @@
 
 #include "file.h"
 
-/* Reads the certificates or the key from a file's text into the context.
- * Returns NULL, or what is wrong with the file. */
+/* A function that reads certificates or a key from a file's text into the
+ * context. Returns NULL, or what is wrong with the file. */
 typedef const char *reader(struct tls_context *context, BIO *bio);
 
-/* Called by OpenSSL if the file needs a passphrase. Records this, and returns
- * no passphrase, because zklock does not ask the user for one. */
+/* OpenSSL calls this if a file needs a passphrase. Records this in `*asked`,
+ * and returns no passphrase, because zklock does not ask the user for one. */
 static int no_passphrase(char *text, int size, int writing, void *asked) {
   (void)text;
   (void)size;
@@ -22,8 +22,8 @@ static int no_passphrase(char *text, int size, int writing, void *asked) {
   return -1;
 }
 
-/* Returns the next certificate, or NULL if there is none. Sets `*broken` if the
- * next one cannot be read. */
+/* Returns the next certificate in the file, or NULL if there is none or it
+ * cannot be read. In the second case, sets `*broken` to true. */
 static X509 *next_certificate(BIO *bio, bool *broken) {
   bool asked = false;
   X509 *certificate = PEM_read_bio_X509(bio, NULL, no_passphrase, &asked);
@@ -49,8 +49,8 @@ static const char *read_trusted(struct tls_context *c, BIO *bio) {
   return broken ? BROKEN : any ? NULL : NONE;
 }
 
-/* Returns why OpenSSL does not use the certificate, such as "ee key too
- * small". */
+/* Returns a text with OpenSSL's reason why it refuses the certificate, such as
+ * "ee key too small". */
 static const char *unusable(struct tls_context *c) {
   const char *reason = ERR_reason_error_string(ERR_peek_last_error());
   snprintf(c->fault, sizeof c->fault, "its certificate cannot be used: %s",
@@ -58,8 +58,8 @@ static const char *unusable(struct tls_context *c) {
   return c->fault;
 }
 
-/* Reads the client's certificate, and then the certificates of its
- * authorities. */
+/* Reads the client's own certificate. Then reads the certificates of its
+ * authorities, which follow in the same file. */
 static const char *read_own(struct tls_context *c, BIO *bio) {
   bool broken, ok = true;
   X509 *certificate = next_certificate(bio, &broken);
@@ -89,8 +89,8 @@ static const char *read_key(struct tls_context *c, BIO *bio) {
              : "it is not the key of the first certificate of tls.cert";
 }
 
-/* Reads the file of one option into the context. Returns false and sets `error`
- * if the file cannot be used. */
+/* Reads the file `name`, the value of the option `option`, into the context. If
+ * the file cannot be used, returns false and sets `error`. */
 static bool apply(struct tls_context *context, const char *option,
                   const char *name, reader *read, char error[TLS_TEXT]) {
   struct file file;
@@ -129,8 +129,8 @@ static bool fill(struct tls_context *c, const struct tls_files *files,
          (!files->key || apply(c, "key", files->key, read_key, error));
 }
 
-/* Reads the files. Returns NULL and sets `error` if this fails. The thread's
- * queue of OpenSSL errors stays as the caller had it. */
+/* Reads the files into a new context. On failure, returns NULL and sets
+ * `error`. Leaves the thread's queue of OpenSSL errors as it was. */
 struct tls_context *context_read(const struct tls_files *files,
                                  char error[TLS_TEXT]) {
   struct tls_context *context = calloc(1, sizeof *context);

@@ -1,5 +1,5 @@
-/* The trusted certificates and the client's own certificate, read from
- * files. */
+/* Keeps the trusted certificates, and the client's own certificate and key, as
+ * read from files. */
 #ifndef ZKLOCK_TLS_CONTEXT_H
 #define ZKLOCK_TLS_CONTEXT_H
 
@@ -11,7 +11,7 @@
 
 struct tls_context {
   SSL_CTX *ssl;
-  bool has_certificate; /* the client has a certificate */
+  bool has_certificate; /* the client has a certificate of its own */
   char fault[120];      /* what is wrong with a file */
 };
 

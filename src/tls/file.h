@@ -1,4 +1,4 @@
-/* Reads the files of the option `tls`. */
+/* Reads the files that the option `tls` names. */
 #ifndef ZKLOCK_TLS_FILE_H
 #define ZKLOCK_TLS_FILE_H
 
@@ -12,11 +12,11 @@ struct file {
   size_t size;
 };
 
-/* Reads a file. With `is_secret`, refuses a file that other users are allowed
- * to use. Returns NULL, or what is wrong. That text is valid until the next
- * call. */
+/* Reads the file `name` into `file`. With `is_secret`, refuses a file that
+ * other users are allowed to use. Returns NULL, or what is wrong. The returned
+ * text is valid until the next call. */
 const char *file_read(struct file *file, const char *name, bool is_secret);
-/* Wipes and frees the text. */
+/* Wipes and frees the file's text in memory. */
 void file_free(struct file *file);
 
 #pragma GCC visibility pop

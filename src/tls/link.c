@@ -19,13 +19,14 @@ struct tls_link {
   char names[];
 };
 
-/* Verification. */
+/* The functions from here on verify the server's certificate. */
 
 static struct tls_link *link_of(SSL *ssl) { return SSL_get_app_data(ssl); }
 
-/* Verifies the chain of certificates, then the name. Returns whether both are
- * valid. OpenSSL's own check of names cannot accept a certificate that has
- * either a given name or a given address. */
+/* Verifies the chain of certificates, then the server's name. Returns whether
+ * both are valid. Does not use OpenSSL's own check of names. That check cannot
+ * accept a certificate that has one of several names, some of which are
+ * addresses. */
 static int verify(X509_STORE_CTX *store, void *unused) {
   SSL *ssl =
       X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx());
@@ -47,10 +48,10 @@ static int on_request(SSL *ssl, void *unused) {
   return 1;
 }
 
-/* Failures. */
+/* The functions from here on record failures. */
 
-/* Returns whether a server can send this alert because it refuses the client's
- * certificate, or because the client has none. */
+/* Returns whether a server can send the TLS alert `alert` for one of two
+ * reasons. It refuses the client's certificate, or the client has sent none. */
 static bool is_about_us(int alert) {
   switch (alert) {
     case SSL_AD_BAD_CERTIFICATE:
@@ -81,7 +82,8 @@ static void describe_alert(struct tls_link *link, int alert) {
              "(alert: %s)",
              words);
   else if (link->is_refused) {
-    /* Java's servers do not say that a certificate has expired. */
+    /* Adds whether the certificate has expired, because the alerts of Java's
+     * servers do not say this. */
     certificate_fault(", which", SSL_get_certificate(link->ssl), fault,
                       sizeof fault);
     snprintf(link->text, TLS_TEXT,
@@ -91,8 +93,8 @@ static void describe_alert(struct tls_link *link, int alert) {
     snprintf(link->text, TLS_TEXT, "the server ends TLS (alert: %s)", words);
 }
 
-/* Records why the link has failed. Keeps a reason that is already recorded,
- * because OpenSSL's first error is the cause. */
+/* Records why the link has failed. Keeps a reason that was recorded before,
+ * because OpenSSL's first error is the cause of the later ones. */
 static enum tls_state fail(struct tls_link *link) {
   unsigned long error = ERR_peek_error();
   int reason = ERR_GET_REASON(error);
@@ -118,8 +120,9 @@ static enum tls_state state_of(struct tls_link *link, int rc) {
   }
 }
 
-/* Makes an OpenSSL call and returns its state. SSL_get_error needs an empty
- * queue of errors before the call. */
+/* Calls OpenSSL and returns the tls_state of the result. The thread's queue of
+ * OpenSSL errors must be empty before the call, because SSL_get_error reads
+ * it. */
 #define RUN(link, call)                            \
   ERR_clear_error();                               \
   enum tls_state state = state_of((link), (call)); \
@@ -158,7 +161,7 @@ static const char *failure(const struct tls_link *link, bool *refused) {
   return link->text;
 }
 
-/* Encrypted bytes. */
+/* The functions from here on transfer encrypted bytes. */
 
 static bool feed(struct tls_link *link, const void *data, size_t size) {
   return BIO_write(link->in, data, (int)size) == (int)size;
@@ -181,15 +184,16 @@ static void sent(struct tls_link *link, size_t size) {
   }
 }
 
-/* Creation. */
+/* The functions from here on create links. */
 
 static void close_link(struct tls_link *link) {
   SSL_free(link->ssl);
   free(link);
 }
 
-/* Returns whether the handshake is allowed to name this host. Java's servers
- * refuse a handshake that names a host with other characters. */
+/* Returns whether the handshake is allowed to contain the server's name (SNI).
+ * Java's servers refuse a handshake if this name has other characters than
+ * those below. */
 static bool is_plain_name(const char *name) {
   return name[strspn(name,
                      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"

@@ -1,5 +1,6 @@
-/* The client's end of a TLS connection: the functions of io/tls.h. It reads and
- * writes buffers in memory, not a socket. */
+/* Implements the client's end of a TLS connection, with the functions that
+ * io/tls.h declares. A link reads and writes buffers in memory, not a
+ * socket. */
 #ifndef ZKLOCK_TLS_LINK_H
 #define ZKLOCK_TLS_LINK_H
 

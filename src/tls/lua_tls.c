@@ -1,5 +1,6 @@
-/* The module zklock.tls. Gives the core the functions of io/tls.h, and the
- * command `zklock check` a TLS connection of its own. */
+/* Implements the module zklock.tls. It gives the core the functions of
+ * io/tls.h. For the command `zklock check`, it opens TLS connections without
+ * the core. */
 #include <openssl/ssl.h>
 #include <string.h>
 
@@ -11,7 +12,7 @@
 
 #define LINK_TYPE "zklock.tls.link"
 
-/* Pushes a new userdata of a type. */
+/* Pushes and returns a new userdata of the type `type`, filled with zeros. */
 static void *new_object(lua_State *L, const char *type, size_t size) {
   void *object = compat_newuserdata(L, size);
   memset(object, 0, size);
@@ -41,7 +42,8 @@ static int push_fault(lua_State *L, const char *fault) {
   return 2;
 }
 
-/* What is shown of a certificate. */
+/* What `zklock check` shows of a certificate: the names that it is for, its
+ * last valid day, and how many days are left. */
 struct summary {
   char names[200], last_day[11];
   int days_left;
@@ -57,8 +59,7 @@ static struct summary summarize(X509 *certificate) {
   return summary;
 }
 
-/* Pushes the names that the certificate is for, its last day, and how many days
- * are left. */
+/* Pushes the three values of the summary. Returns their number. */
 static int push_summary(lua_State *L, const struct summary *summary) {
   lua_pushstring(L, summary->names);
   lua_pushstring(L, summary->last_day);
@@ -66,9 +67,12 @@ static int push_summary(lua_State *L, const struct summary *summary) {
   return 3;
 }
 
-/* check{ ca =, cert =, key = }: reads the files → true, and of the certificate
- * in `cert` what link:certificate returns; or nil and why a file cannot be
- * used */
+/* check{ ca =, cert =, key = } → true, names, last_day, days_left; or nil,
+ * message
+ *
+ * Reads the files. If there is a `cert`, the results after `true` describe its
+ * certificate: the names that it is for, its last valid day, and how many days
+ * are left. If a file cannot be used, the message says why. */
 static int check(lua_State *L) {
   char error[TLS_TEXT];
   struct tls_files files = check_files(L, 1);
@@ -81,7 +85,7 @@ static int check(lua_State *L) {
   return 1 + (files.cert ? push_summary(L, &summary) : 0);
 }
 
-/* Links. */
+/* The functions from here on are the methods of links. */
 
 static struct tls_link **check_link(lua_State *L) {
   struct tls_link **link = luaL_checkudata(L, 1, LINK_TYPE);
@@ -89,8 +93,10 @@ static struct tls_link **check_link(lua_State *L) {
   return link;
 }
 
-/* link({ ca =, cert =, key = }, names): opens a link to a server with one of
- * these names → link; or nil and why there is none */
+/* link({ ca =, cert =, key = }, names) → link; or nil, message
+ *
+ * Creates a link to a server. `names` are names or addresses, separated by
+ * spaces; the server's certificate must be for one of them. */
 static int open_link(lua_State *L) {
   char error[TLS_TEXT];
   const char *names = luaL_checkstring(L, 2);
@@ -114,14 +120,18 @@ static int push_state(lua_State *L, const struct tls_link *link,
   return 1;
 }
 
-/* link:handshake(): continues the handshake → "done", or "waits" (for bytes of
- * the server); or nil and why it has failed */
+/* link:handshake() → "done", or "waits"; or nil, message
+ *
+ * Continues the handshake. "waits" means that it needs more bytes from the
+ * server. */
 static int link_handshake(lua_State *L) {
   struct tls_link *link = *check_link(L);
   return push_state(L, link, link_module.handshake(link));
 }
 
-/* link:feed(text): passes on bytes that the server has sent */
+/* link:feed(text) → nothing
+ *
+ * Gives the link `text`, bytes that the server has sent. */
 static int link_feed(lua_State *L) {
   size_t size;
   struct tls_link *link = *check_link(L);
@@ -131,7 +141,7 @@ static int link_feed(lua_State *L) {
   return 0;
 }
 
-/* link:drain() → the bytes that must be sent to the server */
+/* link:drain() → the bytes that the caller must send to the server now */
 static int link_drain(lua_State *L) {
   size_t size;
   struct tls_link *link = *check_link(L);
@@ -141,8 +151,9 @@ static int link_drain(lua_State *L) {
   return 1;
 }
 
-/* link:send(text): encrypts a text, for link:drain → "done"; or nil and why
- * this has failed */
+/* link:send(text) → "done"; or nil, message
+ *
+ * Encrypts the text. The next link:drain returns the encrypted bytes. */
 static int link_send(lua_State *L) {
   size_t size;
   struct tls_link *link = *check_link(L);
@@ -151,8 +162,11 @@ static int link_send(lua_State *L) {
   return push_state(L, link, link_module.send(link, data, size));
 }
 
-/* link:receive() → decrypted text; or "", and "waits" or "ended"; or nil and
- * why it has failed */
+/* link:receive() → decrypted text; or "", "waits"; or "", "ended"; or nil,
+ * message
+ *
+ * "waits" means that the link needs more bytes from the server. "ended" means
+ * that the server has ended the connection. */
 static int link_receive(lua_State *L) {
   char data[4096];
   size_t got;
@@ -163,9 +177,11 @@ static int link_receive(lua_State *L) {
   return 1 + (state == TLS_DONE ? 0 : push_state(L, link, state));
 }
 
-/* link:certificate() → the names that the server's certificate is for, its last
- * day, and how many days are left; nothing if the server has sent no
- * certificate */
+/* link:certificate() → names, last_day, days_left; or nothing
+ *
+ * Describes the server's certificate: the names that it is for, its last valid
+ * day, and how many days are left. Returns nothing if the server has sent no
+ * certificate. */
 static int link_certificate(lua_State *L) {
   X509 *certificate = link_certificate_of(*check_link(L));
   if (!certificate) return 0;
@@ -199,7 +215,8 @@ static void new_link_type(lua_State *L) {
   lua_pop(L, 1);
 }
 
-/* Pushes the userdata in which the core finds the functions of io/tls.h. */
+/* Pushes the userdata in which the core finds the functions of io/tls.h: a
+ * pointer to link_module. */
 static void push_module(lua_State *L) {
   if (luaL_newmetatable(L, TLS_MODULE_TYPE)) {
     lua_pushliteral(L, "zklock");

@@ -24,10 +24,10 @@ void inherited_signals_record(struct inherited_signals *inherited) {
       inherited->actions[i].sa_handler = SIG_DFL;
 }
 
-/* Returns whether the signal was ignored when the process started. Lua's
- * interpreter has replaced the setting of SIGINT by a handler. So this function
- * checks SIGQUIT in place of SIGINT: a shell that starts a background job
- * ignores both. */
+/* Returns whether the signal `number` was ignored when the process started. For
+ * SIGINT this cannot be read, because Lua's interpreter has already set a
+ * handler. So SIGQUIT is checked in its place: a shell that starts a background
+ * job ignores both signals or neither. */
 bool inherited_signals_ignore(const struct inherited_signals *inherited,
                               int number) {
   if (number == SIGINT) number = SIGQUIT;
@@ -43,10 +43,10 @@ static void restore(const struct inherited_signals *inherited) {
   sigprocmask(SIG_SETMASK, &inherited->mask, NULL);
 }
 
-/* Turns the child into the command; does not return. The child still ignores
- * SIGTTOU, as its parent does, so it can make its group the terminal's
- * foreground. If the command cannot be executed, writes the errno to
- * `report`. */
+/* Turns the child process into the command, and does not return. The child
+ * ignores SIGTTOU, as its parent does, so it can make its own group the
+ * terminal's foreground. If the command cannot be executed, writes the errno to
+ * the descriptor `report`. */
 static void become(char **arguments, const struct inherited_signals *inherited,
                    struct terminal *terminal, pid_t parent, int report) {
   setpgid(0, 0);
@@ -78,11 +78,11 @@ pid_t command_start(char **arguments, const struct inherited_signals *inherited,
   *problem = pid < 0 ? errno : 0;
   close(report[1]);
   if (pid > 0) {
-    setpgid(pid, pid); /* parent and child both do this: either can be first */
+    setpgid(pid, pid); /* the child does this, too: either can be first */
     ssize_t size;
     do size = read(report[0], problem, sizeof *problem);
     while (size < 0 && errno == EINTR);
-    if (size <= 0) *problem = 0; /* exec has closed the pipe */
+    if (size <= 0) *problem = 0; /* closed by exec: the command runs */
   }
   close(report[0]);
   if (*problem == 0) return pid;
@@ -101,9 +101,10 @@ bool command_adopt_orphans(void) {
 #endif
 }
 
-/* Sends a signal to the group and to the ancestor's descendants. `kill` on a
- * group succeeds if one process got the signal; descendants_signal finds the
- * processes that did not. */
+/* Sends the signal to the group, and to descendants of `ancestor` that are not
+ * in the group. Returns whom the signal has reached. `kill` on a group succeeds
+ * even if only one process got the signal. So descendants_signal checks which
+ * processes of the group did not. */
 static enum reached signal_below(pid_t ancestor, pid_t group, int number) {
   bool fails = group > 0 && kill(-group, number) < 0 && errno == EPERM;
   bool refused = descendants_signal(ancestor, group, number);
@@ -119,9 +120,9 @@ enum reached command_signal_all(pid_t group, int number) {
   return signal_below(getpid(), group, number);
 }
 
-/* Returns whether a process of the group, or a child, is left. Processes of
- * other users count: for them `kill` fails with EPERM, not ESRCH. WNOWAIT
- * leaves ended children for waitpid. */
+/* Returns whether a process of the group, or a child of this process, is left.
+ * Processes of other users count, too: for these, `kill` fails with EPERM, not
+ * ESRCH. WNOWAIT makes waitid leave ended children for a later waitpid. */
 bool command_is_left(pid_t *group) {
   siginfo_t info;
   if (*group > 0 && kill(-*group, 0) < 0 && errno == ESRCH) *group = 0;

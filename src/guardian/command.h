@@ -11,8 +11,8 @@
 
 #pragma GCC visibility push(hidden)
 
-/* The signal settings that `zklock run` has at its start. The command gets the
- * same settings. */
+/* The signal settings that `zklock run` got from its parent. The command gets
+ * the same settings. */
 struct inherited_signals {
   sigset_t mask;
   struct sigaction actions[65];
@@ -22,32 +22,33 @@ void inherited_signals_record(struct inherited_signals *inherited);
 bool inherited_signals_ignore(const struct inherited_signals *inherited,
                               int number);
 
-/* Starts the command. Returns its process, or returns 0 and sets `*problem` to
- * an errno. */
+/* Starts the command with these arguments and signal settings. Returns its
+ * process id. On failure, returns 0 and sets `*problem` to an errno. */
 pid_t command_start(char **arguments, const struct inherited_signals *inherited,
                     struct terminal *terminal, int *problem);
 
-/* Makes this process the parent of orphaned descendants (Linux). Returns false
- * if that is not supported. */
+/* On Linux, makes this process the parent of its orphaned descendants. Returns
+ * false if the system does not support this. */
 bool command_adopt_orphans(void);
 
-/* The processes that a signal has reached. */
+/* Which processes a signal has reached. */
 enum reached {
   REACHED,    /* all processes got the signal */
-  PARTLY,     /* some processes run as another user and got none */
-  NOT_REACHED /* none of the group: all run as another user */
+  PARTLY,     /* some run as another user and did not */
+  NOT_REACHED /* no process of the group: all are another user's */
 };
 
-/* Sends a signal to the process group. */
+/* Sends the signal `number` to the process group. Returns whom it has
+ * reached. */
 enum reached command_signal_group(pid_t group, int number);
 
-/* Sends a signal to the group, and to descendants of this process that have
- * left the group. */
+/* Sends the signal `number` to the group, and to descendants of this process
+ * that have left the group. Returns whom it has reached. */
 enum reached command_signal_all(pid_t group, int number);
 
 /* Returns whether a process of the group, or a child of this process, is left.
- * Sets `*group` to 0 if the group is empty: the system can soon give its number
- * to another group. */
+ * If the group is empty, sets `*group` to 0, because the system can soon give
+ * its number to another group. */
 bool command_is_left(pid_t *group);
 
 #pragma GCC visibility pop

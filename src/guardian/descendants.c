@@ -10,13 +10,13 @@
 
 struct process {
   pid_t pid, parent, group;
-  bool below; /* the process is a descendant of the ancestor */
-  bool ended; /* the first thread has ended; others can run */
+  bool below; /* a descendant of the ancestor */
+  bool ended; /* its first thread has ended; others can run */
 };
 
-/* Reads "pid (name) state parent group …" from /proc/PID/stat. The name can
- * contain any character, so its end is the last parenthesis. Returns false if
- * this fails. */
+/* Reads the line "pid (name) state parent group …" from /proc/PID/stat into
+ * `process`. The name can contain any character, so it ends at the last
+ * parenthesis of the line. Returns false if the line cannot be read. */
 static bool read_process(pid_t pid, struct process *process) {
   char path[40], text[512];
   snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
@@ -47,8 +47,8 @@ static struct process *add(struct process *all, int n, pid_t pid) {
   return all;
 }
 
-/* Returns whether /proc shows the PID namespace of this process. The /proc of
- * another namespace has other process numbers. */
+/* Returns whether /proc shows the processes of this process's PID namespace. In
+ * another namespace the same processes have other ids. */
 static bool is_own_proc(void) {
   char text[32];
   ssize_t size = readlink("/proc/self", text, sizeof text - 1);
@@ -56,7 +56,8 @@ static bool is_own_proc(void) {
   return strtol(text, NULL, 10) == getpid();
 }
 
-/* Returns all processes, or fewer if memory runs out. The caller frees them. */
+/* Returns an array of all processes, and sets `*count` to their number. If
+ * memory runs out, returns only some of them. The caller frees the array. */
 static struct process *read_all(int *count) {
   struct process *all = NULL;
   DIR *directory = is_own_proc() ? opendir("/proc") : NULL;
@@ -87,8 +88,9 @@ static bool is_below(const struct process *all, int n, pid_t pid) {
   return it && it->below;
 }
 
-/* Sets `below` for each descendant of the ancestor. Repeats until nothing
- * changes, because a parent can come after its children. */
+/* Sets `below` for each descendant of `ancestor`. Repeats the pass until it
+ * changes nothing, because a child can be earlier in the array than its
+ * parent. */
 static void mark(struct process *all, int n, pid_t ancestor) {
   for (bool again = true; again;) {
     again = false;
@@ -110,7 +112,8 @@ bool descendants_signal(pid_t ancestor, pid_t group, int number) {
   for (int i = 0; i < n; i++) {
     bool is_member = group > 0 && all[i].group == group;
     if (all[i].pid == 0 || !(is_member || all[i].below)) continue;
-    /* Members of the group have received the signal already: 0 sends none. */
+    /* Sends signal 0, which only checks the right to signal, to members of the
+     * group. They have received the real signal already. */
     bool failed = kill(all[i].pid, is_member ? 0 : number) < 0;
     if (failed && errno == EPERM && !all[i].ended) refused = true;
   }

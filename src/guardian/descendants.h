@@ -1,5 +1,5 @@
-/* Finds the descendants of a process that have left a process group by setsid
- * or setpgid. Uses /proc on Linux; on other systems it finds none. */
+/* Signals the descendants of a process that have left a process group by setsid
+ * or setpgid. Finds them in /proc on Linux. On other systems, finds none. */
 #ifndef ZKLOCK_DESCENDANTS_H
 #define ZKLOCK_DESCENDANTS_H
 
@@ -8,9 +8,10 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Sends the signal to each descendant outside the group. Returns true if a
- * descendant, or a process of the group, cannot be signalled because it runs as
- * another user. An ended process that was not reaped does not count. */
+/* Sends the signal `number` to each descendant of `ancestor` outside the group.
+ * Returns true if one of these processes, or a process of the group, runs as
+ * another user and cannot be signalled. A process that has ended does not
+ * count, even if its parent has not waited for it. */
 bool descendants_signal(pid_t ancestor, pid_t group, int number);
 
 #pragma GCC visibility pop

@@ -20,16 +20,19 @@
 #include <sys/prctl.h>
 #endif
 
-/* Exit codes: LOST is zklock's own; shells use the other two. */
+/* Exit codes of `zklock run`. Only zklock uses LOST; shells use the other
+ * two. */
 enum { LOST = 76, NOT_EXECUTABLE = 126, NOT_FOUND = 127 };
 
 static const int64_t NEVER = INT64_MAX, MILLISECOND = 1000000;
 
-/* The time between two searches for processes that must end. A process that
- * forks can escape one round of SIGKILL, but not the next. No signal reports
- * the end of a process that is not a child. */
+/* The time between two rounds of SIGKILL. Each round searches for all processes
+ * that must end. A process that forks can escape one round, but not the next.
+ * The guardian must repeat the search, because no signal reports the end of a
+ * process that is not its child. */
 static const int64_t SEARCH_PAUSE = 20 * MILLISECOND;
-/* The time between two searches if no process of the group can be signalled. */
+/* The time between two rounds of SIGKILL if the last round has reached no
+ * process of the group. */
 static const int64_t LONG_SEARCH_PAUSE = 1000 * MILLISECOND;
 
 enum stage { WAITING, RUNNING, ENDING, KILLING };
@@ -38,7 +41,7 @@ struct guardian {
   struct plan plan;
   struct terminal terminal;
   struct inherited_signals inherited;
-  int channel; /* -1 if `zklock run` has ended */
+  int channel; /* to `zklock run`; -1: `zklock run` has ended */
   int wakeup;  /* the pipe that SIGCHLD writes to */
   struct clock_timer timer;
   char line[512];
@@ -47,7 +50,7 @@ struct guardian {
   enum stage stage;
   pid_t command;
   pid_t group;  /* the command's process group; 0 if empty */
-  bool is_over; /* the command's leader has ended with `status` */
+  bool is_over; /* the leader has ended, with `status` */
   int status;
   bool must_end; /* all processes of the command must end */
   bool refused;  /* a process of another user did not get SIGKILL */
@@ -55,13 +58,13 @@ struct guardian {
 };
 
 static int wakeup_write_end =
-    -1; /* write end of the wake-up pipe, for the handler */
+    -1; /* the handler writes to this end of the pipe */
 
 static void on_child(int number) {
   int kept = errno;
   (void)number;
   if (write(wakeup_write_end, "", 1) < 0)
-    errno = kept; /* the pipe is full, which wakes the guardian, too */
+    errno = kept; /* a full pipe wakes the guardian, too */
   errno = kept;
 }
 
@@ -78,7 +81,8 @@ static void report(struct guardian *guardian, const char *format, ...) {
   if (size >= (int)sizeof line) line[(size = sizeof line - 1) - 1] = '\n';
   if (guardian->channel >= 0 &&
       send(guardian->channel, line, (size_t)size, MSG_NOSIGNAL) < 0) {
-    /* The peer is gone. The next read from the channel notices this, too. */
+    /* Ignores the failure: `zklock run` has ended, and the next read from the
+     * channel reports that. */
   }
 }
 
@@ -91,7 +95,8 @@ static void kill_all(struct guardian *guardian, int64_t now) {
   bool seldom = !begins && reached == NOT_REACHED;
   guardian->next_kill = now + (seldom ? LONG_SEARCH_PAUSE : SEARCH_PAUSE);
   if (begins && reached != NOT_REACHED) report(guardian, "killing\n");
-  /* Does not report the first refusal: the process can have ended meanwhile. */
+  /* Does not report a refusal in the first round. The process can have been
+   * about to end. */
   if (begins || reached == REACHED || guardian->refused) return;
   guardian->refused = true;
   report(guardian, "refused %d\n", SIGKILL);
@@ -109,7 +114,8 @@ static void end(struct guardian *guardian, int64_t now, const char *why) {
   if (reached != REACHED) report(guardian, "refused %d\n", SIGTERM);
 }
 
-/* Returns whether the lease ends within the margin. */
+/* Returns whether it is time to end the command: the lease ends within
+ * `margin`. */
 static bool lease_is_short(const struct guardian *guardian, int64_t now) {
   return guardian->lease_end != NEVER &&
          now >= guardian->lease_end - guardian->margin;
@@ -135,8 +141,8 @@ static void begin(struct guardian *guardian, const char *token) {
     report(guardian, "started %d\n", (int)guardian->command);
     return;
   }
-  /* If the command is a script whose interpreter is missing, the command counts
-   * as found. */
+  /* exec fails with ENOENT also if the command is a script whose interpreter is
+   * missing. Then the command counts as found. */
   bool found = problem != ENOENT ||
                (strchr(arguments[0], '/') && access(arguments[0], F_OK) == 0);
   report(guardian, "failed %d %s\n", found ? NOT_EXECUTABLE : NOT_FOUND,
@@ -163,16 +169,16 @@ static void continue_command(struct guardian *guardian) {
   kill(-guardian->command, SIGCONT);
 }
 
-/* Called when a signal has stopped the command. If the command used the
- * terminal from the background, lends it the terminal and continues it. If that
- * fails, or after Ctrl-Z, takes back the terminal and asks `zklock run` to
- * stop, too. */
+/* Called when the signal `number` has stopped the command. If the command was
+ * stopped because it used the terminal from the background, lends it the
+ * terminal and continues it. If the terminal cannot be lent, or after Ctrl-Z,
+ * takes back the terminal. Then asks `zklock run` to stop, too. */
 static void on_stopped(struct guardian *guardian, int number) {
   struct terminal *terminal = &guardian->terminal;
   bool wants = number == SIGTTIN || number == SIGTTOU;
   if (terminal->fd < 0 || (!wants && number != SIGTSTP)) return;
   if (wants && terminal_lend(terminal, guardian->command)) {
-    terminal->at_once = true; /* also if the command stops later */
+    terminal->at_once = true; /* lent again after a later stop */
     kill(-guardian->command, SIGCONT);
     return;
   }
@@ -180,9 +186,10 @@ static void on_stopped(struct guardian *guardian, int number) {
   report(guardian, "stopped %d\n", number);
 }
 
-/* Called when the command's leader has ended. If the command was asked to end,
- * or if a signal has killed the leader, ends the remaining processes. Otherwise
- * they are allowed to go on. */
+/* Called when the command's leader has ended with `status`. In two cases, ends
+ * the command's remaining processes: the command was asked to end, or a signal
+ * has killed the leader. In all other cases, the remaining processes are
+ * allowed to run on. */
 static void on_ended(struct guardian *guardian, int status) {
   guardian->is_over = true;
   guardian->status = status;
@@ -239,9 +246,9 @@ static int64_t next_check(const struct guardian *guardian) {
 /* ---- Lines from `zklock run` --------------------------------------------- */
 
 /* Ends the command because the lock is lost, for example because its node was
- * deleted. The command gets the whole grace period, unless the lease has ended.
- * Checks the clock first, because this line can arrive before the guardian has
- * noticed the end of the lease. */
+ * deleted. The command gets the whole grace period, unless the lease has ended
+ * before. Checks the clock first, because the guardian may not have noticed yet
+ * that the lease has ended. */
 static void on_lost(struct guardian *guardian, int64_t now) {
   check_clock(guardian, now);
   if (guardian->stage == WAITING) guardian->lease_end = 0;
@@ -276,7 +283,7 @@ static void on_channel_closed(struct guardian *guardian) {
 }
 
 /* Receives bytes from the channel and executes the complete lines. Returns
- * false if no bytes are left or `zklock run` has ended. */
+ * false if no bytes are left now, or if `zklock run` has ended. */
 static bool read_channel(struct guardian *guardian) {
   char *line = guardian->line;
   ssize_t size =
@@ -308,9 +315,9 @@ static void wait_for_input(struct guardian *guardian) {
   clock_poll(&guardian->timer, fds, 2, next_check(guardian));
   while (read(guardian->wakeup, bytes, sizeof bytes) > 0) continue;
   reap(guardian);
-  /* Reads all lines before it checks the clock. If the guardian could not run
-   * for a while, earlier lines about the lease can be out of date. The last
-   * line is current. */
+  /* Reads all lines, so that the caller checks the clock with the newest lease.
+   * If the guardian could not run for a while, an early line can contain an old
+   * lease. Only the last line is current. */
   while (guardian->channel >= 0 && read_channel(guardian)) continue;
 }
 
@@ -332,9 +339,10 @@ static void supervise(struct guardian *guardian) {
     report(guardian, "exited %d\n", WEXITSTATUS(guardian->status));
 }
 
-/* Prepares the guardian's process. Its own process group keeps Ctrl-C and
- * Ctrl-Z away from it. It ignores signals that are sent to all processes, such
- * as when a service is stopped: `zklock run` passes them on. */
+/* Prepares the guardian's process. A process group of its own protects it from
+ * Ctrl-C and Ctrl-Z. It ignores the signals that a service manager sends to all
+ * processes of a service. `zklock run` gets these signals, and passes them on
+ * by lines on the channel. */
 static void set_up(struct guardian *guardian) {
   static const int ignored[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGTERM,
                                 SIGPIPE, SIGTSTP, SIGTTIN, SIGTTOU,
@@ -364,9 +372,10 @@ static void set_up(struct guardian *guardian) {
   setenv("ZKLOCK_HOLDER", guardian->plan.holder, 1);
 }
 
-/* True in `zklock run` if it adopts the processes of a killed guardian and has
- * no other children. It has other children if a shell with children has
- * replaced itself by `zklock run`. */
+/* True in `zklock run` if two facts are known: it adopts the command's
+ * processes if the guardian is killed, and it has no other children. It has
+ * other children if a shell with children has replaced itself by `zklock run`
+ * (exec). */
 static bool adopts;
 
 struct rest guardian_kill_rest(pid_t group) {
@@ -407,7 +416,7 @@ int guardian_start(const struct plan *plan, int *pid) {
     _exit(EXIT_SUCCESS);
   }
   int problem = errno;
-  signal(SIGPIPE, SIG_IGN); /* the guardian can end first */
+  signal(SIGPIPE, SIG_IGN); /* a write to an ended guardian must only fail */
   adopts = adopts && command_adopt_orphans();
   sigprocmask(SIG_SETMASK, &guardian.inherited.mask, NULL);
   close(ends[1]);

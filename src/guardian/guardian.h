@@ -1,14 +1,15 @@
-/* The guardian of a command that runs under a lock. The guardian is a separate
- * process, the command's parent. It ends the command before the lock can pass
- * on. It knows nothing of ZooKeeper: `zklock run` sends it the end of the
- * lease. The command's first process is the leader of its process group.
+/* Starts the guardian of a command that runs under a lock. The guardian is a
+ * separate process, and is the parent of the command. It ends the command
+ * before another client can get the lock. It does not connect to ZooKeeper:
+ * `zklock run` sends it the end of the lease. The command's first process is
+ * the leader of its process group.
  *
  *   waiting ─ run ─► running ─ command exits ────────────────────► over
  *                      │ told to end; lease or max_hold over;       ▲
  *                      │ channel closed; leader killed              │ none left
  *                      └─► ending: TERM, CONT ─ grace, lease ─► killing: KILL
  *
- * Lines on the channel, to the guardian:
+ * `zklock run` sends these lines to the guardian, on the channel:
  *
  *   run TOKEN        the lock is held: start the command if the lease allows it
  *   lease NS MARGIN  the lease ends at NS of clock_now(); TERM is sent MARGIN
@@ -17,7 +18,7 @@
  *   end              the lock is lost: end the command
  *   continue         `zklock run` continues after a stop: continue the command
  *
- * and from it:
+ * The guardian sends these lines to `zklock run`:
  *
  *   started PID      the command runs: PID is its leader and its process group
  *   failed N TEXT    the command was not started: N is the exit code, TEXT why
@@ -31,19 +32,19 @@
  *                    must end have ended
  *   signaled N       the same, but signal N has ended the leader
  *
- * Why the command does not run while another client holds the lock: the lease
- * ends before a server can pass the lock on. If no server replies, or if
+ * This is why the command does not run while another client holds the lock. The
+ * lease ends before a server can pass the lock on. If no server replies, or if
  * `zklock run` is stopped or dead, the lease is not renewed. Then the guardian
  * sends TERM a margin before the lease ends, and KILL when it ends. The
- * guardian's clock counts the time of a suspend. After a suspend the guardian
- * sends the signals at once: a timer of that clock wakes it, where poll alone
- * would sleep on (io/clock.h).
+ * guardian's clock also counts the time of a suspend of the machine. After a
+ * suspend the guardian sends the signals at once: a timer of that clock wakes
+ * it, while poll alone would sleep on (io/clock.h).
  *
- * If the guardian is killed, the system kills the command's leader (Linux),
- * unless the leader has changed its user. `zklock run` kills the remaining
- * processes, and waits for those that it cannot signal. The argument fails if
- * the guardian or the whole machine is stopped. Then the fencing token shows
- * which work is late. */
+ * If the guardian is killed, Linux kills the command's leader, unless the
+ * leader has changed its user. `zklock run` kills the remaining processes, and
+ * waits for those that it cannot signal. If the guardian alone is stopped,
+ * nothing ends the command in time. The same is true if the whole machine is
+ * stopped. Then only the fencing token shows which writes are late. */
 #ifndef ZKLOCK_GUARDIAN_H
 #define ZKLOCK_GUARDIAN_H
 
@@ -61,22 +62,24 @@ struct plan {
   int64_t max_hold;   /* INT64_MAX means no limit */
 };
 
-/* Forks a guardian, and prepares this process, `zklock run`, for the guardian's
- * end. Returns the channel's descriptor and sets `*pid`, or returns -1 and sets
- * errno. Must be called before any thread or event loop is started, because a
- * fork would break them. */
+/* Forks a guardian, and prepares this process, `zklock run`, for the case that
+ * the guardian ends first. Returns the channel's descriptor and sets `*pid` to
+ * the guardian's process. On failure, returns -1 and sets errno. Must be called
+ * before any thread or event loop is started, because a fork would break
+ * them. */
 int guardian_start(const struct plan *plan, int *pid);
 
-/* The remaining processes of a command whose guardian was killed. */
+/* What is known about the remaining processes of a command whose guardian was
+ * killed. */
 struct rest {
   bool left;    /* a process of the command is left */
   bool refused; /* a process of another user cannot be killed */
-  bool whole;   /* processes that have left the group are included */
+  bool whole;   /* processes outside the group are included */
   pid_t group;  /* 0 if the group is empty */
 };
 
-/* Sends SIGKILL to the remaining processes, and returns what is known about
- * them. `zklock run` repeats this while processes are left. */
+/* Sends SIGKILL to the remaining processes of the command, and returns what is
+ * known about them. `zklock run` calls this again while processes are left. */
 struct rest guardian_kill_rest(pid_t group);
 
 #pragma GCC visibility pop

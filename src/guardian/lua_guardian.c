@@ -1,4 +1,5 @@
-/* The module zklock.guardian: the guardian of a command, for `zklock run`. */
+/* Implements the module zklock.guardian, by which `zklock run` uses the
+ * guardian of a command. */
 #include <errno.h>
 #include <fcntl.h>
 #include <lauxlib.h>
@@ -19,7 +20,8 @@ static int64_t nanoseconds(lua_State *L, const char *name) {
   return seconds < 9e9 ? (int64_t)(seconds * 1e9) : INT64_MAX;
 }
 
-/* Returns the string in a field of the argument; the table keeps it alive. */
+/* Returns the string in the field `name` of the first argument. The string
+ * stays valid, because the table refers to it. */
 static const char *text(lua_State *L, const char *name) {
   lua_getfield(L, 1, name);
   const char *value = luaL_checkstring(L, -1);
@@ -27,7 +29,8 @@ static const char *text(lua_State *L, const char *name) {
   return value;
 }
 
-/* Pushes a userdata with the words of the command, ended by NULL. */
+/* Pushes a userdata with an array of the command's words, with NULL at its end.
+ * Returns the array. */
 static char **arguments(lua_State *L) {
   lua_getfield(L, 1, "words");
   luaL_checktype(L, -1, LUA_TTABLE);
@@ -50,8 +53,11 @@ static char **arguments(lua_State *L) {
   return list;
 }
 
-/* start{ words=, path=, holder=, grace=, max_hold= }: starts a guardian → the
- * channel's descriptor, the guardian's pid; or nil, message */
+/* start{ words=, path=, holder=, grace=, max_hold= } → channel, pid; or nil,
+ * message
+ *
+ * Starts a guardian. `channel` is the channel's descriptor, and `pid` is the
+ * guardian's process id. */
 static int start(lua_State *L) {
   luaL_checktype(L, 1, LUA_TTABLE);
   struct plan plan = {
@@ -72,8 +78,10 @@ static int start(lua_State *L) {
   return 2;
 }
 
-/* keep_ignored(number): ignores this signal again if it was ignored when the
- * process started, whatever the interpreter has set → whether it was ignored */
+/* keep_ignored(number) → whether the signal was ignored when the process
+ * started
+ *
+ * If it was, ignores it again, even if the interpreter has set a handler. */
 static int keep_ignored(lua_State *L) {
   struct inherited_signals inherited;
   int number = (int)luaL_checkinteger(L, 1);
@@ -85,10 +93,12 @@ static int keep_ignored(lua_State *L) {
   return 1;
 }
 
-/* fill_standard(): opens the descriptors 0, 1 and 2 if they are closed. So no
- * other file of this process takes their place as standard input, output or
- * error. In the command, they are closed again. Descriptor 1 is opened for
- * reading, so writing to it fails as if it were closed. */
+/* fill_standard() → nothing
+ *
+ * Opens those of the descriptors 0, 1 and 2 that are closed. So no other file
+ * of this process becomes standard input, output or error. In the command, they
+ * are closed again. Descriptor 1 is opened for reading, so a write to it fails
+ * as if it were closed. */
 static int fill_standard(lua_State *L) {
   (void)L;
   for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
@@ -97,8 +107,11 @@ static int fill_standard(lua_State *L) {
   return 0;
 }
 
-/* stop(): stops this process and its group, as Ctrl-Z does. Returns when they
- * continue, or at once if no process could continue them. */
+/* stop() → nothing
+ *
+ * Stops this process and its group, as Ctrl-Z does. Returns when they are
+ * continued. If the process group is orphaned, returns at once, because the
+ * kernel then ignores SIGTSTP. */
 static int stop(lua_State *L) {
   struct sigaction kept, action = {.sa_handler = SIG_DFL};
   (void)L;
@@ -108,8 +121,10 @@ static int stop(lua_State *L) {
   return 0;
 }
 
-/* kill_rest(group): sends SIGKILL to the processes that the command has left
- * after its guardian has ended → left, refused, whole, group (struct rest) */
+/* kill_rest(group) → left, refused, whole, group (struct rest)
+ *
+ * Sends SIGKILL to the processes of the command that are left after the
+ * guardian was killed. */
 static int kill_rest(lua_State *L) {
   struct rest rest = guardian_kill_rest((pid_t)luaL_checkinteger(L, 1));
   lua_pushboolean(L, rest.left);
@@ -119,8 +134,8 @@ static int kill_rest(lua_State *L) {
   return 4;
 }
 
-/* writer(fd): starts a writer (writer.h) → the writer, or nothing if no thread
- * can be started */
+/* writer(fd) → a new writer (writer.h), or nothing if no thread can be
+ * started */
 static int start_writer(lua_State *L) {
   struct writer *writer = writer_start((int)luaL_checkinteger(L, 1));
   if (!writer) return 0;
@@ -128,8 +143,10 @@ static int start_writer(lua_State *L) {
   return 1;
 }
 
-/* take(writer, text, whole): adds text to what the writer writes → number of
- * bytes added */
+/* take(writer, text, whole) → the number of bytes added
+ *
+ * Adds the text to the bytes that the writer must write. `whole`: adds all of
+ * it or nothing. */
 static int take(lua_State *L) {
   size_t size;
   struct writer *writer = lua_touserdata(L, 1);
@@ -139,8 +156,9 @@ static int take(lua_State *L) {
   return 1;
 }
 
-/* is_idle(writer) → whether everything is written; the message of a failed
- * write, or nothing */
+/* is_idle(writer) → whether everything was written, and a message or nothing
+ *
+ * The message is about a write that has failed since the last call. */
 static int is_idle(lua_State *L) {
   int problem;
   lua_pushboolean(L, writer_is_idle(lua_touserdata(L, 1), &problem));
@@ -149,8 +167,9 @@ static int is_idle(lua_State *L) {
   return 2;
 }
 
-/* finish(writer, milliseconds): waits until everything is written, at most for
- * this time */
+/* finish(writer, milliseconds) → nothing
+ *
+ * Waits until everything was written, but at most for this time. */
 static int finish(lua_State *L) {
   writer_finish(lua_touserdata(L, 1), (int)luaL_checkinteger(L, 2));
   return 0;

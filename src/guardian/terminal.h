@@ -1,9 +1,10 @@
 /* Lends the terminal to a command, which has a process group of its own.
  *
  * If standard input and output are the terminal, the command's group is the
- * foreground from the start. In a pipeline, another process of the group of
- * `zklock run`, such as a pager, can need the terminal. So the command gets the
- * terminal only after the system has stopped the command for using it. */
+ * foreground from the start. Otherwise `zklock run` can be part of a pipeline.
+ * Another process of its group, such as a pager, can then need the terminal. So
+ * the command gets the terminal later: after the command has used the terminal
+ * and the system has stopped it for this. */
 #ifndef ZKLOCK_TERMINAL_H
 #define ZKLOCK_TERMINAL_H
 
@@ -14,15 +15,15 @@
 
 struct terminal {
   int fd;      /* -1 if there is no terminal */
-  pid_t owner; /* the group of `zklock run` */
+  pid_t owner; /* the process group of `zklock run` */
   bool at_once;
 };
 
-/* Opens the terminal. Records the caller's group as its owner, so `zklock run`
- * must call this, not the guardian. */
+/* Opens the terminal. Records the caller's process group as its owner. So
+ * `zklock run` must call this, not the guardian. */
 void terminal_open(struct terminal *terminal);
-/* Makes `group` the foreground. Returns false if `zklock run` is not the
- * foreground now. */
+/* Makes `group` the terminal's foreground. Returns false if the group of
+ * `zklock run` is not the foreground now. */
 bool terminal_lend(struct terminal *terminal, pid_t group);
 void terminal_take_back(struct terminal *terminal, pid_t group);
 

@@ -10,8 +10,8 @@
 
 enum { CAPACITY = 65536, AT_ONCE = 4096, STACK = 262144, RETRY = 20 };
 
-/* A ring buffer: the caller appends at its end, and the thread removes from its
- * beginning what it has written. */
+/* A writer's ring buffer. Callers append bytes at its end. The thread writes
+ * the bytes at its beginning, and then removes them. */
 struct writer {
   pthread_mutex_t lock;
   pthread_cond_t filled;
@@ -23,16 +23,16 @@ struct writer {
 
 static size_t least(size_t a, size_t b) { return a < b ? a : b; }
 
-/* Writes some bytes from the beginning of the buffer. The caller has locked
- * `lock`; this function unlocks the lock during the write. No other function
- * moves `begin`. */
+/* Writes some bytes from the beginning of the buffer, and removes them. The
+ * caller must hold `lock`. This function unlocks it during the write. That is
+ * safe, because no other function changes `begin`. */
 static void write_some(struct writer *writer) {
   const char *from = writer->bytes + writer->begin;
   size_t size = least(least(writer->size, AT_ONCE), CAPACITY - writer->begin);
   pthread_mutex_unlock(&writer->lock);
   ssize_t written = write(writer->fd, from, size);
   int problem = written < 0 ? errno : 0;
-  if (problem == EAGAIN) { /* another process has set O_NONBLOCK */
+  if (problem == EAGAIN) { /* O_NONBLOCK was set by another process */
     struct pollfd fd = {.fd = writer->fd, .events = POLLOUT};
     poll(&fd, 1, RETRY);
   }
@@ -56,9 +56,9 @@ static void *run(void *argument) {
   return NULL;
 }
 
-/* Starts the thread. The thread blocks all signals, so the caller gets them.
- * Because the thread blocks SIGTTOU, it is also allowed to write to a terminal
- * from the background. Returns 0 or an errno. */
+/* Starts the writer's thread. The thread blocks all signals, so the program's
+ * other threads handle them. It blocks SIGTTOU, too, so it is allowed to write
+ * to a terminal from the background. Returns 0 or an errno. */
 static int start_thread(struct writer *writer) {
   pthread_attr_t attributes;
   pthread_t thread;

@@ -1,6 +1,7 @@
-/* A thread that writes to a descriptor which other processes share. A write to
- * the descriptor can block, for example on a full pipe or a stopped terminal
- * (Ctrl-S). The caller never waits for the descriptor. */
+/* A writer is a thread that writes to a descriptor which other processes share.
+ * Such a write can block, for example on a full pipe or a stopped terminal
+ * (Ctrl-S). The callers of these functions never wait for the descriptor,
+ * except in writer_finish. */
 #ifndef ZKLOCK_WRITER_H
 #define ZKLOCK_WRITER_H
 
@@ -11,21 +12,23 @@
 
 struct writer;
 
-/* Starts a writer, which lives as long as the process. Returns NULL if no
- * thread can be started. */
+/* Starts a writer for the descriptor `fd`. It exists until the process ends.
+ * Returns NULL if no thread can be started. */
 struct writer *writer_start(int fd);
 
-/* Adds text to what the writer writes, as much as there is room for. With
- * `whole`, adds all or nothing. Returns the number of bytes added. */
+/* Adds the text, as far as there is room, to the bytes that the writer must
+ * write. With `whole`, adds all of it or nothing. Returns the number of bytes
+ * added. */
 size_t writer_take(struct writer *writer, const char *text, size_t size,
                    bool whole);
 
-/* Returns whether everything is written. Sets `*problem` to the errno of a
- * write that has failed since the last call, or to 0. The text of a failed
- * write is lost. */
+/* Returns whether everything was written. Sets `*problem` to the errno of a
+ * write that has failed since the last call, or to 0. The bytes that the writer
+ * had not yet written when a write failed are lost. */
 bool writer_is_idle(struct writer *writer, int *problem);
 
-/* Waits until everything is written, but at most `milliseconds`. */
+/* Waits until everything was written, but at most for this number of
+ * milliseconds. */
 void writer_finish(struct writer *writer, int milliseconds);
 
 #pragma GCC visibility pop

@@ -179,8 +179,9 @@ ssize_t secure_send(struct secure *s, int fd, const void *data, size_t size) {
 }
 
 /* Receives and decrypts data. If the connection ends without a closure alert,
- * it counts as closed. That is safe: each packet of ZooKeeper begins with its
- * length, so the library does not take a truncated packet for a whole one. */
+ * it counts as closed. That is safe, because each packet of ZooKeeper begins
+ * with its length. So the library does not take a truncated packet for a whole
+ * one. */
 ssize_t secure_recv(struct secure *s, int fd, void *data, size_t size) {
   size_t got = 0;
   bool dry = false;

@@ -2,12 +2,12 @@
  * stream collects output until the next poll, and then sends all of it by one
  * call. It reads input in large pieces, and returns it from memory.
  *
- * This saves system calls. Without a stream, the library sends and reads the
- * length of a packet and the packet by separate calls, and each send wakes the
- * server. zklock makes the library call the stream_ functions below in place of
- * the C library's functions (imports.h). For each descriptor that is not the
- * socket of this thread's stream, they behave like the originals. So nothing
- * changes for other users of the library.
+ * This saves system calls. Without a stream, the library sends and reads a
+ * packet by two calls, one for its length. Each send wakes the server. zklock
+ * makes the library call the stream_ functions below in place of the C
+ * library's functions (imports.h). For each descriptor that is not the socket
+ * of this thread's stream, they behave like the originals. So nothing changes
+ * for other users of the library.
  *
  * With TLS, the socket carries encrypted bytes (secure.h). The stream keeps the
  * library's output until the handshake is done.

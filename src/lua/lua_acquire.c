@@ -1,17 +1,18 @@
-/* session:acquire begins an acquisition with the options from the Lua layer,
- * and stores the acquisition in a hold reference. The options of a lock stay
- * the same for all its acquisitions. So lock_options can read them once, into a
- * userdata. */
+/* Implements session:acquire, which begins an acquisition with options from the
+ * Lua layer, and stores the acquisition in a hold reference. All acquisitions
+ * of a lock object use the same options. So lock_options can read these options
+ * once, into a userdata. */
 #include <string.h>
 
 #include "io/clock.h"
 #include "lua_hold_ref.h"
 #include "lua_session.h"
 
-enum { LOCK = 7 }; /* index of the argument with the lock's options */
+enum { LOCK = 7 }; /* index of acquire's argument `lock` */
 
-/* Returns the number in a field, or `missing` if the field is empty. Raises an
- * error if the number is not between `least` and `most`. */
+/* Returns the number in the field `name` of the table at index `lock`. Returns
+ * `missing` if the field is nil. Raises an error if the number is not between
+ * `least` and `most`. */
 static lua_Number number_field(lua_State *L, int lock, const char *name,
                                lua_Number missing, lua_Number least,
                                lua_Number most) {
@@ -32,9 +33,9 @@ static bool flag_field(lua_State *L, int lock, const char *name) {
   return flag;
 }
 
-/* Reads the field `writer`: the hold reference of a write lock, which this
- * acquisition downgrades. Returns it or NULL, and leaves it or nil on the
- * stack. */
+/* Reads the field `writer`. It is the hold reference of a write lock that this
+ * acquisition downgrades, or nil. Leaves it on the stack. Returns the hold
+ * reference, or NULL for nil. */
 static const struct hold_ref *read_writer(lua_State *L, int lock,
                                           struct contender_options *options) {
   lua_getfield(L, lock, "writer");
@@ -48,8 +49,8 @@ static const struct hold_ref *read_writer(lua_State *L, int lock,
   return hold_ref;
 }
 
-/* Returns the index in `words` of the string in a field; 0 if the field is
- * missing. */
+/* Returns the index in `words` of the string in the field `name`. Returns 0,
+ * the index of the default, if the field is nil. */
 static int read_choice(lua_State *L, int lock, const char *name,
                        const char *const *words) {
   lua_getfield(L, lock, name);
@@ -72,11 +73,12 @@ static bool is_possible(const struct contender_options *options) {
          (options->kind == KIND_READ || !options->downgrade);
 }
 
-/* Reads the options of a lock from the table at index `lock`. Returns the hold
- * reference of the writer to downgrade, or NULL. */
+/* Reads the options of a lock from the table at index `lock`. If they name a
+ * writer to downgrade, returns its hold reference; otherwise returns NULL. */
 static const struct hold_ref *read_lock(lua_State *L, int lock,
                                         struct contender_options *options) {
-  /* Each list has the order of its enum in rule.h or contender.h. */
+  /* The words of each list have the order of the list's enum in rule.h or
+   * contender.h. */
   static const char *const kinds[] = {"mutex",  "read",   "write", "permit",
                                       "unfair", "member", NULL};
   static const char *const layouts[] = {"curator", "kazoo", "latch", NULL};
@@ -97,7 +99,8 @@ static const struct hold_ref *read_lock(lua_State *L, int lock,
   return writer;
 }
 
-/* The options of a lock that were read once: a struct contender_options. */
+/* The type of a userdata with the options of a lock. The userdata contains a
+ * struct contender_options. */
 static const struct object_type lock_options_type = {"zklock.lock_options"};
 
 int binding_new_lock_options(lua_State *L) {
@@ -112,9 +115,9 @@ int binding_new_lock_options(lua_State *L) {
   return 1;
 }
 
-/* Reads the options of a lock from a lock_options userdata or a table. Returns
- * the hold reference of the writer to downgrade and leaves it on the stack, or
- * returns NULL. */
+/* Reads the options of a lock from a lock_options userdata or a table at
+ * `index`. If they name a writer to downgrade, returns its hold reference and
+ * leaves it on the stack. Otherwise returns NULL. */
 static const struct hold_ref *read_lock_options(
     lua_State *L, int index, struct contender_options *options) {
   const struct contender_options *lock_options =
@@ -127,8 +130,8 @@ static const struct hold_ref *read_lock_options(
   return NULL;
 }
 
-/* Returns whether `hold_ref` belongs to a write lock of this session, path and
- * layout. */
+/* Returns whether `hold_ref` refers to a hold of a write lock with this
+ * session, path and layout. */
 static bool is_writer(const struct hold_ref *hold_ref, const struct core *core,
                       const char *path, enum layout layout) {
   const struct acquisition *acquisition = hold_ref->acquisition;
@@ -146,11 +149,14 @@ static int64_t deadline_in(lua_State *L, int index) {
 /* session:acquire(path, seconds|nil, patient, data, max_hold|nil, lock
  *   [, hold_ref]) → hold_ref, number
  *
- * Begins an acquisition. Returns its hold reference and the number that its
- * events carry. `lock` is a userdata from lock_options, or a table with kind,
- * layout, permits, wait, poll_interval, local_turns, lose_on_suspend and
- * writer. `hold_ref` must be empty or wait in a local queue. In the latter case
- * it keeps its number and deadline. */
+ * Begins an acquisition. Returns its hold reference, and the number by which
+ * events name the acquisition. `lock` is a userdata from lock_options, or a
+ * table with the fields kind, layout, permits, wait, poll_interval,
+ * local_turns, lose_on_suspend and writer.
+ *
+ * `hold_ref` must be empty, or wait in a local queue; without it, the function
+ * creates a new one. If it waits in a local queue, it keeps its number and
+ * deadline. */
 static int acquire(lua_State *L) {
   struct contender_options options = {0};
   size_t size;
@@ -162,7 +168,7 @@ static int acquire(lua_State *L) {
   options.patient = lua_toboolean(L, 4);
   options.max_hold = binding_opt_duration(L, 6);
   struct hold_ref *hold_ref = binding_vacant_hold_ref(L, 8);
-  /* From here on, this function must not allocate: see lua_binding.h. */
+  /* From here on, this function must not allocate in Lua: see lua_binding.h. */
   struct core *core = binding_check_open(L);
   luaL_argcheck(L, !writer || is_writer(writer, core, path, options.layout),
                 LOCK, "not the writer of this lock");
@@ -177,10 +183,11 @@ static int acquire(lua_State *L) {
   return 2;
 }
 
-/* session:stand(empty hold reference, seconds|nil) → number
+/* session:stand(hold_ref, seconds|nil) → number
  *
- * Makes the hold reference wait in a local queue until the release of another
- * hold reference. Returns the number of its first turn in events. */
+ * Makes `hold_ref`, which must be empty, wait in a local queue for at most this
+ * time. The wait ends when another hold reference passes its hold to
+ * `hold_ref`. Returns the number by which events name the wait and its turn. */
 static int stand(lua_State *L) {
   lua_settop(L, 3);
   int64_t deadline = deadline_in(L, 3);

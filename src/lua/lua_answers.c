@@ -5,7 +5,7 @@
 
 #include "io/reason.h"
 
-/* Codes and names. */
+/* The functions from here on return codes and names. */
 
 const char *const binding_roles[] = {"unfair",     "mutex",  "read",
                                      "write",      "permit", "kazoo-lock",
@@ -38,7 +38,7 @@ int binding_mode(lua_State *L) {
   return 2;
 }
 
-/* Replies. */
+/* The functions from here on convert replies. */
 
 static void set_string(lua_State *L, const char *key, const char *value) {
   lua_pushstring(L, value);
@@ -57,7 +57,8 @@ static void set_integer(lua_State *L, const char *key, lua_Integer value) {
   lua_setfield(L, -2, key);
 }
 
-/* Sets the field to a time, converted to seconds. */
+/* Sets the field `key` to a time in seconds, which `ms` contains in
+ * milliseconds. */
 static void set_time(lua_State *L, const char *key, int64_t ms) {
   lua_pushnumber(L, (lua_Number)ms / 1000);
   lua_setfield(L, -2, key);
@@ -68,8 +69,8 @@ static const char *code_of(int rc) {
                                            : refusal_code_of(rc));
 }
 
-/* Returns the Lua layer's string for a code, or NULL if the Lua layer needs no
- * string. */
+/* Returns the Lua layer's string for a code, or NULL if the Lua layer does not
+ * distinguish the code from others. */
 static const char *word_of(int rc) {
   switch (rc) {
     case REPLY_NO_NODE:

@@ -10,17 +10,20 @@
 /* Returns the API's code for a refusal, such as "timeout". */
 const char *binding_code(enum refusal_code refusal_code);
 
-/* The API's names for the kinds of contenders, indexed by the roles of
- * nodes. */
+/* The API's names for the kinds of contenders. The index is the role of the
+ * contender's node (enum role). */
 extern const char *const binding_roles[];
 
-/* mode(name) → the kind of the contender whose node has this name, and the
- * node's sequence number; nothing if the name is not a contender's */
+/* mode(name) → kind, number; or nothing
+ *
+ * Returns the kind of the contender whose node has this name, and the node's
+ * sequence number. Returns nothing if no contender's node can have this
+ * name. */
 int binding_mode(lua_State *L);
 
-/* Pushes "answered", the ask's number, a code and a reason, and a list with a
- * table for each reply. Code and reason are nil unless the ask has failed.
- * Returns the number of values. */
+/* Pushes the event of an answered ask: "answered", the ask's number, a code, a
+ * reason, and a list with a table for each reply. The code and the reason are
+ * nil, unless the ask has failed. Returns the number of values. */
 int binding_push_answers(lua_State *L, const struct ask *ask);
 
 #pragma GCC visibility pop

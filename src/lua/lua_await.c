@@ -1,5 +1,6 @@
-/* The userdata of an await (struct awaiting). An await is a wait for a node, or
- * a barrier leave. If Lua collects the userdata, the wait is cancelled. */
+/* Implements the userdata of an await, struct awaiting. An await is a node wait
+ * or a barrier leave (io/await.h). If Lua collects the userdata, the wait is
+ * cancelled. */
 #include "io/clock.h"
 #include "io/process.h"
 #include "lua_hold_ref.h"
@@ -18,9 +19,9 @@ int binding_new_await(lua_State *L) {
   return 1;
 }
 
-/* Pushes and returns the awaiting (an await's userdata) at `index`, which must
- * be empty. If there is no value at `index`, pushes and returns a new
- * awaiting. */
+/* Pushes and returns the userdata of an await at `index`, which must be empty.
+ * If the argument at `index` is missing or nil, pushes and returns a new
+ * one. */
 static struct awaiting *empty(lua_State *L, int index) {
   if (lua_isnoneornil(L, index)) {
     binding_new_await(L);
@@ -32,8 +33,8 @@ static struct awaiting *empty(lua_State *L, int index) {
   return a;
 }
 
-/* Stores the await in the userdata and starts the await. Lua allocates nothing
- * here: see lua_binding.h. */
+/* Stores the await in the userdata, and starts the await. Pushes the await's
+ * number. Allocates nothing in Lua: see lua_binding.h. */
 static int begin(lua_State *L, struct awaiting *a, struct core *core,
                  struct await *await) {
   if (!await) return luaL_error(L, "not enough memory");
@@ -52,9 +53,11 @@ static int64_t deadline(lua_State *L, int index) {
 /* session:await(what, path, seconds|nil, patient, known [, empty])
  *   → awaiting, number;  what: "gone", "there", "crowd"
  *
- * Begins to wait until the node is missing ("gone") or exists ("there"), or
- * until its number of contenders is not `known` ("crowd"). Returns the userdata
- * of the await and the number that its event carries. */
+ * Begins to wait for a change of the node at `path`. "gone": the node is
+ * missing. "there": the node exists. "crowd": the number of its contenders
+ * differs from `known`. Returns the await's userdata, which is `empty` if that
+ * is given, and the await's number. The event at the end of the wait has the
+ * same number. */
 static int session_await(lua_State *L) {
   static const char *const words[] = {"gone", "there", "crowd", NULL};
   lua_settop(L, 7);
@@ -73,8 +76,8 @@ static int session_await(lua_State *L) {
 
 /* session:depart(hold_ref, seconds|nil, patient [, empty]) → awaiting, number
  *
- * Starts the barrier leave of a member. Returns the number that its event
- * carries. */
+ * Starts the barrier leave of the member that `hold_ref` refers to. Returns the
+ * same values as session:await. */
 static int session_depart_(lua_State *L) {
   lua_settop(L, 5);
   int64_t until = deadline(L, 3);
@@ -97,8 +100,8 @@ static int await_cancel(lua_State *L) {
   return 0;
 }
 
-/* Cancels the wait and drops the await. In a child of fork the await belongs to
- * the parent, so this function does nothing. */
+/* Cancels the wait and drops the await. In a child of fork, does nothing,
+ * because the await belongs to the parent. */
 static int await_gc(lua_State *L) {
   struct awaiting *a = binding_test_object(L, 1, &await_type);
   if (a) a->dead = true;

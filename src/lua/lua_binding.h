@@ -1,9 +1,10 @@
-/* Declarations that the files of the binding share.
+/* Declares what the files of the binding share.
  *
- * Lua can call each function with any arguments, at any time. Any allocation
- * can run the collector. So the caller can be a finalizer or a metamethod that
- * runs in the middle of another call. The arguments can even be objects that
- * have been collected. So
+ * Lua can call each function of the binding with any arguments, at any time.
+ * Any allocation in Lua can run the garbage collector. The collector runs
+ * finalizers, and a finalizer can call the binding in the middle of another
+ * call. The arguments can even be objects that were finalized before. So these
+ * rules apply:
  *
  *   - each function checks its arguments, even if the Lua layer has checked
  *     them;
@@ -22,64 +23,68 @@
 
 #define NANOSECONDS 1e9
 
-/* Raises an error if the session belongs to another process, because this
- * process was forked. */
+/* Raises an error if the session belongs to another process. This is so after a
+ * fork of that process. */
 void binding_check_process(lua_State *L, const struct core *core);
 
-/* A type of userdata. The address of this struct is the key of the type's
- * metatable in the registry. So other copies of this library cannot mix up
- * their objects. */
+/* A type of userdata. The key of the type's metatable in the registry is the
+ * address of this struct. If the process loads two copies of this library, they
+ * have two keys. So neither accepts the other's objects. */
 struct object_type {
   const char *name;
 };
 
-/* Creates a type. `gc` is the finalizer: it gets an object of the type at index
- * 1, perhaps more than once. NULL: the type needs no finalizer. */
+/* Creates a type with these methods. `gc` is the finalizer. It gets an object
+ * of the type at index 1, perhaps more than once. NULL: the type needs no
+ * finalizer. */
 void binding_new_type(lua_State *L, const struct object_type *type,
                       const luaL_Reg *methods, lua_CFunction gc);
 /* Adds methods to a type. */
 void binding_add_methods(lua_State *L, const struct object_type *type,
                          const luaL_Reg *methods);
-/* Pushes a new object that is filled with zeros. */
+/* Pushes and returns a new object of `size` bytes, filled with zeros. */
 void *binding_new_object(lua_State *L, const struct object_type *type,
                          size_t size);
-/* Returns the object at `index`, or NULL if the value there has another
- * type. */
+/* Returns the object at `index`. Returns NULL if the value there is not of the
+ * type `type`. */
 void *binding_test_object(lua_State *L, int index,
                           const struct object_type *type);
-/* Returns the object at `index`. Raises an error if the value there has another
- * type. */
+/* Returns the object at `index`. Raises an error if the value there is not of
+ * the type `type`. */
 void *binding_check_object(lua_State *L, int index,
                            const struct object_type *type);
 
-/* Returns the duration at `index` in nanoseconds; NEVER for nil. The argument
- * is in seconds. Negative numbers and NaN count as 0. */
+/* Returns the duration at `index` in nanoseconds. The argument is a number of
+ * seconds; for nil, returns NEVER. Negative numbers and NaN count as 0. */
 int64_t binding_opt_duration(lua_State *L, int index);
 /* Returns the number as an int, without its fraction. If it is out of range,
- * returns the nearest int; 0 for NaN. */
+ * returns the nearest int. Returns 0 for NaN. */
 int binding_to_int(lua_Number number);
 /* Returns the path at `index`. Raises an error if ZooKeeper would refuse it. */
 const char *binding_check_path(lua_State *L, int index);
-/* Returns the data at `index` for a contender's node, or raises an error if
- * they are too large. */
+/* Returns the data at `index` for a contender's node, and sets `*size`. Raises
+ * an error if they are larger than DATA_MAX_BYTES. */
 const char *binding_check_data(lua_State *L, int index, size_t *size);
 
-/* The functions of the module zklock.core that are not in lua_core.c: */
+/* The functions below are functions of the Lua module zklock.core. Those that
+ * are not declared here are in lua_core.c. */
 
-/* lock_options(lock) → a userdata with the options from the table `lock`, for
- * session:acquire */
+/* lock_options(lock) → a userdata for session:acquire, with the options from
+ * the table `lock` */
 int binding_new_lock_options(lua_State *L);
-/* awaiting() → an empty userdata for an await (lua_await.c), for session:await
+/* awaiting() → an empty userdata of an await (lua_await.c), for session:await
  * or session:depart */
 int binding_new_await(lua_State *L);
-/* running() → the current nginx request as light userdata, and whether the
- * request began with this thread; nil if no request is known */
+/* running() → request, is_entry; or nothing
+ *
+ * Returns the current nginx request as light userdata, and whether the request
+ * began with the current Lua thread. Returns nothing if no request is known. */
 int binding_running(lua_State *L);
-/* survey(rows) and own_data(data): see lua_survey.c */
+/* lua_survey.c describes survey(rows) and own_data(data). */
 int binding_survey(lua_State *L);
 int binding_own_data(lua_State *L);
-/* Create the types of each file, and add the file's methods to the session
- * type. */
+/* Each function creates the types of its file, and adds the file's methods to
+ * the session type. */
 void binding_register_acquire(lua_State *L);
 void binding_register_ask(lua_State *L);
 void binding_register_await(lua_State *L);

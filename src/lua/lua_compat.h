@@ -1,5 +1,5 @@
-/* Replaces functions that Lua 5.1 and LuaJIT lack. One binary serves both, so
- * it never uses functions that only LuaJIT exports. */
+/* Replaces functions that Lua 5.1 and LuaJIT lack. One binary serves both. So
+ * this file never uses functions that only LuaJIT exports. */
 #ifndef ZKLOCK_LUA_COMPAT_H
 #define ZKLOCK_LUA_COMPAT_H
 
@@ -22,13 +22,13 @@ static inline void compat_setfuncs(lua_State *L, const luaL_Reg *functions) {
 #else
 #define compat_setfuncs(L, functions) luaL_setfuncs(L, functions, 0)
 /* Raises an error if the module was built for another version of Lua. Must be
- * called before all other functions: LUA_REGISTRYINDEX differs between 5.4 and
- * 5.5. */
+ * called before all other functions: they use LUA_REGISTRYINDEX, which differs
+ * between 5.4 and 5.5. */
 #define compat_checkversion(L) luaL_checkversion(L)
 #endif
 
-/* Creates a userdata without a user value. (Lua 5.4 would reserve space for
- * one.) */
+/* Creates a userdata without a user value. In Lua 5.4, lua_newuserdata would
+ * reserve space for one. */
 #if LUA_VERSION_NUM >= 504
 #define compat_newuserdata(L, size) lua_newuserdatauv(L, size, 0)
 #else

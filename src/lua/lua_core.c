@@ -1,6 +1,7 @@
-/* `zklock.core`: the table of the module, and its functions without a userdata.
- * The binding converts arguments and results; it contains no logic of locks.
- * Only the Lua layer calls it, and has checked the arguments of users. */
+/* Creates the table of the module zklock.core, and its functions that need no
+ * userdata. The binding only converts arguments and results: it contains no
+ * logic of locks. Only the Lua layer calls it, and it has checked the users'
+ * arguments before. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <signal.h>
@@ -19,8 +20,8 @@
 #include "lua_session.h"
 #include "lua_settings.h"
 
-/* Checks of arguments. They return texts for error messages of the Lua
- * layer. */
+/* The functions from here on check users' arguments. They return parts of the
+ * Lua layer's error messages. */
 
 static int check_path(lua_State *L) {
   size_t length;
@@ -31,8 +32,10 @@ static int check_path(lua_State *L) {
   return 1;
 }
 
-/* check_node(node) → a text that says what is wrong; nothing if `node` is the
- * name of a contender's node as contenders() returns it */
+/* check_node(node) → a text that says what is wrong; nothing if `node` is valid
+ *
+ * A valid `node` is the name of a contender's node, as contenders() returns
+ * it. */
 static int check_node(lua_State *L) {
   size_t length;
   const char *node = luaL_checklstring(L, 1, &length);
@@ -42,8 +45,8 @@ static int check_node(lua_State *L) {
   return 1;
 }
 
-/* contender_in(path) → the first component of the path that has the name of a
- * contender's node; nothing if there is none */
+/* contender_in(path) → the first component of the path that can be the name of
+ * a contender's node; nothing if there is none */
 static int contender_in(lua_State *L) {
   size_t size, length;
   const char *path = luaL_checklstring(L, 1, &size);
@@ -53,7 +56,7 @@ static int contender_in(lua_State *L) {
   return 1;
 }
 
-/* sha256(text) → the SHA-256 in 64 hexadecimal digits */
+/* sha256(text) → the SHA-256 of the text, as 64 hexadecimal digits */
 static int sha256(lua_State *L) {
   size_t size;
   const char *text = luaL_checklstring(L, 1, &size);
@@ -75,8 +78,8 @@ static void push_list(lua_State *L, const struct hosts *hosts) {
   }
 }
 
-/* Pushes the results of check_hosts. Called in protected mode, because the
- * caller must free the list even if this function raises an error. */
+/* Pushes the results of check_hosts for valid hosts. Called in protected mode:
+ * even if this function raises an error, the caller must free the list. */
 static int push_hosts(lua_State *L) {
   const struct hosts *hosts = lua_touserdata(L, 1);
   lua_pushstring(L, hosts->chroot);
@@ -84,8 +87,10 @@ static int push_hosts(lua_State *L) {
   return 2;
 }
 
-/* check_hosts(text) → a text that says what is wrong; or nil, the chroot, and a
- * list of the hosts as { host =, port = } */
+/* check_hosts(text) → a text that says what is wrong; or nil, the chroot, a
+ * list
+ *
+ * The list has a table { host =, port = } for each host. */
 static int check_hosts(lua_State *L) {
   size_t length;
   const char *text = luaL_checklstring(L, 1, &length);
@@ -136,7 +141,7 @@ static int pid(lua_State *L) {
   return 1;
 }
 
-/* Returns another dlopen handle of this library, or NULL if it cannot be
+/* Returns a new dlopen handle of zklock's own library, or NULL if it cannot be
  * found. */
 static void *open_ourselves(int flags) {
   Dl_info info;
@@ -144,11 +149,10 @@ static void *open_ourselves(int flags) {
   return dlopen(info.dli_fname, RTLD_NOW | RTLD_NOLOAD | flags);
 }
 
-/* end_on(name) → true, or nil and a reason; nothing if no such signal is
- * supported
+/* end_on(name) → true; or nil, message; or nothing
  *
- * Makes the signal release all locks before it ends the process: see
- * ending.h. */
+ * Makes the signal `name` release all locks before it ends the process: see
+ * ending.h. Returns nothing if zklock does not support this signal. */
 static int end_on(lua_State *L) {
   static const struct {
     const char *name;
@@ -171,9 +175,9 @@ static int end_on(lua_State *L) {
   return 0;
 }
 
-/* Keeps this library in memory, because lua_close unloads libraries but
- * zklock's threads can outlive the lua_State. Then binds the calls of the
- * client library's functions. */
+/* Keeps this library in memory. lua_close would unload it, but zklock's threads
+ * can outlive the lua_State. Then binds zklock's calls of the ZooKeeper client
+ * library (library_bind). */
 static void pin_and_bind(lua_State *L) {
   void *self = open_ourselves(RTLD_NODELETE);
   if (self && !library_bind(self))
@@ -183,8 +187,8 @@ static void pin_and_bind(lua_State *L) {
                "\"zklock\" first");
 }
 
-/* Pushes whether the linked ZooKeeper client library exports a function that
- * its header does not declare. */
+/* Pushes whether the linked ZooKeeper client library exports this function.
+ * Used for functions that the library's header does not declare. */
 static int client_has(lua_State *L, const char *function) {
   void *self = open_ourselves(0);
   lua_pushboolean(L, self && dlsym(self, function));
@@ -196,7 +200,7 @@ static int has_sasl(lua_State *L) {
   return client_has(L, "zookeeper_init_sasl");
 }
 
-/* has_streams() → whether TLS can be put between the client library and its
+/* has_streams() → whether zklock can put TLS between the client library and its
  * socket */
 static int has_streams(lua_State *L) {
   lua_pushboolean(L, imports_have_streams());

@@ -1,6 +1,6 @@
-/* Converts the events of a session to Lua values. This file takes events from
- * the core in batches and pushes them one at a time. An event is finished when
- * the Lua layer has stored it: see session:noted. */
+/* Converts the events of a session to Lua values. Takes events from the core in
+ * batches, and pushes them one at a time. An event is finished when the Lua
+ * layer has stored it and has called session:noted. */
 #include "lua_events.h"
 
 #include <stdio.h>
@@ -23,8 +23,9 @@ static int push_state(lua_State *L, const struct events *events) {
   return 2;
 }
 
-/* Replaces the reason on the top of the stack by a longer text, with the failed
- * operation and its path. Does nothing if no operation is recorded. */
+/* Replaces the reason on the top of the stack by a longer text. This text also
+ * contains the operation that a server has refused, and its path. Does nothing
+ * if no such operation is recorded. */
 static void push_denial(lua_State *L, const struct acquisition *acquisition) {
   char text[REASON_MAX], path[REASON_MAX];
   const struct denial *denial = &acquisition->contender.denial;
@@ -44,8 +45,8 @@ static void push_reason(lua_State *L, const struct acquisition *acquisition) {
   push_denial(L, acquisition);
 }
 
-/* Pushes three values for an event of a hold: its name, the number of the
- * current turn, and the number of the first turn. */
+/* Pushes three values for an event of a hold: the event's name `what`, the
+ * number of the current turn, and the number of the first turn. */
 static int push_of_hold(lua_State *L, const char *what,
                         const struct acquisition *acquisition) {
   push_numbered(L, what, acquisition->current_turn);
@@ -53,8 +54,8 @@ static int push_of_hold(lua_State *L, const char *what,
   return 3;
 }
 
-/* Pushes "gone" and the numbers of push_of_hold. If a server refuses to delete
- * the node, also pushes a code and a reason. */
+/* Pushes "gone" and the two numbers that push_of_hold pushes. If a server
+ * refuses to delete the node, also pushes a code and a reason. */
 static int push_gone(lua_State *L, struct acquisition *acquisition) {
   char text[REASON_MAX], path[REASON_MAX];
   push_of_hold(L, "gone", acquisition);
@@ -83,12 +84,16 @@ static void push_session(lua_State *L, int64_t session) {
   lua_pushstring(L, text);
 }
 
-/* Pushes "refused", the number, a code, the number of contenders ahead (-1: at
- * least one), and a reason or nil. If one of these contenders is known, also
- * pushes three values: the start of its data, whether it holds the lock, and
- * whether its data are longer. If the code is "conflict", the reason is the
- * mode of the other node. Then the last value is the session that owns this
- * node. */
+/* Pushes "refused", the acquisition's number, a code, the number of contenders
+ * ahead, and a reason or nil. The number -1 means that at least one contender
+ * is ahead.
+ *
+ * If the node of one of these contenders was read, also pushes three values.
+ * They are the start of its data, whether it holds the lock, and whether its
+ * data are longer.
+ *
+ * If the code is "conflict", the reason is the mode of the other node. Then the
+ * last value is the session that owns this node. */
 static int push_refused(lua_State *L, const struct acquisition *acquisition) {
   bool conflict = acquisition->refusal_code == REFUSED_CONFLICT;
   lua_pushliteral(L, "refused");
@@ -108,8 +113,8 @@ static int push_refused(lua_State *L, const struct acquisition *acquisition) {
   return 9;
 }
 
-/* Pushes "answered" and the number. If the wait has failed, also pushes a code,
- * and a reason or nil. */
+/* Pushes "answered" and the await's number. If the wait has failed, also pushes
+ * a code, and a reason or nil. */
 static int push_awaited(lua_State *L, const struct await *await) {
   push_numbered(L, "answered", await->number);
   if (await->met) return 2;
@@ -121,8 +126,8 @@ static int push_awaited(lua_State *L, const struct await *await) {
   return 4;
 }
 
-/* Pushes "failed" and a code. If the servers require other credentials, or TLS
- * was refused, also pushes a reason. */
+/* Pushes "failed" and a code, for an enum client_failure. Also pushes a reason
+ * if the servers require other credentials, or if TLS was refused. */
 static int push_failure(lua_State *L, int failure) {
   lua_pushliteral(L, "failed");
   lua_pushstring(L, failure == CLIENT_NO_ADDRESS ? "disconnected" : "auth");
@@ -176,9 +181,10 @@ static int push_message(lua_State *L, const struct core *core,
   }
 }
 
-/* Finishes the first event: removes its message, which can then be sent again.
- * While a call still pushes an event, it can read the message's subject. In
- * this case a message with a subject is dropped later. */
+/* Finishes the first event and frees its slot, so that the slot can be sent
+ * again. Exception: a call that still pushes an event can be reading the
+ * message's subject. While such a call runs, a message with a subject moves to
+ * `spent`, and give_back frees its slot. */
 static void finish_first(struct core *core, struct events *events) {
   struct message *message = events->pending;
   events->pending = message->next;
@@ -190,8 +196,8 @@ static void finish_first(struct core *core, struct events *events) {
   }
 }
 
-/* Drops the finished messages, and the core if the session was left. Called
- * after the outermost call that pushes an event. */
+/* Drops the messages in `spent`. If the session was left, also drops the core.
+ * Called at the end of the outermost call that pushes an event. */
 static void give_back(struct core *core, struct events *events) {
   struct message *spent = events->spent;
   events->spent = NULL;
@@ -207,8 +213,8 @@ static void give_back(struct core *core, struct events *events) {
   events->left = NULL;
 }
 
-/* Returns whether there is an event to push. Takes more events from the core if
- * needed. */
+/* Returns whether there is an event to push. If none is left, first takes more
+ * events from the core. */
 static bool find_event(struct core *core, struct events *events,
                        bool host_read) {
   for (;;) {
@@ -234,8 +240,8 @@ struct pushing {
   struct events *events;
 };
 
-/* Pushes the first event. Called in protected mode, because it can raise an
- * error. */
+/* Pushes the values of the first event. The caller runs this in protected mode,
+ * because it can raise an error. */
 static int push_first(lua_State *L) {
   const struct pushing *pushing = lua_touserdata(L, 1);
   struct events *events = pushing->events;
@@ -243,8 +249,8 @@ static int push_first(lua_State *L) {
   return push_message(L, pushing->core, events->pending);
 }
 
-/* Pushes the first event. Returns false after an error, which it leaves on the
- * top of the stack. */
+/* Pushes the values of the first event, and returns true. On an error, leaves
+ * the error on the top of the stack and returns false. */
 static bool report_events(lua_State *L, struct core *core,
                           struct events *events) {
   struct pushing pushing = {core, events};
@@ -264,8 +270,8 @@ int binding_push_event(lua_State *L, struct core *const *core,
     if (!*core || !find_event(*core, events, host_read)) return 0;
     unsigned finished = events->finished;
     if (!report_events(L, *core, events)) return lua_error(L);
-    /* If a finalizer has read and finished the event meanwhile, the loop pushes
-     * the next one. */
+    /* Returns, unless a finalizer has read and finished this event during the
+     * push. Then the loop pushes the next event. */
     if (*core && events->finished == finished) return lua_gettop(L) - base;
   }
 }

@@ -6,36 +6,38 @@
 
 #pragma GCC visibility push(hidden)
 
-/* The events that were taken from the core, but are not finished. The Lua layer
- * finishes ("notes") an event when it has stored the event: see
- * session:noted. */
+/* The events that the binding has taken from the core and not finished yet.
+ * When the Lua layer has stored an event, it calls session:noted, which
+ * finishes the event. */
 struct events {
   struct message *pending;
-  enum session_state states[16]; /* the session's states to push */
+  enum session_state states[16]; /* states of the session to push */
   int state_count, state_next;
-  bool ended; /* the event EVENT_CLOSED was finished */
+  bool ended; /* EVENT_CLOSED was finished */
 
-  /* Pushing an event can run a finalizer, which can finish that event, take
-   * later ones, or leave the session. So memory that the event refers to is
-   * released only after the outermost call that pushes an event. */
-  int pushing;           /* number of nested calls that push an event */
+  /* A call that pushes an event can run a finalizer. The finalizer can finish
+   * that event, take later ones, or leave the session. So memory that an event
+   * refers to is released only after the outermost call that pushes an
+   * event. */
+  int pushing;           /* number of such calls in progress */
   unsigned finished;     /* number of events finished so far */
-  struct message *spent; /* the messages to drop after these calls */
-  struct core *left;     /* the core to release after these calls; or NULL */
+  struct message *spent; /* messages to drop after these calls */
+  struct core *left;     /* the core to drop after them; or NULL */
 };
 
-/* Pushes the next event, and returns its number of values: 0 if there is no
- * event. Until binding_finish_event, the next call pushes the same event.
- * `*core` becomes NULL when the session is left. `host_read`: the host's loop
- * has read the wake-up's bytes. */
+/* Pushes the next event, and returns the number of values; 0: there is no
+ * event. Until binding_finish_event is called, another call pushes the same
+ * event again. A finalizer can leave the session during the push; then `*core`
+ * is NULL. `host_read`: the host's event loop has already read the wake-up's
+ * bytes. */
 int binding_push_event(lua_State *L, struct core *const *core,
                        struct events *events, bool host_read);
 
-/* Finishes the event that was pushed, so that the following event is the next
- * event. */
+/* Finishes the event that binding_push_event has pushed. Then the following
+ * event is the next event. */
 void binding_finish_event(struct core *core, struct events *events);
 
-/* Ends the Lua thread's use of the core, and discards the remaining events. */
+/* Ends the Lua thread's use of the core, and drops the remaining events. */
 void binding_leave_events(struct core *core, struct events *events);
 
 #pragma GCC visibility pop

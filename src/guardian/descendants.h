@@ -9,9 +9,9 @@
 #pragma GCC visibility push(hidden)
 
 /* Sends the signal `number` to each descendant of `ancestor` outside the group.
- * Returns true if one of these processes, or a process of the group, runs as
- * another user and cannot be signalled. A process that has ended does not
- * count, even if its parent has not waited for it. */
+ * Returns true if one of these processes, or a process of the group, cannot be
+ * signalled. Such a process runs as another user. A process that has ended does
+ * not count, even if its parent has not waited for it. */
 bool descendants_signal(pid_t ancestor, pid_t group, int number);
 
 #pragma GCC visibility pop

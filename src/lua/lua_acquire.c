@@ -151,7 +151,7 @@ static int64_t deadline_in(lua_State *L, int index) {
  *
  * Begins an acquisition. Returns its hold reference, and the number by which
  * events name the acquisition. `lock` is a userdata from lock_options, or a
- * table with the fields kind, layout, permits, wait, poll_interval,
+ * table. The table's fields are kind, layout, permits, wait, poll_interval,
  * local_turns, lose_on_suspend and writer.
  *
  * `hold_ref` must be empty, or wait in a local queue; without it, the function

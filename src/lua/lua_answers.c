@@ -69,8 +69,8 @@ static const char *code_of(int rc) {
                                            : refusal_code_of(rc));
 }
 
-/* Returns the Lua layer's string for a code, or NULL if the Lua layer does not
- * distinguish the code from others. */
+/* Returns the Lua layer's string for a code. Returns NULL if the Lua layer has
+ * no string for the code. */
 static const char *word_of(int rc) {
   switch (rc) {
     case REPLY_NO_NODE:

@@ -23,8 +23,8 @@
 
 #define NANOSECONDS 1e9
 
-/* Raises an error if the session belongs to another process. This is so after a
- * fork of that process. */
+/* Raises an error if this process is a child of fork, and the session belongs
+ * to its parent. */
 void binding_check_process(lua_State *L, const struct core *core);
 
 /* A type of userdata. The key of the type's metatable in the registry is the

@@ -1,4 +1,5 @@
-/* Hold references, the userdata by which guards refer to their hold. */
+/* Implements hold references, the userdata by which guards refer to their
+ * hold. */
 #include "lua_hold_ref.h"
 
 #include <math.h>
@@ -70,8 +71,9 @@ void binding_fill_hold_ref(struct hold_ref *hold_ref, struct core *core,
   acquisition->hold_refs++;
 }
 
-/* hold_ref:again([empty]) → another reference to the same hold: `empty`, or a
- * new one */
+/* hold_ref:again([empty]) → another reference to the same hold
+ *
+ * The new reference is `empty`, an empty hold reference, if that is given. */
 static int hold_ref_again(lua_State *L) {
   struct hold_ref *hold_ref = binding_check_hold_ref(L, 1);
   binding_check_process(L, hold_ref->core);
@@ -84,8 +86,8 @@ static int hold_ref_again(lua_State *L) {
 }
 
 /* Releases a hold reference. If it was the hold's last reference, passes the
- * hold to `next` if possible, or ends the hold. Returns false if the hold was
- * lost. */
+ * hold to `next` if possible, or else releases the hold. `report`: a release
+ * posts the event "gone" afterwards. Returns false if the hold was lost. */
 static bool give_back(struct hold_ref *hold_ref, bool report,
                       struct hold_ref *next) {
   struct acquisition *acquisition = hold_ref->acquisition;
@@ -106,8 +108,8 @@ static bool give_back(struct hold_ref *hold_ref, bool report,
   return true;
 }
 
-/* Returns the hold reference at `index` if it waits in a local queue of this
- * session, or NULL. */
+/* Returns the hold reference at `index`. Returns NULL if the argument is nil,
+ * or if it does not wait in a local queue of `core`. */
 static struct hold_ref *next_hold_ref(lua_State *L, int index,
                                       const struct core *core) {
   if (lua_isnoneornil(L, index)) return NULL;
@@ -117,12 +119,14 @@ static struct hold_ref *next_hold_ref(lua_State *L, int index,
 
 /* hold_ref:release([report [, next]]) → kept, last, passed
  *
- * Releases the hold reference. The last release also ends the hold. `kept` is
- * false if the hold was lost, even if only the local clock shows the loss.
- * `last`: this was the last hold reference. `passed`: the hold was passed to
- * `next`, which waited in a local queue. `report`: if the hold is not passed
- * on, the event "gone" follows when the node is deleted. Idempotent: another
- * call returns the same values. */
+ * Releases the hold reference. If it was the hold's last reference, the hold is
+ * passed to `next`, which must wait in a local queue. If this is not possible,
+ * the hold is released. Then, with `report`, the event "gone" follows when the
+ * node is deleted.
+ *
+ * `kept` is false if the hold was lost, even if only the local clock shows the
+ * loss. `last`: this was the hold's last reference. `passed`: the hold was
+ * passed to `next`. A second call only returns the same values again. */
 static int hold_ref_release(lua_State *L) {
   struct hold_ref *hold_ref = binding_check_object(L, 1, &hold_ref_type);
   if (hold_ref->core) binding_check_process(L, hold_ref->core);
@@ -158,8 +162,8 @@ static int hold_ref_gc(lua_State *L) {
     stop_local_wait(hold_ref);
   } else if (hold_ref->live) {
     bool held = acquisition_outcome(acquisition) == ACQUISITION_HELD;
-    /* With local_turns, the event "gone" tells local waiters that the hold has
-     * ended. */
+    /* Requests the event "gone" if there can be local waiters (local_turns).
+     * The event tells the Lua layer that the hold has ended. */
     give_back(hold_ref, acquisition->contender.options.local_turns > 0, NULL);
     if (held && hold_ref->last && !hold_ref->core->closed) {
       char text[PATH_MAX_BYTES + 120];
@@ -202,8 +206,8 @@ static int hold_ref_lease(lua_State *L) {
   return 1;
 }
 
-/* hold_ref:state() → the state of the reference's turn: "waiting", "refused",
- * "held", "suspended", "released" or "lost" */
+/* hold_ref:state() → "waiting", "refused", "held", "suspended", "released" or
+ * "lost", the state of the reference's turn */
 static int hold_ref_state(lua_State *L) {
   static const char *const names[] = {"waiting", "refused", "held", "released"};
   const struct hold_ref *hold_ref = binding_check_hold_ref(L, 1);
@@ -212,8 +216,8 @@ static int hold_ref_state(lua_State *L) {
   int state = acquisition_state(hold_ref->acquisition, turn);
   if (state == ACQUISITION_HELD && (!hold_ref->live || hold_ref->core->closed))
     state = ACQUISITION_RELEASED;
-  /* A hold counts as "suspended" as soon as there is no connection, or no valid
-   * lease by the local clock. */
+  /* A hold counts as "suspended" while there is no connection, or while the
+   * local clock shows no valid lease. */
   if (state == ACQUISITION_HELD &&
       (hold_ref->core->proof.state != SESSION_CONNECTED ||
        !acquisition_is_held(hold_ref->acquisition, turn)))
@@ -225,8 +229,9 @@ static int hold_ref_state(lua_State *L) {
   return 1;
 }
 
-/* hold_ref:reason() → the reason of a loss that is recorded already, such as
- * "node_deleted", or nil */
+/* hold_ref:reason() → why the hold was lost, such as "node_deleted"; or nil
+ *
+ * Returns only the reason of a loss that a thread has recorded. */
 static int hold_ref_reason(lua_State *L) {
   const struct hold_ref *hold_ref = binding_check_hold_ref(L, 1);
   binding_check_process(L, hold_ref->core);
@@ -236,8 +241,9 @@ static int hold_ref_reason(lua_State *L) {
   return 1;
 }
 
-/* hold_ref:find_loss() → why the hold is lost, or nil; if only the local clock
- * shows the loss, also records the loss */
+/* hold_ref:find_loss() → why the hold is lost, or nil
+ *
+ * If only the local clock shows the loss, also records the loss. */
 static int hold_ref_find_loss(lua_State *L) {
   const struct hold_ref *hold_ref = binding_check_hold_ref(L, 1);
   binding_check_process(L, hold_ref->core);
@@ -283,22 +289,23 @@ static int hold_ref_node(lua_State *L) {
 }
 
 /* Returns the hold reference at index 1. Raises an error if the reference is
- * empty: it neither has an acquisition nor waits in a local queue. */
+ * empty: it has no acquisition, and does not wait in a local queue. */
 static struct hold_ref *used_hold_ref(lua_State *L) {
   struct hold_ref *hold_ref = binding_check_object(L, 1, &hold_ref_type);
   if (!hold_ref->core) luaL_error(L, "zklock: this hold reference is empty");
   return hold_ref;
 }
 
-/* hold_ref:number() → the number of the reference's turn, or of its wait, in
- * events */
+/* hold_ref:number() → the number by which events name this reference's turn
+ *
+ * Before the turn begins, events name the reference's wait by this number. */
 static int hold_ref_number(lua_State *L) {
   lua_pushnumber(L, (lua_Number)used_hold_ref(L)->turn.number);
   return 1;
 }
 
-/* hold_ref:root() → the number of the first turn of the hold; nothing if the
- * reference waits in a local queue */
+/* hold_ref:root() → the number of the first turn of the reference's hold;
+ * nothing if the reference waits in a local queue */
 static int hold_ref_root(lua_State *L) {
   const struct hold_ref *hold_ref = used_hold_ref(L);
   if (!hold_ref->acquisition) return 0;
@@ -309,7 +316,8 @@ static int hold_ref_root(lua_State *L) {
 /* hold_ref:is_overdue() → whether the deadline of the reference's wait has
  * passed
  *
- * If not, requests the event "alarm" for the time of the deadline. */
+ * If it has not passed, requests the event "alarm" for the time of the
+ * deadline. */
 static int hold_ref_is_overdue(lua_State *L) {
   const struct hold_ref *hold_ref = used_hold_ref(L);
   binding_check_process(L, hold_ref->core);
@@ -324,22 +332,25 @@ static int push_seconds(lua_State *L, int64_t duration) {
   return 1;
 }
 
-/* hold_ref:take() → the seconds that the user has waited for the hold
+/* hold_ref:take() → for how many seconds the user has waited for the hold
  *
- * From now on, hold_ref:held counts the time. */
+ * Also starts the time that hold_ref:held returns. */
 static int hold_ref_take(lua_State *L) {
   struct turn *turn = &binding_check_granted(L, 1)->turn;
   turn->held_since = clock_now();
   return push_seconds(L, turn->held_since - turn->waiting_since);
 }
 
-/* hold_ref:waited() → the seconds since the hold was requested */
+/* hold_ref:waited() → the number of seconds since the user requested the
+ * hold */
 static int hold_ref_waited(lua_State *L) {
   return push_seconds(L, clock_now() - used_hold_ref(L)->turn.waiting_since);
 }
 
-/* hold_ref:held() → the seconds since hold_ref:take, and the hold's mode, as
- * contenders() returns it */
+/* hold_ref:held() → the number of seconds since hold_ref:take, and the hold's
+ * mode
+ *
+ * The mode is a word that contenders() returns, too. */
 static int hold_ref_held(lua_State *L) {
   /* The names of the modes, in the order of enum kind (rule.h). */
   static const char *const modes[] = {"mutex",  "read",   "write",
@@ -352,8 +363,9 @@ static int hold_ref_held(lua_State *L) {
 
 /* hold_ref:watch() → nothing
  *
- * Watches the hold's node from now on. Does nothing before the grant: until
- * then another command can still use the same slot, and there is no node. */
+ * Makes the I/O thread watch the hold's node from now on. Does nothing before
+ * the grant, because then there may be no node. Besides, the command to watch
+ * reuses the slot of the command to acquire, which can still be queued. */
 static int hold_ref_watch(lua_State *L) {
   struct hold_ref *hold_ref = binding_check_hold_ref(L, 1);
   binding_check_process(L, hold_ref->core);

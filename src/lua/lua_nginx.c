@@ -1,9 +1,10 @@
-/* The C part of the nginx adapter: the socket that wakes nginx, and the records
- * of nginx requests, which report a request's end.
+/* Implements the C part of the nginx adapter: the socket that wakes nginx's
+ * event loop, and the records of nginx requests, which report when a request
+ * ends.
  *
  * This file uses no header of nginx or its Lua module. It looks up their
- * functions by name in the running program. The adapter also works if some
- * functions are missing. */
+ * functions by name in the running program. The adapter also works if some of
+ * these functions are missing. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
@@ -15,9 +16,9 @@
 
 static const struct object_type request_type = {"zklock.request"};
 
-/* session:open_socket() → the path to connect to, or nil, message
+/* session:open_socket() → the path to connect to; or nil, message
  *
- * Opens the Unix socket to which nginx then connects: see nginx_socket.h. */
+ * Opens the Unix socket to which nginx must connect: see nginx_socket.h. */
 static int open_socket(lua_State *L) {
   struct core *core = binding_check_session(L);
   if (!nginx_socket_open(&core->nginx_socket)) {
@@ -29,10 +30,10 @@ static int open_socket(lua_State *L) {
   return 1;
 }
 
-/* session:accept_socket() → true, or nil, message
+/* session:accept_socket() → true; or nil, message
  *
- * Accepts nginx's connection. From then on, the session signals its events on
- * that connection. */
+ * Accepts nginx's connection. From then on, the session announces its events on
+ * this connection. */
 static int accept_socket(lua_State *L) {
   struct core *core = binding_check_session(L);
   int fd = nginx_socket_accept(&core->nginx_socket);
@@ -75,9 +76,10 @@ static void *running_request(lua_State *L) {
   return host.request_of ? host.request_of(L) : NULL;
 }
 
-/* Returns whether the nginx request began with the thread L. lua-nginx-module
- * describes a coroutine by { data, the coroutine, the description of its
- * parent, … }. */
+/* Returns whether L is the Lua thread with which the nginx request began.
+ * lua-nginx-module describes a coroutine by an array of pointers. The second
+ * points to the coroutine, and the third to the description of its parent, or
+ * is NULL. */
 static bool is_entry(lua_State *L) {
   void **coroutine;
   if (lua_pushthread(L)) return true;
@@ -86,8 +88,10 @@ static bool is_entry(lua_State *L) {
   return coroutine && coroutine[1] == L && !coroutine[2];
 }
 
-/* running() → the current nginx request as light userdata, and whether the
- * request began with this thread; nil if no request is known */
+/* running() → request, is_entry; or nothing
+ *
+ * Returns the current nginx request as light userdata, and whether the request
+ * began with the current Lua thread. Returns nothing if no request is known. */
 int binding_running(lua_State *L) {
   void *request = running_request(L);
   if (!request) return 0;
@@ -103,8 +107,11 @@ static struct nginx_request *check_request(lua_State *L) {
   return *box;
 }
 
-/* session:request() → the record of the current nginx request, and its number;
- * nil if there is no request or nginx cannot report its end */
+/* session:request() → request, number; or nothing
+ *
+ * Creates and returns a record of the current nginx request, and the number by
+ * which its event names it. Returns nothing if there is no request, or if nginx
+ * cannot report the request's end. */
 static int new_request(lua_State *L) {
   binding_check_session(L);
   void *running = running_request(L);
@@ -128,8 +135,8 @@ static int new_request(lua_State *L) {
 
 /* session:requests(want_ends) → the number of unfinished nginx requests
  *
- * `want_ends`: each of these requests must post an event at its end, even if no
- * wait or hold ends with the request. */
+ * `want_ends`: the end of each nginx request posts an event, even if no wait or
+ * hold belongs to the request. */
 static int count_requests(lua_State *L) {
   struct core *core = binding_check_session(L);
   core->want_ends = lua_toboolean(L, 2);
@@ -144,8 +151,8 @@ static int request_has_ended(lua_State *L) {
 
 /* request:mark(wanted) → nothing
  *
- * Sets whether the request posts an event at its end. It must do so while a
- * wait or hold ends with the request. */
+ * `wanted`: the end of this request posts an event. The caller sets this while
+ * a wait or a hold belongs to the request. */
 static int request_mark(lua_State *L) {
   check_request(L)->wanted = lua_toboolean(L, 2);
   return 0;

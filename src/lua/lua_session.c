@@ -1,9 +1,10 @@
-/* The userdata of a session: opens and closes the session, and returns its
- * events.
+/* Implements the userdata of a session: opens and closes the session, and
+ * returns its events.
  *
- * The userdata is created first, and then the session is opened. So if opening
- * raises an error, the finalizer can still close the session. Only session:wait
- * waits for the network, and only the `poll` loop uses it. */
+ * The caller first creates the userdata, and then opens the session in it. So
+ * if opening raises an error, the finalizer can close the session. Only
+ * session:wait waits for the network, and only the event loop `poll` calls
+ * it. */
 #include "lua_session.h"
 
 #include <poll.h>
@@ -18,7 +19,7 @@
 struct session_box {
   struct core *core; /* NULL: the session is not open, or was left */
   struct events events;
-  bool dead; /* the userdata was finalized: do not open it again */
+  bool dead; /* the userdata was finalized: never open it */
 };
 
 const struct object_type session_type = {"zklock.session"};
@@ -46,10 +47,11 @@ int binding_new_session(lua_State *L) {
   return 1;
 }
 
-/* open({ hosts =, … (lua_settings.h) } [, session]) → session, or nil, message
+/* open({ hosts =, … (lua_settings.h) } [, session]) → session; or nil, message
  *
- * Opens the session, or a new one. Checks the session only after it has read
- * the table: the read can run Lua code, which could open the same session. */
+ * Opens `session`, or a new session. First reads the table, and then checks
+ * `session`. The read can run Lua code, and that code could open the same
+ * session. */
 int binding_open_session(lua_State *L) {
   luaL_checktype(L, 1, LUA_TTABLE);
   lua_settop(L, 2);
@@ -74,11 +76,12 @@ int binding_open_session(lua_State *L) {
   return 1;
 }
 
-/* session:next([host_read]) → the kind and the values of the next event, or
+/* session:next([host_read]) → the kind and the values of the next event; or
  * nothing
  *
- * The event stays the next event until noted() is called. `host_read`: the
- * host's loop has read the bytes of the wake-up. */
+ * Another call returns the same event, until session:noted is called.
+ * `host_read`: the host's event loop has already read the bytes of the
+ * wake-up. */
 static int session_next(lua_State *L) {
   struct session_box *box = check_session(L);
   return binding_push_event(L, &box->core, &box->events, lua_toboolean(L, 2));
@@ -86,8 +89,8 @@ static int session_next(lua_State *L) {
 
 /* session:noted([queue, item]) → nothing
  *
- * Appends the item to the queue and finishes the event that next() has
- * returned. One call does both, so nothing can interrupt them in between. */
+ * Appends `item` to the list `queue`, and finishes the event that session:next
+ * has returned. One call does both, so that no Lua code can run in between. */
 static int session_noted(lua_State *L) {
   struct session_box *box = check_session(L);
   if (!lua_isnoneornil(L, 3)) {
@@ -99,8 +102,8 @@ static int session_noted(lua_State *L) {
   return 0;
 }
 
-/* session:is_behind() → whether noted() has not yet finished an event that was
- * taken from the core */
+/* session:is_behind() → whether an event was taken from the core and not
+ * finished yet */
 static int session_is_behind(lua_State *L) {
   lua_pushboolean(L, check_session(L)->events.pending != NULL);
   return 1;
@@ -108,8 +111,9 @@ static int session_is_behind(lua_State *L) {
 
 /* session:wait(seconds|nil) → whether the descriptor is readable
  *
- * Blocks until there may be an event, or until the time has passed. Returns
- * early after a signal, so that the Lua hook of its handler can run. */
+ * Blocks until the session's descriptor is readable, because there can be an
+ * event, or until the time has passed. After a signal, returns early, so that
+ * Lua can run the hook that the signal's handler has set. */
 static int session_wait(lua_State *L) {
   const struct core *core = binding_check_session(L);
   struct pollfd fd = {.fd = core->channel.lua.read_fd, .events = POLLIN};
@@ -160,15 +164,16 @@ static void set_integer(lua_State *L, const char *key, uint64_t value) {
 
 /* session:stats() → a table of counters
  *
- * Reads all values before it pushes the first: see lua_binding.h. */
+ * Reads all values before it pushes the first, because a push can run a
+ * finalizer that leaves the session (lua_binding.h). */
 static int session_stats(lua_State *L) {
   const struct core *core = binding_check_session(L);
   const struct counters *counters = session_counters(&core->session);
 #define X(name) uint64_t name = counters->name;
   SESSION_COUNTERS(X)
 #undef X
-  /* A hold that Lua has released does not count, even if its node is not
-   * deleted yet. */
+  /* Counts the holds that Lua has not released. The node of a released hold may
+   * not be deleted yet. */
   int holding = core->closed ? 0 : core->proof.held;
   grants += core->turns;
   waiting += core->local_waiters;
@@ -194,8 +199,8 @@ static int session_stats(lua_State *L) {
   return 1;
 }
 
-/* session:lease() → for how many seconds a hold stays proved without another
- * reply from a server */
+/* session:lease() → the number of seconds for which holds stay proved if no
+ * further reply arrives from a server */
 static int session_lease_(lua_State *L) {
   const struct core *core = binding_check_session(L);
   int64_t lease = core->proof.lease_until - clock_now();
@@ -215,8 +220,8 @@ static void leave(struct session_box *box) {
   binding_leave_events(core, &box->events);
 }
 
-/* session:close() begins to close the session. session:leave() also ends the
- * use of its descriptor. */
+/* session:close() begins to close the session. session:leave() does this, too,
+ * and also ends the use of the session's descriptor. */
 static int session_close_(lua_State *L) {
   struct session_box *box = check_session(L);
   if (box->core) core_close(box->core);
@@ -233,8 +238,8 @@ static int session_leave(lua_State *L) {
 static int session_gc(lua_State *L) {
   struct session_box *box = binding_test_object(L, 1, &session_type);
   if (box) box->dead = true;
-  /* In a child of fork, the session belongs to the parent, so this does
-   * nothing. */
+  /* Does nothing in a child of fork, because the session belongs to the
+   * parent. */
   if (!box || !box->core || box->core->owner != process_id()) return 0;
   core_close(box->core);
   leave(box);

@@ -1,4 +1,4 @@
-/* The userdata of a session. */
+/* Declares the userdata of a session. */
 #ifndef ZKLOCK_LUA_SESSION_H
 #define ZKLOCK_LUA_SESSION_H
 
@@ -8,15 +8,15 @@
 
 extern const struct object_type session_type;
 
-/* Returns the core of the session at index 1, until the next allocation. Raises
- * an error if the session was left or belongs to another process. */
+/* Returns the core of the session at index 1. The result is valid until the
+ * next allocation in Lua. Raises an error if the session was left, or belongs
+ * to another process. */
 struct core *binding_check_session(lua_State *L);
-/* Returns the core as binding_check_session does. Also raises an error if the
- * session has begun to close, because the core would not answer a new
- * request. */
+/* Returns the core, as binding_check_session does. Also raises an error if the
+ * session has begun to close. The core would not answer a new request then. */
 struct core *binding_check_open(lua_State *L);
 
-/* session() → a closed session, for open() */
+/* session() → a session that is not open yet, for open() */
 int binding_new_session(lua_State *L);
 int binding_open_session(lua_State *L);
 

@@ -1,5 +1,5 @@
 /* Reads the options of a session from the Lua layer's table. The Lua layer has
- * checked the arguments of users. */
+ * already checked the users' arguments. */
 #include "lua_settings.h"
 
 #include <stdlib.h>
@@ -9,7 +9,8 @@
 
 static const struct object_type settings_type = {"zklock.settings"};
 
-/* The userdata that owns the settings while errors can still be raised. */
+/* A userdata that owns the settings until the session takes them over. It frees
+ * the settings if an error is raised before. */
 struct settings_box {
   struct settings *settings;
 };
@@ -26,7 +27,8 @@ static char *copy_field(lua_State *L, int index, const char *name,
   return copy;
 }
 
-/* Pushes the list in a field, or nil. Returns its length; 0: there is none. */
+/* Pushes the list in the field `name` of the table at `index`, or nil. Returns
+ * the length of the list; 0: there is none. */
 static int push_list(lua_State *L, int index, const char *name) {
   lua_getfield(L, index, name);
   if (lua_isnil(L, -1)) return 0;
@@ -72,8 +74,8 @@ static bool read_acl(lua_State *L, int index, struct settings *settings) {
   return true;
 }
 
-/* Copies the string in a field to `*copy`, if there is one. Returns false if
- * there is no memory. */
+/* If the field `name` of the table at `index` is not nil, copies its string to
+ * `*copy`. Returns false if there is no memory. */
 static bool copy_opt_field(lua_State *L, int index, const char *name,
                            char **copy) {
   lua_getfield(L, index, name);
@@ -83,8 +85,9 @@ static bool copy_opt_field(lua_State *L, int index, const char *name,
   return !is_there || *copy;
 }
 
-/* Returns the functions of the module zklock.tls. Raises an error if that
- * module has another version than this one. */
+/* Returns the functions of the module zklock.tls, from the field `module` of
+ * the table at `index`. Raises an error if that module belongs to another
+ * version of zklock. */
 static const struct tls_module *check_module(lua_State *L, int index) {
   lua_getfield(L, index, "module");
   const struct tls_module *const *box = luaL_checkudata(L, -1, TLS_MODULE_TYPE);
@@ -128,7 +131,7 @@ static void read_times(lua_State *L, int index, struct settings *settings) {
     int min_ms = binding_to_int(luaL_checknumber(L, -1) * 1000);
     settings->min_session_timeout_ms = min_ms > 0 ? min_ms : 1;
   }
-  /* The tick time is rounded up; both session timeouts are rounded down. */
+  /* Rounds the tick time up. Both session timeouts above are rounded down. */
   lua_getfield(L, index, "tick_time");
   if (!lua_isnil(L, -1))
     settings->tick_time_ms =

@@ -7,10 +7,13 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Reads the table { hosts =, session_timeout =, min_session_timeout =,
- * tick_time =, auth =, acl =, tls =, log = } at `index`, or raises an error.
- * Pushes a userdata that frees the settings. A caller that takes the settings
- * over sets the pointer to NULL. */
+/* Reads the options in the table at `index`, or raises an error. Its fields are
+ * hosts, session_timeout, min_session_timeout, tick_time, auth, acl, tls and
+ * log.
+ *
+ * Pushes a userdata that frees the settings. The caller can take over the
+ * settings: it then sets the pointer in the userdata to NULL. Returns the
+ * address of that pointer. */
 struct settings **binding_read_settings(lua_State *L, int index);
 
 void binding_register_settings(lua_State *L);

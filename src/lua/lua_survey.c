@@ -1,5 +1,5 @@
-/* Applies the rules of the protocol to a list of contenders. Finds the order in
- * which they are served, and which of them hold the lock. */
+/* Applies the protocol's rules to a list of contenders. Finds the order in
+ * which they get the lock, and which of them hold it. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,20 +11,20 @@ enum { ROLES = ROLE_MEMBER + 1 };
 enum row_directory { AT_PATH, AT_LOCKS, AT_PERMITS };
 
 /* A contender in the list. Its strings belong to the contender's Lua table.
- * They stay valid because no Lua code runs meanwhile. */
+ * They stay valid, because no Lua code runs while the rows are in use. */
 struct row {
   int index; /* the index of the row's table in the list */
   enum row_directory directory;
   enum role role;
   int32_t sequence;
-  bool owned; /* a session owns the node; otherwise it holds no lock */
+  bool owned; /* a session owns the node; if not, it holds nothing */
   const char *name, *token, *session;
 };
 
-/* Returns the string in a field of the table on the top of the stack. If the
- * field is missing, returns `unknown`, or raises an error if that is NULL.
- * Ignores metamethods and does not convert numbers: the table would not refer
- * to such a string, so Lua could collect it. */
+/* Returns the string in the field `key` of the table on the top of the stack.
+ * If the field is nil, returns `unknown`, or raises an error if `unknown` is
+ * NULL. Does not convert a number to a string: no table would refer to that
+ * string, so Lua could collect it. Ignores metamethods for the same reason. */
 static const char *text_field(lua_State *L, const char *key,
                               const char *unknown) {
   lua_pushstring(L, key);
@@ -45,13 +45,13 @@ static bool is_below(const char *node, const char *directory) {
          node[length] == '/';
 }
 
-/* The values for a node that this session is not allowed to read. No session
- * has this id, and the token sorts after all others. */
+/* The values of a node that this session is not allowed to read. No session has
+ * the id UNKNOWN_SESSION, and UNKNOWN_TOKEN sorts after all tokens. */
 #define UNKNOWN_SESSION "?"
 #define UNKNOWN_TOKEN "~"
 
-/* Fills the row from the table on the top of the stack, which is at `index` in
- * the list. */
+/* Fills the row from the table on the top of the stack. `index` is the index of
+ * this table in the list. */
 static void read_row(lua_State *L, struct row *row, int index) {
   luaL_checktype(L, -1, LUA_TTABLE);
   const char *node = text_field(L, "node", NULL);
@@ -95,7 +95,9 @@ static void append(struct listing *listing, const struct row *row) {
   if (row->sequence < 0) listing->wrapped = true;
 }
 
-/* Returns whether the sequence numbers show the order of the contenders. */
+/* Returns whether the sequence numbers of the rows show the order of the
+ * contenders. They can fail to do so near the end of ZooKeeper's counter
+ * (name.h). */
 static bool is_ordered(struct listing *listing, const struct row *rows, int n) {
   listing->count = 0;
   listing->wrapped = false;
@@ -105,10 +107,10 @@ static bool is_ordered(struct listing *listing, const struct row *rows, int n) {
   return true;
 }
 
-/* Replaces the sequence numbers of sorted rows by numbers that show the order:
- * the index of the first row with the same number. A downgraded reader has the
- * number of its writer and keeps it. `by_number` must have room for all
- * rows. */
+/* Replaces the sequence numbers of the sorted rows by numbers that show the
+ * order. The new number of a row is the index of the first row that has the
+ * same old number. So a downgraded reader keeps the same number as its writer.
+ * `by_number` must have room for all rows. */
 static void renumber(struct row *rows, struct row **by_number, int n) {
   for (int i = 0; i < n; i++) by_number[i] = &rows[i];
   /* NOLINTNEXTLINE(bugprone-sizeof-expression): it is pointers that move */
@@ -123,8 +125,8 @@ static void renumber(struct row *rows, struct row **by_number, int n) {
 }
 
 /* Sorts the rows in the order of the queue. Returns whether their sequence
- * numbers show that order. If not, sorts them by token and replaces the
- * numbers. */
+ * numbers show that order. If they do not, sorts the rows by token and replaces
+ * the numbers. */
 static bool sort(struct listing *listing, struct row *rows,
                  struct row **by_number, int n) {
   qsort(rows, (size_t)n, sizeof *rows, by_sequence);
@@ -138,9 +140,10 @@ static bool is_known(const struct row *row) {
   return strcmp(row->session, UNKNOWN_SESSION) != 0;
 }
 
-/* Returns the session that owns the first node in locks/. Returns "" if there
- * is no node, or if this session is not allowed to read it. The owner can have
- * a permit, but still wait with it. */
+/* Returns the session that owns the first node in locks/, a directory of
+ * semaphores. This session can already have a node in permits/, but it does not
+ * hold a permit yet. Returns "" if there is no such node, or if this session is
+ * not allowed to read it. */
 static const char *inside(const struct row *rows, int n) {
   for (int i = 0; i < n; i++)
     if (rows[i].directory == AT_LOCKS)
@@ -148,10 +151,10 @@ static const char *inside(const struct row *rows, int n) {
   return "";
 }
 
-/* For each role, the contender with the least number among the rows so far, in
- * the path's own directory. A row that is behind none of these contenders is
- * behind no row at all. So the rule takes constant time per row, whatever the
- * number of rows. */
+/* For each role, the contender with the least number among the rows so far.
+ * Only rows in the path's own directory count. If these contenders do not block
+ * the next row, no earlier row blocks it. So the rule compares a row only with
+ * these. It takes constant time per row, whatever the number of rows. */
 struct front {
   struct entry least[ROLES];
   bool any[ROLES];
@@ -184,10 +187,11 @@ static bool holds(struct front *front, const struct row *row,
   return is_holder;
 }
 
-/* survey(rows) → the rows in the order of the queue, each with `holds`, and
- * whether their sequence numbers show that order
+/* survey(rows) → the rows in the order of the queue; is_ordered
  *
- * Reads the fields `node`, `token` and `session` of each row. */
+ * Sets the field `holds` of each row: whether this contender holds the lock.
+ * `is_ordered`: the sequence numbers of the rows show that order. Reads the
+ * fields `node`, `token` and `session` of each row. */
 int binding_survey(lua_State *L) {
   luaL_checktype(L, 1, LUA_TTABLE);
   lua_settop(L, 1);
@@ -220,7 +224,8 @@ int binding_survey(lua_State *L) {
   return 2;
 }
 
-/* own_data(data) → the part of a node's data that its owner has written */
+/* own_data(data) → the part of the data of a node that the node's owner has
+ * written */
 int binding_own_data(lua_State *L) {
   size_t size;
   const char *data = luaL_checklstring(L, 1, &size);

@@ -151,7 +151,7 @@ enum loss acquisition_outcome_loss(const struct acquisition *acquisition) {
   return loss_of((int)acquisition_outcome(acquisition));
 }
 
-/* The functions from here on are called by the Lua thread. */
+/* The functions below are called by the Lua thread. */
 
 const char *acquisition_node(struct acquisition *acquisition) {
   return contender_watch_name(&acquisition->contender);
@@ -176,8 +176,8 @@ enum loss acquisition_loss(const struct acquisition *acquisition, int turn) {
  * Only afterwards it publishes the lease of a new session. So a thread that
  * reads the new lease first, and the state second, also reads LOST. This is
  * true for each turn, because all turns of a hold share the word with the
- * state. The clock is read last. If it were read before a pause of the process,
- * an expired lease could look valid. */
+ * state. The clock is read last. If it were read earlier, and the process
+ * paused in between, an expired lease could look valid. */
 static int64_t check_lease(const struct acquisition *acquisition, int turn,
                            enum loss *overdue) {
   int64_t until = atomic_load_explicit(&acquisition->proof->lease_until,
@@ -211,8 +211,7 @@ bool acquisition_is_held(const struct acquisition *acquisition, int turn) {
   return acquisition_lease(acquisition, turn) > 0;
 }
 
-/* The functions from here on carry out local turns: acquisition.h describes
- * them. */
+/* The functions below carry out local turns: acquisition.h describes them. */
 
 /* Returns whether the turn with the index `turn` must be the hold's last. While
  * no other node is in the queue, only TURNS_MAX limits the number of turns.

@@ -28,7 +28,7 @@ enum acquisition_state {
   ACQUISITION_REFUSED,
   ACQUISITION_HELD,
   ACQUISITION_RELEASED,
-  ACQUISITION_LOST /* LOST plus an enum loss is the state; so LOST is last */
+  ACQUISITION_LOST /* plus an enum loss; must be the last state */
 };
 
 /* The parts of an acquisition's `word`: its state, a flag that forbids further

@@ -152,7 +152,7 @@ enum ask_fault ask_add(struct ask *ask, const char *chroot,
   return ASK_OK;
 }
 
-/* The functions from here on send requests and handle the replies. */
+/* The functions below send requests and handle the replies. */
 
 /* Sends the request. After a transient refusal the op is sent again, except a
  * sync: reads that follow a sync must not be older than the sync. */

@@ -19,10 +19,10 @@ void certificates_init(struct certificates *certificates,
 void certificates_free(struct certificates *certificates);
 
 /* Reads the files again, and returns a TLS link. The link requires that the
- * server's certificate has one of `names`, or the name in the option. If a file
- * cannot be used now, uses the contents of the last successful read. Returns
- * NULL if there are none, or if there is no memory. Sets `problem` to what is
- * wrong, or to "". */
+ * server's certificate is for one of `names`. If the option has a `name`, only
+ * this name counts. If a file cannot be used now, uses the contents of the last
+ * successful read. Returns NULL if there are none, or if there is no memory.
+ * Sets `problem` to what is wrong, or to "". */
 struct tls_link *certificates_link(struct certificates *certificates,
                                    const char *names, char problem[TLS_TEXT]);
 

@@ -164,7 +164,7 @@ static void use_lookup(struct client *client) {
   host_lookup_done(&client->host_lookup);
 }
 
-/* The functions from here on make attempts to connect. */
+/* The functions below make attempts to connect. */
 
 /* Returns the time limit of a connection attempt. The server can be broken, or
  * slow, or can have lost the request while it started. So the limit doubles
@@ -215,7 +215,7 @@ static void give_up(struct client *client) {
   library_disconnect(client->library);
 }
 
-/* The functions from here on are called by the client library's wrapper. */
+/* The functions below are called by the client library's wrapper. */
 
 static void record_failure(struct client *client) {
   addresses_failed(&client->addresses, client->address, clock_now(),
@@ -354,7 +354,7 @@ static void on_warning(void *self, const char *text) {
   client->listener.warning(client->listener.self, text);
 }
 
-/* The functions from here on are the transport, which the protocol calls. */
+/* The functions below are the transport, which the protocol calls. */
 
 static bool submit(void *self, const struct op *op, const struct op *before) {
   struct client *client = self;
@@ -413,8 +413,7 @@ void client_free(struct client *client) {
   free(client);
 }
 
-/* The functions from here on are called in each pass of the I/O thread's
- * loop. */
+/* The functions below are called in each pass of the I/O thread's loop. */
 
 int64_t client_prepare(struct client *client, int *fd, short *events) {
   check(client);

@@ -54,8 +54,8 @@ void client_close(struct client *client);
 void client_free(struct client *client);
 
 /* The I/O thread's loop calls these functions in this order in each pass.
- * client_prepare starts due actions, and returns until when poll(2) is to wait.
- * It sets `*fd` and `*events` for that poll; if `*fd` < 0, there is no
+ * client_prepare starts due actions, and returns the time at which poll(2) must
+ * end. It sets `*fd` and `*events` for that poll; if `*fd` < 0, there is no
  * descriptor to poll. After the poll, client_process sends and receives.
  * client_deliver passes the results on to the session. */
 int64_t client_prepare(struct client *client, int *fd, short *events);

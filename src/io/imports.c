@@ -1,15 +1,16 @@
 /* Changes some addresses in import tables (images.h), for two reasons.
  *
- * The first reason is names. The linker binds a name to the first library in
- * the process that exports it. If the process has loaded libzookeeper_mt
- * globally, zklock's calls would reach the functions of libzookeeper_mt. The
- * calls of libzookeeper_st to its own functions would reach them, too, and
- * would crash. So zklock binds these names to the libzookeeper_st that its
- * module is linked to. RTLD_DEEPBIND is no alternative, because it also binds
- * malloc and free. If the program has another allocator, the library would then
- * free memory that it has not allocated.
+ * The first reason is a clash of names. The linker binds a name to the first
+ * library in the process that exports it. If the process has loaded
+ * libzookeeper_mt globally, zklock's calls would reach the functions of
+ * libzookeeper_mt. The calls of libzookeeper_st to its own functions would
+ * reach them, too, and would crash. So zklock binds these names to the
+ * libzookeeper_st that its module is linked to. RTLD_DEEPBIND is no
+ * alternative, because it also binds malloc and free. If the program has
+ * another allocator, the library would then free memory that it has not
+ * allocated.
  *
- * The second reason is functions. libzookeeper_st gets replacements for six
+ * The second reason is that libzookeeper_st needs replacements for six
  * functions of the C library, listed below. For other users of libzookeeper_st
  * in the process, each replacement behaves like the original. */
 #include "imports.h"

@@ -32,7 +32,7 @@ static void answer(void *self, struct ask *ask) {
   core_post(core, &ask->answered, EVENT_ANSWERED);
 }
 
-/* The functions from here on carry out commands. */
+/* The functions below carry out commands. */
 
 static void acquire(struct core *core, int64_t now,
                     struct acquisition *acquisition) {
@@ -141,7 +141,7 @@ static void execute(struct core *core, int64_t now, struct message *message,
               answer, core);
   } else if (kind == COMMAND_AWAIT || kind == COMMAND_CANCEL_AWAIT) {
     execute_for_await(core, now, message_subject(message), kind);
-  } else if (kind != COMMAND_ALARM) { /* alarm: run() calls call() anyway */
+  } else if (kind != COMMAND_ALARM) { /* run() calls post_alarm() anyway */
     execute_for_acquisition(core, now, message_subject(message), kind);
   }
 }
@@ -162,7 +162,7 @@ static bool take_commands(struct core *core) {
   return true;
 }
 
-/* The functions from here on are the thread's loop and its parts. */
+/* The functions below are the thread's loop and its parts. */
 
 /* Posts EVENT_ALARM if the time of the requested alarm has come. Returns the
  * time of the next alarm, or NEVER. */

@@ -61,8 +61,8 @@ void library_disconnect(struct library *library);
 void library_close(struct library *library, bool wait);
 
 /* The I/O thread's loop calls these functions in this order in each pass.
- * library_prepare returns until when poll(2) is to wait, and sets `*fd` and
- * `*events` for it. If `*fd` < 0, there is no descriptor to poll. After the
+ * library_prepare returns the time at which poll(2) must end, and sets `*fd`
+ * and `*events` for it. If `*fd` < 0, there is no descriptor to poll. After the
  * poll, library_process lets the client library read and write. library_deliver
  * then calls the listener. */
 int64_t library_prepare(struct library *library, int *fd, short *events);

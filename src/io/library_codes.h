@@ -19,7 +19,7 @@ bool code_is_answer(int rc);
 /* Returns whether the outcome of the request is unknown. The client library
  * uses these codes for unanswered requests when the connection is lost. A
  * server that fails sends some of them, too. A code that ZooKeeper does not
- * define counts as -1, which belongs to them. */
+ * define counts as -1, which is one of these codes. */
 bool code_is_unknown(int rc);
 /* Returns whether the code means that this server does not serve the session.
  * Then zklock closes the connection, whatever else the server sends. */

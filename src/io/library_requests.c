@@ -5,7 +5,7 @@
 #include "library_handle.h"
 #include "protocol/name.h"
 
-/* The functions from here on report replies and watch events. */
+/* The functions below report replies and watch events. */
 
 static void report(struct incident *incident) {
   inbox_append(library_current, incident);

@@ -128,7 +128,7 @@ int transaction_heartbeat(struct library *l, const struct op *op) {
   return send_all(l, t, ops, 2, on_beaten);
 }
 
-/* The functions from here on test an ACL: see transaction_check_acl. */
+/* The functions below test an ACL: see transaction_check_acl. */
 
 enum { MAKE, CHECK, ENTER, LEAVE, UNMAKE, ACL_CHECK_PARTS };
 
@@ -161,7 +161,7 @@ int transaction_check_acl(struct library *l, const struct op *op) {
   return send_all(l, t, ops, ACL_CHECK_PARTS, on_acl_checked);
 }
 
-/* The functions from here on send an exchange: see transaction_exchange. */
+/* The functions below send an exchange: see transaction_exchange. */
 
 enum { DELETE, CREATE };
 
@@ -208,7 +208,7 @@ int transaction_exchange(struct library *l, const struct op *create,
   return send_all(l, t, ops, 2, on_exchanged);
 }
 
-/* The functions from here on send a transaction for two nodes: see
+/* The functions below send a transaction for two nodes: see
  * transaction_pair. */
 
 enum { OWN, BESIDE };
@@ -276,7 +276,7 @@ int transaction_pair(struct library *l, const struct op *op) {
   return rc;
 }
 
-/* The functions from here on send transactions with a condition: see
+/* The functions below send transactions with a condition: see
  * transaction_conditional and transaction_counted. */
 
 enum { CONDITIONAL = 3 };

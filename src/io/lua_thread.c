@@ -19,7 +19,7 @@ static void command_of(struct core *core, struct acquisition *acquisition,
   if (!command(core, message, kind)) acquisition_drop(acquisition);
 }
 
-/* The functions from here on open and close sessions. */
+/* The functions below open and close sessions. */
 
 /* Sends the command to close the session, because the process exits. Signals
  * the wake-up even if the command was queued already. The Lua thread may have
@@ -89,7 +89,7 @@ void core_leave(struct core *core, bool ended) {
   core_leave_channel(core);
 }
 
-/* The functions from here on start and end acquisitions. */
+/* The functions below start and end acquisitions. */
 
 struct acquisition *core_acquire(struct core *core, const char *path,
                                  const void *data, size_t size,
@@ -129,7 +129,7 @@ bool core_release(struct core *core, struct acquisition *acquisition,
   return true;
 }
 
-/* The functions from here on are for local turns (acquisition.h). */
+/* The functions below are for local turns (acquisition.h). */
 
 void core_begin_local_wait(struct core *core, struct turn *turn,
                            int64_t deadline) {
@@ -189,7 +189,7 @@ uint64_t core_ask(struct core *core, struct ask *ask) {
   return number;
 }
 
-/* The functions from here on are for node waits and barrier leaves. */
+/* The functions below are for node waits and barrier leaves. */
 
 uint64_t core_await(struct core *core, struct await *await) {
   await->core = core;
@@ -205,7 +205,7 @@ void core_cancel_await(struct core *core, struct await *await) {
   if (!command(core, &await->end, COMMAND_CANCEL_AWAIT)) await_drop(await);
 }
 
-/* The functions from here on are for events. */
+/* The functions below are for events. */
 
 void core_nudge(struct core *core) {
   channel_event(&core->channel, &core->nudge_event, EVENT_NUDGE);

@@ -35,7 +35,7 @@ enum event_kind {
   EVENT_ANSWERED, /* the subject is the ask */
   EVENT_AWAITED,  /* the subject is the await */
   EVENT_STATE,    /* the session has new states: see core_states */
-  EVENT_FAILED,   /* `connect` can return core->failure */
+  EVENT_FAILED,   /* `connect` can fail now: see core->failure */
   EVENT_LOG,      /* the subject is the log line */
   EVENT_ENDED,    /* the subject is the nginx request */
   EVENT_NUDGE,    /* sent by the Lua thread itself: see core_nudge */

@@ -23,8 +23,8 @@ static void nap(void) {
 
 static struct registered *own(void) { return owner == getpid() ? first : NULL; }
 
-/* The functions from here on run at exit. They give unfinished releases and
- * closes two seconds (EXIT_PATIENCE). */
+/* The functions below run at exit. They give unfinished releases and closes two
+ * seconds (EXIT_PATIENCE). */
 
 static void close_all(void) {
   fork_lock();
@@ -66,7 +66,7 @@ void registry_end_all(int64_t patience) {
   while (end_living(deadline) && clock_now() < deadline) nap();
 }
 
-/* The functions from here on add and remove entries of the list. */
+/* The functions below add and remove entries of the list. */
 
 static void at_first_use(void) { atexit(at_exit); }
 

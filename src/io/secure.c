@@ -35,8 +35,7 @@ bool secure_is_refused(const struct secure *s) {
   return refused;
 }
 
-/* The functions from here on record a failure. Only the first failure is
- * recorded. */
+/* The functions below record a failure. Only the first failure is recorded. */
 
 static void fail(struct secure *s, int problem) {
   if (!s->problem) s->problem = problem;
@@ -53,7 +52,7 @@ static bool is_temporary(int error) {
   return error == EAGAIN || error == EWOULDBLOCK;
 }
 
-/* The functions from here on read and write the socket. */
+/* The functions below read and write the socket. */
 
 bool secure_wants_write(const struct secure *s) {
   size_t size = 0;
@@ -116,7 +115,7 @@ static void find_reason(struct secure *s, int fd) {
   errno = s->problem;
 }
 
-/* The functions from here on perform the handshake. */
+/* The functions below perform the handshake. */
 
 static void say_closed(struct secure *s) {
   handshake_set_error(
@@ -151,7 +150,7 @@ enum tls_state secure_handshake(struct secure *s, int fd) {
   return state;
 }
 
-/* The functions from here on send and receive data. */
+/* The functions below send and receive data. */
 
 static ssize_t failed(const struct secure *s) {
   errno = s->problem;

@@ -20,8 +20,8 @@
 #include "lua_session.h"
 #include "lua_settings.h"
 
-/* The functions from here on check users' arguments. They return parts of the
- * Lua layer's error messages. */
+/* The functions below check users' arguments. They return parts of the Lua
+ * layer's error messages. */
 
 static int check_path(lua_State *L) {
   size_t length;

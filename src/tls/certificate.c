@@ -100,7 +100,7 @@ void certificate_date(const ASN1_TIME *time, char text[11]) {
   if (ASN1_TIME_to_tm(time, &tm)) strftime(text, 11, "%Y-%m-%d", &tm);
 }
 
-/* The functions from here on describe a failed verification. */
+/* The functions below describe a failed verification. */
 
 static void describe_wrong_name(X509 *certificate, const char *wanted,
                                 char text[TLS_TEXT]) {

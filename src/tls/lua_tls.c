@@ -80,12 +80,12 @@ static int check(lua_State *L) {
   if (!context) return push_fault(L, error);
   X509 *own = SSL_CTX_get0_certificate(context->ssl);
   struct summary summary = own ? summarize(own) : (struct summary){.names = ""};
-  link_module.release(context); /* before a push, which can raise an error */
+  link_module.release(context); /* first: a push can raise an error */
   lua_pushboolean(L, 1);
   return 1 + (files.cert ? push_summary(L, &summary) : 0);
 }
 
-/* The functions from here on are the methods of links. */
+/* The functions below are the methods of links. */
 
 static struct tls_link **check_link(lua_State *L) {
   struct tls_link **link = luaL_checkudata(L, 1, LINK_TYPE);
@@ -186,7 +186,7 @@ static int link_certificate(lua_State *L) {
   X509 *certificate = link_certificate_of(*check_link(L));
   if (!certificate) return 0;
   struct summary summary = summarize(certificate);
-  X509_free(certificate); /* before a push, which can raise an error */
+  X509_free(certificate); /* first: a push can raise an error */
   return push_summary(L, &summary);
 }
 

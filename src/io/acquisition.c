@@ -151,7 +151,7 @@ enum loss acquisition_outcome_loss(const struct acquisition *acquisition) {
   return loss_of((int)acquisition_outcome(acquisition));
 }
 
-/* The functions below are called by the Lua thread. */
+/* Functions for the Lua thread. */
 
 const char *acquisition_node(struct acquisition *acquisition) {
   return contender_watch_name(&acquisition->contender);
@@ -211,7 +211,7 @@ bool acquisition_is_held(const struct acquisition *acquisition, int turn) {
   return acquisition_lease(acquisition, turn) > 0;
 }
 
-/* The functions below carry out local turns: acquisition.h describes them. */
+/* Local turns. */
 
 /* Returns whether the turn with the index `turn` must be the hold's last. While
  * no other node is in the queue, only TURNS_MAX limits the number of turns.

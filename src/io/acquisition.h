@@ -9,7 +9,7 @@
  * hold; it only reads their number.
  *
  * Access to the fields: (c) constant once the acquisition was sent, (i) the I/O
- * thread only, (l) the Lua thread only, (a) atomic, (p) published: the I/O
+ * thread only, (l) the Lua thread only, (a) atomic. (p) published: the I/O
  * thread writes the field before it sets `word` to HELD or REFUSED, and never
  * afterwards. So a thread that has read HELD or REFUSED is allowed to read the
  * field. */

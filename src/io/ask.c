@@ -16,6 +16,8 @@ enum { TRIES = 100 };
 static op_handler on_answer, on_made, on_nonce_made, on_done_once, on_verified;
 static bool send_next(struct sender *sender);
 
+/* Creating an ask. */
+
 static void drop(void *ask) { ask_free(ask); }
 
 struct ask *ask_new(int count, int64_t each, int64_t all) {
@@ -152,7 +154,7 @@ enum ask_fault ask_add(struct ask *ask, const char *chroot,
   return ASK_OK;
 }
 
-/* The functions below send requests and handle the replies. */
+/* Requests and replies. */
 
 /* Sends the request. After a transient refusal the op is sent again, except a
  * sync: reads that follow a sync must not be older than the sync. */

@@ -45,7 +45,7 @@ static void over(struct await *a, bool met, enum refusal_code refusal_code,
   a->port->over(a->port->self, a);
 }
 
-/* The functions below are for node waits. */
+/* Node waits. */
 
 static void node_wait_ended(struct node_wait *v, bool met) {
   struct await *a = v->owner;
@@ -69,7 +69,7 @@ struct await *await_new(const char *chroot, const char *path,
   return a;
 }
 
-/* The functions below are for barrier leaves. */
+/* Barrier leaves. */
 
 static void release(void *self) {
   const struct await *a = self;
@@ -98,7 +98,7 @@ struct await *await_barrier_leave(struct acquisition *member, bool patient,
   return a;
 }
 
-/* The functions below carry out commands, on the I/O thread. */
+/* Commands, on the I/O thread. */
 
 void await_begin(struct await *a, struct session *session, int64_t now,
                  const struct await_port *port) {

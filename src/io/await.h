@@ -55,7 +55,8 @@ struct await *await_new(const char *chroot, const char *path,
                         enum node_wait_kind kind, int known, bool patient,
                         int64_t until);
 /* Creates a barrier leave of `member`, an acquisition whose lock was granted.
- * `until` is the deadline. Returns NULL if there is no memory. */
+ * `until` is the deadline. If `patient` is false, the leave does not wait for
+ * other members. Returns NULL if there is no memory. */
 struct await *await_barrier_leave(struct acquisition *member, bool patient,
                                   int64_t until);
 void await_keep(struct await *await);

@@ -127,6 +127,8 @@ static int64_t timeout_of(const struct client *client) {
   return granted ? granted : client->settings->session_timeout_ms * MILLISECOND;
 }
 
+/* Names. */
+
 static bool is_connected(const struct client *client) {
   return client->state == CLIENT_GREETED || client->state == CLIENT_CONNECTED;
 }
@@ -164,7 +166,7 @@ static void use_lookup(struct client *client) {
   host_lookup_done(&client->host_lookup);
 }
 
-/* The functions below make attempts to connect. */
+/* Attempts. */
 
 /* Returns the time limit of a connection attempt. The server can be broken, or
  * slow, or can have lost the request while it started. So the limit doubles
@@ -215,7 +217,7 @@ static void give_up(struct client *client) {
   library_disconnect(client->library);
 }
 
-/* The functions below are called by the client library's wrapper. */
+/* Reports of the library. */
 
 static void record_failure(struct client *client) {
   addresses_failed(&client->addresses, client->address, clock_now(),
@@ -354,7 +356,7 @@ static void on_warning(void *self, const char *text) {
   client->listener.warning(client->listener.self, text);
 }
 
-/* The functions below are the transport, which the protocol calls. */
+/* Requests of the protocol. */
 
 static bool submit(void *self, const struct op *op, const struct op *before) {
   struct client *client = self;
@@ -374,6 +376,8 @@ struct transport client_transport(struct client *client) {
   return (
       struct transport){.self = client, .submit = submit, .open = open_session};
 }
+
+/* Creation and destruction. */
 
 struct client *client_new(const struct settings *settings,
                           struct session *session,
@@ -413,7 +417,7 @@ void client_free(struct client *client) {
   free(client);
 }
 
-/* The functions below are called in each pass of the I/O thread's loop. */
+/* The I/O thread's loop. */
 
 int64_t client_prepare(struct client *client, int *fd, short *events) {
   check(client);

@@ -216,6 +216,8 @@ struct listener core_session_listener(struct core *core) {
 
 void core_set_io_thread(const struct core *core) { io_thread_of = core; }
 
+/* The end of a session. */
+
 void core_leave_channel(struct core *core) {
   if (--core->users == 0) channel_close(&core->channel);
 }

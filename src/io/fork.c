@@ -79,7 +79,7 @@ void fork_lookup_begin(void) {
 void fork_lookup_end(void) { atomic_fetch_sub(&lookups, 1); }
 bool fork_forbids_lookups(void) { return atomic_load(&barred); }
 
-/* The functions below run before and after each fork. */
+/* The fork. */
 
 static void await(_Atomic int *count, int64_t deadline) {
   while (atomic_load(count) > 0 && wait_a_little(deadline)) continue;

@@ -32,7 +32,7 @@ static void answer(void *self, struct ask *ask) {
   core_post(core, &ask->answered, EVENT_ANSWERED);
 }
 
-/* The functions below carry out commands. */
+/* Commands. */
 
 static void acquire(struct core *core, int64_t now,
                     struct acquisition *acquisition) {
@@ -162,7 +162,7 @@ static bool take_commands(struct core *core) {
   return true;
 }
 
-/* The functions below are the thread's loop and its parts. */
+/* The thread. */
 
 /* Posts EVENT_ALARM if the time of the requested alarm has come. Returns the
  * time of the next alarm, or NEVER. */
@@ -256,6 +256,8 @@ static void *run(void *argument) {
   fork_asleep();
   return NULL;
 }
+
+/* Start. */
 
 static bool start_thread(struct core *core) {
   sigset_t all, old;

@@ -163,7 +163,7 @@ void library_free(struct library *l) {
   free(l);
 }
 
-/* The functions below call the listener. */
+/* Reports to the listener. */
 
 static void report_false_reply(struct library *l, const char *fault) {
   char text[200];

@@ -111,7 +111,7 @@ void connection_greeted(struct library *l) {
     zoo_aexists(l->handle, "/", 0, on_answer, l);
 }
 
-/* The functions below end a connection. */
+/* The end of a connection. */
 
 /* Frees the reports in the inbox. Called after the handle was closed. */
 static void discard_inbox(struct library *l) {
@@ -193,7 +193,7 @@ void connection_end_session(struct library *l) {
   if (p.fd >= 0) close(p.fd);
 }
 
-/* The functions below run a handle. */
+/* Running a handle. */
 
 int64_t connection_prepare(struct library *l, int *fd, short *events) {
   if (has_socket(l)) run_library(l, events);

@@ -5,7 +5,7 @@
 #include "library_handle.h"
 #include "protocol/name.h"
 
-/* The functions below report replies and watch events. */
+/* Replies and watches. */
 
 static void report(struct incident *incident) {
   inbox_append(library_current, incident);
@@ -141,6 +141,8 @@ void requests_on_event(zhandle_t *handle, int type, int state, const char *path,
 }
 
 /* The function below sends each kind of request. */
+
+/* Requests. */
 
 bool requests_submit(struct library *l, const struct op *op,
                      const struct op *before) {

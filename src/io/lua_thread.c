@@ -19,7 +19,7 @@ static void command_of(struct core *core, struct acquisition *acquisition,
   if (!command(core, message, kind)) acquisition_drop(acquisition);
 }
 
-/* The functions below open and close sessions. */
+/* Opening and closing. */
 
 /* Sends the command to close the session, because the process exits. Signals
  * the wake-up even if the command was queued already. The Lua thread may have
@@ -89,7 +89,7 @@ void core_leave(struct core *core, bool ended) {
   core_leave_channel(core);
 }
 
-/* The functions below start and end acquisitions. */
+/* Acquisitions. */
 
 struct acquisition *core_acquire(struct core *core, const char *path,
                                  const void *data, size_t size,
@@ -129,7 +129,7 @@ bool core_release(struct core *core, struct acquisition *acquisition,
   return true;
 }
 
-/* The functions below are for local turns (acquisition.h). */
+/* Local turns. */
 
 void core_begin_local_wait(struct core *core, struct turn *turn,
                            int64_t deadline) {
@@ -189,7 +189,7 @@ uint64_t core_ask(struct core *core, struct ask *ask) {
   return number;
 }
 
-/* The functions below are for node waits and barrier leaves. */
+/* Node waits and barrier leaves. */
 
 uint64_t core_await(struct core *core, struct await *await) {
   await->core = core;
@@ -205,7 +205,7 @@ void core_cancel_await(struct core *core, struct await *await) {
   if (!command(core, &await->end, COMMAND_CANCEL_AWAIT)) await_drop(await);
 }
 
-/* The functions below are for events. */
+/* Events. */
 
 void core_nudge(struct core *core) {
   channel_event(&core->channel, &core->nudge_event, EVENT_NUDGE);

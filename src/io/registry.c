@@ -66,7 +66,7 @@ void registry_end_all(int64_t patience) {
   while (end_living(deadline) && clock_now() < deadline) nap();
 }
 
-/* The functions below add and remove entries of the list. */
+/* The list. */
 
 static void at_first_use(void) { atexit(at_exit); }
 

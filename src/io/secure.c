@@ -52,7 +52,7 @@ static bool is_temporary(int error) {
   return error == EAGAIN || error == EWOULDBLOCK;
 }
 
-/* The functions below read and write the socket. */
+/* The socket. */
 
 bool secure_wants_write(const struct secure *s) {
   size_t size = 0;
@@ -115,7 +115,7 @@ static void find_reason(struct secure *s, int fd) {
   errno = s->problem;
 }
 
-/* The functions below perform the handshake. */
+/* The handshake. */
 
 static void say_closed(struct secure *s) {
   handshake_set_error(
@@ -150,7 +150,7 @@ enum tls_state secure_handshake(struct secure *s, int fd) {
   return state;
 }
 
-/* The functions below send and receive data. */
+/* Data. */
 
 static ssize_t failed(const struct secure *s) {
   errno = s->problem;

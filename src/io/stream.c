@@ -54,7 +54,7 @@ void stream_bind(int fd) {
   current->fd = fd;
 }
 
-/* The functions below send output. */
+/* Sending. */
 
 /* Returns whether output waits until the socket is writable. With TLS, buffered
  * output cannot be sent before the handshake is done. */
@@ -134,7 +134,7 @@ ssize_t stream_send(int fd, const void *data, size_t size, int flags) {
   return gather(s, data, size);
 }
 
-/* The functions below receive input. */
+/* Receiving. */
 
 size_t stream_unread(const struct stream *s) { return s->in_end - s->in_at; }
 
@@ -225,7 +225,7 @@ ssize_t stream_recv(int fd, void *data, size_t size, int flags) {
   return s && !flags ? receive(s, data, size) : recv(fd, data, size, flags);
 }
 
-/* The functions below poll. */
+/* Polling. */
 
 /* Returns which of `events` can be reported without a poll of the socket. */
 static short ready(const struct stream *s, short events) {

@@ -149,10 +149,11 @@ static int64_t deadline_in(lua_State *L, int index) {
 /* session:acquire(path, seconds|nil, patient, data, max_hold|nil, lock
  *   [, hold_ref]) → hold_ref, number
  *
- * Begins an acquisition. Returns its hold reference, and the number by which
- * events name the acquisition. `lock` is a userdata from lock_options, or a
- * table. The table's fields are kind, layout, permits, wait, poll_interval,
- * local_turns, lose_on_suspend and writer.
+ * Begins an acquisition. `patient`: it waits; otherwise it is refused if the
+ * lock is not free. Returns its hold reference, and the number by which events
+ * name the acquisition. `lock` is a userdata from lock_options, or a table. The
+ * table's fields are kind, layout, permits, wait, poll_interval, local_turns,
+ * lose_on_suspend and writer.
  *
  * `hold_ref` must be empty, or wait in a local queue; without it, the function
  * creates a new one. If it waits in a local queue, it keeps its number and

@@ -5,7 +5,7 @@
 
 #include "io/reason.h"
 
-/* The functions below return codes and names. */
+/* Codes and names. */
 
 const char *const binding_roles[] = {"unfair",     "mutex",  "read",
                                      "write",      "permit", "kazoo-lock",
@@ -38,7 +38,7 @@ int binding_mode(lua_State *L) {
   return 2;
 }
 
-/* The functions below convert replies. */
+/* Replies. */
 
 static void set_string(lua_State *L, const char *key, const char *value) {
   lua_pushstring(L, value);

@@ -55,9 +55,10 @@ static int64_t deadline(lua_State *L, int index) {
  *
  * Begins to wait for a change of the node at `path`. "gone": the node is
  * missing. "there": the node exists. "crowd": the number of its contenders
- * differs from `known`. Returns the await's userdata, which is `empty` if that
- * is given, and the await's number. The event at the end of the wait has the
- * same number. */
+ * differs from `known`. If `patient` is false, the wait fails if the first read
+ * of the node does not end it. Returns the await's userdata, which is `empty`
+ * if that is given, and the await's number. The event at the end of the wait
+ * has the same number. */
 static int session_await(lua_State *L) {
   static const char *const words[] = {"gone", "there", "crowd", NULL};
   lua_settop(L, 7);
@@ -76,7 +77,8 @@ static int session_await(lua_State *L) {
 
 /* session:depart(hold_ref, seconds|nil, patient [, empty]) → awaiting, number
  *
- * Starts the barrier leave of the member that `hold_ref` refers to. Returns the
+ * Starts the barrier leave of the member that `hold_ref` refers to. If
+ * `patient` is false, the leave does not wait for other members. Returns the
  * same values as session:await. */
 static int session_depart_(lua_State *L) {
   lua_settop(L, 5);

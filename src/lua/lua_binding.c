@@ -11,7 +11,7 @@ void binding_check_process(lua_State *L, const struct core *core) {
                (int)core->owner);
 }
 
-/* The functions below are for types of userdata. */
+/* Types. */
 
 static void push_metatable(lua_State *L, const struct object_type *type) {
   lua_pushlightuserdata(L, (void *)(uintptr_t)type);
@@ -81,7 +81,7 @@ void *binding_check_object(lua_State *L, int index,
   return object;
 }
 
-/* The functions below check arguments. */
+/* Arguments. */
 
 int64_t binding_opt_duration(lua_State *L, int index) {
   if (lua_isnoneornil(L, index)) return NEVER;

@@ -8,6 +8,8 @@
 
 enum { NAME_MAX_BYTES = 256, NAMES_SHOWN = 4 };
 
+/* Names. */
+
 /* Copies the next of `names` to `name`, in the form that certificates use. This
  * form has no dot at the end of a full name, and no interface after an address.
  * Returns the rest of `names`, or NULL if there was no name. */
@@ -100,7 +102,7 @@ void certificate_date(const ASN1_TIME *time, char text[11]) {
   if (ASN1_TIME_to_tm(time, &tm)) strftime(text, 11, "%Y-%m-%d", &tm);
 }
 
-/* The functions below describe a failed verification. */
+/* Describing a failed verification. */
 
 static void describe_wrong_name(X509 *certificate, const char *wanted,
                                 char text[TLS_TEXT]) {

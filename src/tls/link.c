@@ -19,7 +19,7 @@ struct tls_link {
   char names[];
 };
 
-/* The functions below verify the server's certificate. */
+/* Verification. */
 
 static struct tls_link *link_of(SSL *ssl) { return SSL_get_app_data(ssl); }
 
@@ -48,7 +48,7 @@ static int on_request(SSL *ssl, void *unused) {
   return 1;
 }
 
-/* The functions below record failures. */
+/* Failures. */
 
 /* Returns whether a server can send the TLS alert `alert` for one of two
  * reasons. It refuses the client's certificate, or the client has sent none. */
@@ -161,7 +161,7 @@ static const char *failure(const struct tls_link *link, bool *refused) {
   return link->text;
 }
 
-/* The functions below transfer encrypted bytes. */
+/* Encrypted bytes. */
 
 static bool feed(struct tls_link *link, const void *data, size_t size) {
   return BIO_write(link->in, data, (int)size) == (int)size;
@@ -184,7 +184,7 @@ static void sent(struct tls_link *link, size_t size) {
   }
 }
 
-/* The functions below create links. */
+/* Creation. */
 
 static void close_link(struct tls_link *link) {
   SSL_free(link->ssl);

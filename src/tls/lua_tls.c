@@ -85,7 +85,7 @@ static int check(lua_State *L) {
   return 1 + (files.cert ? push_summary(L, &summary) : 0);
 }
 
-/* The functions below are the methods of links. */
+/* Links. */
 
 static struct tls_link **check_link(lua_State *L) {
   struct tls_link **link = luaL_checkudata(L, 1, LINK_TYPE);

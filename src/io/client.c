@@ -24,9 +24,10 @@
  *
  * A handle of the library stands for one attempt and one connection. When the
  * connection is lost, the client creates another handle for the same ZooKeeper
- * session. The new handle has seen no zxid. So servers that were restored
- * without their newest data do not refuse it. The new handle has no watches
- * either, but the protocol reads all state again in each connection anyway.
+ * session. A server refuses a client that has seen a newer zxid than the server
+ * has. The new handle has seen no zxid. So servers that were restored without
+ * their newest data do not refuse it. The new handle has no watches either, but
+ * the protocol reads all state again in each connection anyway.
  *
  * Only this file decides how often zklock tries a server (addresses.h). It
  * judges a server by how long its connections last. The replies that a server

@@ -17,9 +17,9 @@
 
 enum { HOOKS = 4 };
 
-/* The state of the process. Access: (a) atomic, (m) guarded by the lock above
- * it, (t) per thread, (f) used by the forking thread only. That thread holds
- * `forking` from before the fork until after it. */
+/* The one state of this process. Access: (a) atomic, (m) guarded by the lock
+ * above it, (t) per thread, (f) used by the forking thread only. That thread
+ * holds `forking` from before the fork until after it. */
 
 static pthread_mutex_t hooks_lock = PTHREAD_MUTEX_INITIALIZER;
 static void (*hooks[HOOKS])(void); /* (m) entries are only appended */

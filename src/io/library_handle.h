@@ -122,8 +122,6 @@ void connection_process(struct library *library, short events);
 
 /* library_requests.c defines these functions. */
 
-/* library_requests.c */
-
 /* Sends a request, as library_submit does. Returns false if nothing was
  * sent. */
 bool requests_submit(struct library *library, const struct op *op,

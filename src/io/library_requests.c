@@ -140,8 +140,6 @@ void requests_on_event(zhandle_t *handle, int type, int state, const char *path,
                             session ? state : type, path, strlen(path)));
 }
 
-/* The function below sends each kind of request. */
-
 /* Requests. */
 
 bool requests_submit(struct library *l, const struct op *op,

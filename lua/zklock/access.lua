@@ -1,21 +1,24 @@
 --- Access: checks the session's credentials (option `auth`) and the ACL of the
 -- nodes that it creates (option `acl`).
 --
--- No message shows a credential, or a key in which a user may have put one.
+-- No error message contains a credential. A user may have written a credential
+-- as a key by mistake, so no message contains an unknown key either.
 local check = require "zklock.check"
 local misuse = require "zklock.errors".misuse
 local schema = require "zklock.schema"
 
 local access = {}
 
--- The most bytes of one credential, and of an ACL in a request.  A server
--- closes the connection if a request is larger than its jute.maxbuffer.  With
--- these limits each request fits in 16 KiB: each connection sends the
--- credentials, and each create sends one ACL, or two with two nodes.
+-- The maximum size, in bytes, of one credential and of an ACL in a request. A
+-- server closes the connection if a request is larger than its jute.maxbuffer.
+-- With these limits each request fits in 16 KiB, the smallest jute.maxbuffer
+-- that zklock supports. After each connect, zklock sends the credentials. A
+-- create request sends one ACL; with two nodes, it sends two.
 local LARGEST_CREDENTIAL, LARGEST_ACL = 8192, 4096
 
--- Returns a text that is not empty or too long.  It must not contain NUL,
--- because the client library would cut the text off there.
+-- Checks that `value` is a text that is neither empty nor too long, and returns
+-- it. The text must not contain NUL, because the client library would cut the
+-- text off there.
 local function text(value, name)
   check.type(value, "string", name)
   if value == "" then misuse("%s must not be empty", name) end
@@ -29,7 +32,7 @@ local function text(value, name)
   return value
 end
 
--- Returns whether the keys of a table are 1 to n.
+-- Returns whether a table is a list: its keys are 1 to n, and n is at least 1.
 local function is_list(given)
   local n = 0
   for _ in pairs(given) do
@@ -41,8 +44,9 @@ end
 
 -- Credentials.
 
--- Without a colon, ZooKeeper would take the whole credential for the user's
--- name, which every ACL shows.
+-- Checks one credential. A digest credential must have a colon. Without a
+-- colon, ZooKeeper would take the whole credential for the user's name. Each
+-- client that may read an ACL can see the names in it.
 local function credential(value, name, read)
   text(value, name)
   if read.scheme == "digest" and not value:find "^[^:]+:." then
@@ -56,7 +60,8 @@ local of_credential = schema.new(nil, {
   { "credential", credential, always = true },
 }, nil, "%s has an unknown key: its keys are 'scheme' and 'credential'")
 
---- Checks option `auth`; returns a list of `{ scheme =, credential = }`.
+--- Checks option `auth`, one credential or a list of them. Returns a list of `{
+-- scheme =, credential = }`.
 function access.read_auth(auth)
   check.type(auth, "table", "option 'auth'")
   local key = next(auth)
@@ -98,7 +103,8 @@ local function perms(letters, name)
   return sum
 end
 
--- Raises if a server would refuse the id.
+-- Checks the id of an ACL's entry, and returns it. Raises an error if a server
+-- would refuse the id.
 local function id(value, name, read)
   local scheme = read.scheme
   if scheme == "auth" then
@@ -130,9 +136,10 @@ local of_entry = schema.new(nil, {
 -- The permissions that a session needs in a directory of its locks.
 local needed = { { "list", "r" }, { "create", "c" }, { "delete", "d" } }
 
--- Raises if this ACL cannot let this session use its own locks, whatever its
--- identity is: such a lock would block all clients.  Returns whether the ACL
--- certainly lets the session use them.  If not, zklock asks a server.
+-- Raises an error if no identity that the servers could give to this session
+-- lets it use its own locks. Such a lock would block all clients. Returns true
+-- if the ACL certainly lets the session use its locks. Returns false if only a
+-- server knows this; zklock then asks a server.
 local function check_ours(list, credentials)
   local is_sure = true
   for _, need in ipairs(needed) do
@@ -170,8 +177,8 @@ local function read_list(acl, credentials)
       misuse("%s of scheme 'auth' needs option 'auth'", name)
     end
     list[i] = entry
-    -- In a request, each entry of an ACL has two lengths and the permissions,
-    -- of four bytes each, beside its scheme and its id.
+    -- In a request, an ACL's entry has its scheme, its id, the lengths of both,
+    -- and the permissions. Each length and the permissions have four bytes.
     size = size + 12 + #entry.scheme + #entry.id
   end
   if size > LARGEST_ACL then

@@ -1,10 +1,11 @@
 --- Adapters: objects that connect a session to event loops. A session has one
 -- adapter for each loop in which the program uses it.
 --
--- An adapter is *armed* while its loop watches the session's descriptor: as
--- long as a task waits, a callback is expected, or a hold has listeners. Each
--- step() raises only one error of a callback. So an armed adapter also stays
--- armed until step() has raised all these errors.
+-- An adapter is *armed* while its loop watches the session's descriptor. It is
+-- armed as long as a task waits, a callback is expected, or a hold has
+-- listeners. If callbacks raise errors, step() raises them again, but only one
+-- in each call. So an armed adapter stays armed until step() has raised them
+-- all.
 local loops = require "zklock.loop"
 
 local Adapters = {}
@@ -40,8 +41,9 @@ function Adapters:of_maker(maker)
   return adapter
 end
 
---- Called by a call that must wait. Returns the adapter of the loop that runs
--- the calling code, and the request's scope, if any.
+--- Called at the beginning of each call that may wait. Returns the adapter of
+-- the loop that runs the calling code. In nginx, also returns the scope of the
+-- running request (ngx/scope.lua).
 function Adapters:for_waiting()
   local maker = loops.find(self.loop)
   local adapter = self.by_maker[maker] or self:of_maker(maker)
@@ -53,8 +55,9 @@ local function known(self)
   return self.by_maker[loops.peek(self.loop)]
 end
 
---- Returns the owner of the holds that the running task acquires: the owner
--- that the adapter names, or the task itself.
+--- Returns the owner of the holds that the running task acquires. This is the
+-- owner that the adapter's owner() returns. Without such a function, it is the
+-- task itself.
 function Adapters:owner(adapter)
   adapter = adapter or known(self)
   if adapter and adapter.owner then return adapter.owner() end
@@ -76,9 +79,10 @@ function Adapters:is_leaving()
   return adapter and adapter.is_leaving and adapter.is_leaving() or false
 end
 
---- Returns the limit of a wait without a timeout, in seconds, or nil. There is
--- a limit only while the process is about to end. A wait for a client's request
--- has no limit, because the end of the request ends it.
+--- Returns the time limit of a wait without a timeout, in seconds; nil if it
+-- has none. Such a wait has a limit only while the process is about to end. A
+-- wait of a client's nginx request has no limit, because the end of the request
+-- ends it. `scope`: the request's scope, or nil.
 function Adapters:limit(scope)
   if not self.may_leave or scope and scope.client
       or not self:is_leaving() then
@@ -102,24 +106,27 @@ local function review(self, adapter)
   end
 end
 
---- Records whether `thing`, a wait, a callback or a hold, needs the adapter:
--- true from now on, nil no longer.  Arms or disarms the adapter accordingly.
+--- Records whether `thing` needs the adapter; `thing` is a wait, a callback or
+-- a hold. `waiting`: true if it needs the adapter from now on, nil if it no
+-- longer does. Then arms or disarms the adapter.
 function Adapters:attend(adapter, thing, waiting)
   if not (adapter.arm or adapter.disarm) then return end
   self.served[adapter].waiting[thing] = waiting
   review(self, adapter)
 end
 
---- Arms or disarms each adapter as needed.  Called when the last error of a
--- callback was raised: adapters that stayed armed only for errors are disarmed.
+--- Arms or disarms each adapter as needed. Called after step() has raised the
+-- last error of a callback. This call disarms the adapters that stayed armed
+-- only because of such errors.
 function Adapters:review()
   for adapter in pairs(self.served) do
     if adapter.arm or adapter.disarm then review(self, adapter) end
   end
 end
 
---- Arms the adapter that will run a callback for `thing`, and returns it; or
--- nil if the user must call step().
+--- Arms the adapter of the running loop, which will call the callback of
+-- `thing`, and returns the adapter. Returns nil if no loop calls step(), so
+-- that the user's program must call it.
 function Adapters:expect(thing)
   local adapter = self:of_maker(loops.peek(self.loop))
   if adapter.blocks then return nil end
@@ -146,7 +153,8 @@ function Adapters:close()
   end
 end
 
---- Ends the scopes of nginx requests whose end nginx has not reported.
+--- Ends the scope of the running nginx request, for requests whose end nginx
+-- does not report.
 function Adapters:cleanup()
   for _, adapter in pairs(self.by_maker) do
     if adapter.cleanup then adapter.cleanup() end

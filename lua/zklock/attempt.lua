@@ -1,8 +1,10 @@
 --- Attempt: one acquisition of one lock. It also cleans up after the call that
--- acquires (the *closing* in protect.lua): unless the caller gets the guard,
--- the attempt releases what it has acquired (`hold_ref`, `guard`, `wait`).
+-- acquires (the *closing* in protect.lua). If the caller does not get the
+-- guard, the attempt releases what it has acquired: `hold_ref`, `guard` and
+-- `wait`.
 --
--- Its inputs are the `terms` of a lock object (lock.lua) and a `request`
+-- Its inputs are `terms` and `request`. `terms`: what all acquisitions of a
+-- lock object share (locks.terms). `request`: the options of this acquisition
 -- (options.read_request).
 local core = require "zklock.core"
 local guards = require "zklock.guard"
@@ -39,10 +41,11 @@ end
 
 local other_side = { read = "write", write = "read" }
 
--- Returns the result for an owner that holds the other side of the rwlock;
--- nothing if it does not hold it. A reader that asks for `write` would wait for
--- itself, which is an error. For a writer that asks for `read`, returns nil and
--- the writer's hold reference, because the reader downgrades from it.
+-- Returns the result of acquire if the owner holds the other side of the
+-- rwlock; otherwise nothing. A reader that asks for `write` would wait for
+-- itself. In this case returns true and the error "deadlock". For a writer that
+-- asks for `read`, returns nil and the writer's hold reference, from which the
+-- reader downgrades.
 local function cross(terms, owner)
   local other = terms.owners:top(other_side[terms.kind], owner)
   if not other then
@@ -56,11 +59,11 @@ local function cross(terms, owner)
   return nil, guards.hold_ref(other)
 end
 
--- Returns the result for an owner that already holds the lock: true and the
--- results of acquire. If the hold is lost, returns "lost" and its guard,
--- because its listeners may not have been called yet. If the owner does not
--- hold the lock, returns nil. If a writer downgrades to a reader, also returns
--- the writer's hold reference.
+-- Handles an owner that already holds the lock: returns true and the results of
+-- acquire. If the hold is lost, returns "lost" and its guard, because its
+-- listeners may not have been called yet. If the owner does not hold the lock,
+-- returns nil. If the owner holds the write side and asks for the read side,
+-- returns nil and the writer's hold reference.
 local function reenter(attempt, terms, owner, scope)
   local kind = terms.kind
   if kind == "permit" then return nil end -- permits have no re-entry
@@ -117,16 +120,18 @@ local function begin(attempt, terms, request, writer)
 end
 
 -- Calls the trace callback for the beginning of a wait. The callback may call
--- step(), close the session or wait. So before the callback runs, events and
--- the end of the nginx request must be able to find the wait.
+-- step(), close the session or wait. Meanwhile an event or the end of the nginx
+-- request can end the wait. So the wait is registered for both before the
+-- callback runs.
 local function announce(terms, request, wait, adapter)
   if adapter then waits.prepare(wait, adapter) end
   waits.enter(wait)
   terms.engine.meters:begin(terms, wait.hold_ref, request.timeout)
 end
 
--- Returns the error of a refused wait. Counts the refusal only once, because
--- the trace callback may call step(), which may call this function again.
+-- Returns the error of a refused wait, and counts the refusal. Counts it only
+-- once: the trace callback may call step(), which may call this function again
+-- for the same wait.
 local function refuse(terms, request, wait)
   local _, message, code = reasons.of_wait(terms.path, request, wait)
   if not wait.counted then
@@ -150,7 +155,8 @@ local function finish(attempt, terms, request, wait)
   return guard
 end
 
--- Returns the results of acquire from what reenter() has returned.
+-- Returns the results of acquire. `done`, `guard`, `message` and `code` are the
+-- results of reenter().
 local function answer(terms, done, guard, message, code)
   if done == "lost" then
     terms.engine.meters:refuse(terms, nil, "lost")
@@ -160,8 +166,9 @@ local function answer(terms, done, guard, message, code)
   return guard, message, code
 end
 
---- Acquires a lock. Suspends the caller until the wait is over; this attempt
--- cleans up after the caller. Returns a guard, or nil, message, code.
+--- Acquires a lock. Suspends the caller until the wait is over. Returns a
+-- guard, or nil, message, code. If the call is interrupted, Attempt:finish
+-- cleans up.
 function Attempt.acquire(attempt, terms, request)
   local engine = terms.engine
   engine:check_open()
@@ -189,8 +196,9 @@ local function deliver(attempt, terms, request, item)
   end
 end
 
--- Begins the wait of an attempt whose caller is not suspended. If a debug hook
--- interrupts the trace callback, events can still end the wait.
+-- Begins the wait of an attempt whose caller is not suspended; `callback` gets
+-- the outcome. Enters the wait before the trace callback runs. So if a debug
+-- hook interrupts the trace callback, events can still end the wait.
 local function begin_alone(attempt, terms, request, callback, writer)
   local wait = begin(attempt, terms, request, writer)
   local item = { fn = callback, scope = false }
@@ -202,8 +210,8 @@ local function begin_alone(attempt, terms, request, callback, writer)
 end
 
 --- Begins an acquisition, and returns its wait at once; false if the result is
--- known without a wait. `callback` gets the outcome, within the nginx request
--- `request.scope`, if any.
+-- known without a wait. Later calls `callback` with the outcome. If
+-- `request.scope` is an nginx request that has ended, does not call it.
 function Attempt.begin(terms, request, callback)
   local attempt = Attempt.new()
   if request.owner == nil then

@@ -29,14 +29,15 @@ local function open_engine(self)
   return engine
 end
 
---- Sets the barrier, so that later waits block.  Returns true, and whether the
--- barrier was not set before.
+--- Sets the barrier: later calls of wait() block until it is lifted. Returns
+-- two values: true, and whether this call has set the barrier; false if it was
+-- already set.
 function Barrier:set()
   return questions.set(open_engine(self), self.path)
 end
 
---- Lifts the barrier, which ends all waits for it.  Returns true, and whether
--- the barrier was set.
+--- Lifts the barrier, which ends all waits for it. Returns two values: true,
+-- and whether the barrier was set before.
 function Barrier:lift()
   return questions.lift(open_engine(self), self.path)
 end
@@ -67,12 +68,12 @@ function Barrier:wait(how)
   return outcome(self, timeout, node_waits.suspend(wait, adapter, scope))
 end
 
--- Makes tickets. A ticket's cancel() ends the wait with "cancelled", unless the
--- barrier was lifted before.
+-- Makes a ticket for a wait. The ticket's cancel() ends the wait with the code
+-- "cancelled", unless the wait has already ended.
 local new_ticket = ticket_of(waits.cancel)
 
---- Begins to wait, and returns a ticket at once.  step() calls `callback(true)`
--- or `callback(nil, message, code)`.
+--- Begins to wait, and returns a ticket at once. When the wait ends, step()
+-- calls `callback(true)` or `callback(nil, message, code)`.
 function Barrier:wait_async(how, callback)
   how, callback = check.function_last(how, callback,
     "wait_async([options,] fn)")

@@ -5,9 +5,9 @@
 -- callback, if any.
 local plain = require "zklock.plain"
 
--- Returns whether a debug hook of `lua` or `luajit` has raised the error
--- because of Ctrl-C. Such an error is not kept: the call that runs the callback
--- raises it.
+-- Returns whether the error is an interrupt: after Ctrl-C, a debug hook of
+-- `lua` or `luajit` raises it. Such an error is not kept or logged. Instead,
+-- the call that runs the callback raises it again.
 local function is_interrupt(problem)
   return type(problem) == "string" and problem:find "interrupted!$" ~= nil
 end
@@ -46,16 +46,17 @@ end
 local Callbacks = {}
 Callbacks.__index = Callbacks
 
--- How many errors are kept for step() to raise. Further errors are only
--- counted.
+-- The maximum number of errors that are kept until step() raises them. Further
+-- errors are only counted.
 local MOST = 100
 
 --- Calls `item.fn(...)`. Returns true; or false, the error with a traceback,
 -- and whether the error is an interrupt.
 Callbacks.try = call
 
---- Makes the callbacks of one session. `log`: the option of connect.
--- `want_step()` makes the loop call step(), which raises a callback's error.
+--- Makes the object that calls the callbacks of one session. `log`: the option
+-- `log` of connect. `want_step`: a function that makes the loop call step(),
+-- which then raises a callback's error.
 function Callbacks.new(log, want_step)
   return setmetatable({
     log = log or false,
@@ -74,8 +75,9 @@ function Callbacks:report(level, message)
   if interrupted then error(problem, 0) end
 end
 
--- Calls a callback, and logs its error; without a log, the next step() raises
--- the error. So the error of one callback does not stop other callbacks.
+-- Calls a callback. If it raises an error, logs the error; without a log, keeps
+-- the error, and the next step() raises it. So the error of one callback does
+-- not stop other callbacks.
 local function run(self, item, ...)
   local ok, problem, interrupted = call(item, ...)
   if ok then return end
@@ -103,8 +105,8 @@ function Callbacks:has_problems()
   return self.problems[1] ~= nil or self.beyond > 0
 end
 
---- Removes and returns the next error, as `{ problem }`, and whether there are
--- more errors.
+--- Removes the next kept error. Returns it as `{ problem }`, or nil; also
+-- returns whether there are more errors.
 function Callbacks:take_problem()
   local problem = table.remove(self.problems, 1)
   if not problem and self.beyond > 0 then

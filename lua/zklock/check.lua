@@ -31,7 +31,7 @@ function check.path(path, name)
   return faultless(path, name, core.check_path)
 end
 
---- Checks the path of any node, including "/".
+--- Checks the path of any node, and returns it. Accepts "/", too.
 function check.place(path, name)
   return path == "/" and path or check.path(path, name)
 end
@@ -49,10 +49,10 @@ function check.token(token, name)
   end)
 end
 
---- Checks the path of a lock. No component may have a name like a contender's
--- node, because a lock above would take it for its contender. The path must not
--- be ZooKeeper's own. `chroot`: the session's chroot, with which the full path
--- begins.
+--- Checks the path of a lock. No component of the path may have a name like a
+-- contender's node. A lock at a path above would take such a component for one
+-- of its contenders. The path must not be /zookeeper or below it. `chroot`: the
+-- session's chroot, with which the full path begins.
 function check.lock_path(path, chroot, name)
   check.path(path, name)
   local full = chroot .. path
@@ -79,8 +79,8 @@ function check.duration(value, name)
   if value < 1e9 then return value end
 end
 
---- Returns a check of numbers: `rule` describes the numbers that `fits`
--- accepts.
+--- Returns a function that checks a number. `fits(value)` returns whether the
+-- number is valid; `rule` describes the valid numbers in the message.
 function check.number(rule, fits)
   return function(value, name)
     check.type(value, "number", name)
@@ -91,13 +91,14 @@ function check.number(rule, fits)
   end
 end
 
---- Returns a check of whole numbers.
+--- Returns a function that checks a whole number from `least` to 1000000.
 function check.whole(least)
   return check.number(("a whole number from %d to 1000000"):format(least),
     function(n) return n == math.floor(n) and n >= least and n <= 1e6 end)
 end
 
---- Returns a check of choices, which are words: `check.one_of "a b c"`.
+--- Returns a function that checks that a value is one of these words:
+-- `check.one_of "a b c"`.
 function check.one_of(choices)
   local set = check.set(choices)
   local words = choices:gsub("%S+", '"%0"'):gsub(" ", ", ")
@@ -148,8 +149,9 @@ function check.data(value, name)
   return value
 end
 
---- Raises the error of a method that was called with a dot or with an argument
--- too many.
+--- Raises the error for a method that was called with a dot, or with an
+-- argument too many. `usage`: the method as users write it. `surplus`: the
+-- extra argument.
 function check.refuse(class, usage, self, surplus)
   if getmetatable(self) ~= class then
     misuse("%s must be called with a colon: %s", usage:match ":([%l_]+)", usage)
@@ -157,8 +159,9 @@ function check.refuse(class, usage, self, surplus)
   misuse("%s takes no more arguments, got a %s, too", usage, type(surplus))
 end
 
--- Returns `fn` with a check of its arguments, for `n` of them.  The parameters
--- are fixed, because varargs are slower; a surplus nil counts as no argument.
+-- Returns a function that checks its arguments and then calls the method `fn`,
+-- which has `n` parameters. For up to one parameter, it has no varargs, because
+-- varargs are slower. An extra argument that is nil is allowed.
 local function checked(fn, n, class, usage)
   local refuse = check.refuse
   if n < 2 then
@@ -179,9 +182,9 @@ local function checked(fn, n, class, usage)
   end
 end
 
---- Makes the public methods of a class raise an error if they are called with a
--- dot or with surplus arguments.  `usages`: the methods as users write them,
--- one a line.
+--- Makes the public methods of a class raise an error if called with a dot or
+-- with extra arguments. `usages`: the methods as users write them, with one in
+-- each line.
 function check.methods(class, usages)
   for usage, name, arguments in
     usages:gmatch "([%l_]+:([%l_]+)%(([^)]*)%))" do
@@ -190,8 +193,7 @@ function check.methods(class, usages)
   end
 end
 
---- Does the same as check.methods, for the methods that all kinds of locks
--- have.
+--- Calls check.methods for the methods that all kinds of locks have.
 function check.lock_methods(class)
   check.methods(class, [[
     lock:acquire(timeout or options)
@@ -204,8 +206,9 @@ function check.lock_methods(class)
   ]])
 end
 
---- Raises an error if a function of the module is called with a colon or with a
--- surplus argument.
+--- Raises an error if a function of the module is called with a colon or with
+-- an argument too many. `usage`: the call as users write it; `first`: the first
+-- argument; `surplus`: the extra argument, or nil.
 function check.arguments(usage, first, surplus)
   if type(first) == "table" and first.connect then
     misuse("%s must be called with a dot", usage)

@@ -22,8 +22,9 @@ local MIB = 1024 * 1024
 local HIDDEN = { missing = true, hidden = true }
 local GONE = { missing = true, undone = true }
 
--- Returns the names of all nodes that may be the node beside an unfair lock's
--- node; none if the session may not list the directory.
+-- Returns the names of all nodes in the directory `path` that may be the node
+-- beside an unfair lock's node. Returns an empty list if the session may not
+-- list the directory.
 local function list_beside(path)
   local list, names = ask_now(path, { { "list", path } })[1], {}
   for _, name in ipairs(expect(list, HIDDEN).names or {}) do
@@ -32,9 +33,10 @@ local function list_beside(path)
   return names
 end
 
--- Reads the Stat of `node` and of the nodes with these names, by `read`.
--- Returns the answer about `node`, and the path of the node beside it, if there
--- is one.
+-- Reads the Stat of `node` and of the nodes in `names`, with the function
+-- `read`, which sends the requests. Returns the answer about `node`, and the
+-- path of the node beside it, or nil. The same session has created both nodes
+-- in one transaction, so they have the same token.
 local function look_beside(read, path, node, names)
   local looks = { { "exists", path .. "/" .. node } }
   for i, name in ipairs(names) do
@@ -53,20 +55,23 @@ local function look_beside(read, path, node, names)
 end
 
 -- Returns whether the node that was read is the node to delete: it exists and
--- has the given token, if any. If this session may not read a node, the node
--- may be deleted only if no token is given.
+-- has `token`. With `token` nil, every existing node is right. If this session
+-- may not read the node, its token is unknown, so it is right only without
+-- `token`.
 local function is_meant(seen, token)
   if seen.is == "missing" then return false end
   return not token or seen.token and seen.token:match "^0*(.+)$" == token
 end
 
--- Deletes a node if it is the right node. For an unfair lock's node, first
--- lists the directory to find the node beside it, and deletes both nodes.
+-- Deletes a node if it exists and has `token` (is_meant). For an unfair lock's
+-- node, first lists the directory to find the node beside it. Then deletes both
+-- nodes. Returns whether it has deleted anything.
 --
--- A name can be used again: an unfair lock's name always, other locks' names if
--- a directory is created again. A delete does not check the token, so another
--- node can take the name after the check. This cannot happen to an unfair
--- lock's two nodes, which are deleted together or not at all.
+-- A later node can have the same name. An unfair lock's node always has the
+-- same name; other names repeat if a directory is deleted and created again. A
+-- delete request does not check the token. So a later node can take the name
+-- after the check, and be deleted. This cannot happen to an unfair lock. Its
+-- two nodes are deleted together or not at all, and one name is unique.
 local function evict(path, node, token)
   local seen, beside = look_beside(function(looks)
     return ask_now(path, looks)
@@ -89,21 +94,23 @@ end
 -- writes it only if no client has written to it since. Otherwise zklock reads
 -- the node again.
 --
--- Each new node has the same version. So the version does not distinguish an
--- unfair lock's node from a later node of the same name. So zklock writes that
--- node only if the node beside it exists. If one node is gone or refuses the
--- write, zklock still asks the holders of the other nodes.
+-- The versions of all nodes begin with the same number. So the version does not
+-- distinguish an unfair lock's node from a later node of the same name. zklock
+-- therefore writes to such a node only if the node beside it exists. If one
+-- node is gone or refuses the write, zklock still asks the holders of the other
+-- nodes.
 
--- How often zklock tries if other clients write in between.
+-- How often zklock reads and writes a node if other clients write to it in
+-- between.
 local TRIES = 5
 
--- The most bytes that the path and the data of a marked node can have. A server
--- closes the connection if a request is larger than its jute.maxbuffer, which
--- is at least 16 KiB. No lock of zklock comes near this limit.
+-- The maximum size, in bytes, of a marked node's path and data together. A
+-- server closes the connection if a request is larger than its jute.maxbuffer,
+-- which is at least 16 KiB. No lock of zklock comes near this limit.
 local LARGEST = 12 * 1024
 
--- A wave is a group of nodes whose data zklock reads together, with about WAVE
--- bytes. A node counts as LEAST bytes or more.
+-- A wave is a group of nodes whose data zklock reads together. It has about
+-- WAVE bytes, where a node with less than LEAST bytes counts as LEAST.
 local WAVE, LEAST = 4 * MIB, MIB / 4
 
 local NO_MARK = { code = "invalid",
@@ -114,8 +121,10 @@ local function note_refusal(result, row, answer)
     reason = answer.reason }
 end
 
--- Returns the request that writes the mark into a node, or nil. Returns nil if
--- the node is marked already or cannot be marked, and records this in `result`.
+-- Returns the request that writes the mark into a node. Returns nil if the node
+-- is gone, is already marked or cannot be marked. Records the last two cases in
+-- `result`. `row`: the node's row; `read`: the answer to the request for its
+-- data.
 local function mark(result, row, path, read)
   local data = read.data
   if read.is == "missing" then return nil end
@@ -131,8 +140,8 @@ local function mark(result, row, path, read)
     row.node == UNFAIR and result.beside or nil }
 end
 
--- Marks a wave of nodes.  Returns the rows of nodes to which other clients have
--- written meanwhile.
+-- Marks a wave of nodes. Returns the rows of nodes to which other clients have
+-- written in between; these must be read again.
 local function mark_rows(path, rows, result)
   local gets, sets, of_sets, again = {}, {}, {}, {}
   for i, row in ipairs(rows) do
@@ -197,7 +206,8 @@ local function mark_all(path, rows, chroot)
   return result
 end
 
--- Returns the error of a revoke that could not ask each holder.
+-- Returns the error of a revoke that could not ask all holders. `holders`: the
+-- number of holders.
 local function of_revocation(engine, path, result, holders)
   local refused = result.refused
   return refusal(refused.code, "%d of %d holders of %s%s %s asked to release "

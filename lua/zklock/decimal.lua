@@ -4,9 +4,10 @@
 -- ASCII.
 local decimal = {}
 
---- Formats one number as string.format does, but always with a point.
--- Everything else in the result must be digits, signs, lower-case letters
--- (`1e+20`, `inf`, `nan`, a unit) or spaces.
+--- Formats one number as string.format does, but always with a point. Replaces
+-- every other character by a point. So besides the decimal mark, the result may
+-- have only digits, signs, lower-case letters (`1e+20`, `inf`, a unit) and
+-- spaces.
 function decimal.format(format, value)
   return (format:format(value):gsub("[^-+0-9a-z .]+", "."))
 end

@@ -1,5 +1,5 @@
---- Double barrier: blocks its members until all have entered, and again until
--- all leave.
+--- Double barrier: a member's enter() blocks until all members have entered.
+-- Its leave() blocks until all members have called leave().
 local Attempt = require "zklock.attempt"
 local check = require "zklock.check"
 local core = require "zklock.core"
@@ -51,8 +51,8 @@ end
 -- Leaving.
 
 -- The closing (protect.lua) of leave(): cleans up if the call does not end
--- normally. A task that is killed while it waits in leave() must not stay a
--- member. So the closing releases the task's guard.
+-- normally. If a task is killed while it waits in leave(), the other members
+-- would still wait for it. So the closing releases the task's guard.
 local Leaving = protect.class()
 
 function Leaving:finish()
@@ -83,8 +83,9 @@ local function begin(self, scope, guard, timeout)
   return wait
 end
 
--- Releases the guard and returns the result of leave(). If the hold was lost,
--- the result is this loss.
+-- Releases the guard, and returns the result of leave(). If the hold was lost,
+-- this is nil, message, "lost". `all`: true if all members have left; otherwise
+-- `code` and `reason` say why the wait has ended.
 local function outcome(self, guard, timeout, all, code, reason)
   local kept, message, word = guards.give_back(guard)
   guards.tell_end(guard)
@@ -94,8 +95,8 @@ local function outcome(self, guard, timeout, all, code, reason)
     ("the other members of %s to leave"):format(self.path), timeout)
 end
 
---- Waits until all members leave.  Returns true, or `nil, message, code`.  In
--- either case, the caller is no longer a member.
+--- Waits until all members have called leave(). Returns true, or `nil, message,
+-- code`. After either result, the caller is no longer a member.
 DoubleBarrier.leave = protect.method(Leaving, function(leaving, self, how)
   local guard, timeout = find(self, how)
   local adapter, scope = self._terms.engine.adapters:for_waiting()
@@ -107,8 +108,8 @@ end)
 
 local new_ticket = ticket_of(waits.cancel) -- cancel ends only the wait
 
---- Begins to leave, and returns a ticket at once.  step() calls
--- `callback(true)` or `callback(nil, message, code)`.
+--- Begins to leave, and returns a ticket at once. When all members leave or the
+-- wait fails, step() calls `callback(true)` or `callback(nil, message, code)`.
 function DoubleBarrier:leave_async(how, callback)
   how, callback = check.function_last(how, callback,
     "leave_async([options,] fn)")
@@ -125,8 +126,9 @@ function DoubleBarrier:leave_async(how, callback)
   return ticket
 end
 
---- Ends with "cancelled" every wait that was begun through this object.  A
--- member that was entering does not enter; a member that was leaving has left.
+--- Ends with "cancelled" every wait that was begun through this object. A
+-- member that waits in enter() does not become a member. A member that waits in
+-- leave() is no longer a member.
 function DoubleBarrier:cancel()
   locks.cancel(self._terms)
   waits.cancel_all(self._leaving)

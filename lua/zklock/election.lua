@@ -30,7 +30,8 @@ function elections.new(engine, path, given)
   }, Election)
 end
 
--- Stores the guard of a campaign, so that resign() can find it.
+-- Stores the guard of a campaign, so that resign() can find it. Returns its
+-- arguments without `self`.
 local function note(self, guard, ...)
   if guard then self._guards[guard] = true end
   return guard, ...
@@ -86,8 +87,9 @@ Election.run = protect.method(Running, function(running, self, how, fn)
   end)
 end)
 
---- Makes run() return: at once if run() campaigns or pauses. Otherwise run()
--- returns when fn has returned, because stop() does not interrupt fn.
+--- Makes run() return. If run() campaigns or pauses, it returns at once. If fn
+-- runs, run() returns when fn has returned, because stop() does not interrupt
+-- fn.
 function Election:stop()
   self._terms.engine:check_process()
   local running = next(self._runs)
@@ -100,8 +102,8 @@ function Election:is_stopping()
   return running ~= nil and running.stopping
 end
 
--- Returns the guard of the current leadership; otherwise a lost guard that is
--- not released yet, or nil.
+-- Returns the guard of the current leadership. Without one, returns a guard
+-- that is lost but not released yet, or nil.
 local function find(self)
   local lost
   for guard in pairs(self._guards) do

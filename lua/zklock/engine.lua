@@ -1,6 +1,6 @@
 --- Engine: the inner object of a session, to which all its locks and guards
--- refer. Each part of the engine has a file; only that file writes the fields
--- of the part.
+-- refer. The engine has parts, such as `state` and `meters`. Each part has its
+-- own file, and only this file writes the part's fields.
 local Adapters = require "zklock.adapters"
 local Callbacks = require "zklock.callbacks"
 local core = require "zklock.core"
@@ -75,17 +75,18 @@ function Engine:check_open()
   if self.state.is.closed then misuse("the session is closed") end
 end
 
---- Returns how many seconds a call waits for a server's reply at most, if it
--- does not wait for a holder. This is the session timeout, or before the first
--- connection the connect timeout. Without a connection, the C core refuses
--- such a call at once.
+--- Returns the maximum time, in seconds, that a call waits for a server's
+-- reply. This is the session timeout; before the first connection, it is the
+-- connect timeout. It does not limit waits for a lock's holder. If the
+-- connection is lost later, the C core refuses calls that need a reply at once.
 function Engine:patience()
   local timeout = self.core:timeout()
   return timeout > 0 and timeout or self.connect_timeout
 end
 
---- Prepares for the end of the process: stops elections' run() calls, and ends
--- waits without a deadline.  Later waits get a deadline: Adapters:limit.
+--- Prepares for the end of the process. Makes elections' run() calls return,
+-- and ends waits that have no time limit. Later waits get a time limit from
+-- Adapters:limit.
 function Engine:retire()
   if self.retired then return end
   self.retired = true

@@ -16,7 +16,8 @@ local function is_ours(source)
   return source:sub(1, #here) == here or source:sub(1, 7) == "=zklock"
 end
 
--- Returns the level, for error(), of the innermost Lua function of the user.
+-- Returns the level of the innermost Lua function that is not part of zklock.
+-- The level is the second argument of error().
 local function level_of_caller()
   local level = 3
   while true do
@@ -31,8 +32,8 @@ local function level_of_caller()
 end
 
 --- The error codes: `errors.codes.timeout == "timeout"`. A misspelt code raises
--- an error. Otherwise its value would be nil, which differs from each code, and
--- the misspelling would go unnoticed.
+-- an error. Without this error, a misspelt code would be nil. A comparison with
+-- nil is always false, so nobody would notice the misspelling.
 errors.codes = setmetatable({}, {
   __index = function(_, word)
     errors.misuse("there is no error code %q", tostring(word))
@@ -46,8 +47,8 @@ end
 -- The most bytes of untrusted text that a message shows.
 local SHOWN = 200
 
--- Formats like string.format, but quotes the text of each `%q` with quote.lua,
--- because Lua's `%q` keeps newlines.
+-- Formats like string.format, but uses quote.lua for each `%q`. Lua's own `%q`
+-- keeps newlines, but a message must be one line.
 local function quote_each(format, ...)
   local given, n = { ... }, 0
   format = format:gsub("%%[%d.]*([%a%%])", function(conversion)
@@ -81,8 +82,8 @@ function errors.describe(format, ...)
   return plain.text(format:format(...))
 end
 
---- The values of `guard:reason()`, each with its text: why a hold ended before
--- its owner released it.
+--- The reasons why a hold is lost, as guard:reason() returns them. Each has its
+-- text for messages.
 errors.losses = {
   max_hold_reached = "it was held for as long as max_hold allows",
   node_deleted = "its node was deleted",

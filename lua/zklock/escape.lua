@@ -4,25 +4,27 @@
 --     "ann@example.com" → "=ann@example.com="       "" → "=="
 --     "a/b-1"           → "=a%2Fb%2D1="       65 bytes → "=sha256=9f86…="
 --
--- **Different texts have different components.** The component of a short text
--- is `=` E `=`. E is the text, in which `%` and two digits replace each byte
--- other than letters, digits, dots and at signs. Read from the left, each step
--- in E determines one byte of the text. The component of a long text has a
--- third `=`, which no E contains. So no short text has the same component. Two
--- long texts have the same component only if SHA-256 collides.
+-- **Different texts have different components.** The component of a text of at
+-- most 64 bytes is `=` E `=`. E is the text, in which `%` and two digits
+-- replace each byte other than letters, digits, dots and at signs. So E can be
+-- read from the left, byte by byte, in only one way. The component of a longer
+-- text has a third `=`, which no E contains. So it differs from each component
+-- of a short text. Two longer texts have the same component only if SHA-256
+-- collides.
 --
--- **A component is never part of the marker and number of a contender's name**,
--- whatever the program puts before and after it. Such a name ends with a marker
--- and a number (name.c). A marker begins and ends with `-` or `_`; a component
--- has neither, so no marker begins or ends inside it. A marker has no `=`, so
--- none spans a component. The last `=` cannot be part of a number, so it
--- separates the number from the text before it. Only text that the program puts
+-- **A component never becomes part of the marker and number of a contender's
+-- name**, whatever the program puts before and after it. A contender's name
+-- ends with a marker and a number (name.c). A marker begins and ends with `-`
+-- or `_`. A component contains neither, so no marker begins or ends inside it.
+-- A marker has no `=`, so no marker contains a whole component. A number has no
+-- `=`, so no number reaches into a component. Only text that the program puts
 -- after the component can end like a contender's name.
 --
--- **Components sort after real numbers.** Other clients search for a marker
--- anywhere in a name. Or, like Curator, they take every child for a contender.
--- They sort by the text after the marker, or by the whole name. Such a client
--- compares the first `=` of the component, which sorts after all digits.
+-- **Components sort after real numbers.** Some other clients search for a
+-- marker anywhere in a name. Others, like Curator, take every child for a
+-- contender. They sort the children by the text after the marker, or by the
+-- whole name. There they compare the first `=` of the component with a digit,
+-- and `=` sorts after all digits.
 --
 -- **A component is never** empty, `.`, `..`, `holder`, `locks`, `leases` or
 -- `zookeeper`.

@@ -1,11 +1,11 @@
 --- Events: passes the I/O thread's decisions on to waits and listeners.
 -- Callbacks run only in step(), in the thread that owns the Lua state.
 --
--- Each event is first *noted*: this file puts its work into the list `due`, and
--- only then does the C core drop the event. The work is `{ fn, ... }`, or a
--- wait that must end, and stays in `due` until it is done. Anywhere in between,
--- a debug hook can raise an error, and a callback can call step(). So it must
--- be harmless to note an event twice, or to do its work twice.
+-- Each event is first *noted*: this file puts the event's work into the list
+-- `due`. Only then does the C core drop the event. The work is `{ fn, ... }`,
+-- or a wait that must end. It stays in `due` until it is done. At any time, a
+-- debug hook can raise an error, and a callback can call step(). So it must be
+-- harmless to note an event twice, or to do its work twice.
 local errors = require "zklock.errors"
 local Hold = require "zklock.hold"
 local loops = require "zklock.loop"
@@ -55,8 +55,8 @@ local function forget(due, item)
   end
 end
 
--- Does the work `item` at once. If a debug hook interrupts the work, the next
--- step() completes it.
+-- Does the work `item` at once. `item` is in the list `due` meanwhile. So if a
+-- debug hook interrupts the work, the next step() repeats it.
 local function do_now(self, item)
   local due = self.due
   table.insert(due, item)
@@ -110,7 +110,9 @@ local function fail(self, code, wants)
   end_openings(self, code)
 end
 
--- Reports a lost hold once: logs and counts the loss, and calls each listener.
+-- Reports a lost hold: logs and counts the loss, and calls each listener. Logs
+-- and counts only in the first call for this hold. `hold_ref`: a hold reference
+-- of the hold, or nil.
 local function tell_loss(self, hold, listeners, hold_ref)
   local callbacks = self.engine.callbacks
   local untold = hold.listeners
@@ -167,9 +169,9 @@ end
 
 local function finish_scope(_, scope) scope:finish() end
 
--- By kind of event: each handler returns the work of an event, if there is any.
--- The core keeps the event until its work is noted. So a handler may raise an
--- error if memory is short.
+-- By kind of event: a function that returns the event's work, or nothing. The C
+-- core keeps the event until its work is noted. So if a handler raises an error
+-- because memory is short, the event is not lost.
 local handlers = {}
 
 function handlers.granted(engine, number)
@@ -197,8 +199,9 @@ function handlers.answered(engine, number, code, reason, found)
   return wait
 end
 
--- Ends the wait for a confirmed release, because the node is deleted. If `code`
--- and `reason` are given, the node still exists, and they say why.
+-- A hold's node was deleted after the release: ends the wait for this
+-- confirmation. If the server refused to delete the node, `code` and `reason`
+-- are its error, and the node still exists.
 function handlers.gone(engine, number, root, code, reason)
   turns.left(engine, root)
   local wait = engine.waits.removals[number]
@@ -207,8 +210,8 @@ function handlers.gone(engine, number, root, code, reason)
   return wait
 end
 
--- Returns the hold of this number, if its listeners may be called. After close,
--- no listener of a hold is called any more.
+-- Returns the hold of this number, or nil. Returns false after close, because
+-- then no listener of a hold may be called any more.
 local function listening_hold(engine, number)
   local hold = engine.holds[number]
   return hold and not engine.state.is.closed and hold
@@ -255,7 +258,7 @@ function handlers.log(_, level, message)
   return { report, level, message }
 end
 
--- An nginx request has ended, so ends its scope.
+-- The nginx request of scope `number` has ended: ends the scope.
 function handlers.ended(engine, number)
   local scope = engine.scopes[number]
   return scope and { finish_scope, scope }
@@ -264,8 +267,9 @@ end
 local function give_up(self) turns.give_up(self.engine) end
 
 -- The deadlines of some waits in local queues may have passed. Sends these
--- waits to the C core only after this event was noted. Until then the core can
--- post no other alarm, and later deadlines need an alarm.
+-- waits to the C core. Does this only after this event was noted, because the
+-- core posts no other alarm before. Otherwise an alarm for a later deadline
+-- could be missing.
 function handlers.alarm() return { give_up } end
 
 function handlers.closed(engine)
@@ -279,8 +283,9 @@ local function dispatch(self, kind, ...)
   return kind
 end
 
--- How many turns one step() delivers at most, because callbacks can pass a lock
--- to each other without end.
+-- The maximum number of turns (turns.lua) that one step() delivers. Callbacks
+-- can pass a lock to each other without end, so an unlimited step() might never
+-- return.
 local TURNS = 64
 
 -- Moves the next wait that has got its turn to `due`.
@@ -317,10 +322,11 @@ function Events:tell_turn(wait)
   self.engine.core:nudge()
 end
 
---- Calls the listeners of a hold whose loss a call has found, before that call
--- returns. If callbacks must not run now, the C core's later event of the loss
--- calls the listeners. If the session is suspended and step() has not reported
--- this yet, first reports it. `hold_ref`: any hold reference of the hold.
+--- Called when a call, such as release(), finds that a hold is lost. Calls the
+-- hold's listeners before that call returns. If callbacks must not run now, the
+-- C core's later event "lost" calls them. If step() has not yet reported that
+-- the session is suspended, first reports this. `hold_ref`: any hold reference
+-- of the hold.
 function Events:lose(hold, hold_ref, reason)
   local engine, listeners = self.engine, hold.listeners
   hold.lost = hold.lost or reason
@@ -348,8 +354,9 @@ function Events:tell_losses()
   end
 end
 
--- Counts the ends of all holds that are not lost, which events then no longer
--- find.
+-- Counts the end of each hold that is not lost in the metrics. Removes these
+-- holds from `engine.holds`, so later events do not find them and count them
+-- again.
 local function finish_holds(engine)
   for _, one in ipairs(Hold.list(engine)) do
     if one.hold_ref and not one.hold.lost then

@@ -40,8 +40,8 @@ function guards.new(hold, hold_ref)
   }, Guard)
 end
 
---- Makes a further guard of the hold of `guard`, for a re-entry.  Fills
--- `hold_ref`, an empty hold reference.
+--- Makes one more guard of the hold of `guard`, for a re-entry. `hold_ref`: an
+-- empty hold reference, which this function fills for the new guard.
 function guards.again(guard, hold_ref)
   return guards.new(guard._hold, guard._hold_ref:again(hold_ref))
 end
@@ -90,8 +90,9 @@ local function expect_removal(self)
   return wait
 end
 
--- Removes the guard from its owner and its hold.  If it was the `last` guard,
--- the hold ends.  `reason`: why the hold is lost, if it is.
+-- Removes the guard from its owner's stack and from its hold. `last`: whether
+-- it was the hold's last guard; the hold then ends. `reason`: why the hold is
+-- lost, or a false value.
 local function leave(self, last, reason)
   local hold, stack = self._hold, Owners.forget(self)
   local owners = hold.owners
@@ -106,9 +107,10 @@ local function leave(self, last, reason)
   hold:forget_listeners(self)
 end
 
---- Releases the guard. Returns the results of release(). With `confirm`, can
--- instead return a wait, for which the caller must wait. If the hold was lost,
--- does not call its listeners yet: see tell_end.
+--- Releases the guard, and returns the results of release(). If `confirm` is
+-- true and a server must still confirm the release, returns a wait instead, for
+-- await_removal. If the hold was lost, its listeners are not called here, but
+-- in tell_end.
 function guards.give_back(self, confirm)
   local hold = self._hold
   local engine = hold.owners.engine
@@ -118,7 +120,8 @@ function guards.give_back(self, confirm)
     self._outcome = hold.lost and "lost" or "released"
     return answer(self)
   end
-  -- A hold past its lease is lost, even if no event has reported the loss yet.
+  -- Releasing a hold whose lease has expired returns the loss, even if no event
+  -- has reported it yet.
   local hold_ref, line = self._hold_ref, hold.owners.line
   local kept, last, passed
   if line then
@@ -129,8 +132,8 @@ function guards.give_back(self, confirm)
   local reason = hold.lost or not kept and hold_ref:reason()
   leave(self, last, reason)
   if line and last then line:released(hold_ref, passed) end
-  -- Sets this field last. So after an interruption the next call releases
-  -- again.
+  -- Sets this field last. So if a debug hook interrupts this call, the next
+  -- call releases again.
   self._outcome = reason and "lost" or "released"
   -- A callback of the lock's next holder may have closed the session.
   if confirm and last and not reason and not engine.state.is.closed then
@@ -191,8 +194,9 @@ function Guard:lease()
   return self._hold_ref:lease()
 end
 
--- Asks a server whether the hold's node exists. Returns the error code, or nil
--- if the node exists; and the wait, which has the details of an error.
+-- Asks a server whether the hold's node exists. Returns nil if it exists or the
+-- hold is already lost; otherwise the error code. Also returns the wait, which
+-- has the error's details.
 local function ask(self)
   local engine = self._hold.owners.engine
   if self._hold.lost or self._hold_ref:state() == "lost" then return nil end

@@ -3,8 +3,8 @@
 --
 -- Each guard has a hold reference of the hold, a userdata. A re-entry adds a
 -- hold reference, and the hold ends when its last hold reference is released.
--- The collector releases references that the program can no longer reach. This
--- works only because the hold itself does not refer to them.
+-- If the program can no longer reach a hold reference, the garbage collector
+-- releases it. So the hold itself must not refer to its hold references.
 local Hold = {}
 Hold.__index = Hold
 
@@ -14,8 +14,8 @@ local NO_LISTENERS = {}
 
 --- Makes the hold of a granted wait, and adds the hold to the table in which
 -- events find it. `owners`: the owners of the hold's path. A session may have
--- thousands of holds. So a hold has four fields, the most that a table has room
--- for before it doubles.
+-- thousands of holds. So a hold has only four fields: with a fifth, Lua would
+-- double the table's size.
 function Hold.new(wait, owners)
   local engine, number = owners.engine, wait.number
   local hold = setmetatable({
@@ -32,9 +32,9 @@ function Hold.new(wait, owners)
   return hold
 end
 
---- Returns why the hold is lost, or false. If the lease is over by the clock,
--- the hold is lost. It stays lost even if a later heartbeat would have renewed
--- the lease; without this call, the heartbeat would still renew it.
+--- Returns why the hold is lost, or false. If the lease has expired by the
+-- clock, this call makes the hold lost for good. Without this call, a late
+-- heartbeat could still renew the lease.
 function Hold:find_loss(hold_ref)
   if not self.lost and not self.owners.engine.state.is.closed then
     self.lost = hold_ref:find_loss() or false
@@ -56,9 +56,9 @@ function Hold.list(engine)
   return list
 end
 
---- Makes the first guard of the hold in the owner's stack represent the hold.
--- Called when the owner has released a guard before later guards of the same
--- hold.
+--- Stores the hold reference of the hold's oldest guard in `stack` as the
+-- hold's entry in `engine.hold_refs`. Called when an owner with several guards
+-- of one hold has released one that was not the innermost.
 function Hold:stand_on(stack)
   for _, guard in ipairs(stack) do
     if guard._hold == self then
@@ -68,8 +68,9 @@ function Hold:stand_on(stack)
   end
 end
 
---- Ends the hold after the release of its last hold reference, `hold_ref`:
--- events no longer find the hold. Returns whether events could find it before.
+--- Removes the hold from `engine.holds`, where events find it. Called after the
+-- release of its last hold reference, `hold_ref`. Returns whether the hold was
+-- still there.
 function Hold:finish(hold_ref)
   local holds, number = self.owners.engine.holds, hold_ref:number()
   local was_known = holds[number] ~= nil

@@ -1,10 +1,11 @@
 -- Loads the C module. If this fails, the error begins with an instruction for
--- the user. The dynamic loader's text follows, because it names only symbols
--- and files.
+-- the user, if the cause is known. The dynamic loader's own text follows; it
+-- names only symbols and files.
 local lua = rawget(_G, "jit") and "LuaJIT" or _VERSION
 local version = _VERSION:match "%d.*"
 
--- Returns an instruction if the dynamic loader's text is known; otherwise nil.
+-- Returns an instruction for the user; nil if it does not recognize `text`, the
+-- dynamic loader's error.
 local function explain(text)
   local file = text:match "from file '([^']+)'"
     or package.searchpath and package.searchpath("zklock.core", package.cpath)

@@ -17,16 +17,17 @@ Lock.__index = Lock
 -- Functions for the library, not for users.
 local locks = {}
 
--- The names that a lock itself uses below its path, besides the contenders of
--- its queue.
+-- By kind of lock: the names of nodes that the lock uses below its path,
+-- besides the contenders' nodes.
 local insides = {
   unfair = check.set "holder",
   semaphore = check.set "locks leases",
   ["double barrier"] = check.set "ready",
 }
 
--- The units of the locks that have a count, for messages. Within one session,
--- all locks at the path of such a lock must have the same count.
+-- The kinds of locks that have a count, each with the unit of the count for
+-- messages. Within one session, all such locks at one path must have the same
+-- count.
 local counted = { semaphore = "permit", ["double barrier"] = "member" }
 
 local function signature_of(family, lock_options)
@@ -80,8 +81,8 @@ end
 
 --- Adds to a class the methods that all locks have in common. `closing_class`:
 -- its objects clean up after a call (protect.lua). `acquire(closing, lock,
--- how)` returns a guard, or `nil, message, code`. With a fourth argument,
--- "busy", `acquire` does not wait for a holder, and returns this as the code.
+-- how)` returns a guard, or `nil, message, code`. With the fourth argument
+-- "busy", `acquire` does not wait for a holder, but returns the code "busy".
 function locks.add_methods(class, closing_class, acquire)
   local function method(fn) return protect.method(closing_class, fn) end
 
@@ -97,10 +98,10 @@ function locks.add_methods(class, closing_class, acquire)
   end)
 
   --- Calls `fn(guard)` while the lock is held, and releases the lock however fn
-  -- ends. Returns `true, …results`; `nil, message, code` if fn was not called,
-  -- because the lock was not granted or already lost; `nil, message, "lost",
-  -- …results` if the hold was lost while fn ran. If fn raises an error, raises
-  -- it again.
+  -- ends. Returns `true, …results` with the results of fn. Returns `nil,
+  -- message, code` if fn was not called, because the lock was not granted or
+  -- was already lost. Returns `nil, message, "lost", …results` if the hold was
+  -- lost while fn ran. If fn raises an error, raises it again.
   class.with_lock = method(function(closing, self, how, fn)
     how, fn = check.function_last(how, fn, "with_lock([options,] fn)")
     local guard, message, code = acquire(closing, self, how)
@@ -148,8 +149,8 @@ function Lock:acquire_async(how, callback)
   return locks.begin(terms, options.read_request(terms, how), callback)
 end
 
--- By layout and family: the modes of a lock's nodes, by their names in the C
--- core.
+-- By layout and family: the set of modes that a lock's nodes can have. The
+-- modes have their names in the C core.
 local modes_of = {
   curator = {
     mutex = check.set "mutex",

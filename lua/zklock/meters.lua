@@ -1,8 +1,8 @@
 --- Meters: a session's counts of its locks, by path and mode, and the events
 -- for the callback of session:on_trace.
 --
--- An acquisition counts once: when its user gets the outcome, or when it is
--- certain that the user gets none. A hold counts once: when it is released,
+-- An acquisition counts once: when its caller gets the outcome, or when it is
+-- certain that the caller gets none. A hold counts once: when it is released,
 -- when its loss is reported, or when the session is closed. A re-entry belongs
 -- to the same hold. If a hold is collected without a release, it does not
 -- count. If a debug hook interrupts a call, a count can be lost; no lock
@@ -13,8 +13,8 @@ local core = require "zklock.core"
 local Meters = {}
 Meters.__index = Meters
 
---- How many pairs of path and mode have a meter of their own.  All further
--- paths share one meter for each mode, under the path `others`.
+--- The first `most` pairs of path and mode have their own meters. All further
+-- paths share one meter for each mode, whose path is `others`.
 Meters.most, Meters.others = 100, "others"
 
 --- Upper bounds of the histograms' buckets, in seconds; one more bucket counts
@@ -38,7 +38,7 @@ local function observe(histogram, seconds)
   histogram.sum = histogram.sum + seconds
 end
 
---- Returns a meter, the counts of a path and a mode, all zero.
+--- Returns a new meter: the counts of one path and mode, all zero.
 function Meters.meter(path, mode)
   return { path = path, mode = mode, waits = new_histogram(),
     holds = new_histogram(), refusals = {}, losses = {},
@@ -89,10 +89,10 @@ function Meters:listen(fn)
   self.trace = fn or false
 end
 
--- Keeps an event for the trace callback. A release is protected, and nothing
--- can wait in it. But the callback may wait, call step(), or close the session.
--- So tell() passes the event on after the release. It passes each event on
--- once, in order.
+-- Keeps an event until tell() passes it to the trace callback. The callback may
+-- wait, call step() or close the session, but nothing can wait inside a
+-- release. So the caller calls tell() after the release. tell() passes each
+-- event on once, in order.
 local function note(self, what, path, mode, hold_ref, event)
   event.what, event.path, event.mode = what, path, mode
   event.id, event.time = hold_ref and hold_ref:number(), core.now()
@@ -116,13 +116,13 @@ local function count(counters, word)
   counters[word] = (counters[word] or 0) + 1
 end
 
---- Makes the trace event of the beginning of a wait.
+--- Reports the beginning of a wait to the trace callback.
 function Meters:begin(terms, hold_ref, timeout)
   note(self, "wait", terms.path, terms.mode, hold_ref, { timeout = timeout })
   self:tell()
 end
 
---- Counts a grant when its user gets the guard.
+--- Counts a grant. Called when the caller of acquire gets the guard.
 function Meters:grant(terms, hold_ref)
   local waited = hold_ref:take()
   observe(self:at(terms.path, terms.mode).waits, waited)
@@ -146,14 +146,14 @@ function Meters:refuse(terms, hold_ref, code)
   self:tell()
 end
 
---- Counts an acquisition if its user will not get the outcome. The caller must
--- call tell() later.
+--- Counts an acquisition whose caller will not get the outcome, as cancelled.
+-- The caller must call tell() later.
 function Meters:abandon(terms, hold_ref)
   refuse(self, terms, hold_ref, "cancelled")
 end
 
---- Counts the end of a hold. Its last guard was released, or the hold was lost
--- for this `reason`. The caller must call tell() later.
+--- Counts the end of a hold. `reason`: why the hold was lost; nil if its last
+-- guard was released. The caller must call tell() later.
 function Meters:finish(path, hold_ref, reason)
   local held, mode = hold_ref:held()
   local meter = self:at(path, mode)

@@ -22,9 +22,9 @@ end
 
 local marks = { ["\\"] = "\\\\", ['"'] = '\\"', ["\n"] = "\\n" }
 
--- Returns `name="value"`.  plain.text writes a hidden byte as `\xNN`.  So a
--- text that already has `\xNN` is escaped first: otherwise two paths could
--- become the same sample.
+-- Returns `name="value"`. plain.text writes a hidden byte as `\xNN`. A path can
+-- also contain these four characters as text. So they are escaped first;
+-- otherwise two paths could have the same label.
 local function write_label(name, value)
   value = plain.text((value:gsub("\\(x%x%x)", "\\x5c%1")))
   return ('%s="%s"'):format(name, (value:gsub('[\\"\n]', marks)))
@@ -40,8 +40,9 @@ local function write_labels(labels)
   return table.concat(parts, ",")
 end
 
--- Samples.  `add` adds a line; `name`: the name of the family; `words`: the
--- labels as text, never empty before further labels.
+-- Samples. `add`: a function that adds a line; `name`: the name of the family;
+-- `words`: the labels as text. add_histogram needs at least one label in
+-- `words`.
 
 local function add_sample(add, name, words, value)
   if words ~= "" then name = name .. "{" .. words .. "}" end
@@ -64,8 +65,8 @@ local function add_histogram(add, name, words, histogram)
   add_sample(add, name .. "_count", words, sum)
 end
 
--- Adds a sample for each word of `counts`, such as `{ timeout = 2, busy = 1 }`,
--- and for the words of the family.
+-- Adds a sample for each key of `counts`, such as `{ timeout = 2, busy = 1 }`.
+-- Also adds a sample, with the value 0, for each other word in `family.words`.
 local function add_counts(add, name, words, counts, family)
   local list = {}
   for word in pairs(counts) do list[#list + 1] = word end
@@ -80,11 +81,11 @@ local function add_counts(add, name, words, counts, family)
   end
 end
 
--- A counter that first appears with its first event begins at 1, and
--- Prometheus' increase and rate never see that event.  So the counters of
--- alerts have zeros: a session for all codes and reasons; a path for all
--- reasons and for `timeout`, because all codes would make the text a sixth
--- longer.
+-- If a counter first appears with its first event, its first value is 1.
+-- Prometheus' increase and rate then never see that event. So the counters that
+-- alerts use appear earlier, with the value 0. Each session has the counters of
+-- all codes and reasons. Each path has those of all reasons and of `timeout`;
+-- all codes would make the text a sixth longer.
 
 --- The codes of acquisitions that ended without the lock.
 metrics.codes = { "timeout", "busy", "cancelled", "closed", "lost",
@@ -95,9 +96,10 @@ for reason in pairs(errors.losses) do table.insert(reasons, reason) end
 
 local states = { "connecting", "connected", "suspended", "expired", "closed" }
 
--- The families: name, type, and the field of the value: of total(), or of a
--- meter.  A field with a number for each word has a `label`; the `words` always
--- have a sample.
+-- The families: name, type, field and help text. The field of total()'s result,
+-- or of a meter, has the value. If the field is a table with a number for each
+-- word, the family has a `label`. The `words` of the family always have a
+-- sample.
 local families = {
   { "session_up", "gauge", "up",
     "1 if the session has a connection and can prove its holds, otherwise 0." },
@@ -148,7 +150,7 @@ local families = {
     "Age of the oldest current hold; 0 if there is none." },
 }
 
--- Returns the values of a session: its counters, and the totals of its meters.
+-- Returns the values of a session: its counters, and the sums over its meters.
 local function total(snapshot)
   local all = { refusals = {}, losses = {}, grants = 0,
     up = snapshot.state == "connected" and 1 or 0,
@@ -162,9 +164,10 @@ local function total(snapshot)
   return setmetatable(all, { __index = snapshot.counters })
 end
 
--- Returns the rows with the values of the families, `{ words =, values = }`:
--- one for each session, and one for each path and mode.  The labels are written
--- once here, because each path has some fifty samples.
+-- Returns two lists of rows, `{ words =, values = }`. `session` has a row for
+-- each session; `lock` has one for each path and mode. `words` are the labels
+-- as text. They are formatted only once, here, because each path has about
+-- fifty samples.
 local function read_rows(given, pause)
   local rows = { session = {}, lock = {} }
   for _, one in ipairs(given) do
@@ -183,9 +186,9 @@ end
 
 local PIECE = 2000 -- lines; they are joined in about a millisecond
 
---- Returns the text for many sessions, in pieces.  `given`: a list of `{ labels
--- =, snapshot = }`.  Calls `pause()` now and then, because the text may be
--- long.
+--- Returns the text for many sessions, in pieces. `given`: a list of `{ labels
+-- =, snapshot = }`. Calls `pause()` between parts of the work, so that other
+-- tasks can run, because the text may be long.
 function metrics.pieces(given, pause)
   local rows = read_rows(given, pause)
   local lines, pieces = {}, {}
@@ -223,7 +226,8 @@ function metrics.text(given)
   return table.concat(metrics.pieces(given, function() end))
 end
 
---- Checks the labels that a user adds to each sample; returns a copy of them.
+--- Checks the labels that a user adds to each sample, and returns a copy of
+-- them. `what`: the name of the argument, for messages.
 function metrics.check_labels(labels, what)
   if labels == nil then return {} end
   check.type(labels, "table", what)

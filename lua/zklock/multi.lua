@@ -99,9 +99,10 @@ function Taking:finish()
   if self.attempt then self.attempt:finish() end
 end
 
--- Begins a taking, with the user's options.  `owner_of(adapters)` returns the
--- owner if the options name none.  Returns the owner's guard, if any: while a
--- lost guard is not released, acquire returns "lost".
+-- Begins a taking, with the user's options. `owner_of(adapters)` returns the
+-- owner if the options name none. Returns the guard that the owner already has
+-- of this multi, or nil. If this guard is lost and not released, acquire
+-- returns "lost".
 local function begin(taking, self, how, owner_of)
   local given = options.acquire:read_call(how)
   local terms, timeout = self._terms, given.timeout
@@ -114,8 +115,8 @@ local function begin(taking, self, how, owner_of)
   return terms.owners:top("multi", given.owner)
 end
 
--- Cancels a taking.  It ends with "cancelled", unless the last part was already
--- granted.
+-- Cancels a taking. The taking ends with the code "cancelled", unless its last
+-- part was already granted.
 local function cancel(taking)
   taking.cancelled = true
   if taking.wait then waits.cancel(taking.wait) end
@@ -135,9 +136,10 @@ local function obstacle(self, taking, is_complete)
   end
 end
 
--- Adds the granted `part`, or undoes the taking if there is an error.  Returns
--- nothing if the next part must be acquired; otherwise true and the result of
--- the whole acquisition.
+-- Processes the result of one part's acquisition. `part`: the part's guard, or
+-- nil; then `message` and `code` are the error. After an error, releases all
+-- parts. Returns nothing if the next part must be acquired; otherwise true and
+-- the result of the whole acquisition.
 local function note(self, taking, part, message, code)
   local guard = taking.guard
   taking.wait = false
@@ -189,8 +191,8 @@ end)
 
 local new_ticket = ticket_of(cancel)
 
--- Acquires the part `index`, and in its callback the next part.  `callback`
--- gets the result of the whole acquisition.
+-- Acquires the part with this index, and then, in the part's callback, the next
+-- part. `callback` gets the result of the whole acquisition.
 local function ask(self, taking, index, callback)
   local part = self._parts[index]
   Attempt.begin(part, request_of(taking, part), function(...)

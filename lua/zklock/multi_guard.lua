@@ -29,11 +29,11 @@ function multi_guards.new(path, taking)
   }, MultiGuard)
 end
 
--- Releases all parts before any listener is called or any confirmation is
--- awaited: either could suspend the task for ever, with parts still held.
--- Returns the result of guards.give_back for each part.  Repeating it is
--- harmless: a part may have been granted after a loss, or a debug hook may have
--- interrupted it.
+-- Releases all parts, and then calls the listeners of lost parts. Both a
+-- listener and a wait for a confirmation could suspend the task for ever. No
+-- part may still be held then. Returns a list with the result of
+-- guards.give_back for each part. This function may be called again: after a
+-- part that was granted too late, or after an interruption.
 local function give_all(self, confirm)
   local removals = {}
   for i = #self._parts, 1, -1 do
@@ -50,8 +50,9 @@ local function lose(self)
   if wait then waits.cancel(wait) end -- no more parts are needed
 end
 
--- Calls `fn(self, …)` when the part calls a listener of `event`.  Refers to the
--- multi weakly, because a part's hold must not keep its multi alive.
+-- Adds a listener of `event` ("on_lost" or "on_revoke") to a part. The listener
+-- calls `fn(self, …)`. It refers to the multi weakly, because a part's hold
+-- must not keep its multi alive.
 local function listen(self, part, event, fn)
   local weak = setmetatable({ self }, { __mode = "v" })
   part[event](part, function(_, ...)
@@ -67,7 +68,7 @@ end
 
 function multi_guards.count(self) return #self._parts end
 
---- Adds the complete guard to its owner's guards.
+--- Called when all parts are granted: adds the guard to its owner's guards.
 function multi_guards.complete(self, owners, owner)
   local nodes = {}
   for i, part in ipairs(self._parts) do nodes[i] = part.node end
@@ -94,11 +95,12 @@ function multi_guards.refuse(self)
   return errors.lost(self.path, self:reason())
 end
 
---- Releases all parts; returns the results of guards.give_back.
+--- Releases all parts. Returns a list with the result of guards.give_back for
+-- each part.
 function multi_guards.give_back(self, confirm)
   self._taking = false
-  -- This loss is already reported: the owner's next acquisition must not return
-  -- it.
+  -- If the multi is lost, the release returns the loss. So the owner's next
+  -- acquisition must not return it again.
   Owners.forget(self)
   return give_all(self, confirm)
 end
@@ -166,7 +168,8 @@ function MultiGuard:reason()
   end
 end
 
--- Calls `fn(self, …)` once, when the first part calls a listener of `event`.
+-- Adds a listener of `event` to all parts. Calls `fn` only once, for the first
+-- part that has the event.
 local function listen_once(self, event, fn)
   local called = false
   local function call(...)

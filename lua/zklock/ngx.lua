@@ -10,12 +10,13 @@ local settings = require "zklock.settings"
 local sessions = require "zklock.session"
 local status = require "zklock.ngx.status"
 
--- The most sessions of a worker: each has a thread and a connection. If
--- requests need more sessions, they probably pass different options by mistake.
+-- The maximum number of sessions in a worker; each session has a thread and a
+-- connection. If requests need more, they probably pass different options by
+-- mistake.
 local MOST = 32
 
--- The worker's sessions, by hosts and options, as text: `{ session =, hosts =,
--- options =, index = }`.
+-- The worker's sessions: `{ session =, hosts =, options =, index = }`. The key
+-- is a text made of the hosts and the options.
 local known = {}
 local last -- the session that was opened last
 
@@ -52,10 +53,10 @@ local function number_of(object)
   return "object " .. objects[object]
 end
 
--- Returns a text of a value that is the same for equal values.  For a function,
--- it is the place where the function was written, because a handler creates a
--- new function each time.  Options are not deeply nested, so it stops at a
--- depth of 4.
+-- Returns a text for a value; equal values have the same text. For a function,
+-- the text is its place in the source, because a handler creates a new function
+-- each time. Options are not deeply nested, so tables below depth 4 are
+-- ignored.
 local function describe(value, depth)
   local meta = getmetatable(value)
   if type(value) == "function" then

@@ -1,4 +1,5 @@
---- Observer: calls a callback with the leader, and again at each change.
+--- Observer: calls a function of the user with the current leader of an
+-- election, and again at each change.
 --
 --     asking ──► telling ──► watching ──► asking …
 --
@@ -18,8 +19,9 @@ local ticket_of = require "zklock.ticket"
 local node_waits = require "zklock.node_waits"
 local waits = require "zklock.wait"
 
--- Represents an unknown number of contenders. No directory has this number. So
--- a wait until the number differs from ANY ends with a server's first answer.
+-- Stands for an unknown number of contenders; no directory has this number. So
+-- a wait until the number of contenders differs from ANY ends with the first
+-- answer of a server.
 local ANY = -1
 
 local asked, watched
@@ -32,7 +34,7 @@ local function ask(self)
   self.turn = turn
 end
 
--- Ends the observer, and calls fn with the error.
+-- Ends the observer: calls fn with the error, as its last call.
 local function fail(self, turn, code, reason)
   local _, message, word = reasons.of_question({ engine = self.engine,
     code = code, reason = reason }, "who leads", self.path)
@@ -41,8 +43,9 @@ local function fail(self, turn, code, reason)
   self.turn = false
 end
 
--- Returns a new wait for a change of what the turn has found: the leader's
--- node, the number of contenders, or the missing path.
+-- Returns a new wait for the next possible change of the leader. With a leader,
+-- waits until its node is deleted. Without one, waits until the number of
+-- contenders changes. Without the path, waits until the path is created.
 local function node_wait_of(self, turn)
   local engine, scope, path = self.engine, self.scope, self.path
   if turn.node then
@@ -69,9 +72,9 @@ function watched(self, turn, wait)
   fail(self, turn, wait.code, wait.reason)
 end
 
--- The closing (protect.lua) of a call of fn: cleans up when the call ends.
--- While fn waits, another step() can deliver the turn again. `turn.telling` is
--- true until fn has ended, so that fn is not called twice.
+-- The closing (protect.lua) of a call of fn. While fn waits, another step() can
+-- deliver the same turn again, but fn must not be called twice. So
+-- `turn.telling` is true until fn has ended; the closing then sets it to false.
 local Telling = protect.class()
 
 function Telling:finish() self.turn.telling = false end
@@ -94,8 +97,8 @@ local function tell(self, turn)
   watch(self, turn)
 end
 
--- Stores the servers' answer in the turn.  If the leader has changed, also
--- stores the call of fn that is due.
+-- Stores the servers' answer in the turn. If the leader has changed, also
+-- prepares the call of fn: `turn.item` runs tell(), which calls fn.
 local function see(self, turn, contenders, count)
   local leader, node = surveys.leader_of(contenders, self.modes)
   turn.leader, turn.node = leader, leader and node
@@ -105,8 +108,9 @@ local function see(self, turn, contenders, count)
   turn.item = { fn = function() tell(self, turn) end, scope = self.scope }
 end
 
--- Continues the turn with the servers' answer: calls fn if the leader has
--- changed, then watches.  If `contenders` is nil, `count` is the error's code.
+-- Continues the turn with the servers' answer. If the leader has changed, calls
+-- fn; then watches for the next change. If `contenders` is nil, `count` is the
+-- code of an error.
 function asked(self, turn, contenders, count, reason)
   if self.turn ~= turn then return end
   if not contenders and count == "disconnected" then
@@ -121,7 +125,7 @@ function asked(self, turn, contenders, count, reason)
   tell(self, turn) -- repeats an interrupted report
 end
 
--- Makes tickets. A ticket's cancel() ends the observer: fn is not called again.
+-- Makes a ticket. Its cancel() ends the observer, so fn is not called again.
 local new_ticket = ticket_of(function(self)
   self.turn = false
   if self.wait then waits.cancel(self.wait) end

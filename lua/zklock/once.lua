@@ -23,8 +23,8 @@ local book_of = once.book_of
 
 local AGAIN = 0.1 -- seconds until the next try
 
--- Calls a session's `method` and returns its results.  Without a connection,
--- repeats the call as long as the lock is held.
+-- Calls the method of this name, and returns its results. If there is no
+-- connection, repeats the call as long as the lock is held.
 local function ask(session, guard, method, ...)
   while true do
     local is = session._engine.state.is
@@ -37,18 +37,20 @@ local function ask(session, guard, method, ...)
   end
 end
 
--- How much further than the local clock the servers' clock can advance. RATE:
--- the largest ratio of the two clock rates. TICK, in seconds: servers round
--- their times to milliseconds.
+-- Limits of how far the servers' clock can advance during a wait that this
+-- machine has measured. RATE: the largest ratio of the two clocks' speeds.
+-- TICK: the error, in seconds, because servers round their times to
+-- milliseconds.
 local RATE, TICK = 1.05, 0.001
 
 --- Returns whether fn is due: there was no success yet, or the last success is
 -- at least a period ago. If the request fails, returns nil, message, code.
 --
--- Also returns the age of the last success when this process began to wait, in
--- seconds of the servers' clock. The age is 0 if the success came during the
--- wait. The age is negative if the servers' clock is wrong now or was wrong
--- then. Ignores a success that is more than a period in the future.
+-- Also returns the age of the last success at the time when this process began
+-- to wait. It is in seconds of the servers' clock. The age is 0 if the success
+-- came during the wait. A negative age shows that the servers' clock is wrong,
+-- or was wrong at the success. A success more than a period in the future is
+-- ignored, so fn is due.
 function once.is_due(session, guard, period)
   local last, message, code = ask(session, guard, "stat", book_of(guard.path))
   if last == nil then return nil, message, code end
@@ -64,8 +66,9 @@ function once.is_due(session, guard, period)
   return ahead > period, 0 - ahead
 end
 
---- Records a success. The write checks that the lock's node exists. So a write
--- that a server applies late changes nothing.
+--- Records a success. The write is applied only if the lock's node still
+-- exists. So if a server applies it after the hold has ended, it changes
+-- nothing.
 function once.note(session, guard, data)
   return ask(session, guard, "touch", book_of(guard.path), data, guard.node)
 end
@@ -76,9 +79,10 @@ local function is_success(...)
   return select("#", ...) == 0 or not not (...)
 end
 
--- Records a success, releases the lock, and returns the result of once.  If a
--- server has written the record, the success counts even if the lock is lost
--- before the reply is read: the lock's node existed when the server wrote.
+-- If fn has succeeded, records the success. Then releases the lock, and returns
+-- the result of once. If a server has written the record, the success counts,
+-- even if the lock was lost before its reply. The write proves that the lock's
+-- node still existed.
 local function conclude(session, guard, data, ...)
   local noted, message, code
   local succeeded = is_success(...) and guard:is_held()

@@ -90,7 +90,8 @@ options.release = schema.new("release options", {
   { "wait", check.boolean, false },
 })
 options.wait = schema.new("wait options", { timeout })
--- Reads into a table with `is_of(guard, owners)` and `owners`.
+-- The table that the caller passes to read_call must have `is_of(guard,
+-- owners)` and `owners`, which the check of `guard` needs.
 options.leave = schema.new("leave options", { timeout, { "guard", guard } })
 options.run = schema.new("run options", {
   { "backoff", pause, 1 },
@@ -120,8 +121,8 @@ local function read_lock_options(given, family, kind, permits)
     end
     read.kind = "unfair"
   end
-  -- These options are converted here, so that acquisitions need not convert
-  -- them again.
+  -- Converts the options for the C core once, here, so that each acquisition
+  -- need not convert them again.
   read.prepared = core.lock_options(read)
   return read
 end
@@ -143,8 +144,8 @@ function options.read_lock(given, family, kind, permits)
   return shared
 end
 
---- Checks the options of session:with_lock; returns those of the lock, and
--- those of acquire.
+--- Checks the options of session:with_lock. Returns two tables: the options of
+-- the lock, and those of acquire.
 function options.read_with_lock(given)
   local read = options.with_lock:read_call(given, { family = "mutex" })
   local of_call = { timeout = read.timeout, owner = read.owner }
@@ -183,8 +184,9 @@ local Request = {
 }
 Request.__index = Request
 
---- Checks the argument of acquire, and returns a request.  `terms`: see
--- lock.lua; `of_call`: the schema, that of acquire by default.
+--- Checks `given`, the argument of acquire or of a similar method, and returns
+-- a request. `terms`: what all acquisitions of the lock share (locks.terms).
+-- `of_call`: the schema of the method; nil for acquire's.
 function options.read_request(terms, given, of_call)
   local request = setmetatable({ timeout = nil, data = terms.data,
     owner = nil }, Request)

@@ -1,9 +1,10 @@
---- Owners: which task or value may release a hold.
+--- Owners: records which task or value owns each hold, and so may release it.
 --
 -- One object serves all lock objects of a session for one path. For each kind
 -- and owner, it has the stack of the owner's unreleased guards. Owners are weak
 -- keys, and only lock objects and guards refer to this object. So if no code
--- can release a hold any more, Lua collects the hold, which releases the lock.
+-- can release a hold any more, Lua collects the hold, and the collection
+-- releases the lock.
 local errors = require "zklock.errors"
 
 local misuse, with_article = errors.misuse, errors.with_article
@@ -15,7 +16,8 @@ Owners.line = false -- the line of local turns (turns.lua)
 
 local NOTHING = {}
 
--- The metatable of tables with an owner's stack under the owner as a weak key.
+-- The metatable of tables whose weak keys are owners, and whose values are
+-- their stacks of guards.
 local by_owner = { __mode = "k" }
 
 -- By signature: the fields that paths with the same signature share.
@@ -100,8 +102,9 @@ function Owners:push(kind, owner, guard, scope)
   end
 end
 
---- Removes a released guard from its stack.  Repeating it is harmless.  Returns
--- the stack if the guard was not the innermost one.
+--- Removes a released guard from its owner's stack. Does nothing if it was
+-- already removed. Returns the stack if the guard was not the innermost one;
+-- otherwise nil.
 function Owners.forget(guard)
   local scope, stack = rawget(guard, "_scope"), guard._stack
   if scope then scope:remove(scope.guards, guard) end

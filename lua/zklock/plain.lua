@@ -1,7 +1,7 @@
---- Plain text: escapes untrusted text. So a message stays one line of UTF-8,
--- and is shown in the order in which it was written. All output passes through
--- this file: messages (errors.lua), the log (callbacks.lua) and the results of
--- tostring().
+--- Plain text: escapes untrusted text. So a message stays one line of valid
+-- UTF-8. No character in it can change the order in which a terminal shows it.
+-- All output passes through this file: messages (errors.lua), the log
+-- (callbacks.lua) and the results of tostring().
 local plain = {}
 
 local hidden = {}
@@ -45,9 +45,9 @@ local function escape(bytes)
   end))
 end
 
---- Returns a text with invalid bytes and hidden characters escaped. `marks`:
--- characters that get a backslash. `cut`: the text was cut, so drops an
--- incomplete last character.
+--- Returns a text with invalid bytes and hidden characters escaped. `marks`: a
+-- set of characters that get a backslash. `cut`: true if the text was cut; then
+-- drops an incomplete last character.
 function plain.show(text, marks, cut)
   local parts, i = {}, 1
   while i <= #text do
@@ -72,8 +72,8 @@ function plain.text(text)
   return plain.show(text, none)
 end
 
---- Returns a raised error on one line; an error with a traceback has many
--- lines.
+--- Returns a raised error as one line of text. Joins the lines of an error with
+-- a traceback by " | ".
 function plain.problem(problem)
   return plain.text((tostring(problem):gsub("\n%s*", " | ")))
 end

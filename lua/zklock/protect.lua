@@ -3,9 +3,10 @@
 --
 -- The call first makes a *closing*, an object that undoes what the call has
 -- begun. However the call ends, `closing:finish()` is called once. If
--- `closing.fine` is true, there is nothing to undo. An error of a debug hook
--- (Ctrl-C) counts as any other error. If a hook raises an error while finish()
--- runs, the collector, lock:release() and close release the rest.
+-- `closing.fine` is true, the call has succeeded, and there is nothing to undo.
+-- An error of a debug hook (Ctrl-C) counts as any other error. If a hook raises
+-- an error while finish() runs, some holds may remain. The garbage collector,
+-- lock:release() or close then releases them.
 local loops = require "zklock.loop"
 
 local protect = {}
@@ -45,11 +46,12 @@ local function fine(closing, ...)
 end
 
 if not jit and _VERSION > "Lua 5.3" then
-  -- In these versions a coroutine may be closed while fn waits. So `closing` is
-  -- in a variable that Lua closes, which calls finish(). In the main chunk an
-  -- error always reaches a pcall, which closes the variables on its way. So fn
-  -- is called directly, and the error keeps its traceback. In a coroutine an
-  -- uncaught error closes nothing, so fn is called in a pcall.
+  -- In these versions a program can close a coroutine while fn waits in it. So
+  -- `closing` is in a to-be-closed variable; when Lua closes it, finish() is
+  -- called. In the main chunk, an error always reaches a pcall, and Lua closes
+  -- the variables on the way. So fn is called without a pcall, and the error
+  -- keeps its traceback. In a coroutine, an uncaught error closes no variable,
+  -- so fn is called in a pcall.
   call = load([[
     local running, fine, note, answer = ...
     local function through(closing, fn, ...)
@@ -82,9 +84,9 @@ local function loop_of(self)
   return (self._engine or self._terms.engine).adapters.loop
 end
 
---- Returns the method `fn(closing, self, ...)`, protected as a whole, with a
--- new closing of `class` for each call.  `find_loop(self, ...)` returns the
--- option `loop` of the call's session, if `self` has no engine.
+--- Returns a method that calls `fn(closing, self, ...)` with a new closing of
+-- `class`. The whole call is protected. `find_loop(self, ...)`: returns the
+-- option `loop` of the call's session; needed only if `self` has no engine.
 function protect.method(class, fn, find_loop)
   local new = class.new
   find_loop = find_loop or loop_of

@@ -1,17 +1,19 @@
---- Questions: the requests of a session apart from its locks. Also the wait for
--- the first connection, which every request needs.
+--- Questions: sends the requests of a session that do not belong to an
+-- acquisition. Also contains the wait for the first connection, which precedes
+-- every request.
 --
 -- The core sends requests about nodes (`core:ask`: src/io/ask.h has the
--- operations).  This file and survey.lua decide which request follows, in
--- bodies: functions that run in a coroutine.  In a body `ask(requests, each,
--- all)` sends requests, none of which waits for another, and returns their
--- answers in order.  An answer has the fields of a Stat, `names` or `data`; or,
--- after an error, `code` and `reason`.  If a body may expect the error, the
--- answer also has `is`: "missing", "exists", "changed", "undone" or "hidden".
+-- operations). A *body* is a function that decides which requests are sent, one
+-- group after the other. It runs in a coroutine. In a body, `ask(requests,
+-- each, all)` sends a group of requests together, and returns their answers in
+-- order. An answer has the fields of a Stat, `names` or `data`. After an error,
+-- it has `code` and `reason`. Some errors can be normal for a body. For these,
+-- the answer also has `is`: "missing", "exists", "changed", "undone" or
+-- "hidden".
 --
--- If no server answers, or if the answer is an error that the body does not
--- expect, the body ends there: it is not resumed, and its result is nil, code
--- and reason.
+-- The body ends if no server answers, or an answer is an error that it does not
+-- expect. Its coroutine is not resumed. Its result is then nil, code and
+-- reason.
 local reasons = require "zklock.reasons"
 local refusal = require "zklock.errors".refusal
 local waits = require "zklock.wait"
@@ -21,8 +23,9 @@ local questions = {
 }
 
 --- Waits for the first connection, for `seconds` at most. Returns a wait. If
--- the session is connected and the listeners have been called, the wait is done
--- and has no `code`. If no connection can be expected soon, it has a `code`.
+-- the session has connected and its listeners were called, the wait is done and
+-- has no `code`. If the connection has failed, it has a `code`. After `seconds`
+-- without either, it is not done.
 function questions.await_opening(engine, seconds)
   local opening = waits.new(engine, engine.waits.openings)
   waits.limit(opening, seconds)
@@ -84,8 +87,9 @@ function questions.ask_now(path, requests)
   return found
 end
 
---- Calls `body(...)` in a coroutine, and returns its results.  Each `ask`
--- suspends the caller.
+--- Runs `body(...)` in a coroutine, and returns its results. When the body
+-- calls `ask`, the caller of run() is suspended until the answers arrive. If a
+-- request fails, returns nil, code and reason.
 function questions.run(engine, body, ...)
   engine.adapters:for_waiting() -- raises an error if no loop can wait
   local co = coroutine.create(body)
@@ -99,10 +103,11 @@ function questions.run(engine, body, ...)
   return one, two, three
 end
 
---- Runs a body without suspending the caller.  step() calls `callback` with the
--- body's results; without a connection, soon with "disconnected".  `scope`: the
--- nginx request whose end ends the query, if any.  If a hook raises in the
--- body, the body is started again in a new coroutine.
+--- Runs a body without suspending the caller. step() calls `callback` with the
+-- body's results. Without a connection, step() soon calls `callback(nil,
+-- "disconnected")`. `scope`: the nginx request whose end ends the query, or
+-- nil. If a debug hook raises an error in the body, the body is started again
+-- in a new coroutine.
 function questions.begin(engine, scope, callback, body, path, mode)
   local asked = false -- the suspended coroutine, and its wait
   local resume
@@ -131,8 +136,9 @@ function questions.begin(engine, scope, callback, body, path, mode)
   resume(coroutine.create(body), path, mode)
 end
 
--- Returns a function that runs a body, and returns its results.  After a
--- failure, it returns the error that `refuse` (reasons.lua) makes of it.
+-- Returns a function that runs a body, and returns the body's results. If a
+-- request fails, it returns the error that `refuse`, a function of reasons.lua,
+-- makes from the failure.
 local function answered(refuse)
   return function(engine, what, body, path, ...)
     local one, two, three = questions.run(engine, body, path, ...)
@@ -145,11 +151,13 @@ local function answered(refuse)
   end
 end
 
---- Runs a body that asks.  `what`, such as "who holds", says what is asked
--- about the path.
+--- query(engine, what, body, path, ...) runs a body that only reads. `what`:
+-- the question for error messages, such as "who holds"; the path follows it.
 questions.query = answered(reasons.of_question)
 
---- Runs a body that writes.  `what` names the write, such as "the write to".
+--- order(engine, what, body, path, ...) runs a body that writes. `what`: the
+-- name of the write for error messages, such as "the write to"; the path
+-- follows it.
 questions.order = answered(reasons.of_order)
 
 local query, order = questions.query, questions.order
@@ -162,8 +170,9 @@ local function look(path)
   return questions.ask_now(path, { { "exists", path } })[1]
 end
 
--- Returns a node as users see it. Shows a node without an owner as persistent.
--- It may also be a container or a TTL node, but servers do not say so.
+-- Returns a node as users see it. A node that no session owns is shown as
+-- persistent. It may be a container or a TTL node, but its Stat does not show
+-- this.
 local function show(seen)
   return { kind = seen.session == "0x0" and "persistent" or "ephemeral",
     session = seen.session, created = seen.created, modified = seen.modified,
@@ -179,7 +188,8 @@ local function stat(path, with_data)
   local read = expect(one({ "get", path, nil, seen.size }, questions.LARGEST),
     HIDDEN)
   if read.code then return read.is == "hidden" and node end
-  -- This Stat came with the data: all fields must be of the same moment.
+  -- The data came with a newer Stat. So takes these fields from it, too: they
+  -- must belong to the same version of the node.
   node.data, node.size = read.data, read.size
   node.modified, node.version = read.modified, read.version
   return node
@@ -224,10 +234,11 @@ local TRIES, WRITE_TRIES = 20, 5
 
 local AGAIN = { missing = true, undone = true }
 
--- Creates a barrier's node. Returns true; false if the node exists. If a
--- session owns the existing node, that is an error, because the session's end
--- would lift the barrier.  A node that cannot be read counts as a set barrier,
--- because waiters wait for its deletion.
+-- Creates a barrier's node. Returns true, and whether it has created the node;
+-- false if the node exists. If a session owns the existing node, that is an
+-- error, because the session's end would lift the barrier. A node that this
+-- session may not read counts as a set barrier, because waiters wait for its
+-- deletion.
 local function set(path, data)
   for _ = 1, TRIES do
     local answer = one { "create-once", path, data }
@@ -247,7 +258,8 @@ local function set(path, data)
   questions.fail("invalid", NO_PARENT)
 end
 
---- Sets a barrier.  Returns true, and whether the barrier was not set before.
+--- Sets a barrier. Returns true, and whether this call has set it; false if it
+-- was already set.
 function questions.set(engine, path)
   return order(engine, "the barrier", set, path, engine.data)
 end
@@ -261,16 +273,17 @@ local function lift(path)
   return true, not expect(answer, MISSING).code
 end
 
---- Lifts a barrier.  Returns true, and whether the barrier was set.
+--- Lifts a barrier. Returns true, and whether the barrier was set before.
 function questions.lift(engine, path)
   return order(engine, "the lifting of the barrier", lift, path)
 end
 
--- Writes the node; creates it if it is missing; writes again if another client
--- was faster.  Usually the node exists, and one request is enough.  With
--- `node`, the path of a lock's node, each write is a transaction that checks
--- that node.  So if a server applies a write late, when another client holds
--- the lock, the write changes nothing.  Returns false if `node` is gone.
+-- Writes the node; if it is missing, creates it. If another client creates or
+-- deletes it in between, tries again. Usually the node exists, and one request
+-- is enough. `node`: the path of a lock's node, or nil. If given, each write is
+-- a transaction that also checks that this node exists. So if a server applies
+-- a write late, when another client holds the lock, the write changes nothing.
+-- Returns false if the node `node` is gone.
 local function touch(path, data, node)
   local answer
   for _ = 1, WRITE_TRIES do

@@ -13,8 +13,8 @@ local function last_error(engine)
   return text ~= "" and (" (last error: %s)"):format(text) or ""
 end
 
--- Returns, for the code `auth`, the schemes of the user's credentials, or why
--- TLS fails; "" for other codes.
+-- For the code `auth`, returns text for the message: the schemes of the user's
+-- credentials, or why TLS fails. Returns "" for other codes.
 local function given_schemes(engine, code, reason)
   if code ~= "auth" then return "" end
   if reason and reason:find("TLS fails", 1, true) then
@@ -25,8 +25,9 @@ local function given_schemes(engine, code, reason)
     or " (there is no option 'auth')"
 end
 
--- Returns what is known about the queue: ' (2 ahead; held by "web1:4711")'; ""
--- if nothing is known.
+-- Returns what is known about the queue, such as ' (2 ahead; held by
+-- "web1:4711")'; "" if nothing is known. `ahead`: the number of contenders
+-- ahead; negative if it is at least 1.
 local function describe_queue(ahead, wait)
   local parts = {}
   if ahead > 0 then parts[1] = ("%d ahead"):format(ahead) end
@@ -45,8 +46,8 @@ local function describe_missing(missing)
     missing == 1 and " is" or "s are") or ""
 end
 
--- Returns ": " and the temporary error of a server because of which the wait
--- has timed out; "" if there was none.
+-- Returns ": " and `reason`, a server's temporary error that has prevented
+-- success; "" if there was none.
 local function so_far(reason) return reason and ": " .. reason or "" end
 
 -- By code: functions that return the error of a wait that ended without the
@@ -144,8 +145,8 @@ end
 reasons.cancelled, reasons.closed = of_wait.cancelled, of_wait.closed
 reasons.last_error = last_error
 
---- Returns the error of a wait for a node.  `what` names the condition in the
--- message, with the path.
+--- Returns the error of a wait for a node. `what`: the condition and the path,
+-- for the message, such as "the barrier /b to be lifted".
 function reasons.of_node_wait(engine, code, reason, what, timeout)
   if code == "timeout" then
     return refusal("timeout", "timed out after %s waiting for %s%s",
@@ -167,9 +168,9 @@ function reasons.of_removal(wait, path)
     wait.reason)
 end
 
---- Returns the error of a query.  `what`, such as "who holds", says what was
--- asked about `path`.  If a server refused the query, the message has the full
--- path, with the chroot.
+--- Returns the error of a query. `what`: the question, such as "who holds";
+-- `path` follows it in the message. If a server refused the query, the message
+-- has the full path, with the chroot.
 function reasons.of_question(wait, what, path)
   if wait.code == "disconnected" then
     return refusal("disconnected", "no server could be asked %s %s%s", what,

@@ -1,8 +1,9 @@
 --- Running: a call of election:run in progress. The object is also the closing
 -- (protect.lua) of the call, which cleans up when the call ends.
 --
--- A run campaigns, calls the user's function while it leads, and campaigns
--- again. If the function raises an error, the run first pauses.
+-- A run campaigns, calls the user's function while it leads, releases the
+-- leadership, and campaigns again. If the function raises an error, the run
+-- pauses before it campaigns again.
 local Attempt = require "zklock.attempt"
 local callbacks = require "zklock.callbacks"
 local core = require "zklock.core"
@@ -35,9 +36,9 @@ function Running:stop()
   if self.pause then pauses.finish(self.pause) end
 end
 
--- Calls fn. Returns true; or false, the error, and whether it is an interrupt.
--- Without the option `on_error` and without a log, raises the error again,
--- because nothing else would show the error.
+-- Calls fn. Returns true. If fn raises an error, returns false, the error, and
+-- whether it is an interrupt. But if there is neither the option `on_error` nor
+-- a log, raises the error, because nothing else would show it.
 local function call(self, guard, fn)
   if self.given.on_error or self.terms.engine.callbacks.log then
     return callbacks.try({ fn = fn }, guard)
@@ -81,10 +82,10 @@ local function lead(self, fn, campaign)
   return ok
 end
 
--- Returns a random fraction for the length of a pause, so that processes that
--- fail together do not campaign together again. With some versions of Lua,
--- math.random returns the same numbers in each process. But the clock's
--- microseconds differ.
+-- Returns a random number from 0 to 1. It varies the length of pauses, so that
+-- processes that fail together do not campaign together again. Does not use
+-- math.random, because in some versions of Lua it returns the same numbers in
+-- each process. The microseconds of the clock differ.
 local function jitter()
   return core.now() * 1e6 % 1
 end
@@ -98,8 +99,9 @@ local function rest(self, failures)
   self.pause = false
 end
 
---- Campaigns and leads again and again.  Returns true after stop(); or nil,
--- message, code when a campaign fails.
+--- Campaigns and leads again and again. Returns true after stop(); or nil,
+-- message, code when a campaign fails. `campaign(attempt)`: acquires the lock,
+-- and returns the results of acquire.
 function Running:go(fn, campaign)
   local failures = 0
   while not self.stopping do

@@ -24,10 +24,11 @@ local schema, nothing = {}, {}
 
 local function any(value) return value end
 
---- Returns a schema.  `what`: how messages call the table of options; `object`:
--- the object that takes them, such as "a mutex", if rows have `only`.  Without
--- `what`, the table is the value of an option.  `secret`: the message for an
--- unknown key that must not be shown.
+--- Returns a schema with these rows. `what`: the name of the options table in
+-- messages; nil if the table is itself the value of an option. `object`: the
+-- kind of object that takes the options, such as "a mutex"; needed if rows have
+-- `only`. `secret`: the message for an unknown key if the key itself could be a
+-- secret.
 function schema.new(what, rows, object, secret)
   local self = setmetatable({ what = what, object = object, has = {},
     only = {}, secret = secret }, Schema)
@@ -75,9 +76,10 @@ local function check_rules(row, value, read)
   end
 end
 
---- Checks a table of options, or nil.  Returns the values and the defaults, in
--- the table `read` if there is one.  `of`: the name of the option or element
--- that has this table as its value; then messages name the rows "<of>.<name>".
+--- Checks `given`, a table of options; nil counts as an empty table. Returns a
+-- table with the given values and the defaults. `read`: a table to fill and
+-- return instead of a new one, or nil. `of`: the name of the option whose value
+-- this table is, or nil; messages then name an option "<of>.<name>".
 function Schema:read(given, read, of)
   if given == nil and not of then given = nothing end
   if not read then read = {} end
@@ -96,8 +98,8 @@ function Schema:read(given, read, of)
   return read
 end
 
---- Does the same as read() for calls that also take the timeout alone, in
--- seconds.
+--- Like read(), for calls whose argument can be a table of options or only the
+-- timeout, in seconds.
 function Schema:read_call(given, read)
   if type(given) == "table" then return self:read(given, read) end
   if not read then read = {} end

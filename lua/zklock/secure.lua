@@ -3,7 +3,7 @@ local core = require "zklock.core"
 
 local secure = {}
 
--- Turns the text of the module loader's error into a message for users.
+-- Converts the text of an error of `require` to a message for users.
 local function explain(text)
   if text:find "module 'zklock.tls' not found" then
     return "the module zklock.tls is not installed: install the rock "

@@ -37,7 +37,7 @@ local function open_engine(self)
   return engine
 end
 
--- Does the same for a call with the path of a lock.
+-- Like open_engine, for a call with the path of a lock: also checks the path.
 local function engine_for(self, path)
   local engine = open_engine(self)
   check.lock_path(path, engine.chroot, "path")
@@ -151,8 +151,8 @@ function Session:children(path)
 end
 
 --- Creates the persistent node `path`, or overwrites it. Its `modified` becomes
--- the current time of the servers' clock. With `node`, writes only while the
--- node at this path exists.
+-- the current time of the servers' clock. If `node` is given, writes only if
+-- the node at this other path exists.
 function Session:touch(path, data, node)
   local engine = engine_for(self, path)
   if data == nil then data = engine.data end
@@ -160,9 +160,9 @@ function Session:touch(path, data, node)
   return questions.touch(engine, path, check.data(data, "data"), node)
 end
 
---- Deletes the node of a contender for `path`; `node` is its name as in
--- `contenders`.  Returns whether the node existed.  With `token`, deletes the
--- node only if it has this token.
+--- Deletes the node of a contender for `path`; `node` is its name, as in the
+-- rows of `contenders`. Returns whether the node existed. With `token`, deletes
+-- the node only if it has this token.
 function Session:evict(path, node, token)
   local engine = open_engine(self)
   check.path(path, "path")
@@ -208,8 +208,8 @@ function Session:timeout()
 end
 
 --- Returns the session's counters; after close, their last values.
--- `wait_histogram[i]` is the number of grants after a wait of less than 2^(i-1)
--- µs.
+-- `wait_histogram[i]` is the number of grants in bucket i: after a wait of less
+-- than 2^(i-1) µs, but not of less than 2^(i-2) µs.
 function Session:stats()
   local engine = self._engine
   engine:check_process()
@@ -225,8 +225,8 @@ function Session:metrics(labels)
   return metrics.text { { labels = labels, snapshot = snapshots.read(engine) } }
 end
 
---- Calls `fn(event)` at the beginning and end of each wait and hold; with nil,
--- stops the calls.
+--- Calls `fn(event)` at the beginning and end of each wait and hold. If fn is
+-- nil, stops the calls.
 function Session:on_trace(fn)
   open_engine(self).meters:listen(fn)
   return self
@@ -303,8 +303,8 @@ end
 
 -- Opening.
 
--- The closing (protect.lua) of connect and open: if the call raises an error,
--- closes the new session.
+-- The closing (protect.lua) of connect and open. If the call raises an error or
+-- its task is killed, closes the new session.
 local Connecting = protect.class()
 
 function Connecting:finish()
@@ -332,8 +332,9 @@ local function refuse_unsupported(given)
   return true
 end
 
--- Loads the module for TLS and adds it to `tls`.  Checks the files of `tls`
--- now, so that a wrong file is an error before the session begins.
+-- If `tls` is given, loads the module for TLS and stores it in `tls.module`.
+-- Also checks the files of `tls`, so that a wrong file is an error before the
+-- session begins. Returns true, or nil, message, code.
 local function prepare_tls(tls)
   if not tls then return true end
   local module, problem = secure.load()

@@ -30,8 +30,8 @@ end
 local file, host_name = text_of_tls "the name of a file",
   text_of_tls "a host name"
 
--- Returns whether the text can be a host name or an address; it can have the
--- interface of an address, as in fe80::1%eth0.
+-- Returns whether the text can be a host name or an address. An address can end
+-- with the name of an interface, as in fe80::1%eth0.
 local function is_host(text)
   return #text <= 255 and text:find "^[%w_:][%w_.:-]*%%?[%w_.-]*$"
 end

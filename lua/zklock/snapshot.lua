@@ -1,8 +1,8 @@
---- Snapshot: the state of a session at one time: its counts of locks
+--- Snapshot: describes a session at one moment: its state, its counts of locks
 -- (meters.lua), its holds and its waits.
 --
--- A snapshot has only tables, strings and numbers.  So another process can
--- receive it and show it together with its own (zklock.ngx.status).
+-- A snapshot has only tables, strings and numbers. So another process can
+-- receive it, and show it together with its own sessions (zklock.ngx.status).
 local Hold = require "zklock.hold"
 
 local snapshots = {}
@@ -50,8 +50,8 @@ local function count(meters, rows, number, oldest)
   end
 end
 
---- Returns a snapshot of a session; after close, the last values. The table
--- `locks` is not a copy: the session goes on counting in it.
+--- Returns a snapshot of a session; after close, the last values. The field
+-- `locks` is not a copy, so the session's later counts change it.
 function snapshots.read(engine)
   local is_closed, last = engine.state.is.closed, engine.state.last
   local holds = is_closed and {} or read_holds(engine)

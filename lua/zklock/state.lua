@@ -1,4 +1,5 @@
---- State: the state of a session, as zklock has reported it to the user.
+--- State: the state of a session that zklock has last reported to the user. The
+-- C core may already know of a newer state.
 --
 --     opening ──► failed ◄──────────────┐
 --        │          ▼                   │
@@ -52,7 +53,7 @@ function State.new()
 end
 
 --- Returns whether the state may change to `name`. If not, the event that
--- announces the state `name` is outdated.
+-- announces this change is outdated.
 function State:may_enter(name)
   return legal[self.is.name][name] or false
 end

@@ -3,8 +3,8 @@
 -- A query first reads the number of children, then their names, and then each
 -- contender's Stat. Last it reads the data, up to a limit of bytes. So
 -- untrusted nodes cannot make a query expensive. Many clients may ask for an
--- election's leader at the same moment. So this query reads only the head of
--- the queue.
+-- election's leader at the same moment. So the query for the leader reads only
+-- the head of the queue.
 local core = require "zklock.core"
 local questions = require "zklock.questions"
 
@@ -24,8 +24,9 @@ local SMALL, ALL_SMALL, ALL_LARGE = 64 * 1024, 16 * MIB, 4 * MIB
 local UNFAIR = surveys.UNFAIR
 local MISSING, HIDDEN = { missing = true }, { missing = true, hidden = true }
 
--- Rows are contenders: `{ node=, mode=, sequence= }`, with the fields of their
--- Stat.  If a node cannot be read, its row has only these three, from its name.
+-- A row is a contender: `{ node=, mode=, sequence= }` from its node's name, and
+-- the fields of its Stat. If the session may not read the node, the row has
+-- only the three fields from the name.
 
 local function learn(row, seen)
   row.token, row.session, row.created = seen.token, seen.session, seen.created
@@ -57,9 +58,9 @@ local function add_rows(rows, names, place)
   end
 end
 
--- Sends `request(row)` for each row for which this is not nil, and stores the
--- answers in the rows. Returns the rows whose nodes still exist. A node that
--- the session is not allowed to read counts as existing.
+-- Calls `request(row)` for each row. If it returns a request, sends the
+-- request, and stores the answer in the row. Returns the rows whose nodes still
+-- exist. A node that the session may not read counts as existing.
 local function ask_of_each(rows, request, ...)
   local requests, asked = {}, {}
   for _, row in ipairs(rows) do
@@ -97,9 +98,10 @@ local function read_some(path, rows, least, each, all)
   end, each, all)
 end
 
--- Returns the contenders in their order in the queue, as the core sorts them,
--- with their data if requested.  The mutexes of a semaphore's gate are shown as
--- waiting permits.
+-- Returns the contenders in the order of the queue, which the C core
+-- determines. If `with_data` is true, also reads their data. Contenders for a
+-- semaphore's gate are shown with the mode "permit", because they wait for a
+-- permit.
 local function in_order(path, rows, with_data)
   if with_data then
     rows = read_some(path, core.survey(rows), 0, SMALL, ALL_SMALL)
@@ -119,8 +121,8 @@ local function path_of(path, node)
 end
 
 -- Lists the lock's directories, and reads the Stat of an unfair lock's node.
--- Returns the rows, and whether the path exists.  Only the row of an unfair
--- lock's node has the fields of a Stat yet.
+-- Returns the rows, and whether the path exists. So far, only the row of an
+-- unfair lock's node has the fields of its Stat.
 local function list_rows(path)
   local looks, lists, listed, rows = {}, {}, {}, {}
   for i, place in ipairs(PLACES) do
@@ -226,9 +228,9 @@ function surveys.holders(engine, path, modes)
   return holders
 end
 
---- Finds the leader: the first of the `contenders` that holds in one of these
--- modes.  Returns the leader as users see it, and the name of its node.
--- Returns false if there is no leader.
+--- Finds the leader: the first of the `contenders` that holds the lock and has
+-- one of these modes. Returns the leader as users see it, and the name of its
+-- node. Returns false if there is no leader.
 function surveys.leader_of(contenders, modes)
   for _, contender in ipairs(contenders) do
     if contender.holds and modes[contender.mode] then

@@ -21,7 +21,7 @@ require "zklock" -- zklock.connect is replaced
 local testing = {
   --- Starts a server, or an ensemble: `testing.server { servers = 3 }`.
   server = servers.new,
-  --- Returns the seconds on the clock that measures leases; the test moves it.
+  --- Returns the seconds of the virtual clock, by which leases are measured.
   now = clock.now,
   --- Returns the servers' time of day, in seconds since 1970.
   time = clock.time,
@@ -51,8 +51,8 @@ function testing.advance(seconds)
   clock.advance(seconds)
 end
 
---- Moves the clock by this number of seconds, as if the process had been
--- paused.
+--- Moves the clock by this number of seconds, but calls no callbacks, as if the
+-- process had been paused.
 function testing.sleep(seconds)
   check_seconds(seconds, "sleep")
   loops.check_outside "testing.sleep"

@@ -2,9 +2,9 @@
 -- call has begun.
 local check = require "zklock.check"
 
---- Returns `new(it)`, which makes tickets for something in progress, `it`. A
--- ticket's cancel() calls `cancel(it)`. While `ticket._it` is false, there is
--- nothing to cancel.
+--- Returns a function `new(it)`, which makes a ticket for `it`, a wait or
+-- another operation in progress. The ticket's cancel() calls `cancel(it)`.
+-- While `ticket._it` is false, cancel() does nothing.
 return function(cancel)
   local Ticket = {}
   Ticket.__index = Ticket

@@ -9,10 +9,6 @@
 -- *turn*. If the C core does not allow this (hold_ref:release), the first wait
 -- becomes the next root.
 --
---     └───────► is sent, and refused by the core     (timeout, cancel)
---
--- No acquisition is forgotten: while any wait is in the line, there is a root.
---
 -- No acquisition is forgotten: while any wait is in the line, there is a root.
 -- If the root ends without a release, an event continues the line (turns.left).
 local turns = {}
@@ -76,8 +72,8 @@ local function send(wait)
 end
 
 --- Sends the acquisition of `wait` to the C core, and removes the wait from the
--- line. The acquisition becomes the next root, or the core ends the acquisition
--- with the reason (timeout, cancel).
+-- line. The caller then makes it the next root. Or its deadline has passed or
+-- it is cancelled; then the core soon ends it.
 function Line:send(wait)
   send(wait)
   self:drop(wait)
@@ -100,15 +96,17 @@ local function go_on(self, root)
   engine.lines[root] = nil
 end
 
--- Returns whether `wait` can get its hold as a turn. It can if no option of the
--- wait ends the hold before its release or the loss of the node.
+-- Returns whether `wait` can get the root's hold as a turn. It cannot with
+-- max_hold or lose_on_suspend: these end a hold earlier than its release or the
+-- loss of the node.
 local function is_plain(wait)
   return not wait.request.max_hold
     and not wait.terms.lock_options.lose_on_suspend
 end
 
 --- Releases a guard's hold reference. If possible, passes the hold to the first
--- wait of the line. Returns the results of hold_ref:release().
+-- wait of the line. Returns the results of hold_ref:release(); the third is
+-- whether the hold was passed.
 function Line:release(hold_ref, confirm)
   local first = self.first
   if not first or hold_ref:root() ~= self.root then
@@ -139,8 +137,9 @@ function Line:released(hold_ref, passed)
   tell(self)
 end
 
---- Called when the acquisition `root` is over or its wait was dropped. Sends
--- the first wait of the line as the next root.
+--- Called when the acquisition with the number `root` is over, or its wait was
+-- abandoned. If it was the root of a line, sends the line's first wait as the
+-- next root.
 function turns.left(engine, root)
   local line = engine.lines[root]
   if not line then return end
@@ -148,8 +147,8 @@ function turns.left(engine, root)
   engine.lines[root] = nil
 end
 
---- Sends each wait in a line whose deadline has passed to the C core. The core
--- then refuses the wait with "timeout".
+--- Finds all waits in lines whose deadline has passed, and sends them to the C
+-- core. The core then refuses each with "timeout".
 function turns.give_up(engine)
   if engine.state.is.closed then return end
   for _, line in pairs(engine.lines) do

@@ -29,9 +29,9 @@ local function released(guard, ...)
   return ...
 end
 
---- Releases a guard whose hold was lost before the user's function was called,
--- and returns nil, message, "lost". This can happen because a task can resume
--- long after the grant.
+--- Releases a guard whose hold was lost before the user's function could be
+-- called. Returns nil, message, "lost". Such a loss is possible, because the
+-- loop can resume a task long after the grant.
 function under.refuse(guard)
   guard:release()
   return errors.lost(guard.path, guard:reason())

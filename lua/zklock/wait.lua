@@ -16,14 +16,16 @@ local waits = {}
 
 local PLACES = 64
 
--- The longest time, in seconds, until a wait with a timeout checks the clock.
--- The timers of a loop do not count the time in which the machine sleeps, but
--- the clock of `timeout` does. There are few such waits, because the I/O thread
--- keeps the deadlines of acquisitions, with a timer that counts sleep.
+-- A wait with the field `timeout` checks the clock after at most this many
+-- seconds. It cannot rely on the loop's timers: while the machine sleeps, they
+-- stop, but the clock goes on. Few waits have this field, so the checks are
+-- cheap. The deadlines of acquisitions are kept by the I/O thread, whose timer
+-- counts sleep.
 local LONGEST = 1
 
--- A wait is the closing (protect.lua) of the call that it suspends.  The
--- following defaults are fields that most waits never set.
+-- A wait is also the closing (protect.lua) of the call that it suspends. Most
+-- waits never set the following fields, so they have their defaults in the
+-- class.
 local Wait = protect.class()
 
 Wait.callback = false -- called at the end, if no task is suspended
@@ -73,10 +75,10 @@ function waits.exist(tables)
     or next(tables.removals) or next(tables.pauses)
 end
 
---- Makes a wait.  `among`: the table in which events find it, by its number.
--- Without a number, the wait itself is its number.  The wait has the fields of
--- its outcome from the beginning, so that its end needs no memory.  These are
--- eight fields, the most that a table has room for before it doubles.
+--- Makes a wait. `among`: the table in which events find the wait, by its
+-- number. Without `number`, the wait itself is the key. The constructor sets
+-- all fields that most waits need, so that the end of the wait needs no memory.
+-- There are eight: with a ninth, Lua would double the table.
 function waits.new(engine, among, number)
   local wait = setmetatable({
     engine = engine,
@@ -124,9 +126,9 @@ function waits.enter(wait)
 end
 
 --- Adds a wait whose caller is not suspended to its table. When the wait ends,
--- step() calls `callback(wait)`. If a debug hook raises an error meanwhile,
--- step() calls it again. `scope`: the nginx request whose end ends the wait, if
--- any.
+-- step() calls `callback(wait)`. If a debug hook raises an error in this call,
+-- the next step() repeats it. `scope`: the nginx request whose end ends the
+-- wait, or nil.
 function waits.listen(wait, scope, callback)
   if scope then
     wait.scope = scope
@@ -195,8 +197,8 @@ local function is_endless(wait)
 end
 
 --- Ends all waits that have no time limit and belong to no client's request.
--- Cancels acquisitions at once, and lets waits for a server's confirmation end
--- within `seconds`.
+-- Cancels acquisitions at once. Gives waits for a server's confirmation a time
+-- limit of `seconds`.
 function waits.end_endless(tables, seconds)
   for _, place in ipairs(tables.answers) do
     for _, wait in pairs(place) do
@@ -227,8 +229,8 @@ local function abandon(wait)
   if engine.meters.trace then engine.core:nudge() end
 end
 
--- Removes the wait when its suspension is over. If `fine` is not set, the task
--- will not continue, so abandons the wait.
+-- Called when the suspension of the task is over; removes the wait. If `fine`
+-- is not set, the task was killed or an error was raised, so abandons the wait.
 function Wait:finish()
   if self.scope then self.scope:remove(self.scope.waits, self) end
   self.engine.adapters:attend(self.adapter, self, nil)
@@ -240,8 +242,8 @@ end
 local function turn(wait, adapter)
   wait.among[wait.number] = wait
   wait.engine.adapters:attend(adapter, wait, true)
-  -- Without this step(), a callback that waits for an event of the same batch
-  -- as its own could wait for ever.
+  -- A callback may wait here for an event that came together with its own
+  -- event. Without this step(), it could wait for ever.
   if wait.line and wait.engine.core:is_behind() then
     wait.engine.events:step()
   end
@@ -275,9 +277,9 @@ function waits.suspend(wait, adapter, scope)
   protect.call(adapter.blocks, wait, turn, wait, adapter)
 end
 
---- Suspends the running task, for a caller that is protected (protect.lua). If
--- an error or a closed coroutine ends this call, the caller calls
--- wait:finish().
+--- Suspends the running task. For callers that are protected themselves
+-- (protect.lua). If an error or the end of the coroutine interrupts this call,
+-- the caller must call wait:finish().
 function waits.suspend_within(wait, adapter)
   if not wait.adapter then waits.prepare(wait, adapter) end
   if not wait.done then turn(wait, adapter) end
@@ -285,7 +287,8 @@ function waits.suspend_within(wait, adapter)
   wait:finish()
 end
 
---- Ends a wait without a result; its task, if it has one, will never continue.
+--- Ends a wait without a result. Called when its task, if it has one, will
+-- never continue.
 function waits.abandon(wait)
   if waits.suspends(wait) then return wait:finish() end
   abandon(wait)

@@ -20,8 +20,9 @@ local function split(given)
   return ours, words
 end
 
--- Returns the parser's message, as one line or with advice. `name`: the command
--- to which these arguments belong, if it is known.
+-- Returns the message for an error of the parser, on one line, and with advice
+-- if possible. `fault`: the parser's message; `commands`: the names of all
+-- commands. `name`: the subcommand that has failed, or nil if it is not known.
 local function advise(fault, commands, name)
   local help = ("zklock%s --help"):format(name and " " .. name or "")
   local option = fault:match "^unknown option '([^']+)'"

@@ -15,8 +15,8 @@ local visit = require "zklock.cli.visit"
 
 local DEFAULT = "/zklock-check"
 
--- Returns the schemes of the user's credentials, but no credentials; and the
--- ACL.
+-- Returns how the session is authorized: the `schemes` of the user's
+-- credentials, without the credentials themselves, and the `acl`.
 local function access(options)
   local schemes, seen = {}, {}
   for _, entry in ipairs(options.auth or {}) do
@@ -33,12 +33,12 @@ end
 -- Durations, as parts of the session timeout.
 local SETTLING, ANSWER, MARGIN = 1 / 24, 1 / 40, 1 / 20
 
--- Returns the least and the most seconds from the servers' last answer to the
--- loss of the hold: the least if the servers stop just before a heartbeat, the
--- most if they stop just after a heartbeat. This is true of a lock that has
--- been held for a third of the timeout, if answers take at most T/40 (T: the
--- timeout). `tick`: the servers' tickTime, or nil. "The lease" in
--- doc/dev/protocol.md and src/protocol/lease.h have the formulas.
+-- Returns the shortest and the longest time, in seconds, from the servers' last
+-- answer to the loss of the hold. The time is shortest if the servers stop just
+-- before a heartbeat, and longest if they stop just after it. Both are valid
+-- once a lock has been held for T/3, where T is the session timeout. Each
+-- answer must take at most T/40. `tick`: the servers' tickTime, or nil. "The
+-- lease" in doc/dev/protocol.md and src/protocol/lease.h have the formulas.
 local function lease_of(timeout, tick)
   local gap = tick and tick / 2 or timeout / 4
   local span = gap + ANSWER * timeout -- from Q to P in lease.h

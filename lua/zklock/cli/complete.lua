@@ -2,8 +2,9 @@
 -- paths of locks, and nodes for `evict`. The scripts of zklock.cli.completion
 -- call this command.
 --
--- A user who presses a key waits for the answer. So after a second zklock ends
--- without completions, and it prints no errors.
+-- The user has pressed a key in the shell, and waits for the completions. So if
+-- the servers take more than a second, zklock ends without completions. It
+-- never prints an error.
 local config = require "zklock.cli.config"
 local core = require "zklock.core"
 local exit = require "zklock.cli.exit"
@@ -14,8 +15,9 @@ local zklock = require "zklock"
 
 local LIMIT = 1000 -- milliseconds until zklock gives up
 
--- Opens a session without the chroot, because a session with the chroot would
--- create the chroot's node.
+-- Opens a session without the chroot; the callers put the chroot before each
+-- path. A session with the chroot would create the chroot's node, but a
+-- completion must not create nodes.
 local function connect(request)
   local hosts, options = config.read {
     hosts = request.hosts, chroot = request.chroot,
@@ -31,9 +33,9 @@ local function connect(request)
   return session, chroot or ""
 end
 
--- Returns whether zklock offers a name as a completion. Other clients choose
--- the names of nodes, and a shell or a terminal could take some names for
--- commands.
+-- Returns whether the name of a node is safe to print as a completion. Other
+-- clients choose these names. A shell could run a part of a name as a command.
+-- A terminal could obey control characters in it.
 local function is_offered(name)
   return not name:find "[^%w_./:=@%%+,\128-\255-]" and plain.text(name) == name
 end

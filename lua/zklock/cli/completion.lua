@@ -1,7 +1,8 @@
---- `zklock completion SHELL`: prints argparse's script, with additions. For
--- paths of locks, the script calls `zklock complete`, which asks the servers.
--- After `--`, the shell completes another command. The script runs the zklock
--- that the shell finds in $PATH, never ./zklock.
+--- `zklock completion SHELL`: prints the completion script that argparse makes
+-- for this shell, with additions. For paths of locks, the script calls `zklock
+-- complete`, which asks the servers. For the words after `--`, it uses the
+-- shell's completion of the command to run. The script runs the zklock that the
+-- shell finds in $PATH, never ./zklock.
 local exit = require "zklock.cli.exit"
 local new_parser = require "zklock.cli.parser"
 

@@ -69,8 +69,9 @@ local function of_environment()
   return found
 end
 
--- Reads a settings file. A relative name of a file in it counts from the
--- directory of the settings file.
+-- Reads a settings file. If a setting is a relative file name, makes it
+-- relative to the directory of the settings file. Returns the settings, and a
+-- message if the file is hidden (settings_file.read).
 local function of_file(name)
   local found, hidden = settings_file.read(name)
   for _, key in ipairs(names_of_files) do
@@ -140,8 +141,9 @@ local function read_tls(found)
   return tls.ca and tls
 end
 
--- Fails if settings do not fit together. The library's message would name the
--- library's options, which users of the command do not know.
+-- Fails if two settings contradict each other. The library would also refuse
+-- them. But its message would name options of the library, which users of the
+-- command do not know.
 local function check(found)
   local acl, tick = found.acl, found.tick_time
   if acl and acl.value ~= "open" and not found.auth_file then

@@ -19,8 +19,8 @@ local function tell_settings(found)
   end
 end
 
---- Opens a session. `limit`: how many seconds to wait for a connection at most,
--- if given. `more`: further options of zklock.connect.
+--- Opens a session. `limit`: the maximum time to wait for a connection, in
+-- seconds, or nil. `more`: further options of zklock.connect, or nil.
 return function(request, limit, more)
   local hosts, options, found = config.read(request)
   options.connect_timeout = math.min(options.connect_timeout,

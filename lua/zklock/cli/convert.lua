@@ -19,8 +19,8 @@ function convert.seconds(text)
   if not number then
     return nil, quote(text) .. " is no time, such as 30, 1.5, 10m, 1h or 2d"
   end
-  -- Checks the number before the multiplication, too, because integers wrap
-  -- around.
+  -- Limits the number before the multiplication, too. In Lua 5.3 and later, the
+  -- product of large integers would wrap around.
   return math.min(math.min(number, LONGEST) * units[unit], LONGEST)
 end
 

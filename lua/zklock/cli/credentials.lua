@@ -1,6 +1,7 @@
 --- Reads credentials from a file that other users must not read. There is no
 -- option for credentials, because all processes of the machine can see a
--- command line. No message shows the text of a line.
+-- command line. If a line is wrong, the message has its number, but not its
+-- text.
 local exit = require "zklock.cli.exit"
 local owned_file = require "zklock.cli.owned_file"
 

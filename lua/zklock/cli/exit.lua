@@ -37,8 +37,8 @@ function exit.fail(code, message, ...)
   error(failure(code, message), 0)
 end
 
---- Prints text on standard output and ends the process. Only for use before the
--- command's task exists.
+--- Prints text on standard output and ends the process. Must be called before
+-- the command's task is created, because it does not clean up after a task.
 function exit.answer(text)
   local ok, problem = io.stdout:write(text, "\n")
   if ok then ok, problem = io.stdout:flush() end
@@ -49,16 +49,16 @@ function exit.answer(text)
   os.exit(exit.codes.ok)
 end
 
---- Turns an error of the command into a failure, with a code and perhaps a
--- message. Used as a handler for xpcall.
+--- Converts an error of the command to a Failure, which has an exit code and a
+-- message, if any. Used as the handler of xpcall.
 function exit.explain(problem)
   if getmetatable(problem) == Failure then return problem end
   local text = tostring(problem)
   -- Until zklock sets its own handler, the interpreter's handler of SIGINT
   -- raises this error.
   if text:find "interrupted!$" then return failure(exit.of_signal(2)) end
-  -- The library raises an error for misuse. Here an argument of the command is
-  -- its cause.
+  -- The library raises an error for misuse of its API. The command uses the API
+  -- correctly, so a wrong argument of the command line is the cause.
   local misuse = text:match "^[^\n]-:%d+: zklock: ([^\n]*)$"
   if misuse then return failure("usage", misuse) end
   return failure("internal", debug.traceback("internal error: " .. text, 2))

@@ -10,8 +10,9 @@ return function(request)
   return visit.servers(request, function(session)
     local path = request.path
     local last = once.last(session, path)
-    -- zklock deletes this node like a barrier's node: if a server applies the
-    -- request late, the request cannot delete a newer node.
+    -- Deletes the node of the record with lift(), as if it were a barrier's
+    -- node. If a server applies a delete by lift() late, it cannot delete a
+    -- newer node.
     local node = session:barrier(books.book_of(path))
     local _, was_there = visit.answer(node:lift())
     if not was_there then

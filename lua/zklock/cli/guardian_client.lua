@@ -9,10 +9,10 @@ local uv = load "luv"
 local GuardianClient = {}
 GuardianClient.__index = GuardianClient
 
---- Forks the guardian and returns its client; or nil and a message. `plan`: `{
--- words =, path =, holder =, grace =, max_hold = }`. `on`: a function for each
--- message of the guardian, such as "started" and "stopped". `on.gone` is called
--- when the guardian has ended.
+--- Forks the guardian, and returns an object that talks to it; or nil and a
+-- message. `plan`: `{ words =, path =, holder =, grace =, max_hold = }`. `on`:
+-- a table with a function for each message of the guardian, such as "started"
+-- or "stopped". `on.gone` is called when the guardian has ended.
 function GuardianClient.start(plan, on)
   local descriptor, problem = guardian.start(plan)
   if not descriptor then return nil, problem end
@@ -44,12 +44,12 @@ function GuardianClient:say(format, ...)
   end
 end
 
---- Tells the guardian to start the command, because the lock is held with this
--- token.
+--- Tells the guardian to start the command, after the lock was granted.
+-- `token`: the fencing token of the hold, for the command's environment.
 function GuardianClient:run(token) self:say("run %s", token) end
 
---- Extends the lease of the command to `moment`, by zklock's clock. Unless
--- another call extends the lease again, the guardian begins to end the command
+--- Extends the lease of the command to `moment`, by the clock of zklock.now. If
+-- no later call extends the lease, the guardian begins to end the command
 -- `margin` seconds before `moment`. Sends nothing if the guardian has not read
 -- the last message.
 function GuardianClient:lease(moment, margin)
@@ -71,8 +71,8 @@ function GuardianClient:stop()
 end
 
 --- Kills the remaining processes of the command after the guardian has ended.
--- The argument is the command's process group. Returns whether a process is
--- left, and whether this user is not allowed to send a signal to one of them.
+-- The argument is the command's process group. The first two results: whether a
+-- process is left, and whether this user may not signal one of them.
 GuardianClient.kill_rest = guardian.kill_rest
 
 function GuardianClient:go_on() self:say "continue" end

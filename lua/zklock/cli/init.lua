@@ -1,9 +1,9 @@
 --- The command `zklock`: reads the arguments, runs the subcommand in a task of
 -- luv's loop, and exits with its code.
 --
--- The command runs on Lua 5.3 and later, and on LuaJIT, but not on Lua 5.1.
--- The task must catch its errors, because luv ends the process at an error in
--- a callback. But Lua 5.1 cannot yield inside pcall.
+-- The command runs on Lua 5.3 and later, and on LuaJIT, but not on Lua 5.1. An
+-- error in a callback of luv ends the process, so the task must catch its
+-- errors with xpcall. But in Lua 5.1, a task cannot wait inside xpcall.
 local exit = require "zklock.cli.exit"
 local load = require "zklock.cli.load"
 local talk = require "zklock.cli.talk"

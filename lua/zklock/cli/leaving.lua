@@ -7,17 +7,18 @@ local leaving = {}
 
 local undoing = {}
 
---- Registers `fn`: `leave` calls it before it ends the process. `leave` first
--- calls the function that was registered last. Returns a function that
--- unregisters `fn`.
+--- Registers `fn`, which leaving.leave() calls before it ends the process. The
+-- functions are called in reverse order of their registration. Returns a
+-- function that unregisters `fn`.
 function leaving.before(fn)
   local entry = { fn = fn }
   undoing[#undoing + 1] = entry
   return function() entry.fn = nil end
 end
 
---- Calls the registered functions, and ends the process. Can be called
--- anywhere, even if the command's task waits for ever.
+--- Calls the registered functions, and ends the process with the exit code
+-- `code`. Can be called in any callback, even while the command's task is
+-- suspended.
 function leaving.leave(code)
   for i = #undoing, 1, -1 do
     local fn = undoing[i].fn

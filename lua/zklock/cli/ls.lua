@@ -11,7 +11,7 @@ local walk = require "zklock.cli.walk"
 local window = require "zklock.cli.window"
 local plain = require "zklock.plain"
 
--- The number of lines in one write.
+-- The maximum number of lines that are written at once.
 local BATCH = 256
 
 local function write(lines)
@@ -61,7 +61,8 @@ local function list(session, request)
   if is_idle and not request.json then say_empty(session, path, is_there) end
 end
 
--- The errors that concern only one directory. `ls` still lists the others.
+-- The errors that concern only one directory. After such an error, `zklock ls
+-- -R` still lists the other directories.
 local passed_over = { denied = true, invalid = true }
 
 local function list_all(session, request)

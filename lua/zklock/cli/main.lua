@@ -1,6 +1,7 @@
 --- Runs the command. bin/zklock and the script that `make install` writes run
--- this file. Lua loads modules only from this file's directory and from
--- absolute paths. The current directory can belong to another user.
+-- this file. From here on, Lua loads modules only from this file's directory
+-- and from absolute paths. The current directory may belong to another user,
+-- whose modules must not be loaded.
 local here = debug.getinfo(1, "S").source:match "^@(/.*)/zklock/cli/main%.lua$"
 if not here or here:find "[;?]" then
   io.stderr:write("zklock: start it as bin/zklock, from a directory whose path "
@@ -26,7 +27,9 @@ if not checkout then
   package.cpath = here:gsub("/share/lua/([^/]*)$", "/lib/lua/%1") .. "/?.so;"
     .. package.cpath
 else
-  -- If LUA_CPATH is set, it names the build that `make command` or a test uses.
+  -- A checkout: the C modules are in its build directory. But if LUA_CPATH is
+  -- set, it has priority, because `make command` and tests choose a build with
+  -- it.
   local built = ("%s/build/st/%s/?.so"):format(checkout, version)
   local is_chosen = os.getenv "LUA_CPATH"
   local search = package.searchpath

@@ -1,6 +1,6 @@
---- Standard output. A separate thread writes it: a slow or unresponsive reader
--- must not keep the loop from processing signals. If the reader is gone, the
--- command ends without a message.
+--- Standard output. A separate thread writes it: a slow reader of a pipe must
+-- not block the loop, which processes signals. If the reader has closed the
+-- pipe, the command ends without a message.
 local await = require "zklock.cli.await"
 local exit = require "zklock.cli.exit"
 local guardian = require "zklock.guardian"
@@ -18,10 +18,11 @@ local sentinel
 
 local function leave() leaving.leave(exit.of_signal(SIGPIPE)) end
 
--- Ends the command when the reader of a pipe is gone: then the pipe's write end
--- becomes readable. luv can read from a write end only if it opens it as a
--- socket: its poll handles would write to stderr. zklock opens the pipe again
--- for this, so that only this file description becomes non-blocking.
+-- Ends the command when the reader of the pipe has closed it. The pipe's write
+-- end then becomes readable. luv can watch a write end for this only as a TCP
+-- handle; its poll handles would write to stderr. luv makes the handle's file
+-- description non-blocking. So zklock opens the pipe again, and gives luv this
+-- separate file description.
 local function watch_reader()
   local flags = uv.constants.O_WRONLY + uv.constants.O_NONBLOCK
   local fd = uv.fs_open("/dev/stdout", flags, 0)

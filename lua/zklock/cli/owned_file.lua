@@ -20,9 +20,10 @@ owned_file.public = {
   says = "may be written by others (mode %03o): chmod go-w '%s'",
 }
 
--- Returns what is wrong with the open file; nil if nothing is wrong. `stat` has
--- the data of the open file, because the file's name can refer to another file
--- by now.
+-- Returns what is wrong with the open file; nil if nothing is wrong. `stat`:
+-- the fstat result of the open file. A new stat by name could describe another
+-- file, if the file was replaced meanwhile. `access`: owned_file.secret or
+-- owned_file.public.
 local function find_fault(uv, name, stat, access)
   local user = uv.getuid()
   if stat.type ~= "file" then
@@ -49,8 +50,10 @@ local function is_ours(uv, name)
   return stat and stat.uid == uv.getuid()
 end
 
---- Returns the file's text; or nil, what is wrong, and a kind of error: "none"
--- if there is no such file, "hidden" if another user's permissions hide it.
+--- Returns the file's text; or nil, what is wrong, and the kind of error. The
+-- kind is "none" if there is no such file, and "hidden" if a directory of
+-- another user denies access. `access`: the rule, owned_file.secret or
+-- owned_file.public.
 function owned_file.read(name, access)
   local uv = load "luv"
   -- Without O_NONBLOCK, opening a pipe would wait until a process opens its

@@ -5,9 +5,9 @@ local exit = require "zklock.cli.exit"
 local load = require "zklock.cli.load"
 local texts = require "zklock.cli.texts"
 
--- Adds an option with a value; `kind` names the function of convert.lua that
--- reads the value. If the value is wrong, the message has the option's long
--- name.
+-- Adds an option with a value to `of`, a parser or a group of options. `kind`:
+-- the function of convert.lua that reads the value. If the value is wrong, the
+-- message begins with the option's long name.
 local function option(of, names, argument, kind, help)
   local name = names:match "%-%-%S+"
   return of:option(names, help):argname(argument):convert(function(text)
@@ -124,10 +124,10 @@ local commands = {
 
 local more = "Options of every command, such as --hosts: 'zklock --help'."
 
---- Returns the parser, and a list of the commands: `name`, `summary`, and
--- argparse's `parser`. `partial`: true while a user still types the arguments.
--- Then any argument can be missing, COMMAND counts as an argument, and --help
--- prints nothing.
+--- Returns the parser, and a list with a table for each command: `name`,
+-- `summary`, and argparse's `parser`. `partial`: true for completions, while
+-- the user still types the arguments. Then any argument can be missing, COMMAND
+-- is an ordinary argument, and --help prints nothing.
 return function(partial)
   local answer = partial and function() end or exit.answer
   local parser = load "argparse" ("zklock", texts.description, texts.epilog)

@@ -4,8 +4,9 @@ local exit = require "zklock.cli.exit"
 local output = require "zklock.cli.output"
 local visit = require "zklock.cli.visit"
 
--- PAUSE: the seconds between two reads of the queue. If a read of a long queue
--- is slow, the pause is SHARE times as long as this read took.
+-- PAUSE: the shortest pause between two reads of the queue, in seconds. After a
+-- slow read of a long queue, the pause is SHARE times as long as this read
+-- took.
 local PAUSE = 0.2
 local SHARE = 10
 

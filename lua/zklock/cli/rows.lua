@@ -29,12 +29,12 @@ end
 
 --- Estimates the servers' time of day, in seconds since 1970.
 --
--- `created` is a time of the leader's clock, but reads do not return the
--- leader's current time. No node was created in the future. So if the newest
--- node was created later than this machine's time, returns that later time.
--- Otherwise returns this machine's time. The estimate is only for ages that
--- people read, such as "seconds" or "days". Its error is the difference of the
--- two clocks, which is the same for all rows. No lock depends on it.
+-- The field `created` is a time of the leader's clock, but no read returns the
+-- leader's current time. The leader's clock cannot be behind the newest
+-- `created`. So returns the later of two times: the newest `created`, and this
+-- machine's time. The estimate serves only to show ages to people, such as
+-- "2h05m". Its error is at most the difference of the two clocks, and the same
+-- for all rows. No lock depends on it.
 function rows.servers_time(contenders, now)
   for _, row in ipairs(contenders) do
     if row.created and row.created > now then now = row.created end
@@ -60,7 +60,8 @@ end
 --- If this session may not read a node, a table shows this text for its
 -- session, token, age and data.
 rows.UNKNOWN = "?"
--- The text that a table shows if the row of a last run has no such field.
+-- In the row of a job's last run, a table shows this text for each field that
+-- only contenders have.
 local NONE = "-"
 
 local function field(row, name)
@@ -84,7 +85,7 @@ local none = {}
 
 function rows.node(row) return plain.show(row.node, none) end
 
--- The most bytes of data that a table shows.
+-- The maximum number of bytes of a node's data that a table shows.
 local MOST = 1000
 
 --- Returns the data in quotation marks, because untrusted data must not look
@@ -113,8 +114,10 @@ end
 
 local is_mark = { ["\\"] = true }
 
--- Returns whether JSON can contain the data as text. It cannot if plain.show
--- escapes a part of them, such as invalid UTF-8 or marks of text direction.
+-- Returns whether JSON can contain the data as text. It cannot if the data have
+-- bytes that plain.show escapes, such as invalid UTF-8 or marks of text
+-- direction. Control characters and backslashes are allowed, because JSON
+-- escapes them.
 local function is_text(data)
   local printable = data:gsub("[%c\127\\]", "")
   return plain.show(printable, is_mark) == printable
@@ -125,7 +128,8 @@ local order = { "time", "change", "path", "place", "node", "mode", "sequence",
   "size" }
 
 --- Returns one JSON object with the row's fields, always in the same order. If
--- the data are not text (is_text), they are in `data_base64`, not in `data`.
+-- is_text is false for the data, `data_base64` replaces `data`. `more`: further
+-- fields, or nil.
 function rows.json(row, more)
   local json, object = load "dkjson", {}
   for key, value in pairs(row) do object[key] = value end

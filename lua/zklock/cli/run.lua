@@ -19,9 +19,9 @@ local uv = load "luv"
 
 local GRACE = 5
 
--- How often this process acts after the guardian's death. Each time it sends
--- SIGKILL to the remaining processes, or checks those that it is not allowed to
--- signal.
+-- The times between two checks after the guardian's death. At each check, this
+-- process sends SIGKILL to the command's remaining processes. LOOK_SELDOM
+-- applies once a process of another user has refused the signal.
 local LOOK_AGAIN, LOOK_SELDOM = 20, 1000 -- milliseconds between two checks
 
 -- TELLING: the time between two extensions of the guardian's lease. MARGIN: how
@@ -41,7 +41,8 @@ local function describe(request)
     uv.os_getpid(), request.words[1]:match "[^/]*$")
 end
 
--- Suspends the task until Run:conclude sets the outcome of the command.
+-- Suspends the task until Run:conclude has set `self.outcome`, the outcome of
+-- the command.
 function Run:await()
   if self.outcome then return end
   self.task = coroutine.running()
@@ -142,8 +143,9 @@ end
 
 -- Signals.
 
--- Before the command runs, a signal ends zklock with its code, or stops it.
--- Later, zklock passes the signal on to the command.
+-- Handles a signal to this process. Before the command runs, the signal ends
+-- zklock with the signal's exit code, or stops zklock. Later, zklock passes the
+-- signal on to the command.
 function Run:on_signal(number)
   if number == signals.number_of "CONT" then
     self.guardian_client:go_on()
@@ -156,15 +158,17 @@ function Run:on_signal(number)
   end
 end
 
--- Ends zklock, which has not started the command yet.
+-- Ends zklock before it has started the command. `number`: the signal that is
+-- the cause, or nil.
 function Run:abandon(code, number)
   waiting.erase()
   if self.session then self.session:close() end
   self:leave(code, number)
 end
 
--- Ends the process. After Ctrl-C in a terminal, the process ends by SIGINT
--- instead of exit. So shells and scripts notice the Ctrl-C.
+-- Ends the process. After Ctrl-C in a terminal, the process kills itself with
+-- SIGINT instead of exiting. A shell that runs a script then notices the Ctrl-C
+-- and ends the script.
 function Run:leave(code, number)
   talk.finish()
   if number == signals.number_of "INT" and uv.guess_handle(0) == "tty" then
@@ -195,8 +199,8 @@ function Run:acquire()
   if request.try then
     guard, message, code = lock:try_acquire(data)
   else
-    -- The time that zklock needed to connect counts as part of the timeout, in
-    -- whole tenths of a second.
+    -- The option --timeout includes the time that zklock needed to connect.
+    -- Subtracts this time, rounded down to tenths of a second.
     local gone = math.floor(self.times:elapsed() * 10) / 10
     data.timeout = request.timeout and math.max(0, request.timeout - gone)
     local stop = waiting.begin(self.session, request.path, self.times)
@@ -208,14 +212,14 @@ function Run:acquire()
   return guard
 end
 
--- Extends the guardian's lease again and again while the lock is held. After a
--- loss, makes the guardian end the command. If a client asks for the lock,
--- sends SIGTERM.
+-- Extends the guardian's lease again and again while the lock is held. If the
+-- lock is lost, makes the guardian end the command. If another client revokes
+-- the lock, sends SIGTERM to the command.
 function Run:tell_lease(guard)
   local timeout = self.session:timeout()
   local margin = math.min(self.grace, timeout * MARGIN)
-  -- Reads the clock first. If this process is stopped between the two calls,
-  -- the lease becomes shorter, never longer.
+  -- Reads the clock first. If the system stops this process between the two
+  -- calls, the guardian's lease becomes shorter than the hold's, never longer.
   local function tell()
     local moment = zklock.now()
     if guard:is_held() then
@@ -331,8 +335,9 @@ return function(request)
     "TERM INT HUP QUIT USR1 USR2 WINCH TSTP CONT",
     function(number) self:on_signal(number) end)
   local ok, code = xpcall(self.proceed, exit.explain, self)
-  -- If the command still runs, this process must not release the lock here.
-  -- When this process ends, the guardian notices it and ends the command first.
+  -- If the command still runs, this process must not release the lock here. It
+  -- only ends. The guardian notices this and ends the command before the
+  -- session can expire.
   if self.session and (self.outcome or not self.granted) then
     self.session:close()
   end

@@ -31,8 +31,9 @@ function Talk:send_pending()
   if data ~= "" then self.tcp:write(data) end
 end
 
--- Continues the handshake, and sends its bytes. Returns "done" when the
--- handshake is complete; nil and a message if it fails.
+-- Continues the handshake, and sends the bytes that it has produced. Returns
+-- "done" when the handshake is complete; nil and a message if it fails;
+-- otherwise another string.
 function Talk:go_on()
   local state, problem = self.link:handshake()
   if state == "done" then
@@ -44,8 +45,8 @@ function Talk:go_on()
   return state, problem
 end
 
---- Decrypts bytes that the server has sent. Returns their text, or "" if they
--- contain none yet; or nil and what is wrong.
+--- Decrypts `chunk`, bytes that the server has sent. Returns the decrypted
+-- text, which is "" if no text is complete yet; or nil and what is wrong.
 function Talk:hear(chunk)
   if not self.has_heard and not chunk:find "^[\21\22]" then
     return nil, "speaks no TLS on this port"

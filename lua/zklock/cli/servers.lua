@@ -13,7 +13,8 @@ local servers = {}
 local PATIENCE = 2
 local MOST = 8192
 
---- Returns a server's name, with its address if that is another one.
+--- Returns a server as HOST:PORT, with its IP address in parentheses if the
+-- host is a name.
 function servers.name_of(server)
   local name = ("%s:%d"):format(server.host, server.port)
   if not server.address or server.address == server.host then return name end
@@ -27,9 +28,10 @@ function servers.is_new_enough(version)
   return major > 3 or major == 3 and minor >= 5
 end
 
---- Returns whether all servers delete empty directories (containers), as far as
--- their versions are known; nil if no version is known. Only the version shows
--- this, because servers describe a container as a persistent node.
+--- Returns whether all servers of known version support containers, directories
+-- that they delete when empty. Returns nil if no version is known. The Stat of
+-- a node does not show this, because servers describe a container as a
+-- persistent node.
 function servers.have_containers(list)
   local known, all = false, true
   for _, server in ipairs(list) do
@@ -117,7 +119,8 @@ local function ask(server, tls, done)
     end
     tcp:read_start(read)
     tcp:write "srvr"
-    -- A server that speaks another protocol may answer only whole lines.
+    -- A server of another protocol may answer only after a whole line. Its
+    -- answer shows the user which protocol it speaks.
     await.after(PATIENCE / 2, function()
       if text == "" and not tcp:is_closing() then tcp:write "\r\n\r\n" end
     end)

@@ -18,7 +18,7 @@ end
 
 --- Calls `fn(number)` at each of these signals ("TERM INT …"), except signals
 -- that were ignored when the process started. Returns a function that stops the
--- calls, so that the signals have their former effect.
+-- calls and restores the former effect of the signals.
 function signals.watch(names, fn)
   local handles = {}
   for name in names:gmatch "%S+" do

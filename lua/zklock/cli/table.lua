@@ -1,5 +1,5 @@
---- Table: formats rows as a table, for people. The data are the last column. So
--- the other columns stay aligned, whatever untrusted text the data contain.
+--- Table: formats rows as a table, for people. The column DATA is the last one.
+-- So untrusted text in the data cannot shift other columns.
 local rows = require "zklock.cli.rows"
 local text = require "zklock.cli.text"
 

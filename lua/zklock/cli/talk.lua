@@ -39,8 +39,8 @@ function talk.say(message, ...)
   talk.write("zklock: " .. message .. "\n")
 end
 
---- Returns a message of the library without its prefix, because `say` adds the
--- prefix.
+--- Returns a message of the library without its prefix "zklock: ", because
+-- talk.say adds the prefix again.
 function talk.bare(message) return (message:gsub("^zklock: ", "")) end
 
 return talk

@@ -20,7 +20,8 @@ function terminal.is_output()
   return uv.guess_handle(1) == "tty"
 end
 
--- Shows the main screen, which the shell uses, while this process is stopped.
+-- Handles Ctrl-Z. While this process is stopped, shows the main screen, which
+-- the shell uses; then shows zklock's screen again.
 local function stop_and_go_on(enter, leave, redraw)
   signals.watch("TSTP", function()
     leave()

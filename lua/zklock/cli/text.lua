@@ -1,5 +1,6 @@
---- Text: measures the width of text on a terminal. Before, zklock.plain must
--- have escaped untrusted text, so that the text is valid UTF-8 on one line.
+--- Text: measures the width of text on a terminal. All texts must be valid
+-- UTF-8 on one line. So the caller must first escape untrusted text with
+-- zklock.plain.
 local text = {}
 
 -- Ranges of characters that are not one column wide: combining characters and
@@ -44,7 +45,8 @@ function text.width(shown)
   return width
 end
 
---- Returns the text, cut to this number of columns if it is wider.
+--- Returns the text. If it is wider than `columns`, cuts it and ends it with
+-- "…".
 function text.cut(shown, columns)
   if text.width(shown) <= columns then return shown end
   local parts, room = {}, columns - 1

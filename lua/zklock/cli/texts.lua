@@ -1,7 +1,7 @@
 --- Texts: the text of --help and the manual pages, except the options. Each
 -- command has a `description`, an `epilog`, and a `usage` if argparse's usage
--- is incomplete. doc/make/man.lua converts the same text to manual pages, and
--- finds their parts by the form of the lines:
+-- is incomplete. doc/make/man.lua converts the same text to manual pages. It
+-- recognizes the parts of a text by the indentation of its lines:
 --
 --        entry  what it is
 --               and goes on

@@ -1,5 +1,5 @@
---- Trial: acquires a lock like other clients, and tests which requests clients
--- are allowed to make.
+--- Trial: for `zklock check`, acquires a lock as any client would. Tests which
+-- requests this session, and a session without credentials, may make.
 local await = require "zklock.cli.await"
 local exit = require "zklock.cli.exit"
 local leaving = require "zklock.cli.leaving"
@@ -41,8 +41,9 @@ function trial.round_trip(session, path)
 end
 
 -- Returns how many seconds the leader's clock is ahead of this machine's clock;
--- negative: behind. Compares the creation time of the lock's own node with the
--- times before and after the acquisition.
+-- a negative number if it is behind. The leader's clock gives the creation time
+-- of the lock's node. `before` and `after`: this machine's times before and
+-- after the acquisition.
 local function clock_ahead(session, path, guard, before, after)
   for _, row in ipairs(visit.answer(session:contenders(path))) do
     if guard.node:sub(-#row.node - 1) == "/" .. row.node then

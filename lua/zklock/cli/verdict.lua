@@ -1,5 +1,5 @@
---- Verdict: divides the findings of `zklock check` into problems, which would
--- disturb a lock, and warnings.
+--- Verdict: divides the results of `zklock check` into problems and warnings. A
+-- problem would disturb a lock.
 local bytes = require "zklock.bytes"
 local exit = require "zklock.cli.exit"
 local quote = require "zklock.quote"
@@ -7,10 +7,12 @@ local servers_of = require "zklock.cli.servers"
 
 local WRONG = 1
 
--- `zklock check` warns if the clocks differ by more than this, in seconds.
+-- `zklock check` warns if this machine's clock and the leader's differ by more
+-- than this, in seconds.
 local CLOCKS = 1
 
--- How many days before a certificate expires `zklock check` begins to warn.
+-- `zklock check` warns of a certificate that expires in fewer than this many
+-- days.
 local EXPIRES_SOON = 30
 
 local serving = { leader = true, follower = true, observer = true,
@@ -34,7 +36,8 @@ local function judge_server(server, answers, problem, warning)
   end
 end
 
--- Warns of a certificate that expires soon: people renew it, and need time.
+-- Warns of a certificate that has expired or expires soon. `owner`: text that
+-- names the certificate's server or setting.
 local function judge_certificate(certificate, owner, warning)
   if not certificate then return end
   if certificate.days < 0 then
@@ -46,9 +49,10 @@ local function judge_certificate(certificate, owner, warning)
   end
 end
 
--- Adds a problem for servers that do not have the node of the trial lock. Adds
--- a warning for servers about which this is not known. Returns whether these
--- results are enough to know if the servers are one ensemble.
+-- Adds a problem if servers do not have the node of the trial lock. Adds a
+-- warning if zklock does not know this of some servers. Returns false if no
+-- server is known to have the node. The results then do not show whether the
+-- servers are one ensemble.
 local function judge_data(servers, problem, warning)
   local lists = { [true] = {}, [false] = {}, unknown = {} }
   for _, server in ipairs(servers) do

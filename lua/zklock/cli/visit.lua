@@ -1,5 +1,6 @@
---- Visit: what all commands for operators have in common. Each uses a session,
--- and closes it when the command ends, even if a signal ends the command.
+--- Visit: code that the commands for operators share, such as ls and evict.
+-- Each command opens a session. zklock closes the session when the command
+-- ends, even if a signal ends it.
 local check = require "zklock.check"
 local connect = require "zklock.cli.connect"
 local exit = require "zklock.cli.exit"

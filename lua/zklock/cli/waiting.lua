@@ -57,7 +57,7 @@ function waiting.begin(session, path, times)
     local line = draw(session, path, times)
     if is_over then return end
     if talk.is_idle() then -- false if the terminal is stopped
-      -- A terminal that has hung up has no size.
+      -- If the terminal has hung up, window.size returns nil.
       local columns = window.size(2) or 80
       talk.write("\r" .. text.cut(line, columns - 1) .. "\27[K")
       is_drawn = true

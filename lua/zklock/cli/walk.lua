@@ -7,9 +7,10 @@ local rows = require "zklock.cli.rows"
 local none = {}
 
 -- A semaphore keeps its contenders in two directories below its path, `leases`
--- and `locks`. Servers delete each directory when it is empty. But the path of
--- another lock can end with the same name. A permit in `leases` always belongs
--- to a semaphore; a node in `locks` can belong to a mutex at that path.
+-- and `locks`. Servers delete each directory when it is empty. But a directory
+-- of this name can also be the path of another lock. A permit in `leases`
+-- always belongs to a semaphore. A node in `locks` can belong to a mutex whose
+-- path ends with /locks.
 local parts = { ["locks/"] = "locks", ["leases/"] = "leases" }
 
 -- Returns the contenders of the path itself. Also returns the set of its

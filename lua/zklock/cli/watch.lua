@@ -1,8 +1,9 @@
 --- `zklock watch`: shows the queue of a lock as it changes.
 --
--- It polls the queue, and misses changes between two reads. Watches of
--- ZooKeeper would miss such changes, too, because each watch reports only one
--- change. Watches would also cost an event for each contender at every handoff.
+-- It polls the queue, so it misses changes between two reads. ZooKeeper's
+-- watches would not help. A watch reports only one change, so changes before
+-- the next watch is set would be missed, too. And each handoff would cost an
+-- event for each contender.
 local await = require "zklock.cli.await"
 local exit = require "zklock.cli.exit"
 local output = require "zklock.cli.output"
@@ -15,7 +16,7 @@ local visit = require "zklock.cli.visit"
 local window = require "zklock.cli.window"
 
 local INTERVAL = 1
--- If a read of a long queue is slow, the pause is SHARE times as long as this
+-- After a slow read of a long queue, the pause is SHARE times as long as this
 -- read took.
 local SHARE = 5
 
@@ -27,9 +28,9 @@ local words = { holds = "granted", waits = "waits", present = "present",
   unowned = "unowned" }
 
 -- Returns a list of `{ change =, row = }`, and the state for the next
--- comparison. `before`: the state from the last comparison. In the first
--- comparison it is nil, and all rows count as changed. Contenders that have
--- left come first, because they made room for others.
+-- comparison. `before`: the state that the last call has returned. In the first
+-- call it is nil, and all rows count as changed. The contenders that have left
+-- come first in the list, because the later changes follow from them.
 local function changes(contenders, before)
   local list, after, order = {}, {}, {}
   for i, row in ipairs(contenders) do
@@ -37,7 +38,7 @@ local function changes(contenders, before)
   end
   after[0] = order
   for _, node in ipairs(before and before[0] or {}) do
-    -- Another node, with another token, can have the same name by now.
+    -- A different node can have the same name by now; its token differs.
     local now, then_ = after[node], before[node]
     if not now or now.token ~= then_.token then
       list[#list + 1] = { change = "left", row = then_ }
@@ -140,8 +141,8 @@ end
 
 -- Reading.
 
--- Reports to `view`, the output, when the connection is lost, and when there is
--- a connection again.
+-- Calls `view:connection` when the connection is lost, and when it is there
+-- again. `view` writes the output: a Lines or a Screen object.
 local function follow_connection(session, view, path)
   local lost = false
   local function tell(is_there)

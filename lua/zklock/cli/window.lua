@@ -5,10 +5,10 @@ local uv = load "luv"
 
 local window = {}
 
---- Returns the columns and lines of the terminal at this descriptor; nil if it
--- is not a terminal. Opens the terminal again, because luv can make a file
--- description non-blocking. If luv did this to the given descriptor, it would
--- affect all processes that share the file description.
+--- Returns the columns and lines of the terminal at this descriptor; nil if the
+-- descriptor is no terminal. Opens the terminal again, and gives luv the new
+-- descriptor. luv can set O_NONBLOCK, which would affect every process that
+-- shares the given descriptor's open file.
 function window.size(descriptor)
   if uv.guess_handle(descriptor) ~= "tty" then return nil end
   local flags = uv.constants.O_WRONLY + uv.constants.O_NOCTTY

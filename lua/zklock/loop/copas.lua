@@ -1,6 +1,6 @@
---- The adapter for copas 2.0 and later: suspends copas threads. Its reader
--- calls step(); the reader is a copas thread that runs while the adapter is
--- armed.
+--- The adapter for copas 2.0 and later: suspends copas threads. While the
+-- adapter is armed, a copas thread, the *reader*, waits for the session's
+-- descriptor and calls step().
 local copas = require "copas"
 assert(copas.wakeup, "copas 2.0 or later is needed")
 

@@ -1,6 +1,6 @@
---- The adapter for cqueues: suspends the tasks (cq:wrap) of any controller. Its
--- reader calls step(); the reader is a task that runs while the adapter is
--- armed.
+--- The adapter for cqueues: suspends the tasks (cq:wrap) of any controller.
+-- While the adapter is armed, a task, the *reader*, waits for the session's
+-- descriptor and calls step().
 local cqueues = require "cqueues"
 local condition = require "cqueues.condition"
 
@@ -50,8 +50,8 @@ local function new(session)
   return A
 end
 
--- By controller. Each controller has its own adapter and reader. Lua collects
--- both together with the controller.
+-- By controller: the maker of its adapter. Each controller has its own adapter
+-- and reader, and Lua collects them together with the controller.
 local makers = setmetatable({}, { __mode = "k" })
 
 return { here = function()

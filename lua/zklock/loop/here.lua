@@ -1,5 +1,6 @@
---- Here: finds which of the known loops runs the calling code now. Checks only
--- modules that the program has loaded, and loads none. Each function returns:
+--- Here: finds out which event loop runs the calling code. Each function checks
+-- one loop. It loads no module: a loop whose module is not loaded does not run.
+-- The function returns:
 --
 --   "task"      its adapter can suspend the caller
 --   "nested"    the caller is a coroutine inside a task: it can be suspended

@@ -99,7 +99,7 @@ local function adapter_of(name)
   return adapter
 end
 
---- Checks the option `loop`, and returns it.
+--- Checks the option `loop` of connect, and returns it.
 function loops.check(loop)
   if type(loop) == "table" then
     if type(loop.new) ~= "function"
@@ -152,8 +152,8 @@ local function choose(loop)
   if type(loop) == "table" then return loop end
   if loop == "poll" then return modules.poll end
   local name, place = running(loop)
-  -- The place "nested" is allowed here: a user who names the loop may know that
-  -- it gets the yields.
+  -- If the user names the loop, a "nested" caller is allowed. The user may know
+  -- that the yields reach the loop.
   if place == "callback" or place == "nested" and loop == "auto" then
     local where = name == "ngx" and "nginx's phase " .. ngx.get_phase() or name
     return nil, IN_CALLBACK:format(where, kinds_of_task[name])
@@ -182,18 +182,18 @@ function loops.peek(loop)
   return place and adapter_of(name) or choose(loop) or modules.poll
 end
 
--- Returns whether the running coroutine cannot be suspended, because a C
--- function has called it. PUC Lua 5.1 cannot tell this; there the result is a
--- false value.
+-- is_stuck returns whether the running coroutine cannot be suspended, because a
+-- C function is on its stack. PUC Lua 5.1 has no isyieldable, so the result
+-- there is nil.
 local isyieldable = coroutine.isyieldable
 
 local function is_stuck()
   return isyieldable and not isyieldable() and not loops.in_main()
 end
 
---- Returns whether a callback is allowed to run inside a call that does not
--- wait. It is not allowed in some phases of nginx, nor where the callback could
--- not wait. If it is not allowed, a task runs the callback later.
+--- Returns whether a call that does not wait can run callbacks directly. It
+-- cannot in some phases of nginx, or if the callback would be unable to wait.
+-- Then step() runs the callback later, in a task.
 function loops.allows_callbacks(loop)
   if is_stuck() and not loops.may_block(loop) then return false end
   if type(loop) ~= "string" then return true end

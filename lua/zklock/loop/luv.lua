@@ -4,8 +4,8 @@ local loops = require "zklock.loop"
 local uv = require "luv"
 
 -- Closes a handle. luv 1.44 crashes at the program's end if a handle is not
--- fully closed, which takes an iteration of the loop. If the loop does not run,
--- this function runs an iteration, and callbacks can run in it.
+-- fully closed. The loop closes it fully in its next iteration. If the loop
+-- does not run, this function runs an iteration, in which callbacks can run.
 local function close(handle)
   handle:close()
   if not uv.loop_mode() then uv.run "nowait" end
@@ -41,8 +41,9 @@ end
 return { new = function(session)
   local A, poll, armed = {}, nil, nil
 
-  -- Calls step() in a coroutine, so that a callback can wait.  luv keeps this
-  -- function even when the handle is stopped, so it must not keep the session.
+  -- Calls step() in a coroutine, so that a callback can wait. luv refers to
+  -- this function even when the handle is stopped. So the function refers to
+  -- the session only through `armed`, which is nil then.
   local function read() resume(coroutine.create(armed.step), armed) end
 
   function A.wait(w, timeout)
@@ -66,8 +67,8 @@ return { new = function(session)
     poll:start("r", read)
   end
 
-  -- Called in the middle of a release, where callbacks must not run. So this
-  -- function must not run the loop.
+  -- Must not run the loop: it is called in the middle of a release, where
+  -- callbacks must not run.
   function A.disarm()
     if not poll then return end
     poll:stop()

@@ -12,9 +12,10 @@ return { new = function(_, engine)
   A.scope, A.owner, A.cleanup = scopes.finder(engine)
   A.is_leaving = ngx.worker.exiting
 
-  -- Suspends the thread. A reader begins in a timer, which nginx can drop
-  -- (lua_max_running_timers). Then a wait starts another reader. If nginx
-  -- starts no timer at all, the waits check for events themselves.
+  -- Suspends the thread. A reader (ngx/reader.lua) starts in a timer. nginx
+  -- drops the timer if too many run (lua_max_running_timers); a wait then
+  -- starts another reader. If nginx starts no timer at all, the waits
+  -- themselves check for events.
   function A.wait(w, timeout)
     A.arm()
     w.semaphore = w.semaphore or semaphore.new()
@@ -31,8 +32,9 @@ return { new = function(_, engine)
     end
   end
 
-  -- Wakes the thread if it still waits. A killed thread no longer waits at the
-  -- semaphore. Only this function detects this, and abandons the thread's wait.
+  -- Wakes the thread if it still waits. If the thread was killed, it no longer
+  -- waits at the semaphore. Nothing reports this earlier, so this function then
+  -- abandons the thread's wait.
   function A.wake(w)
     if w.parked and w.semaphore:count() < 0 then
       w.semaphore:post(1)

@@ -1,6 +1,6 @@
 --- The adapter for skynet: suspends the tasks of a service. skynet's socket
--- thread reads the fd. The reader, a task that calls step(), lives as long as
--- the session.
+-- thread reads the fd. A task, the *reader*, waits for its data and calls
+-- step(). It runs as long as the session is open.
 local skynet = require "skynet"
 local socket = require "skynet.socket"
 

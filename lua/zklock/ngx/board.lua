@@ -19,7 +19,8 @@ local board = {
 
 local DICTIONARY, PREFIX = "zklock", "worker "
 local PERIOD, LIFE = 1, 4 -- seconds: between reports; until one expires
--- How many holds, and how many waits, of a session a report lists: the oldest.
+-- The maximum number of holds of a session in a report, and of its waits. The
+-- report has the oldest.
 local ROWS = 50
 
 local due = 0 -- when the next report must be written
@@ -47,9 +48,9 @@ local function report_of(list)
     sessions = sessions }
 end
 
--- Makes this worker's report, and writes it into the dictionary if there is a
--- session. If there is no room, writes a report that states this; never evicts
--- another report. Returns the report, with its `text`.
+-- Makes this worker's report, with its `text`, and returns it. Writes it into
+-- the dictionary, if there is one and the worker has a session. If there is no
+-- room, writes a report that only states this. Never evicts another report.
 local function write(dict)
   local mine = report_of(board.list())
   mine.text = json.write(mine)
@@ -89,8 +90,9 @@ function board.leave()
 end
 
 -- Reading. SHAPE has the fields that the page and the metrics need, with values
--- of the right types. `each`: all items have this shape; {}: all are numbers.
--- No field is the lease, which is missing if it is endless.
+-- of the right types. `each`: the shape of each item of a list. An empty table:
+-- all its values must be numbers. The lease is not among the fields, because a
+-- report omits an endless lease.
 
 local SHAPE = { worker = "", pid = 0, time = 0, leaving = false,
   too_large = false, sessions = { each = { hosts = "", state = "", id = "",
@@ -121,8 +123,8 @@ local function read_report(text)
 end
 
 -- Returns a text that identifies a worker and sorts the workers. A leaving
--- worker has a text of its own, at the end, because its number belongs to its
--- successor.
+-- worker has the same number as its successor. So its text has the process id
+-- instead, and sorts last.
 local function place_of(report)
   return report.leaving and ("leaving %10d"):format(report.pid)
     or ("%5s"):format(report.worker)
@@ -131,9 +133,10 @@ end
 local function by_place(a, b) return place_of(a) < place_of(b) end
 
 --- Returns the reports of all workers, each with its `text`; and whether there
--- is a dictionary. This worker's report is made now. It is written before the
--- others are read, so a later answer of any worker is never older, and no
--- counter ever falls. Calls `pause()` now and then.
+-- is a dictionary. This worker's report is made now, and written before the
+-- other reports are read. So if another worker answers a later request, its
+-- answer is not older, and no counter decreases. Calls `pause()` after each
+-- report, so that other requests can run.
 function board.read(pause)
   local dict = dictionary()
   local mine = write(dict)
@@ -143,8 +146,8 @@ function board.read(pause)
     local report = read_report(text)
     if report and report.pid ~= mine.pid then
       report.text = text
-      -- Of two reports of one place the newer one counts: a new worker has
-      -- replaced another.
+      -- If two reports have the same place, keeps the newer one: a new worker
+      -- has replaced the other.
       local other = places[place_of(report)]
       if not other or other.time < report.time then
         places[place_of(report)] = report

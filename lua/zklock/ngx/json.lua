@@ -10,8 +10,8 @@ local json = {}
 
 local escapes = { ['"'] = "\\u0022", ["\\"] = "\\u005c" }
 
--- Fields that become JSON objects: an empty table under one of these keys is
--- written as {}, not as [].
+-- The fields whose values are always JSON objects. If such a value is an empty
+-- table, it is written as {}, not as [].
 local objects = { refusals = true, losses = true, internal = true }
 
 local function is_finite(value)

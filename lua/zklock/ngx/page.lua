@@ -10,11 +10,12 @@ local plain = require "zklock.plain"
 
 local page = {}
 
--- The most paths on the page.  A program with a path for each user has far
--- more.
+-- The maximum number of paths on the page. A program with a path for each user
+-- has many more paths.
 local MOST = 100
 
--- Formats.  All foreign text passes through text(), which escapes it.
+-- Formats. text() escapes untrusted text; all such text on the page passes
+-- through it.
 
 local marks = { ["&"] = "&amp;", ["<"] = "&lt;", [">"] = "&gt;",
   ['"'] = "&quot;", ["'"] = "&#39;" }
@@ -72,7 +73,8 @@ local function words(counts)
   return parts[1] and table.concat(parts, ", ") or "0"
 end
 
--- Returns the bound below which a share (0 to 1) of a histogram's values lies.
+-- Returns the upper bound of the bucket in which a quantile of the histogram
+-- lies, as text. `share`: the quantile, from 0 to 1.
 local function quantile(histogram, share)
   local n, bounds = 0, Meters.bounds
   for i, bound in ipairs(bounds) do
@@ -153,8 +155,9 @@ local QUEUE = {
   { "node", "node", code },
 }
 
--- Returns a table, or `nothing` if there are no rows.  `more`: how many further
--- rows are not shown.  `pause`: called now and then.
+-- Returns an HTML table; without rows, a paragraph with the text `nothing`.
+-- `more`: the number of further rows that are not shown. `pause`: a function
+-- that lets other requests run.
 local function tabulate(nothing, columns, rows, more, pause)
   if not rows[1] then return faint(nothing) end
   local titles, lines = {}, {}
@@ -181,7 +184,8 @@ end
 
 -- Lists and totals, which the page makes from all workers' reports (board.lua).
 
--- Adds a lock's counts to those of all sessions that use the same servers.
+-- Adds the counts of one path and mode to the page's row for them. The row has
+-- the sum over all sessions with the same hosts.
 local function add_lock(all, known, hosts, lock)
   local key = hosts .. " " .. lock.mode .. lock.path
   if not known[key] then
@@ -196,8 +200,8 @@ local function add_lock(all, known, hosts, lock)
   end
 end
 
--- Adds a session.  Its holds and waits get the fields that the tables show of
--- their session.
+-- Adds a session to the lists and totals. Copies fields of the session to its
+-- holds and waits, because their tables show them, too.
 local function add_session(all, known, session)
   setmetatable(session, { __index = session.counters })
   table.insert(all.sessions, session)
@@ -229,7 +233,8 @@ end
 local function by_age(a, b) return a.seconds > b.seconds end
 
 --- Returns the lists and totals of these reports: `{ sessions =, holds =, waits
--- =, paths =, up =, held =, … }`.  Calls `pause()` now and then.
+-- =, paths =, up =, held =, … }`. Calls `pause()` after each session, so that
+-- other requests can run.
 function page.read(reports, pause)
   local all, known = { sessions = {}, holds = {}, waits = {}, paths = {},
     up = 0, held = 0, waiting = 0, losses = 0, expirations = 0,
@@ -379,9 +384,10 @@ BODY
 </body></html>
 ]]
 
---- Returns the HTML of the page.  `all`: the result of page.read.  `given`: a
+--- Returns the HTML of the page. `all`: the result of page.read. `given`: a
 -- table with `time`, `reports`, `is_shared`, `workers`, `location`, `refresh`,
--- `queues` and `pause`.  Calls `given.pause()` now and then.
+-- `queues` and `pause`. Calls `given.pause()` during long tables, so that other
+-- requests can run.
 function page.text(given, all)
   return (FRAME:gsub("%u%u%u+", {
     REFRESH = given.refresh and ('<meta http-equiv="refresh" content="%d">')

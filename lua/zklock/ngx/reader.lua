@@ -10,17 +10,18 @@ local function is_open(weak)
   return weak[1] and not weak[1].state.is.left
 end
 
--- Returns whether the reader may end when it has nothing to do.  It may if the
--- worker must exit, or if this Lua state serves only one request, so that the
--- collector can take it.
+-- Returns whether the reader may end when it has nothing to do. It may if the
+-- worker exits. It also may if this Lua state serves only one request, because
+-- a running reader would keep the state alive.
 local function may_leave()
   return not scopes.lasts or ngx.worker.exiting()
 end
 
--- Returns `spawn`, which runs each callback in a thread of its own, because a
--- callback may wait.  Ended threads must be waited for, because nginx keeps
--- them otherwise.  `running`: how many threads have not ended.  As long as some
--- run, the reader stays, because nothing else could end what they hold.
+-- Returns a table with `spawn`, which runs a callback in its own light thread,
+-- because a callback may wait. nginx keeps an ended thread until another thread
+-- waits for it. `running`: the number of threads that have not ended. While a
+-- thread runs, the reader must not end, because nothing else could release what
+-- the thread holds.
 local function spawner(weak)
   local reader, threads, tasks = coroutine.running(), {}, { running = 0 }
 
@@ -71,8 +72,8 @@ local function turn(weak, tasks)
     or waits.exist(engine.waits)
 end
 
--- Returns the socket; nil if it cannot be opened, or the session has been
--- closed.
+-- Opens the Unix socket on which the core announces events, and returns it.
+-- Returns nil if it cannot be opened, or the session was closed meanwhile.
 local function connect(weak)
   if not is_open(weak) then return nil end
   local handle, socket = weak[1].core, ngx.socket.tcp()
@@ -87,11 +88,10 @@ local function connect(weak)
     plain.text(tostring(problem)))
 end
 
--- Waits until the socket has data or the wait times out: returns true.  Returns
--- false if the socket is broken. nginx closes the socket when
--- worker_shutdown_timeout has passed.  The reader, a timer, notices this only
--- by the socket, because it has no connection to a client that nginx could
--- close.
+-- Waits until the socket has data or the wait times out, and returns true.
+-- Returns false if the socket is broken. nginx closes the socket when
+-- worker_shutdown_timeout has passed. Nothing else tells this to the reader. It
+-- runs in a timer, which has no client connection that nginx could close.
 local function hear(socket)
   local _, problem = socket:receiveany(64)
   if not problem or problem == "timeout" then return true end
@@ -104,9 +104,9 @@ end
 -- events, and LOOKS the number of checks before the socket is opened again.
 local LOOK, LOOKS = 0.05, 200
 
--- Calls step() whenever there may be events, until the reader must end.  An
--- event that a broken socket has announced is not lost, because the next step()
--- finds it.
+-- Calls step() whenever there may be events, until the reader must end. If the
+-- socket breaks, no event is lost: the events stay in the core, and the next
+-- step() finds them.
 local function follow(me, weak)
   local tasks, looks, socket = spawner(weak), 0, connect(weak)
   repeat
@@ -124,9 +124,10 @@ end
 
 local PULSE, QUICK = 10, 1 -- seconds between two nudges
 
--- Nudges the session now and then, so that the reader checks whether it must
--- end.  nginx silently drops timers if too many run, even the one that reports
--- the worker's exit; and a Lua state that serves one request has no such timer.
+-- Nudges the session every few seconds, so that the reader checks whether it
+-- must end. A timer reports the worker's exit (scope.lua). But nginx silently
+-- drops timers if too many run. A Lua state that serves one request has no such
+-- timer.
 local function beat(weak)
   repeat
     ngx.sleep(board.period() or scopes.lasts and PULSE or QUICK)
@@ -154,9 +155,9 @@ local function read(_, me, weak)
   ngx.thread.kill(pulse)
 end
 
--- Whether this worker has started a timer.  With its first timer a worker gets
--- a connection for timers.  If the worker has begun to exit by then, nginx does
--- not close that connection, and logs an alert.
+-- Whether this worker has started a timer. nginx opens an internal connection
+-- for a worker's first timer. If the worker already exits, nginx does not close
+-- this connection, and logs an alert.
 local has_timers = false
 
 local function start_timer(...)
@@ -166,8 +167,8 @@ local function start_timer(...)
   return started
 end
 
--- Starts another reader if nginx has dropped the timer in which the reader `me`
--- should have begun.
+-- Starts another reader if nginx has dropped the timer that was to start the
+-- reader `me`.
 local function check(premature, me, weak)
   if premature or me.began or not weak[2] then return end
   me.replaced = true

@@ -6,8 +6,8 @@ local waits = require "zklock.wait"
 local Scope = {}
 Scope.__index = Scope
 
--- Makes the scope of a request.  `living[number]` refers to the scope while it
--- has waits or guards, and so keeps it alive.
+-- Makes the scope of a request. While the scope has waits or guards, it is
+-- stored in `living[number]`, which keeps it alive.
 function Scope.new(request, living, number)
   return setmetatable({
     request = request, -- knows whether it has ended
@@ -54,8 +54,8 @@ function Scope:finish()
   self.living[self.number] = nil
 end
 
--- The request of a scope whose end nginx does not report.  ngx.ctx keeps such a
--- scope, and only zklock.ngx.cleanup() ends it.
+-- Represents a request whose end nginx does not report. Its scope is in
+-- ngx.ctx, and only zklock.ngx.cleanup() ends the scope.
 local Untold = {}
 Untold.__index = Untold
 function Untold:has_ended() return self.ended end
@@ -63,9 +63,9 @@ function Untold:set_ended() self.ended = true end
 function Untold.mark() end
 
 local scopes = {
-  -- Whether this Lua state serves more than one request.  It serves only one if
-  -- lua_code_cache is off; a thread that went on would then keep the state
-  -- alive.
+  -- Whether this Lua state serves more than one request. If lua_code_cache is
+  -- off, it serves only one. A thread that runs longer than the request would
+  -- then keep the state alive.
   lasts = false,
   -- Whether worker_shutdown_timeout has passed: this worker must exit now.
   is_over = false,
@@ -74,17 +74,18 @@ local scopes = {
   internal = {},
 }
 
--- The process and the phase in which this file was loaded.  A Lua state that
--- was loaded before the worker's first request serves all requests.  Tests of
--- the reference load this file without nginx.
+-- The process and the phase in which this file was loaded. If it was loaded
+-- before the worker's first request, the Lua state serves all requests. The
+-- phase is nil or false without nginx, as in tests of the reference.
 local loaded_by = core.pid()
 local loaded_in = rawget(_G, "ngx") and ngx.get_phase()
 local first, first_address -- the first request of this state
 local leaving = setmetatable({}, { __mode = "k" })
 
--- Nudges the adapters when a worker begins to exit, because nginx then runs all
--- timers at once.  Also nudges them every twelve days: nginx complains of
--- sockets that have no traffic for weeks.
+-- Runs in a timer of about twelve days, and nudges the adapters. When a worker
+-- begins to exit, nginx runs all timers at once, so the adapters notice the
+-- exit. The nudge every twelve days causes traffic: nginx logs an error for a
+-- socket without traffic for weeks.
 local function watch_exit(premature)
   for adapter in pairs(leaving) do adapter.nudge() end
   return premature or ngx.timer.at(scopes.FOREVER / 2, watch_exit)
@@ -156,9 +157,9 @@ function scopes.finder(engine)
     return scope
   end
 
-  -- Returns the owner of the running thread's holds.  In the request's first
-  -- thread, this is the scope.  Any other thread is an owner of its own, and so
-  -- is code in the phase log, in which the request has just ended.
+  -- Returns the owner of the running thread's holds. In the request's first
+  -- thread, this is the scope. For any other thread, and for code in the phase
+  -- log, returns a new owner in each call.
   local function owner()
     find()
     local address, is_entry = core.running()

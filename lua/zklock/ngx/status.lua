@@ -5,8 +5,8 @@
 --                       asks the servers for the contenders ahead of waiters
 --   LOCATION/metrics    the metrics, for Prometheus
 --
--- The handler changes nothing, and only `queues` sends requests.  So it answers
--- at once, whatever the state of the servers.
+-- The handler changes no state. It sends requests to the servers only for
+-- `queues`. So all other answers come at once, even if no server responds.
 local board = require "zklock.ngx.board"
 local check = require "zklock.check"
 local core = require "zklock.core"
@@ -38,9 +38,9 @@ local safe = {
   ["Referrer-Policy"] = "no-referrer",
 }
 
--- Lets other requests of the worker run, because the text of many paths is
--- long.  Does not sleep for 0 s: an nginx without OpenResty's patches would
--- then log a warning.
+-- Lets other requests of the worker run, because it takes long to write the
+-- text of many paths. Sleeps for 1 ms, not 0: an nginx without OpenResty's
+-- patches logs a warning at 0.
 local function pause() ngx.sleep(0.001) end
 
 local function answer(code, kind, pieces)
@@ -65,8 +65,8 @@ end
 local names = check.set "format refresh queues"
 local formats, flags = check.set "html json", check.set "0 1"
 
--- Returns the parts of the query; or nil and a message, which contains nothing
--- of the query.
+-- Returns the parameters of the query; or nil and a message. The message
+-- contains no text of the query, which is untrusted.
 local function read_query()
   local given = ngx.req.get_uri_args(20)
   for name in pairs(given) do
@@ -103,9 +103,10 @@ local function ask(session, queue, done)
   done:post(1)
 end
 
--- Asks for the queues of all waits at once.  Returns `{ list =, more = }`: what
--- is known after PATIENCE, `{ hosts =, path =, … }`, and how many queues were
--- left out because there are too many.
+-- Asks for the queues of all waits at once, and waits for PATIENCE at most.
+-- Returns `{ list =, more = }`. `list` has a table for each queue, `{ hosts =,
+-- path =, … }`. `more` is the number of queues beyond PATHS, which are left
+-- out.
 local function read_queues(waits)
   local queues, sessions, seen = { list = {}, more = 0 }, {}, {}
   local done, asked = require("ngx.semaphore").new(), 0
@@ -142,7 +143,8 @@ local function tell_metrics()
   end
   local sources = {}
   for _, report in ipairs(board.read(pause)) do
-    -- A new worker counts for the place of one that leaves.
+    -- Omits a leaving worker: its successor has the same number, and two
+    -- samples must not have the same labels.
     for _, session in ipairs(not report.leaving and report.sessions or {}) do
       sources[#sources + 1] = { snapshot = session, labels = {
         worker = report.worker, session = tostring(session.index),

@@ -1,7 +1,8 @@
 --- Clock: virtual time for tests.
 --
 -- Time passes only during advance(), during sleep(), and while a call of zklock
--- waits. All three run the timers that are due, on the calling thread.
+-- waits. All three call the functions of timers that become due, on the calling
+-- thread.
 local virtual = require "zklock.testing.core"
 
 local errors = require "zklock.errors"
@@ -31,8 +32,8 @@ end
 
 function clock.forget_timers() timers = {} end
 
---- Returns the seconds until the next timer, or `otherwise`, whichever is less.
--- Returns `otherwise` if there is no timer.
+--- Returns the smaller of two numbers: the seconds until the next timer, and
+-- `otherwise`. If there is no timer, returns `otherwise`.
 function clock.until_timer(otherwise)
   local timer = timers[1]
   local left = timer and math.max(0, timer.at - virtual.now())
@@ -79,9 +80,9 @@ end
 
 -- Letting time pass.
 
--- Lets `seconds` of virtual time pass.  Runs the timers that become due, and
--- calls step() of the sessions whose descriptors are readable.  `sessions_of()`
--- returns the sessions.
+-- Lets `seconds` of virtual time pass. Calls the functions of timers that
+-- become due. `sessions_of()` returns sessions; if the descriptor of one is
+-- readable, calls its step().
 local function let_pass(seconds, sessions_of)
   local deadline = virtual.now() + seconds
   repeat

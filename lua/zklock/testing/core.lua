@@ -24,7 +24,8 @@ end
 local core = virtual.core()
 core.backend = "virtual"
 package.loaded["zklock.core"] = core
--- The option `tls` works: a fake module replaces zklock.tls, and reads no file.
+-- Makes the option `tls` work: a fake module replaces zklock.tls. It reads no
+-- certificate files.
 package.loaded["zklock.tls"] = virtual.tls()
 
 return virtual

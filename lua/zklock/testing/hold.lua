@@ -22,7 +22,8 @@ local function options_of(method)
     end
     return value
   end
-  -- The lock's methods check the options for which this table has no check.
+  -- `data`, `layout` and `fair` have no check here, because the methods of the
+  -- lock check them.
   return schema.new("options of " .. method, {
     { "kind", check.one_of "mutex read write permit", "mutex",
       title = "option 'kind' of " .. method },
@@ -45,8 +46,8 @@ local function lock_of(session, path, options)
   return session:rwlock(path, of_lock)[options.kind]
 end
 
---- Makes another client, which uses `session` and does not hold the lock yet.
--- Closing the hold closes the session.
+--- Returns a Hold for one more client, which uses `session` and does not hold
+-- the lock yet. Releasing the Hold closes the session.
 function holds.new(session, path, options)
   local lock = lock_of(session, path, options)
   return setmetatable({ path = path, _session = session, _lock = lock,

@@ -26,8 +26,8 @@ local function is_numeric(entry)
   return entry:find "^%d+%.%d+%.%d+%.%d+:%d+$" or entry:find "^%["
 end
 
---- Returns the entries of a list of hosts, which has no chroot, with their
--- ports.
+--- Returns the entries of `text`, a list of hosts without a chroot. Adds the
+-- default port to entries without a port.
 function hosts.split(text)
   local entries = {}
   for entry in text:gmatch "[^,]+" do

@@ -57,7 +57,8 @@ require "zklock.loop.poll".new = function(_, engine)
   return A
 end
 
---- Raises an error inside copas.loop, where time passes by itself.
+--- Raises an error if the caller runs inside copas.loop. There the loop moves
+-- the clock, so the test must not move it.
 function loops.check_outside(method)
   if loops.copas and here.copas() then
     errors.misuse("%s cannot be called inside copas.loop, where time passes by "

@@ -117,7 +117,8 @@ local servers = {}
 local all = {} -- the servers that are not closed
 local count, seed = 0, 1
 
---- Restarts the random generators from this seed, also those of later servers.
+--- Restarts the random generators from this seed. Servers that start later
+-- derive their seeds from it, too.
 function servers.seed(number)
   count, seed = 0, number
   virtual.seed(number)
@@ -185,7 +186,7 @@ function Server:resume(i) return operate(self, "resume", i) end
 --- Returns the number of the leader; nil if there is none now.
 function Server:leader() return ensemble_of(self):leader() end
 
---- Cuts server `i` off from the other servers; its clients still reach it.
+--- Partitions server `i` from the other servers; its clients still reach it.
 function Server:isolate(i)
   check_server(self, i, "isolate")
   ensemble_of(self):group(i, i)

@@ -13,8 +13,8 @@ local function descriptors(objects)
   return fds
 end
 
--- Returns whether the object already has data to read, without a poll. Asks the
--- object's method `dirty`.
+-- Returns whether the object has buffered data, which can be read without
+-- waiting for its descriptor. Calls the object's method `dirty`, if it has one.
 local function is_dirty(object)
   return object.dirty ~= nil and object:dirty() == true
 end

@@ -208,8 +208,8 @@ function Session:timeout()
 end
 
 --- Returns the session's counters; after close, their last values.
--- `wait_histogram[i]` is the number of grants in bucket i: after a wait of less
--- than 2^(i-1) µs, but not of less than 2^(i-2) µs.
+-- `wait_histogram[i]` is the number of grants after a wait of 2^(i-2) to
+-- 2^(i-1) µs.
 function Session:stats()
   local engine = self._engine
   engine:check_process()

@@ -145,8 +145,8 @@ static bool ip_matches(const char *id, const char *expression) {
   return bits == 0 || (ours ^ theirs) >> (32 - bits) == 0;
 }
 
-/* Returns whether an id of the scheme digest has two parts. As Java's split(),
- * ignores empty parts at the end. */
+/* Returns true if an id of the scheme digest has exactly two parts, separated
+ * by a colon. Like Java's split(), ignores empty parts at the end. */
 static bool digest_is_valid(const char *id) {
   size_t size = strlen(id);
   while (size > 0 && id[size - 1] == ':') size--;
@@ -190,9 +190,10 @@ bool acl_grants(const struct acl_list *acls, int32_t perms,
   return acls->count == 0;
 }
 
-/* Adds an entry of a request to a list. For "auth", adds the session's
- * authenticated identities, which are those of the scheme digest. Returns false
- * if the entry is invalid or the session has no such identity. */
+/* Adds an ACL entry of a request to a list. In place of an entry "auth", adds
+ * the session's authenticated identities: those of the scheme digest. Returns
+ * false if the entry is invalid, or if it is "auth" and the session has no such
+ * identity. */
 static bool add_checked(struct acl_list *list, const struct zk_acl *entry,
                         const struct acl_list *identities) {
   if (strcmp(entry->scheme, "auth") != 0) {

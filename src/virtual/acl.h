@@ -8,8 +8,9 @@
 
 #pragma GCC visibility push(hidden)
 
-/* An immutable list that counts its references. In a list of identities the
- * permissions have no meaning. */
+/* An immutable list of entries, with a count of its references: `keepers`. The
+ * list is an ACL, or the identities of a session. The permissions of identities
+ * have no meaning. */
 struct acl_list {
   int keepers, count;
   struct zk_acl *entries;
@@ -23,25 +24,28 @@ struct acl_list *acl_list_open(void);
 
 /* Returns the identities of a new connection from this address. */
 struct acl_list *identities_of(const char *address);
-/* Adds the identity that a ZK_AUTH request proves. Replaces `*identities` by a
- * new list if the identity is new. Returns false, without any change, if
- * servers do not know the scheme. */
+/* Adds the identity that the credential of a ZK_AUTH request proves. If the
+ * identity is new, replaces `*identities` by a new list. If servers do not know
+ * the scheme, changes nothing and returns false. */
 bool identities_add(struct acl_list **identities, const char *scheme,
                     const struct zk_data *credential, const char *address);
 
-/* Returns true if the list grants one of these permissions to an identity. */
+/* Returns true if the list `acls` grants at least one of the permissions in
+ * `perms` to one of the identities. */
 bool acl_grants(const struct acl_list *acls, int32_t perms,
                 const struct acl_list *identities);
-/* Checks the list in a request of this session. Returns the list as a server
- * stores it: the session's identities replace "auth". Returns NULL if the list
- * is invalid. */
+/* Checks the ACL in a request of a session with these identities. Returns the
+ * list as a server stores it, where the session's identities replace the entry
+ * "auth". Returns NULL if the list is invalid. */
 struct acl_list *acl_list_checked(const struct zk_acls *acls,
                                   const struct acl_list *identities);
-/* Returns the list as getACL returns it. With `hides`, hides the hashes of
- * digests, as servers do for clients without the permission ADMIN. */
+/* Returns the list as getACL returns it to a client. If `hides` is true, hides
+ * the password hashes of the scheme digest. Servers hide them from clients
+ * without the permission ADMIN. */
 struct zk_acls acl_list_shown(const struct acl_list *acls, bool hides,
                               struct arena *arena);
-/* Returns the identities as whoAmI returns them: users without their hashes. */
+/* Returns the identities as whoAmI returns them: users without their password
+ * hashes. */
 struct zk_acls identities_shown(const struct acl_list *identities,
                                 struct arena *arena);
 

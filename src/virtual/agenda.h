@@ -24,14 +24,14 @@ struct agenda {
 };
 
 void alarm_init(struct alarm *alarm, void (*ring)(void *, int64_t), void *self);
-/* Sets an alarm, or moves an alarm that is set. The time NEVER stops the
- * alarm. */
+/* Sets the time of an alarm, also if the alarm is already set. If `at` is
+ * NEVER, stops the alarm. */
 void alarm_set(struct agenda *agenda, struct alarm *alarm, int64_t at);
 void alarm_stop(struct agenda *agenda, struct alarm *alarm);
 
 int64_t agenda_next(const struct agenda *agenda);
-/* Calls the function of the next alarm if the alarm is due. Returns 1, or 0 if
- * no alarm is due. */
+/* If the next alarm is due, calls its function and returns 1. Otherwise returns
+ * 0. */
 int agenda_step(struct agenda *agenda, int64_t now);
 void agenda_free(struct agenda *agenda);
 

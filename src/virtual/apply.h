@@ -6,8 +6,8 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Applies the transactions of the server's log up to this zxid that the server
- * has not applied yet. */
+/* Applies all transactions of the server's log up to `zxid`, except those that
+ * the server has already applied. */
 void apply_until(struct server *server, int64_t zxid, int64_t now);
 
 #pragma GCC visibility pop

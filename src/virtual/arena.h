@@ -1,5 +1,6 @@
-/* Memory of the model. An arena frees all its allocations together; shared
- * values count their references. When memory runs out, the process ends. */
+/* Memory of the model. All allocations of an arena are freed together, with the
+ * arena. Values that have several owners count their references. When memory
+ * runs out, the process ends. */
 #ifndef ZKLOCK_VIRTUAL_ARENA_H
 #define ZKLOCK_VIRTUAL_ARENA_H
 
@@ -11,8 +12,9 @@
 void *fresh(size_t size); /* returns zeroed memory */
 void *regrown(void *old, size_t size);
 char *fresh_text(const char *text); /* returns NULL for NULL */
-/* Returns the list, moved if needed, with room for one more element after the
- * first `count` elements. */
+/* Returns the list with room for one more element after the first `count`
+ * elements. The list can have moved. `*room`: the number of elements for which
+ * it has memory; `element`: the size of one. */
 void *with_room(void *list, int count, int *room, size_t element);
 
 struct arena;

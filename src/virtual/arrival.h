@@ -1,5 +1,6 @@
-/* Messages that have reached a client, but that the client has not read yet:
- * copies, in the order of arrival. */
+/* A client's queue of arrivals: messages that have reached the client, but that
+ * the client has not read yet. The queue has copies, in the order of
+ * arrival. */
 #ifndef ZKLOCK_VIRTUAL_ARRIVAL_H
 #define ZKLOCK_VIRTUAL_ARRIVAL_H
 

@@ -1,11 +1,11 @@
 /* Calls schedule_point before each atomic operation, both for the functions of
- * <stdatomic.h> and for operators on _Atomic objects. With -fsanitize=thread
- * the compiler calls the functions below in place of these operations. The
- * program is not linked to the sanitizer. The functions for plain accesses do
- * nothing.
+ * <stdatomic.h> and for operators on _Atomic objects. With -fsanitize=thread,
+ * the compiler replaces these operations by calls of the sanitizer's functions.
+ * The program is not linked to the sanitizer; this file defines the functions
+ * instead. Those for plain accesses do nothing.
  *
- * Tests explore only the order of whole operations: each operation is
- * sequentially consistent here, whatever order the code asks for. */
+ * Each operation here is sequentially consistent, whatever memory order the
+ * code asks for. So tests explore only the order of whole operations. */
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -44,7 +44,8 @@
     return __atomic_compare_exchange_n(at, expected, value, 0, ORDER, ORDER); \
   }
 
-/* Only code of clang calls these functions, which return the previous value. */
+/* Only code that clang has compiled calls these functions. They return the
+ * previous value. */
 #define EXCHANGE_VALUE(bits)                                            \
   uint##bits##_t __tsan_atomic##bits##_compare_exchange_val(            \
       volatile uint##bits##_t *at, uint##bits##_t expected,             \

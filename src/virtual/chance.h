@@ -16,8 +16,8 @@ static inline uint64_t chance_next(struct chance *chance) {
   return z ^ z >> 31;
 }
 
-/* Returns one of the streams of random numbers that a seed has. Drawing numbers
- * from one stream does not change the other streams. */
+/* Returns the stream of random numbers with the number `stream` for this seed.
+ * Drawing numbers from one stream does not change the other streams. */
 static inline struct chance chance_stream(uint64_t seed, uint64_t stream) {
   struct chance chance = {seed ^ stream * UINT64_C(0xd1342543de82ef95)};
   return (struct chance){chance_next(&chance)};
@@ -28,7 +28,8 @@ static inline uint64_t chance_below(struct chance *chance, uint64_t count) {
   return count > 1 ? chance_next(chance) % count : 0;
 }
 
-/* Returns true in one of `count` calls on average; never if `count` is 0. */
+/* Returns true in one of `count` calls on average. If `count` is 0, always
+ * returns false. */
 static inline bool chance_one_in(struct chance *chance, uint64_t count) {
   return count > 0 && chance_next(chance) % count == 0;
 }

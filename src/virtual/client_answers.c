@@ -1,6 +1,7 @@
-/* Delivers what the virtual servers send, in place of the client library. For
- * each reply, calls the completion (callback) that was passed with its request.
- * For each event of a watched path, calls the handle's watcher function. */
+/* Delivers the virtual servers' replies and events, as the client library does.
+ * For each reply, calls the completion: the callback that was passed with the
+ * request. For each event of a watched path, calls the handle's watcher
+ * function. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,10 +40,10 @@ static void put_value(const zoo_op_t *op, zoo_op_result_t *result,
 }
 
 /* Sets the results of a transaction's parts. Returns ZOK, or the code of the
- * refused part. As in the library, the parts before the refused part get "ok",
+ * refused part. As in the library, the parts before the refused part get ZOK,
  * although the server has changed nothing. The parts after it get
- * "inconsistency". If a server refuses the whole transaction, each part gets
- * the transaction's code. */
+ * ZRUNTIMEINCONSISTENCY. If a server refuses the whole transaction, each part
+ * gets the transaction's code. */
 static int put_results(const struct outstanding *asked,
                        const struct zk_reply *reply) {
   int rc = reply->part_count > 0 ? ZOK : reply->rc;

@@ -9,9 +9,10 @@
  *   client_watches.c   the paths that a handle watches
  *   client_names.c     constants, and the messages of codes
  *
- * These functions behave as the single-threaded library does for src/io, and do
- * not cover other uses: each handle gets one address, and is closed when its
- * connection has ended. All watches have the handle's function and context. */
+ * These functions behave as the single-threaded library does, but only for the
+ * calls that src/io makes. src/io opens each handle with one address, and
+ * closes it when its connection has ended. All watches have the handle's
+ * watcher function and context. */
 #ifndef ZKLOCK_VIRTUAL_CLIENT_INSIDE_H
 #define ZKLOCK_VIRTUAL_CLIENT_INSIDE_H
 
@@ -26,9 +27,9 @@
 
 /* ---- A connection -------------------------------------------------------- */
 
-/* The connection below a handle. It outlives the handle while a duplicate of
- * its descriptor is open. So the server still receives the request that closes
- * the session. */
+/* The connection below a handle. If src/io keeps a duplicate of the descriptor
+ * open, the connection outlives the handle. So the server still receives the
+ * request that closes the session. */
 struct line {
   struct line *next; /* next line that has outlived its handle */
   struct ensemble *ensemble;
@@ -44,9 +45,10 @@ struct line {
   size_t got; /* bytes of the current packet that were read */
 };
 
-/* Opens a connection and sends `hello`, its first message. If this thread has
- * just opened a link of the fake TLS, line_greet sends `hello` later, after the
- * handshake. Returns NULL and sets errno if no connection can be opened. */
+/* Opens a connection, and sends `hello`, its first message. If this thread has
+ * just opened a link of the fake TLS (fake_tls.h), the connection uses TLS.
+ * line_greet then sends `hello` later, after the handshake. Returns NULL and
+ * sets errno if no connection can be opened. */
 struct line *line_open(const char *address, const struct zk_hello *hello);
 void line_send(struct line *line, const struct zk_request *request);
 /* Sends the hello if the TLS handshake is done. Returns true if this call has
@@ -55,7 +57,7 @@ bool line_greet(struct line *line);
 /* Removes and returns the next arrival, which the caller frees. Returns NULL if
  * there is none; then errno is EAGAIN, or another code if TLS has failed. */
 struct arrival *line_read(struct line *line);
-/* Closes the handle's descriptor. Closes the connection, too, unless a
+/* Closes the handle's descriptor. Also closes the connection, unless a
  * duplicate of the descriptor is open. */
 void line_close(struct line *line);
 /* Returns true if the line can send nothing any more: the connection has ended
@@ -100,7 +102,8 @@ struct watched_paths {
 };
 
 void watched_add(struct watched_paths *paths, const char *path, int kinds);
-/* Returns which of these kinds of watches the path has. */
+/* Returns those of `kinds`, bits of enum watch_kind, of which the path has a
+ * watch. */
 int watched_find(struct watched_paths *paths, const char *path, int kinds);
 void watched_remove(struct watched_paths *paths, const char *path, int kinds);
 void watched_clear(struct watched_paths *paths);

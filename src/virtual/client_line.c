@@ -1,6 +1,6 @@
-/* The connection below a handle. src/io polls a real descriptor: one end of a
- * socket pair, which is readable while an arrival is unread. The descriptor can
- * be shut down, duplicated and closed, like the descriptor of a connection to a
+/* The connection below a handle. src/io polls a real descriptor, one end of a
+ * socket pair. It is readable while there is an unread arrival. src/io can shut
+ * it down, duplicate it and close it, like the descriptor of a connection to a
  * server. */
 #include <errno.h>
 #include <fcntl.h>
@@ -37,7 +37,7 @@ static void flush(struct line *line) {
   memmove(line->unsent, line->unsent + n, line->unsent_size);
 }
 
-/* Adds the first bytes of a record, unless on_tls has sent them before. */
+/* Adds the first bytes of a record, unless on_tls has already sent them. */
 static void add_head(struct line *line) {
   if (!line->has_head) add_bytes(line, FAKE_HEAD, FAKE_HEAD_SIZE);
   line->has_head = true;
@@ -173,8 +173,9 @@ bool line_greet(struct line *line) {
   return line->is_greeted = true;
 }
 
-/* Reads and decrypts one packet. Returns true when a whole packet was read, or
- * when the connection's end is the next arrival. Otherwise sets errno. */
+/* Reads and decrypts one packet. Returns true if a whole packet was read, or if
+ * the next arrival is the end of the connection. Otherwise sets errno and
+ * returns false. */
 static bool decrypt(struct line *line) {
   char packet[FAKE_PACKET];
   ssize_t n;
@@ -222,8 +223,8 @@ static void hang_up(struct line *line) {
   close(line->server_fd);
 }
 
-/* Frees each line that has outlived its handle, once its connection has ended
- * or its last descriptor is closed. */
+/* Frees each line in `farewells` whose connection has ended or whose last
+ * descriptor was closed. */
 static void look_after_farewells(void) {
   for (struct line **link = &farewells; *link;) {
     struct line *line = *link;

@@ -1,5 +1,6 @@
-/* io/clock.h in virtual time. Only schedule_jump has the effect of a suspend.
- * No timer is needed, because the scheduler itself wakes a thread in time. */
+/* Implements io/clock.h in virtual time. A suspend of the machine happens only
+ * by schedule_jump. No timer is needed to notice it, because the scheduler
+ * wakes each thread at its deadline on the virtual clock. */
 #include "io/clock.h"
 
 #include "posix.h"

@@ -8,16 +8,17 @@
 #include "server.h"
 
 /* Elects the leader, and makes the other servers follow it. As in ZooKeeper,
- * the server with the newest transaction is elected; among equal servers, the
- * one with the highest number. A leader serves once a majority has its whole
- * log. */
+ * the server with the newest transaction becomes the leader. If several servers
+ * have it, the one with the highest number becomes the leader. A leader begins
+ * to serve when a majority has its whole log. */
 
 static bool takes_part(const struct server *s, int group) {
   return s->running && !s->paused && s->group == group;
 }
 
-/* Returns the leader that a server can follow: one whose epoch is not older
- * than the server's. */
+/* Returns the leader that this server can follow, or NULL. The leader must be
+ * in the same group, and its epoch not older than the server's. If there are
+ * several, returns the one with the newest epoch. */
 static struct server *leader_for(const struct server *server) {
   struct ensemble *e = server->ensemble;
   struct server *leader = NULL;
@@ -34,8 +35,8 @@ static bool has_none(const struct server *s, int group) {
   return takes_part(s, group) && s->role == LOOKING && !leader_for(s);
 }
 
-/* Returns true if the servers of a group without a leader are a majority, so
- * that they can elect one. */
+/* Returns true if the voting servers of this group that have no leader are a
+ * majority of the ensemble. They can then elect a leader. */
 static bool can_elect(const struct ensemble *e, int group) {
   int count = 0;
   for (int i = 0; i < e->settings.servers; i++)
@@ -144,8 +145,8 @@ void election_steps_down(struct server *server, int64_t now) {
   lane_clear(&server->applying);
   alarm_stop(&e->agenda, &server->tick);
   if (led) leader_ends(server);
-  /* The followers that reach the former leader soon notice that it no longer
-   * leads. */
+  /* The followers that still reach the former leader notice soon, at their next
+   * tick, that it no longer leads. */
   for (int i = 0; led && i < e->settings.servers; i++) {
     struct server *s = &e->servers[i];
     if (s->leader == server && s->running && !s->paused &&

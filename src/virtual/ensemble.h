@@ -1,6 +1,6 @@
 /* A ZooKeeper ensemble in memory: a discrete-event model without threads,
- * clocks or I/O. The caller passes the time. What happens depends only on the
- * calls, their times and the seed.
+ * clocks or I/O. The caller passes the time as `now`. The results depend only
+ * on the calls, their times and the seed.
  *
  *   messages.h   requests, replies, events: the messages of clients and servers
  *   ensemble.h   an ensemble, its time, and the connections of clients
@@ -21,8 +21,8 @@
 struct ensemble;
 struct zk_connection;
 
-/* Each message takes a random time from `least` to `most`. Messages of one
- * connection stay in order. */
+/* A random delay from `least` to `most`. Each message has its own delay, but
+ * the messages of one connection stay in order. */
 struct zk_latency {
   int64_t least, most;
 };
@@ -34,14 +34,15 @@ struct ensemble_settings {
   int32_t tick_ms;        /* tickTime */
   int32_t min_timeout_ms; /* shortest session timeout; 0 means two ticks */
   int32_t max_timeout_ms; /* longest session timeout; 0 means twenty ticks */
-  /* A leader and a follower give each other up after this many ticks without
-   * contact. */
+  /* After this many ticks without contact to its leader, a follower leaves it.
+   * A leader without contact to a majority steps down. */
   int32_t sync_limit;
   int32_t max_buffer;      /* jute.maxbuffer */
   int32_t max_connections; /* maximum for one server; 0 means no limit */
-  /* `hides_events`: servers send a session no events of nodes that it may not
-   * read. Servers do so since 3.8.4 and 3.9.2, and in Debian 12. `hides_nodes`:
-   * servers refuse exists for such nodes, as since 3.8.4 and 3.9.2. */
+  /* `hides_events`: servers send a session no events of nodes that the session
+   * may not read. Servers do so since 3.8.4 and 3.9.2, and in Debian 12.
+   * `hides_nodes`: servers refuse the request exists for such nodes. Servers do
+   * so since 3.8.4 and 3.9.2. */
   bool hides_events, hides_nodes;
   bool multi_create2;            /* a multi can contain a create2: since 3.9 */
   bool containers;               /* servers have containers: since 3.5 */
@@ -86,13 +87,14 @@ enum zk_tls_part {
  * them in the order of arrival. */
 struct zk_client {
   void *self;
-  /* Called when the server with this number has accepted the connection.
-   * `connected` follows when that server has answered the hello. */
+  /* Called when the server with the number `server` has accepted the
+   * connection. Later, when this server has answered the hello, `connected` is
+   * called. */
   void (*accepted)(void *self, int server); /* `accepted` can be NULL */
-  /* Called when a part of a TLS record has arrived, only for connections with
-   * `secure`. If the record contains a message, the last part is the message,
-   * and one of the functions below receives it. `text` is the text of an
-   * alert. */
+  /* Called when a part of a TLS record has arrived. Only for connections whose
+   * hello has `secure`. If the record contains a message, its last part is
+   * passed to one of the functions below instead. `text` is the text of an
+   * alert, otherwise NULL. */
   void (*tls)(void *self, enum zk_tls_part part, const char *text);
   void (*connected)(void *self, const struct zk_session *session);
   void (*reply)(void *self, const struct zk_reply *reply);
@@ -112,8 +114,9 @@ struct zk_hello {
   bool secure;  /* ensemble_greet sends the hello, after a TLS handshake */
 };
 
-/* Opens a connection to an address ("127.0.0.1:2181") over the link of that
- * address. Without such a link the connection is refused. */
+/* Opens a connection to an address ("127.0.0.1:2181") over the link of this
+ * address. If there is no such link, the client's `ended` is called with
+ * ZK_REFUSED. */
 struct zk_connection *ensemble_open(struct ensemble *ensemble, int64_t now,
                                     const char *address,
                                     const struct zk_hello *hello,
@@ -127,9 +130,9 @@ void ensemble_greet(struct ensemble *ensemble, int64_t now,
 void ensemble_send(struct ensemble *ensemble, int64_t now,
                    struct zk_connection *connection,
                    const struct zk_request *request);
-/* Closes a connection at the client, whose functions are not called any more.
- * If the link passes the end on, the server receives it. The session
- * continues. */
+/* Closes a connection at the client: its functions are not called any more. The
+ * server is notified of the end, unless the link drops this message. The
+ * session continues. */
 void ensemble_hang_up(struct ensemble *ensemble, int64_t now,
                       struct zk_connection *connection);
 

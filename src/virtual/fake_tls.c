@@ -90,8 +90,9 @@ static enum tls_state fail(struct tls_link *link, const char *text,
   return TLS_FAILED;
 }
 
-/* Returns TLS_DONE if the next record is whole and of this kind. Fails if it is
- * an alert or another record. */
+/* Returns TLS_DONE if the next record is complete and of this kind, and
+ * TLS_WAITS if it is incomplete. If it is an alert or of another kind, the link
+ * fails. */
 static enum tls_state find(struct tls_link *link, char kind) {
   const char *body = link->in + FAKE_HEAD_SIZE + 1;
   if (link->text[0]) return TLS_FAILED;
@@ -132,8 +133,8 @@ static enum tls_state receive(struct tls_link *link, void *data, size_t size,
   return state;
 }
 
-/* Does nothing, because the requests of the client library do not pass through
- * the link (client_line.c). */
+/* Sends nothing: the requests of the client library do not pass through the
+ * link (client_line.c). */
 static enum tls_state transmit(struct tls_link *link, const void *data,
                                size_t size) {
   (void)data;

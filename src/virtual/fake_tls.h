@@ -1,8 +1,9 @@
 /* A fake of the module zklock.tls, behind the interface of io/tls.h. The
  * server's end, in client_line.c, sends records as the link's zk_tls
- * prescribes. A record of data has only one byte, but is decrypted to a packet
- * as large as the buffer of io/stream.h. So the link can hold undecrypted
- * packets while the socket has no more bytes. */
+ * prescribes. A data record has only one byte, but is decrypted to a packet as
+ * large as the buffer of io/stream.h. So several records fit into one read of
+ * the socket. The link then still has undecrypted packets while the socket has
+ * no more bytes. */
 #ifndef ZKLOCK_VIRTUAL_FAKE_TLS_H
 #define ZKLOCK_VIRTUAL_FAKE_TLS_H
 

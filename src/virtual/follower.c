@@ -51,8 +51,8 @@ void follower_touches(struct server *server, int64_t session,
       (struct session_record){session, timeout_ms};
 }
 
-/* Checks the session of a read. Only a leader or a standalone server checks it;
- * a follower returns ZK_OK. */
+/* Checks the session of a read. Only a leader or a standalone server can check
+ * it; a follower always returns ZK_OK. */
 int follower_checks(struct server *server, int64_t session) {
   return server->role == LEADING
              ? leader_checks(server, session, server->number)
@@ -74,8 +74,8 @@ static void report_touched(struct server *server, int64_t now) {
 
 /* ---- From the leader ----------------------------------------------------- */
 
-/* Delays commits by the server's lag. Also delays the answers that must follow
- * the commits. */
+/* Delays a commit by the server's lag (server_lag). Also delays the leader's
+ * answers, because they must stay behind the commits. */
 static void apply_later(struct server *server, struct message *message,
                         int64_t now) {
   struct message *later = message_new(message->kind);
@@ -160,7 +160,7 @@ void follower_begins(struct server *server, struct server *leader,
   server->leader = leader;
   server->epoch = leader->epoch;
   lane_clear(&server->disk);
-  /* The lanes can still be held because of an earlier leader. */
+  /* The lanes can still be held since the time of an earlier leader. */
   lane_release(&server->to_leader, ~0u, now);
   lane_release(&server->from_leader, ~0u, now);
   log_adopt(server, leader);

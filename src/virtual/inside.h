@@ -36,7 +36,7 @@
 
 /* ---- A connection -------------------------------------------------------- */
 
-/* A request that its server has read but not answered. */
+/* A request that its server has read, but not answered yet. */
 struct pending {
   struct pending *next;
   uint64_t number;
@@ -68,8 +68,8 @@ struct zk_connection {
   bool severed; /* no message passes in either direction */
   bool broken;  /* a message was dropped */
   bool muted;   /* no further message reaches the client */
-  /* The number of requests so far. The number of answers so far of the kind
-   * that the link's misbehaviour treats. */
+  /* `requested`: the number of requests so far. `treated`: the number of
+   * answers so far of the kind `kind` in the link's misbehaviour. */
   int requested, treated;
   int records;       /* number of TLS records; -1 if no more are sent */
   struct alarm fuse; /* expires when the link's `drop_after` is over */
@@ -117,7 +117,7 @@ struct zk_link {
 
 enum role { LOOKING, FOLLOWING, LEADING };
 
-/* A request on its way to the leader, or the answer on its way back. */
+/* A request that a server forwards to the leader, or the leader's answer. */
 struct forward {
   enum zk_op op; /* ZK_PING asks whether the session is valid */
   struct origin origin;
@@ -136,8 +136,8 @@ enum from_leader {
   FROM_LEADER_PING
 };
 
-/* A sync that the leader answers when it has committed its earlier
- * proposals. */
+/* A sync request that waits at the leader. The leader answers it after it has
+ * committed all proposals up to `zxid`. */
 struct waiting_sync {
   struct waiting_sync *next;
   int64_t zxid;
@@ -155,8 +155,8 @@ struct server {
   struct watches watches;
   uint64_t session_count; /* counts the ids of new sessions */
   int64_t received, sent; /* numbers of packets */
-  /* The server's log. `logged` is the zxid of the newest transaction on the
-   * server's disk. `committed` is the zxid of the newest transaction that the
+  /* The server's log. `logged`: the zxid of the newest transaction on the
+   * server's disk. `committed`: the zxid of the newest transaction that the
    * server knows to be committed. */
   struct txn **log;
   int log_count, log_room;
@@ -185,20 +185,22 @@ struct server {
 
 /* The functions by which a part calls higher parts. */
 struct hooks {
-  /* Called when a client has sent its hello, has sent a request, or is gone. */
+  /* `greets` is called when a client has sent its hello, and `reads` when it
+   * has sent a request. `forgets` is called when a client's connection has
+   * ended. */
   void (*greets)(struct server *server, struct zk_connection *connection,
                  int64_t now);
   void (*reads)(struct server *server, struct zk_connection *connection,
                 struct message *message, int64_t now);
   void (*forgets)(struct server *server, struct zk_connection *connection);
-  /* `forwards` passes a request to the leader. `touches` reports that a session
-   * has sent a request, so that the leader extends the session. */
+  /* `forwards` passes a request to the leader. `touches` reports to the leader
+   * that a session has sent a request. The leader then extends the session. */
   void (*forwards)(struct server *server, const struct forward *forward,
                    int64_t now);
   void (*touches)(struct server *server, int64_t session, int32_t timeout_ms,
                   int64_t now);
-  /* Returns ZK_OK if the server is allowed to serve the session, or the reason
-   * why not. */
+  /* Returns ZK_OK if the server may serve the session; otherwise the error
+   * code. */
   int (*checks)(struct server *server, int64_t session);
   /* Called when a leader has lost its majority, or a follower its leader. */
   void (*steps_down)(struct server *server, int64_t now);

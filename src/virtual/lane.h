@@ -1,5 +1,5 @@
 /* A lane carries messages from a sender to a receiver, in order. A lane that is
- * held delivers nothing until it is released. */
+ * held delivers no message until it is released. */
 #ifndef ZKLOCK_VIRTUAL_LANE_H
 #define ZKLOCK_VIRTUAL_LANE_H
 
@@ -43,7 +43,7 @@ void lane_init(struct lane *lane, struct agenda *agenda,
 struct message *message_new(int kind);
 void message_free(struct message *message);
 void lane_send(struct lane *lane, struct message *message, int64_t at);
-/* Sends a message without delay, ahead of all others. */
+/* Sends a message without delay. It overtakes all messages in the lane. */
 void lane_send_first(struct lane *lane, struct message *message, int64_t now);
 void lane_hold(struct lane *lane, unsigned why);
 void lane_release(struct lane *lane, unsigned why, int64_t now);

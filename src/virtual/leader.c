@@ -35,8 +35,9 @@ static bool is_kept(int64_t owner) {
   return owner == CONTAINER_OWNER || (owner & TTL_OWNER) == TTL_OWNER;
 }
 
-/* Schedules the next search for unused containers and TTL nodes, unless a
- * search is scheduled already. Searches take place at fixed intervals. */
+/* Schedules the next search for unused containers and TTL nodes, unless one is
+ * already scheduled. The times of searches are multiples of a fixed
+ * interval. */
 static void look_at_containers(struct server *leader, int64_t now) {
   int64_t interval =
       leader->ensemble->settings.container_interval_ms * MILLISECOND;
@@ -295,8 +296,8 @@ static void delete_unused(void *self, int64_t now) {
 
 /* ---- Start and end ------------------------------------------------------- */
 
-/* Starts to serve clients. All transactions of the leader's log are committed
- * now, because a majority has them. */
+/* Makes the leader serve clients. First commits all transactions of its log,
+ * because a majority now has them. */
 void leader_begins(struct server *leader, int64_t now) {
   struct ensemble *e = leader->ensemble;
   int64_t tick = e->settings.tick_ms * MILLISECOND;
@@ -340,8 +341,8 @@ void leader_init(struct server *server) {
   alarm_init(&server->containers, delete_unused, server);
 }
 
-/* Called twice in a tick. Pings the followers. If the leader has had no contact
- * with a majority for `sync_limit` ticks, steps down instead. */
+/* Called twice in a tick. If the leader has had no contact with a majority for
+ * `sync_limit` ticks, makes it step down. Otherwise pings the followers. */
 void leader_ticks(struct server *leader, int64_t now) {
   const struct ensemble_settings *s = &leader->ensemble->settings;
   int64_t patience = s->sync_limit * s->tick_ms * MILLISECOND;

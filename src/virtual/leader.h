@@ -1,5 +1,5 @@
-/* The leader orders all changes, proposes them, and commits what a majority has
- * logged. */
+/* The leader orders all changes, and proposes each to the other servers. It
+ * commits a change when a majority of servers has logged it. */
 #ifndef ZKLOCK_VIRTUAL_LEADER_H
 #define ZKLOCK_VIRTUAL_LEADER_H
 
@@ -14,8 +14,8 @@ void leader_takes(struct server *leader, const struct forward *forward,
                   int64_t now);
 void leader_touches(struct server *leader, int64_t session, int32_t timeout_ms,
                     int64_t now);
-/* Returns ZK_OK if this server is allowed to serve the session, otherwise
- * ZK_SESSION_EXPIRED or ZK_SESSION_MOVED. */
+/* Returns ZK_OK if the server with the number `server` may serve the session.
+ * Otherwise returns ZK_SESSION_EXPIRED or ZK_SESSION_MOVED. */
 int leader_checks(struct server *leader, int64_t session, int server);
 /* Receives a message from `follower`, which is a struct server. */
 void leader_hears(void *follower, struct message *message, int64_t now);

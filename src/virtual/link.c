@@ -42,8 +42,8 @@ static void greet(struct zk_link *link, struct zk_connection *c) {
   bool returns = c->hello.session != 0;
   link->visits.sessions += !returns;
   link->visits.returns += returns;
-  /* A server answers a wrong password by saying that the session has
-   * expired. */
+  /* Replaces the password in the hello by zeros: servers answer a wrong
+   * password with "session expired". */
   if (returns && (misbehaviour->expires || happens(&misbehaviour->forgets)))
     memset(c->hello.password, 0, sizeof c->hello.password);
 }

@@ -1,4 +1,5 @@
-/* A link, through which connections pass, and its traps. */
+/* A link between clients and servers: passes, changes or drops the messages of
+ * its connections. Its traps wait for one message each (operator.h). */
 #ifndef ZKLOCK_VIRTUAL_LINK_H
 #define ZKLOCK_VIRTUAL_LINK_H
 
@@ -20,13 +21,13 @@ enum passage link_passes_up(struct zk_link *link,
 enum passage link_passes_down(struct zk_link *link,
                               struct zk_connection *connection,
                               struct message *message);
-/* Springs the traps for a message that the client has just received. Returns
- * CUTS if the connection must break now, otherwise PASSES. */
+/* Called after a client has received `message`; springs the traps that wait for
+ * it. Returns CUTS if the connection must break now, otherwise PASSES. */
 enum passage link_passed_down(struct zk_link *link,
                               struct zk_connection *connection,
                               const struct message *message, int64_t now);
-/* Counts a connection to the link's address. If the link has an `asks_ms`,
- * writes it as the session timeout into the connection's hello. */
+/* Counts a new connection in the link's visits. If the link's misbehaviour has
+ * `asks_ms`, writes it into the connection's hello as the session timeout. */
 void link_is_visited(struct zk_link *link, struct zk_connection *connection);
 struct server *link_next_server(struct zk_link *link);
 void link_free(struct zk_link *link);

@@ -7,13 +7,15 @@
 #pragma GCC visibility push(hidden)
 
 int64_t log_last(const struct server *server);
-/* Returns the index of the first transaction after `zxid`. */
+/* Returns the index in the log of the first transaction with a zxid above
+ * `zxid`. */
 int log_place(const struct server *server, int64_t zxid);
 void log_append(struct server *server, struct txn *txn);
 /* Makes a follower's log the same as its leader's. */
 void log_adopt(struct server *server, const struct server *leader);
 void log_cut(struct server *server, int count);
-/* Drops the transactions that all servers have applied. */
+/* Drops the transactions that all servers have applied from all logs. Does so
+ * only now and then, once per FORGET_AFTER calls. */
 void log_forget(struct ensemble *ensemble);
 
 #pragma GCC visibility pop

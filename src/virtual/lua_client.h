@@ -1,6 +1,6 @@
-/* A client of an ensemble, for Lua. It sends any request, and keeps arrivals
- * until Lua takes them, because the ensemble can run on another thread than
- * Lua. */
+/* A client of an ensemble, for Lua. It can send any request. The ensemble can
+ * run on a different thread than Lua. So the client keeps each arrival until
+ * Lua takes it. */
 #ifndef ZKLOCK_VIRTUAL_LUA_CLIENT_H
 #define ZKLOCK_VIRTUAL_LUA_CLIENT_H
 
@@ -11,11 +11,11 @@
 
 #pragma GCC visibility push(hidden)
 
-/* An ensemble, and the time that its clients use. */
+/* An ensemble, and the source of the time that is passed to it. */
 struct lua_box {
   struct ensemble *ensemble;
-  /* Returns the time. If `now` is NULL, the Lua object owns the ensemble, whose
-   * time is `time`. */
+  /* A function that returns the time. If it is NULL, the Lua object owns the
+   * ensemble, and `time` is the time. */
   int64_t (*now)(void);
   int64_t time;
 };

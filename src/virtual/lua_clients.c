@@ -1,5 +1,6 @@
-/* A test identifies a client by the number of the thread that uses its handles.
- * This number stays the same when a connection is lost or a session expires. */
+/* A test identifies a client by a number: the number of the thread that uses
+ * the client's handles. It stays the same when a connection is lost or a
+ * session expires. */
 #include "lua_clients.h"
 
 #include "lua_messages.h"
@@ -7,8 +8,8 @@
 #include "operator.h"
 #include "schedule.h"
 
-/* client_of(address, session): returns the client that is connected with this
- * session, or nil. */
+/* client_of(address, session): returns the number of the client that has a
+ * connection with this session, or nil. */
 static int client_of(lua_State *L) {
   int client = ensemble_client(lua_check_ensemble(L, 1), lua_to_id(L, 2));
   if (client == 0) return 0;
@@ -16,8 +17,8 @@ static int client_of(lua_State *L) {
   return 1;
 }
 
-/* server_of(address, client): returns the number of the client's server, from
- * 1, or nil. */
+/* server_of(address, client): returns the number of the server to which the
+ * client is connected, or nil. Numbers begin with 1. */
 static int server_of(lua_State *L) {
   int server = ensemble_server_of(lua_check_ensemble(L, 1),
                                   (int)luaL_checkinteger(L, 2));

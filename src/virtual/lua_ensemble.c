@@ -34,9 +34,9 @@ static int own_next(lua_State *L) {
   return 1;
 }
 
-/* ensemble:step(seconds): performs the next action if it is due within
- * `seconds`, and returns true. Otherwise advances the time by `seconds` and
- * returns false. */
+/* ensemble:step(seconds): if an action is due within `seconds`, advances the
+ * time to it, performs it and returns true. Otherwise advances the time by
+ * `seconds` and returns false. */
 static int own_step(lua_State *L) {
   struct lua_box *box = box_at(L, 1);
   luaL_argcheck(L, !box->now, 1, "its time is not its own");
@@ -100,7 +100,8 @@ static int own_elect(lua_State *L) {
   return 1;
 }
 
-/* ensemble:leader(): returns the leader's number, from 1, or nil. */
+/* ensemble:leader(): returns the number of the leader, or nil. Numbers begin
+ * with 1. */
 static int own_leader(lua_State *L) {
   int leader = ensemble_leader(box_at(L, 1)->ensemble);
   if (leader < 0) return 0;
@@ -156,7 +157,8 @@ static int own_children(lua_State *L) {
   return 1;
 }
 
-/* ensemble:crowd(path): returns the result of ensemble_most_children. */
+/* ensemble:crowd(path): returns the peak number of ephemeral children of a node
+ * (ensemble_most_children). */
 static int own_crowd(lua_State *L) {
   lua_pushinteger(L, ensemble_most_children(box_at(L, 1)->ensemble,
                                             luaL_checkstring(L, 2)));
@@ -298,8 +300,8 @@ int lua_ensemble_new(lua_State *L) {
   return 1;
 }
 
-/* Opens the module that has only ensembles: no scheduler, clock or client
- * library. */
+/* Opens the module zklock.ensemble. It contains only ensembles, without the
+ * scheduler, the virtual clock and the client library. */
 __attribute__((visibility("default"))) int luaopen_zklock_ensemble(
     lua_State *L) {
   lua_createtable(L, 0, 1);

@@ -1,5 +1,5 @@
-/* An ensemble as a Lua object. It has clients that send any request, and
- * functions that act on servers and sessions as an operator does. */
+/* An ensemble as a Lua object. It makes clients, which can send any request. It
+ * also has the functions of operator.h for servers and sessions. */
 #ifndef ZKLOCK_VIRTUAL_LUA_ENSEMBLE_H
 #define ZKLOCK_VIRTUAL_LUA_ENSEMBLE_H
 
@@ -13,12 +13,12 @@
 /* The metatable of these objects. */
 #define LUA_ENSEMBLE "zklock.virtual.ensemble"
 
-/* Pushes an object for an ensemble that outlives the Lua state. `now` returns
- * the time of the ensemble. */
+/* Pushes an object for an ensemble that the object does not own, so the
+ * ensemble outlives it. `now`: a function that returns the ensemble's time. */
 void lua_push_ensemble(lua_State *L, struct ensemble *ensemble,
                        int64_t (*now)(void));
-/* new(settings, seed): returns an ensemble with its own time, which `step` and
- * `advance` move. */
+/* new(settings, seed): returns an ensemble with its own time. Its methods
+ * `step` and `advance` move this time. */
 int lua_ensemble_new(lua_State *L);
 
 #pragma GCC visibility pop

@@ -7,7 +7,8 @@
 #include "lua_world.h"
 #include "operator.h"
 
-/* check(files): returns true, and reads no file. */
+/* check(files): replaces check of zklock.tls. Returns true without reading the
+ * files. */
 static int check(lua_State *L) {
   lua_pushboolean(L, 1);
   return 1;

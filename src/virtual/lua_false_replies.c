@@ -7,9 +7,9 @@
 #include "client_inside.h"
 #include "lua_messages.h"
 
-/* The test's function that changes answers. It runs in a Lua thread of its own,
- * because answers arrive on another system thread. The test's system thread
- * waits in a C function meanwhile. */
+/* The test's function that changes answers. Answers arrive on another system
+ * thread than the test's, so the function runs in a separate Lua thread.
+ * Meanwhile the test's system thread waits in a C function. */
 static struct {
   lua_State *L;
   int thread, function; /* registry references */
@@ -33,7 +33,7 @@ static int ask(lua_State *L) {
   return 0;
 }
 
-/* Returns the requested path. For a multi this is the path of its first
+/* Returns the path of a request. For a multi, this is the path of its first
  * create. */
 static const char *path_of(const struct outstanding *asked) {
   for (int i = 0; i < asked->part_count; i++)
@@ -42,9 +42,9 @@ static const char *path_of(const struct outstanding *asked) {
   return asked->path;
 }
 
-/* Calls the test's function, and returns the answer that the library receives.
- * Stops the garbage collector, because finalizers must not run in this system
- * thread. */
+/* Calls the test's function, and returns the answer that the library then
+ * receives. Meanwhile stops the garbage collector, because finalizers must not
+ * run in this system thread. */
 static const struct zk_reply *lie(const struct outstanding *asked,
                                   const struct zk_reply *reply,
                                   struct arena *arena) {
@@ -64,9 +64,9 @@ static const struct zk_reply *lie(const struct outstanding *asked,
   return answer.lie ? answer.lie : reply;
 }
 
-/* lie(function | nil): sets a function that is called with each answer to a
- * request of the library and with the requested path. The answer is a table of
- * lua_push_reply. If the function returns a table, the library receives that
+/* lie(function | nil): sets a function that can change the answers to the
+ * library's requests. It is called with each answer, a table of lua_push_reply,
+ * and the path of the request. If it returns a table, the library receives this
  * answer instead. The function must not wait. */
 static int set(lua_State *L) {
   if (liar.L) {

@@ -1,4 +1,4 @@
-/* Answers that a test changes before the library receives them. */
+/* Lets a test change answers before the client library receives them. */
 #ifndef ZKLOCK_VIRTUAL_LUA_LIES_H
 #define ZKLOCK_VIRTUAL_LUA_LIES_H
 

@@ -12,9 +12,9 @@ static struct zk_link *check_link(lua_State *L, int index) {
   return link_find(lua_check_ensemble(L, index), lua_tostring(L, index));
 }
 
-/* link_new(address, to, servers): adds a link to servers of the ensemble that
- * has the address `to`. Servers are numbered from 0. Returns false if the
- * address is taken. */
+/* link_new(address, to, servers): adds a link with this address. It leads to
+ * servers of the ensemble that has the address `to`. `servers`: a list of their
+ * numbers, from 0. Returns false if the address is taken. */
 static int new (lua_State *L) {
   int servers[SERVERS], count = 0;
   const char *address = luaL_checkstring(L, 1);
@@ -44,7 +44,8 @@ static int freeze(lua_State *L) { return with_fault(L, link_freeze); }
 static int mute_events(lua_State *L) { return with_fault(L, link_mute_events); }
 static int heal(lua_State *L) { return with_fault(L, link_heal); }
 
-/* link_delay(address, seconds): delays each message */
+/* link_delay(address, seconds): delays each message on this link by this
+ * time. */
 static int delay(lua_State *L) {
   link_delay(check_link(L, 1), schedule_now(),
              (int64_t)(luaL_checknumber(L, 2) * 1e9));
@@ -52,7 +53,7 @@ static int delay(lua_State *L) {
 }
 
 /* link_drop(address, "requests" | "replies"): drops all messages to the
- * servers, or all messages to the clients */
+ * servers, or all messages to the clients. */
 static int drop(lua_State *L) {
   bool requests = strcmp(luaL_checkstring(L, 2), "requests") == 0;
   return with_fault(L, requests ? link_drop_requests : link_drop_replies);
@@ -66,8 +67,9 @@ static int64_t field(lua_State *L, const char *name) {
   return value;
 }
 
-/* link_behave(address, manners): sets the fields of struct zk_misbehaviour.
- * `treatment` is "cut", "mute" or "refuse". Times are in nanoseconds. */
+/* link_behave(address, manners): sets the misbehaviour of a link's servers. The
+ * table `manners` has the fields of struct zk_misbehaviour. Its `treatment` is
+ * "cut", "mute" or "refuse". Times are in nanoseconds. */
 static int behave(lua_State *L) {
   static const char *const treatments[] = {"cut", "mute", "refuse", NULL};
   struct zk_misbehaviour misbehaviour = {0};
@@ -92,8 +94,8 @@ static int behave(lua_State *L) {
   return 0;
 }
 
-/* link_visits(address): returns the numbers of connections, new sessions, and
- * sessions that returned. */
+/* link_visits(address): returns three numbers of struct zk_visits: all
+ * connections, those for new sessions, and those for existing sessions. */
 static int visits(lua_State *L) {
   struct zk_visits so_far = link_visits(check_link(L, 1));
   lua_pushinteger(L, so_far.connections);
@@ -104,14 +106,15 @@ static int visits(lua_State *L) {
 
 /* ---- Traps --------------------------------------------------------------- */
 
-/* link_lose_reply(address, kind): sets this trap of operator.h. See
- * zk_request_kind for the kinds. */
+/* link_lose_reply(address, kind): sets the trap link_lose_reply of operator.h.
+ * `kind`: see zk_request_kind. */
 static int lose_reply(lua_State *L) {
   link_lose_reply(check_link(L, 1), (int)luaL_checkinteger(L, 2));
   return 0;
 }
 
-/* link_keep_request(address, kind, …): sets this trap for these kinds */
+/* link_keep_request(address, kind, …): sets the trap link_keep_request of
+ * operator.h for these kinds of requests. */
 static int keep_request(lua_State *L) {
   int kinds[KINDS], count = lua_gettop(L) - 1;
   luaL_argcheck(L, count <= KINDS, 2, "too many kinds");
@@ -143,7 +146,7 @@ static int disarm(lua_State *L) {
 }
 
 /* link_has_sprung(address, "lost" | "kept" | "applied" | "last"): returns true
- * if the trap has sprung since the last call. */
+ * if this trap has sprung since the last call (enum link_sprung). */
 static int has_sprung(lua_State *L) {
   static const char *const words[] = {"lost", "kept", "applied", "last", NULL};
   static const enum link_sprung what[] = {LINK_LOST, LINK_KEPT, LINK_APPLIED,

@@ -1,6 +1,6 @@
-/* Requests, replies and events as Lua tables. 64-bit numbers are strings,
- * because Lua 5.1 has no such numbers. Zxids have 19 digits, ids of sessions
- * are hexadecimal. */
+/* Requests, replies and events as Lua tables. 64-bit numbers become strings,
+ * because Lua 5.1 has no 64-bit integers. A zxid has 19 decimal digits; the id
+ * of a session is hexadecimal. */
 #ifndef ZKLOCK_VIRTUAL_LUA_MESSAGES_H
 #define ZKLOCK_VIRTUAL_LUA_MESSAGES_H
 
@@ -20,7 +20,7 @@
 struct zk_request *lua_to_request(lua_State *L, int index, struct arena *arena);
 
 /* Returns the reply that this table describes. The table has the fields that
- * lua_push_reply sets; the reply's xid and ACL stay empty. */
+ * lua_push_reply sets. The `xid` and the `acls` of the reply stay zero. */
 struct zk_reply *lua_to_reply(lua_State *L, int index, struct arena *arena);
 
 void lua_push_reply(lua_State *L, const struct zk_reply *reply);

@@ -19,9 +19,9 @@ static void run(lua_State *L, unsigned seconds) {
   _exit(failed ? 1 : 0);
 }
 
-/* attempt(seconds, function): calls the function in a child process. If the
- * child has used so many seconds of processor time, it is killed. Returns
- * whether the child succeeded, and how it ended. */
+/* attempt(seconds, function): calls the function in a child process. The child
+ * is killed when it has used this many seconds of processor time. Returns
+ * whether the child has succeeded, and how it ended. */
 static int attempt(lua_State *L) {
   int status = 0;
   unsigned seconds = (unsigned)luaL_checkinteger(L, 1);

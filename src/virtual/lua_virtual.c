@@ -39,20 +39,22 @@ static int now(lua_State *L) {
   return 1;
 }
 
-/* sleep(seconds): waits for so much time; other threads run meanwhile. */
+/* sleep(seconds): lets this much virtual time pass. Meanwhile other threads
+ * run. */
 static int sleep_for(lua_State *L) {
   posix_poll_until(NULL, 0, schedule_now() + check_time(L, 1));
   return 0;
 }
 
-/* jump(seconds): advances the clock and runs no thread, as a suspend does. */
+/* jump(seconds): advances the clock without running any thread, as when the
+ * machine is suspended. */
 static int jump(lua_State *L) {
   schedule_jump(check_time(L, 1));
   return 0;
 }
 
-/* limit(seconds | nil): ends the process when so much time has passed; nil
- * removes the limit. */
+/* limit(seconds | nil): makes the process end with a message when this much
+ * virtual time has passed. nil removes the limit. */
 static int limit(lua_State *L) {
   schedule_limit(moment(L, 1));
   return 0;
@@ -80,8 +82,9 @@ static void push_ready(lua_State *L, const struct pollfd *fds, nfds_t n) {
   }
 }
 
-/* poll(readers, writers, seconds | nil): returns two lists of booleans, which
- * say whether each descriptor is ready. */
+/* poll(readers, writers, seconds | nil): waits until one of the descriptors is
+ * ready, or for this time. Returns two lists of booleans: for each reader and
+ * each writer, whether it is ready. */
 static int poll_fds(lua_State *L) {
   struct pollfd fds[FDS + FDS];
   int64_t until = moment(L, 3);
@@ -116,8 +119,9 @@ static lua_Number number_of(lua_State *L, const char *field, lua_Number other) {
   return number;
 }
 
-/* explore { switches =, stalls =, stall = }: sets struct schedule_exploration.
- * `stall` is in seconds. */
+/* explore { switches =, stalls =, stall = }: sets the exploring mode. The
+ * fields are those of struct schedule_exploration, but `stall` is in
+ * seconds. */
 static int explore(lua_State *L) {
   luaL_checktype(L, 1, LUA_TTABLE);
   schedule_explore(&(struct schedule_exploration){
@@ -140,7 +144,8 @@ static int note(lua_State *L) {
   return 0;
 }
 
-/* digest(): returns schedule_digest as hexadecimal digits. */
+/* digest(): returns the hash of all turns so far (schedule_digest), in
+ * hexadecimal. */
 static int digest(lua_State *L) {
   char text[20];
   snprintf(text, sizeof text, "%016" PRIx64, schedule_digest());

@@ -141,8 +141,8 @@ static void *resume(void *argument) {
   return NULL;
 }
 
-/* resume_in(address, server, seconds): resumes a paused server after this time,
- * on a thread of its own. */
+/* resume_in(address, server, seconds): makes another thread resume a paused
+ * server after this time. Servers are numbered from 1. */
 static int resume_in(lua_State *L) {
   pthread_t thread;
   struct ensemble *e = lua_check_ensemble(L, 1);
@@ -158,8 +158,8 @@ static int resume_in(lua_State *L) {
   return 0;
 }
 
-/* Adds the functions, and `epoch`: the default time of day at time 0, in
- * seconds. */
+/* Adds the functions. Also adds `epoch`: the default time of day at time 0 of
+ * the clock, in seconds since 1970. */
 void lua_world_register(lua_State *L) {
   lua_pushnumber(L, (lua_Number)ensemble_defaults().epoch_ms / 1000);
   lua_setfield(L, -2, "epoch");

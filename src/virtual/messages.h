@@ -1,7 +1,7 @@
-/* The messages between clients and servers of the model. The numbers are
- * ZooKeeper's own. The sender owns the memory that a message points to.
- * ensemble_send copies a request. A client can use a received message until the
- * function that received it returns. */
+/* The messages between clients and servers of the model. Operations, codes and
+ * flags have ZooKeeper's numbers. The sender owns the memory to which a message
+ * points. ensemble_send copies a request. A client may use a received message
+ * only until its function that receives the message returns. */
 #ifndef ZKLOCK_VIRTUAL_MESSAGES_H
 #define ZKLOCK_VIRTUAL_MESSAGES_H
 
@@ -139,10 +139,10 @@ struct zk_request {
   struct zk_strings data_watches, exist_watches, child_watches;
 };
 
-/* Returns the kind of a request, by which links select requests. The kind is
- * the zk_op. For a multi it is 1400 plus the operation of the first part. If
- * that part is a check and another part follows, it is 141300 plus the
- * operation of the second part. */
+/* Returns the kind of a request. The faults of links select requests by their
+ * kinds. The kind is the zk_op. For a multi, it is 1400 plus the zk_op of the
+ * first part. If the first of several parts is a check, the kind is 141300 plus
+ * the zk_op of the second part. */
 int zk_request_kind(const struct zk_request *request);
 
 /* Fields that the operation does not return are zero. */

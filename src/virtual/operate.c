@@ -17,7 +17,7 @@
 
 /* ---- Servers ------------------------------------------------------------- */
 
-/* Holds or releases all messages to a server. */
+/* Holds all messages to a server if `held` is true; otherwise releases them. */
 static void hold(struct server *s, bool held, int64_t now) {
   struct lane *lanes[] = {&s->from_leader, &s->disk, &s->applying};
   for (size_t i = 0; i < sizeof lanes / sizeof *lanes; i++) {
@@ -50,7 +50,7 @@ void server_stop(struct ensemble *e, int64_t now, int server) {
   s->running = false;
   alarm_stop(&e->agenda, &s->joining);
   election_steps_down(s, now);
-  /* The server loses what is not on its disk yet. */
+  /* The server loses the transactions that are not on its disk yet. */
   lane_clear(&s->disk);
   int written = log_place(s, s->logged), applied = log_place(s, s->tree->zxid);
   log_cut(s, written > applied ? written : applied);
@@ -125,8 +125,8 @@ bool server_is_running(const struct ensemble *e, int server) {
   return e->servers[server].running;
 }
 
-/* Starts an election. The candidate can win only if no server that it reaches
- * has a newer log. */
+/* Starts an election that the server `server`, the candidate, wins. It can win
+ * only if no server that it reaches has a newer log. */
 bool server_elect(struct ensemble *e, int64_t now, int server) {
   struct server *candidate = &e->servers[server];
   int old = ensemble_leader(e), reached = 0;

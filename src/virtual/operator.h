@@ -9,26 +9,29 @@
 
 /* ---- Links --------------------------------------------------------------- */
 
-/* An address at which clients reach servers. */
+/* A link: an address at which clients reach one or more servers. A test can
+ * disturb the connections of a link. */
 struct zk_link;
 
-/* Adds a link. Each new connection goes to the next of `servers`, numbered from
- * 0, that is running. Returns NULL if the address is taken. */
+/* Adds a link to these servers, which are numbered from 0. New connections go
+ * to the running servers in turn. Returns NULL if another link has the
+ * address. */
 struct zk_link *link_new(struct ensemble *ensemble, const char *address,
                          const int *servers, int count);
 struct zk_link *link_find(struct ensemble *ensemble, const char *address);
-/* Returns the link that one client (zk_hello.client) uses in place of `link`.
- * If there is none yet, adds one with the servers and the faults of `link`,
- * without its zk_misbehaviour and zk_tls. */
+/* Returns the link that one client uses in place of `link`; `client` is the
+ * client's zk_hello.client. If there is none yet, adds one. The new link has
+ * the servers and faults of `link`, but not its zk_misbehaviour and zk_tls. */
 struct zk_link *link_apart(struct zk_link *link, int client);
-/* Applies a fault to all links of an address, including the links of single
- * clients. */
+/* Calls `fault`, such as link_cut, for all links of an address. This includes
+ * the links that single clients use (link_apart). */
 void link_each(struct ensemble *ensemble, const char *address, int64_t now,
                void (*fault)(struct zk_link *link, int64_t now));
 
 /* Breaks the link's connections; new connections are accepted. */
 void link_cut(struct zk_link *link, int64_t now);
-/* Closes the link's connections for the servers, but not for the clients. */
+/* Ends the link's connections for the servers, but does not notify the
+ * clients. */
 void link_half_open(struct zk_link *link, int64_t now);
 
 /* These faults last until link_heal. link_refuse also breaks the existing
@@ -47,24 +50,25 @@ enum {
   LINK_CONNECT = -1, /* the answer to a connection's first message */
   LINK_ANY = -2
 };
-/* The treatment of an answer by the link. */
+/* What a link does with an answer. */
 enum link_treatment {
   LINK_CUT,    /* the answer is lost, and the connection breaks */
   LINK_MUTE,   /* the answer and all later messages are lost */
   LINK_REFUSE, /* an error replaces the answer */
 };
 
-/* How the servers of a link misbehave. A field of 0 changes nothing. */
+/* How the servers behind a link misbehave towards the link's clients. A field
+ * that is 0 changes nothing. */
 struct zk_misbehaviour {
   bool silent; /* servers accept connections, but answer nothing */
-  /* `asks_ms` replaces the timeout that a client requests. `says_ms` replaces
-   * the timeout that a server grants. */
+  /* `asks_ms` replaces the session timeout that a client requests. `says_ms`
+   * replaces the session timeout that a server grants. */
   int32_t asks_ms, says_ms;
   int forgets;  /* number of returning sessions to call expired */
   bool expires; /* all sessions, even new ones, are called expired */
   int drop_at;  /* number of the request that ends its connection */
-  /* A connection ends this long after its session is established; -1 means at
-   * once. */
+  /* A connection ends when this time has passed since its session was
+   * established; -1 means at once. */
   int64_t drop_after;
   int64_t largest; /* a larger request, in bytes, ends its connection */
   int kind, count; /* `count` answers of this kind get `treatment`, ... */
@@ -73,15 +77,15 @@ struct zk_misbehaviour {
   int code; /* the error of LINK_REFUSE */
 };
 
-/* The TLS behaviour of a link's servers, on connections with zk_hello.secure.
- * Each message to a client is a record; the first record is the handshake. A
- * field of 0 changes nothing. */
+/* The TLS behaviour of a link's servers. It applies only to connections with
+ * zk_hello.secure. Each message to a client is a TLS record; the first record
+ * is the handshake. A field that is 0 changes nothing. */
 struct zk_tls {
   int64_t delay; /* the delay before the handshake's record */
   int64_t split; /* time between the two parts of each record */
-  /* The number of the record that breaks off in the middle. -1 means that not
-   * even the first record begins. The connection is silent from then on. If a
-   * connection has had more records already, its next record breaks off. */
+  /* The number of the record that breaks off in the middle. After it, the
+   * connection is silent. If a connection has already had as many records, its
+   * next record breaks off. -1 means that not even the first record begins. */
   int stops_at;
   int fails_at;    /* the number of the alert's record, like `stops_at` */
   bool is_refusal; /* the alert is about a certificate */
@@ -93,15 +97,16 @@ void link_secure(struct zk_link *link, const struct zk_tls *tls);
 /* Sets the misbehaviour of a link's servers, until link_heal. */
 void link_misbehave(struct zk_link *link,
                     const struct zk_misbehaviour *misbehaviour);
-/* Counts of connections so far: of all connections, of those that asked for a
- * new session, and of those that asked for an earlier session. */
+/* Numbers of a link's connections so far. `connections` counts all; `sessions`
+ * and `returns` count those that asked for a new or an existing session. */
 struct zk_visits {
   int connections, sessions, returns;
 };
 struct zk_visits link_visits(const struct zk_link *link);
 
-/* Traps: faults that the next message of some kind causes. A trap stays set
- * until it springs or is disarmed. */
+/* A trap is a fault that waits for a message of a certain kind. When the
+ * message comes, the trap springs: the fault happens once. A trap stays set
+ * until it springs or link_disarm removes it. */
 
 enum link_sprung {
   LINK_LOST = 1, /* the reply was lost */
@@ -110,25 +115,27 @@ enum link_sprung {
   LINK_LAST = 8,    /* a connection was cut after a reply or at a message */
 };
 
-/* Loses the next reply to a request of this kind, and breaks all connections.
- * New connections are refused until link_heal. */
+/* Sets a trap: the next reply to a request of this kind is lost. All
+ * connections of the link break. Then new connections are refused until
+ * link_heal. */
 void link_lose_reply(struct zk_link *link, int kind);
-/* Withholds the next request of one of these kinds from the servers until
- * link_apply_late, and breaks all connections. */
+/* Sets a trap: the next request of one of these kinds is kept from the servers
+ * until link_apply_late. All connections of the link break. */
 void link_keep_request(struct zk_link *link, const int *kinds, int count);
-/* Sends the withheld request over the current connection of its session on this
- * link. The client does not receive the reply. Returns false if there is no
- * such connection. */
+/* Sends the request that link_keep_request has kept over its session's current
+ * connection on this link. The client does not receive the reply. Returns false
+ * if there is no such connection. */
 bool link_apply_late(struct zk_link *link, int64_t now);
-/* Breaks a connection after the next reply to a request of this kind. */
+/* Sets a trap: a connection breaks after the next reply to a request of this
+ * kind. */
 void link_cut_after_reply(struct zk_link *link, int kind);
-/* Breaks a connection in the middle of the nth message to a client, counted
- * from this call. The client does not receive this message. */
+/* Sets a trap: a connection breaks in the middle of the nth message to a
+ * client, counted from this call. The client does not receive this message. */
 void link_cut_at(struct zk_link *link, int nth);
 void link_disarm(struct zk_link *link);
 /* Returns true if the trap `what` has sprung since the last call. */
 bool link_has_sprung(struct zk_link *link, enum link_sprung what);
-/* Returns a number that grows whenever a trap of any link springs. */
+/* Returns a number that increases each time a trap of any link springs. */
 unsigned ensemble_sprung(const struct ensemble *ensemble);
 
 /* ---- Servers ------------------------------------------------------------- */
@@ -136,20 +143,21 @@ unsigned ensemble_sprung(const struct ensemble *ensemble);
 /* Stops a server as kill -9 does: its connections break, its log stays. */
 void server_stop(struct ensemble *ensemble, int64_t now, int server);
 void server_start(struct ensemble *ensemble, int64_t now, int server);
-/* Pause and resume a server, as SIGSTOP and SIGCONT do. Messages that arrive in
- * between wait. */
+/* server_pause pauses a server, as SIGSTOP does; server_resume resumes it, as
+ * SIGCONT does. Messages that arrive in between wait until it is resumed. */
 void server_pause(struct ensemble *ensemble, int64_t now, int server);
 void server_resume(struct ensemble *ensemble, int64_t now, int server);
-/* Moves a server to a group. Servers reach each other only within a group. At
- * first all are in group 0. */
+/* Moves a server to a group. Servers reach each other only within their group,
+ * so groups are partitions. At first all servers are in group 0. */
 void server_group(struct ensemble *ensemble, int64_t now, int server,
                   int group);
-/* Makes a follower apply committed transactions later, by `lag`. */
+/* Delays by `lag` the moment at which a follower applies each committed
+ * transaction. */
 void server_lag(struct ensemble *ensemble, int64_t now, int server,
                 int64_t lag);
-/* Starts an election that this server wins, unless it leads already. Returns
- * false if it cannot lead, reaches no majority, or reaches a server with a
- * newer log. */
+/* Starts an election that this server wins; does nothing if it already leads.
+ * Returns false if the server cannot lead, reaches no majority, or reaches a
+ * server with a newer log. */
 bool server_elect(struct ensemble *ensemble, int64_t now, int server);
 /* Returns the leader's number, or -1. */
 int ensemble_leader(const struct ensemble *ensemble);
@@ -162,17 +170,17 @@ bool server_is_running(const struct ensemble *ensemble, int server);
 
 /* ---- Sessions ------------------------------------------------------------ */
 
-/* Ends a session, as its client does, or as the servers do when it expires.
- * Returns false if there is no such session or no leader. */
+/* Ends a session. Its client could also end it, or it could expire: the effect
+ * is the same. Returns false if there is no such session or no leader. */
 bool ensemble_end_session(struct ensemble *ensemble, int64_t now,
                           int64_t session);
-/* Returns true if the session is alive for the leader. The leader can end a
- * session before the server of its client knows. */
+/* Returns true if the leader considers the session alive. The leader can end a
+ * session before the server to which its client is connected learns of it. */
 bool ensemble_has_session(const struct ensemble *ensemble, int64_t session);
-/* Returns the client (zk_hello.client) that is connected with this session, or
- * 0. */
+/* Returns the number of the client (zk_hello.client) that has a connection with
+ * this session; 0 if there is none. */
 int ensemble_client(const struct ensemble *ensemble, int64_t session);
-/* Returns the server to which this client is connected, or -1. */
+/* Returns the number of the server to which this client is connected, or -1. */
 int ensemble_server_of(const struct ensemble *ensemble, int client);
 /* Returns true if no client has a connection, or is opening one. */
 bool ensemble_is_left(const struct ensemble *ensemble);
@@ -186,15 +194,15 @@ bool ensemble_read(const struct ensemble *ensemble, const char *path,
 /* Calls `each` with the name of each child, in the order of their names. */
 void ensemble_children(const struct ensemble *ensemble, const char *path,
                        void (*each)(void *self, const char *name), void *self);
-/* Returns the most ephemeral children that a node has had at the same time,
- * since it last had none. */
+/* Returns the peak number of ephemeral children of a node since the node last
+ * had none. */
 int ensemble_most_children(const struct ensemble *ensemble, const char *path);
-/* Counts the watches at all servers on paths with this prefix. Watches of the
- * same connection, path and kind count once. */
+/* Returns the number of watches, at all servers, on paths with this prefix.
+ * Several watches of the same connection, path and kind count as one. */
 int ensemble_watches(const struct ensemble *ensemble, const char *prefix);
 int ensemble_connections(const struct ensemble *ensemble, int server);
-/* Sets the number that the next sequential child of a node gets. Returns false
- * if the node does not exist. */
+/* Sets the sequence number of the next sequential child of a node. Returns
+ * false if the node does not exist. */
 bool ensemble_set_counter(struct ensemble *ensemble, const char *path,
                           int32_t next);
 

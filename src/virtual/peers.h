@@ -1,4 +1,5 @@
-/* The lanes between a leader and its followers, and each server's disk. */
+/* Sends messages between a leader and its followers, and writes transactions to
+ * each server's disk. */
 #ifndef ZKLOCK_VIRTUAL_PEERS_H
 #define ZKLOCK_VIRTUAL_PEERS_H
 

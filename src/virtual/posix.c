@@ -1,5 +1,5 @@
-/* Parentheses around a name call the real function, not the macro of
- * redirect.h. */
+/* A call with parentheses around the name, such as `(poll)(…)`, calls the real
+ * function, not the macro of redirect.h. */
 #include "posix.h"
 
 #include <errno.h>
@@ -174,7 +174,8 @@ int posix_unlock(pthread_mutex_t *mutex) {
 }
 
 /* Replaces pthread_once. If another thread is in `function`, the real
- * pthread_once would block the only thread that can run. */
+ * pthread_once would block. Then no thread could run, because the scheduler
+ * lets only the calling thread run. */
 int posix_once(pthread_once_t *once, void (*function)(void)) {
   struct thread *self = schedule_self();
   while (thread_holder(once)) await(self, once);

@@ -1,7 +1,7 @@
-/* Prepares requests for the leader: checks a request against the leader's tree,
- * which includes all changes that the leader has proposed. Then refuses the
- * request, or applies it to that tree. The result is a transaction in both
- * cases. */
+/* Prepares requests for the leader. Checks a request against the leader's tree
+ * `head`, which includes all changes that the leader has proposed. Then refuses
+ * the request, or applies it to this tree. In both cases the result is a
+ * transaction. */
 #ifndef ZKLOCK_VIRTUAL_PREPARE_H
 #define ZKLOCK_VIRTUAL_PREPARE_H
 
@@ -21,8 +21,8 @@ struct txn *prepare_request(const struct preparation *p,
 struct txn *prepare_refusal(const struct preparation *p, enum zk_op op, int rc);
 struct txn *prepare_session(const struct preparation *p, int32_t timeout_ms);
 struct txn *prepare_end_of_session(const struct preparation *p);
-/* Deletes an unused container or TTL node. Returns NULL if the node has
- * children or does not exist. */
+/* Returns the transaction that deletes an unused container or TTL node. Returns
+ * NULL if the node has children or does not exist. */
 struct txn *prepare_end_of_container(const struct preparation *p,
                                      const char *path);
 

@@ -26,7 +26,8 @@ void event_send(struct zk_connection *c, enum zk_event_type type,
   connection_tell(c, message, now);
 }
 
-/* The arguments and the result of a request's answer. */
+/* The arguments of the functions that answer a request, and the reply that they
+ * fill. */
 struct answer {
   struct server *server;
   struct zk_connection *connection;
@@ -103,8 +104,9 @@ static int remove_watches(const struct answer *a) {
   return removed ? ZK_OK : ZK_NO_WATCHER;
 }
 
-/* Sets a watch that the client had at another server. If the client has missed
- * the watch's event, sends the event instead. */
+/* Sets a watch that the client had in its previous connection. If the event of
+ * this watch has happened meanwhile, sends the event instead. `missed`: the
+ * type of this event, or 0. */
 static void set_watch(const struct answer *a, const char *path,
                       enum zk_event_type missed, bool child, int64_t now) {
   if (missed)

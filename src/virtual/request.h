@@ -10,10 +10,11 @@
 struct zk_request *request_copy(struct arena *arena,
                                 const struct zk_request *request);
 struct zk_reply *reply_copy(struct arena *arena, const struct zk_reply *reply);
-/* Returns the size in bytes, without the length field in front. */
+/* Returns the size of the request on the wire, in bytes, without the length
+ * field that precedes it. */
 int64_t request_size(const struct zk_request *request);
-/* Returns true if the operation can change something, so that only the leader
- * decides on the request. */
+/* Returns true if the operation is a write. Only the leader decides on
+ * writes. */
 bool request_is_write(enum zk_op op);
 
 #pragma GCC visibility pop

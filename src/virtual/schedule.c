@@ -16,8 +16,8 @@
 
 enum { STREAM_OF_TURNS = 1, STREAM_OF_BYTES = 2 };
 enum { BATCH = 256 };
-/* After so many points without a wait, a thread has used up its time slice and
- * hands over. A real system preempts a thread that spins, too. */
+/* After this many points without a wait, a thread has used up its time slice
+ * and hands over. A real system would also preempt a thread that spins. */
 enum { SLICE = 1000 };
 #define SLICE_TIME (10 * MICROSECOND)
 
@@ -50,8 +50,8 @@ void schedule_die(const char *format, ...) {
 
 /* ---- The calling thread -------------------------------------------------- */
 
-/* Forgets the other threads, because after a fork only the thread that forked
- * is left. */
+/* Called in the child process after a fork. Forgets the other threads, because
+ * only the thread that has forked exists there. */
 static void in_child(void) {
   if (self) thread_keep_only(self);
 }
@@ -144,9 +144,10 @@ static struct thread *nth_that_runs(uint64_t n) {
   return t;
 }
 
-/* Chooses the next thread, and advances the clock until a thread can run.
- * Meanwhile only the device can change descriptors. So the descriptors are
- * polled at first, and again after each run of the device. */
+/* Chooses the next thread; advances the clock until a thread can run. Meanwhile
+ * no thread runs, so only the device can make descriptors ready. So the
+ * descriptors are polled at the beginning, and again after each run of the
+ * device. */
 static struct thread *choose(void) {
   for (bool begins = true;; begins = false) {
     uint64_t n = 0;
@@ -214,8 +215,8 @@ void schedule_point(void) {
   if (self && self != running) return; /* a signal handler calls this */
   struct thread *t = schedule_self();
   if (!is_over && !chance_one_in(&turns, exploration.switches)) return;
-  /* Advances the clock, because otherwise a loop that spins would take no
-   * time. */
+  /* Advances the clock. Otherwise a thread that spins until a certain time
+   * would spin for ever. */
   now += is_over ? SLICE_TIME : MICROSECOND;
   schedule_hand_over(t, WAIT_FOR_TURN, "passes a point");
 }

@@ -1,19 +1,19 @@
-/* Threads in virtual time: a scheduler that runs the real threads of a process
- * one at a time.
+/* Threads in virtual time: a scheduler that lets only one of the process's real
+ * threads run at a time.
  *
- * A thread *hands over*, which ends its turn, in poll, sleep, sched_yield and
- * join, and when it waits for a mutex. In exploring mode it also hands over at
- * random in any schedule_point. The scheduler draws the next thread among those
- * that can run. When none can run, the clock jumps to the next deadline of a
- * thread or of a device. What happens depends only on the seed and on what the
- * threads do.
+ * A thread *hands over* when it ends its turn. It does so in poll, sleep,
+ * sched_yield and join, and when it waits for a mutex. In exploring mode it
+ * also hands over at random in any schedule_point. The scheduler then draws the
+ * next thread among those that can run. If none can run, the clock jumps to the
+ * next deadline of a thread or of the device. The order of turns depends only
+ * on the seed and on the threads' actions.
  *
- * Threads wait only by the functions of posix.h. Only one thread runs, so the
- * state has no lock: a thread passes the state on together with the turn. The
- * scheduler knows the first thread that calls it and those that posix_create
- * makes. When another thread calls, the process ends with a message. The
- * scheduler polls descriptors without waiting, because its clock cannot wait
- * for what another process does at their other ends. */
+ * Threads wait only in the functions of posix.h. The scheduler's state needs no
+ * lock, because only the thread whose turn it is runs and uses the state. The
+ * scheduler knows the first thread that calls it, and those that posix_create
+ * makes. If another thread calls it, the process ends with a message. The
+ * scheduler polls descriptors without waiting. So another process must not be
+ * at their other ends: the virtual clock would not wait for it. */
 #ifndef ZKLOCK_VIRTUAL_SCHEDULE_H
 #define ZKLOCK_VIRTUAL_SCHEDULE_H
 
@@ -28,16 +28,18 @@
 
 int64_t schedule_now(void);  /* returns nanoseconds */
 int64_t schedule_tick(void); /* advances the time by a microsecond */
-/* Advances the clock and runs no thread, as a suspend of the machine does. */
+/* Advances the clock without running any thread, as when the machine is
+ * suspended. */
 void schedule_jump(int64_t by);
-/* Sets the time at which the process ends with a message, as it does when all
- * threads wait for ever. INT64_MAX, the default, means never. */
+/* Sets the time at which the process ends with a message; INT64_MAX, the
+ * default, means never. The process also ends with a message when all threads
+ * wait for ever. */
 void schedule_limit(int64_t moment);
 
-/* A device acts at its own times. `next` returns the next of these times, or
- * INT64_MAX if there is none. `run` performs all actions that are due. The
- * thread that is about to hand over calls both functions, which must not
- * wait. */
+/* A device has actions at certain times. world.c is one, for the ensembles.
+ * `next` returns the time of its next action, or INT64_MAX if there is none.
+ * `run` performs all actions that are due. A thread that is about to hand over
+ * calls both functions, which must not wait. */
 struct schedule_device {
   int64_t (*next)(void *self);
   void (*run)(void *self, int64_t now);
@@ -49,31 +51,34 @@ void schedule_attach(const struct schedule_device *device); /* at most once */
 
 /* Restarts all random choices with this seed. */
 void schedule_seed(uint64_t seed);
-/* Writes random bytes for the program, from a stream of their own. */
+/* Writes random bytes for the program. They come from a separate stream of
+ * random numbers, so they do not change the scheduler's choices. */
 void schedule_random(void *bytes, size_t size);
 
 struct schedule_exploration {
-  /* A thread hands over at one of so many points on average; 0 means never. */
+  /* A thread hands over at one in `switches` points on average; 0 means
+   * never. */
   uint64_t switches;
-  /* One in so many hand-overs stalls the thread; 0 means that none does. */
+  /* One in `stalls` hand-overs stalls the thread, on average; 0 means that none
+   * does. */
   uint64_t stalls;
   int64_t stall; /* the longest stall, in nanoseconds */
 };
 void schedule_explore(const struct schedule_exploration *exploration);
 
-/* Returns a hash of all turns so far. Two runs have the same hash only if the
- * same threads had their turns at the same times. */
+/* Returns a hash of all turns so far. If two runs have the same hash, the same
+ * threads had their turns at the same times. */
 uint64_t schedule_digest(void);
 
 /* ---- For posix.c --------------------------------------------------------- */
 
 /* Returns true if the scheduler knows the calling thread, or no thread yet. */
 bool schedule_knows_caller(void);
-/* Returns the calling thread. Ends the process if it is not this thread's
- * turn. */
+/* Returns the calling thread. If it is another thread's turn, the process ends
+ * with a message. */
 struct thread *schedule_self(void);
 /* Ends the turn of `self`, and returns when `self` has its next turn, which can
- * be at once. `wait` says what `self` waits for; `why` is for the trace. */
+ * be at once. `wait`: what `self` waits for; `why`: the text for the trace. */
 void schedule_hand_over(struct thread *self, enum wait wait, const char *why);
 /* schedule_begin waits for a new thread's first turn; schedule_end ends its
  * last turn. */

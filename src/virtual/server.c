@@ -47,7 +47,8 @@ static void forward(struct server *server, const struct forward *what,
   server->ensemble->hooks->forwards(server, what, now);
 }
 
-/* Closes the older connections of a client that has returned on a new one. */
+/* Closes the older connections of the session that has come back on the
+ * connection `now_`. */
 static void close_older(struct server *server, const struct zk_connection *now_,
                         int64_t now) {
   EACH_CONNECTION(c, server)

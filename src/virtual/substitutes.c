@@ -1,6 +1,6 @@
-/* Replaces the other functions of src/io that use the system: random numbers
- * come from the seed, and the imports of the client library stay as they
- * are. */
+/* Replaces further functions of src/io that use the system. Random numbers
+ * depend on the seed. The functions that the client library imports are not
+ * changed. */
 #include "fake_tls.h"
 #include "io/entropy.h"
 #include "io/imports.h"

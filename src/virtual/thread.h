@@ -59,11 +59,11 @@ void thread_keep_only(struct thread *kept);
 struct thread *thread_find(pthread_t id);
 /* Returns the thread that has this mutex or runs this pthread_once, or NULL. */
 struct thread *thread_holder(const void *object);
-/* Makes the threads that wait for this object able to run. */
+/* Lets the threads that wait for this object run again. */
 void thread_wake(const void *object);
 int thread_count(void); /* counts threads that have not ended */
-/* Joins and frees detached threads that have ended. Otherwise the program would
- * find these threads when it counts its own. */
+/* Joins and frees detached threads that have ended. The program counts its own
+ * threads; without this call, it would still find these. */
 void thread_bury(void);
 /* Writes a line for each thread to stderr. */
 void thread_describe_all(void);

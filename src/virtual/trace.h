@@ -1,6 +1,6 @@
-/* The trace has a line for each turn of a thread and for each message. So a
- * test can compare two runs byte by byte. It contains no address, descriptor or
- * process number. */
+/* The trace is a text with a line for each turn of a thread and each message.
+ * It contains no memory address, descriptor or process number. So a test can
+ * compare the traces of two runs byte by byte. */
 #ifndef ZKLOCK_VIRTUAL_TRACE_H
 #define ZKLOCK_VIRTUAL_TRACE_H
 

@@ -22,12 +22,13 @@ struct tracker {
 };
 
 struct tracked *tracker_find(const struct tracker *tracker, int64_t id);
-/* Adds a session, or extends it if the table has its id. */
+/* Adds a session. If the table already has a session with this id, extends it
+ * instead. Returns the session. */
 struct tracked *tracker_add(struct tracker *tracker, int64_t id,
                             int32_t timeout_ms, int64_t now);
 void tracker_remove(struct tracker *tracker, int64_t id);
-/* Sets a session's timeout, and extends the session: it expires at the first
- * tick that comes later than `now` plus the timeout. */
+/* Sets a session's timeout, and extends the session. It then expires at the
+ * first tick after `now` plus the timeout. */
 void tracker_touch(const struct tracker *tracker, struct tracked *session,
                    int32_t timeout_ms, int64_t now);
 /* Returns the time when the next session expires, or NEVER. */

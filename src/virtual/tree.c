@@ -81,8 +81,9 @@ bool node_is_ephemeral(const struct node *node) {
 
 void node_stat(const struct node *node, struct zk_stat *stat) {
   const struct node_state *s = &node->state;
-  /* Clients receive the number of creations plus deletions. Each child that was
-   * created but is missing now was deleted. */
+  /* The cversion that clients receive is the number of creations plus deletions
+   * of children. The number of deletions is the number of creations minus the
+   * children that exist. */
   uint32_t changes = 2 * (uint32_t)s->cversion - (uint32_t)node->count;
   *stat = (struct zk_stat){
       .czxid = s->czxid,

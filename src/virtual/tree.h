@@ -12,8 +12,9 @@
 #define CONTAINER_OWNER INT64_MIN
 #define TTL_OWNER ((int64_t)0xff00000000000000)
 
-/* The part of a node that can change. `cversion` counts creations; node_stat
- * computes from it the cversion that clients receive. */
+/* The part of a node that can change. `cversion` is the number of children
+ * created so far. Clients receive another cversion, which node_stat computes
+ * from it. */
 struct node_state {
   struct blob *data;
   struct acl_list *acls;
@@ -26,7 +27,8 @@ struct node {
   char *name;
   struct node **children; /* the children, sorted by name */
   int count, room;
-  /* The number of ephemeral children, and its maximum since it was 0. */
+  /* `ephemerals`: the number of ephemeral children. `most_ephemerals`: its
+   * maximum since it was last 0. */
   int ephemerals, most_ephemerals;
   struct node_state state;
   struct node *next_owned, *previous_owned; /* list of nodes with an owner */
@@ -82,9 +84,10 @@ struct node *tree_create(struct tree *tree, struct node *parent,
                          const char *name, const struct node_state *state);
 /* Deletes a node that has no children. */
 void tree_delete(struct tree *tree, struct node *node);
-/* Saves `node->state` for tree_undo. Must be called before each change of the
- * state. The saved state has its own references, so the caller drops the data
- * or ACL that it replaces. */
+/* Saves a copy of `node->state` for tree_undo. Must be called before each
+ * change of the state. The copy has its own references. So a caller that
+ * replaces the node's data or ACL must drop the node's reference to the old
+ * one. */
 void tree_change(struct tree *tree, struct node *node);
 void tree_undo(struct tree *tree);   /* undoes all changes since tree_settle */
 void tree_settle(struct tree *tree); /* makes the changes final */

@@ -40,7 +40,8 @@ bool txn_fails(const struct txn *txn) {
   return false;
 }
 
-/* Returns the path of the parent, which is "/" for the root. */
+/* Returns the path of the parent; "/" if the parent is the root. The caller
+ * frees it. */
 static char *parent_path(const char *path) {
   size_t length = (size_t)(strrchr(path, '/') - path);
   char *parent = fresh(length + 2);
@@ -74,8 +75,9 @@ static void create(const struct txn *txn, int number, struct tree *tree,
       .owner = c->owner,
   };
   tree_change(tree, parent);
-  /* A counter that overflows stays at its maximum, except in the leader's
-   * `head`. */
+  /* If `cversion` overflows, it becomes smaller than the old value. Then the
+   * server's tree keeps the old value, but the leader's `head` takes the new
+   * one. */
   if (c->cversion > parent->state.cversion || tree->is_head) {
     parent->state.cversion = c->cversion;
     parent->state.pzxid = txn->zxid;

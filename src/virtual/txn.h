@@ -1,6 +1,6 @@
-/* The leader makes a transaction of each request that can change something.
- * Each server applies the transaction to its tree. A refused request becomes a
- * transaction, too, which takes a zxid and changes nothing. */
+/* The leader converts each write request to a transaction. Each server applies
+ * the transaction to its tree. A refused request also becomes a transaction: it
+ * has its own zxid, but changes nothing. */
 #ifndef ZKLOCK_VIRTUAL_TXN_H
 #define ZKLOCK_VIRTUAL_TXN_H
 
@@ -19,7 +19,8 @@ struct change {
   int32_t cversion; /* the parent's cversion after a creation */
 };
 
-/* The request that a server answers when it applies the transaction. */
+/* Identifies the request that has caused a transaction. Its server answers the
+ * request when the server applies the transaction. */
 struct origin {
   int server; /* -1 if no client waits */
   uint64_t connection, request;
@@ -44,8 +45,9 @@ bool txn_fails(const struct txn *txn); /* true if `txn` changes no node */
 /* Callbacks for the effects of a transaction. */
 struct txn_observer {
   void *self;
-  /* Called when a node was created, deleted or changed. `acls` is the node's
-   * ACL, for a deleted node its last ACL. */
+  /* These four are called when a node was created, deleted or changed, and when
+   * a node's children have changed. `acls` is the node's ACL; for a deleted
+   * node, its last ACL. */
   void (*created)(void *self, const char *path, const struct acl_list *acls);
   void (*deleted)(void *self, const char *path, const struct acl_list *acls);
   void (*changed)(void *self, const char *path, const struct acl_list *acls);
@@ -58,7 +60,8 @@ struct txn_observer {
 /* Applies a transaction to the tree; `observer` can be NULL. */
 void txn_apply(const struct txn *txn, struct tree *tree,
                const struct txn_observer *observer);
-/* Applies only the change with this number, which can still be undone. */
+/* Applies only the change with this number. tree_undo can undo it until
+ * tree_settle is called. */
 void txn_apply_change(const struct txn *txn, int number, struct tree *tree,
                       const struct txn_observer *observer);
 

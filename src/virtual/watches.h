@@ -1,4 +1,5 @@
-/* The watches of clients at one server. Each watch fires once. */
+/* The watches that clients have set at one server. Each watch fires at most
+ * once. */
 #ifndef ZKLOCK_VIRTUAL_WATCHES_H
 #define ZKLOCK_VIRTUAL_WATCHES_H
 
@@ -28,8 +29,8 @@ bool watches_remove(struct watches *watches, const char *path, bool child,
 /* Removes the watches of one connection. */
 void watches_forget(struct watches *watches, uint64_t order);
 void watches_clear(struct watches *watches);
-/* Removes and returns the watches of a path and a kind. The caller frees the
- * list. */
+/* Removes the watches of this path and kind. Returns them as a list, which the
+ * caller frees. `*count`: the number of watches. */
 struct watch_entry *watches_take(struct watches *watches, const char *path,
                                  bool child, int *count);
 int watches_count(const struct watches *watches, const char *prefix);

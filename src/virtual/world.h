@@ -7,8 +7,8 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Adds an ensemble, which stays until world_remove. Returns NULL if there are
- * too many ensembles. */
+/* Adds an ensemble, which exists until world_remove is called. Returns NULL if
+ * there are too many ensembles. */
 struct ensemble *world_add(const struct ensemble_settings *settings,
                            uint64_t seed);
 /* Frees an ensemble. Returns false, and keeps it, if clients are connected to
@@ -16,8 +16,8 @@ struct ensemble *world_add(const struct ensemble_settings *settings,
 bool world_remove(struct ensemble *ensemble);
 /* Returns the ensemble that has a link with this address, or NULL. */
 struct ensemble *world_find(const char *address);
-/* Sets a function that is called whenever the ensembles have performed their
- * due actions. */
+/* Sets a function. It is called each time after the ensembles have performed
+ * the actions that were due. */
 void world_call(void (*function)(void));
 
 #pragma GCC visibility pop

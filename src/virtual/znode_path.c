@@ -3,8 +3,9 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Returns the character at `*at` and moves `*at` behind it. Returns U+FFFD for
- * invalid UTF-8, as Java does. Paths must not contain U+FFFD. */
+/* Returns the character at `*at`, and moves `*at` behind it. Returns U+FFFD for
+ * invalid UTF-8, as Java does. Invalid UTF-8 is thus forbidden, because paths
+ * must not contain U+FFFD. */
 static uint32_t next_character(const unsigned char **at) {
   const unsigned char *p = *at;
   int more = *p < 0x80   ? 0
@@ -25,7 +26,8 @@ static uint32_t next_character(const unsigned char **at) {
 }
 
 /* Returns true if paths must not contain this character. Java represents a
- * character above U+FFFF by two surrogates, and forbids both. */
+ * character above U+FFFF by two surrogates, and ZooKeeper forbids
+ * surrogates. */
 static bool is_forbidden(uint32_t c) {
   return c <= 0x1f || (c >= 0x7f && c <= 0x9f) ||
          (c >= 0xd800 && c <= 0xf8ff) || c >= 0xfff0;

@@ -1,7 +1,7 @@
 --- Bytes: orders texts by their bytes, so that the order is the same in every
 -- process. PUC Lua's `<` compares texts by strcoll, in the locale of the
--- process. So two processes can order texts differently, and some locales treat
--- different texts as equal.
+-- process. So with `<`, two processes can order texts differently, and in some
+-- locales different texts count as equal.
 local byte = string.byte
 
 local bytes = {}

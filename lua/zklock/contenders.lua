@@ -71,7 +71,8 @@ end
 -- same name; other names repeat if a directory is deleted and created again. A
 -- delete request does not check the token. So a later node can take the name
 -- after the check, and be deleted. This cannot happen to an unfair lock. Its
--- two nodes are deleted together or not at all, and one name is unique.
+-- two nodes are deleted together or not at all, and the second one's name is
+-- unique.
 local function evict(path, node, token)
   local seen, beside = look_beside(function(looks)
     return ask_now(path, looks)

@@ -33,7 +33,7 @@ end
 
 --- The error codes: `errors.codes.timeout == "timeout"`. A misspelt code raises
 -- an error. Without this error, a misspelt code would be nil. A comparison with
--- nil is always false, so nobody would notice the misspelling.
+-- nil would always be false, and the misspelling would go unnoticed.
 errors.codes = setmetatable({}, {
   __index = function(_, word)
     errors.misuse("there is no error code %q", tostring(word))

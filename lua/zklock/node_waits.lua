@@ -11,9 +11,10 @@ local waits = require "zklock.wait"
 
 local node_waits = {}
 
---- Makes a wait, of `seconds` at most, for the answer to `ask`. `ask` is a
--- method of the C core. It begins the wait in an empty userdata
--- (core.awaiting), and returns the userdata and the number of the wait.
+--- Makes a wait of at most `seconds`; nil for no limit. `ask` is the method of
+-- the C core that begins the wait, called with the further arguments. It fills
+-- an empty userdata (core.awaiting), and returns the userdata and the number of
+-- the wait.
 function node_waits.new(engine, seconds, ask, ...)
   local hold_ref, number = ask(engine.core, ...)
   local wait = waits.for_answer(engine, number)
@@ -35,9 +36,10 @@ function node_waits.suspend(wait, adapter, scope)
   return results(wait)
 end
 
---- Makes step() call the user's `fn` once when the wait ends, with the results
--- of `outcome(true)` or `outcome(nil, code, reason)`.  `scope`: the nginx
--- request whose end ends the wait, if any.  Returns the wait.
+--- Enters the wait, and returns it. When the wait ends, step() calls the user's
+-- `fn` once. Its arguments are the results of `outcome(true)`, or of
+-- `outcome(nil, code, reason)` after a failure. `scope`: the nginx request
+-- whose end ends the wait, or nil.
 function node_waits.enter(wait, scope, fn, outcome)
   local item = { fn = fn, scope = false }
   return waits.listen(wait, scope, function()
@@ -46,16 +48,17 @@ function node_waits.enter(wait, scope, fn, outcome)
   end)
 end
 
---- Returns for how many seconds the C core waits, and whether it goes on
--- waiting after a server's first reply. It does not go on if the user's
--- timeout is 0.
+--- Returns how many seconds the C core must wait at most; nil for no limit.
+-- Also returns whether it keeps waiting after a server's first reply. With a
+-- timeout of 0, it only waits for this reply.
 function node_waits.limit(engine, timeout, scope)
   if timeout == 0 then return engine:patience(), false end
   return timeout or engine.adapters:limit(scope), true
 end
 
---- Makes a wait until the condition `what` is met for the node `path`, within
--- the nginx request `scope`, if any.  The caller then calls suspend or enter.
+--- Makes a wait until the condition `what` is met for the node at `path`.
+-- `scope`: the nginx request of the wait, or nil. The caller then calls suspend
+-- or enter.
 function node_waits.prepare(engine, scope, what, path, timeout, known)
   local seconds, patient = node_waits.limit(engine, timeout, scope)
   return node_waits.new(engine, seconds, engine.core.await, what, path, seconds,

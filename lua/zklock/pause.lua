@@ -11,8 +11,8 @@ function pauses.new(engine, seconds)
   return pause
 end
 
---- Suspends the running task until the pause is over.  step() still processes
--- events meanwhile.
+--- Suspends the running task until the pause is over. Meanwhile step() still
+-- processes events.
 function pauses.take(pause)
   if pause.done then return end
   waits.suspend(pause, pause.engine.adapters:for_waiting())

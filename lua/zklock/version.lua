@@ -1,3 +1,3 @@
---- The version of zklock; no other file states it. `make` reads the version
--- from this file, so it is on a line of its own.
+--- The version of zklock; no other file contains it. `make` reads the version
+-- from this file, so it must stay on a separate line.
 return "0.1.0"

@@ -19,8 +19,9 @@ static bool is_beyond_help(const zhandle_t *zh) {
          zh->state == ZOO_AUTH_FAILED_STATE;
 }
 
-/* Closes the connection and calls the watcher. Then completes all outstanding
- * requests with `rc`. Returns `rc` and sets errno to `problem`. */
+/* Called when the connection has failed. Closes it, and calls the watcher. Then
+ * completes all outstanding requests with the error `rc`. Returns `rc`, and
+ * sets errno to `problem`. */
 static int fail(zhandle_t *zh, int rc, int problem) {
   bool was_connected = client_is_connected(zh);
   trace(schedule_now(), "client %d gives its connection up: %d", zh->number,
@@ -67,10 +68,10 @@ static struct timeval time_of(int64_t milliseconds) {
                           .tv_usec = milliseconds % 1000 * 1000};
 }
 
-/* Connects the handle if it has no connection. Gives up a connection on which
- * no message has arrived for two thirds of the timeout. Sends a ping if the
- * handle has sent nothing for a third of the timeout, and all its requests are
- * answered. */
+/* Connects the handle if it has no connection. Closes a connection on which no
+ * message has arrived for two thirds of the session timeout. Sends a ping if
+ * all requests are answered and the handle has sent nothing for a third of the
+ * timeout. */
 int zookeeper_interest(zhandle_t *zh, int *fd, int *interest,
                        struct timeval *tv) {
   *fd = -1;
@@ -117,8 +118,9 @@ static int greet(zhandle_t *zh, const struct zk_session *session) {
   return ZOK;
 }
 
-/* Calls the completion of a request. A credential has no completion: if a
- * server refuses the credential, the handle's state changes. */
+/* Calls the completion of the request that `reply` answers. A credential
+ * (ZK_AUTH) has no completion. If a server refuses the credential, the handle's
+ * state becomes ZOO_AUTH_FAILED_STATE. */
 static void tell(zhandle_t *zh, const struct zk_reply *reply) {
   if (reply->op != ZK_AUTH)
     client_answer(zh, reply);

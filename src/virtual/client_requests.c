@@ -164,9 +164,9 @@ int zoo_aget_children2(zhandle_t *zh, const char *path, int watch,
   return ZOK;
 }
 
-/* Takes the completion function itself as `completion`, like the real library.
- * zookeeper.h declares the parameter as a pointer to a function pointer: see
- * library_requests.c. */
+/* `completion` is the completion function itself, as for the real library.
+ * zookeeper.h wrongly declares it as a pointer to a function pointer
+ * (library_requests.c). */
 int zoo_aremove_all_watches(zhandle_t *zh, const char *path,
                             ZooWatcherType type, int local,
                             void_completion_t *completion, const void *data) {

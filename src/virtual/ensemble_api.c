@@ -41,7 +41,8 @@ static void init_server(struct ensemble *e, int number) {
   server->observer = number >= e->settings.servers - e->settings.observers;
   server->running = true;
   server->tree = tree_new();
-  /* An id contains a time in milliseconds and a number, as in ZooKeeper. */
+  /* The id of a session contains a time in milliseconds and a number, as in
+   * ZooKeeper. */
   server->session_count = (uint64_t)(e->settings.epoch_ms & 0xffffffffff)
                               << 16 |
                           (chance_next(&e->choices) & 0xfff);

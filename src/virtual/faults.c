@@ -1,4 +1,5 @@
-/* A test's actions on links: the functions of operator.h. */
+/* A test's actions on links: implements the functions of operator.h for
+ * links. */
 #include <stdlib.h>
 #include <string.h>
 

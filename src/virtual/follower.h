@@ -1,4 +1,5 @@
-/* A follower's messages to and from its leader, and the tick of each server. */
+/* Sends and receives a follower's messages to and from its leader. Also has the
+ * tick of each server. */
 #ifndef ZKLOCK_VIRTUAL_FOLLOWER_H
 #define ZKLOCK_VIRTUAL_FOLLOWER_H
 

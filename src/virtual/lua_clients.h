@@ -1,4 +1,5 @@
-/* Faults of one client or of all clients of an address, for Lua. */
+/* Lua functions that disturb the connections of one client, or of all clients,
+ * of an address. */
 #ifndef ZKLOCK_VIRTUAL_LUA_CLIENTS_H
 #define ZKLOCK_VIRTUAL_LUA_CLIENTS_H
 

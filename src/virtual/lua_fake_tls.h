@@ -1,4 +1,4 @@
-/* The fake TLS, for Lua. */
+/* Lua functions for the fake TLS. */
 #ifndef ZKLOCK_VIRTUAL_LUA_FAKE_TLS_H
 #define ZKLOCK_VIRTUAL_LUA_FAKE_TLS_H
 

@@ -1,4 +1,5 @@
-/* Links between clients and servers, and their faults, for Lua. */
+/* Lua functions for the links between clients and servers, and for their
+ * faults. */
 #ifndef ZKLOCK_VIRTUAL_LUA_LINKS_H
 #define ZKLOCK_VIRTUAL_LUA_LINKS_H
 

@@ -248,7 +248,8 @@ static void set_text(lua_State *L, const char *name, const char *text) {
   lua_setfield(L, -2, name);
 }
 
-/* Sets an integer if this Lua has integers, otherwise a float. */
+/* Sets a field to a number: an integer if this version of Lua has integers,
+ * otherwise a float. */
 static void set_integer(lua_State *L, const char *name, int64_t number) {
 #if LUA_VERSION_NUM >= 503
   lua_pushinteger(L, (lua_Integer)number);

@@ -1,4 +1,4 @@
-/* The ensembles of this process, for Lua. */
+/* Lua functions for the ensembles of this process. */
 #ifndef ZKLOCK_VIRTUAL_LUA_WORLD_H
 #define ZKLOCK_VIRTUAL_LUA_WORLD_H
 

@@ -122,9 +122,9 @@ void link_lose_reply(struct zk_link *link, int kind);
 /* Sets a trap: the next request of one of these kinds is kept from the servers
  * until link_apply_late. All connections of the link break. */
 void link_keep_request(struct zk_link *link, const int *kinds, int count);
-/* Sends the request that link_keep_request has kept over its session's current
- * connection on this link. The client does not receive the reply. Returns false
- * if there is no such connection. */
+/* Sends the request that link_keep_request has kept. Uses the current
+ * connection of the request's session on this link. The client does not receive
+ * the reply. Returns false if there is no such connection. */
 bool link_apply_late(struct zk_link *link, int64_t now);
 /* Sets a trap: a connection breaks after the next reply to a request of this
  * kind. */
@@ -170,8 +170,8 @@ bool server_is_running(const struct ensemble *ensemble, int server);
 
 /* ---- Sessions ------------------------------------------------------------ */
 
-/* Ends a session. Its client could also end it, or it could expire: the effect
- * is the same. Returns false if there is no such session or no leader. */
+/* Ends a session. The effect is the same as when its client ends it or it
+ * expires. Returns false if there is no such session or no leader. */
 bool ensemble_end_session(struct ensemble *ensemble, int64_t now,
                           int64_t session);
 /* Returns true if the leader considers the session alive. The leader can end a

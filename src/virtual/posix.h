@@ -1,6 +1,6 @@
-/* Replacements for the POSIX functions in which a thread can wait. A waiting
- * thread hands over to another thread. Deadlines are times of the virtual clock
- * (redirect.h). */
+/* Replacements for the POSIX functions in which a thread can wait; redirect.h
+ * makes the code call them. A waiting thread hands over to another thread.
+ * Deadlines are times of the virtual clock. */
 #ifndef ZKLOCK_VIRTUAL_POSIX_H
 #define ZKLOCK_VIRTUAL_POSIX_H
 
@@ -11,15 +11,16 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Starts a thread. `name` is a literal that describes the thread in messages
- * and traces. */
+/* Starts a thread. `name` describes the thread in messages and traces; it is
+ * not copied. */
 int posix_create(pthread_t *thread, const pthread_attr_t *attributes,
                  void *(*function)(void *), void *argument, const char *name);
 int posix_join(pthread_t thread, void **result);
 int posix_detach(pthread_t thread);
 
 int posix_poll(struct pollfd *fds, nfds_t count, int timeout);
-/* Polls until a time of the virtual clock; INT64_MAX means for ever. */
+/* Polls until the time `until` of the virtual clock; INT64_MAX means for
+ * ever. */
 int posix_poll_until(struct pollfd *fds, nfds_t count, int64_t until);
 int posix_nanosleep(const struct timespec *time, struct timespec *left);
 int posix_usleep(unsigned microseconds);

@@ -9,8 +9,8 @@
 #define LIMITS "zookeeper_limits"
 #define STATS "zookeeper_stats"
 
-/* Returns the node with the quota that covers this path, or NULL. If there are
- * several, returns the deepest one. */
+/* Returns the node of the quota that covers this path, or NULL. If several
+ * quotas cover it, returns the deepest node. */
 static struct node *quota_of(const struct tree *tree, const char *path) {
   struct node *quota = tree_find(tree, TOP), *deepest = NULL;
   for (const char *at = path; quota && *at == '/';) {
@@ -55,7 +55,8 @@ bool quota_exceeded(const struct tree *tree, const char *path, int64_t bytes,
          value_of(stats, "bytes") + bytes > most_bytes;
 }
 
-/* Writes the counts. The node's versions and times stay the same. */
+/* Writes the counts of a quota into its node `stats`. The node's versions and
+ * times do not change. */
 static void write_stats(struct tree *tree, struct node *stats, int64_t nodes,
                         int64_t bytes) {
   char text[80];

@@ -1,4 +1,5 @@
---- Lets a task of luv's loop wait for things that belong to no session.
+--- Lets a task of luv's loop wait for events that do not come from a session,
+-- such as timers.
 local uv = require "luv"
 
 local await = {}
@@ -7,7 +8,7 @@ local await = {}
 local unpack = table.unpack or unpack -- luacheck: ignore unpack
 
 --- Calls `begin(done)`, and suspends the task until `done` is called. Returns
--- the arguments of its first call.
+-- the arguments of the first call of `done`.
 function await.call(begin)
   local task, count, results = coroutine.running(), nil, nil
   begin(function(...)

@@ -19,7 +19,7 @@ local words = { holds = "it holds the lock", waits = "it waits for the lock",
   present = "it is a member of the double barrier",
   unowned = "no session owns it: it blocks the lock until it is deleted" }
 
--- What the user must know before evicting a holder. "The lease" in
+-- The warning that zklock shows before it evicts a holder. "The lease" in
 -- doc/dev/protocol.md explains how long a lease can last.
 local holders_view = [[
 its holder loses the lock (reason: node_deleted), and notices that within a

@@ -17,8 +17,8 @@ local function warn(path, seconds, is_due)
 end
 
 --- Returns whether the command is due: there was no successful run within the
--- last period. Also returns how many seconds ago the last successful run was,
--- by the servers' clock. Ends the command if the request fails.
+-- last period. Also returns the age of the last successful run, in seconds of
+-- the servers' clock. If the request fails, zklock exits with an error.
 function once.is_due(session, guard, period)
   local is_due, age, code = books.is_due(session, guard, period)
   if is_due ~= nil then
@@ -31,7 +31,7 @@ function once.is_due(session, guard, period)
   exit.refuse(age, code)
 end
 
---- Records a successful run; prints a message if that fails.
+--- Records a successful run. If the record cannot be written, prints a message.
 function once.note(session, guard, data)
   local ok, message = books.note(session, guard, data)
   if not ok then
@@ -40,8 +40,9 @@ function once.note(session, guard, data)
   end
 end
 
---- Returns the last successful run as a row of `ls`; nil if there is no note or
--- the session may not read it. `path`: the path of the lock.
+--- Returns the last successful run as a row of `zklock ls`. Returns nil if
+-- there is no note, or the session may not read it. `path`: the path of the
+-- lock.
 function once.last(session, path)
   local node = books.book_of(path)
   if core.check_path(node) then return nil end

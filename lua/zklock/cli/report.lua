@@ -82,7 +82,7 @@ local function list(title, messages)
   return "\n" .. title .. "\n  " .. table.concat(messages, "\n  ")
 end
 
---- Returns the last part of the text: access, warnings and problems.
+--- Returns the last part of the report's text: access, warnings and problems.
 function report.rest(found)
   return security(found) .. list("warnings", found.warnings)
     .. (#found.problems == 0 and "\nno problems"

@@ -1,11 +1,13 @@
---- Times: measures how long each step takes, for `-v`.
+--- Times: measures how long each step of `zklock run` takes, and prints it with
+-- `-v`.
 local now = require "zklock".now
 local talk = require "zklock.cli.talk"
 
 local Times = {}
 Times.__index = Times
 
---- Starts to measure: the first step begins now.
+--- Starts the measurement: the first step begins now. `is_verbose`: whether to
+-- print the times.
 function Times.new(is_verbose)
   local begun = now()
   return setmetatable({ is_verbose = is_verbose, begun = begun, last = begun },

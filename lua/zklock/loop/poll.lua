@@ -1,4 +1,5 @@
---- The adapter of plain scripts: a wait blocks the thread in poll(2).
+--- The adapter for scripts without an event loop: a wait blocks the thread in
+-- poll(2).
 return {
   new = function(_, engine)
     local A = { blocks = true }

@@ -1,15 +1,15 @@
---- Advice: logs a warning, once in each worker, if requests open sessions of
--- their own instead of sharing one.
+--- Advice: logs a warning, once in each worker, if requests open their own
+-- sessions instead of sharing one.
 local here = require "zklock.loop.here"
 
--- The phases of nginx in which a new session can be meant for the worker's
--- whole life.
+-- The phases of nginx that do not belong to a request. A session that is opened
+-- in them may last for the worker's whole life.
 local lasting = { init = true, init_worker = true, timer = true,
   exit_worker = true }
 local count = 0
 
---- Called at each zklock.connect.  Warns at the second session, because the
--- first may be meant to last.
+--- Called at each zklock.connect. Warns at the second session that requests
+-- open, because the first may be meant to last.
 return function()
   if not here.ngx() or lasting[ngx.get_phase()] then return end
   count = count + 1

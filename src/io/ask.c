@@ -318,7 +318,7 @@ static void on_nonce_made(struct op *op, const struct reply *reply) {
     send_once(r);
 }
 
-/* Returns whether the nonce can be why a server has refused the request. A
+/* Returns whether a server may have refused the request because of its nonce. A
  * nonce counts towards a quota, and its check needs permission to read. */
 static bool is_due_to_nonce(const struct request *r, int rc) {
   return r->nonce && (rc == REPLY_NO_AUTH || rc == REPLY_QUOTA_EXCEEDED);

@@ -44,10 +44,12 @@ void clock_timer_close(struct clock_timer *timer) {
 
 /* Sets the timer for the time `until`, if needed. While the machine is awake,
  * poll's own timeout ends each wait on time. The timer matters only after a
- * suspend, so it is allowed to expire late, by SLACK. For a deadline that is
- * due SOON, clock_poll sets no timer: after a suspend, poll then waits at most
- * that much longer. So the timer is set only about once per heartbeat, however
- * often the thread waits in between. This saves system calls. */
+ * suspend, so it is allowed to expire late, by SLACK. If the timer is already
+ * set for an earlier time, it stays as it is, unless that time is near. For a
+ * deadline that is due SOON, clock_poll sets no timer: after a suspend, poll
+ * then waits at most that much longer. So the timer is set only about once per
+ * heartbeat, however often the thread waits in between. This saves system
+ * calls. */
 static void set(struct clock_timer *timer, int64_t until, int64_t left) {
   int64_t at = until + SLACK, now = until - left;
   if (timer->at > now + SLACK && timer->at <= at) return;

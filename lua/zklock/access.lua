@@ -149,8 +149,9 @@ local function check_ours(list, credentials)
       local scheme = entry.scheme
       if has(entry.perms, bits[letter]) then
         certainly = certainly or scheme == "world" or scheme == "auth"
-        -- The session may have any address, certificate or user; without
-        -- credentials it is never a `digest` user.
+        -- zklock does not know the session's address, certificate or user, so
+        -- each of these schemes may match. Exception: without credentials, no
+        -- entry of scheme `digest` matches.
         perhaps = perhaps or scheme ~= "digest" or #credentials > 0
       end
     end

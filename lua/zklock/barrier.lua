@@ -60,7 +60,8 @@ local function begin(self, scope, timeout)
   return wait
 end
 
---- Waits until the barrier is not set.  Returns true, or `nil, message, code`.
+--- Waits until the barrier is lifted; returns at once if it is not set. Returns
+-- true, or `nil, message, code`.
 function Barrier:wait(how)
   local timeout = options.wait:read_call(how).timeout
   local adapter, scope = open_engine(self).adapters:for_waiting()

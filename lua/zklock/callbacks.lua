@@ -94,7 +94,8 @@ local function run(self, item, ...)
   end
 end
 
---- Calls a callback, unless the nginx request of its scope has ended.
+--- Calls the callback `item`, unless its nginx request (`item.scope`) has
+-- ended. With `spawn`, calls it in a new task.
 function Callbacks:call(item, ...)
   if not item.fn or item.scope and item.scope:has_ended() then return end
   local spawn = self.spawn

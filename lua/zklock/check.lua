@@ -41,7 +41,8 @@ function check.node(node, name)
   return faultless(node, name, core.check_node)
 end
 
---- Checks a fencing token, which is a text; its leading zeros can be missing.
+--- Checks a fencing token, a text of at most 19 digits. Its leading zeros can
+-- be missing.
 function check.token(token, name)
   return faultless(token, name, function()
     return not (#token <= 19 and token:find "^%d+$")

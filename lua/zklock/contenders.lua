@@ -172,8 +172,8 @@ local function mark_rows(path, rows, result)
   return again
 end
 
--- Returns the wave that begins with the i-th row, and the index of the first
--- row after the wave.
+-- Returns the wave that begins with row `i`, as a list of rows. Also returns
+-- the index of the first row after the wave.
 local function take_wave(rows, i)
   local wave, bytes = {}, 0
   while rows[i] do

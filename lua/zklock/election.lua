@@ -138,8 +138,9 @@ function Election:leader()
   return surveys.leader(terms.engine, self.path, locks.modes(terms))
 end
 
---- Calls `fn(leader, message, code)` in step(), now and whenever the leader
--- changes.  Returns a ticket at once.
+--- Begins to observe the leader, and returns a ticket at once. step() calls
+-- `fn(leader, message, code)` with the current leader, and again at each
+-- change.
 function Election:observe(fn)
   local terms = self._terms
   terms.engine:check_open()

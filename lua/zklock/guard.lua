@@ -29,8 +29,8 @@ end
 -- Functions for the library, not for users.
 local guards = {}
 
--- Makes a guard. A guard has only four fields, because a session may have
--- thousands of guards: see Hold.new.
+-- Makes a guard. A session may have thousands of guards, so a guard has only
+-- four fields (see Hold.new).
 function guards.new(hold, hold_ref)
   return setmetatable({
     _hold = hold,
@@ -135,7 +135,8 @@ function guards.give_back(self, confirm)
   -- Sets this field last. So if a debug hook interrupts this call, the next
   -- call releases again.
   self._outcome = reason and "lost" or "released"
-  -- A callback of the lock's next holder may have closed the session.
+  -- `line:released` can run a callback of the lock's next holder, which may
+  -- have closed the session.
   if confirm and last and not reason and not engine.state.is.closed then
     return expect_removal(self)
   end

@@ -145,7 +145,7 @@ local function note(self, taking, part, message, code)
   taking.wait = false
   if part then multi_guards.add(guard, part) end
   local is_complete = multi_guards.count(guard) == #self._parts
-  -- The loss of an earlier part cancels the wait for this part.
+  -- If an earlier part is lost, this loss has cancelled the wait for this part.
   if part or code == "cancelled" and multi_guards.find_loss(guard) then
     local _, why, which = obstacle(self, taking, is_complete)
     message, code = why, which

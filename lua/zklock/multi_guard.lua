@@ -74,13 +74,14 @@ function multi_guards.complete(self, owners, owner)
   for i, part in ipairs(self._parts) do nodes[i] = part.node end
   self.node = table.concat(nodes, ",")
   self._taking = false
-  -- Keeps the owners alive, so that the owner's next call returns this loss.
+  -- Keeps the owners object alive. So if the multi is lost, the owner's next
+  -- acquisition can return the loss.
   self._owners = owners
   owners:push("multi", owner, self)
 end
 
---- Returns the guard of a lost part, if any.  Checks the clock, too: if a
--- part's lease is over, the multi is lost for good.
+--- Returns the guard of a lost part, or nil. Also checks the clock: if the
+-- lease of a part has expired, the multi is lost for good.
 function multi_guards.find_loss(self)
   for _, part in ipairs(self._parts) do
     if guards.find_loss(part) then

@@ -223,8 +223,8 @@ local function abandon(wait)
   local engine, terms = wait.engine, wait.terms
   if not terms or wait.counted or engine.state.is.left then return end
   wait.counted = true
-  -- The caller may be in the middle of an operation, so step() calls the trace
-  -- callback later.
+  -- The caller may be in the middle of an operation, which the trace callback
+  -- must not interrupt. So step() calls this callback later.
   engine.meters:abandon(terms, wait.hold_ref)
   if engine.meters.trace then engine.core:nudge() end
 end
@@ -252,7 +252,8 @@ local function turn(wait, adapter)
     -- deadline may have passed.
     adapter.wait(wait, wait.timeout
       and math.max(0, math.min(wait.timeout(), LONGEST)) or nil)
-    -- An adapter that does not watch the descriptor itself can return early.
+    -- An adapter that does not watch the descriptor itself returns from time to
+    -- time. Events may have come meanwhile.
     if not wait.done then wait.engine.events:step() end
     if wait.timeout and wait.timeout() <= 0 then break end
   end

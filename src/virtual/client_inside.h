@@ -136,7 +136,7 @@ struct _zhandle {
 enum { XID_PING = -2, XID_AUTH = -4 };
 
 bool client_is_connected(const zhandle_t *zh);
-/* Sends a request if there is a connection. */
+/* Sends a request; does nothing if there is no connection. */
 void client_send(zhandle_t *zh, const struct zk_request *request);
 void client_send_auth(zhandle_t *zh, const struct auth *auth);
 /* Calls the watcher with a session event. */

@@ -17,7 +17,8 @@
 #include "schedule.h"
 #include "world.h"
 
-/* The lines that have outlived their handles. */
+/* The list of lines that have outlived their handles, because a duplicate of
+ * their descriptor is open. */
 static struct line *farewells;
 
 /* ---- TLS ----------------------------------------------------------------- */

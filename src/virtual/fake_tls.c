@@ -117,7 +117,7 @@ static enum tls_state handshake(struct tls_link *link) {
   return state;
 }
 
-/* Reads from one record only, as OpenSSL does. */
+/* Returns decrypted bytes of one record at most, as OpenSSL does. */
 static enum tls_state receive(struct tls_link *link, void *data, size_t size,
                               size_t *got) {
   enum tls_state state = link->decrypted > 0 ? TLS_DONE : find(link, FAKE_DATA);

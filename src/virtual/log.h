@@ -11,7 +11,7 @@ int64_t log_last(const struct server *server);
  * `zxid`. */
 int log_place(const struct server *server, int64_t zxid);
 void log_append(struct server *server, struct txn *txn);
-/* Makes a follower's log the same as its leader's. */
+/* Makes the log of `server`, a follower, the same as that of `leader`. */
 void log_adopt(struct server *server, const struct server *leader);
 void log_cut(struct server *server, int count);
 /* Drops the transactions that all servers have applied from all logs. Does so

@@ -50,8 +50,8 @@ static int own_step(lua_State *L) {
   return 1;
 }
 
-/* ensemble:advance(seconds): advances the time, and performs all actions that
- * become due. */
+/* ensemble:advance(seconds): advances the time by `seconds`, and performs all
+ * actions that become due. */
 static int own_advance(lua_State *L) {
   struct lua_box *box = box_at(L, 1);
   luaL_argcheck(L, !box->now, 1, "its time is not its own");
@@ -122,7 +122,8 @@ static int own_has_session(lua_State *L) {
   return 1;
 }
 
-/* ensemble:look(path): returns the stat and the data of a node, or nil. */
+/* ensemble:look(path): returns the Stat and the data of a committed node; nil
+ * if it does not exist. */
 static int own_look(lua_State *L) {
   struct zk_stat stat;
   struct zk_data data;

@@ -133,8 +133,8 @@ static int cut_after_reply(lua_State *L) {
   return 0;
 }
 
-/* link_cut_at(address, n): breaks a connection at the nth message to a
- * client. */
+/* link_cut_at(address, n): sets the trap link_cut_at of operator.h, which
+ * breaks a connection at the nth message to a client. */
 static int cut_at(lua_State *L) {
   link_cut_at(check_link(L, 1), (int)luaL_checkinteger(L, 2));
   return 0;

@@ -28,7 +28,7 @@ struct zk_link *link_apart(struct zk_link *link, int client);
 void link_each(struct ensemble *ensemble, const char *address, int64_t now,
                void (*fault)(struct zk_link *link, int64_t now));
 
-/* Breaks the link's connections; new connections are accepted. */
+/* Breaks the link's existing connections. New connections are accepted. */
 void link_cut(struct zk_link *link, int64_t now);
 /* Ends the link's connections for the servers, but does not notify the
  * clients. */
@@ -45,7 +45,8 @@ void link_mute_events(struct zk_link *link, int64_t now);
 /* Ends all faults. Breaks the connections that have lost a message. */
 void link_heal(struct zk_link *link, int64_t now);
 
-/* Kinds of answers, in addition to those of zk_request_kind. */
+/* Values of zk_misbehaviour's `kind`, in addition to the kinds of
+ * zk_request_kind. */
 enum {
   LINK_CONNECT = -1, /* the answer to a connection's first message */
   LINK_ANY = -2

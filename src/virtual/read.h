@@ -1,4 +1,5 @@
-/* The requests that a server answers alone: reads, watches, pings. */
+/* Answers the requests that a server answers without the leader: reads, watches
+ * and pings. */
 #ifndef ZKLOCK_VIRTUAL_READ_H
 #define ZKLOCK_VIRTUAL_READ_H
 

@@ -1,4 +1,5 @@
-/* Copies of requests and replies, and the sizes of requests on the wire. */
+/* Copies requests and replies, and computes the sizes of requests on the
+ * wire. */
 #ifndef ZKLOCK_VIRTUAL_REQUEST_H
 #define ZKLOCK_VIRTUAL_REQUEST_H
 

@@ -8,7 +8,8 @@ local new_parser = require "zklock.cli.parser"
 
 local completion = {}
 
--- Bash splits words at `:` and `=`, so the script splits the line itself.
+-- Bash also splits words at `:` and `=`, which can be parts of a path. So the
+-- script splits the line itself.
 local BASH = [=[
 
 _zklock_words() {

@@ -1,4 +1,5 @@
---- Leaving: ends a command early, and first undoes what must not remain.
+--- Leaving: ends a command early, after registered functions have cleaned up,
+-- such as the closing of a session.
 local exit = require "zklock.cli.exit"
 local signals = require "zklock.cli.signals"
 local talk = require "zklock.cli.talk"

@@ -44,7 +44,7 @@ else
     or built .. ";" .. package.cpath
 end
 
--- The library is another rock than the command, so it can be missing.
+-- The library and the command are two rocks, so the library can be missing.
 if not pcall(require, "zklock.version") then
   io.stderr:write "zklock: the library is missing: install the rock zklock\n"
   os.exit(69)

@@ -56,8 +56,8 @@ end
 -- owned_file.public.
 function owned_file.read(name, access)
   local uv = load "luv"
-  -- Without O_NONBLOCK, opening a pipe would wait until a process opens its
-  -- other end.
+  -- The name can belong to a named pipe. Without O_NONBLOCK, opening it would
+  -- wait until a process opens its other end.
   local flags = uv.constants.O_RDONLY + uv.constants.O_NONBLOCK
   local file, problem, code = uv.fs_open(name, flags, 0)
   if not file then

@@ -147,7 +147,7 @@ local function describe(entry, address)
     reachable = false }
 end
 
--- Returns the list of hosts, parsed as a session parses it.
+-- Returns the entries of `hosts` as a list, parsed as a session parses them.
 local function parse(hosts)
   local _, _, list = core.check_hosts(hosts)
   return list

@@ -176,6 +176,7 @@ function loops.find(loop)
 end
 
 --- Returns the maker of the running loop's adapter, for calls that do not wait.
+-- Without a loop, returns the maker of "poll".
 function loops.peek(loop)
   local name, place
   if type(loop) == "string" then name, place = running(loop) end
@@ -201,7 +202,8 @@ function loops.allows_callbacks(loop)
   return name ~= "ngx" or place ~= "callback"
 end
 
---- Returns whether a call is allowed to block this thread for a moment.
+--- Returns whether a call is allowed to block this thread. It is allowed only
+-- if waits of the caller block the thread anyway, as with "poll".
 function loops.may_block(loop)
   return type(loop) ~= "table" and choose(loop) == modules.poll
 end

@@ -33,8 +33,8 @@
 --- Returns a value that identifies the running task, if tasks are not coroutines. Default: the running coroutine
 ---@field owner? fun(): any
 ---
---- Only nginx's own adapter has this function. Returns the running request. When this request ends, zklock ends the request's
---- waits and holds. Default: none
+--- Returns the running request. When this request ends, zklock cancels its waits and releases its holds. Only nginx's own
+--- adapter has this function. Default: none
 ---@field scope? fun(): table?
 ---
 --- Returns whether the process is about to end. If the function returns true, zklock limits waits that have no timeout. Default:

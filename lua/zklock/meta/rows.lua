@@ -30,7 +30,7 @@
 --- The value that the contender passed as its `data` option. Absent if the data is too large (doc/guarantees.md).
 ---@field data? string
 ---
---- The size of `data` when `data` is absent.
+--- The size of `data`, if `data` is too large or unreadable.
 ---@field size? zklock.Bytes
 ---
 --- The id of the ZooKeeper session that owns the node. If no session owns the node, the id is `"0x0"`. Such a node never holds
@@ -85,7 +85,7 @@
 --- The value that the leader passed as its `data` option. It identifies the leader.
 ---@field data? string
 ---
---- The size of `data` when `data` is absent.
+--- The size of `data`, if `data` is too large or unreadable.
 ---@field size? zklock.Bytes
 ---
 --- The leader's fencing token.
@@ -177,7 +177,7 @@
 
 -- ## Trace events
 --
--- The function of `session:on_trace` gets a table, whose field `what` has one of these values.
+-- zklock calls the function of `session:on_trace` with a table. The table's `what` field has one of these values:
 
 --- An event of a wait or a hold.
 ---@alias zklock.Trace

@@ -335,7 +335,7 @@ function hold:release() end
 --- How many permits the semaphore has; only with `kind = "permit"`. Default: none
 ---@field permits? integer
 ---
---- How long the client holds the lock. Default: until it is released
+--- How long the simulated client holds the lock. Default: until your test releases it
 ---@field seconds? zklock.Seconds
 ---
 --- The data that the other client writes to its node. Default: a host name and a process id

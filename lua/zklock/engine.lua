@@ -46,8 +46,8 @@ function Engine.new(session, handle, given)
     -- Weak, so that the collector can free the holds that the program no longer
     -- reaches.
     holds = setmetatable({}, { __mode = "v" }),
-    -- By the hold's number: the hold reference of the hold's oldest unreleased
-    -- guard.
+    -- Maps a hold's number to a hold reference: the one of its oldest guard
+    -- that is not yet released.
     hold_refs = setmetatable({}, { __mode = "v" }),
     owners = setmetatable({}, { __mode = "v" }), -- owners by path
     lines = {}, -- lines of local turns, by the number of their root

@@ -135,8 +135,8 @@ function guards.give_back(self, confirm)
   -- Sets this field last. So if a debug hook interrupts this call, the next
   -- call releases again.
   self._outcome = reason and "lost" or "released"
-  -- `line:released` can run a callback of the lock's next holder, which may
-  -- have closed the session.
+  -- `line:released` can run a callback of the lock's next holder. The callback
+  -- may have closed the session, so check that again.
   if confirm and last and not reason and not engine.state.is.closed then
     return expect_removal(self)
   end

@@ -68,9 +68,9 @@ function Hold:stand_on(stack)
   end
 end
 
---- Removes the hold from `engine.holds`, where events find it. Called after the
--- release of its last hold reference, `hold_ref`. Returns whether the hold was
--- still there.
+--- Removes the hold from `engine.holds`, the table in which the event
+-- dispatcher looks up holds. Called after the hold's last reference,
+-- `hold_ref`, is released. Returns whether the hold was in the table.
 function Hold:finish(hold_ref)
   local holds, number = self.owners.engine.holds, hold_ref:number()
   local was_known = holds[number] ~= nil

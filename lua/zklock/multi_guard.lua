@@ -29,11 +29,11 @@ function multi_guards.new(path, taking)
   }, MultiGuard)
 end
 
--- Releases all parts, and then calls the listeners of lost parts. Both a
--- listener and a wait for a confirmation could suspend the task for ever. No
--- part may still be held then. Returns a list with the result of
--- guards.give_back for each part. This function may be called again: after a
--- part that was granted too late, or after an interruption.
+-- Releases all parts first, and only then calls the listeners of lost parts. A
+-- listener, or a wait for a confirmation, can suspend the task for ever. No
+-- part may be held meanwhile. Returns a list with the result of
+-- guards.give_back for each part. Can be called again if a part is granted
+-- after the first call, or if the first call was interrupted.
 local function give_all(self, confirm)
   local removals = {}
   for i = #self._parts, 1, -1 do

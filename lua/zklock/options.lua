@@ -1,5 +1,5 @@
---- Options: the schemas of locks and of their methods. settings.lua has the
--- schema of connect.
+--- Option schemas of the locks and of their methods. The schema of connect's
+-- options is in settings.lua.
 local check = require "zklock.check"
 local core = require "zklock.core"
 local errors = require "zklock.errors"
@@ -144,8 +144,8 @@ function options.read_lock(given, family, kind, permits)
   return shared
 end
 
---- Checks the options of session:with_lock. Returns two tables: the options of
--- the lock, and those of acquire.
+--- Checks the options of session:with_lock. Returns the lock's options (nil if
+-- `given` is not a table) and the options for acquire.
 function options.read_with_lock(given)
   local read = options.with_lock:read_call(given, { family = "mutex" })
   local of_call = { timeout = read.timeout, owner = read.owner }

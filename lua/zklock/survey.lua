@@ -244,9 +244,9 @@ function surveys.leader_of(contenders, modes)
   return false
 end
 
---- Asks a server for the leader: returns `{ data=, token=, session=, since= }`,
--- or nil if there is none. `modes`: a set with one mode, the mode of the
--- candidates' nodes.
+--- Asks a server for the leader. Returns `{ data=, size=, token=, session=,
+-- since= }`; nil if there is no leader; or nil, message, code on failure.
+-- `modes`: a set whose only member is the mode of the candidates' nodes.
 function surveys.leader(engine, path, modes)
   local contenders, message, code = questions.query(engine, "who leads", head,
     path, (next(modes)))

@@ -31,9 +31,9 @@ struct client_listener {
    * session's lease, and this callback publishes the new lease. So the Lua
    * thread sees the shorter lease before a server receives the attempt. */
   void (*attempting)(void *self);
-  /* Called when there is no connection to `server`; `text` is the reason. If
-   * `server` is NULL, the reason is about all servers or an unknown server. Any
-   * thread is allowed to call this. */
+  /* Called when a connection to `server` fails or is lost. `text` is the
+   * reason. `server` is NULL if the reason concerns all servers or the server
+   * is unknown. Can be called on any thread. */
   void (*error)(void *self, const char *server, const char *text);
   /* Called after `error` if that error was a refused certificate. */
   void (*refused)(void *self);

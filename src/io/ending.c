@@ -21,9 +21,9 @@
 #include "descriptors.h"
 #include "registry.h"
 
-/* The one state of this process. There is only one, because signals belong to
+/* The state of signal handling. It is global because signal handlers belong to
  * the whole process. The Lua thread writes it before it installs a handler. The
- * handlers, and the thread that runs `end`, read it. */
+ * handlers and the thread that runs `end` read it. */
 static struct {
   pid_t owner;       /* the process of these threads; 0: not set up */
   pthread_t stopped; /* the thread that runs Lua, to stop */

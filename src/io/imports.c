@@ -79,10 +79,10 @@ static function *replacement(const char *name) {
   return NULL;
 }
 
-/* Returns whether libzookeeper_st imports every function that a stream needs.
- * Only then it calls all replacements. A library that was compiled with
- * _FORTIFY_SOURCE can call a variant instead, such as __recv_chk. zklock has no
- * replacements for such variants. */
+/* Returns whether libzookeeper_st imports every stream function that zklock
+ * replaces. If one import is missing, the library can bypass the replacements.
+ * With _FORTIFY_SOURCE, for example, it may call __recv_chk instead of recv.
+ * zklock does not replace such variants. */
 static bool has_all_of_stream(void) {
   for (int i = 0; i < REPLACEMENTS; i++)
     if (replacements[i].of_stream && !replacements[i].found) return false;

@@ -1,5 +1,5 @@
-/* Runs the I/O thread. Its loop carries out commands, runs the session and the
- * client, and posts events (core.c). */
+/* Implements the I/O thread. Its loop executes commands, drives the session and
+ * the client library, and posts events (core.c). */
 #include "core.h"
 
 #include <errno.h>

@@ -217,10 +217,10 @@ static void report_reply(struct library *l, const struct incident *incident) {
   connection_end(l);
 }
 
-/* Reports that the connection has begun, or ends the handle. The library
- * reports two changes of state: the start of a connection, and later its end.
- * If it reports the start again, a server has sent an event that only the
- * library is allowed to create. */
+/* Handles a state change that the client library reports. The first change is
+ * the start of the connection, the second its end. A second start can only come
+ * from a server that forged a session event. So this function then reports a
+ * false reply and ends the connection. */
 static void report_state(struct library *l, int state) {
   if (state == ZOO_CONNECTED_STATE && l->connected)
     report_false_reply(

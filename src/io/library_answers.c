@@ -17,7 +17,7 @@ struct expected {
   char path[];
 };
 
-/* Checks the values in replies, as the client library has parsed them. */
+/* Validates values from replies after the client library has parsed them. */
 
 int answers_code(int rc) {
   return rc <= 0 && rc > REASON_COUNTER_AT_END ? rc : ZSYSTEMERROR;

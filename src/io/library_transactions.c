@@ -209,8 +209,8 @@ int transaction_exchange(struct library *l, const struct op *create,
   return send_all(l, t, ops, 2, on_exchanged);
 }
 
-/* The functions below send a transaction for two nodes: see
- * transaction_pair. */
+/* Transactions on two nodes (see transaction_pair): sending them and checking
+ * their results. */
 
 enum { OWN, BESIDE };
 

@@ -29,8 +29,8 @@ enum event_kind {
   EVENT_REFUSED,
   EVENT_LOST,
   EVENT_REVOKED,
-  /* Follows COMMAND_RELEASE_AND_REPORT, when the node was deleted, or when a
-   * server refuses to delete it. */
+  /* Answers COMMAND_RELEASE_AND_REPORT: the node was deleted, or a server
+   * refused to delete it. */
   EVENT_GONE,
   EVENT_ANSWERED, /* the subject is the ask */
   EVENT_AWAITED,  /* the subject is the await */

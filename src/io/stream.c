@@ -174,8 +174,9 @@ static ssize_t read_ahead(struct stream *s) {
   return n;
 }
 
-/* Works like recv. If the request is smaller than the buffer, reads more bytes
- * than requested into the buffer. */
+/* Works like recv. If `size` is smaller than the stream's buffer, first reads
+ * as many bytes as are available into that buffer. Then copies up to `size` of
+ * them to `data`. */
 static ssize_t read_more(struct stream *s, char *data, size_t size) {
   if (size >= STREAM_SIZE) return recv_now(s, data, size);
   ssize_t n = read_ahead(s);

@@ -44,10 +44,10 @@ struct tls_module {
                               char error[TLS_TEXT]);
   void (*release)(struct tls_context *context);
 
-  /* Creates a link. `names` are names or addresses, separated by spaces; the
-   * server's certificate must be for one of them. The link keeps its own
-   * reference to what it needs of the context. Returns NULL if there is no
-   * memory. */
+  /* Creates a link. `names`: host names or IP addresses, separated by spaces.
+   * The server's certificate must match one of them. The link holds a reference
+   * to the context's data, so the context can be freed first. Returns NULL if
+   * there is no memory. */
   struct tls_link *(*open)(struct tls_context *context, const char *names);
   void (*close)(struct tls_link *link);
 

@@ -14,11 +14,9 @@ const char *binding_code(enum refusal_code refusal_code);
  * contender's node (enum role). */
 extern const char *const binding_roles[];
 
-/* mode(name) → kind, number; or nothing
- *
- * Returns the kind of the contender whose node has this name, and the node's
- * sequence number. Returns nothing if no contender's node can have this
- * name. */
+/* Lua function mode(name): returns the kind of the contender whose node has
+ * this name, and the node's sequence number. Returns nothing if no contender's
+ * node can have this name. */
 int binding_mode(lua_State *L);
 
 /* Pushes the event of an answered ask: "answered", the ask's number, a code, a

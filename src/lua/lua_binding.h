@@ -69,16 +69,15 @@ const char *binding_check_data(lua_State *L, int index, size_t *size);
 /* The functions below are functions of the Lua module zklock.core. Those that
  * are not declared here are in lua_core.c. */
 
-/* lock_options(lock) → a userdata for session:acquire, with the options from
- * the table `lock` */
+/* Lua function lock_options(lock): returns a userdata for session:acquire. It
+ * contains the options from the table `lock`. */
 int binding_new_lock_options(lua_State *L);
-/* awaiting() → an empty userdata of an await (lua_await.c), for session:await
- * or session:depart */
+/* Lua function awaiting(): returns an empty userdata of an await (lua_await.c),
+ * for session:await or session:depart. */
 int binding_new_await(lua_State *L);
-/* running() → request, is_entry; or nothing
- *
- * Returns the current nginx request as light userdata, and whether the request
- * began with the current Lua thread. Returns nothing if no request is known. */
+/* Lua function running(): returns the current nginx request as light userdata.
+ * Also returns whether the request began with the current Lua thread. Returns
+ * nothing if no request is known. */
 int binding_running(lua_State *L);
 /* lua_survey.c describes survey(rows) and own_data(data). */
 int binding_survey(lua_State *L);

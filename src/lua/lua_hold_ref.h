@@ -29,7 +29,7 @@ struct hold_ref {
   bool dead;   /* this reference was finalized: never fill it */
 };
 
-/* hold() → an empty hold reference */
+/* Lua function hold(): returns an empty hold reference. */
 int binding_new_hold_ref(lua_State *L);
 /* Returns the hold reference at `index`. Raises an error if it has no
  * acquisition: it is empty, or waits in a local queue. */

@@ -16,7 +16,8 @@ struct core *binding_check_session(lua_State *L);
  * session has begun to close. The core would not answer a new request then. */
 struct core *binding_check_open(lua_State *L);
 
-/* session() → a session that is not open yet, for open() */
+/* Lua function session(): returns a session that is not open yet, for
+ * open(). */
 int binding_new_session(lua_State *L);
 int binding_open_session(lua_State *L);
 

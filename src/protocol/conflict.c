@@ -82,9 +82,10 @@ static bool lists_nothing(const struct contender *c) {
   return is_of_semaphore(c) || c->options.kind == KIND_UNFAIR;
 }
 
-/* Returns true if `c` needs no check, or was checked already. A gate is only a
- * part of a semaphore, and a contender that downgrades holds the lock
- * already. */
+/* Returns true if `c` needs no conflict check, or was checked already. A gate
+ * needs none, because zklock checks the permit of the same semaphore. A
+ * contender that downgrades needs none, because it already holds the lock. With
+ * `shares_path`, the user allows locks of other kinds on the path. */
 static bool needs_no_check(const struct contender *c) {
   return c->node.cleared || c->options.shares_path || c->options.downgrade ||
          c->options.kind == KIND_GATE;

@@ -47,7 +47,7 @@ enum refusal_code {
   REFUSED_CONFLICT, /* a lock of another kind is in use on the path */
 };
 
-/* What ended a hold that its owner had not released. */
+/* The reasons why a hold ended before its owner released it. */
 #define LOSSES(X)                                                           \
   X(MAX_HOLD_REACHED, "max_hold_reached") /* held for the maximum time */   \
   X(NODE_DELETED, "node_deleted")         /* its node was deleted */        \

@@ -13,9 +13,9 @@
  * requests of each queue, so that one list request serves all contenders of the
  * batch.
  *
- * A deferred call is a field of the object that it serves. It does not name an
- * event: it makes the object check its state. So adding it twice is
- * harmless. */
+ * A deferred call is a field of the object that it serves, and carries no
+ * event. When it runs, the object checks its own state. So adding the call
+ * twice is harmless. */
 #ifndef ZKLOCK_DEFERRED_CALL_H
 #define ZKLOCK_DEFERRED_CALL_H
 

@@ -71,7 +71,8 @@ struct directory {
   struct orphans *orphans;             /* NULL: none yet */
   struct directory_requests *requests; /* NULL: no request in flight */
   int children_wanted; /* contenders and node waits that list at each change */
-  /* The connection in which the children's watch is armed. */
+  /* The number of the connection in which the watch on the directory's children
+   * is armed; 0: none. */
   unsigned children_armed_in;
   /* The connection in which a server may still have a watch of the children
    * that no contender wants. */
@@ -113,7 +114,7 @@ void directory_wake(struct directory *d);
 void directory_flush(struct directory *d, bool vacant);
 /* Called in a new connection. Forgets the watches and lists of the last one. */
 void directory_connected(struct directory *d);
-/* Sends no more requests: the session is closed. */
+/* Stops sending requests. Called when the session is closed. */
 void directory_closed(struct directory *d);
 
 /* Requests a list at the end of the batch of calls (session_run). Does nothing

@@ -86,8 +86,10 @@ static bool watch_tail(struct contender *c, const struct queue_tail *tail,
   return watch_want(&c->predecessor, watches, tail->last);
 }
 
-/* Makes `c` QUEUED behind the tail, after its create. Returns false if the
- * tail is unknown, or more than NEWER_MAX nodes were created behind it. */
+/* Queues `c` behind the last known node of the queue (the tail) without listing
+ * the directory. Called after the node of `c` was created. Returns false if the
+ * tail is unknown, or more than NEWER_MAX nodes were created after it. Also
+ * returns false if there is no memory. */
 static bool queue_behind_tail(struct contender *c) {
   const struct queue_tail *tail = tail_of(c);
   int gap = tail ? queue_tail_gap(tail, c->node.name) : -1;

@@ -44,7 +44,7 @@ void orphans_send(struct orphans *s);
 /* Forgets the orphans of other sessions. If the next list shows them, zklock
  * reads their owners again. */
 void orphans_forget_foreign(struct orphans *s);
-/* Sends no more requests: the session is closed. */
+/* Stops sending requests. Called when the session is closed. */
 void orphans_closed(struct orphans *s);
 
 #pragma GCC visibility pop

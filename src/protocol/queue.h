@@ -17,8 +17,8 @@ struct queue *queue_new(struct contenders *all, const char *path,
 bool queue_is_idle(const struct queue *queue);
 void queue_free(struct queue *queue);
 
-/* Admits parked contenders, in order and as far as possible, and sends due
- * requests. */
+/* Admits parked contenders in order of arrival, until one must wait (admission
+ * in queue.c). Then sends the requests that are due. */
 void queue_flush(struct queue *queue);
 /* Admits this contender now, if possible. */
 void queue_admit(struct contender *c);
@@ -36,11 +36,12 @@ void queue_watch_contention(struct contender *c);
 /* Called when a server has reported a change of the directory's children.
  * Reports CONTENDED, and lists the directory if a contender wants this. */
 void queue_children_changed(struct queue *queue);
-/* Reports CONTENDED, because no server reports new nodes without a
- * connection. */
+/* Called when the connection is lost. Reports CONTENDED to each holder whose
+ * last report was UNCONTENDED. Without a connection no server can report a new
+ * waiter, so the holder must assume that there is one. */
 void queue_disconnected(struct queue *queue);
-/* Removes the watches that have no watchers. Called after a disconnection, and
- * to repeat removals that failed. */
+/* Removes watches that no contender or node wait uses any more. Called after a
+ * disconnection, and to retry failed removals. */
 static inline void queue_sweep(struct queue *queue) {
   watches_sweep(&queue->directory.watches);
 }

@@ -238,7 +238,8 @@ void acquire_fsm_session_ended(struct contender *c) {
                                                      : LOSS_SESSION_EXPIRED);
   if (c->state == CONTENDER_GONE) return;
   if (c->state != CONTENDER_PARKED) acquire_fsm_finish(c);
-  /* The writer's node is gone, so its reader has no position to inherit. */
+  /* A downgrade inherits the writer's queue position. The writer's node is
+   * gone, so the downgrade fails. */
   if (c->options.downgrade) acquire_fsm_refuse(c, REFUSED_LOST, 0);
 }
 

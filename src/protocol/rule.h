@@ -50,9 +50,10 @@ bool rule_blocks(enum kind kind, const struct entry *own,
  * blocks `own` (see nearest_proves). `other` may be NULL. */
 bool rule_proves(enum kind kind, const struct entry *own,
                  const struct entry *other);
-/* Returns whether a node of role `other` in the directory belongs to a lock of
- * another kind or layout. Contenders of the two locks ignore each other.
- * Returns false for permits, because they have a directory of their own. */
+/* Returns whether `other` is the role of a contender of a different lock. Its
+ * kind or layout then differs from `kind` and `layout`. Readers and writers
+ * share a lock. Contenders of different locks ignore each other. Returns false
+ * for permits, because they have a directory of their own. */
 bool rule_is_of_other_kind(enum kind kind, enum layout layout, enum role other);
 /* Returns whether the entry is a contender that no node ahead blocks. */
 bool rule_holds(const struct listing *listing, const struct entry *e);

@@ -139,12 +139,12 @@ static void leave_hidden_holder(struct contender *c,
   }
 }
 
-/* Acts on a `holder` whose ACL forbids reading. Every ACL of zklock lets its
- * session read its own nodes (doc/api.md). So `holder` belongs to another
- * client, unless a server has named this session as the owner before. In that
- * case the ACL may have been changed, and no server reports whether `holder` is
- * still the contender's. A contender that holds the lock polls `holder`, and so
- * detects when `holder` is deleted. */
+/* Handles a `holder` node that this session may not read. zklock's own ACLs
+ * always let a session read its own nodes (doc/api.md). So the node normally
+ * belongs to another client. Exception: a server has already named this session
+ * as the owner, and the ACL was changed later. Then the ownership is unknown,
+ * and zklock refuses the acquisition. A contender that holds the lock ignores
+ * this reply; it polls `holder` to detect its deletion. */
 static void on_hidden_holder(struct contender *c, const struct reply *reply) {
   if (c->state == CONTENDER_HELD || c->undone) return;
   if (c->state == CONTENDER_LEAVING)

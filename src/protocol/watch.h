@@ -152,7 +152,7 @@ void watches_fired(struct watches *watches, const char *name,
  * for them. */
 void watches_poll(struct watches *watches);
 /* Removes the watches that have no watchers. Called after a disconnection, and
- * to repeat removals that failed. */
+ * to retry failed removals. */
 void watches_sweep(struct watches *watches);
 
 #pragma GCC visibility pop

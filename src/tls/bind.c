@@ -48,9 +48,9 @@ static void rewrite(void *self) { (void)self; }
 #endif
 
 /* Returns NULL if this module's calls reach the right OpenSSL; otherwise
- * returns what is wrong. This is a separate function, because a compiler can
- * load a function's address once per function. In `bind`, that could be before
- * the binding. */
+ * returns an error message. Kept out of `bind`: there, the compiler could load
+ * the address of SSL_new before rewrite() has bound it. Then the check would
+ * compare the old address. */
 __attribute__((noinline)) static const char *check(void *self) {
   if (dlsym(self, "SSL_new") != (void *)(uintptr_t)SSL_new ||
       dlsym(self, "OPENSSL_init_crypto") !=

@@ -9,7 +9,7 @@ local config = {}
 
 config.system_file = "/etc/zklock.conf"
 
---- The text that names the source of a default value.
+--- The source that is reported for a setting that has its default value.
 config.BY_DEFAULT = "by default"
 
 config.defaults = {

@@ -1,5 +1,5 @@
---- Leaving: ends a command early, after registered functions have cleaned up,
--- such as the closing of a session.
+--- Ends a command early. First calls the registered cleanup functions, for
+-- example the one that closes the session.
 local exit = require "zklock.cli.exit"
 local signals = require "zklock.cli.signals"
 local talk = require "zklock.cli.talk"

@@ -136,8 +136,8 @@ local kinds_of_task = { ngx = "timer (ngx.timer.at)", luv = "coroutine",
   cqueues = "task (cq:wrap)", copas = "thread (copas.addthread)" }
 
 -- Returns the name of the loop that runs the calling code, and the kind of task
--- in which the code runs (here.lua).  Detects the loop only if `loop` is
--- "auto".
+-- (see here.lua). If `loop` is not "auto", the name is `loop` itself, without
+-- detection.
 local function running(loop)
   if loop ~= "auto" then return loop, here[loop] and here[loop]() end
   for i = 1, #askers do

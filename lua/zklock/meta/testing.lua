@@ -129,9 +129,9 @@ function testing.copas() end
 
 -- ## Server
 --
--- The parameter `session` is a session of this server, or the hold of another client. Such a hold stands for that client's
--- session. The parameter `i` is the number of a server, from 1. Without an argument, `disconnect`, `silence` and `reconnect`
--- apply to all sessions, and `stop`, `start`, `pause` and `resume` to all servers.
+-- The parameter `session` is a session of this server. You can also pass the hold of another client, which selects that
+-- client's session. The parameter `i` is the index of a server, starting at 1. Without an argument, `disconnect`, `silence` and
+-- `reconnect` apply to all sessions, and `stop`, `start`, `pause` and `resume` to all servers.
 
 --- A testing server, or an ensemble of them.
 ---@class zklock.testing.Server

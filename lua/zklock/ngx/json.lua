@@ -75,8 +75,8 @@ local function read(text, i)
   if i then return value, i + 1 end
 end
 
---- Returns the value from which json.write has made this text; nil if the text
--- is not valid.
+--- Parses a text that json.write produced. Returns its value, or nil if the
+-- text is not valid.
 function json.read(text)
   local value, after = read(text, 1)
   if after == #text + 1 then return value end

@@ -1,4 +1,4 @@
-/* Replaces the system's header in a build for virtual time: see redirect.h. */
+/* Wraps the system's <poll.h> in builds for virtual time: see redirect.h. */
 #include_next <poll.h>
 
 #include "virtual/redirect.h"

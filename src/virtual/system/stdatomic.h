@@ -1,4 +1,5 @@
-/* Replaces the system's header in a build for virtual time: see redirect.h. */
+/* Wraps the system's <stdatomic.h> in builds for virtual time: see
+ * redirect.h. */
 #include_next <stdatomic.h>
 
 #include "virtual/redirect.h"

@@ -86,11 +86,12 @@ struct acquisition {
   uint16_t prefix;       /* (c) length of the chroot in `path` */
   uint16_t length;       /* (c) length of `path` without PERMITS */
 
-  /* (a) The state, the flag and the number of turns: see WORD_STATE above. A
-   * release, the I/O thread, and the Lua thread's check of the clock can each
-   * try to end the hold. Each uses a compare-and-swap of HELD, so only the
-   * first attempt succeeds, and later attempts change nothing. The reason of a
-   * loss is part of the word, so no thread sees a loss without its reason.
+  /* (a) Packs the state, the flag WORD_NO_TURNS and the number of turns so far:
+   * see WORD_STATE above. A release, the I/O thread, and the Lua thread's check
+   * of the clock can each try to end the hold. Each uses a compare-and-swap of
+   * HELD, so only the first attempt succeeds, and later attempts change
+   * nothing. The reason for a loss is part of the word, so no thread sees a
+   * loss without its reason.
    *
    * All turns of a hold share this word, and each turn begins with a
    * compare-and-swap on it. So a loss or release of the hold also ends its
@@ -152,9 +153,10 @@ void acquisition_refuse(struct acquisition *acquisition, enum refusal_code why,
 /* Forbids further local turns, because another client has asked for the lock.
  * Only the I/O thread calls this function. */
 void acquisition_forbid_turns(struct acquisition *acquisition);
-/* Record whether other nodes are in the queue, because this limits the local
- * turns of a hold. `_set_uncontended`: there is no other node.
- * `_set_contended`: another node can join the queue from the current turn on.
+/* Record whether the hold's node is known to be alone in the queue. If it is
+ * not, the option `local_turns` limits the further turns.
+ * `_set_uncontended`: the node is known to be alone.
+ * `_set_contended`: from the current turn on, this is no longer known.
  * Only the I/O thread calls these functions. */
 void acquisition_set_uncontended(struct acquisition *acquisition);
 void acquisition_set_contended(struct acquisition *acquisition);
@@ -181,8 +183,9 @@ enum acquisition_state acquisition_state(const struct acquisition *acquisition,
                                          int turn);
 /* Returns why the hold was lost, or LOSS_NONE. */
 enum loss acquisition_loss(const struct acquisition *acquisition, int turn);
-/* Returns LOSS_NONE, or why the local clock shows a loss: the lease or max_hold
- * has run out. Reports only a loss that no thread has recorded yet. */
+/* Checks the local clock. Returns the reason for a loss if the lease or
+ * max_hold has run out; otherwise LOSS_NONE. Also returns LOSS_NONE if a thread
+ * has recorded the loss already. */
 enum loss acquisition_overdue(const struct acquisition *acquisition, int turn);
 /* Returns whether the lease still proves that the lock is held. Reads only
  * memory and the clock. */

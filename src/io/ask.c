@@ -71,8 +71,8 @@ static const struct operation *find_operation(const struct text *word) {
   return NULL;
 }
 
-/* Returns whether zklock can send the path. The client library checks the
- * rest. */
+/* Returns whether the path is absolute, short enough and without a NUL. The
+ * client library checks the other rules for paths. */
 static bool is_path(const struct text *path) {
   return path->size > 0 && path->size < ASK_PACKET && path->text[0] == '/' &&
          !memchr(path->text, '\0', path->size);

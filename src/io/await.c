@@ -29,8 +29,8 @@ void await_drop(struct await *a) {
   free(a);
 }
 
-/* Drops the session's reference to the await. After this call, the session no
- * longer refers to it. */
+/* Called when the session discards the await. Marks the await as unknown to the
+ * session, and drops the session's reference. */
 static void forget(void *self) {
   struct await *a = self;
   a->known = false;

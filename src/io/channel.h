@@ -23,17 +23,17 @@
 
 #pragma GCC visibility push(hidden)
 
-/* The first member of each object that messages are about. Access: (c) constant
- * once a message about the object was sent. */
+/* Each object that can be the subject of a message begins with this struct.
+ * Access: (c) constant after the first message about the object was sent. */
 struct subject {
   /* (c) Releases one reference to the object. A message with a subject keeps
    * one reference until the message is handled or discarded. */
   void (*drop)(void *subject);
 };
 
-/* A slot for one message. Access: (c) constant once the slot was sent for the
+/* A slot for one message. Access: (c) constant after the slot was sent for the
  * first time. (m) guarded by the channel's lock while the slot is queued;
- * afterwards only the thread that took the message uses it. */
+ * afterwards only the thread that took the message uses the field. */
 struct message {
   struct message *next; /* (m) */
   uint16_t place; /* (c) offset of this slot in the subject; 0: no subject */

@@ -74,7 +74,8 @@ struct library {
 };
 
 /* The library whose callbacks run on the current thread. A completion callback
- * needs it, because its only argument is the serial number of the request. */
+ * needs it, because its `data` argument does not refer to the library. `data`
+ * is the request's serial number or its transaction. */
 extern _Thread_local struct library *library_current;
 
 /* Returns a new incident with a copy of `text`, and a NUL behind the copy.
@@ -83,15 +84,15 @@ extern _Thread_local struct library *library_current;
 struct incident *incident_new(int kind, int code, const char *text,
                               size_t size);
 void incident_free(struct incident *incident);
-/* Appends the incident to the inbox, and takes ownership of it. If there was no
- * memory for the incident, the caller passes NULL. This sets `overflow`. */
+/* Appends the incident to the inbox, and takes ownership of it. If there is no
+ * memory for an incident, the caller passes NULL, which sets `overflow`. */
 void inbox_append(struct library *library, struct incident *incident);
 /* Removes all incidents from the inbox. Returns the first of the list, or NULL;
  * the caller frees each. Sets `*overflow` to whether incidents were dropped for
  * lack of memory. */
 struct incident *inbox_take(struct library *library, bool *overflow);
-/* Reports to the listener that `text` is why there is no connection to the
- * handle's server. */
+/* Reports `text` to the listener, as the reason why there is no connection to
+ * the handle's server. */
 void handle_report_error(struct library *library, const char *text);
 
 /* library_connection.c defines these functions. */
@@ -110,8 +111,8 @@ void connection_close(struct library *library);
  * closes the connection, for at most END_TIMEOUT. If the socket were closed
  * earlier, the request to close the session could be lost. */
 void connection_end_session(struct library *library);
-/* Closes the handle, and calls the listener's `over` with how the handle ended.
- * If no failure is known, that is LIBRARY_LOST. Keeps the ZooKeeper session. */
+/* Closes the handle, and calls the listener's `over` with the reason. If no
+ * failure is known, the reason is LIBRARY_LOST. Keeps the ZooKeeper session. */
 void connection_end(struct library *library);
 /* Ends the handle if its connection has ended. Otherwise calls the listener's
  * `accepted` if the server has just accepted the credentials. Called when the
@@ -174,7 +175,7 @@ int answers_code(int rc);
 
 /* Check the values that the client library has parsed. The checks are needed
  * because the library reports success even for a truncated vector or buffer.
- * Each function returns NULL, or a text that says what is wrong. */
+ * Each function returns an error text if a value is wrong, else NULL. */
 const char *answers_check_names(const struct String_vector *names);
 const char *answers_check_listing(const struct listing *listing);
 const char *answers_check_stat(const struct Stat *stat);
@@ -189,10 +190,11 @@ void answers_begin(struct answers *answers, int64_t session);
  * reply will have a path but no Stat. Returns false if there is no memory. */
 bool answers_expect(struct answers *answers, const struct op *create,
                     bool bare);
-/* Undoes the last answers_expect, because that create was not sent. */
+/* Undoes the last answers_expect. Called if the create that it has announced
+ * was not sent. */
 void answers_cancel_expected(struct answers *answers);
-/* Checks the reply `incident`, also against the expected creates. Returns NULL,
- * or a text that says what is wrong. */
+/* Checks the reply `incident`. If it answers an expected create, compares it
+ * with that create. Returns an error text if the reply is wrong, else NULL. */
 const char *answers_check(struct answers *answers,
                           const struct incident *incident);
 

@@ -165,10 +165,10 @@ int transaction_check_acl(struct library *l, const struct op *op) {
 
 enum { DELETE, CREATE };
 
-/* If the result is impossible, returns a text that says so; otherwise NULL. The
- * library reports "ok" for a truncated reply, and for a reply that refuses both
- * parts without a reason. It can also report that only one part was carried
- * out. */
+/* Returns an error text if the results contradict the code `rc`; otherwise
+ * NULL. The library reports "ok" for a truncated reply, and for a reply that
+ * refuses both parts without a reason. It can also report that only one part
+ * was carried out. */
 static const char *check_exchange(const struct transaction *t, int rc) {
   int deleted = t->results[DELETE].err, created = t->results[CREATE].err;
   bool made = t->path[0];
@@ -214,8 +214,8 @@ int transaction_exchange(struct library *l, const struct op *create,
 
 enum { OWN, BESIDE };
 
-/* If the result is impossible, returns a text that says so; otherwise NULL. The
- * library reports impossible results for a truncated reply. */
+/* Returns an error text if the results contradict the code `rc`; otherwise
+ * NULL. The library reports such results for a truncated reply. */
 static const char *check_pair(const struct transaction *t, int rc) {
   int own = t->results[OWN].err, beside = t->results[BESIDE].err;
   bool made = t->kind != OP_CREATE || t->path[0];
@@ -292,8 +292,8 @@ static int first_refused(const struct transaction *t) {
   return i;
 }
 
-/* If the result is impossible, returns a text that says so; otherwise NULL. The
- * library reports impossible results for a truncated reply. */
+/* Returns an error text if the results contradict the code `rc`; otherwise
+ * NULL. The library reports such results for a truncated reply. */
 static const char *check_condition(const struct transaction *t, int rc) {
   int i = first_refused(t);
   bool known = i == t->parts || t->results[i].err != NOT_DECIDED;

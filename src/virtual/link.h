@@ -1,5 +1,5 @@
-/* A link between clients and servers: passes, changes or drops the messages of
- * its connections. Its traps wait for one message each (operator.h). */
+/* A link between clients and servers. It passes, changes or drops messages of
+ * its connections. Each trap on a link waits for one message (operator.h). */
 #ifndef ZKLOCK_VIRTUAL_LINK_H
 #define ZKLOCK_VIRTUAL_LINK_H
 

@@ -54,10 +54,11 @@ void thread_init(void);
  * the thread that forked is left. */
 void thread_keep_only(struct thread *kept);
 
-/* Returns the thread with this id, or NULL. A thread that has ended keeps its
- * id. */
+/* Returns the thread with this id, or NULL. Also finds a thread that has ended,
+ * because it keeps its id. */
 struct thread *thread_find(pthread_t id);
-/* Returns the thread that has this mutex or runs this pthread_once, or NULL. */
+/* Returns the thread that has locked this mutex or runs this pthread_once, or
+ * NULL. */
 struct thread *thread_holder(const void *object);
 /* Lets the threads that wait for this object run again. */
 void thread_wake(const void *object);

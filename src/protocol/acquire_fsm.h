@@ -29,12 +29,12 @@ void acquire_fsm_be_first(struct contender *c);
  * `c` check its position in the queue again. */
 void acquire_fsm_lease_renewed(struct contender *c);
 
-/* Makes `c` create another node, at the end of the queue, because its node does
+/* Makes `c` create a new node, at the end of the queue, because its node does
  * not exist. */
 void acquire_fsm_start_over(struct contender *c);
-/* Makes `c` create another node, because a list does not show the node of `c`.
- * A server may still have that old node. So zklock deletes it, if a server has
- * returned its name. */
+/* Makes `c` create a new node, because its node is missing from a list of
+ * children. The old node may still exist on a server. If zklock knows the old
+ * node's name, it deletes that node. */
 void acquire_fsm_miss_node(struct contender *c);
 /* Called when the node that `c` has found by its name (NODE_MADE) is gone or
  * belongs to another session. Makes `c` search lists for another node with its

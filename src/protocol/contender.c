@@ -178,9 +178,9 @@ static void count_in_queue(const struct contender *c,
   if (!c->options.patient)
     queue->impatient += (next == CONTENDER_PARKED) - (last == CONTENDER_PARKED);
   if (!contender_is_admitted_alone(c)) return;
-  /* A contender that deletes its node does not keep out the next one. The
-   * exception is an unfair lock, because its next contender needs the name
-   * `holder`. */
+  /* A contender that is deleting its node no longer blocks the next contender,
+   * so it is not counted. In an unfair lock it still blocks: every holder
+   * creates the same node `holder`, which must be deleted first. */
   if (!contender_is_exclusive(c)) {
     had = had && last != CONTENDER_LEAVING;
     has = has && next != CONTENDER_LEAVING;

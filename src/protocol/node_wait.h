@@ -1,6 +1,6 @@
-/* A node wait: a client waits for a change of a node without a node of its own.
- * It serves clients at a barrier, observers of a leader, and members that leave
- * a double barrier.
+/* A node wait: a client waits until another node changes, and creates no node
+ * itself. It is used by clients at a barrier, observers of a leader, and
+ * members that leave a double barrier.
  *
  * All node waits and contenders of a session share one watch per node
  * (watch.h). */
@@ -34,8 +34,8 @@ struct node_wait {
   const char *path; /* valid until the wait has ended */
   enum node_wait_kind kind;
   int known; /* COUNT: the number; the next two are ignored */
-  /* True: zklock sends a heartbeat after the wait has begun, and the first read
-   * behind it. So the read cannot show a state from before the wait. */
+  /* True: after the wait has begun, zklock sends a heartbeat, and then the
+   * first read. So the read cannot show a state from before the wait. */
   bool needs_heartbeat;
   bool patient; /* false: the wait fails if the first read does not end it */
   int64_t until;

@@ -8,7 +8,8 @@
 
 #pragma GCC visibility push(hidden)
 
-/* The functions of the directory that uses the orphans. */
+/* Callbacks into the directory that owns a set of orphans. The orphans module
+ * calls them. */
 struct orphans_owner {
   void *self;
   /* Returns whether the child may be the node of a known contender. */
@@ -20,9 +21,9 @@ struct orphans_owner {
 
 struct orphans;
 
-/* Returns a new, empty set of orphans of the directory at `path`, which stays
- * the owner's memory. `flush` runs at the end of the batch of calls
- * (session_run), and calls orphans_send. NULL: no memory. */
+/* Returns a new, empty set of orphans of the directory at `path`. The owner
+ * keeps and frees `path`. `flush` runs at the end of the batch of calls
+ * (session_run), and calls orphans_send. Returns NULL if there is no memory. */
 struct orphans *orphans_new(const struct orphans_owner *owner,
                             struct pipeline *pipeline,
                             struct deferred_call *flush, const char *path,

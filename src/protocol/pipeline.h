@@ -138,11 +138,11 @@ void pipeline_back_off(struct pipeline *pipeline, struct refusals *refusals,
 static inline void refusals_end(struct refusals *refusals) {
   *refusals = (struct refusals){0};
 }
-/* Returns whether the pause is not over yet. If so, pipeline_resume_is_due will
- * return true at the end of the pause. */
+/* Returns whether the pause still lasts. If so, pipeline_resume_is_due will
+ * return true at its end. */
 bool pipeline_must_pause(struct pipeline *pipeline,
                          const struct refusals *refusals);
-/* Returns whether a pause that ends at `at` is not over yet. If so,
+/* Returns whether a pause that ends at `at` still lasts. If so,
  * pipeline_resume_is_due will return true at that time. */
 bool pipeline_must_wait(struct pipeline *pipeline, int64_t at);
 
@@ -161,8 +161,8 @@ static inline bool pipeline_owns(const struct pipeline *pipeline,
 static inline bool pipeline_lease_is_valid(const struct pipeline *pipeline) {
   return pipeline->now < pipeline->lease.until;
 }
-/* Returns whether a hold that is granted now can be kept if all replies are
- * prompt from now on. */
+/* Returns whether the lease lasts until renewals extend it, so that a hold
+ * granted now is kept. Assumes that the servers reply promptly from now on. */
 static inline bool pipeline_lease_lasts(const struct pipeline *pipeline) {
   return pipeline_lease_is_valid(pipeline) &&
          lease_lasts(&pipeline->lease, pipeline->now);

@@ -10,8 +10,8 @@
 
 /* Waiting for the quota. */
 
-/* Returns whether `c` must not wait for other contenders (urgent: quota.h).
- * True if it is the first on its path, a permit or a downgrade. */
+/* Returns whether `c` is urgent (quota.h): the session's first contender on its
+ * path, a permit or a downgrade. */
 static bool is_urgent(const struct contender *c) {
   return c->queue->entered == 0 || c->options.kind == KIND_PERMIT ||
          c->options.downgrade;
@@ -285,9 +285,8 @@ const struct contender *queue_holder(const struct queue *queue) {
 
 static struct queue *of(struct directory *d) { return (struct queue *)d; }
 
-/* Returns the contender that created the node with this id.  Lists and queues
- * have nearly the same order, so the search begins at the last match.  Without
- * that a thousand nodes would take a million steps. */
+/* Returns the contender that created the node with this id. Begins at the last
+ * match: lists and queues have nearly the same order, so this saves steps. */
 static struct contender *find_creator(const struct queue *queue, uint64_t id,
                                       struct contender **last) {
   struct contender *c = *last;
@@ -297,8 +296,9 @@ static struct contender *find_creator(const struct queue *queue, uint64_t id,
   return c ? *last = c : NULL;
 }
 
-/* Returns whether the entry may be an orphan (orphans.h). The node for which a
- * contender still searches is not an orphan. */
+/* Returns whether the entry may be an orphan (orphans.h): this session may have
+ * created it, but no contender uses it. A node that its contender still
+ * searches for is not an orphan. */
 static bool is_orphan(const struct queue *queue, const struct entry *e,
                       struct contender **last) {
   uint64_t id;

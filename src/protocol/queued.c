@@ -128,17 +128,18 @@ void queued_on_own_news(struct contender *c, enum watch_news news,
     on_own_gone(c);
 }
 
-/* Handles a read of one of the two nodes ahead, or its refusal by an ACL. Logs
- * if no session owns the node. If the predecessor is unreadable, `c` watches or
- * lists the children instead. */
+/* Handles the reply to a read of the predecessor or of the node before it. An
+ * ACL may have refused the read. Logs a warning if no session owns the node. If
+ * the predecessor is unreadable, makes `c` watch or list the directory's
+ * children instead. */
 static void on_blocker_read(struct contender *c, const struct watcher *watcher,
                             const struct reply *reply) {
   blocker_warn_unowned(watcher, reply);
   if (watcher == &c->predecessor) queue_position_predecessor_read(c);
 }
 
-/* Arms the watch again and requests a list, because a node ahead was written:
- * only a deletion grants the lock. */
+/* Called when the data of a node ahead were written. Only a deletion can grant
+ * the lock, so arms the watch again, and requests a list. */
 static void watch_and_list(struct contender *c, struct watcher *watcher) {
   watch_arm(watcher);
   contender_list_again(c);

@@ -2,11 +2,11 @@
  *
  * When a session ends, one transaction lists the paths of all its nodes.
  * ZooKeeper accepts no transaction of more than 1 MiB. A server that has logged
- * a longer one could never start again. So each node takes a share of the
- * quota. When the quota is used up, contenders wait without a node, in order of
+ * a longer one could never start again. So each node uses a part of the quota.
+ * When the quota is used up, contenders wait without a node, in order of
  * arrival on their path.
  *
- * Watches take no share: a client sends them in one packet only if its handle
+ * Watches use no quota: a client sends them in one packet only if its handle
  * reconnects, and zklock's handles never do.
  *
  * Pure arithmetic. */
@@ -18,11 +18,12 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Every contender may enter up to the first limit, and only an urgent contender
- * up to the second limit. A contender is urgent if it is the first of this
- * session on its path. It is also urgent if it must not wait for contenders of
- * this session ahead. If an urgent contender waited until other contenders
- * leave, these might wait for the urgent contender in turn. */
+/* Limits how many bytes of paths the nodes of one session have. An ordinary
+ * contender may enter until the first limit is reached; an urgent one, until
+ * the second. A contender is urgent if it is the session's first on its path.
+ * It is also urgent if it must not wait for the session's contenders ahead of
+ * it. Making an urgent contender wait could cause a deadlock: the contenders
+ * for which it waits might be waiting for it. */
 #ifndef QUOTA_LIMITS
 #define QUOTA_LIMITS 800000, 1000000
 #endif
@@ -38,8 +39,8 @@ enum quota_answer {
   QUOTA_NEVER, /* quota gets free only if the user releases a lock */
 };
 
-/* Returns the share of a node. `directory`: the length of its directory's
- * path. */
+/* Returns how many bytes of the quota one node uses. `directory` is the length
+ * of the path of its directory. */
 size_t quota_of_node(size_t directory);
 
 /* Returns whether the quota has room for `bytes` more, now or later. `urgent`

@@ -116,8 +116,8 @@ bool watch_is_asking(const struct watcher *watcher);
  * and WATCH_STALE means that the node was created. zklock does not read the
  * node's data. */
 void watch_await(const struct watcher *watcher);
-/* Returns the czxid of the node that was read; 0: it was missing. Also 0 if the
- * node is not known in this connection, or hidden. */
+/* Returns the czxid of the node that was read. Returns 0 if the node is
+ * missing, hidden, or not known in this connection. */
 int64_t watch_seen(const struct watcher *watcher);
 
 /* Returns whether the watch is armed, for the node with this czxid. */
@@ -138,8 +138,9 @@ void watch_warn(const struct watcher *watcher, const char *message, int rc);
 
 /* Returns the name of the watched child; NULL: no watch. */
 const char *watch_name(const struct watcher *watcher);
-/* Sets `*data` to the first bytes of the data of the child `name`, as the last
- * read found them. Returns the size of all the data; 0: not read. */
+/* Sets `*data` to the start of the data of the child `name`, as the last read
+ * returned it: at most OP_SHOWN bytes. Returns the full size of the data.
+ * Returns 0 if zklock has not read the data. */
 int watch_data(const struct watches *watches, const char *name,
                const void **data);
 

@@ -46,7 +46,8 @@ static void push_reason(lua_State *L, const struct acquisition *acquisition) {
 }
 
 /* Pushes three values for an event of a hold: the event's name `what`, the
- * number of the current turn, and the number of the first turn. */
+ * number of the current turn, and the acquisition's number (that of its first
+ * turn). */
 static int push_of_hold(lua_State *L, const char *what,
                         const struct acquisition *acquisition) {
   push_numbered(L, what, acquisition->current_turn);

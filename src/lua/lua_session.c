@@ -2,9 +2,10 @@
  * returns its events.
  *
  * The caller first creates the userdata, and then opens the session in it. So
- * if opening raises an error, the finalizer can close the session. Only
- * session:wait waits for the network, and only the event loop `poll` calls
- * it. */
+ * if opening raises an error, the finalizer can close the session.
+ *
+ * Only session:wait blocks on the network. Its callers are the adapter
+ * loop/poll.lua, and the session's close (engine.lua). */
 #include "lua_session.h"
 
 #include <poll.h>

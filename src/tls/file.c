@@ -45,10 +45,9 @@ static const char *read_all(struct file *file, int fd) {
   return NULL;
 }
 
-/* Reads a file. Checks the rights of the opened file. By the time of a check by
- * name, the name could refer to another file. O_NONBLOCK is needed if the name
- * is a pipe: without it, open would wait for a process that writes to the
- * pipe. */
+/* Reads a file. Checks the permissions of the opened file, because the name
+ * could refer to another file by then. O_NONBLOCK is needed if the name is a
+ * pipe: without it, open would wait for a process that writes to the pipe. */
 const char *file_read(struct file *file, const char *name, bool is_secret) {
   struct stat status;
   *file = (struct file){0};

@@ -13,8 +13,9 @@ struct file {
 };
 
 /* Reads the file `name` into `file`. With `is_secret`, refuses a file that
- * other users are allowed to use. Returns NULL, or what is wrong. The returned
- * text is valid until the next call. */
+ * belongs to another user, except root, or that other users can access.
+ * Returns NULL on success, or an error message that is valid until the next
+ * call. */
 const char *file_read(struct file *file, const char *name, bool is_secret);
 /* Wipes and frees the file's text in memory. */
 void file_free(struct file *file);

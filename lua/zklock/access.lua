@@ -136,10 +136,10 @@ local of_entry = schema.new(nil, {
 -- The permissions that a session needs in a directory of its locks.
 local needed = { { "list", "r" }, { "create", "c" }, { "delete", "d" } }
 
--- Raises an error if no identity that the servers could give to this session
--- lets it use its own locks. Such a lock would block all clients. Returns true
--- if the ACL certainly lets the session use its locks. Returns false if only a
--- server knows this; zklock then asks a server.
+-- Checks that the ACL lets this session use the locks it creates; otherwise
+-- they would block all clients. Returns true if it certainly does. Returns
+-- false if only a server can tell; zklock then asks one. Raises an error if no
+-- identity that the servers could give this session would suffice.
 local function check_ours(list, credentials)
   local is_sure = true
   for _, need in ipairs(needed) do

@@ -31,8 +31,9 @@
 local check = require "zklock.check"
 local core = require "zklock.core"
 
--- The longest text, in bytes, that is escaped byte by byte.  Its component has
--- at most 3 * 64 + 2 bytes, so several fit into a path of at most 1000 bytes.
+-- A text of at most this many bytes is escaped byte by byte; a longer one is
+-- hashed. So a component has at most 3 * 64 + 2 bytes. A path of 1000 bytes has
+-- room for several.
 local LONGEST = 64
 
 local escapes = {}

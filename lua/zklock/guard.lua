@@ -258,9 +258,9 @@ function Guard:reason()
   return self._hold.lost or self._hold_ref:reason()
 end
 
---- Calls `fn(guard, reason, message)` once when the hold is lost, in step() or
--- in the call that finds the loss. If the hold is already lost, calls fn at
--- once.
+--- Registers `fn`. It is called once as `fn(guard, reason, message)` when the
+-- hold is lost: in step(), or in the call that finds the loss. If the hold is
+-- already lost, calls `fn` at once.
 function Guard:on_lost(fn)
   check.callback(fn, "argument 1 of on_lost")
   if self:state() == "lost" then
@@ -272,7 +272,8 @@ function Guard:on_lost(fn)
   return self
 end
 
---- Calls `fn(guard)` once, in step(), when a client asks the holder to release.
+--- Registers `fn`. step() calls `fn(guard)` once, when a client first asks this
+-- holder to release the lock.
 function Guard:on_revoke(fn)
   check.callback(fn, "argument 1 of on_revoke")
   local hold = self._hold

@@ -169,8 +169,8 @@ function MultiGuard:reason()
   end
 end
 
--- Adds a listener of `event` to all parts. Calls `fn` only once, for the first
--- part that has the event.
+-- Adds a listener of `event` to all parts. The listener calls `fn` only once,
+-- for the first part that has the event.
 local function listen_once(self, event, fn)
   local called = false
   local function call(...)
@@ -190,7 +190,8 @@ function MultiGuard:on_lost(fn)
   end)
 end
 
---- Calls `fn(guard)` once, when a client first asks for any of the parts.
+--- Registers `fn`. It is called once as `fn(guard)`, when a client first asks
+-- this holder to release any of the guard's locks.
 function MultiGuard:on_revoke(fn)
   check.callback(fn, "argument 1 of on_revoke")
   return listen_once(self, "on_revoke", fn)

@@ -103,11 +103,12 @@ function questions.run(engine, body, ...)
   return one, two, three
 end
 
---- Runs a body without suspending the caller. step() calls `callback` with the
--- body's results. Without a connection, step() soon calls `callback(nil,
--- "disconnected")`. `scope`: the nginx request whose end ends the query, or
--- nil. If a debug hook raises an error in the body, the body is started again
--- in a new coroutine.
+--- Runs the function `body` in a coroutine, without suspending the caller.
+-- step() later calls `callback` with its results. Without a connection, a step
+-- soon calls `callback(nil, "disconnected")`. `scope`: an nginx request, or
+-- nil; the query is cancelled when the request ends. A debug hook can raise an
+-- error inside `body`, and an error ends a coroutine. If this happens in a
+-- step(), the next step() restarts `body` in a new coroutine.
 function questions.begin(engine, scope, callback, body, path, mode)
   local asked = false -- the suspended coroutine, and its wait
   local resume
@@ -151,13 +152,12 @@ local function answered(refuse)
   end
 end
 
---- query(engine, what, body, path, ...) runs a body that only reads. `what`:
--- the question for error messages, such as "who holds"; the path follows it.
+--- query(engine, what, body, path, ...) runs a body that only reads. `what`: a
+-- part of the error message, such as "who holds"; zklock appends the path.
 questions.query = answered(reasons.of_question)
 
---- order(engine, what, body, path, ...) runs a body that writes. `what`: the
--- name of the write for error messages, such as "the write to"; the path
--- follows it.
+--- order(engine, what, body, path, ...) runs a body that writes. `what`: a part
+-- of the error message, such as "the write to"; zklock appends the path.
 questions.order = answered(reasons.of_order)
 
 local query, order = questions.query, questions.order

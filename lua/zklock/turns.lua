@@ -2,12 +2,11 @@
 -- requests (option `local_turns`).
 --
 -- The acquisitions of one path form a *line*, a local queue. Only the first
--- acquisition, the *root*, is sent to the servers, as any acquisition is.
--- Acquisitions that come while the root waits or holds wait in the line,
--- without requests. A release passes the root's hold to the first wait of the
--- line, also without a request. Each hold that was passed on in this way is a
--- *turn*. If the C core does not allow this (hold_ref:release), the first wait
--- becomes the next root.
+-- acquisition, the *root*, is sent to the servers. While the root waits for the
+-- lock or holds it, later acquisitions wait in the line, without requests. A
+-- release passes the root's hold to the first wait of the line, also without a
+-- request. Each hold that was passed on in this way is a *turn*. If the C core
+-- does not allow this (hold_ref:release), the first wait becomes the next root.
 --
 -- No acquisition is forgotten: while any wait is in the line, there is a root.
 -- If the root ends without a release, an event continues the line (turns.left).
@@ -41,8 +40,8 @@ function Line:lead(number)
   self.root = number
 end
 
---- Adds `wait` at the end of the line. core:stand() has prepared the hold
--- reference of the wait.
+--- Appends `wait` to the line. The caller must have prepared the wait's hold
+-- reference with core:stand().
 function Line:join(wait)
   wait.line = self
   if self.first then self.last.after = wait else self.first = wait end
@@ -72,18 +71,18 @@ local function send(wait)
 end
 
 --- Sends the acquisition of `wait` to the C core, and removes the wait from the
--- line. The caller then makes it the next root. Or its deadline has passed or
--- it is cancelled; then the core soon ends it.
+-- line. Called for the next root. Also called for a wait that is cancelled or
+-- whose deadline has passed; the core soon ends such a wait.
 function Line:send(wait)
   send(wait)
   self:drop(wait)
 end
 
--- Replaces a root that is over: sends the first wait of the line and makes it
--- the root; an empty line has no root. If this call is interrupted, it can be
--- repeated, because `root` keeps its value until the next root is set. If the
--- first wait was already sent and removed, it continues as an acquisition of
--- its own.
+-- Replaces a root that has ended: sends the first wait of the line and makes it
+-- the root. An empty line then has no root. If this call is interrupted, it can
+-- be repeated, because `root` keeps its value until the next root is set. If
+-- the first wait was already sent and removed, it continues as an acquisition
+-- of its own.
 local function go_on(self, root)
   local engine, wait = self.engine, self.first
   if engine.state.is.closed then return end
@@ -137,9 +136,9 @@ function Line:released(hold_ref, passed)
   tell(self)
 end
 
---- Called when the acquisition with the number `root` is over, or its wait was
--- abandoned. If it was the root of a line, sends the line's first wait as the
--- next root.
+--- Called when acquisition number `root` has ended, or its wait was abandoned.
+-- If it was the current root of a line, sends the line's first wait as the next
+-- root. Otherwise only forgets the number.
 function turns.left(engine, root)
   local line = engine.lines[root]
   if not line then return end

@@ -229,8 +229,9 @@ local function abandon(wait)
   if engine.meters.trace then engine.core:nudge() end
 end
 
--- Called when the suspension of the task is over; removes the wait. If `fine`
--- is not set, the task was killed or an error was raised, so abandons the wait.
+-- Called when the task's suspension ends; removes the wait. If `fine` is set,
+-- the wait ended normally. Otherwise the task was killed or an error was
+-- raised, and this function abandons the wait.
 function Wait:finish()
   if self.scope then self.scope:remove(self.scope.waits, self) end
   self.engine.adapters:attend(self.adapter, self, nil)

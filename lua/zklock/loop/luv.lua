@@ -1,5 +1,6 @@
---- The adapter for luv: suspends any coroutine, under libuv's loop.  In the
--- main chunk, outside of uv.run, a wait runs the loop itself.
+--- The adapter for luv. In a coroutine, a wait suspends the coroutine, and
+-- libuv's loop resumes it. In the main chunk, outside uv.run, the adapter runs
+-- the loop until the wait ends.
 local loops = require "zklock.loop"
 local uv = require "luv"
 

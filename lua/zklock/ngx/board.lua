@@ -2,10 +2,11 @@
 -- that serves the operators' page can show all of them.
 --
 -- Every second, each worker with a session writes a report into a shared
--- dictionary, under its process id; a report expires after LIFE. The reports
--- are written by board.turn, which the readers of the sessions (reader.lua)
--- call. A report has only data: `{ worker =, pid =, time =, leaving =,
--- too_large =, sessions = }`; each session is a snapshot with its `index`.
+-- dictionary, under its process id; a report expires after LIFE. reader.lua
+-- calls board.turn, which writes the report. A report is plain data: `{ worker
+-- =, pid =, time =, leaving =, too_large =, sessions = }`. Each session is a
+-- snapshot with its `index`. `too_large`: the full report did not fit into the
+-- dictionary, so `sessions` is empty.
 local core = require "zklock.core"
 local json = require "zklock.ngx.json"
 local Meters = require "zklock.meters"
@@ -19,8 +20,8 @@ local board = {
 
 local DICTIONARY, PREFIX = "zklock", "worker "
 local PERIOD, LIFE = 1, 4 -- seconds: between reports; until one expires
--- The maximum number of holds of a session in a report, and of its waits. The
--- report has the oldest.
+-- A report has at most this many holds of each session, and as many waits: the
+-- oldest ones.
 local ROWS = 50
 
 local due = 0 -- when the next report must be written
@@ -48,9 +49,10 @@ local function report_of(list)
     sessions = sessions }
 end
 
--- Makes this worker's report, with its `text`, and returns it. Writes it into
--- the dictionary, if there is one and the worker has a session. If there is no
--- room, writes a report that only states this. Never evicts another report.
+-- Builds and returns this worker's report; its field `text` is the report as
+-- JSON. Writes it into the dictionary, if there is one and the worker has a
+-- session. If the dictionary is full, writes a short report with `too_large`.
+-- Never evicts another report.
 local function write(dict)
   local mine = report_of(board.list())
   mine.text = json.write(mine)
@@ -70,8 +72,9 @@ local function write(dict)
   return mine
 end
 
---- Writes this worker's report, if the last one is old and there is a
--- dictionary. Each reader calls this after each step of its session.
+--- If there is a dictionary, writes this worker's report once per PERIOD, and
+-- once when the worker begins to exit. Each reader calls this after each step
+-- of its session.
 function board.turn()
   local dict, is_leaving = dictionary(), ngx.worker.exiting()
   local is_due = core.now() >= due or is_leaving ~= was_leaving

@@ -5,8 +5,8 @@
 -- The module `zklock.testing` simulates servers in the test's own process, and a clock that the test moves. Load the module
 -- before `require "zklock"`. It needs Linux. doc/cookbook.md has a first test.
 --
--- Time passes only in `advance`, in `sleep`, and in a call of zklock that waits. The option `tls` works, but zklock reads no
--- file.
+-- The simulated clock advances only in `advance`, in `sleep`, and in zklock calls that wait. You can pass the option `tls`, but
+-- zklock does not read its files.
 --
 -- The examples begin with `local testing = require "zklock.testing"`, `local zklock = require "zklock"`,
 -- `local server = testing.server()` and `local session = assert(zklock.connect(server.hosts))`.
@@ -130,8 +130,8 @@ function testing.copas() end
 -- ## Server
 --
 -- The parameter `session` is a session of this server. You can also pass the hold of another client, which selects that
--- client's session. The parameter `i` is the index of a server, starting at 1. Without an argument, `disconnect`, `silence` and
--- `reconnect` apply to all sessions, and `stop`, `start`, `pause` and `resume` to all servers.
+-- client's session. The parameter `i` is the index of a server, starting at 1. Without an argument: `disconnect`, `silence` and
+-- `reconnect` apply to all sessions; `stop`, `start`, `pause` and `resume` apply to all servers.
 
 --- A testing server, or an ensemble of them.
 ---@class zklock.testing.Server
@@ -185,7 +185,8 @@ function server:contend(path, options) end
 ---@return boolean expired false if the session has expired already, or the servers have no leader
 function server:expire(session) end
 
---- Breaks the connection of a session and refuses new connections, until `server:reconnect`.
+--- Breaks the connection of `session` and refuses its new connections until you call `server:reconnect`. Without `session`,
+--- does so for all sessions.
 ---
 --- ```lua
 --- server:disconnect(session)

@@ -14,7 +14,7 @@
 ---| "lost" # the hold ended before its holder released it
 ---| "disconnected" # no server was reachable in time. The session keeps trying to connect. A server may have made the requested change
 ---| "closed" # the session was closed while the call waited
----| "auth" # the servers refuse the option `auth` or require credentials that you have not passed, or TLS fails with every server
+---| "auth" # the servers reject the credentials in `auth`, they require other credentials, or the TLS handshake fails with every server
 ---| "denied" # an ACL does not allow the request. Waits for other paths continue
 ---| "invalid" # ZooKeeper refused the request as malformed, or the request exceeds one of zklock's limits
 ---| "conflict" # a lock of another kind is in use at the path

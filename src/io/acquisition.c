@@ -8,8 +8,9 @@
 #include "clock.h"
 #include "protocol/session.h"
 
-/* The greatest index of a turn. It has six digits, so that programs can compare
- * a token and a turn of fixed width as one text. */
+/* The greatest index of a turn. It has six digits, so a program can append an
+ * index of fixed width to a token of fixed width. Such texts compare in the
+ * order of the turns. */
 enum { TURNS_MAX = 999999 };
 
 static void drop(void *acquisition) { acquisition_drop(acquisition); }
@@ -70,8 +71,8 @@ void acquisition_drop(struct acquisition *acquisition) {
   free(acquisition);
 }
 
-/* Publishes the grant or refusal. The I/O thread calls this after it has
- * written the acquisition's other fields. */
+/* Publishes the grant or refusal to the Lua thread. The I/O thread calls this
+ * after it has written the acquisition's other fields. */
 static void decide(struct acquisition *acquisition,
                    enum acquisition_state state) {
   assert(acquisition->word == ACQUISITION_WAITING);
@@ -173,11 +174,11 @@ enum loss acquisition_loss(const struct acquisition *acquisition, int turn) {
  *
  * Safety depends on the order of the two loads and the reading of the clock.
  * When a session expires, the I/O thread first marks its acquisitions LOST.
- * Only afterwards it publishes the lease of a new session. So a thread that
- * reads the new lease first, and the state second, also reads LOST. This is
- * true for each turn, because all turns of a hold share the word with the
- * state. The clock is read last. If it were read earlier, and the process
- * paused in between, an expired lease could look valid. */
+ * Only afterwards does it publish the lease of a new session. So a thread that
+ * first reads the new lease, and then the state, reads LOST. This is true for
+ * each turn, because all turns of a hold share the word with the state. The
+ * clock is read last. If it were read earlier, and the process paused in
+ * between, an expired lease could look valid. */
 static int64_t check_lease(const struct acquisition *acquisition, int turn,
                            enum loss *overdue) {
   int64_t until = atomic_load_explicit(&acquisition->proof->lease_until,
@@ -214,10 +215,10 @@ bool acquisition_is_held(const struct acquisition *acquisition, int turn) {
 /* Local turns. */
 
 /* Returns whether the turn with the index `turn` must be the hold's last. While
- * no other node is in the queue, only TURNS_MAX limits the number of turns.
- * After another node can have joined, the hold has at most `local_turns` more
- * turns. They are counted from `uncontended_until`, the last turn in which the
- * hold's node was known to be alone. */
+ * the hold's node is known to be alone in the queue, only TURNS_MAX limits the
+ * turns. Once another node may have joined the queue, the hold gets at most
+ * `local_turns` more turns. They are counted from `uncontended_until`, the last
+ * turn in which the hold's node was known to be alone. */
 static bool is_last_turn(const struct acquisition *acquisition, int turn) {
   int until = atomic_load_explicit(&acquisition->uncontended_until,
                                    memory_order_acquire);
@@ -225,9 +226,9 @@ static bool is_last_turn(const struct acquisition *acquisition, int turn) {
          turn - until >= acquisition->contender.options.local_turns;
 }
 
-/* Returns whether the options allow local turns. They do not if one user has
- * set max_hold or lose_on_suspend: either option could end the hold during the
- * next user's turn. */
+/* Returns whether the options allow local turns. They do not if the hold has
+ * the option max_hold or lose_on_suspend. Either option could end the hold
+ * during the turn of another user, who has not set it. */
 static bool is_plain(const struct acquisition *acquisition) {
   const struct contender_options *options = &acquisition->contender.options;
   return options->max_hold == NEVER && !options->lose_on_suspend;
@@ -248,8 +249,8 @@ static bool begin_turn(struct acquisition *acquisition) {
 /* Passes the hold from the turn `from` to the turn `to`, if the checks below
  * allow it. The facts that proved the grant, such as the node's owner, still
  * prove the hold: a local turn changes nothing at the servers. The connection
- * or the lease can end right after these checks. Then the turn `to` ends at
- * once, as a turn does that began just before. */
+ * or the lease can end right after these checks. That ends the turn `to`, as it
+ * would end any other turn. */
 bool acquisition_pass_on(struct acquisition *acquisition,
                          const struct turn *from, struct turn *to) {
   const struct proof *proof = acquisition->proof;

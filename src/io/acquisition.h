@@ -50,7 +50,7 @@ struct turn {
   int index;          /* number of earlier turns of the same hold */
 };
 
-/* The facts of a session that prove its holds. */
+/* The values by which a session proves that it still holds its locks. */
 struct proof {
   _Atomic int64_t lease_until; /* (a) the lease's end, by the I/O thread */
   _Atomic int state; /* (a) the session's state (enum session_state) */
@@ -87,11 +87,11 @@ struct acquisition {
   uint16_t length;       /* (c) length of `path` without PERMITS */
 
   /* (a) Packs the state, the flag WORD_NO_TURNS and the number of turns so far:
-   * see WORD_STATE above. A release, the I/O thread, and the Lua thread's check
-   * of the clock can each try to end the hold. Each uses a compare-and-swap of
-   * HELD, so only the first attempt succeeds, and later attempts change
-   * nothing. The reason for a loss is part of the word, so no thread sees a
-   * loss without its reason.
+   * see WORD_STATE above. Three places can try to end the hold: a release, the
+   * I/O thread, and the Lua thread's check of the clock. Each replaces HELD by
+   * a compare-and-swap. So only the first attempt succeeds, and later attempts
+   * change nothing. The reason for a loss is part of the word, so no thread
+   * sees a loss without its reason.
    *
    * All turns of a hold share this word, and each turn begins with a
    * compare-and-swap on it. So a loss or release of the hold also ends its
@@ -104,8 +104,8 @@ struct acquisition {
       int64_t hold_until; /* (p) when max_hold ends the hold; or NEVER */
       int64_t token;      /* (p) */
       /* (a) The index of the last turn in which the hold's node was known to be
-       * alone in the queue. INT_MAX: it is known to be alone now. 0: this was
-       * never known. */
+       * alone in the queue. INT_MAX: the node is known to be alone now. 0: it
+       * was never known to be alone. */
       _Atomic int uncontended_until;
     };
     struct {                          /* in the state REFUSED */
@@ -132,8 +132,10 @@ struct acquisition {
   int delete_rc;    /* (c) after `ended`: code of a refused delete; or 0 */
   bool in_session;  /* (i) the session still refers to the contender */
 
-  /* (i), except its options (c), its denial (p) and its node's name (p). The
-   * node's path, `path` and the data follow behind the struct. */
+  /* The contender that the I/O thread runs for this acquisition. Access: (i),
+   * but its options are (c), its denial and its node's name (p). The path of
+   * the contender's node follows behind the struct, then `path` and the
+   * data. */
   struct contender contender;
 };
 
@@ -153,11 +155,11 @@ void acquisition_refuse(struct acquisition *acquisition, enum refusal_code why,
 /* Forbids further local turns, because another client has asked for the lock.
  * Only the I/O thread calls this function. */
 void acquisition_forbid_turns(struct acquisition *acquisition);
-/* Record whether the hold's node is known to be alone in the queue. If it is
- * not, the option `local_turns` limits the further turns.
- * `_set_uncontended`: the node is known to be alone.
- * `_set_contended`: from the current turn on, this is no longer known.
- * Only the I/O thread calls these functions. */
+/* Record whether the hold's node is known to be alone in the queue. Unless it
+ * is, the option `local_turns` limits the further turns. `_set_uncontended`:
+ * the node is known to be alone. `_set_contended`: from the current turn on,
+ * the node is no longer known to be alone. Only the I/O thread calls these
+ * functions. */
 void acquisition_set_uncontended(struct acquisition *acquisition);
 void acquisition_set_contended(struct acquisition *acquisition);
 /* Ends a hold: changes its state from HELD to `next`. Returns false if the
@@ -204,8 +206,9 @@ bool acquisition_pass_on(struct acquisition *acquisition,
  * caller must make the I/O thread check whether another client waits. */
 bool acquisition_must_watch_contention(struct acquisition *acquisition);
 
-/* Returns the index of the histogram's bucket that counts a wait of `waited`
- * nanoseconds. Bucket n counts the waits below 2^n microseconds. */
+/* Returns the index of the histogram bucket that counts a wait of `waited`
+ * nanoseconds. Bucket n counts the waits below 2^n microseconds that no lower
+ * bucket counts. The last bucket counts all longer waits. */
 int wait_bucket(int64_t waited);
 
 #pragma GCC visibility pop

@@ -68,8 +68,8 @@ int addresses_find(const struct addresses *a, const char *text) {
   return -1;
 }
 
-/* If the text `at` begins with `text`, returns a pointer to what follows `text`
- * in `at`. Otherwise returns NULL. */
+/* If `at` begins with `text`, returns the address of the rest of `at`.
+ * Otherwise returns NULL. */
 static const char *behind(const char *at, const char *text) {
   size_t length = strlen(text);
   return strncmp(at, text, length) == 0 ? at + length : NULL;
@@ -110,9 +110,9 @@ int64_t addresses_due(const struct addresses *a) {
   return due;
 }
 
-/* Returns the pause before the next attempt at an address. `failures` is the
- * number of failures in a row before this one. The first failure causes no
- * pause, because it can be an accident. */
+/* Returns the pause before the next attempt at an address. `failures`: the
+ * number of consecutive failures before the current failure. There is no pause
+ * after the first failure, because it may be transient. */
 static int64_t pause_after(int failures, int64_t longest) {
   if (failures == 0) return 0;
   int64_t pause = PAUSE_FIRST << (failures < 9 ? failures - 1 : 8);

@@ -10,7 +10,8 @@
 
 enum { NO_SHARE = -1 };
 
-/* How often a "mkdir" tries to create, if other clients delete the parents. */
+/* A "mkdir" sends at most TRIES + 1 requests, because other clients can delete
+ * the parents again and again. */
 enum { TRIES = 100 };
 
 static op_handler on_answer, on_made, on_nonce_made, on_done_once, on_verified;
@@ -111,7 +112,7 @@ static bool copy(struct request *r, const char *chroot, const struct asked *a) {
   return true;
 }
 
-/* Returns the request's share of the in-flight limit. */
+/* Returns how many bytes of the in-flight limit the request uses. */
 static int cost_of(const struct request *r) {
   switch (r->op.kind) {
     case OP_PING:
@@ -209,8 +210,7 @@ static void copy_stat(struct known *known, const struct reply *reply) {
                           .children = at_least_none(reply->children)};
 }
 
-/* Stores the data in the request if the ask's limits allow it. Returns a
- * code. */
+/* Keeps the node's data if the ask's limits allow it. Returns a code. */
 static int keep_data(struct request *r, const struct reply *reply) {
   struct ask *ask = r->ask;
   int size = r->known.length = at_least_none(reply->size);
@@ -299,7 +299,8 @@ static void send_once(struct request *r) {
   send_or_lose(r);
 }
 
-/* Sends the transaction, unless it is unknown whether the nonce exists. */
+/* Handles the reply to the nonce's create. Sends the transaction, unless it is
+ * unknown whether the nonce exists. */
 static void on_nonce_made(struct op *op, const struct reply *reply) {
   struct request *r = op->owner;
   int rc = reply->rc;
@@ -381,7 +382,7 @@ static void send_to_verify(struct ask *ask, struct request *r, char *path,
   send_or_lose(r);
 }
 
-/* Sends the requests of a verification. The in-flight limit does not apply. */
+/* Starts the check of a hold (ask_to_verify). Ignores the in-flight limit. */
 static void verify(struct ask *ask) {
   struct acquisition *acquisition = ask->acquisition;
   char *path = NULL;

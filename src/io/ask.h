@@ -1,5 +1,5 @@
-/* An ask is a list of requests about nodes that a session sends for the Lua
- * layer. The requests of locks are no asks.
+/* An ask is a batch of requests about nodes, which a session sends for the Lua
+ * layer. Requests for locks do not use asks.
  *
  * The requests of one ask do not wait for each other's replies. zklock sends
  * them in order, as far as the in-flight limit (in_flight_limit.h) has room.
@@ -21,18 +21,18 @@
 
 enum {
   ASK_CHILDREN = 50000,
-  /* The assumed size of one child's name in a reply. The in-flight limit counts
-   * the expected replies by this size. */
+  /* The assumed size of one child's name in a reply. From this size, zklock
+   * estimates how much of the in-flight limit a list will use. */
   ASK_CHILD_BYTES = 64,
-  /* The least share of the in-flight limit that a read of data takes, even if
+  /* Each read of data uses at least this much of the in-flight limit, even if
    * the data were small. Data can grow after their size was read, up to
-   * ASK_PACKET. With this share at most sixteen reads are in flight, so their
-   * replies have at most 16 MiB. */
+   * ASK_PACKET. With this minimum, at most sixteen reads are in flight, so
+   * their replies have at most 16 MiB. */
   ASK_READ_BYTES = IN_FLIGHT_BYTES / 16,
   ASK_PACKET = 1024 * 1024, /* servers refuse a larger packet */
 };
 
-/* A text of `size` bytes, without a NUL at its end. If `text` is NULL, there is
+/* A text of `size` bytes, without a NUL at its end. `text` is NULL if there is
  * no text. */
 struct text {
   const char *text;
@@ -51,7 +51,7 @@ struct asked {
   int number;
 };
 
-/* The Stat of a node, as a server has replied it. */
+/* The metadata of a node (its Stat), from a server's reply. */
 struct known {
   int64_t czxid, owner, ctime_ms, mtime_ms;
   int version, length, children;
@@ -86,7 +86,8 @@ struct ask {
   struct subject subject;
   struct message begin, answered;
   uint64_t number; /* (c) identifies the ask in EVENT_ANSWERED */
-  /* (c) The hold to check (ask_to_verify), or NULL. */
+  /* (c) The acquisition whose hold ask_to_verify checks; NULL for other
+   * requests. */
   struct acquisition *acquisition;
   int64_t each, all; /* (c) the most bytes of data to keep: per node; in all */
 
@@ -109,9 +110,9 @@ struct ask {
   struct request requests[];
 };
 
-/* Creates an empty ask with room for `count` requests. The ask keeps at most
- * `each` bytes of data per node and `all` bytes in total. Returns NULL if there
- * is no memory. */
+/* Creates an empty batch of requests (an ask) with room for `count`. The ask
+ * keeps at most `each` bytes of data per node and `all` bytes in total. Returns
+ * NULL if memory runs out. */
 struct ask *ask_new(int count, int64_t each, int64_t all);
 void ask_free(struct ask *ask);
 
@@ -135,8 +136,9 @@ enum ask_fault { ASK_OK, ASK_NO_MEMORY, ASK_WRONG };
  *   "delete-once"  like "delete", in the same way */
 enum ask_fault ask_add(struct ask *ask, const char *chroot,
                        const struct asked *asked);
-/* Creates an ask that checks two facts: the hold's node still exists, and this
- * hold has created it. Returns NULL if there is no memory. */
+/* Creates an ask that checks a hold. It checks that the hold's node still
+ * exists, and that this hold has created the node. Returns NULL if there is no
+ * memory. */
 struct ask *ask_to_verify(struct acquisition *acquisition);
 
 /* Starts to send the requests. Calls `done(self, ask)` when all requests are

@@ -1,6 +1,6 @@
-/* An await is a wait that acquires no lock. Both threads share this record.
- * There are two kinds of awaits. A node wait waits for a change of a node
- * (node_wait.h). A barrier leave makes a member leave a double barrier
+/* An await is a wait that acquires no lock. The two threads of a session share
+ * this record. There are two kinds of awaits. A node wait waits for a change of
+ * a node (node_wait.h). A barrier leave makes a member leave a double barrier
  * (barrier_leave.h).
  *
  * Access to the fields: (c) constant once the await was sent, (i) the I/O
@@ -49,8 +49,8 @@ struct await {
 };
 
 /* Creates a node wait with the deadline `until`. `known`: see node_wait.h. If
- * `patient` is false, the wait ends with the server's first replies, even if
- * the node has not changed. Returns NULL if there is no memory. */
+ * `patient` is false, the wait ends after the server's first replies, whether
+ * or not the node has changed. Returns NULL if memory runs out. */
 struct await *await_new(const char *chroot, const char *path,
                         enum node_wait_kind kind, int known, bool patient,
                         int64_t until);
@@ -62,8 +62,9 @@ struct await *await_barrier_leave(struct acquisition *member, bool patient,
 void await_keep(struct await *await);
 void await_drop(struct await *await);
 
-/* Start and cancel the wait. Both run on the I/O thread. If the session is
- * closing, the caller passes NULL as `session`, and the wait fails at once. */
+/* Start and cancel the wait. Both functions run on the I/O thread. If the
+ * session is closing, the caller passes NULL as `session`, and the wait fails
+ * at once. */
 void await_begin(struct await *await, struct session *session, int64_t now,
                  const struct await_port *port);
 void await_end(struct await *await, struct session *session, int64_t now);

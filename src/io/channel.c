@@ -47,9 +47,9 @@ static bool append(struct message_queue *queue, struct message *message,
   return true;
 }
 
-/* The functions below write wake-ups only after they have released the
- * channel's lock. The woken thread takes the lock at once, and would have to
- * wait for it. */
+/* The functions below release the channel's lock before they write a wake-up.
+ * The woken thread takes this lock at once, and must not have to wait for
+ * it. */
 
 /* Appends the command, and only then checks whether the I/O thread sleeps. The
  * I/O thread does the reverse: it marks itself asleep, and only then checks for
@@ -123,11 +123,11 @@ struct message *channel_take_commands(struct channel *channel) {
   return first;
 }
 
-/* Takes the events together with the byte that announces them. So Lua's loop
- * can read a byte exactly while announced events are queued, and it never wakes
+/* Takes the queued events, and reads the byte that announces them. So Lua's
+ * loop finds a byte only while announced events are queued, and never wakes
  * without an event. If the byte is announced but not yet in the pipe, returns
- * no events: a later call returns them. This does not apply to hosts that read
- * the bytes themselves, because they may have read the byte already. */
+ * no events: a later call returns them. Exception: hosts that read the bytes
+ * themselves may have read the byte already, so they always get the events. */
 struct message *channel_take_events(struct channel *channel, bool host_read) {
   struct message *first = NULL;
   pthread_mutex_lock(&channel->lock);

@@ -94,8 +94,8 @@ void channel_wake(struct channel *channel);
  * signals it, too. */
 struct message *channel_take_commands(struct channel *channel);
 struct message *channel_take_events(struct channel *channel, bool host_read);
-/* Makes the channel announce events on the descriptor `fd` from now on, and
- * takes ownership of `fd`. */
+/* Makes the channel announce events on the descriptor `fd` from now on. Takes
+ * ownership of `fd`. */
 bool channel_redirect(struct channel *channel,
                       int fd); /* on false, errno is set */
 /* Marks a message as unused, so that its slot can be sent again. The message

@@ -15,12 +15,12 @@
  *   TRYING → PAUSED                        the handle could not be created
  *   TRYING → GREETED                       on_connected
  *   GREETED → CONNECTED                    connected, at once if no auth
- *   TRYING, GREETED, CONNECTED → PAUSED    on_over: lost; or a disconnect, when
- *                                          no reply comes, or there are other
- *                                          addresses
+ *   TRYING, GREETED, CONNECTED → PAUSED    on_over: the connection was lost;
+ *                                          or zklock ended it, because no
+ *                                          reply came or the addresses changed
  *
  * There is a handle in TRYING, GREETED and CONNECTED, and there are addresses
- * in all states but RESOLVING: see check.
+ * in all states but RESOLVING. The function check() asserts this.
  *
  * A handle of the library stands for one attempt and one connection. When the
  * connection is lost, the client creates another handle for the same ZooKeeper
@@ -52,7 +52,8 @@
 #define MILLISECOND INT64_C(1000000)
 #define SECOND INT64_C(1000000000)
 
-/* If a connection has lasted for this time, the pauses of its address end. */
+/* If a connection lasts this long, the failures of its address are
+ * forgotten. */
 #define STABLE_AFTER SECOND
 #define ATTEMPT_FIRST SECOND
 #define REFUSAL_FIRST SECOND
@@ -85,7 +86,7 @@ struct client {
   int64_t give_up_at;   /* when to abandon the attempt, or NEVER */
   /* The index of the address whose server has granted the session. It is -1 in
    * three cases: no server has granted the session; the addresses have changed;
-   * that server has kept a connection for STABLE_AFTER. */
+   * or that server has kept a connection for STABLE_AFTER. */
   int granted_by;
   int64_t greeted_at;
   int64_t granted; /* session timeout of this connection */
@@ -94,8 +95,8 @@ struct client {
   struct host_lookup host_lookup; /* looks up the servers' names */
 };
 
-/* Asserts the invariants of the client's state. They hold even if a server
- * sends wrong data. */
+/* Asserts the invariants of the client's state. They hold whatever data a
+ * server sends. */
 static void check(const struct client *client) {
   bool open = library_is_open(client->library);
   switch (client->state) {
@@ -169,9 +170,10 @@ static void use_lookup(struct client *client) {
 
 /* Attempts. */
 
-/* Returns the time limit of a connection attempt. The server can be broken, or
- * slow, or can have lost the request while it started. So the limit doubles
- * after each pass through all addresses. */
+/* Returns the time limit of a connection attempt. There is a limit because the
+ * server can be broken, or can have lost the request while it started. A server
+ * can also be slow, so the limit doubles after each pass through all
+ * addresses. */
 static int64_t attempt_timeout(const struct client *client) {
   int64_t longest = timeout_of(client) / 3 * 2;
   int passes = client->unanswered / client->addresses.count;
@@ -207,7 +209,7 @@ static void end_session(struct client *client) {
 }
 
 /* Abandons the attempt, or the wait for the server's reply to the credentials.
- * Another server may reply faster. */
+ * Then the client can try another server, which may reply faster. */
 static void give_up(struct client *client) {
   bool trying = client->state == CLIENT_TRYING;
   client->unanswered += trying;

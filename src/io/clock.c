@@ -27,9 +27,10 @@ int64_t clock_now(void) {
   return (int64_t)t.tv_sec * SECOND + t.tv_nsec;
 }
 
-/* Opens a timer, if the system has one. There is none on macOS, before Linux
- * 3.15, or if no descriptor is free. On macOS clock_now counts the time of a
- * suspend, but the timeouts of poll and kevent do not. */
+/* Opens a timer that also counts the time of a suspend, if the system has one.
+ * There is none on macOS, before Linux 3.15, or if no descriptor is free. On
+ * macOS clock_now counts the time of a suspend, but the timeouts of poll and
+ * kevent do not. */
 void clock_timer_open(struct clock_timer *timer) {
   *timer = (struct clock_timer){.fd = -1, .at = NEVER};
 #ifdef __linux__
@@ -44,12 +45,13 @@ void clock_timer_close(struct clock_timer *timer) {
 
 /* Sets the timer for the time `until`, if needed. While the machine is awake,
  * poll's own timeout ends each wait on time. The timer matters only after a
- * suspend, so it is allowed to expire late, by SLACK. If the timer is already
- * set for an earlier time, it stays as it is, unless that time is near. For a
- * deadline that is due SOON, clock_poll sets no timer: after a suspend, poll
- * then waits at most that much longer. So the timer is set only about once per
- * heartbeat, however often the thread waits in between. This saves system
- * calls. */
+ * suspend, so it is allowed to expire late, by SLACK. If it is already set for
+ * an earlier time, it stays as it is, unless that time is near.
+ *
+ * clock_poll does not call this for a deadline that is due SOON. After a
+ * suspend, poll then waits at most that much longer. So the timer is set only
+ * about once per heartbeat, however often the thread waits in between. This
+ * saves system calls. */
 static void set(struct clock_timer *timer, int64_t until, int64_t left) {
   int64_t at = until + SLACK, now = until - left;
   if (timer->at > now + SLACK && timer->at <= at) return;
@@ -62,9 +64,9 @@ static void set(struct clock_timer *timer, int64_t until, int64_t left) {
 #endif
 }
 
-/* Returns whether poll has reported the timer's descriptor. If the descriptor
- * cannot be read, stops using the timer: the program may have closed a
- * descriptor that belongs to zklock. */
+/* Returns whether poll has reported the timer's descriptor as ready, and clears
+ * the timer if it has expired. If the read fails with any error but EAGAIN,
+ * stops using the timer: the program may have closed zklock's descriptor. */
 static bool has_expired(struct clock_timer *timer, const struct pollfd *entry) {
   uint64_t times;
   if (!entry->revents) return false;
@@ -75,8 +77,8 @@ static bool has_expired(struct clock_timer *timer, const struct pollfd *entry) {
   return true;
 }
 
-/* Returns poll's timeout for the duration `left`, in milliseconds. Rounds up,
- * so that poll does not return before the time has passed. */
+/* Returns the timeout in milliseconds to pass to poll, for the duration `left`.
+ * Rounds up, so that poll does not return before the time has passed. */
 static int milliseconds(bool timed, int64_t left) {
   int64_t longest = timed ? LONGEST : SECOND;
   if (left == NEVER) return -1;

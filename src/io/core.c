@@ -1,6 +1,6 @@
-/* Contains the I/O thread's reports to the Lua thread: publishes the state of
- * the session and its acquisitions, and posts the events. Also frees the
- * session's memory. */
+/* The I/O thread's reports to the Lua thread. Publishes the state of the
+ * session and its acquisitions, and posts the events. Also frees the session's
+ * memory. */
 #include "core.h"
 
 #include <assert.h>
@@ -77,9 +77,9 @@ void core_publish_lease(struct core *core) {
 
 static void client_attempts(void *self) { core_publish_lease(self); }
 
-/* Publishes the new state of the session and posts EVENT_STATE. The lease is
- * published first, because the new connection's timeout may have shortened it.
- * So a thread that reads "connected" never reads the longer lease of the old
+/* Publishes the new state of the session and posts EVENT_STATE. Publishes the
+ * lease first, because the new connection's timeout may have shortened it. So a
+ * thread that reads "connected" never reads the longer lease of the old
  * connection. */
 static void on_state(void *self, enum session_state state) {
   struct core *core = self;
@@ -138,9 +138,9 @@ void core_report_gone(struct core *core, struct acquisition *acquisition) {
 }
 
 /* Logs that a server refuses to delete the contender's node (`undeletable`).
- * Logs nothing if the contender was refused because of another such node: the
- * refusal reports it. Checks `undeletable` first, because only then the queue
- * certainly exists. */
+ * Exception: the contender was refused because the queue has another such node.
+ * Then the refusal already reports the problem. Checks `undeletable` first,
+ * because only then the queue certainly exists. */
 static void log_undeletable(struct core *core, const struct contender *c) {
   char text[REASON_MAX + 80];
   if (!c->undeletable) return;

@@ -1,5 +1,5 @@
-/* A session, as its two threads share it. The I/O thread's functions below
- * report to the Lua thread.
+/* The record of a session, which its two threads share. The I/O thread's
+ * functions below report to the Lua thread.
  *
  * Only the I/O thread uses the protocol, its contenders and the client
  * (io_thread.c). The functions for the Lua thread are in lua_thread.h. */
@@ -56,11 +56,11 @@ struct core {
   struct message nudge_event; /* (l) sends this message */
   struct message alarm;       /* (l) sends this message */
   /* (l) `turns`: number of local turns so far. `local_waiters`: number of
-   * waiters that wait for a local turn now. */
+   * waiters that are waiting for a local turn. */
   uint64_t turns, local_waiters;
   uint64_t turn_waits[WAIT_BUCKETS]; /* (l) local turns, by wait_bucket */
-  /* (l) The number that a turn, an ask, an await or an nginx request got last.
-   * Events name each of these by its number. */
+  /* (l) The last number that a turn, an ask, an await or an nginx request got.
+   * Events identify these objects by their numbers. */
   uint64_t numbers;
   bool closed;    /* (l) core_close was called */
   bool left;      /* (l) core_leave was called */

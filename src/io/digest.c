@@ -2,10 +2,11 @@
 
 #include <stdint.h>
 
-/* Uses the library libmd: Debian's dpkg depends on it, its symbols have
- * versions, and it only computes digests. libcrypto would not be safe: a
- * program that embeds Lua, such as nginx, can contain another version of
- * libcrypto. Then the linker could bind zklock's calls to either version. */
+/* Except on macOS, this file uses the library libmd. It only computes digests,
+ * its symbols have versions, and Debian's dpkg depends on it. libcrypto would
+ * not be safe. A program that embeds Lua, such as nginx, can contain another
+ * version of libcrypto. Then the linker could bind zklock's calls to that
+ * version. */
 #ifdef __APPLE__
 
 #include <CommonCrypto/CommonDigest.h>

@@ -1,6 +1,6 @@
 /* Releases the locks of a process when a signal ends the process.
  *
- * Signal handlers belong to the program. So zklock installs none before the
+ * Signal handlers belong to the program, so zklock installs none before the
  * first call of ending_watch. */
 #ifndef ZKLOCK_ENDING_H
 #define ZKLOCK_ENDING_H

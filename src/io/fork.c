@@ -7,19 +7,20 @@
 
 #include "clock.h"
 
-/* PATIENCE limits how long a fork waits for other threads, from its start.
- * Usually a fork waits for microseconds, until the other threads have got a
- * processor. The limit is needed if a signal handler forks: the fork could wait
- * for the very thread that the handler has interrupted. LOOKUP_PATIENCE limits
- * the wait for lookups of host names. */
+/* PATIENCE limits how long a fork waits for other threads, counted from the
+ * fork's start. Usually it waits for microseconds, until the other threads have
+ * got a processor. The limit is needed because a signal handler can call fork.
+ * Such a fork could wait for the very thread that the handler has interrupted.
+ * LOOKUP_PATIENCE limits the wait for lookups of host names. */
 #define PATIENCE INT64_C(2000000000)
 #define LOOKUP_PATIENCE INT64_C(100000000)
 
 enum { HOOKS = 4 };
 
-/* The one state of this process. Access: (a) atomic, (m) guarded by the lock
- * above it, (t) per thread, (f) used by the forking thread only. That thread
- * holds `forking` from before the fork until after it. */
+/* The fork handlers' state, one for the whole process. Access: (a) atomic, (m)
+ * guarded by the lock declared above it, (t) per thread, (f) used by the
+ * forking thread only. That thread holds `forking` from before the fork until
+ * after it. */
 
 static pthread_mutex_t hooks_lock = PTHREAD_MUTEX_INITIALIZER;
 static void (*hooks[HOOKS])(void); /* (m) entries are only appended */
@@ -54,10 +55,10 @@ void fork_lock(void) { pthread_mutex_lock(&list_lock); }
 void fork_unlock(void) { pthread_mutex_unlock(&list_lock); }
 bool fork_lock_before(int64_t deadline) { return take(&list_lock, deadline); }
 
-/* Adds the calling thread to `count` when no fork is in progress. The order is:
- * the thread first counts itself, then reads the barrier. A fork first sets the
- * barrier, then reads the count. So either the thread sees the barrier and
- * waits, or the fork sees the thread in the count and waits. */
+/* Adds the calling thread to `count`. If a fork is in progress, first waits for
+ * its end. The thread first counts itself, then reads the barrier. A fork first
+ * sets the barrier, then reads the count. So either the thread sees the barrier
+ * and waits, or the fork sees the thread in the count and waits. */
 static void enter(_Atomic int *count, _Atomic bool *barrier) {
   for (;;) {
     atomic_fetch_add(count, 1);

@@ -5,9 +5,9 @@
 #include <sys/socket.h>
 #include <sys/types.h>
 
-/* ZEROS: the length of a packet has 4 bytes; in a packet below 256 bytes, this
- * many of them are zero, at the beginning. SHOWN: error messages quote at most
- * this many bytes of a reply. */
+/* ZEROS: a packet starts with a 4-byte big-endian length. If the packet is
+ * shorter than 256 bytes, the first ZEROS bytes of the length are zero. SHOWN:
+ * error messages quote at most this many bytes of a reply. */
 enum { ZEROS = 3, SHOWN = 40, ERROR_MAX = 320 };
 
 static _Thread_local int expected = -1,
@@ -76,8 +76,8 @@ static bool is_isro_reply(const char *head) {
          strcmp(head, "null") == 0;
 }
 
-/* Checks the server's next `size` bytes. Returns what handshake_peek
- * returns. */
+/* Checks the server's next `size` bytes, which are in `head`. Returns -1, 0 or
+ * a number of bytes, as handshake_peek does. */
 static int check(char *head, size_t size) {
   size_t missing = (size_t)(ZEROS - zeros);
   size_t checked = size < missing ? size : missing;

@@ -1,7 +1,7 @@
 /* Checks that the first bytes from a server are ZooKeeper's. A ZooKeeper server
  * answers a connect request with a packet of 36 or 37 bytes. Before the packet,
  * it sends this length in 4 bytes. The client library does not check that
- * length. So it would take a web page for the reply of a ZooKeeper server.
+ * length. So it would even take a web page for a ZooKeeper server's reply.
  *
  * Each thread has its own state, for the socket that the thread created
  * last. */

@@ -21,8 +21,8 @@ struct host_lookup {
   int64_t pause;               /* the pause after the next lookup */
 };
 
-/* Initializes `w` without a lookup. A lookup signals `wakeup` when it has an
- * answer. */
+/* Initializes `w`, without starting a lookup. A lookup signals `wakeup` when it
+ * has an answer. */
 void host_lookup_init(struct host_lookup *w, const struct hosts *hosts,
                       const struct wakeup *wakeup);
 
@@ -39,10 +39,11 @@ void host_lookup_ask_after_loss(struct host_lookup *w);
 /* Cancels the scheduled lookup. Called when there is a connection. */
 void host_lookup_cancel(struct host_lookup *w);
 
-/* Returns the addresses as `ip:port name…,…`, or NULL while there is no answer.
- * If the lookup has found no address, returns "" and sets `*error` to the
- * reason. Then it also sets `*temporary`: true if another lookup can soon
- * succeed. The text is valid until host_lookup_done. */
+/* Returns the addresses with their host names, such as "10.0.0.1:2181
+ * zk1,10.0.0.2:2181 zk2". Returns NULL while there is no answer. If the lookup
+ * has found no address, returns "" and sets `*error` to the reason. Then it
+ * also sets `*temporary`: true if another lookup can soon succeed. The text is
+ * valid until host_lookup_done. */
 const char *host_lookup_answer(struct host_lookup *w, const char **error,
                                bool *temporary);
 /* Frees the answer, or abandons the running lookup. */

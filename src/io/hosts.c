@@ -49,9 +49,9 @@ static const char *odd_character(const char *from, const char *to,
   return NULL;
 }
 
-/* Reads the port in the text between `from` and `to` into `host`. Returns false
- * if the port is invalid. zklock is stricter than other clients: Java accepts
- * "+2181", and the C client parses 010 as 8. */
+/* Copies the port to `host`. The port is the text between `from` and `to`.
+ * Returns false if the port is invalid. zklock is stricter than other clients:
+ * Java accepts "+2181", and the C client parses 010 as 8. */
 static bool parse_port(struct host *host, const char *from, const char *to) {
   size_t length = (size_t)(to - from);
   if (length == 0 || length >= sizeof host->port || *from == '0') return false;
@@ -66,8 +66,9 @@ static bool is_ipv4(const char *name) {
   return inet_pton(AF_INET, name, &address) == 1;
 }
 
-/* Returns whether the name is an IPv6 address. A zone can follow after '%'.
- * zklock rejects the form that URLs use, in which the zone follows "%25". */
+/* Returns whether the name is an IPv6 address, which can end with '%' and a
+ * zone. zklock rejects the form that URLs use, in which the zone follows
+ * "%25". */
 static bool is_ipv6(const char *name) {
   char address[HOST_MAX + 1];
   struct in6_addr read;
@@ -89,10 +90,10 @@ static bool is_number(const char *label, size_t length) {
   return prefix + strspn(label + prefix, digits) == length;
 }
 
-/* Returns what is wrong with a host name, or NULL. A name that has only numbers
- * must be a full IPv4 address, because clients treat other forms differently. C
- * parses 010.0.0.1 as 8.0.0.1, and 127.1 as 127.0.0.1. Java parses 010.0.0.1 as
- * 10.0.0.1. Go looks up such a text as a name. */
+/* Returns what is wrong with a host name, or NULL. If all parts of a name are
+ * numbers, it must be a full IPv4 address. Clients treat other forms
+ * differently: C parses 010.0.0.1 as 8.0.0.1, and 127.1 as 127.0.0.1. Java
+ * parses 010.0.0.1 as 10.0.0.1. Go looks up such a text as a name. */
 static const char *name_fault(const char *name) {
   bool is_numeric = true;
   for (const char *label = name;;) {
@@ -161,8 +162,8 @@ static const char *parse_host(struct host *host, const char *from,
                       : parse_named(host, from, to);
 }
 
-/* Accepts only ASCII, because Java and Python decode other characters by the
- * process's locale. */
+/* Accepts only ASCII in a chroot. Java and Python decode other characters by
+ * the process's locale, so two processes could use different chroots. */
 const char *hosts_chroot_fault(const char *text, size_t length) {
   if (length == 1 && *text == '/') return NULL;
   const char *fault = odd_character(text, text + length, CHROOT_CHARACTERS);

@@ -1,5 +1,5 @@
 /* Finds and rewrites the import tables of shared libraries in memory. This file
- * supports only systems whose tables contain plain addresses. */
+ * supports only systems whose tables contain plain addresses of functions. */
 #include "images.h"
 
 #ifdef IMAGES
@@ -33,7 +33,7 @@ struct binding {
   void *self;
 };
 
-/* Returns the new address for the symbol `s`. 0: its address must not be
+/* Returns the new address for the symbol `s`, or 0 if its address must not be
  * changed. */
 static uintptr_t wanted(const struct binding *b, const ElfW(Sym) * s) {
   bool imported = s->st_shndx == SHN_UNDEF;
@@ -69,7 +69,7 @@ static bool patch_table(const struct binding *b, uintptr_t table, size_t size,
   return ok;
 }
 
-/* Returns the absolute address that `address`, from the dynamic section, means.
+/* Returns the absolute form of `address`, an address in the dynamic section.
  * glibc has made these addresses absolute already; musl leaves them relative to
  * the image. */
 static uintptr_t absolute(const struct image *image, ElfW(Addr) address) {

@@ -28,15 +28,15 @@ struct image {
 };
 
 /* Finds the shared library that contains the address `inside`, and describes it
- * in `image`. Returns false if there is none, or if it is the program itself.
- * The program's imports must stay unchanged. */
+ * in `image`. Returns false if no shared library contains it. Also returns
+ * false for the program itself, because the program's imports must stay
+ * unchanged. */
 bool image_find(struct image *image, const void *inside);
 bool image_has(const struct image *image, const void *address);
 
-/* A function that chooses the new address for the symbol `name`, which a
- * library uses. NULL: the address stays unchanged. `own` is the library's own
- * definition of the symbol. If `own` is NULL, the library imports the
- * symbol. */
+/* Returns the new address for the symbol `name` of a library, or NULL to leave
+ * it unchanged. `own`: the library's own definition of the symbol, or NULL if
+ * the library imports it. */
 typedef const void *image_chooser(void *self, const char *name,
                                   const void *own);
 

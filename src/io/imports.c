@@ -28,8 +28,8 @@
 #include "handshake.h"
 #include "stream.h"
 
-/* True if libzookeeper_st calls the replacements of all functions that a stream
- * (stream.h) needs. Constant after replace() has run. */
+/* True if libzookeeper_st now calls replacements for all functions that a
+ * stream (stream.h) must replace. Constant after replace() has run. */
 static _Atomic bool has_streams;
 
 static int close_on_exec_socket(int domain, int type, int protocol) {
@@ -41,10 +41,10 @@ static int close_on_exec_socket(int domain, int type, int protocol) {
   return fd;
 }
 
-/* Resolves an address, without a lock if the address is numeric. The client
- * library passes the flag AI_ADDRCONFIG. With this flag, getaddrinfo takes a
- * lock that lookups of names take, too: see fork.h. A numeric address needs
- * neither the flag nor the lock. */
+/* Works like getaddrinfo, but takes no lock if the address is numeric. The
+ * client library passes the flag AI_ADDRCONFIG. With this flag, getaddrinfo
+ * takes a lock that lookups of names take, too: see fork.h. A numeric address
+ * needs neither the flag nor the lock. */
 static int lockless_getaddrinfo(const char *name, const char *service,
                                 const struct addrinfo *hints,
                                 struct addrinfo **found) {
@@ -105,9 +105,9 @@ static const void *for_us(void *self, const char *name, const void *its) {
 
 static const char *asked;
 
-/* Rewrites the tables of libzookeeper_st and of zklock's module. If
- * libzookeeper_st is linked statically into zklock's module, rewrites nothing.
- * Otherwise the replacements would call themselves. */
+/* Rewrites the tables of libzookeeper_st and of zklock's module. Does nothing
+ * if libzookeeper_st is linked statically into zklock's module, because the
+ * replacements would then call themselves. */
 static void replace(void) {
   bool found = image_find(&library, dlsym(ourselves, asked)) &&
                image_find(&own, (const void *)(uintptr_t)replace) &&

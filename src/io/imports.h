@@ -1,6 +1,6 @@
-/* Changes the addresses to which the calls of ZooKeeper's client library, and
- * zklock's calls to it, are bound: see imports.c. The client library then calls
- * replacements for some functions of the C library. These create descriptors
+/* Changes which functions some calls reach (imports.c). zklock's calls of
+ * ZooKeeper's client library reach the right library. The client library calls
+ * replacements for some functions of the C library. They create descriptors
  * that child programs do not inherit, resolve addresses without a lock, and use
  * the streams of stream.h. */
 #ifndef ZKLOCK_IMPORTS_H
@@ -11,9 +11,9 @@
 #pragma GCC visibility push(hidden)
 
 /* Rewrites the imports. Only the first call in a process has an effect.
- * `module` is a dlopen handle of zklock's module. Of the libraries that it is
- * linked to, the one that exports `function` is the client library. On systems
- * whose linker works in another way, nothing changes. */
+ * `module` is a dlopen handle of zklock's module. The client library is the one
+ * that exports `function`, among the libraries that the module is linked to. On
+ * systems whose linker works in another way, nothing changes. */
 void imports_replace(void *module, const char *function);
 /* Returns whether the client library reads and writes its sockets through the
  * buffers of stream.h. TLS needs these buffers. */

@@ -29,8 +29,8 @@ static bool has_room(const struct in_flight_limit *w, int cost) {
 }
 
 /* Calls the senders in the queue while there is room. A sender can end or begin
- * other requests, and this calls run() again. The inner call returns at once,
- * and the loop of the outer call serves the queue. */
+ * other requests, which calls run() again. Such an inner call returns at once,
+ * because the loop of the outer call serves the queue. */
 static void run(struct in_flight_limit *w) {
   if (w->runs) return;
   w->runs = true;

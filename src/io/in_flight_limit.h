@@ -35,12 +35,12 @@ struct in_flight_limit {
 };
 
 void in_flight_limit_init(struct in_flight_limit *in_flight_limit);
-/* Appends a sender to the queue. Can call the sender's `send` before it
- * returns. */
+/* Appends a sender to the queue. If there is room, this can call the sender's
+ * `send` before it returns. */
 void in_flight_limit_join(struct in_flight_limit *in_flight_limit,
                           struct sender *sender);
-/* Ends the share of a request of this cost, because the request was answered or
- * will not be sent. Then calls the senders for which there is room now. */
+/* Records that a request of this cost was answered or will not be sent, so it
+ * no longer counts. Then calls the waiting senders, as far as there is room. */
 void in_flight_limit_leave(struct in_flight_limit *in_flight_limit, int cost);
 
 #pragma GCC visibility pop

@@ -25,7 +25,8 @@ static void await_over(void *self, struct await *await) {
 static void answer(void *self, struct ask *ask) {
   struct core *core = self;
   struct acquisition *acquisition = ask->acquisition;
-  /* Ends the hold of a missing node, before Lua reads the answer. */
+  /* If the check of a hold found that its node is gone, ends the hold. This
+   * happens before Lua reads the answer. */
   if (acquisition && ask->gone && acquisition->in_session)
     session_lose(&core->session, clock_now(), &acquisition->contender,
                  LOSS_NODE_DELETED);
@@ -64,8 +65,8 @@ static void release(struct core *core, int64_t now,
   core_report_gone(core, acquisition); /* the node can be gone already */
 }
 
-/* Cancels the acquisition's wait. If the lock was granted before this command,
- * releases the lock at once. */
+/* Cancels the acquisition's wait. If the lock was granted before this command
+ * arrived, releases the lock at once. */
 static void abandon(struct core *core, int64_t now,
                     struct acquisition *acquisition) {
   cancel(core, now, acquisition);
@@ -178,10 +179,10 @@ static int64_t earlier(int64_t one, int64_t other) {
   return one < other ? one : other;
 }
 
-/* Waits until one of three: a command arrives, the socket `fd` is ready for
- * `events`, or the time `due` has come. Then lets the client use the socket. If
- * `due` passes during a suspend of the machine, returns as soon as the machine
- * resumes. */
+/* Waits for the first of three events: a command arrives, the socket `fd` is
+ * ready for `events`, or the time `due` has come. Then lets the client use the
+ * socket. If `due` passes during a suspend of the machine, returns as soon as
+ * the machine resumes. */
 static void wait_until(struct core *core, int64_t due, int fd, short events) {
   struct pollfd fds[3] = {{.fd = core->channel.io.read_fd, .events = POLLIN},
                           {.fd = fd, .events = events}};

@@ -18,9 +18,9 @@
 #define SHORTEST (10 * MILLISECOND)
 
 /* Returns whether zklock's calls are bound to the library whose zookeeper_init2
- * is at the address `own`. Returns true if `own` is NULL. This is a separate
- * function, because a compiler can load an address once per function. It could
- * then use the address from before imports_replace has changed it. */
+ * is at the address `own`. Returns true if `own` is NULL. Kept out of
+ * library_bind: there, the compiler could load the address of zookeeper_init2
+ * before imports_replace has changed it. */
 __attribute__((noinline)) static bool is_bound(const void *own) {
   return !own || own == (const void *)(uintptr_t)zookeeper_init2;
 }
@@ -35,8 +35,9 @@ bool library_bind(void *module) {
  * library's developers. zklock reports errors itself. */
 static void on_log(const char *message) { (void)message; }
 
-/* Switches off the client library's random order of servers. For that order the
- * library would seed random(), which belongs to the whole process. */
+/* Switches off the client library's random order of servers. To choose that
+ * order, the library would seed random(), which belongs to the whole
+ * process. */
 static void prepare(void) { zoo_deterministic_conn_order(1); }
 
 static zhandle_t *make_handle(struct library *l,

@@ -26,11 +26,11 @@
 
 struct library;
 
-/* Binds zklock's calls, and the client library's calls to itself, to one
- * libzookeeper_st. It is the one that `module`, a dlopen handle, is linked to.
- * Other libraries of the process can export functions of the same names.
- * Returns false if calls are still bound to such a library. Must be called
- * before the other functions. */
+/* Binds zklock's calls of libzookeeper_st, and that library's calls of its own
+ * functions, to one libzookeeper_st. It is the one that `module`, a dlopen
+ * handle, is linked to. Without this, the calls can reach another library of
+ * the process that exports functions of the same names. Returns false if they
+ * still do. Must be called before the other functions. */
 bool library_bind(void *module);
 
 /* Creates the wrapper, without a handle. Returns NULL if there is no memory. */

@@ -17,7 +17,8 @@ struct expected {
   char path[];
 };
 
-/* Validates values from replies after the client library has parsed them. */
+/* The functions below check values from replies, after the client library has
+ * parsed them. */
 
 int answers_code(int rc) {
   return rc <= 0 && rc > REASON_COUNTER_AT_END ? rc : ZSYSTEMERROR;
@@ -34,8 +35,8 @@ const char *answers_check_names(const struct String_vector *names) {
   return NULL;
 }
 
-/* Returns a text if a name appears twice in the listing, or NULL. Compares only
- * neighbours, because the listing is sorted. */
+/* Returns an error text if a name appears twice in the listing, or NULL.
+ * Compares only neighbours, because the listing is sorted. */
 const char *answers_check_listing(const struct listing *listing) {
   for (int i = 1; i < listing->count; i++) {
     const struct entry *e = &listing->entries[i];
@@ -98,9 +99,9 @@ void answers_begin(struct answers *a, int64_t session) {
   a->newest = 0;
 }
 
-/* Returns whether a server that carries out the create can have given the node
- * this path. An exact create gets the requested path. For any other create, the
- * server appends a number in the format `%010d`. */
+/* Returns whether the node that the create made can have this path. An exact
+ * create gets the requested path. For any other create, the server appends a
+ * number in the format `%010d`. */
 static bool is_path_of(const struct expected *e, const char *path) {
   size_t length = strlen(e->path), whole = strlen(path);
   int32_t sequence;
@@ -127,8 +128,8 @@ static const char *check_create(struct answers *a, const struct expected *e,
 }
 
 /* Checks the reply `i`. Returns what is wrong with it, or NULL. If it answers a
- * create, removes that create from the list. Also removes all earlier creates,
- * whose replies were dropped for lack of memory. */
+ * create, removes that create from the list of expected replies. Also removes
+ * all earlier creates: their replies were dropped for lack of memory. */
 const char *answers_check(struct answers *a, const struct incident *i) {
   const char *fault = i->fault;
   while (a->first && a->first->serial <= i->serial) {

@@ -13,8 +13,8 @@
  * on to the protocol (op.h). doc/errors.md has the table. */
 
 /* Returns whether this code proves that the server has read this client's
- * credentials. For example, the code for a node that an ACL forbids to read
- * proves this. */
+ * credentials. One such code is the refusal to read a node that an ACL
+ * protects. */
 bool code_is_answer(int rc);
 /* Returns whether the outcome of the request is unknown. The client library
  * uses these codes for unanswered requests when the connection is lost. A

@@ -20,9 +20,9 @@
 /* The longest wait until a server has received the request to close the
  * session. */
 #define END_TIMEOUT (1500 * MILLISECOND)
-/* The library counts as stuck after more than IDLE_MAX idle passes in a row. In
- * an idle pass it has read none of the bytes that have arrived. Even bytes that
- * arrive one by one cause fewer idle passes in a row. */
+/* The library counts as stuck after more than IDLE_MAX idle passes in a row. A
+ * pass is idle if the library has read none of the bytes that have arrived.
+ * Even bytes that arrive one by one cause fewer idle passes in a row. */
 #define IDLE_MAX 100
 
 void connection_init(struct library *l) {
@@ -156,9 +156,9 @@ void connection_end(struct library *l) {
   l->listener.over(l->listener.self, how);
 }
 
-/* Ends the handle if its connection has ended. This check is needed because the
- * library does not report every end. It reports no failed attempt. It also does
- * not report a connection that it finds broken when it sends a request. */
+/* Ends the handle if its connection has ended. The check is needed because the
+ * library does not report every end. It reports neither a failed attempt, nor a
+ * connection that it finds broken when it sends a request. */
 void connection_check_end(struct library *l) {
   if (l->must_end || l->auth_required || !has_socket(l)) {
     connection_end(l);
@@ -171,8 +171,8 @@ void connection_check_end(struct library *l) {
 /* Closes the handle and waits until the server has received the request to
  * close the session. If a socket is closed while it has unread replies, the
  * system resets the connection. A reset discards bytes that the server has not
- * read yet. One of them can be the request to close the session, which would
- * then live until its timeout. So a duplicate descriptor keeps the socket open
+ * read yet. If the request to close the session were among them, the session
+ * would live until its timeout. So a duplicate descriptor keeps the socket open
  * until the server closes the connection. The server closes it after it has
  * received the request. */
 void connection_end_session(struct library *l) {
@@ -197,8 +197,8 @@ void connection_end_session(struct library *l) {
 
 int64_t connection_prepare(struct library *l, int *fd, short *events) {
   if (has_socket(l)) run_library(l, events);
-  /* Returns 0 if the inbox has reports: the thread must deliver them before it
-   * sleeps. */
+  /* Returns 0, so that poll returns at once, if the inbox has reports. The
+   * thread must deliver them before it sleeps. */
   if (l->first || l->overflow || !has_socket(l)) return 0;
   *fd = l->fd;
   return stream_has_input(&l->stream) ? 0 : l->due;
@@ -206,8 +206,8 @@ int64_t connection_prepare(struct library *l, int *fd, short *events) {
 
 /* Returns whether the client library is stuck. After a packet with a negative
  * length, the library never reads again. The socket stays readable. So the I/O
- * thread would spin until the library has missed the server's replies for too
- * long. */
+ * thread would spin until the library notices that the server's replies are
+ * missing. */
 static bool is_stuck(struct library *l) {
   int unread = 0;
   if (ioctl(l->fd, FIONREAD, &unread) != 0) unread = 0;
@@ -218,7 +218,7 @@ static bool is_stuck(struct library *l) {
 }
 
 /* Continues the TLS handshake. The client library must not run before the
- * handshake is done. It would take the writable socket for an established
+ * handshake is done: it would take the writable socket for an established
  * connection. */
 static void continue_handshake(struct library *l) {
   if (stream_handshake(&l->stream) != TLS_FAILED) return;

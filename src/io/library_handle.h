@@ -78,8 +78,8 @@ struct library {
  * is the request's serial number or its transaction. */
 extern _Thread_local struct library *library_current;
 
-/* Returns a new incident with a copy of `text`, and a NUL behind the copy.
- * `text` is a path or data of `size` bytes. Returns NULL if there is no
+/* Returns a new incident with a copy of `text`, followed by a NUL. `text` is a
+ * path or a node's data, and has `size` bytes. Returns NULL if there is no
  * memory. */
 struct incident *incident_new(int kind, int code, const char *text,
                               size_t size);

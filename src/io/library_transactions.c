@@ -60,9 +60,9 @@ static struct transaction *transaction_new(struct library *l,
   return t;
 }
 
-/* Returns the size of the buffer for the path of a created node. The library
- * truncates a longer path in a reply. Even the truncated path is longer than
- * any valid path, so zklock rejects it. */
+/* Returns the buffer size for a created node's path: one byte more than the
+ * longest valid path needs. The client library truncates paths that do not fit.
+ * A truncated path is therefore still too long, and zklock rejects it. */
 static size_t room_for(const struct op *create) {
   return strlen(create->path) + NUMBER + 2;
 }

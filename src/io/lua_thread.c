@@ -22,9 +22,9 @@ static void command_of(struct core *core, struct acquisition *acquisition,
 /* Opening and closing. */
 
 /* Sends the command to close the session, because the process exits. Signals
- * the wake-up even if the command was queued already. The Lua thread may have
- * queued it, and not have signalled yet: the process can exit in another
- * thread. */
+ * the wake-up even if the command was queued already. The process can exit in
+ * another thread, when the Lua thread has queued the command but not yet
+ * signalled. */
 static void close_at_exit(void *self) {
   struct core *core = self;
   command(core, &core->close, COMMAND_CLOSE);
@@ -117,8 +117,8 @@ void core_abandon(struct core *core, struct acquisition *acquisition) {
     command_of(core, acquisition, &acquisition->release, COMMAND_ABANDON);
 }
 
-/* Releases a hold. If the session is closed, sends no command, because the end
- * of the session deletes the node. */
+/* Releases a hold. If the session is closed, sends no command, because the node
+ * is deleted when the session ends. */
 bool core_release(struct core *core, struct acquisition *acquisition,
                   bool report) {
   if (!acquisition_end_hold(acquisition, ACQUISITION_RELEASED))

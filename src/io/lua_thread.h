@@ -25,8 +25,8 @@ void core_close(struct core *core);
 void core_leave(struct core *core, bool ended);
 
 /* Begins an acquisition, and fills `turn`, its first turn. If `turn` was
- * already waiting in a local queue, it keeps its number and its start. Returns
- * NULL if there is no memory. */
+ * already waiting in a local queue, it keeps its number and the start of its
+ * wait. Returns NULL if there is no memory. */
 struct acquisition *core_acquire(struct core *core, const char *path,
                                  const void *data, size_t size,
                                  const struct contender_options *options,

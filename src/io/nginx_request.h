@@ -1,6 +1,6 @@
-/* The record of an nginx request, for one session. Each of the session's waits
- * and holds that belongs to the request ends when the request ends, for any
- * reason. nginx reports the end: it calls a cleanup handler in the Lua thread.
+/* The record of an nginx request, for one session. When the request ends, for
+ * any reason, the session's waits and holds that belong to it end, too. nginx
+ * reports the end of the request: it calls a cleanup handler in the Lua thread.
  * The handler posts an event for the Lua layer. */
 #ifndef ZKLOCK_NGINX_REQUEST_H
 #define ZKLOCK_NGINX_REQUEST_H

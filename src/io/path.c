@@ -51,8 +51,8 @@ static const char *component_fault(const char *text, size_t length) {
   return NULL;
 }
 
-/* Returns whether a contender's node can have this name. name_parse gets only
- * the end of the name, at most NAME_MAX_OWN bytes, because the end shows the
+/* Returns whether a contender's node can have this name. name_parse gets at
+ * most the last NAME_MAX_OWN - 1 bytes of the name, because the end shows the
  * kind. */
 static bool is_contender(const char *text, size_t length) {
   char end[NAME_MAX_OWN];

@@ -14,16 +14,16 @@
 
 #ifdef MADV_WIPEONFORK
 
-/* Points to the cached process id, in a memory page of its own. The cached id
- * is 0 while it is not known. The pointer is NULL if there is no such page. It
- * does not change after `prepare`. */
+/* Points to the cached process id, in a memory page of its own. The id is 0
+ * while it is not known. The pointer is NULL if there is no such page. It does
+ * not change after `prepare`. */
 static _Atomic pid_t *noted;
 
 static void forget(void) { atomic_store(noted, 0); }
 
 /* Allocates the page, if the kernel supports MADV_WIPEONFORK. Some emulators
- * accept every madvise() without effect. They also accept the invalid one here,
- * and then the page is not used. */
+ * accept every madvise() without effect. To detect this, the function also
+ * passes an invalid advice. If that is accepted, the page is not used. */
 static void prepare(void) {
   size_t size = (size_t)sysconf(_SC_PAGESIZE);
   void *page = mmap(NULL, size, PROT_READ | PROT_WRITE,

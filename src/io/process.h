@@ -9,7 +9,7 @@
 #pragma GCC visibility push(hidden)
 
 /* Returns the id of this process. Any thread is allowed to call this. A child
- * of vfork shares its parent's memory, so there this can return the parent's
+ * of vfork shares its parent's memory, so in it this can return the parent's
  * id. Such a child is only allowed to start a program. */
 pid_t process_id(void);
 

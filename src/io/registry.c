@@ -12,7 +12,8 @@
 
 /* The list of sessions, guarded by fork_lock. `owner` is the process whose
  * sessions are in the list. A child that was created without fork's handlers
- * has a copy of its parent's list; `owner` shows this. */
+ * has a copy of its parent's list. Then `owner` differs from the child's own
+ * id. */
 static struct registered *first;
 static pid_t owner;
 
@@ -23,8 +24,8 @@ static void nap(void) {
 
 static struct registered *own(void) { return owner == getpid() ? first : NULL; }
 
-/* The functions below run at exit. They give unfinished releases and closes two
- * seconds (EXIT_PATIENCE). */
+/* The functions below run when the process exits. They wait at most two seconds
+ * (EXIT_PATIENCE) for unfinished releases and closes. */
 
 static void close_all(void) {
   fork_lock();
@@ -46,9 +47,9 @@ static void at_exit(void) {
 }
 
 /* Makes all sessions end. Returns whether a session has not ended yet. If the
- * list's lock is not free before the deadline, returns false: no session can be
- * ended then. A signal can have stopped the Lua thread during a fork, and that
- * thread holds the lock for ever. */
+ * list's lock is not free before the deadline, returns false, because then no
+ * session can be ended. A signal can have stopped the Lua thread during a fork;
+ * then that thread holds the lock for ever. */
 static bool end_living(int64_t deadline) {
   bool any = false;
   if (!fork_lock_before(deadline)) return false;

@@ -109,9 +109,9 @@ static void note_error(struct resolver *r, const char *name, int rc,
   if (rc == EAI_AGAIN) r->temporary = true;
 }
 
-/* Looks up the host and adds its addresses to `all`. If the lookup fails,
- * records the error and returns true. Returns false only if there is no
- * memory. */
+/* Looks up the host and adds its addresses to `all`. Returns false only if
+ * there is no memory. If the lookup fails, records the error and returns
+ * true. */
 static bool add_host(struct resolver *r, struct endpoints *all,
                      const struct host *host) {
   struct addrinfo *found;
@@ -132,9 +132,9 @@ static bool add_host(struct resolver *r, struct endpoints *all,
   return rc != EAI_MEMORY;
 }
 
-/* Returns the addresses as one text, or NULL if there is no memory. If several
- * hosts have the same address, it is in the text once, with the names of these
- * hosts. */
+/* Returns the addresses as one text, or NULL if there is no memory. Each
+ * address is in the text once, followed by the names of all hosts that have
+ * it. */
 static char *join(struct endpoints *all) {
   size_t size = 1;
   for (size_t i = 0; i < all->count; i++)

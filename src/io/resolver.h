@@ -18,11 +18,12 @@ bool resolver_is_numeric(const struct hosts *hosts);
  * start a thread. */
 struct resolver *resolver_start(const struct hosts *hosts,
                                 void (*wake)(void *self), void *self);
-/* Returns the addresses as `ip:port name…,…`, or NULL while the lookup is
- * running. The addresses are sorted. Each is in the text once, with all its
- * names. The text is valid until resolver_abandon. If no host has an address,
- * returns "" and sets `*error` to the reason. Then it also sets `*temporary`:
- * true if another lookup can soon succeed. */
+/* Returns the addresses with their host names, such as "10.0.0.1:2181
+ * zk1,10.0.0.2:2181 zk2". Returns NULL while the lookup is running. The
+ * addresses are sorted. Each is in the text once, with all its names. The text
+ * is valid until resolver_abandon. If no host has an address, returns "" and
+ * sets `*error` to the reason. Then it also sets `*temporary`: true if another
+ * lookup can soon succeed. */
 const char *resolver_result(struct resolver *resolver, const char **error,
                             bool *temporary);
 /* Releases the resolver. If its thread is still running, the thread frees the

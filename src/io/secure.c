@@ -15,8 +15,8 @@
  * socket. Otherwise a server that sends without a pause could keep the thread
  * busy. */
 enum { PIECE = TLS_RECORD, PIECES = 64 };
-/* A server can request replies by KeyUpdate messages of TLS, and not read these
- * replies. UNSENT_MAX limits the memory that unread replies take. */
+/* By KeyUpdate messages of TLS, a server can request replies that it never
+ * reads. UNSENT_MAX limits the memory for such unread replies. */
 enum { UNSENT_MAX = 4 * TLS_RECORD };
 
 void secure_begin(struct secure *s, const struct tls_module *module,
@@ -177,10 +177,10 @@ ssize_t secure_send(struct secure *s, int fd, const void *data, size_t size) {
   return failed(s);
 }
 
-/* Receives and decrypts data. If the connection ends without a closure alert,
- * it counts as closed. That is safe, because each packet of ZooKeeper begins
- * with its length. So the library does not take a truncated packet for a whole
- * one. */
+/* Receives and decrypts data. A connection that ends without a closure alert
+ * counts as closed, not as failed. That is safe, because each packet of
+ * ZooKeeper begins with its length. So the library does not take a truncated
+ * packet for a whole one. */
 ssize_t secure_recv(struct secure *s, int fd, void *data, size_t size) {
   size_t got = 0;
   bool dry = false;

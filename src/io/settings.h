@@ -10,7 +10,7 @@
 
 struct tls_module;
 
-/* The maximum size of the data that a contender's node is created with. These
+/* The maximum size of the data with which a contender's node is created. These
  * data identify the contender. The limit does not include REVOKE_MARK, which a
  * client can append later to ask for a release. */
 enum { DATA_MAX_BYTES = 1024 };

@@ -56,8 +56,8 @@ void stream_bind(int fd) {
 
 /* Sending. */
 
-/* Returns whether output waits until the socket is writable. With TLS, buffered
- * output cannot be sent before the handshake is done. */
+/* Returns whether there is output to send when the socket becomes writable.
+ * With TLS, buffered output cannot be sent before the handshake is done. */
 bool stream_wants_write(const struct stream *s) {
   if (!s->secure.link) return s->out_end > 0;
   return secure_wants_write(&s->secure) ||
@@ -228,7 +228,7 @@ ssize_t stream_recv(int fd, void *data, size_t size, int flags) {
 
 /* Polling. */
 
-/* Returns which of `events` can be reported without a poll of the socket. */
+/* Returns which of `events` can be reported without polling the socket. */
 static short ready(const struct stream *s, short events) {
   return (short)((stream_has_input(s) ? events & POLLIN : 0) |
                  (stream_wants_write(s) ? 0 : events & POLLOUT));
@@ -272,8 +272,8 @@ void stream_end(struct stream *s) {
   fail(s, EPIPE);
 }
 
-/* Keeps errno. The library calls close after an error, and then reports errno
- * as the reason. */
+/* Keeps errno, because the library calls close after an error and then reports
+ * errno as the reason. */
 int stream_close(int fd) {
   int problem = errno;
   struct stream *s = stream_of(fd);

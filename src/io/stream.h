@@ -63,10 +63,10 @@ void stream_flush(struct stream *stream);
 /* Returns whether there is output that can be sent when poll reports
  * POLLOUT. */
 bool stream_wants_write(const struct stream *stream);
-/* Returns whether the library can read from the stream even if poll reports
- * nothing. This is so if there is buffered input, or a failure to return. */
+/* Returns whether a read would yield something even if poll reports nothing:
+ * buffered or decryptable input, or an error that has not been returned yet. */
 bool stream_has_input(const struct stream *stream);
-/* Returns the number of input bytes in the buffer. */
+/* Returns the number of buffered input bytes that the library has not read. */
 size_t stream_unread(const struct stream *stream);
 /* Allows reads from the socket again. Must be called after each poll, because
  * the socket can have new input. */

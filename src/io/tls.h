@@ -15,8 +15,8 @@
 
 #define TLS_MAGIC UINT32_C(0x7a6b746c)
 #define TLS_VERSION UINT32_C(1)
-/* The type of the userdata through which Lua passes the table's address: the
- * name of its metatable. */
+/* Lua passes the table's address to the core in a userdata. This is the name of
+ * the userdata's metatable. */
 #define TLS_MODULE_TYPE "zklock.tls.module"
 #define TLS_TEXT 300 /* size of an error's text */
 #define TLS_RECORD 16384
@@ -51,8 +51,8 @@ struct tls_module {
   struct tls_link *(*open)(struct tls_context *context, const char *names);
   void (*close)(struct tls_link *link);
 
-  /* Stores bytes that the server has sent, for the next call of `handshake` or
-   * `receive`. Returns false if there is no memory. */
+  /* Stores bytes that the server has sent. The next call of `handshake` or
+   * `receive` uses them. Returns false if there is no memory. */
   bool (*feed)(struct tls_link *link, const void *data, size_t size);
   /* Returns the bytes that must be sent to the server, and sets `*size` to
    * their number. They are valid until the next call. */
@@ -70,7 +70,8 @@ struct tls_module {
   /* Looks at the next received bytes, without removing them. Returns TLS_FAILED
    * if they are an alert that reports a failure. */
   enum tls_state (*look)(struct tls_link *link);
-  /* Adds a closure alert, which ends the data, to `pending`. */
+  /* Adds a closure alert to `pending`. The alert tells the server that no more
+   * data will follow. */
   void (*closure)(struct tls_link *link);
 
   /* Returns a text that says why a call returned TLS_FAILED. Sets `*refused` to

@@ -67,9 +67,9 @@ __attribute__((noinline)) static const char *check(void *self) {
 }
 
 /* Binds the names. Then initializes OpenSSL without its cleanup at exit,
- * because I/O threads still use OpenSSL at exit. If another library has
- * initialized OpenSSL before, the cleanup stays: see registry_exit_first
- * (io/registry.h). */
+ * because I/O threads still use OpenSSL at exit. If another library has already
+ * initialized OpenSSL, the cleanup stays. For that case, see
+ * registry_exit_first (io/registry.h). */
 static void bind(void) {
   Dl_info info;
   void *self =

@@ -10,9 +10,9 @@ enum { NAME_MAX_BYTES = 256, NAMES_SHOWN = 4 };
 
 /* Names. */
 
-/* Copies the next of `names` to `name`, in the form that certificates use. This
- * form has no dot at the end of a full name, and no interface after an address.
- * Returns the rest of `names`, or NULL if there was no name. */
+/* Copies the next of `names` to `name`, in the form that certificates use:
+ * without a dot at the end of a full name, and without the interface after an
+ * address. Returns the rest of `names`, or NULL if there was no name. */
 static const char *next_name(const char *names, char name[NAME_MAX_BYTES]) {
   names += strspn(names, " ");
   size_t length = strcspn(names, " ");
@@ -30,8 +30,9 @@ bool certificate_name_is_address(const char *name) {
          inet_pton(AF_INET6, name, address) == 1;
 }
 
-/* Skips a name that begins with a dot, because no server's name does. OpenSSL
- * would accept a certificate for any name that ends with it. */
+/* Skips a name that begins with a dot, because no server has such a name. For
+ * such a name, OpenSSL would accept a certificate for any name that ends with
+ * it. */
 bool certificate_is_for(X509 *certificate, const char *names) {
   char name[NAME_MAX_BYTES];
   while ((names = next_name(names, name))) {

@@ -18,8 +18,9 @@ bool certificate_is_for(X509 *certificate, const char *names);
  * `names` are the names that were expected. */
 void certificate_describe(X509_STORE_CTX *store, const char *names,
                           char text[TLS_TEXT]);
-/* If the certificate has expired or is not yet valid, writes this to `text`.
- * The text begins with `subject`. Otherwise writes "". */
+/* Writes to `text` that the certificate has expired or is not yet valid, or ""
+ * if neither. `subject`: the words before "expired" or "is not yet valid" in
+ * the message. */
 void certificate_fault(const char *subject, const X509 *certificate, char *text,
                        size_t size);
 /* Writes to `text` the names that the certificate is for. If it has none,

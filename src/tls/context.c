@@ -58,8 +58,8 @@ static const char *unusable(struct tls_context *c) {
   return c->fault;
 }
 
-/* Reads the client's own certificate. Then reads the certificates of its
- * authorities, which follow in the same file. */
+/* Reads the client's own certificate, then the certificates of its authorities,
+ * which follow in the same file. */
 static const char *read_own(struct tls_context *c, BIO *bio) {
   bool broken, ok = true;
   X509 *certificate = next_certificate(bio, &broken);

@@ -46,7 +46,7 @@ static const char *read_all(struct file *file, int fd) {
 }
 
 /* Reads a file. Checks the permissions of the opened file, because the name
- * could refer to another file by then. O_NONBLOCK is needed if the name is a
+ * could meanwhile refer to another file. O_NONBLOCK is needed if the name is a
  * pipe: without it, open would wait for a process that writes to the pipe. */
 const char *file_read(struct file *file, const char *name, bool is_secret) {
   struct stat status;

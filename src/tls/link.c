@@ -24,9 +24,9 @@ struct tls_link {
 static struct tls_link *link_of(SSL *ssl) { return SSL_get_app_data(ssl); }
 
 /* Verifies the chain of certificates, then the server's name. Returns whether
- * both are valid. Does not use OpenSSL's own check of names. That check cannot
- * accept a certificate that has one of several names, some of which are
- * addresses. */
+ * both are valid. A certificate must be for one of several names, some of which
+ * can be addresses. OpenSSL's own check of names does not support this, so it
+ * is not used. */
 static int verify(X509_STORE_CTX *store, void *unused) {
   SSL *ssl =
       X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx());
@@ -50,8 +50,8 @@ static int on_request(SSL *ssl, void *unused) {
 
 /* Failures. */
 
-/* Returns whether a server can send the TLS alert `alert` for one of two
- * reasons. It refuses the client's certificate, or the client has sent none. */
+/* Returns whether the TLS alert `alert` can be about the client's certificate:
+ * the server refuses it, or the client has sent none. */
 static bool is_about_us(int alert) {
   switch (alert) {
     case SSL_AD_BAD_CERTIFICATE:

@@ -57,9 +57,9 @@ struct proof {
   _Atomic int held;  /* (a) number of acquisitions that are HELD */
 };
 
-/* A copy of struct blocker, which describes the node ahead. Error messages show
- * its data. `size`: the size of the node's data. `shown`: the size of `data`,
- * the copied part. `holds`: the node ahead holds the lock. */
+/* A copy of a struct blocker, which describes the node ahead. Error messages
+ * show its data. `size`: the size of the node's data. `shown`: the size of
+ * `data`, the copied part. `holds`: whether the node ahead holds the lock. */
 struct shown_blocker {
   int size, shown;
   bool holds;

@@ -210,7 +210,7 @@ static void copy_stat(struct known *known, const struct reply *reply) {
                           .children = at_least_none(reply->children)};
 }
 
-/* Keeps the node's data if the ask's limits allow it. Returns a code. */
+/* Keeps the node's data if the ask's limits allow it. Returns a reply code. */
 static int keep_data(struct request *r, const struct reply *reply) {
   struct ask *ask = r->ask;
   int size = r->known.length = at_least_none(reply->size);

@@ -28,7 +28,7 @@ struct client_listener {
   void *self;
   void (*failed)(void *self, enum client_failure failure);
   /* Called when an attempt to connect begins. The attempt shortens the
-   * session's lease, and this callback publishes the new lease. So the Lua
+   * session's lease, so this callback publishes the new lease. Thus the Lua
    * thread sees the shorter lease before a server receives the attempt. */
   void (*attempting)(void *self);
   /* Called when a connection to `server` fails or is lost. `text` is the

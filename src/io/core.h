@@ -81,8 +81,8 @@ struct client_listener core_client_listener(struct core *core);
 struct listener core_session_listener(struct core *core);
 news_handler core_on_news;
 
-/* Posts an event to the Lua thread. Lua's loop is woken at the end of the I/O
- * thread's current pass. */
+/* Posts an event to the Lua thread. Lua's loop is not woken before the end of
+ * the I/O thread's current pass. */
 void core_post(struct core *core, struct message *message, int kind);
 void core_publish_lease(struct core *core);
 void core_refuse(struct core *core, struct acquisition *acquisition,

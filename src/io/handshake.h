@@ -21,9 +21,9 @@ void handshake_expect(int fd);
  * needs more bytes. Then the caller reads at most n bytes, and calls
  * handshake_peek again. */
 int handshake_peek(int fd);
-/* Checks bytes that the library has not received yet: decrypted or buffered
- * ones. Returns what handshake_peek returns. Must be called only while
- * handshake_is_expected returns true. */
+/* Works like handshake_peek, for bytes that are not in the socket: decrypted or
+ * buffered bytes that the library has not received yet. Must be called only
+ * while handshake_is_expected returns true. */
 int handshake_check(const char *data, size_t size);
 bool handshake_is_expected(int fd);
 

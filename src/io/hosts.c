@@ -5,12 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* If two processes parse the same text differently, they connect to different
- * servers or use different chroots. Then both can hold the lock. The reference
- * is Java's ConnectStringParser: each text that zklock accepts means the same
- * to Java. zklock rejects each text that Java rejects, that another client
- * parses differently, or that people can misread. spec/support/spellings.lua
- * lists such texts. */
+/* If two processes parse the same list of servers differently, they connect to
+ * different servers or use different chroots. Then both can hold the lock. The
+ * reference is Java's ConnectStringParser: each text that zklock accepts means
+ * the same to Java. zklock rejects each text that Java rejects, that another
+ * client parses differently, or that people can misread.
+ * spec/support/spellings.lua lists such texts. */
 
 #define DIGITS "0123456789"
 #define NAME_CHARACTERS \
@@ -181,8 +181,8 @@ struct shown {
   char text[101];
 };
 
-/* Returns the beginning of the text, as one line for a message. Returns "***"
- * if the text has a '@', because it may contain a password. */
+/* Returns the beginning of the text, as one line for an error message. Returns
+ * "***" if the text has a '@', because it may contain a password. */
 static struct shown show(const char *text) {
   struct shown shown;
   snprintf(shown.text, sizeof shown.text, "%s",

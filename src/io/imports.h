@@ -1,5 +1,5 @@
 /* Changes which functions some calls reach (imports.c). zklock's calls of
- * ZooKeeper's client library reach the right library. The client library calls
+ * ZooKeeper's client library then reach the right library. That library calls
  * replacements for some functions of the C library. They create descriptors
  * that child programs do not inherit, resolve addresses without a lock, and use
  * the streams of stream.h. */

@@ -23,8 +23,8 @@ void last_error_init(struct last_error *last);
 void last_error_free(struct last_error *last);
 void last_error_note(struct last_error *last, const char *text);
 /* Keeps the last error as the refusal, so that later errors do not hide it.
- * Called if a server has refused this client's certificate, or this client the
- * server's. */
+ * Called if a server has refused this client's certificate, or this client has
+ * refused the server's certificate. */
 void last_error_keep(struct last_error *last);
 /* Records that there is a connection again, and drops the kept refusal. Returns
  * whether an error was recorded after the previous connection. */

@@ -14,7 +14,8 @@
 #include "library_codes.h"
 #include "library_handle.h"
 
-/* A server that grants a shorter session timeout counts as broken. */
+/* The shortest session timeout that zklock accepts. A server that grants a
+ * shorter one counts as broken. */
 #define SHORTEST (10 * MILLISECOND)
 
 /* Returns whether zklock's calls are bound to the library whose zookeeper_init2

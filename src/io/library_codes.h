@@ -29,7 +29,7 @@ bool code_ends_connection(int rc);
 bool code_requires_auth(int rc);
 /* Returns whether the code `rc`, which a call of the client library has
  * returned, is an error. The codes for the end of the session do not count,
- * because the handle's state reports it. */
+ * because the handle's state reports that end. */
 bool code_is_error(int rc);
 
 const char *code_text(int rc);

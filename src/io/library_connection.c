@@ -1,6 +1,7 @@
 /* Opens and closes the connection of a handle, and runs the handle. A handle
- * has one address and makes one attempt, which begins in library_open. When the
- * handle's socket is closed, zklock does not use the handle any more. */
+ * has one address and makes one attempt to connect, which begins in
+ * library_open. When the handle's socket is closed, zklock does not use the
+ * handle any more. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>

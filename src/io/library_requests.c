@@ -62,9 +62,9 @@ static void on_stat(int rc, const struct Stat *stat, const void *data) {
   report(reply_new(data, rc, NULL, 0, stat));
 }
 
-/* Reports the data of a watched node. The protocol needs only two parts.
- * Messages show the beginning of the data. A mark at the end asks the holder to
- * release the lock. */
+/* Reports the data of a watched node. The protocol needs only two facts: the
+ * beginning of the data, which messages show, and whether the data end with a
+ * mark. The mark asks the holder to release the lock. */
 static void on_watched(int rc, const char *value, int length,
                        const struct Stat *stat, const void *data) {
   if (reports_fault(data, rc, answers_check_data(value, length, stat))) return;

@@ -21,9 +21,9 @@ enum {
 };
 
 /* A transaction in flight. The client library writes its results. If memory
- * runs out, the library can report that nothing was sent, and later call the
- * callback nevertheless. So only the callback, or the end of the handle, frees
- * the transaction. */
+ * runs out, the library can report that nothing was sent, but later still call
+ * the callback. So only the callback, or the end of the handle, allows the
+ * transaction to be freed. */
 struct transaction {
   struct transaction *next;
   bool is_answered;

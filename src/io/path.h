@@ -14,8 +14,8 @@ enum { PATH_MAX_BYTES = 1000 };
 const char *path_fault(const char *path, size_t length);
 
 /* Returns the first component of the path that can be the name of a contender's
- * node, or NULL. Any kind of lock and any layout counts. Sets `*length` to the
- * length of the component. */
+ * node, or NULL. Finds the names of all kinds of locks, in all layouts. Sets
+ * `*length` to the length of the component. */
 const char *path_contender(const char *path, size_t path_length,
                            size_t *length);
 

@@ -17,7 +17,7 @@
 struct registered {
   void *self; /* (c) the session */
   /* (c) Makes the session begin to close, as if its user closed it. Any thread
-   * calls this, while it holds fork_lock. */
+   * that holds fork_lock can call this. */
   void (*close)(void *self);
   /* (c) Makes the session end without the Lua thread, which a signal has
    * stopped at an arbitrary point. That thread can hold any lock. So this

@@ -110,7 +110,7 @@ void stream_flush(struct stream *s) {
 }
 
 /* Copies to the output buffer as much of the data as fits. Returns the number
- * of copied bytes. The client library sends the rest again. */
+ * of copied bytes. The client library later sends the rest by another call. */
 static ssize_t gather(struct stream *s, const void *data, size_t size) {
   size_t room = STREAM_SIZE - s->out_end;
   if (size > room) size = room;

@@ -1,4 +1,4 @@
-/* A program can export an OpenSSL of its own, for example an nginx that is
+/* A program can export an OpenSSL of its own. An example is an nginx that is
  * statically linked to OpenSSL. The dynamic linker then binds this module's
  * calls to the program's OpenSSL. It also binds the calls of libssl to the
  * program's libcrypto, although their versions can differ. So this file binds

@@ -82,8 +82,8 @@ static void describe_alert(struct tls_link *link, int alert) {
              "(alert: %s)",
              words);
   else if (link->is_refused) {
-    /* Adds whether the certificate has expired, because the alerts of Java's
-     * servers do not say this. */
+    /* Adds whether the client's certificate has expired, because the alerts of
+     * Java's servers do not say this. */
     certificate_fault(", which", SSL_get_certificate(link->ssl), fault,
                       sizeof fault);
     snprintf(link->text, TLS_TEXT,

@@ -215,8 +215,8 @@ static void new_link_type(lua_State *L) {
   lua_pop(L, 1);
 }
 
-/* Pushes the userdata in which the core finds the functions of io/tls.h: a
- * pointer to link_module. */
+/* Pushes a userdata with a pointer to link_module. Through it, the core finds
+ * the functions of io/tls.h. */
 static void push_module(lua_State *L) {
   if (luaL_newmetatable(L, TLS_MODULE_TYPE)) {
     lua_pushliteral(L, "zklock");

@@ -55,10 +55,10 @@ void fork_lock(void) { pthread_mutex_lock(&list_lock); }
 void fork_unlock(void) { pthread_mutex_unlock(&list_lock); }
 bool fork_lock_before(int64_t deadline) { return take(&list_lock, deadline); }
 
-/* Adds the calling thread to `count`. If a fork is in progress, first waits for
- * its end. The thread first counts itself, then reads the barrier. A fork first
- * sets the barrier, then reads the count. So either the thread sees the barrier
- * and waits, or the fork sees the thread in the count and waits. */
+/* Adds the calling thread to `count`. If a fork is in progress, does this after
+ * the fork. The thread counts itself, and only then reads the barrier. A fork
+ * sets the barrier, and only then reads the count. So either the thread sees
+ * the barrier and waits, or the fork sees the thread in the count and waits. */
 static void enter(_Atomic int *count, _Atomic bool *barrier) {
   for (;;) {
     atomic_fetch_add(count, 1);

@@ -227,8 +227,9 @@ static const char *check_pair(const struct transaction *t, int rc) {
              : "two creates that neither succeeded nor failed";
 }
 
-/* Returns the result of the whole transaction. If a part was refused, this is
- * the result of that part (op.h). */
+/* Returns the code of the whole transaction. If a part was refused, this is the
+ * result of that part. Exception: if a delete finds no node `beside`, it is
+ * REPLY_UNDONE (op.h). */
 static int outcome_of_pair(const struct transaction *t, int rc) {
   int own = t->results[OWN].err, beside = t->results[BESIDE].err;
   if (rc == ZOK || !code_is_answer(rc)) return answers_code(rc);

@@ -38,7 +38,7 @@ struct resolver {
 };
 
 /* Looks up a name. Returns 0, or an error of getaddrinfo (EAI_…). Does not set
- * the flag AI_ADDRCONFIG: without this flag, getaddrinfo takes no lock for a
+ * the flag AI_ADDRCONFIG, with which getaddrinfo would take a lock even for a
  * numeric address. */
 static int look_up(const char *name, int flags, struct addrinfo **found) {
   struct addrinfo hints = {.ai_family = AF_UNSPEC,

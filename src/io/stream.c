@@ -183,8 +183,9 @@ static ssize_t read_more(struct stream *s, char *data, size_t size) {
   return n > 0 ? (ssize_t)take(s, data, size) : n;
 }
 
-/* Works like recv. Returns received data before it reports a failed send. The
- * server can have sent these data before it closed the connection. */
+/* Works like recv. If a send has failed, returns received data before it
+ * reports the failure. The server can have sent these data before it closed the
+ * connection. */
 static ssize_t receive(struct stream *s, char *data, size_t size) {
   size_t got = take(s, data, size);
   if (got == size) return (ssize_t)got;

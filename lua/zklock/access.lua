@@ -46,7 +46,7 @@ end
 
 -- Checks one credential. A digest credential must have a colon. Without a
 -- colon, ZooKeeper would take the whole credential for the user's name. Each
--- client that may read an ACL can see the names in it.
+-- client that may read an ACL would then see the credential.
 local function credential(value, name, read)
   text(value, name)
   if read.scheme == "digest" and not value:find "^[^:]+:." then
@@ -193,9 +193,10 @@ local creator = { scheme = "auth", id = "", perms = ALL }
 local readers = { scheme = "world", id = "anyone", perms = bits.r }
 local of_word = { creator = { creator }, read = { creator, readers } }
 
---- Checks option `acl`.  Returns a list of `{ scheme =, id =, perms = }`, with
--- `perms` as bits; or nil if the nodes are open to all.  Also returns whether
--- the session can certainly use nodes with this ACL.
+--- Checks option `acl`. Returns the ACL as a list of
+-- `{ scheme =, id =, perms = }`, with `perms` as bits. Returns nil if the nodes
+-- are open to all. Also returns whether the session can certainly use nodes
+-- with this ACL.
 function access.read_acl(acl, credentials)
   if acl == "open" then return nil, true end
   if not of_word[acl] then return read_list(acl, credentials) end

@@ -55,9 +55,9 @@ local function known(self)
   return self.by_maker[loops.peek(self.loop)]
 end
 
---- Returns the owner of the holds that the running task acquires. This is the
--- owner that the adapter's owner() returns. Without such a function, it is the
--- task itself.
+--- Returns the owner of the holds that the running task acquires: the result of
+-- the adapter's owner(). If the adapter has no owner(), the owner is the task
+-- itself.
 function Adapters:owner(adapter)
   adapter = adapter or known(self)
   if adapter and adapter.owner then return adapter.owner() end
@@ -79,10 +79,10 @@ function Adapters:is_leaving()
   return adapter and adapter.is_leaving and adapter.is_leaving() or false
 end
 
---- Returns the time limit of a wait without a timeout, in seconds; nil if it
--- has none. Such a wait has a limit only while the process is about to end. A
--- wait of a client's nginx request has no limit, because the end of the request
--- ends it. `scope`: the request's scope, or nil.
+--- Returns the time limit, in seconds, of a wait without a timeout of the user;
+-- nil for no limit. Such a wait gets a limit only while the process is about to
+-- end. A wait of a client's nginx request gets none even then, because the end
+-- of the request ends it. `scope`: the request's scope, or nil.
 function Adapters:limit(scope)
   if not self.may_leave or scope and scope.client
       or not self:is_leaving() then
@@ -106,9 +106,9 @@ local function review(self, adapter)
   end
 end
 
---- Records whether `thing` needs the adapter; `thing` is a wait, a callback or
--- a hold. `waiting`: true if it needs the adapter from now on, nil if it no
--- longer does. Then arms or disarms the adapter.
+--- Records whether `thing`, a wait, a callback or a hold, needs the adapter.
+-- `waiting`: true if it needs the adapter from now on, nil if it no longer
+-- does. Then arms or disarms the adapter.
 function Adapters:attend(adapter, thing, waiting)
   if not (adapter.arm or adapter.disarm) then return end
   self.served[adapter].waiting[thing] = waiting
@@ -116,17 +116,17 @@ function Adapters:attend(adapter, thing, waiting)
 end
 
 --- Arms or disarms each adapter as needed. Called after step() has raised the
--- last error of a callback. This call disarms the adapters that stayed armed
--- only because of such errors.
+-- last kept error of a callback. Adapters that stayed armed only because of
+-- such errors are disarmed here.
 function Adapters:review()
   for adapter in pairs(self.served) do
     if adapter.arm or adapter.disarm then review(self, adapter) end
   end
 end
 
---- Arms the adapter of the running loop, which will call the callback of
--- `thing`, and returns the adapter. Returns nil if no loop calls step(), so
--- that the user's program must call it.
+--- Returns the adapter of the running loop, and arms it. The loop then calls
+-- step(), which will call the callback of `thing`. Returns nil if no loop calls
+-- step(), so that the user's program must call it.
 function Adapters:expect(thing)
   local adapter = self:of_maker(loops.peek(self.loop))
   if adapter.blocks then return nil end
@@ -145,16 +145,16 @@ function Adapters:unlisten(hold)
   hold.adapter = false
 end
 
---- Closes all adapters. The descriptor must still be open, because each loop
--- then stops watching it.
+--- Closes all adapters: each loop stops watching the session's descriptor. So
+-- the descriptor must still be open.
 function Adapters:close()
   for _, adapter in pairs(self.by_maker) do
     if adapter.close then adapter.close() end
   end
 end
 
---- Ends the scope of the running nginx request, for requests whose end nginx
--- does not report.
+--- Ends the waits and holds of the running nginx request. Needed for requests
+-- whose end nginx does not report.
 function Adapters:cleanup()
   for _, adapter in pairs(self.by_maker) do
     if adapter.cleanup then adapter.cleanup() end

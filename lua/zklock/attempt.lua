@@ -1,5 +1,5 @@
---- Attempt: one acquisition of one lock. It also cleans up after the call that
--- acquires (the *closing* in protect.lua). If the caller does not get the
+--- Attempt: one acquisition of one lock. An attempt is also the cleanup handler
+-- (protect.lua) of the call that acquires. If the caller does not get the
 -- guard, the attempt releases what it has acquired: `hold_ref`, `guard` and
 -- `wait`.
 --
@@ -29,7 +29,8 @@ function Attempt:finish()
     guards.give_back(self.guard)
     guards.tell_end(self.guard)
   end
-  -- When the node is deleted, an event lets the line of local turns continue.
+  -- `true`: an event reports when the node is deleted. This event continues the
+  -- line of local turns (turns.lua).
   if self.hold_ref then self.hold_ref:release(true) end
   if wait then wait.terms.waiters[wait] = nil end
 end
@@ -41,11 +42,11 @@ end
 
 local other_side = { read = "write", write = "read" }
 
--- Returns the result of acquire if the owner holds the other side of the
--- rwlock; otherwise nothing. A reader that asks for `write` would wait for
--- itself. In this case returns true and the error "deadlock". For a writer that
--- asks for `read`, returns nil and the writer's hold reference, from which the
--- reader downgrades.
+-- Handles an owner that holds the other side of the readers-writer lock. A
+-- reader that asks for `write` would wait for itself: returns true and the
+-- error "deadlock". For a writer that asks for `read`, returns nil and the hold
+-- reference to downgrade from. If the hold is lost, returns "lost" and its
+-- guard. If the owner does not hold the other side, returns nil.
 local function cross(terms, owner)
   local other = terms.owners:top(other_side[terms.kind], owner)
   if not other then
@@ -121,8 +122,8 @@ end
 
 -- Calls the trace callback for the beginning of a wait. The callback may call
 -- step(), close the session or wait. Meanwhile an event or the end of the nginx
--- request can end the wait. So the wait is registered for both before the
--- callback runs.
+-- request can end the wait. So both must find the wait: it is registered for
+-- them before the callback runs.
 local function announce(terms, request, wait, adapter)
   if adapter then waits.prepare(wait, adapter) end
   waits.enter(wait)
@@ -155,8 +156,8 @@ local function finish(attempt, terms, request, wait)
   return guard
 end
 
--- Returns the results of acquire. `done`, `guard`, `message` and `code` are the
--- results of reenter().
+-- Turns the results of reenter() into the results of acquire, and counts a
+-- refusal.
 local function answer(terms, done, guard, message, code)
   if done == "lost" then
     terms.engine.meters:refuse(terms, nil, "lost")
@@ -185,8 +186,9 @@ function Attempt.acquire(attempt, terms, request)
   return finish(attempt, terms, request, wait)
 end
 
--- Calls the user's callback with the outcome. If a debug hook has interrupted
--- an earlier call of this function, uses that call's guard.
+-- Calls the user's callback with the outcome of the wait. If a debug hook has
+-- interrupted an earlier call of this function, the guard may already exist.
+-- This call then passes that guard.
 local function deliver(attempt, terms, request, item)
   local wait, events = attempt.wait, terms.engine.events
   if attempt.guard then
@@ -197,8 +199,9 @@ local function deliver(attempt, terms, request, item)
 end
 
 -- Begins the wait of an attempt whose caller is not suspended; `callback` gets
--- the outcome. Enters the wait before the trace callback runs. So if a debug
--- hook interrupts the trace callback, events can still end the wait.
+-- the outcome. Events can end the wait once waits.listen has registered it.
+-- This happens before the trace callback, in case a debug hook interrupts that
+-- callback.
 local function begin_alone(attempt, terms, request, callback, writer)
   local wait = begin(attempt, terms, request, writer)
   local item = { fn = callback, scope = false }
@@ -209,9 +212,10 @@ local function begin_alone(attempt, terms, request, callback, writer)
   return wait
 end
 
---- Begins an acquisition, and returns its wait at once; false if the result is
--- known without a wait. Later calls `callback` with the outcome. If
--- `request.scope` is an nginx request that has ended, does not call it.
+--- Begins an acquisition without suspending the caller. Returns its wait, or
+-- false if the result is known without a wait. Later calls `callback` with the
+-- outcome. If `request.scope` is an nginx request that has ended, does not call
+-- it.
 function Attempt.begin(terms, request, callback)
   local attempt = Attempt.new()
   if request.owner == nil then

@@ -55,8 +55,8 @@ local MOST = 100
 Callbacks.try = call
 
 --- Makes the object that calls the callbacks of one session. `log`: the option
--- `log` of connect. `want_step`: a function that makes the loop call step(),
--- which then raises a callback's error.
+-- `log` of connect. `want_step`: a function that makes the loop call step(). It
+-- is called after a callback's error was kept, so that step() raises the error.
 function Callbacks.new(log, want_step)
   return setmetatable({
     log = log or false,
@@ -95,7 +95,7 @@ local function run(self, item, ...)
 end
 
 --- Calls the callback `item`, unless its nginx request (`item.scope`) has
--- ended. With `spawn`, calls it in a new task.
+-- ended. If the field `spawn` is set, calls it in a new task.
 function Callbacks:call(item, ...)
   if not item.fn or item.scope and item.scope:has_ended() then return end
   local spawn = self.spawn

@@ -69,8 +69,8 @@ function check.lock_path(path, chroot, name)
   return path
 end
 
---- Checks a time in seconds, and returns it; nil if it is so long that there is
--- no limit, such as math.huge.
+--- Checks a time in seconds, and returns it. Returns nil for no limit: if the
+-- time is extremely long, such as math.huge.
 function check.duration(value, name)
   if not (type(value) == "number" and value >= 0) then
     check.type(value, "number", name)
@@ -150,9 +150,9 @@ function check.data(value, name)
   return value
 end
 
---- Raises the error for a method that was called with a dot, or with an
--- argument too many. `usage`: the method as users write it. `surplus`: the
--- extra argument.
+--- Raises the error for a method that was called with a dot or with too many
+-- arguments. `usage`: the method as users write it. `surplus`: the extra
+-- argument.
 function check.refuse(class, usage, self, surplus)
   if getmetatable(self) ~= class then
     misuse("%s must be called with a colon: %s", usage:match ":([%l_]+)", usage)
@@ -161,8 +161,8 @@ function check.refuse(class, usage, self, surplus)
 end
 
 -- Returns a function that checks its arguments and then calls the method `fn`,
--- which has `n` parameters. For up to one parameter, it has no varargs, because
--- varargs are slower. An extra argument that is nil is allowed.
+-- which has `n` parameters. If `n` is at most 1, the function takes no varargs,
+-- because varargs are slower. An extra argument that is nil is allowed.
 local function checked(fn, n, class, usage)
   local refuse = check.refuse
   if n < 2 then
@@ -208,8 +208,9 @@ function check.lock_methods(class)
 end
 
 --- Raises an error if a function of the module is called with a colon or with
--- an argument too many. `usage`: the call as users write it; `first`: the first
--- argument; `surplus`: the extra argument, or nil.
+-- too many arguments. `usage`: the call as users write it. `first`: the first
+-- argument, which is the module itself if a colon was used. `surplus`: the
+-- extra argument, or nil.
 function check.arguments(usage, first, surplus)
   if type(first) == "table" and first.connect then
     misuse("%s must be called with a dot", usage)

@@ -22,9 +22,10 @@ local MIB = 1024 * 1024
 local HIDDEN = { missing = true, hidden = true }
 local GONE = { missing = true, undone = true }
 
--- Returns the names of all nodes in the directory `path` that may be the node
--- beside an unfair lock's node. Returns an empty list if the session may not
--- list the directory.
+-- Returns the names in the directory `path` that can belong to a node beside an
+-- unfair lock's node. An unfair lock's acquisition creates this second node in
+-- the same transaction. Returns an empty list if the session may not list the
+-- directory.
 local function list_beside(path)
   local list, names = ask_now(path, { { "list", path } })[1], {}
   for _, name in ipairs(expect(list, HIDDEN).names or {}) do
@@ -33,10 +34,10 @@ local function list_beside(path)
   return names
 end
 
--- Reads the Stat of `node` and of the nodes in `names`, with the function
--- `read`, which sends the requests. Returns the answer about `node`, and the
--- path of the node beside it, or nil. The same session has created both nodes
--- in one transaction, so they have the same token.
+-- Reads the Stat of `node` and of the nodes in `names`. `read`: the function
+-- that sends the requests. Returns the answer about `node`. Also returns the
+-- path of the node in `names` that has the same token, or nil. The same session
+-- has created these two nodes in one transaction.
 local function look_beside(read, path, node, names)
   local looks = { { "exists", path .. "/" .. node } }
   for i, name in ipairs(names) do
@@ -63,15 +64,15 @@ local function is_meant(seen, token)
   return not token or seen.token and seen.token:match "^0*(.+)$" == token
 end
 
--- Deletes a node if it exists and has `token` (is_meant). For an unfair lock's
--- node, first lists the directory to find the node beside it. Then deletes both
--- nodes. Returns whether it has deleted anything.
+-- Deletes a node if it exists and has `token` (is_meant). An unfair lock's node
+-- has a second node beside it. This function finds the second node in the
+-- directory, and deletes both. Returns whether it has deleted anything.
 --
--- A later node can have the same name. An unfair lock's node always has the
--- same name; other names repeat if a directory is deleted and created again. A
--- delete request does not check the token. So a later node can take the name
--- after the check, and be deleted. This cannot happen to an unfair lock. Its
--- two nodes are deleted together or not at all, and the second one's name is
+-- Between the check and the delete, a later node can take the same name. A
+-- delete request does not check the token, so it then deletes the later node.
+-- Names repeat if a directory is deleted and created again. An unfair lock's
+-- node always has the same name, but there the later node is safe. Its two
+-- nodes are deleted together or not at all, and the second one's name is
 -- unique.
 local function evict(path, node, token)
   local seen, beside = look_beside(function(looks)
@@ -97,9 +98,9 @@ end
 --
 -- The versions of all nodes begin with the same number. So the version does not
 -- distinguish an unfair lock's node from a later node of the same name. zklock
--- therefore writes to such a node only if the node beside it exists. If one
--- node is gone or refuses the write, zklock still asks the holders of the other
--- nodes.
+-- therefore writes to such a node only if its second node, the one beside it,
+-- exists. If one node is gone or refuses the write, zklock still asks the
+-- holders of the other nodes.
 
 -- How often zklock reads and writes a node if other clients write to it in
 -- between.
@@ -110,8 +111,9 @@ local TRIES = 5
 -- which is at least 16 KiB. No lock of zklock comes near this limit.
 local LARGEST = 12 * 1024
 
--- A wave is a group of nodes whose data zklock reads together. It has about
--- WAVE bytes, where a node with less than LEAST bytes counts as LEAST.
+-- A wave is a group of nodes whose data zklock reads together. Its data have
+-- about WAVE bytes in total. For this sum, a node with less than LEAST bytes
+-- counts as LEAST.
 local WAVE, LEAST = 4 * MIB, MIB / 4
 
 local NO_MARK = { code = "invalid",
@@ -141,8 +143,8 @@ local function mark(result, row, path, read)
     row.node == UNFAIR and result.beside or nil }
 end
 
--- Marks a wave of nodes. Returns the rows of nodes to which other clients have
--- written in between; these must be read again.
+-- Marks a wave of nodes. Returns the rows of nodes to which other clients wrote
+-- between zklock's read and write; these must be read again.
 local function mark_rows(path, rows, result)
   local gets, sets, of_sets, again = {}, {}, {}, {}
   for i, row in ipairs(rows) do

@@ -50,9 +50,9 @@ end
 
 -- Leaving.
 
--- The closing (protect.lua) of leave(): cleans up if the call does not end
--- normally. If a task is killed while it waits in leave(), the other members
--- would still wait for it. So the closing releases the task's guard.
+-- The cleanup handler (protect.lua) of leave(). If a task is killed while it
+-- waits in leave(), the other members would still wait for it. So the handler
+-- then releases the task's guard.
 local Leaving = protect.class()
 
 function Leaving:finish()
@@ -83,9 +83,9 @@ local function begin(self, scope, guard, timeout)
   return wait
 end
 
--- Releases the guard, and returns the result of leave(). If the hold was lost,
--- this is nil, message, "lost". `all`: true if all members have left; otherwise
--- `code` and `reason` say why the wait has ended.
+-- Releases the guard. Returns nil, message, "lost" if the hold was lost;
+-- otherwise returns the result of leave(). `all`: whether all members have
+-- left. If not, `code` and `reason` give the cause.
 local function outcome(self, guard, timeout, all, code, reason)
   local kept, message, word = guards.give_back(guard)
   guards.tell_end(guard)

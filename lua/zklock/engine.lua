@@ -1,6 +1,6 @@
 --- Engine: the inner object of a session, to which all its locks and guards
--- refer. The engine has parts, such as `state` and `meters`. Each part has its
--- own file, and only this file writes the part's fields.
+-- refer. The engine has parts, such as `state` and `meters`. Each part is
+-- defined in its own file, and only that file writes the part's fields.
 local Adapters = require "zklock.adapters"
 local Callbacks = require "zklock.callbacks"
 local core = require "zklock.core"
@@ -79,7 +79,7 @@ end
 --- Returns the maximum time, in seconds, that a call waits for a server's
 -- reply. This is the session timeout; before the first connection, it is the
 -- connect timeout. It does not limit waits for a lock's holder. If the
--- connection is lost later, the C core refuses calls that need a reply at once.
+-- connection is lost later, the C core refuses such a call at once.
 function Engine:patience()
   local timeout = self.core:timeout()
   return timeout > 0 and timeout or self.connect_timeout
@@ -129,8 +129,8 @@ local function close(self)
   if loops.may_block(self.adapters.loop) then await_end(self) end
 end
 
--- The closing (protect.lua) of close(). If close() is interrupted, it closes
--- the session without waiting for the servers.
+-- The cleanup handler (protect.lua) of close(). If close() is interrupted, the
+-- handler closes the session without waiting for the servers.
 local Closing = protect.class()
 
 function Closing:finish()

@@ -93,8 +93,8 @@ errors.losses = {
   session_closed = "another client closed the ZooKeeper session",
 }
 
---- Returns ": " and the text of the reason, for a message that ends in "was
--- lost"; "" if the reason is unknown.
+--- Returns a colon and the text of the reason, to append to a message that ends
+-- in "was lost". Returns "" if the reason is unknown.
 function errors.because(reason)
   return reason and ": " .. errors.losses[reason] or ""
 end

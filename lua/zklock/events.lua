@@ -69,8 +69,9 @@ local function call_later(self, item)
   if item.adapter then self.engine.adapters:attend(item.adapter, item, nil) end
 end
 
---- Defers a callback to the next step(). `scope`: nil for the caller's scope,
--- false for no scope.
+--- Defers a callback to the next step(). `scope`: an nginx request; if it has
+-- ended by then, the callback is not called. nil stands for the caller's
+-- request, false for no request.
 function Events:later(fn, scope)
   local adapters = self.engine.adapters
   if scope == nil then scope = adapters:scope() end
@@ -258,7 +259,7 @@ function handlers.log(_, level, message)
   return { report, level, message }
 end
 
--- The nginx request of scope `number` has ended: ends the scope.
+-- The nginx request of scope `number` has ended: ends its waits and holds.
 function handlers.ended(engine, number)
   local scope = engine.scopes[number]
   return scope and { finish_scope, scope }
@@ -266,10 +267,10 @@ end
 
 local function give_up(self) turns.give_up(self.engine) end
 
--- The deadlines of some waits in local queues may have passed. Sends these
--- waits to the C core. Does this only after this event was noted, because the
--- core posts no other alarm before. Otherwise an alarm for a later deadline
--- could be missing.
+-- The deadlines of some waits in local queues (turns.lua) may have passed.
+-- Sends these waits to the C core, which ends them. Does this only after this
+-- event was noted, because the core posts no other alarm before. Otherwise an
+-- alarm for a later deadline could be missing.
 function handlers.alarm() return { give_up } end
 
 function handlers.closed(engine)
@@ -314,8 +315,8 @@ function Events:step()
   if self.turns[1] and not state.is.left then handle:nudge() end
 end
 
---- Ends a wait that has got its turn. If a task waits, its loop wakes it at
--- once; a callback runs in the next step().
+--- Ends a wait in a local queue (turns.lua) that has got the hold. If a task
+-- waits, its loop wakes it at once; a callback runs in the next step().
 function Events:tell_turn(wait)
   if not wait.callback then return waits.finish(wait) end
   table.insert(self.turns, wait)

@@ -1,6 +1,6 @@
---- Guard: the user's object for one hold reference of a hold. The hold
--- reference (`_hold_ref`) is a userdata, so the collector releases it together
--- with the guard, in every Lua version.
+--- Guard: the user's object for a granted lock. A re-entry makes one more guard
+-- of the same hold. Each guard has a hold reference (`_hold_ref`), a userdata.
+-- So the collector releases it together with the guard, in every Lua version.
 local check = require "zklock.check"
 local errors = require "zklock.errors"
 local options = require "zklock.options"
@@ -48,7 +48,8 @@ end
 
 function guards.hold_ref(guard) return guard._hold_ref end
 
---- Returns whether `guard` is a guard of a hold of these owners.
+--- Returns whether `guard` is a guard of a lock at the path of `owners`
+-- (owner.lua), in the same session.
 function guards.is_of(guard, owners)
   return getmetatable(guard) == Guard and guard._hold.owners == owners
 end
@@ -57,7 +58,8 @@ local function lost(self)
   return errors.lost(self.path, self:reason())
 end
 
---- Returns whether release() was called, also after a loss.
+--- Returns whether the guard was released, even if its hold was already lost. A
+-- loss alone does not count.
 function guards.is_over(guard) return guard._outcome ~= false end
 
 --- Returns why the hold is lost, or false: see Hold:find_loss.
@@ -81,7 +83,8 @@ local function answer(self)
   return true
 end
 
--- Returns a wait that ends when a server confirms that the node is deleted.
+-- Begins and returns a wait, which ends when a server confirms that the node is
+-- deleted.
 local function expect_removal(self)
   local hold = self._hold
   local engine = hold.owners.engine
@@ -168,9 +171,9 @@ function guards.await_removal(self, wait)
   return true
 end
 
---- Releases the lock.  Returns `true` as soon as the release is guaranteed;
--- with `{ wait = true }`, when a server has confirmed it.  If the hold was lost
--- before, returns `nil, message, "lost"`.
+--- Releases the lock. Returns `true` as soon as the release is guaranteed. With
+-- `{ wait = true }`, it first waits until a server has confirmed the release.
+-- If the hold was lost before, returns `nil, message, "lost"`.
 function Guard:release(how)
   local confirm = options.read_release(how)
   local done, message, code = guards.give_back(self, confirm)
@@ -258,9 +261,9 @@ function Guard:reason()
   return self._hold.lost or self._hold_ref:reason()
 end
 
---- Registers `fn`. It is called once as `fn(guard, reason, message)` when the
--- hold is lost: in step(), or in the call that finds the loss. If the hold is
--- already lost, calls `fn` at once.
+--- Registers `fn` for the loss of the hold. It is called once, as
+-- `fn(guard, reason, message)`, in step() or in the call that finds the loss.
+-- If the hold is already lost, calls `fn` at once.
 function Guard:on_lost(fn)
   check.callback(fn, "argument 1 of on_lost")
   if self:state() == "lost" then

@@ -56,9 +56,9 @@ function Hold.list(engine)
   return list
 end
 
---- Stores the hold reference of the hold's oldest guard in `stack` as the
--- hold's entry in `engine.hold_refs`. Called when an owner with several guards
--- of one hold has released one that was not the innermost.
+--- Finds this hold's oldest guard in `stack`, and puts its hold reference into
+-- `engine.hold_refs`. Called when an owner has several guards of this hold and
+-- releases a guard other than the innermost.
 function Hold:stand_on(stack)
   for _, guard in ipairs(stack) do
     if guard._hold == self then
@@ -97,8 +97,8 @@ function Hold:forget_listeners(guard)
   if silent and self.adapter then self.owners.engine.adapters:unlisten(self) end
 end
 
--- Adds a callback to a list, and arms the adapter.  `which`: the field of the
--- list, "listeners" or "revocation".
+-- Adds a callback to a list. Also arms the adapter, so that the loop calls
+-- step(). `which`: the field of the list, "listeners" or "revocation".
 local function listen(self, which, guard, fn)
   local adapters = self.owners.engine.adapters
   if self[which] == NO_LISTENERS then self[which] = {} end

@@ -80,9 +80,10 @@ function locks.copy_terms(lock)
 end
 
 --- Adds to a class the methods that all locks have in common. `closing_class`:
--- its objects clean up after a call (protect.lua). `acquire(closing, lock,
--- how)` returns a guard, or `nil, message, code`. With the fourth argument
--- "busy", `acquire` does not wait for a holder, but returns the code "busy".
+-- the class of the methods' cleanup handlers (protect.lua).
+-- `acquire(closing, lock, how)` returns a guard, or `nil, message, code`. With
+-- the fourth argument "busy", `acquire` does not wait for a holder, but returns
+-- the code "busy".
 function locks.add_methods(class, closing_class, acquire)
   local function method(fn) return protect.method(closing_class, fn) end
 

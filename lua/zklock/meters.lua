@@ -146,14 +146,14 @@ function Meters:refuse(terms, hold_ref, code)
   self:tell()
 end
 
---- Counts an acquisition whose caller will not get the outcome, as cancelled.
--- The caller must call tell() later.
+--- Counts an acquisition as cancelled, because its caller will not get the
+-- outcome. The caller of this function must call tell() later.
 function Meters:abandon(terms, hold_ref)
   refuse(self, terms, hold_ref, "cancelled")
 end
 
 --- Counts the end of a hold. `reason`: why the hold was lost; nil if its last
--- guard was released. The caller must call tell() later.
+-- guard was released. The caller of this function must call tell() later.
 function Meters:finish(path, hold_ref, reason)
   local held, mode = hold_ref:held()
   local meter = self:at(path, mode)

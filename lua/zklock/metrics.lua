@@ -96,10 +96,10 @@ for reason in pairs(errors.losses) do table.insert(reasons, reason) end
 
 local states = { "connecting", "connected", "suspended", "expired", "closed" }
 
--- The families: name, type, field and help text. The field of total()'s result,
--- or of a meter, has the value. If the field is a table with a number for each
--- word, the family has a `label`. The `words` of the family always have a
--- sample.
+-- The families: name, type, field and help text. The field, of total()'s result
+-- or of a meter, has the value. If the value is a table with a number for each
+-- word, the family has a `label` for the word. Each of the family's `words`
+-- always has a sample.
 local families = {
   { "session_up", "gauge", "up",
     "1 if the session has a connection and can prove its holds, otherwise 0." },

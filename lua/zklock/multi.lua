@@ -1,7 +1,7 @@
 --- Multi: one lock over several locks, which are held all together or not at
--- all.  Every multi acquires its parts in the order of the bytes of their
--- paths, in whatever order the user has given them and in any locale.  So two
--- multis never wait for each other.
+-- all. Every multi acquires its parts in one order: that of the bytes of their
+-- paths. So two multis never wait for each other, whatever order the user has
+-- given and whatever the locale.
 local Attempt = require "zklock.attempt"
 local bytes = require "zklock.bytes"
 local check = require "zklock.check"
@@ -81,8 +81,8 @@ local function new(engine, list)
   }, Multi)
 end
 
--- A taking: one acquisition of a multi in progress.  It is also the closing
--- (protect.lua) of a call that waits.
+-- A taking: one acquisition of a multi in progress. A taking is also the
+-- cleanup handler (protect.lua) of a call that waits.
 local Taking = protect.class()
 
 Taking.busy = false -- "busy" for try_acquire
@@ -99,10 +99,10 @@ function Taking:finish()
   if self.attempt then self.attempt:finish() end
 end
 
--- Begins a taking, with the user's options. `owner_of(adapters)` returns the
--- owner if the options name none. Returns the guard that the owner already has
--- of this multi, or nil. If this guard is lost and not released, acquire
--- returns "lost".
+-- Begins a taking, an acquisition of this multi, with the user's options.
+-- `owner_of(adapters)` returns the owner if the options name none. Returns the
+-- guard that the owner already has of this multi, or nil. If this guard is lost
+-- and not released, acquire returns "lost".
 local function begin(taking, self, how, owner_of)
   local given = options.acquire:read_call(how)
   local terms, timeout = self._terms, given.timeout
@@ -115,15 +115,15 @@ local function begin(taking, self, how, owner_of)
   return terms.owners:top("multi", given.owner)
 end
 
--- Cancels a taking. The taking ends with the code "cancelled", unless its last
--- part was already granted.
+-- Cancels a taking, an acquisition of a multi in progress. It ends with the
+-- code "cancelled", unless its last part was already granted.
 local function cancel(taking)
   taking.cancelled = true
   if taking.wait then waits.cancel(taking.wait) end
 end
 
--- Returns nil, message, code if the taking must end although a part was
--- granted.  Returns nothing if it can continue.
+-- Returns nil, message, code if the acquisition `taking` must end although a
+-- part was granted. Returns nothing if it can continue.
 local function obstacle(self, taking, is_complete)
   local is_closed = self._terms.engine.state.is.closed
   if is_closed then return reasons.closed(self.path) end

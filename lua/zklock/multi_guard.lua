@@ -1,6 +1,6 @@
---- The guard of a multi, a lock over several locks: either all of its parts are
--- held, or the whole is lost. Its state follows from the guards of its parts,
--- which it contains.
+--- The guard of a multi, a lock over several locks. Either all parts of the
+-- multi are held, or the whole is lost. The guard contains the guards of the
+-- parts, and its state follows from theirs.
 local check = require "zklock.check"
 local errors = require "zklock.errors"
 local guards = require "zklock.guard"
@@ -100,8 +100,8 @@ end
 -- each part.
 function multi_guards.give_back(self, confirm)
   self._taking = false
-  -- If the multi is lost, the release returns the loss. So the owner's next
-  -- acquisition must not return it again.
+  -- If the multi is lost, this release returns the loss. Forget it here, so
+  -- that the owner's next acquisition does not return it a second time.
   Owners.forget(self)
   return give_all(self, confirm)
 end

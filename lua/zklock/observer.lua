@@ -72,9 +72,9 @@ function watched(self, turn, wait)
   fail(self, turn, wait.code, wait.reason)
 end
 
--- The closing (protect.lua) of a call of fn. While fn waits, another step() can
--- deliver the same turn again, but fn must not be called twice. So
--- `turn.telling` is true until fn has ended; the closing then sets it to false.
+-- The cleanup handler (protect.lua) of a call of fn. While fn waits, another
+-- step() can deliver the same turn again, but fn must not be called twice. So
+-- `turn.telling` is true until fn has ended; then the handler sets it to false.
 local Telling = protect.class()
 
 function Telling:finish() self.turn.telling = false end
@@ -84,8 +84,8 @@ local function call(self, turn)
   self.engine.callbacks:call(turn.call, turn.leader or nil)
 end
 
--- Returns the mark of a leader, which identifies it: the token, or the node's
--- name if the session is not allowed to read the token.
+-- Returns the mark of a leader, which identifies it. The mark is the token, or
+-- the node's name if the session may not read the token.
 local function mark_of(leader, node)
   return leader and (leader.token or node)
 end

@@ -2,7 +2,7 @@
 --
 -- Each success overwrites PATH.once, a persistent node beside the lock. So its
 -- mtime is the time of the last success. The age of the success is the time
--- from that mtime to the ctime of the lock's own node; both times come from the
+-- from that mtime to the ctime of the lock's own node. Both times come from the
 -- servers' clock. The command's `--once-per` uses the same node.
 local Attempt = require "zklock.attempt"
 local check = require "zklock.check"
@@ -23,8 +23,8 @@ local book_of = once.book_of
 
 local AGAIN = 0.1 -- seconds until the next try
 
--- Calls the method of this name, and returns its results. If there is no
--- connection, repeats the call as long as the lock is held.
+-- Calls the session's method of this name, and returns its results. If there is
+-- no connection, repeats the call as long as the lock is held.
 local function ask(session, guard, method, ...)
   while true do
     local is = session._engine.state.is
@@ -98,9 +98,9 @@ local function conclude(session, guard, data, ...)
 end
 
 --- session:once(path, options, fn): calls fn(guard) under the mutex of the
--- path, unless the last success is less than a period ago.  Returns `true,
--- ...results`; `false, seconds` (since that success) if fn was not called; or
--- `nil, message, code`.
+-- path. Does not call fn if the last success is less than a period ago. Returns
+-- `true, ...results`; `false, seconds` (since that success) if fn was not
+-- called; or `nil, message, code`.
 once.method = protect.method(Attempt, function(attempt, self, path, given, fn)
   local engine = self._engine
   engine:check_open()

@@ -172,10 +172,10 @@ function options.check_try(given)
   return given
 end
 
--- Request: the inputs of one acquisition.  Fields that few requests set have
--- their defaults in this class, so that most requests have at most four fields
--- of their own: a fifth doubles the table.  A request can also have `max_hold`,
--- and `asked`, the user's timeout for all parts of a multi.
+-- Request: the inputs of one acquisition. Fields that few requests set have
+-- their defaults in this class. So most requests have at most four fields of
+-- their own; a fifth would double the table's size. A request can also have
+-- `max_hold`, and `asked`, the user's timeout for all parts of a multi.
 local Request = {
   refusal = "timeout",
   taking = false, -- the acquisition of a multi with this part

@@ -20,7 +20,8 @@ local NOTHING = {}
 -- their stacks of guards.
 local by_owner = { __mode = "k" }
 
--- By signature: the fields that paths with the same signature share.
+-- Maps each signature, a text that describes the locks at a path, to a table.
+-- All paths with the same signature share this table.
 local shapes = setmetatable({}, { __mode = "v" })
 
 local function shape_of(signature, insides)

@@ -14,8 +14,9 @@ for byte = 0x8e, 0x8f do hidden["\226\128" .. string.char(byte)] = true end
 for byte = 0xa8, 0xae do hidden["\226\128" .. string.char(byte)] = true end
 for byte = 0xa6, 0xa9 do hidden["\226\129" .. string.char(byte)] = true end
 
--- Returns, for the first byte of a character, the character's length in bytes
--- and the range of its second byte; nil if no character begins with this byte.
+-- Looks up the first byte of a UTF-8 character. Returns the character's length
+-- in bytes, and the range of its second byte. Returns nil if no character
+-- begins with this byte.
 local function shape(first)
   if first < 0x80 then return 1 end
   if first < 0xc2 or first > 0xf4 then return nil end

@@ -1,17 +1,19 @@
 --- Protection: cleans up after a call that raises an error or whose task is
 -- killed.
 --
--- The call first makes a *closing*, an object that undoes what the call has
--- begun. However the call ends, `closing:finish()` is called once. If
--- `closing.fine` is true, the call has succeeded, and there is nothing to undo.
--- An error of a debug hook (Ctrl-C) counts as any other error. If a hook raises
--- an error while finish() runs, some holds may remain. The garbage collector,
--- lock:release() or close then releases them.
+-- The call first makes a *cleanup handler*, named `closing` in the code. This
+-- object undoes what the call has begun. However the call ends,
+-- `closing:finish()` is called once. If `closing.fine` is true, the call has
+-- succeeded, and there is nothing to undo. An error of a debug hook (Ctrl-C) is
+-- treated like any other error. If a hook raises an error while finish() runs,
+-- some holds may remain. The garbage collector, lock:release() or close then
+-- releases them.
 local loops = require "zklock.loop"
 
 local protect = {}
 
---- Makes a class of closings, to which the caller adds a method finish().
+--- Makes a class of cleanup handlers, to which the caller adds a method
+-- finish().
 function protect.class()
   local class = { __close = function(closing) closing:finish() end }
   class.__index = class
@@ -84,9 +86,10 @@ local function loop_of(self)
   return (self._engine or self._terms.engine).adapters.loop
 end
 
---- Returns a method that calls `fn(closing, self, ...)` with a new closing of
--- `class`. The whole call is protected. `find_loop(self, ...)`: returns the
--- option `loop` of the call's session; needed only if `self` has no engine.
+--- Returns a method that calls `fn(closing, self, ...)`, where `closing` is a
+-- new cleanup handler of `class`. The whole call is protected.
+-- `find_loop(self, ...)`: returns the option `loop` of the call's session;
+-- needed only if `self` has no engine.
 function protect.method(class, fn, find_loop)
   local new = class.new
   find_loop = find_loop or loop_of

@@ -188,8 +188,8 @@ local function stat(path, with_data)
   local read = expect(one({ "get", path, nil, seen.size }, questions.LARGEST),
     HIDDEN)
   if read.code then return read.is == "hidden" and node end
-  -- The data came with a newer Stat. So takes these fields from it, too: they
-  -- must belong to the same version of the node.
+  -- The data came with a newer Stat. These fields are taken from that Stat,
+  -- too: they must belong to the same version of the node.
   node.data, node.size = read.data, read.size
   node.modified, node.version = read.modified, read.version
   return node

@@ -1,5 +1,5 @@
---- Running: a call of election:run in progress. The object is also the closing
--- (protect.lua) of the call, which cleans up when the call ends.
+--- Running: a call of election:run in progress. The object is also the cleanup
+-- handler (protect.lua) of the call.
 --
 -- A run campaigns, calls the user's function while it leads, releases the
 -- leadership, and campaigns again. If the function raises an error, the run

@@ -53,7 +53,7 @@ function Session:mutex(path, given)
 end
 
 --- Returns `{ read = lock, write = lock }`, the two sides of a readers-writer
--- lock: many readers or one writer hold it, in the order of their arrival.
+-- lock. Many readers or one writer hold it, in the order of their arrival.
 function Session:rwlock(path, given)
   local engine = engine_for(self, path)
   return {
@@ -117,8 +117,9 @@ Session.once = once.method
 
 -- Queries and repairs.
 
---- Returns the contenders for a path, in order: `{ node=, mode=, sequence=,
--- token=, data=, session=, created=, holds= }`; and whether the path exists.
+--- Returns the contenders for a path, in the order of the queue, and whether
+-- the path exists. A contender is `{ node=, mode=, sequence=, token=, data=,
+-- session=, created=, holds= }`.
 function Session:contenders(path)
   local engine = open_engine(self)
   check.path(path, "path")
@@ -303,8 +304,8 @@ end
 
 -- Opening.
 
--- The closing (protect.lua) of connect and open. If the call raises an error or
--- its task is killed, closes the new session.
+-- The cleanup handler (protect.lua) of connect and open. If the call raises an
+-- error or its task is killed, the handler closes the new session.
 local Connecting = protect.class()
 
 function Connecting:finish()

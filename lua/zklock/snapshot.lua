@@ -38,8 +38,8 @@ end
 
 local function by_id(a, b) return a.id < b.id end
 
--- Counts rows (holds or waits) in the meters of their paths: their number in
--- the field `number`, and the longest time in the field `oldest`.
+-- Counts rows (holds or waits) in the meters of their paths. Stores the number
+-- of rows in the field `number`, and the longest time in the field `oldest`.
 local function count(meters, rows, number, oldest)
   table.sort(rows, by_id)
   for _, meter in ipairs(meters.list) do meter[number], meter[oldest] = 0, 0 end

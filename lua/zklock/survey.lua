@@ -46,8 +46,8 @@ local function belongs(mode, place)
   return mode ~= "permit" and mode ~= "hold"
 end
 
--- Adds a row for each contender's name in `names`, if a contender of its mode
--- can be in the directory `place`.
+-- Adds a row for each contender's name in `names`. Skips contenders whose mode
+-- cannot occur in the directory `place`.
 local function add_rows(rows, names, place)
   for _, name in ipairs(names or {}) do
     local mode, sequence = core.mode(name)
@@ -213,8 +213,8 @@ function surveys.contenders(engine, path)
   return contenders, exists
 end
 
---- Returns the holders of a path in one of these modes, with their data; or the
--- holders in all modes, without data.
+--- Returns the holders of a path. With `modes`, returns only those of one of
+-- these modes, with their data. Without it, returns all holders, without data.
 function surveys.holders(engine, path, modes)
   local contenders, message, code = questions.query(engine, "who holds",
     survey, path, modes ~= nil)

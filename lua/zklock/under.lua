@@ -5,15 +5,16 @@ local protect = require "zklock.protect"
 
 local under = {}
 
---- Calls fn(guard). If fn does not return, the `closing` of the caller's method
--- (protect.lua) releases the lock.
+--- Calls fn(guard). If fn does not return, `closing`, the cleanup handler of
+-- the caller's method (protect.lua), releases the lock.
 function under.call(closing, guard, fn)
   if closing.bare then return protect.call(true, closing, fn, guard) end
   return fn(guard)
 end
 
---- Returns the result of with_lock after the guard was released: `true,
--- ...results`; or `nil, message, "lost", ...results` if the hold was lost.
+--- Returns the result of with_lock after the guard was released. This is
+-- `true, ...results`, or `nil, message, "lost", ...results` if the hold was
+-- lost.
 function under.report(guard, ...)
   if guard:state() == "lost" then
     local _, message, code = errors.refusal("lost",

@@ -1,9 +1,9 @@
 --- Waits: how a task is suspended until an event ends its wait.
 --
--- `engine.waits` has tables of waits by number, in which events find them:
--- `answers`, for acquisitions and questions; `removals`, for the deletion of
--- released holds' nodes; `openings`, for the first connection; `pauses`, for
--- the end of a time.
+-- `engine.waits` has tables of waits by number, in which events find them.
+-- `answers` is for acquisitions and questions, and `removals` for the deletion
+-- of released holds' nodes. `openings` is for the first connection, and
+-- `pauses` for the end of a time.
 --
 -- There are many waits for answers; they come and go in the order of their
 -- numbers. So they are spread over PLACES tables, by number. Lua reuses the
@@ -23,9 +23,9 @@ local PLACES = 64
 -- counts sleep.
 local LONGEST = 1
 
--- A wait is also the closing (protect.lua) of the call that it suspends. Most
--- waits never set the following fields, so they have their defaults in the
--- class.
+-- A wait object is also the cleanup handler (see protect.lua) of the call that
+-- it suspends. The class holds the defaults of the following fields, because
+-- most waits never set them.
 local Wait = protect.class()
 
 Wait.callback = false -- called at the end, if no task is suspended
@@ -100,7 +100,8 @@ function waits.for_answer(engine, number)
 end
 
 --- Makes the wait of an acquisition. The wait's table has room for sixteen
--- fields, because a refusal or a line sets more fields later.
+-- fields. A refusal or the line of local turns (turns.lua) sets more fields
+-- later.
 function waits.of_acquisition(terms, request, hold_ref, number)
   local engine = terms.engine
   return setmetatable({

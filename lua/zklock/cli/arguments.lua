@@ -5,9 +5,9 @@ local texts = require "zklock.cli.texts"
 
 local arguments = {}
 
--- Splits the arguments at the first `--`. Returns the arguments before `--`,
--- and the words after it, which are the command to run; nil if there is no
--- `--`.
+-- Splits the arguments at the first `--`. Returns the arguments before it, and
+-- the words after it, which are the command to run. Without `--`, the second
+-- result is nil.
 local function split(given)
   local ours, words = {}, nil
   for _, word in ipairs(given) do

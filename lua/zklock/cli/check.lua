@@ -30,7 +30,11 @@ local function access(options)
   return { schemes = schemes, acl = type(acl) == "string" and acl or "list" }
 end
 
--- Durations, as parts of the session timeout.
+-- Durations, as fractions of the session timeout; src/protocol/lease.h explains
+-- them. SETTLING: the minimum time between a heartbeat's answer and the later
+-- heartbeat that proves the lease. ANSWER: the longest time that a server's
+-- answer may take. MARGIN: the part of the timeout that a lease never uses,
+-- because the speeds of clocks differ.
 local SETTLING, ANSWER, MARGIN = 1 / 24, 1 / 40, 1 / 20
 
 -- Returns the shortest and the longest time, in seconds, from the servers' last

@@ -49,8 +49,8 @@ function exit.answer(text)
   os.exit(exit.codes.ok)
 end
 
---- Converts an error of the command to a Failure, which has an exit code and a
--- message, if any. Used as the handler of xpcall.
+--- Converts an error of the command to a Failure, which has an exit code.
+-- Except after Ctrl-C, it also has a message. Used as the handler of xpcall.
 function exit.explain(problem)
   if getmetatable(problem) == Failure then return problem end
   local text = tostring(problem)

@@ -1,5 +1,5 @@
---- `zklock forget`: deletes the record of a --once-per job's last run, so that
--- the job can run again in its period.
+--- `zklock forget`: deletes the record of a --once-per job's last run. The job
+-- can then run again in the same period.
 local books = require "zklock.once"
 local once = require "zklock.cli.once"
 local output = require "zklock.cli.output"

@@ -1,6 +1,6 @@
 --- The client of `zklock run`'s guardian (src/guardian/guardian.h). The
--- guardian is a process that starts the command, and ends it before the lock
--- can pass on.
+-- guardian is a process that starts the command. It ends the command before
+-- another client can be granted the lock.
 local guardian = require "zklock.guardian"
 local load = require "zklock.cli.load"
 

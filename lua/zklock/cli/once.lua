@@ -8,7 +8,8 @@ local talk = require "zklock.cli.talk"
 
 local once = {}
 
--- Warns that a note's time is in the future: a server's clock is or was wrong.
+-- Warns that the recorded time of the last successful run is in the future. The
+-- cause: a server's clock is or was wrong.
 local function warn(path, seconds, is_due)
   talk.say("%s lies %.0f s in the future: a server's clock is or was wrong. %s",
     books.book_of(path), seconds, is_due and "The command is run"
@@ -40,9 +41,9 @@ function once.note(session, guard, data)
   end
 end
 
---- Returns the last successful run as a row of `zklock ls`. Returns nil if
--- there is no note, or the session may not read it. `path`: the path of the
--- lock.
+--- Returns the last successful run as a row of `zklock ls`. Returns nil if no
+-- run is recorded, or if the session may not read the record. `path`: the path
+-- of the lock.
 function once.last(session, path)
   local node = books.book_of(path)
   if core.check_path(node) then return nil end

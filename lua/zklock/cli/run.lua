@@ -129,8 +129,9 @@ function on.gone(self)
           or "its guardian was killed, and so was the command, except "
             .. "processes that have left its group" }
     end
-    -- Reports a killed guardian only if two checks in a row fail: at the first
-    -- check, the guardian's own process may still be ending.
+    -- Reports the guardian's death only if SIGKILL was refused in two checks in
+    -- a row. At the first check, the guardian's own process may still be
+    -- ending.
     if is_refused and was_refused and not self.is_refused then
       talk.say "the guardian was killed"
       on.refused(self, signals.number_of "KILL")
@@ -218,8 +219,9 @@ end
 function Run:tell_lease(guard)
   local timeout = self.session:timeout()
   local margin = math.min(self.grace, timeout * MARGIN)
-  -- Reads the clock first. If the system stops this process between the two
-  -- calls, the guardian's lease becomes shorter than the hold's, never longer.
+  -- Reads the clock before it calls guard:lease(). If the system stops this
+  -- process between the two calls, the guardian's lease becomes shorter than
+  -- the hold's, never longer.
   local function tell()
     local moment = zklock.now()
     if guard:is_held() then

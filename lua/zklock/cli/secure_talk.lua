@@ -4,8 +4,9 @@ local secure = require "zklock.secure"
 local Talk = {}
 Talk.__index = Talk
 
---- Returns the client's certificate, as `zklock check` shows certificates; nil
--- if there is none, or if the files of the option `tls` cannot be used.
+--- Returns the client's certificate, in the form in which `zklock check` shows
+-- certificates. Returns nil if there is none, or if the files of the option
+-- `tls` cannot be used.
 function Talk.own_certificate(tls)
   local module = secure.load()
   if not module then return nil end

@@ -7,8 +7,8 @@ local guardian, writer -- set by talk.begin
 local PATIENCE = 1000 -- milliseconds to wait for the last writes of the process
 
 --- From now on, a thread writes the messages, so that a blocked standard error
--- does not block the loop. The guardian must be forked before, while this
--- process has only one thread.
+-- does not block the loop. The guardian must be forked before this call, while
+-- this process has only one thread.
 function talk.begin()
   guardian = require "zklock.guardian"
   writer = writer or guardian.writer(2)

@@ -36,7 +36,7 @@ function visit.servers(request, work)
 end
 
 --- Returns its arguments. If the first argument is nil, ends the command with
--- the error in the next two arguments: a message and a code.
+-- the message and the code in the next two arguments.
 function visit.answer(answer, ...)
   if answer == nil then exit.refuse(...) end
   return answer, ...

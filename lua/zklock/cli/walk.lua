@@ -7,10 +7,10 @@ local rows = require "zklock.cli.rows"
 local none = {}
 
 -- A semaphore keeps its contenders in two directories below its path, `leases`
--- and `locks`. Servers delete each directory when it is empty. But a directory
--- of this name can also be the path of another lock. A permit in `leases`
--- always belongs to a semaphore. A node in `locks` can belong to a mutex whose
--- path ends with /locks.
+-- and `locks`. Servers delete each directory when it is empty, so either can be
+-- missing. A directory of this name can also be the path of another lock. A
+-- permit in `leases` always belongs to a semaphore. A node in `locks` can
+-- belong to a mutex whose path ends with /locks.
 local parts = { ["locks/"] = "locks", ["leases/"] = "leases" }
 
 -- Returns the contenders of the path itself. Also returns the set of its
@@ -40,8 +40,8 @@ local function shown(path)
   return plain.show(path:sub(1, MOST), none, is_cut) .. (is_cut and "..." or "")
 end
 
--- Returns the names of the nodes below a path; nil, message, code if the nodes
--- cannot be listed or the path is invalid.
+-- Returns the names of the nodes below a path. Returns nil, message, code if
+-- the path is invalid or its nodes cannot be listed.
 local function children_of(session, path)
   local fault = path ~= "/" and core.check_path(path)
   if fault then return nil, "its path " .. fault, "invalid" end

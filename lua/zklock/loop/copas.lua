@@ -1,6 +1,6 @@
---- The adapter for copas 2.0 and later: suspends copas threads. While the
--- adapter is armed, a copas thread, the *reader*, waits for the session's
--- descriptor and calls step().
+--- The adapter for copas 2.0 and later: a wait suspends the calling copas
+-- thread. While the adapter is armed (adapters.lua), another copas thread, the
+-- *reader*, waits for the session's descriptor and calls step().
 local copas = require "copas"
 assert(copas.wakeup, "copas 2.0 or later is needed")
 

@@ -1,6 +1,6 @@
---- The adapter for cqueues: suspends the tasks (cq:wrap) of any controller.
--- While the adapter is armed, a task, the *reader*, waits for the session's
--- descriptor and calls step().
+--- The adapter for cqueues: a wait suspends the calling task (cq:wrap), in any
+-- controller. While the adapter is armed (adapters.lua), another task, the
+-- *reader*, waits for the session's descriptor and calls step().
 local cqueues = require "cqueues"
 local condition = require "cqueues.condition"
 

@@ -91,8 +91,8 @@ local modules = setmetatable({}, { __index = function(self, name)
   return self[name]
 end })
 
--- Returns a maker, `{ new = }`, of the loop's adapters: the loop's module, or
--- the result of the module's `here()`.
+-- Returns a maker of adapters, `{ new = }`, for the loop of this name. This is
+-- the loop's module, or the result of the module's `here()`.
 local function adapter_of(name)
   local adapter = modules[name]
   if adapter.here then return adapter.here() end

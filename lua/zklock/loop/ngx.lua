@@ -12,10 +12,10 @@ return { new = function(_, engine)
   A.scope, A.owner, A.cleanup = scopes.finder(engine)
   A.is_leaving = ngx.worker.exiting
 
-  -- Suspends the thread. A reader (ngx/reader.lua) starts in a timer. nginx
-  -- drops the timer if too many run (lua_max_running_timers); a wait then
-  -- starts another reader. If nginx starts no timer at all, the waits
-  -- themselves check for events.
+  -- Suspends the thread. The reader, which calls step() (ngx/reader.lua),
+  -- starts in a timer. nginx drops the timer if too many run
+  -- (lua_max_running_timers); a wait then starts another reader. If nginx
+  -- starts no timer at all, the waits themselves check for events.
   function A.wait(w, timeout)
     A.arm()
     w.semaphore = w.semaphore or semaphore.new()

@@ -1,6 +1,7 @@
 --- The adapter for skynet: suspends the tasks of a service. skynet's socket
--- thread reads the fd. A task, the *reader*, waits for its data and calls
--- step(). It runs as long as the session is open.
+-- thread reads the session's descriptor. A task, the *reader*, waits for the
+-- data that this thread has read, and calls step(). The reader runs as long as
+-- the session is open.
 local skynet = require "skynet"
 local socket = require "skynet.socket"
 

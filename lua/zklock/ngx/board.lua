@@ -1,12 +1,12 @@
---- Board: shares the reports of all workers of an nginx, so that the worker
--- that serves the operators' page can show all of them.
+--- Board: shares the reports of all nginx workers. So any worker can answer a
+-- request for the operators' page, and show all of them.
 --
 -- Every second, each worker with a session writes a report into a shared
--- dictionary, under its process id; a report expires after LIFE. reader.lua
--- calls board.turn, which writes the report. A report is plain data: `{ worker
--- =, pid =, time =, leaving =, too_large =, sessions = }`. Each session is a
--- snapshot with its `index`. `too_large`: the full report did not fit into the
--- dictionary, so `sessions` is empty.
+-- dictionary, under its process id. A report expires after LIFE. reader.lua
+-- calls board.turn, which writes the report. A report is plain data:
+-- `{ worker =, pid =, time =, leaving =, too_large =, sessions = }`. Each
+-- session is a snapshot with its `index`. `too_large`: the full report did not
+-- fit into the dictionary, so `sessions` is empty.
 local core = require "zklock.core"
 local json = require "zklock.ngx.json"
 local Meters = require "zklock.meters"
@@ -83,8 +83,9 @@ function board.turn()
   write(dict)
 end
 
---- Called when the reader of a session has ended: writes a report without the
--- session, or deletes the report if no session is left or the worker exits.
+--- Called when the reader of a session has ended. Writes a report without this
+-- session. If no session is left or the worker exits, deletes the report
+-- instead.
 function board.leave()
   due = 0
   if board.list()[1] and not ngx.worker.exiting() then return board.turn() end

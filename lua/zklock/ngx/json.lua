@@ -1,5 +1,5 @@
 --- JSON: writes and reads the text in which a worker reports to the others. The
--- answer for programs consists of these texts.
+-- answer to `?format=json` also consists of these texts.
 --
 -- The only escape in strings is \u00XX, for quotes and backslashes. All other
 -- bytes of paths stay as they are; json.plain makes them fit to be shown.

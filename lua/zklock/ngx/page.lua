@@ -97,9 +97,9 @@ local function state(word) return mark(classes[word] or "faint", text(word)) end
 
 local function lease(left) return left and seconds(left) or "no limit" end
 
--- Tables.  Each column has a title, the field of the rows, and a function
--- `format(value, row, i)` that returns HTML; without it, the value is HTML or a
--- whole number.
+-- Tables. A column is a title, the name of a field of the rows, and optionally
+-- a function. The function, `format(value, row, i)`, returns HTML. Without it,
+-- the value itself is HTML or a whole number.
 
 local SESSIONS = {
   { "worker", "place" }, { "session", "index" }, { "state", "state", state },
@@ -221,8 +221,9 @@ local function add_session(all, known, session)
   end
 end
 
--- Sorts rows by urgency: the paths with the most waiters come first, then those
--- with the most losses.
+-- Comparator: orders rows by urgency. Rows with more waiters come first, then
+-- those with more losses, more holds and more grants. Ties are ordered by path
+-- and mode.
 local function by_urgency(a, b)
   for _, field in ipairs { "waiting", "lost", "holding", "granted" } do
     if a[field] ~= b[field] then return a[field] > b[field] end
@@ -232,9 +233,9 @@ end
 
 local function by_age(a, b) return a.seconds > b.seconds end
 
---- Returns the lists and totals of these reports: `{ sessions =, holds =, waits
--- =, paths =, up =, held =, … }`. Calls `pause()` after each session, so that
--- other requests can run.
+--- Returns the lists and totals of these reports:
+-- `{ sessions =, holds =, waits =, paths =, up =, held =, … }`. Calls `pause()`
+-- after each session, so that other requests can run.
 function page.read(reports, pause)
   local all, known = { sessions = {}, holds = {}, waits = {}, paths = {},
     up = 0, held = 0, waiting = 0, losses = 0, expirations = 0,

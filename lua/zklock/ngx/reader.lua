@@ -10,9 +10,9 @@ local function is_open(weak)
   return weak[1] and not weak[1].state.is.left
 end
 
--- Returns whether the reader may end when it has nothing to do. It may if the
--- worker exits. It also may if this Lua state serves only one request, because
--- a running reader would keep the state alive.
+-- Returns whether an idle reader may end: if the worker exits, or if this Lua
+-- state serves only one request. In the second case, a running reader would
+-- keep the state alive.
 local function may_leave()
   return not scopes.lasts or ngx.worker.exiting()
 end
@@ -46,7 +46,7 @@ local function spawner(weak)
   return tasks
 end
 
--- Calls a function of the board; an error in it must not end the reader.
+-- Calls a function of board.lua. An error in it must not end the reader.
 local function report(fn)
   local ok, problem = pcall(fn)
   if not ok then ngx.log(ngx.ERR, plain.problem(problem)) end
@@ -90,7 +90,7 @@ end
 
 -- Waits until the socket has data or the wait times out, and returns true.
 -- Returns false if the socket is broken. nginx closes the socket when
--- worker_shutdown_timeout has passed. Nothing else tells this to the reader. It
+-- worker_shutdown_timeout has passed. The reader has no other sign of this. It
 -- runs in a timer, which has no client connection that nginx could close.
 local function hear(socket)
   local _, problem = socket:receiveany(64)
@@ -100,8 +100,9 @@ local function hear(socket)
   return false
 end
 
--- Without a socket: LOOK is the number of seconds between two checks for
--- events, and LOOKS the number of checks before the socket is opened again.
+-- These apply while there is no socket. LOOK: the number of seconds between two
+-- checks for events. LOOKS: the number of checks before the socket is opened
+-- again.
 local LOOK, LOOKS = 0.05, 200
 
 -- Calls step() whenever there may be events, until the reader must end. If the

@@ -17,8 +17,9 @@ function Scope.new(request, living, number)
     client = ngx.get_phase() ~= "timer",
     count = 0,
     waits = {},
-    -- Only this table refers to the guard of a killed handler.  Otherwise the
-    -- collector would take the guard, and end the hold before finish() does.
+    -- After a handler was killed, only this table refers to its guards. Without
+    -- this table, the collector could take such a guard, and end its hold
+    -- before finish() does.
     guards = {},
   }, Scope)
 end
@@ -74,9 +75,10 @@ local scopes = {
   internal = {},
 }
 
--- The process and the phase in which this file was loaded. If it was loaded
--- before the worker's first request, the Lua state serves all requests. The
--- phase is nil or false without nginx, as in tests of the reference.
+-- The process and the nginx phase that loaded this file. They show whether it
+-- was loaded before the worker's first request; then this Lua state serves all
+-- requests. Otherwise it may serve only one request. Outside nginx, for example
+-- in tests, the phase is nil or false.
 local loaded_by = core.pid()
 local loaded_in = rawget(_G, "ngx") and ngx.get_phase()
 local first, first_address -- the first request of this state

@@ -80,9 +80,8 @@ end
 
 -- Letting time pass.
 
--- Lets `seconds` of virtual time pass. Calls the functions of timers that
--- become due. `sessions_of()` returns sessions; if the descriptor of one is
--- readable, calls its step().
+-- Advances virtual time by `seconds`. Runs timers that become due, and calls
+-- step() on each session of `sessions_of()` whose descriptor is readable.
 local function let_pass(seconds, sessions_of)
   local deadline = virtual.now() + seconds
   repeat
@@ -111,8 +110,9 @@ function clock.advance(seconds) let_pass(seconds, clock.sessions) end
 -- The time, in seconds, after which a wait without a timeout raises an error.
 local LONGEST = 3600
 
---- Suspends the caller in `wait`, as the adapters of loops do. Lets time pass
--- until an event ends the wait, or until the timeout.
+--- Waits on behalf of the caller, as the event-loop adapters do. Advances
+-- virtual time until the wait `wait` is done, or until `timeout` seconds have
+-- passed.
 function clock.wait(engine, wait, timeout)
   local begun = virtual.now()
   local deadline = timeout and begun + timeout

@@ -31,8 +31,8 @@ local function is_ours(name)
 end
 
 -- Makes each of these functions raise an error if its loop runs with another
--- clock. This must happen before zklock.loop is loaded, because it then copies
--- the functions.
+-- clock. This must happen before zklock.loop is loaded, because that module
+-- copies the functions when it is loaded.
 for _, name in ipairs(here.names) do
   local look = here[name]
   here[name] = function()

@@ -71,8 +71,8 @@ function socket.module()
   return copy
 end
 
---- Loads copas with that copy of LuaSocket, and returns copas. Must be called
--- before copas is loaded.
+--- Loads copas with the copy of LuaSocket that uses this clock, and returns
+-- copas. Must be called before copas is loaded.
 function socket.copas()
   if loops.copas and package.loaded.copas == loops.copas then
     return loops.copas

@@ -15,7 +15,8 @@ local waits = require "zklock.wait"
 local Events = {}
 Events.__index = Events
 
---- Makes the events of a session.  `on_event`: the option of connect.
+--- Makes the object that dispatches a session's events. `on_event`: the option
+-- of connect.
 function Events.new(engine, on_event)
   return setmetatable({
     engine = engine,
@@ -269,8 +270,8 @@ local function give_up(self) turns.give_up(self.engine) end
 
 -- The deadlines of some waits in local queues (turns.lua) may have passed.
 -- Sends these waits to the C core, which ends them. Does this only after this
--- event was noted, because the core posts no other alarm before. Otherwise an
--- alarm for a later deadline could be missing.
+-- event was noted, because until then the core posts no other alarm. Otherwise
+-- an alarm for a later deadline could be missing.
 function handlers.alarm() return { give_up } end
 
 function handlers.closed(engine)

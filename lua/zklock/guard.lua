@@ -95,7 +95,7 @@ end
 
 -- Removes the guard from its owner's stack and from its hold. `last`: whether
 -- it was the hold's last guard; the hold then ends. `reason`: why the hold is
--- lost, or a false value.
+-- lost; nil or false if it is not lost.
 local function leave(self, last, reason)
   local hold, stack = self._hold, Owners.forget(self)
   local owners = hold.owners

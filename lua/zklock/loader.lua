@@ -1,5 +1,5 @@
--- Loads the C module. If this fails, the error begins with an instruction for
--- the user, if the cause is known. The dynamic loader's own text follows; it
+-- Loads the C module. If this fails and the cause is known, the error begins
+-- with an instruction for the user. The dynamic loader's own text follows; it
 -- names only symbols and files.
 local lua = rawget(_G, "jit") and "LuaJIT" or _VERSION
 local version = _VERSION:match "%d.*"

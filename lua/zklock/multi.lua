@@ -92,7 +92,8 @@ Taking.wait = false -- the wait for this part
 Taking.scope = false
 Taking.cancelled = false
 
--- Releases the acquired parts, if the call is killed or an error is raised.
+-- Releases the acquired parts if the call's task is killed or an error is
+-- raised.
 function Taking:finish()
   if self.fine then return end
   if self.guard then multi_guards.give_back(self.guard) end

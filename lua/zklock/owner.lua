@@ -1,4 +1,5 @@
---- Owners: records which task or value owns each hold, and so may release it.
+--- Owners: records which task or value owns each hold, and therefore may
+-- release it.
 --
 -- One object serves all lock objects of a session for one path. For each kind
 -- and owner, it has the stack of the owner's unreleased guards. Owners are weak
@@ -54,9 +55,9 @@ local function check_insides(engine, path, signature, insides)
   end
 end
 
---- Returns the owners of a path; makes them if needed. `signature`: a text that
--- describes the locks; all locks at the path in this session must have the same
--- signature. `insides`: the names that a lock itself uses below the path.
+--- Returns the Owners object of a path; makes it if needed. `signature`: a text
+-- that describes the locks. All locks at the path in this session must have the
+-- same signature. `insides`: the names that a lock itself uses below the path.
 function Owners.of(engine, path, signature, insides)
   local owners = engine.owners[path]
   if not owners then

@@ -34,7 +34,8 @@ end
 --- Returns whether the line has a root. If so, new acquisitions join the line.
 function Line:is_taken() return self.root ~= false end
 
---- Makes the acquisition of this number the root of the line.
+--- Makes the acquisition of this number the root of the line: the one whose
+-- node the line shares.
 function Line:lead(number)
   self.engine.lines[number] = self
   self.root = number
@@ -78,11 +79,11 @@ function Line:send(wait)
   self:drop(wait)
 end
 
--- Replaces a root that has ended: sends the first wait of the line and makes it
--- the root. An empty line then has no root. If this call is interrupted, it can
--- be repeated, because `root` keeps its value until the next root is set. If
--- the first wait was already sent and removed, it continues as an acquisition
--- of its own.
+-- Called when the line's root, the acquisition that was sent to the servers,
+-- has ended. Sends the first wait of the line and makes it the root. An empty
+-- line then has no root. If this call is interrupted, it can be repeated,
+-- because `root` keeps its value until the next root is set. If the first wait
+-- was already sent and removed, it continues as an acquisition of its own.
 local function go_on(self, root)
   local engine, wait = self.engine, self.first
   if engine.state.is.closed then return end
@@ -95,9 +96,9 @@ local function go_on(self, root)
   engine.lines[root] = nil
 end
 
--- Returns whether `wait` can get the root's hold as a turn. It cannot with
--- max_hold or lose_on_suspend: these end a hold earlier than its release or the
--- loss of the node.
+-- Returns whether `wait` can get the root's hold as a turn. It cannot with the
+-- options max_hold or lose_on_suspend. These end a hold earlier than its
+-- release or the loss of the node.
 local function is_plain(wait)
   return not wait.request.max_hold
     and not wait.terms.lock_options.lose_on_suspend

@@ -244,8 +244,9 @@ end
 local function turn(wait, adapter)
   wait.among[wait.number] = wait
   wait.engine.adapters:attend(adapter, wait, true)
-  -- A callback may wait here for an event that came together with its own
-  -- event. Without this step(), it could wait for ever.
+  -- The caller can be a callback of an event. The event that ends this wait may
+  -- have come together with that event. Without this step(), the callback could
+  -- wait for ever.
   if wait.line and wait.engine.core:is_behind() then
     wait.engine.events:step()
   end

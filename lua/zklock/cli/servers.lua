@@ -42,7 +42,8 @@ function servers.have_containers(list)
   if known then return all end
 end
 
--- Returns untrusted text from a server, escaped, on one line and cut.
+-- Makes untrusted text from a server safe to print: cuts it to 100 bytes, and
+-- escapes it. The result is one line.
 local function shown(text) return plain.text((text:sub(1, 100))) end
 
 local function read_answer(server, text)

@@ -11,8 +11,8 @@ local terminal = {}
 local PACE = 0.02 -- seconds between two checks for room
 
 local HIDE, SHOW = "\27[?25l", "\27[?25h"
--- Switch to the terminal's alternate screen and back. The main screen stays as
--- it was.
+-- These escape sequences switch to the terminal's alternate screen and back.
+-- The main screen stays as it was.
 local ENTER, LEAVE = "\27[?1049h", "\27[?1049l"
 local HOME, TO_END_OF_LINE, TO_END = "\27[H", "\27[K", "\27[J"
 

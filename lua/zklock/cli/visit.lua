@@ -1,4 +1,4 @@
---- Visit: code that the commands for operators share, such as ls and evict.
+--- Visit: code that the operators' commands share, for example ls and evict.
 -- Each command opens a session. zklock closes the session when the command
 -- ends, even if a signal ends it.
 local check = require "zklock.check"

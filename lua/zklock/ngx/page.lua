@@ -200,8 +200,8 @@ local function add_lock(all, known, hosts, lock)
   end
 end
 
--- Adds a session to the lists and totals. Copies fields of the session to its
--- holds and waits, because their tables show them, too.
+-- Adds a session to the lists and totals. Copies some fields of the session to
+-- its holds and waits, whose tables also show these fields.
 local function add_session(all, known, session)
   setmetatable(session, { __index = session.counters })
   table.insert(all.sessions, session)

@@ -171,9 +171,9 @@ end
 
 local function finish_scope(_, scope) scope:finish() end
 
--- By kind of event: a function that returns the event's work, or nothing. The C
--- core keeps the event until its work is noted. So if a handler raises an error
--- because memory is short, the event is not lost.
+-- Maps each kind of event to its handler: a function that returns the event's
+-- work, or nothing. The C core keeps the event until its work is noted. So if a
+-- handler raises an error because memory is short, the event is not lost.
 local handlers = {}
 
 function handlers.granted(engine, number)

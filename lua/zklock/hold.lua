@@ -44,8 +44,9 @@ end
 
 local function by_number(a, b) return a.number < b.number end
 
---- Returns the holds of a session, in the order of their acquisitions: `{ hold
--- =, hold_ref =, number = }`.  `hold_ref` is nil if no guard refers to it.
+--- Returns the holds of a session, in the order of their acquisitions:
+-- `{ hold =, hold_ref =, number = }`. `hold_ref` is nil if no guard refers to
+-- the hold.
 function Hold.list(engine)
   local list = {}
   for number, hold in pairs(engine.holds) do

@@ -17,7 +17,7 @@ Lock.__index = Lock
 -- Functions for the library, not for users.
 local locks = {}
 
--- By kind of lock: the names of nodes that the lock uses below its path,
+-- Maps each kind of lock to the names that the lock uses below its path,
 -- besides the contenders' nodes.
 local insides = {
   unfair = check.set "holder",
@@ -150,8 +150,8 @@ function Lock:acquire_async(how, callback)
   return locks.begin(terms, options.read_request(terms, how), callback)
 end
 
--- By layout and family: the set of modes that a lock's nodes can have. The
--- modes have their names in the C core.
+-- Maps a layout and a family to the set of modes that the lock's nodes can
+-- have. The modes have the names that the C core uses.
 local modes_of = {
   curator = {
     mutex = check.set "mutex",

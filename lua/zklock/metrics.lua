@@ -40,9 +40,9 @@ local function write_labels(labels)
   return table.concat(parts, ",")
 end
 
--- Samples. `add`: a function that adds a line; `name`: the name of the family;
--- `words`: the labels as text. add_histogram needs at least one label in
--- `words`.
+-- The following functions add samples, one in each line. `add`: a function that
+-- adds a line; `name`: the name of the family; `words`: the labels as text.
+-- add_histogram needs at least one label in `words`.
 
 local function add_sample(add, name, words, value)
   if words ~= "" then name = name .. "{" .. words .. "}" end

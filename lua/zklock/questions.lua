@@ -65,8 +65,8 @@ questions.send = ask
 --- Ends the body with this error.
 function questions.fail(code, reason) coroutine.yield(nil, code, reason) end
 
---- Returns the answer. Ends the body if the answer is an error other than the
--- `expected` ones.
+--- Returns the answer. If it is an error other than the `expected` ones, ends
+-- the body, the function that has asked.
 function questions.expect(answer, expected)
   if answer.code and not (expected and expected[answer.is]) then
     questions.fail(answer.code, answer.reason)
@@ -137,9 +137,9 @@ function questions.begin(engine, scope, callback, body, path, mode)
   resume(coroutine.create(body), path, mode)
 end
 
--- Returns a function that runs a body, and returns the body's results. If a
--- request fails, it returns the error that `refuse`, a function of reasons.lua,
--- makes from the failure.
+-- Returns a function that runs `body`, a function that sends requests, and
+-- returns the results of `body`. If a request fails, it returns an error.
+-- `refuse`, a function of reasons.lua, makes the error from the failure.
 local function answered(refuse)
   return function(engine, what, body, path, ...)
     local one, two, three = questions.run(engine, body, path, ...)
@@ -152,12 +152,14 @@ local function answered(refuse)
   end
 end
 
---- query(engine, what, body, path, ...) runs a body that only reads. `what`: a
--- part of the error message, such as "who holds"; zklock appends the path.
+--- query(engine, what, body, path, ...) runs `body`, a function that only reads
+-- nodes. `what`: a part of the error message, such as "who holds"; zklock
+-- appends the path.
 questions.query = answered(reasons.of_question)
 
---- order(engine, what, body, path, ...) runs a body that writes. `what`: a part
--- of the error message, such as "the write to"; zklock appends the path.
+--- order(engine, what, body, path, ...) runs `body`, a function that writes
+-- nodes. `what`: a part of the error message, such as "the write to"; zklock
+-- appends the path.
 questions.order = answered(reasons.of_order)
 
 local query, order = questions.query, questions.order

@@ -50,8 +50,8 @@ end
 -- success; "" if there was none.
 local function so_far(reason) return reason and ": " .. reason or "" end
 
--- By code: functions that return the error of a wait that ended without the
--- lock.
+-- Maps each code to a function that returns the error of a wait that ended
+-- without the lock.
 local of_wait = {}
 
 -- Returns the error of a wait with a timeout of 0. Such a wait asks the servers
@@ -119,7 +119,7 @@ function of_wait.invalid(path, _, wait)
     wait.reason or "it gave no reason")
 end
 
--- By the mode of a contender: the kind of lock to which it belongs.
+-- Maps the mode of a contender to the kind of lock to which it belongs.
 local kinds = {
   mutex = "a mutex", read = "a readers-writer lock",
   write = "a readers-writer lock", permit = "a semaphore",

@@ -38,8 +38,8 @@ Wait.taken = false -- the reference has passed to a guard
 Wait.counted = false -- the meters have counted the refusal
 Wait.line = false -- the line of local turns; `after`: the next wait
 Wait.after = false
--- The outcome. An event sets these fields, and sets them again if a handler
--- raises an error.
+-- The outcome of the wait. An event sets these fields, and sets them again if
+-- its handler raises an error.
 Wait.reason = false
 Wait.ahead = false
 Wait.blocker = false
@@ -263,7 +263,8 @@ local function turn(wait, adapter)
 end
 
 --- Makes `wait` belong to the running task and to its nginx request, which is
--- `wait.scope`.  For callers that call user code before they suspend the task.
+-- `wait.scope`. A caller that runs user code before it suspends the task must
+-- call this first.
 function waits.prepare(wait, adapter)
   local scope = wait.scope
   wait.adapter = adapter -- from now on wait:finish() must be called

@@ -10,8 +10,8 @@ return function(request)
   return visit.servers(request, function(session)
     local path = request.path
     local last = once.last(session, path)
-    -- Deletes the node of the record with lift(), as if it were a barrier's
-    -- node. If a server applies a delete by lift() late, it cannot delete a
+    -- Deletes the record's node with lift(), as if it were a barrier's node. A
+    -- server may apply a delete late. A late delete by lift() cannot delete a
     -- newer node.
     local node = session:barrier(books.book_of(path))
     local _, was_there = visit.answer(node:lift())

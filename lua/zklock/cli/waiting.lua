@@ -32,7 +32,7 @@ local function describe(contenders, id)
   return ahead, holder and holder.data
 end
 
--- By error code: a text that says why zklock cannot show the queue.
+-- Maps an error code to a text that says why zklock cannot show the queue.
 local reasons = { denied = "an ACL hides the queue",
   disconnected = "no connection to a server",
   auth = "the servers refuse the credentials" }

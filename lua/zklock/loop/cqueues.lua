@@ -50,8 +50,8 @@ local function new(session)
   return A
 end
 
--- By controller: the maker of its adapter. Each controller has its own adapter
--- and reader, and Lua collects them together with the controller.
+-- Maps each controller to the maker of its adapter. Each controller has its own
+-- adapter and reader, and Lua collects them together with the controller.
 local makers = setmetatable({}, { __mode = "k" })
 
 return { here = function()

@@ -10,7 +10,7 @@ local loops = {
   copas = false, -- the copas module that uses virtual time
 }
 
--- By loop: the owner of the loop's clock, for messages.
+-- Maps each loop to the owner of the loop's clock, for messages.
 local owners = { luv = "libuv", cqueues = "cqueues", ngx = "nginx",
   skynet = "skynet" }
 

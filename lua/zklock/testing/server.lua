@@ -73,9 +73,9 @@ local options_of_server = schema.new("options of testing.server", {
 
 -- Sessions.
 
--- By session: `{ server =, client = }`, its testing server and its client's
--- number in the model. The number stays the same when the ZooKeeper session
--- expires.
+-- Maps each session to `{ server =, client = }`: its testing server, and its
+-- client's number in the model. The number stays the same when the ZooKeeper
+-- session expires.
 local of_session = setmetatable({}, { __mode = "k" })
 
 local function attend(text, server, session, ...)

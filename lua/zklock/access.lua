@@ -82,7 +82,7 @@ end
 
 -- ACLs.
 
--- The letters of permissions, and ZooKeeper's bits for them.
+-- Maps the letter of each permission to ZooKeeper's bit for it.
 local bits = { r = 1, w = 2, c = 4, d = 8, a = 16 }
 local ALL = 31
 

@@ -18,8 +18,8 @@ function Adapters.new(engine, loop)
     engine = engine,
     loop = loop,
     by_maker = setmetatable({}, { __mode = "k" }),
-    -- For each adapter: the waits, callbacks and holds that need it, and
-    -- whether it is armed.
+    -- Maps each adapter to a record: the waits, callbacks and holds that need
+    -- it, and whether it is armed.
     served = setmetatable({}, { __mode = "k" }),
     host_reads = false, -- a loop itself reads the wake-up bytes
     may_leave = false, -- an adapter has is_leaving()
@@ -79,10 +79,11 @@ function Adapters:is_leaving()
   return adapter and adapter.is_leaving and adapter.is_leaving() or false
 end
 
---- Returns the time limit, in seconds, of a wait without a timeout of the user;
--- nil for no limit. Such a wait gets a limit only while the process is about to
--- end. A wait of a client's nginx request gets none even then, because the end
--- of the request ends it. `scope`: the request's scope, or nil.
+--- Returns the time limit, in seconds, of a wait for which the user has set no
+-- timeout. Returns nil for no limit. Such a wait gets a limit only while the
+-- process is about to end. A wait of a client's nginx request gets none even
+-- then, because the end of the request ends it. `scope`: the request's scope,
+-- or nil.
 function Adapters:limit(scope)
   if not self.may_leave or scope and scope.client
       or not self:is_leaving() then

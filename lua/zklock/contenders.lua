@@ -102,8 +102,8 @@ end
 -- exists. If one node is gone or refuses the write, zklock still asks the
 -- holders of the other nodes.
 
--- How often zklock reads and writes a node if other clients write to it in
--- between.
+-- The maximum number of times that zklock reads and writes a node, if other
+-- clients write to it in between.
 local TRIES = 5
 
 -- The maximum size, in bytes, of a marked node's path and data together. A

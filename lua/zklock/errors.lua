@@ -8,7 +8,7 @@ local errors = {}
 -- Without a debug library, as in a sandbox, messages do not name a line.
 local getinfo = debug and debug.getinfo or function() end
 
--- The directory of this library. Chunk names of its files begin with it.
+-- The directory of this library, with which the chunk names of its files begin.
 local here = (getinfo(1, "S") or { source = "" }).source
   :match("^(.*)errors%.lua$") or "@?"
 

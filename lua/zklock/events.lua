@@ -290,7 +290,7 @@ end
 -- return.
 local TURNS = 64
 
--- Moves the next wait that has got its turn to `due`.
+-- Moves the next wait that has got a turn into the list `due`.
 local function take_turn(self)
   table.insert(self.due, self.turns[1])
   table.remove(self.turns, 1)

@@ -1,6 +1,7 @@
 --- Guard: the user's object for a granted lock. A re-entry makes one more guard
 -- of the same hold. Each guard has a hold reference (`_hold_ref`), a userdata.
--- So the collector releases it together with the guard, in every Lua version.
+-- So the collector releases the hold reference together with the guard, in
+-- every Lua version.
 local check = require "zklock.check"
 local errors = require "zklock.errors"
 local options = require "zklock.options"
@@ -13,7 +14,7 @@ local getmetatable = getmetatable
 
 local Guard = {}
 
--- Fields whose values are computed when they are read.
+-- Fields of a guard that are computed when they are read.
 local known = {
   path = function(self) return self._hold.owners.path end,
   node = function(self) return self._hold_ref:node() end,

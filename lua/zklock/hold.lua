@@ -23,7 +23,8 @@ function Hold.new(wait, owners)
     -- Callbacks for the loss, each with its guard.  False: the loss was
     -- reported to all callbacks and the log, or soon will be.
     listeners = NO_LISTENERS,
-    -- Callbacks for a request to release. False: a client has already asked.
+    -- Callbacks for another client's request to release the lock. False: a
+    -- client has already asked.
     revocation = NO_LISTENERS,
     lost = false, -- the loss's reason; set here, so a loss needs no memory
   }, Hold)

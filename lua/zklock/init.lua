@@ -7,8 +7,8 @@ local version = require "zklock.version"
 
 local signals = { HUP = true, INT = true, QUIT = true, TERM = true }
 
--- Installs handlers for signals. Each handler releases everything that the
--- process holds before the signal ends the process.
+-- Installs handlers for signals. Before a signal ends the process, its handler
+-- releases everything that the process holds.
 local function release_on_signal(...)
   local names = { ... }
   if select("#", ...) == 0 then names = { "TERM", "HUP" } end

@@ -42,7 +42,7 @@ local function log(level, message)
   ngx.log(ngx[levels[level]] or ngx.NOTICE, "zklock: ", message)
 end
 
--- The numbers of callable objects, which are compared by identity.
+-- Maps callable objects to numbers. Such objects are compared by identity.
 local objects, count = setmetatable({}, { __mode = "k" }), 0
 
 local function number_of(object)

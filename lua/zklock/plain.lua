@@ -8,7 +8,7 @@ local hidden = {}
 for byte = 0, 0x1f do hidden[string.char(byte)] = true end
 hidden["\127"] = true
 for byte = 0x80, 0x9f do hidden["\194" .. string.char(byte)] = true end
--- Characters that change the direction of text or end a line or paragraph.
+-- Characters that change the direction of text, or end a line or paragraph.
 hidden["\216\156"] = true
 for byte = 0x8e, 0x8f do hidden["\226\128" .. string.char(byte)] = true end
 for byte = 0xa8, 0xae do hidden["\226\128" .. string.char(byte)] = true end

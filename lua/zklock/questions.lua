@@ -231,7 +231,8 @@ local ANY_VERSION = -1
 local OWNED = "a session owns that node, and its end deletes it"
 local NO_PARENT = "there is no node above it"
 
--- How often zklock tries if other clients create or delete the node in between.
+-- The maximum numbers of tries, if other clients create or delete the node
+-- between two requests of zklock.
 local TRIES, WRITE_TRIES = 20, 5
 
 local AGAIN = { missing = true, undone = true }

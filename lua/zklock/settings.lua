@@ -60,8 +60,8 @@ end
 local of_connect = schema.new("connect options", {
   { "auth", access.read_auth, {} },
   { "acl", acl },
-  -- No server grants a shorter timeout, and heartbeats could not keep such a
-  -- session alive, even with servers nearby.
+  -- A shorter timeout is an error, because no server grants it. Heartbeats
+  -- could not keep such a session alive either, even with servers nearby.
   { "session_timeout", seconds, 10, rules = {
     { function(n) return n >= 0.1 end,
       "option 'session_timeout' must be at least 0.1 (seconds), got %s" } } },

@@ -7,7 +7,8 @@ local Hold = require "zklock.hold"
 
 local snapshots = {}
 
--- Returns the acquisitions in progress: the waits that have terms.
+-- Returns the acquisitions in progress. Only a wait for an acquisition has
+-- `terms`.
 local function read_waits(engine)
   local found = {}
   for _, place in ipairs(engine.waits.answers) do

@@ -55,7 +55,7 @@ function waits.tables()
   return { answers = answers, removals = {}, openings = {}, pauses = {} }
 end
 
---- Returns the wait for the answer of this number, or nil.
+--- Returns the wait for the answer with this number, or nil.
 function waits.find(engine, number)
   return engine.waits.answers[number % PLACES + 1][number]
 end
@@ -94,7 +94,7 @@ function waits.new(engine, among, number)
   return wait
 end
 
---- Makes the wait for the answer of this number.
+--- Makes the wait for the answer with this number.
 function waits.for_answer(engine, number)
   return waits.new(engine, engine.waits.answers[number % PLACES + 1], number)
 end

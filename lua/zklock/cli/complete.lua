@@ -47,7 +47,8 @@ function find.paths(request, session, chroot)
   local directory, prefix = word:match "^(.*)/([^/]*)$"
   local list, full = {}, chroot .. directory
   for _, name in ipairs(assert(session:children(full == "" and "/" or full))) do
-    -- Contenders and the nodes of --once-per are not locks.
+    -- Omits nodes that are not locks: contenders, and the records of
+    -- --once-per.
     if name:sub(1, #prefix) == prefix and is_offered(name)
       and not core.contender_in(full .. "/" .. name)
       and not name:find "%.once$"

@@ -64,7 +64,7 @@ function exit.explain(problem)
   return failure("internal", debug.traceback("internal error: " .. text, 2))
 end
 
--- The exit code for each code of the library.
+-- Maps error codes of the library to names of exit codes.
 local of_refusal = {
   timeout = "not_granted", busy = "not_granted",
   conflict = "not_granted",

@@ -61,8 +61,8 @@ local function list(session, request)
   if is_idle and not request.json then say_empty(session, path, is_there) end
 end
 
--- The errors that concern only one directory. After such an error, `zklock ls
--- -R` still lists the other directories.
+-- The codes of errors that concern only one directory. After such an error,
+-- `zklock ls -R` still lists the other directories.
 local passed_over = { denied = true, invalid = true }
 
 local function list_all(session, request)

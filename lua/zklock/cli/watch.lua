@@ -158,7 +158,7 @@ local function follow_connection(session, view, path)
   end
 end
 
--- Errors of a read for which nothing is printed, because follow_connection
+-- The codes of read errors that are not printed, because follow_connection
 -- already reports the lost connection.
 local passes = { disconnected = true, expired = true }
 

@@ -20,8 +20,8 @@ local function after(seconds, fn)
   return timer
 end
 
--- Resumes a task.  If the task raises an error, a callback of luv raises it
--- again.
+-- Resumes a task. If the task raises an error, does not raise it here: a
+-- callback of luv raises it later.
 local function resume(task, ...)
   local ok, problem = coroutine.resume(task, ...)
   if ok then return end

@@ -35,7 +35,8 @@ local function faint(sentence, ...)
   return '<p class="faint">' .. sentence:format(...) .. "</p>"
 end
 
--- Returns a format for a number that should be zero: it marks any other number.
+-- Returns a function that formats a number that should be zero. It marks any
+-- other number.
 local function unless_zero(class)
   return function(n) return n > 0 and mark(class, n) or n end
 end

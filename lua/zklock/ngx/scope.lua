@@ -112,7 +112,8 @@ local function note(request, address)
   end
 end
 
--- The phases of nginx in which there is no request, or it has already ended.
+-- The phases of nginx in which there is no request, or the request has already
+-- ended.
 local without = { init = true, init_worker = true, exit_worker = true,
   log = true }
 

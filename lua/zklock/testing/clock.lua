@@ -107,7 +107,8 @@ function clock.advance(seconds) let_pass(seconds, clock.sessions) end
 
 -- Waits of zklock.
 
--- The time, in seconds, after which a wait without a timeout raises an error.
+-- The virtual time, in seconds, after which a wait without a timeout raises an
+-- error.
 local LONGEST = 3600
 
 --- Waits on behalf of the caller, as the event-loop adapters do. Advances

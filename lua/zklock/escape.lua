@@ -22,7 +22,7 @@
 --
 -- **Components sort after real numbers.** Some other clients search for a
 -- marker anywhere in a name. Others, like Curator, take every child for a
--- contender. They sort the children by the text after the marker, or by the
+-- contender. Both sort the children by the text after the marker, or by the
 -- whole name. There they compare the first `=` of the component with a digit,
 -- and `=` sorts after all digits.
 --

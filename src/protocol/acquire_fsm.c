@@ -74,8 +74,8 @@ static void report_revocation(struct contender *c) {
   c->notify(c, NEWS_REVOKED);
 }
 
-/* Stores that the data ask for a release, and reports this once the lock is
- * held. */
+/* Records that the data of the node ask the holder to release the lock. Reports
+ * this now if `c` holds the lock; otherwise the grant reports it. */
 void acquire_fsm_check_revocation(struct contender *c) {
   if (watch_is_revoked(&c->own) && c->revocation == REVOCATION_NONE)
     c->revocation = REVOCATION_SEEN;
@@ -139,9 +139,9 @@ static void grant(struct contender *c) {
   report_revocation(c);
 }
 
-/* Grants the lock if the lease lasts (lease_lasts). Otherwise waits for a
- * renewal, and then checks the queue again. Without a valid lease, the view of
- * the queue may be old. If the lease is nearly over, the hold would soon be
+/* Grants the lock if the lease lasts (lease_lasts). Otherwise waits for its
+ * renewal, and then checks the queue again. Without a valid lease, the last
+ * list may be outdated. If the lease is nearly over, the hold would soon be
  * lost. */
 void acquire_fsm_be_first(struct contender *c) {
   struct pipeline *pipeline = contender_pipeline(c);
@@ -202,8 +202,8 @@ void acquire_fsm_enter(struct contender *c) {
 }
 
 /* Begins again with a new node. If the old node remains, it is an orphan and
- * may be ahead of the new node. Only a list shows orphans, so `c` must not
- * follow the tail (fast_requeue.c). */
+ * may be ahead of the new node. Only a list shows orphans. So `c` must not use
+ * the tail, which replaces a list (fast_requeue.c). */
 void acquire_fsm_start_over(struct contender *c) {
   back_off(c);
   contender_unwatch(c);
@@ -219,8 +219,8 @@ void acquire_fsm_start_over(struct contender *c) {
   acquire_fsm_drive(c);
 }
 
-/* Copies the old node's name first, because beginning again overwrites it. Then
- * deletes the old node, if this session owns it, like an orphan. */
+/* Copies the old node's name first, because acquire_fsm_start_over overwrites
+ * it. Then deletes the old node as an orphan, if this session owns it. */
 void acquire_fsm_miss_node(struct contender *c) {
   char name[NAME_MAX_OWN];
   bool named = contender_has_node(c);
@@ -252,9 +252,10 @@ static void create_failed(struct contender *c, int rc) {
   acquire_fsm_fail(c, CANNOT_CREATE, directory_length(d), rc);
 }
 
-/* Returns whether the create must wait until the pause after a refusal ends. A
- * patient contender waits, because contenders create their nodes in order. An
- * impatient contender does not wait: its create is sent at once. */
+/* Returns whether `c` must delay its create, because a server has temporarily
+ * refused another. A patient contender waits for the end of that pause, so that
+ * creates are sent in order. An impatient contender sends its create at
+ * once. */
 static bool must_pause_create(struct contender *c) {
   struct pipeline *pipeline = contender_pipeline(c);
   return c->options.patient &&
@@ -304,7 +305,7 @@ void acquire_fsm_drive(struct contender *c) {
   }
 }
 
-/* Sets the timer of `c` back to its deadline, and sends its request again. */
+/* After a pause, sets the timer to the deadline and sends the request again. */
 static void check_again(struct contender *c) {
   timer_set(&c->queue->all->timers, &c->timer,
             c->decision != DECISION_NONE ? NEVER : c->options.deadline);
@@ -345,8 +346,8 @@ void acquire_fsm_directory_failed(struct contender *c, const char *what,
 
 /* Replies to requests. */
 
-/* Returns whether `path`, from the reply to a create, is the requested path.
- * The caller treats a reply with another path as a lost reply. */
+/* Returns whether `path`, from a create's reply, is the requested path, plus a
+ * number unless `exact`. The caller treats any other path as a lost reply. */
 static bool has_requested_path(const struct contender *c, const char *path) {
   size_t length = strlen(c->path);
   if (!path || strncmp(path, c->path, length) != 0) return false;
@@ -377,8 +378,8 @@ static void on_create_unknown(struct contender *c) {
   acquire_fsm_drive(c);
 }
 
-/* Makes `c` wait until `holder` is deleted, or refuses it if it is
- * impatient. */
+/* Makes `c` wait until `holder` is deleted. Refuses an impatient `c` as
+ * busy. */
 static void wait_for_holder(struct contender *c) {
   if (!c->options.patient) {
     acquire_fsm_refuse(c, REFUSED_BUSY, 0);
@@ -415,9 +416,9 @@ static void on_create_answer(struct contender *c, const struct reply *reply) {
   if (leaving) acquire_fsm_continue_leaving(c);
 }
 
-/* Handles a read of the contender's own node (unfair.c), unless `c` is LEAVING.
- * The node is its own if this session owns it and its czxid is that of
- * `holder`. Ignores the reply if the contender has begun again since. */
+/* Handles a read of the node beside `holder` (unfair.c), unless `c` is LEAVING.
+ * `c` owns the node if this session owns it and its czxid is that of `holder`.
+ * Ignores the reply if `c` has begun again since. */
 static void on_own_node_read(struct contender *c, const struct reply *reply) {
   bool ours = reply->rc == REPLY_OK && reply->czxid == c->node.czxid &&
               contender_owns(c, reply);

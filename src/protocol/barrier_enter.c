@@ -113,14 +113,15 @@ static bool may_be_created_late(const struct contender *c) {
   return o && o->reply_lost && strcmp(o->own, c->path) == 0;
 }
 
-/* Repeats the create of `ready` after a pause. Impatient members wait for this,
- * too, because they wait for no other member: all have come. */
+/* Repeats the create of `ready` after a pause. Even an impatient member waits
+ * for this: all members have come, so it waits for no other member. */
 static void retry_later(struct queue *queue, int rc) {
   pipeline_back_off(queue->directory.pipeline, create_pause(queue), rc);
 }
 
-/* Refuses the members that need `ready`. A member that `ready` has let in is
- * not refused: it only waits for the watch of its own node. */
+/* Refuses the members that still need `ready`. A member that `ready` has
+ * already let in is not refused: it only waits until its own node is
+ * watched. */
 static void refuse(struct queue *queue, const char *what, int rc) {
   const struct directory *d = &queue->directory;
   pipeline_warn(d->pipeline, what, directory_path(d), rc);
@@ -133,10 +134,11 @@ static void refuse(struct queue *queue, const char *what, int rc) {
       acquire_fsm_deny(c, what, directory_length(d), rc);
 }
 
-/* Grants the lock to a member that `ready` lets in. Otherwise watches `ready`,
- * creates it if enough members have come, or refuses an impatient member. A
- * grant needs the watch of the member's own node: this watch would have
- * reported an earlier deletion of the node. */
+/* Takes a member's next step. Grants entry if `ready` has let the member in and
+ * its own node is watched. That watch would have reported an earlier deletion
+ * of the node. Otherwise watches `ready`, creates it if enough members have
+ * come, or refuses an impatient member. If an earlier create of `ready` may be
+ * applied late, the member first replaces its node. */
 static void proceed(struct contender *c) {
   bool ours = contender_is_surely_ours(c);
   if (ours && ready_czxid(c) > c->node.czxid) c->node.let_in = true;
@@ -245,9 +247,9 @@ static void on_ready(struct contender *c) {
     c->node.let_in = true;
 }
 
-/* Stores that `ready` was missing while the member's node existed. So a `ready`
- * that appears later is newer than the node, even if its ACL hides its czxid.
- * The server handles a connection's requests in order. So a read that is
+/* Records that `ready` was missing while the member's node existed. So a
+ * `ready` that appears later is newer than the node, even if its ACL hides its
+ * czxid. The server handles a connection's requests in order. So a read that is
  * answered after the create has seen the directory after the create. Events
  * come in the order of the changes, too. */
 static void on_absence(struct contender *c) {
@@ -278,7 +280,8 @@ static void on_news(struct watcher *watcher, enum watch_news news,
     watch_arm(watcher);
 }
 
-/* Stores no blocker: a member waits for missing members, not for a node. */
+/* Stores no blocker: a member waits for missing members, not for a node
+ * ahead. */
 static void store_blocker(struct contender *c) { (void)c; }
 
 const struct wait_ops barrier_enter_wait_ops = {.enter = acquire_fsm_enter,

@@ -1,6 +1,7 @@
-/* A leaving member waits until all members of its first list have left. A
- * member that comes later belongs to the next run of the barrier. It may wait
- * for this member to leave, so this member must not wait for it.
+/* How a member leaves. A leaving member waits until all members of its first
+ * list have left. It does not wait for members that come later: they belong to
+ * the next run of the barrier. A later member may wait for this member, so the
+ * two could wait for each other forever.
  *
  * The lowest member, by the bytes of the names, keeps its node. It waits until
  * the highest member's node is deleted, and lists again. When it is alone, it
@@ -214,8 +215,9 @@ static bool drop_missing(struct barrier_leave *d,
   return true;
 }
 
-/* Ends the barrier leave: no member that it waits for is in `listing`. First
- * deletes `ready`, unless the list shows members of the next run. */
+/* Ends the barrier leave, because `listing` shows no member for which it waits.
+ * First deletes `ready`, if the list shows `ready` and no member of the next
+ * run. */
 static void end_as_last(struct barrier_leave *d,
                         const struct listing *listing) {
   bool alone = listing->count == 1 + is_in(listing, d->own);

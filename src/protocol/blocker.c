@@ -3,8 +3,9 @@
 
 #include "queue.h"
 
-/* Returns what this session knows of the node with this name: everything if one
- * of its contenders has the node, otherwise what a watcher has read. */
+/* Returns what this session knows of the node with this name. If the node
+ * belongs to one of this session's contenders, that is everything. Otherwise it
+ * is what a watcher has read. */
 static struct blocker know(const struct contender *c, const char *name) {
   struct blocker blocker = {.holds = true};
   const struct contender *ours = queue_find(c->queue, name);
@@ -23,7 +24,8 @@ void blocker_store(struct contender *c, const char *nearest,
                    const char *before) {
   struct blocker none = {0}, first = nearest ? know(c, nearest) : none,
                  second = before ? know(c, before) : none;
-  /* The holder of a semaphore's inner mutex does not hold a permit yet. */
+  /* The holder of a semaphore's inner mutex has no permit yet, so it does not
+   * count as a holder. */
   bool gate = c->options.kind == KIND_GATE;
   first.holds = first.holds && c->view.nearest_holds && !gate;
   second.holds = second.holds && c->view.before_holds && !gate;
@@ -42,7 +44,7 @@ void blocker_store_watched(struct contender *c) {
     blocker_store(c, watch_name(&c->predecessor), watch_name(&c->before));
 }
 
-/* A node whose owner is 0 is not ephemeral. */
+/* A node whose owner is 0 is not ephemeral: no session owns it. */
 void blocker_warn_unowned(const struct watcher *watcher,
                           const struct reply *reply) {
   if (reply && reply->rc == REPLY_OK && reply->owner == 0)

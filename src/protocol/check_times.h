@@ -1,6 +1,7 @@
-/* The times at which this session last checked for locks of another kind
- * (conflict.c), one time for each path. The table has a fixed size, and its
- * index is the hash of the path. A full row drops its oldest entry. */
+/* The times at which this session last checked each path for locks of another
+ * kind (conflict.c). The table has a fixed size, and the hash of the path
+ * selects a row. If the row is full, a new path replaces the oldest entry of
+ * the row. */
 #ifndef ZKLOCK_CHECK_TIMES_H
 #define ZKLOCK_CHECK_TIMES_H
 
@@ -18,8 +19,8 @@ struct check_times {
 };
 
 /* Returns a pointer to the time at which the path was last checked. The caller
- * can read or set the time. If the table lacks the path, adds it with the time
- * `otherwise`. */
+ * can read or set that time. If the table does not contain the path, adds it
+ * with the time `otherwise`. */
 int64_t *check_times_find(struct check_times *check_times, const char *path,
                           int64_t otherwise);
 

@@ -6,14 +6,14 @@
  * *live* nodes of another kind: nodes that another session owns. If it finds
  * such a node, zklock refuses the contender and deletes the contender's node.
  *
- * Two kinds are not granted side by side, because each contender creates its
- * node before its check. ZooKeeper orders the two creates, and a server that
- * has answered a create shows all older changes. So the later contender sees
- * the earlier contender's node, unless that node is deleted. If a node is
- * missing when zklock reads its owner, the contender lists again: a downgrading
- * writer leaves a reader in its place. All kinds in one directory share its
- * counter, so the numbers show which contender is later. Only the later
- * contender is refused.
+ * Locks of two kinds are not granted at the same time, because each contender
+ * creates its node before its check. ZooKeeper orders the two creates, and a
+ * server that has answered a create shows all older changes. So the later
+ * contender sees the earlier contender's node, unless that node is deleted. If
+ * a node is missing when zklock reads its owner, the contender lists again,
+ * because a downgrading writer leaves a reader. All kinds in one directory
+ * share its counter, so the numbers show which contender is later. Only the
+ * later contender is refused.
  *
  * The contender of a live node may be about to be refused itself. Then its node
  * exists for only two or three round trips. So zklock refuses a contender only
@@ -31,11 +31,13 @@
  *   a permit                  lists the path before its grant, if this session
  *                             has not listed the path for a session timeout
  *
- * The check misses other kinds in three cases (doc/guarantees.md). Within that
- * session timeout, a lock of another kind may come while no permit and no
- * unfair lock's node exists. The next permit or unfair lock does not see it. A
- * node whose ACL hides its owner does not count as live. Other libraries make
- * no such check.
+ * The check misses other kinds in three cases (doc/guarantees.md):
+ *
+ *   * Within that session timeout, a lock of another kind may come while no
+ *     permit and no unfair lock's node exists. The next permit or unfair lock
+ *     does not see it.
+ *   * A node whose ACL hides its owner does not count as live.
+ *   * Other libraries make no such check.
  *
  * The check never ends a hold or a wait that has begun. */
 #include "conflict.h"
@@ -57,7 +59,8 @@ struct question {
   char path[];
 };
 
-/* The check of one contender. The check sends one question at a time. */
+/* The conflict check of one contender. It sends its questions, which are reads,
+ * one at a time. */
 struct conflict_check {
   struct contender *c;
   struct op op;
@@ -209,7 +212,7 @@ static void begin(struct contender *c, struct conflict_check *check,
 
 /* Ending a check. */
 
-/* Returns whether the check was begun for the contender's present node. */
+/* Returns whether the check was begun for the contender's current node. */
 static bool is_current(const struct conflict_check *check) {
   const struct contender *c = check->c;
   return c->state == CONTENDER_QUEUED && c->node.id == check->id &&
@@ -255,11 +258,11 @@ static void refuse(struct contender *c, const struct reply *reply) {
 }
 
 /* Returns whether the suspect node has existed long enough to prove a conflict.
- * The contender of that node may itself be about to be refused, because of the
- * node of this check's contender. Then the suspect node exists for only two or
- * three round trips. So it proves a conflict only if a later check, after at
- * least 0.1 seconds, finds it again. It also does if checks have found suspect
- * nodes for one second. */
+ * Its contender may itself be about to be refused, because of the node of this
+ * check's contender. Then the suspect node exists for only two or three round
+ * trips. So a later check must find the same node again. At least 0.1 seconds,
+ * and four times the duration of that check, must lie in between. It is also a
+ * proof if checks have found suspect nodes for one second. */
 static bool has_existed_long(const struct conflict_check *check,
                              int64_t czxid) {
   struct node *node = &check->c->node;

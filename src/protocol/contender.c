@@ -224,8 +224,8 @@ static void move(struct contender *c, enum contender_state next) {
   c->state = next;
 }
 
-/* Begins with GONE, which no counter counts. So `move` only adds `c` to the
- * counters of PARKED. */
+/* Starts in GONE, a state that no counter includes. So `move` only increments
+ * the counters of PARKED. */
 void contender_join(struct contender *c, struct queue *queue) {
   c->queue = queue;
   c->state = CONTENDER_GONE;
@@ -253,8 +253,8 @@ void contender_enter(struct contender *c, enum contender_state next) {
   enum contender_state last = c->state;
   assert(is_legal(c, next));
   move(c, next);
-  /* `c` no longer has a node, so another parked contender can enter, or `c`
-   * again. */
+  /* If `c` has just given up its node, another parked contender can enter, or
+   * `c` itself again. */
   if (has_entered(next) || !has_entered(last)) return;
   if (next == CONTENDER_PARKED) c->queue->parked = c->queue->first;
   directory_wake(&c->queue->directory);
@@ -356,8 +356,8 @@ void contender_settle_later(struct contender *c) {
   deferred_call_add(&contender_pipeline(c)->step, &c->deferred_call);
 }
 
-/* Returns whether a node of this session is being deleted, and no server
- * refuses this delete. */
+/* Returns whether this session is deleting a node, and no server has refused
+ * that delete so far. */
 static bool are_leaving(const struct contenders *all) {
   const struct counters *counters = &all->pipeline->counters;
   return counters->pending_releases > counters->refused_releases;

@@ -94,7 +94,7 @@ struct queue;
 struct wait_ops; /* the functions of a kind: wait_ops.h */
 
 /* Receives an event of `c`; `c->refusal_code`, `c->reason` and `c->loss` have
- * the details. Runs inside a session_ function; must not call one. */
+ * the details. Runs inside a session_ function, and must not call another. */
 typedef void news_handler(struct contender *c, enum news news);
 
 struct contender_options {
@@ -111,8 +111,8 @@ struct contender_options {
   int64_t deadline;      /* when the whole acquisition must end */
   int64_t max_hold;      /* the maximum length of the hold; or NEVER */
   /* downgrade: the token of the writer's hold, which the reader inherits. Its
-   * own czxid would be too great: a writer with an older node can get the lock
-   * later. */
+   * own node's czxid would be too great: a writer with an older node can get
+   * the lock later. */
   int64_t writer_token;
   int writer_number; /* downgrade: the number of the writer's node */
   int size;          /* the size of the node's data */
@@ -169,7 +169,7 @@ struct node {
   const char *name; /* a part of `c->path`; constant after the grant */
 };
 
-/* A detail of a view of the queue. Most values occur in one state only. */
+/* A detail of struct view. Most values occur in one state only. */
 enum view_phase {
   VIEW_PLAIN,
   VIEW_FOLLOWS,      /* ENTERING: the last node is watched, without a list */
@@ -179,7 +179,7 @@ enum view_phase {
   VIEW_READ,         /* LEAVING: the node was just read */
 };
 
-/* What the last list showed, updated by later events. */
+/* What the last list of the queue showed, updated by later events. */
 struct view {
   unsigned listed_in; /* the connection of the last list; 0: none is valid */
   int ahead;          /* the number of nodes ahead */
@@ -198,7 +198,7 @@ enum decision {
   DECISION_RELEASED,
 };
 
-/* Was the holder asked to release the lock? REPORTED: by NEWS_REVOKED. */
+/* Was the holder asked to release the lock? REPORTED: NEWS_REVOKED was sent. */
 enum revocation { REVOCATION_NONE, REVOCATION_SEEN, REVOCATION_REPORTED };
 
 /* The state of a permit's gate. The gate is a contender for the semaphore's
@@ -265,8 +265,8 @@ struct list_observer {
   void (*on_refused)(struct list_observer *o, int rc);
 };
 
-/* The most contenders with a node on one path. Further contenders wait PARKED
- * in order of arrival, as when the session's quota is used up (quota.h). */
+/* The most contenders with a node on one path. Further contenders wait for a
+ * node, in order of arrival, in the state PARKED. */
 enum { QUEUE_ENTERED_MAX = 1000 };
 
 /* This session's contenders on one path, and their directory. */
@@ -323,8 +323,8 @@ struct contenders {
 
 const char *contender_state_name(enum contender_state state);
 const char *contender_loss_name(enum loss loss); /* NULL for LOSS_NONE */
-/* Returns the refusal code for a server's code or a reason of zklock. It is
- * REFUSED_TIMEOUT if `rc` is transient, but no time is left for a retry. */
+/* Returns the refusal code for a code of a server or of zklock. A transient
+ * `rc` gives REFUSED_TIMEOUT, because no time is left for a retry. */
 enum refusal_code refusal_code_of(int rc);
 
 /* Returns the bytes that a contender on a path of this length needs. */
@@ -348,14 +348,14 @@ void contender_join(struct contender *c, struct queue *queue);
 void contender_drop(struct contender *c);
 /* Changes the state of `c`, and the counts that follow from it. */
 void contender_enter(struct contender *c, enum contender_state next);
-/* Writes to `name` the name of a new node, without the server's number. */
+/* Writes to `name` a new node's name, to which the server adds a number. */
 void contender_new_name(const struct contender *c, char *name, size_t size);
 void contender_set_name(struct contender *c, const char *name);
 void contender_decide(struct contender *c, enum decision decision);
-/* Prepares `c->op` for a request. It serves one request at a time: a read and a
- * create of the node are never in flight together. */
+/* Prepares `c->op` for a request. `c->op` serves one request at a time: a read
+ * and a create of the node are never in flight together. */
 void contender_prepare(struct contender *c, enum op_kind kind);
-/* Makes each change of the directory's children cause a list, for `c`. */
+/* Makes each change of the children cause a list of the directory, for `c`. */
 void contender_watch_children(struct contender *c);
 /* contender_unwatch drops all watches of `c`. contender_unwatch_others keeps
  * the watch of its own node. */
@@ -406,7 +406,7 @@ static inline bool contender_has_node(const struct contender *c) {
   return c->node.known >= NODE_MADE;
 }
 
-/* Returns whether a list in this connection has shown the view of `c`. */
+/* Returns whether the view of `c` is from a list of the current connection. */
 static inline bool contender_sees(const struct contender *c) {
   return c->view.listed_in == contender_pipeline(c)->connection;
 }

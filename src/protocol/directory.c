@@ -125,9 +125,8 @@ bool directory_sees_children(const struct directory *d) {
          d->children_armed_in == d->pipeline->connection;
 }
 
-/* Returns whether the watch of the children is armed once this list is
- * answered. It is not if a request to remove the watch was sent behind the
- * list. */
+/* Returns whether the reply to this list arms the watch of the children. It
+ * does not if a request to remove the watch was sent after the list. */
 static bool arms(const struct directory_requests *e, const struct op *list) {
   return list->watch && list->serial > e->unwatch.serial;
 }
@@ -322,8 +321,8 @@ static void on_mkdir(struct op *op, const struct reply *reply) {
       d->owner->on_made(d);
       break;
     case MKDIR_CONTINUES:
-      /* The directory exists. But a server has refused a create in it, because
-       * it was missing: a contradiction. */
+      /* NODE_EXISTS contradicts an earlier reply: a server has refused a create
+       * in this directory, because the directory was missing. */
       if (rc == REPLY_NODE_EXISTS) directory_back_off(d);
       break;
     case MKDIR_REFUSED:

@@ -130,8 +130,8 @@ void directory_list_again(struct directory *d);
  * requests. */
 void directory_back_off(struct directory *d);
 
-/* Makes each change of the children cause a list. If `more`, counts one more
- * contender that wants these lists. */
+/* Makes zklock list the directory after each change of its children. If `more`,
+ * counts one more contender that wants these lists. */
 void directory_watch_children(struct directory *d, bool more);
 /* Undoes directory_watch_children for one contender. */
 void directory_unwatch_children(struct directory *d);

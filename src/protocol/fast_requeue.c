@@ -51,11 +51,10 @@ static const struct queue_tail *tail_of(const struct contender *c) {
 
 bool fast_requeue_knows_tail(const struct contender *c) { return tail_of(c); }
 
-/* Returns false if the next node of `c` can be first in the queue. The reply to
- * a create in a shared transaction does not name the node's owner. So a grant
- * must wait until zklock has read the owner. If a node was behind the last node
- * of `c`, the next node of `c` must wait anyway. Then the read delays no
- * grant. */
+/* Returns whether a create of `c` can share a transaction with a delete. The
+ * reply to such a create does not name the node's owner. So zklock must read
+ * the owner before the grant. This delays no grant if other nodes will be ahead
+ * of the new node, because it must wait anyway. The tail shows such nodes. */
 bool fast_requeue_joins(const struct contender *c) {
   return c->options.patient && !c->options.downgrade && tail_of(c);
 }

@@ -1,5 +1,6 @@
-/* Fast requeue: a contender that requeues watches the queue's last known node,
- * and requests a list only after that node is deleted. */
+/* Fast requeue: a contender that has released the lock joins the queue again.
+ * It watches the queue's last known node, and requests a list only after that
+ * node is deleted. */
 #ifndef ZKLOCK_FAST_REQUEUE_H
 #define ZKLOCK_FAST_REQUEUE_H
 

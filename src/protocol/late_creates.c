@@ -35,8 +35,8 @@ int64_t late_creates_due(const struct late_creates *late,
 
 void late_creates_begin_turn(struct late_creates *late,
                              struct pipeline *pipeline) {
-  /* The previous turn had lists to spare, so it listed every due directory: a
-   * new cycle begins. */
+  /* If the previous turn had lists to spare, it listed every due directory.
+   * Then a new cycle begins. */
   if (late->lists_left > 0) late->cycle++;
   late->lists_left = LATE_CREATES_AT_ONCE;
   late->due = pipeline->now + pipeline_jitter(pipeline, pipeline->timeout / 4);

@@ -13,9 +13,10 @@
  * Such a node would block other contenders for as long as the session lives. So
  * zklock lists the directory from time to time until the session ends. If a
  * list shows a node of this session that no contender knows, zklock deletes it
- * (orphans.h). Lists are T/8 to T/4 apart, and further if more than
- * LATE_CREATES_AT_ONCE directories must be listed. So a late node delays other
- * contenders by less than a dead client does. */
+ * (orphans.h). With a session timeout of T, lists are T/8 to T/4 apart. They
+ * are further apart if more than LATE_CREATES_AT_ONCE directories must be
+ * listed. So a late node delays other contenders by less than a dead client
+ * does. */
 #ifndef ZKLOCK_LATE_CREATES_H
 #define ZKLOCK_LATE_CREATES_H
 
@@ -39,12 +40,12 @@ void late_creates_end(struct queue *queue);
  * needed. */
 int64_t late_creates_due(const struct late_creates *late,
                          const struct pipeline *pipeline);
-/* Begins a turn, which lists up to LATE_CREATES_AT_ONCE directories. The caller
- * then calls late_creates_list for each queue. */
+/* Begins a turn: a round of at most LATE_CREATES_AT_ONCE lists. The caller then
+ * calls late_creates_list for each queue. */
 void late_creates_begin_turn(struct late_creates *late,
                              struct pipeline *pipeline);
-/* Requests a list if the queue has `late_create_possible` and was not listed in
- * this cycle. Does nothing if the turn has no lists left. */
+/* Requests a list of the queue's directory if it has `late_create_possible` and
+ * was not listed in this cycle. Does nothing if the turn has no lists left. */
 void late_creates_list(struct queue *queue);
 
 #pragma GCC visibility pop

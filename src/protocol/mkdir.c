@@ -2,7 +2,8 @@
 
 #include <string.h>
 
-/* Returns the length of `path`'s parent; 0: the root. */
+/* Returns the length of the parent's path, for the first `length` bytes of
+ * `path`; 0: the parent is the root. */
 static size_t parent_length(const char *path, size_t length) {
   while (length > 0 && path[--length] != '/') continue;
   return length;

@@ -57,8 +57,9 @@ static void remember(struct lease *lease, int64_t sent, int64_t answered) {
   if (lease->count < LEASE_RENEWALS) lease->count++;
 }
 
-/* Returns when the newest renewal that was answered at `when` or earlier was
- * sent. Without such a renewal, returns when the connection attempt began. */
+/* Finds the newest renewal that was answered at `when` or earlier, and returns
+ * when it was sent. Without such a renewal, returns when the connection attempt
+ * began. */
 static int64_t sent_of_answered_by(const struct lease *lease, int64_t when) {
   for (int i = 0; i < lease->count; i++) {
     int at = (lease->newest - i + LEASE_RENEWALS) % LEASE_RENEWALS;
@@ -85,11 +86,11 @@ static void renew(int64_t *until, int64_t at, int64_t renewed) {
   if (at < *until) *until = later(*until, renewed);
 }
 
-/* Computes how the next renewals will extend the lease (P, Q and S: lease.h).
- * First, the newest stored renewal serves as P. Then each stored renewal in
- * turn serves as Q, and at last the renewal that is sent next. A renewal can
- * serve as Q if its P is sent now or later, at least a gap after Q's reply. S
- * follows P. */
+/* Computes how far the next renewals will extend the lease. lease.h explains
+ * which renewals can serve as P, Q and S. First, the newest stored renewal
+ * serves as P. Then each stored renewal in turn serves as Q, and at last the
+ * renewal that is sent next. Its P must be sent now or later, at least a gap
+ * after Q's reply. S follows P. */
 bool lease_lasts(const struct lease *lease, int64_t now) {
   int64_t apart = gap(lease), whole = without_margin(lease->timeout);
   int64_t replies = prompt(lease->timeout), settles = settling(lease->timeout);

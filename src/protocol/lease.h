@@ -149,8 +149,8 @@
 #pragma GCC visibility push(hidden)
 
 /* The number of stored renewals. zklock stores no renewal within T/96 of the
- * last. So the stored renewals span T/2 or more. This covers settling, gap, and
- * two intervals of less than T/10. */
+ * last one. So 48 stored renewals span T/2 or more. This covers settling, gap,
+ * and two intervals of less than T/10 between renewals. */
 enum { LEASE_RENEWALS = 48 };
 
 struct lease {
@@ -181,10 +181,10 @@ void lease_connected(struct lease *lease, int64_t started, int64_t timeout);
 /* Called when a renewal that was sent at `sent` is confirmed, at the time
  * `now`. Extends the lease as far as the stored renewals prove. */
 void lease_confirm(struct lease *lease, int64_t sent, int64_t now);
-/* Returns whether prompt replies from now on renew the lease each time before
- * it ends. After a silence a valid lease may still be about to end. Its
- * renewals are from before the silence, and new renewals count only after gap +
- * T/24. T/10 is added for the pace of the renewals.
+/* Returns whether the lease lasts until new renewals extend it, if the servers
+ * reply promptly from now on. After a silence, a valid lease may be about to
+ * end. Its renewals are from before the silence, and new renewals count only
+ * after gap + T/24. The function adds T/10 for the interval between renewals.
  *
  * Of the holds that would be lost in this way, the function predicts 98 %. It
  * also delays one in eight of the grants after a silence needlessly, by at most

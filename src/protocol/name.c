@@ -17,8 +17,8 @@ static const struct {
 
 enum { MARKERS = sizeof markers / sizeof *markers };
 
-/* The letters of a base and an id. No marker begins or ends with one of them,
- * and other clients give them no meaning. */
+/* The characters of bases and ids. No marker begins or ends with one of them,
+ * and other clients give them no special meaning. */
 static const char letters[] =
     "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
@@ -90,9 +90,9 @@ static int64_t number_of(const char *text, size_t digits) {
   return value;
 }
 
-/* Reads the number at the end of `name`, in the server's format `%010d`. If
- * `eleven`, it has eleven characters, as numbers below -999999999 have;
- * otherwise ten. Returns its length; 0: there is no such number. */
+/* Reads the number at the end of `name`, in the server's format `%010d`. The
+ * number has ten characters or, if `eleven`, eleven: only numbers below
+ * -999999999 have eleven. Returns its length; 0: there is no such number. */
 static size_t parse_sequence(const char *name, size_t length, bool eleven,
                              int32_t *sequence) {
   size_t width = eleven ? 11 : 10;
@@ -154,8 +154,8 @@ static void count_other(struct listing *listing, const char *name) {
 }
 
 /* Returns a sorted list of the names for which `read` returns true. `read` sets
- * the role and the number of the entry. Counts the other names. Returns NULL if
- * there is no memory. */
+ * the role and the number of the entry. For the other names, only counts them
+ * and sets flags (count_other). Returns NULL if there is no memory. */
 static struct listing *copy_names(const char *const *names, int count,
                                   bool (*read)(struct entry *e,
                                                const char *name)) {

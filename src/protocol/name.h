@@ -47,11 +47,11 @@ enum {
   NAME_MAX_USUAL = 64
 };
 
-/* The first of the last 65 536 sequence numbers. These numbers do not show the
- * order of the nodes (listing_new). */
+/* The first of the last 65 536 sequence numbers. From here on, the numbers do
+ * not reliably show the order of the nodes (listing_new). */
 #define SEQUENCE_DANGER (INT32_MAX - 65535)
 
-/* The node that the holder of an unfair lock has created. */
+/* The name of the node that the holder of an unfair lock has created. */
 #define NAME_UNFAIR "holder"
 
 /* The child of a double barrier's directory that lets the members in. */
@@ -112,8 +112,9 @@ size_t data_own_size(const char *data, size_t size);
 /* Draws a base from the last five of the random bytes. */
 void name_base_init(struct name_base *base, const unsigned char random[16]);
 
-/* Writes the name of the node with this id to `out`, without the sequence
- * number: `<base><id>` and the marker of `role`, such as `-lock-`. */
+/* Writes to `out` the name of the node with this id: `<base><id>`, then the
+ * marker of `role`, such as `-lock-`. The server appends the sequence
+ * number. */
 void name_format(char *out, size_t size, const struct name_base *base,
                  uint64_t id, enum role role);
 
@@ -121,15 +122,15 @@ void name_format(char *out, size_t size, const struct name_base *base,
  * Returns ROLE_FOREIGN if the name is not a contender's. */
 enum role name_parse(const char *name, int32_t *sequence);
 
-/* Returns true, and sets `*id` to the id in `name`, if a session with this base
- * may have created it. Only the node's owner proves that the session has
- * created it. */
+/* Returns whether a session with this base may have created the node. If so,
+ * sets `*id` to the id in its name. Only the node's owner proves that the
+ * session has created it. */
 bool name_id(const char *name, const struct name_base *base, uint64_t *id);
 
 /* Returns the contenders among `names`, copied and sorted by their numbers;
  * NULL: no memory.
  *
- * ZooKeeper's counter is an int32. It stays at its largest value or, for
+ * ZooKeeper's counter is an int32. At its largest value it stays there or, for
  * creates in one batch, continues at the smallest. Near that end, two nodes may
  * share a number. Or a newer node may have a smaller number than an older
  * one. */
@@ -137,7 +138,8 @@ struct listing *listing_new(const char *const *names, int count);
 /* Returns all names, copied and sorted by name, without parsing them; NULL: no
  * memory. */
 struct listing *listing_new_of_all(const char *const *names, int count);
-/* Returns whether the numbers do not show which entries are ahead of `own`. */
+/* Returns whether the sequence numbers are too unreliable to show which entries
+ * are ahead of `own` (listing_new). */
 bool listing_is_disordered(const struct listing *listing,
                            const struct entry *own);
 void listing_free(struct listing *listing);
@@ -148,8 +150,8 @@ const struct entry *listing_find(const struct listing *listing,
  * base may have created. */
 bool listing_has_own(const struct listing *listing,
                      const struct name_base *base, enum role role);
-/* Returns the first entry of this role that may be the node with the id `id`.
- * If `after` is not "", only entries behind that name count. */
+/* Returns the first entry of this role that may be this session's node with the
+ * id `id`. If `after` is not "", only entries behind that name count. */
 const struct entry *listing_find_id(const struct listing *listing,
                                     const struct name_base *base, uint64_t id,
                                     enum role role, const char *after);

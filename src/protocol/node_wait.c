@@ -48,8 +48,8 @@ static struct queue *queue_for(struct node_waits *node_waits, const char *path,
   return queue;
 }
 
-/* Watches the node at the node wait's path. `awaits`: the node can be missing
- * (watch_await). Returns false if there is no memory. */
+/* Watches the node at the path of the node wait. `awaits`: the node is allowed
+ * to be missing (watch_await). Returns false if there is no memory. */
 static bool watch_node(struct node_wait *v, struct queue *queue, bool awaits) {
   const char *name = strrchr(v->path, '/') + 1;
   if (!watch_want(&v->watcher, &queue->directory.watches, name)) return false;
@@ -108,7 +108,8 @@ static void on_heartbeat(struct op *op, const struct reply *reply) {
                     reply->rc);
 }
 
-/* Returns whether the pause after a refused watch delays the node wait. */
+/* Returns whether the node wait must pause before its next read, because a
+ * server has refused a watch. */
 static bool must_pause(struct node_wait *v) {
   return v->kind != NODE_WAIT_COUNT &&
          pipeline_must_pause(pipeline_of(v->of),
@@ -176,7 +177,7 @@ static void on_node_missing(struct node_wait *v) {
     node_wait_refuse(v, REFUSED_TIMEOUT, 0);
 }
 
-/* Handles news of the directory of a NODE_WAIT_COUNT, which was missing.
+/* Handles news of the missing directory that a NODE_WAIT_COUNT watches.
  * Requests a list if the directory may have been created. */
 static void on_directory_news(struct node_wait *v, enum watch_news news,
                               const struct reply *reply) {

@@ -34,7 +34,7 @@ struct node_wait {
   const char *path; /* valid until the wait has ended */
   enum node_wait_kind kind;
   int known; /* COUNT: the number; the next two are ignored */
-  /* True: after the wait has begun, zklock sends a heartbeat, and then the
+  /* True: when the wait has begun, zklock first sends a heartbeat, and then the
    * first read. So the read cannot show a state from before the wait. */
   bool needs_heartbeat;
   bool patient; /* false: the wait fails if the first read does not end it */
@@ -93,7 +93,7 @@ void node_waits_connected(struct node_waits *node_waits);
 /* Ends the node waits that are not `patient`, because the connection is
  * lost. */
 void node_waits_disconnected(struct node_waits *node_waits);
-/* Sends the requests that could not be sent before. */
+/* Sends the requests that could not be sent before, or that were refused. */
 void node_waits_drive(struct node_waits *node_waits);
 /* Ends all node waits as failed. */
 void node_waits_refuse(struct node_waits *node_waits, enum refusal_code why,

@@ -30,8 +30,8 @@ static void forget(struct nonce *nonce) {
   free(nonce);
 }
 
-/* Frees the nonce. But if a server refused the delete for now, keeps it: the
- * next connection repeats the delete. */
+/* Frees the nonce. But if the reply was lost, or a server refused the delete
+ * temporarily, keeps the nonce. nonces_drive then sends the delete again. */
 static void on_deleted(struct op *op, const struct reply *reply) {
   struct nonce *nonce = op->owner;
   int rc = reply->rc;

@@ -1,4 +1,4 @@
-/* Nonces, for requests that change a node which other clients create and
+/* Nonces protect requests that change a node which other clients create and
  * delete, too, such as a barrier's node.
  *
  * A server may apply a request late, after its session has reconnected and
@@ -38,13 +38,13 @@ struct nonce {
 };
 
 void nonces_init(struct nonces *nonces, struct pipeline *pipeline);
-/* Returns a new nonce beside the node at `path`.  The caller sends its create.
- * NULL: no memory. */
+/* Returns a new nonce beside the node at `path`. The caller sends its create.
+ * Returns NULL if there is no memory. */
 struct nonce *nonce_new(struct nonces *nonces, const char *path);
 /* Deletes the nonce's node, if it exists, and frees the nonce. */
 void nonce_delete(struct nonce *nonce);
-/* Sends the deletes that no server has confirmed.  Called first in each
- * connection. */
+/* Sends the deletes that no server has confirmed. Called before any other
+ * request of a connection, and after pauses. */
 void nonces_drive(struct nonces *nonces);
 /* Frees all nonces: the ZooKeeper session has ended. */
 void nonces_end(struct nonces *nonces);

@@ -1,11 +1,11 @@
-/* One request to ZooKeeper and its reply.  This is the interface between the
+/* One request to ZooKeeper and its reply. This is the interface between the
  * protocol and its transport: a real client (client.c) or a simulated one.
  *
  * An op is a field of its owner, such as a contender, a directory or a watch.
  * It carries one request at a time, so sending never allocates.
  *
  * The code asserts nothing about a server's reply: an unexpected reply is an
- * error like any other.  Assertions are about this process's own state.  They
+ * error like any other. Assertions are about this process's own state. They
  * stay in a release build, so each is only a comparison or two. */
 #ifndef ZKLOCK_OP_H
 #define ZKLOCK_OP_H
@@ -18,12 +18,13 @@
 struct listing;
 
 enum op_kind {
-  /* create2: creates an ephemeral node, sequential unless `exact`.  With
-   * `beside`, or with a delete before it (struct transport), it is a multi: its
-   * reply has the path of the new node, but not its Stat. */
+  /* create2: creates an ephemeral node, sequential unless `exact`. With
+   * `beside`, or with a delete before it (struct transport), it is a multi.
+   * Then the reply has the path of the new node, but not its Stat. */
   OP_CREATE,
   OP_MKDIR, /* create: a container or persistent node with data */
-  /* multi: checks that the ACL allows its creator access; creates nothing. */
+  /* multi: tests whether the ACL would let the creator use the node; creates
+   * nothing. */
   OP_CHECK_ACL,
   OP_LIST,      /* getChildren, with a watch if `watch`: lists contenders */
   OP_NAMES,     /* getChildren2 without a watch: lists all children */
@@ -60,7 +61,7 @@ enum reply_code {
   REPLY_AUTH_REQUIRED = -124,
   REPLY_QUOTA_EXCEEDED = -125,
   REPLY_THROTTLED = -127,
-  /* Reasons of zklock for a refusal.  No server sends them. */
+  /* Reasons of zklock for a refusal. No server sends them. */
   REASON_COUNTER_AT_END = -1001,
   REASON_NO_MEMORY = -1002,
   REASON_NO_ROOM = -1003,
@@ -69,9 +70,9 @@ enum reply_code {
   REASON_UNOWNED = -1007,
   REASON_ACL = -1008,
   REASON_TOO_MANY_CHILDREN = -1009,
-  /* The server refused the other part of a transaction, so it did neither. For
-   * a delete with `beside`, this means that the node `beside` does not
-   * exist. */
+  /* The server has refused another part of the transaction, so it has applied
+   * no part. For a delete with `beside`, this means that the node `beside` does
+   * not exist. */
   REPLY_UNDONE = -1011,
 };
 
@@ -82,8 +83,8 @@ static inline bool reply_is_unknown(int rc) {
          rc == REPLY_SESSION_MOVED;
 }
 
-/* Returns whether a server confirms success only after a quorum has committed
- * the request. */
+/* Returns whether the request is one of the writes that can renew the lease. A
+ * server confirms its success only after a quorum has committed it. */
 static inline bool op_is_write(enum op_kind kind) {
   return kind == OP_CREATE || kind == OP_REMOVE || kind == OP_MKDIR ||
          kind == OP_HEARTBEAT;
@@ -138,9 +139,9 @@ struct op {
   op_handler *handler; /* called once for each submitted op */
   void *owner;
   const char *path;
-  /* OP_CREATE, OP_REMOVE: the name of another node in the same directory. The
-   * same transaction also creates that node, ephemeral and with the same data,
-   * or also deletes it. */
+  /* The name of another node in the same directory. An OP_CREATE also creates
+   * that node in the same transaction, ephemeral and with the same data. An
+   * OP_REMOVE also deletes it. */
   const char *beside;
   /* OP_MKDIR, OP_REMOVE without `beside`, OP_WRITE: the path of a node that
    * must exist. If that node is missing, the server does nothing, and the reply
@@ -153,9 +154,9 @@ struct op {
   const void *data; /* OP_CREATE, OP_WRITE, OP_MKDIR (NULL: null) */
   int size;
   int version; /* OP_WRITE: the version that the node must have; -1: any */
-  /* OP_REMOVE, if `counted`: the condition that only this number of children
-   * were ever created in the directory (`creates` of struct listing). If more
-   * were created, the server does nothing, and the reply is REPLY_UNDONE. */
+  /* OP_REMOVE with `counted`: how many children may ever have been created in
+   * the directory (`creates` of struct listing). If more were created, the
+   * server does nothing, and the reply is REPLY_UNDONE. */
   int creates;
   enum op_kind kind : 8;
   bool watch;      /* true: set a watch on the children */
@@ -165,7 +166,7 @@ struct op {
   bool resend;     /* after a transient refusal, send the op again */
   bool counted;    /* OP_REMOVE: delete only if `creates` matches */
   /* True for two ops that can share a transaction: an OP_REMOVE, and the
-   * OP_CREATE behind it. */
+   * OP_CREATE that follows it. */
   bool joins;
 
   /* Private to the pipeline: */
@@ -183,10 +184,10 @@ enum watch_event { WATCH_DELETED, WATCH_CHANGED, WATCH_CHILDREN };
 struct transport {
   void *self;
   /* Sends a request; the reply comes later as session_reply(serial), in the
-   * order of submission.  Copies what it needs of `op` before it returns.
+   * order of submission. Copies what it needs of `op` before it returns.
    * Returns false if it sent nothing, because there is no memory or no
-   * connection. `before` is a delete to put before this create in one
-   * transaction, or NULL. Each of the two gets a reply. */
+   * connection. If `before` is not NULL, it is a delete: puts it before this
+   * create in one transaction. Each of the two gets a reply. */
   bool (*submit)(void *self, const struct op *op, const struct op *before);
   /* Gives up the ZooKeeper session, if any, and begins a new one. */
   void (*open)(void *self);

@@ -3,19 +3,19 @@
  *
  * Between that read and the delete, another session's node could get the name,
  * and the delete would hit that node. This is very unlikely. Only this client
- * or an operator deletes our node. Then a server would have to assign its
- * number again, to a session with our base and the same id. Numbers only grow,
- * so the directory would have to be deleted and created again. All this would
- * have to happen within a round trip and the lag of the server that was read.
- * The odds of equal bases are 1 in 916 million. No client does better with a
- * delete by path.
+ * or an operator deletes this session's node. Then a server would have to
+ * assign its number again, to a session with equal base and id. Numbers only
+ * grow, so the directory would have to be deleted and created again. All this
+ * would have to happen within a round trip and the lag of the server that was
+ * read. The odds of equal bases are 1 in 916 million. No client does better
+ * with a delete by path.
  *
- * Any client can read our base and create thousands of nodes with it. So zklock
- * reads only a few orphans at a time, and other requests of the session get
- * through. It stores at most ORPHANS_KNOWN, to limit the memory; another list
- * shows the rest. If an orphan cannot be deleted, because of children or an
- * ACL, zklock ignores it for a while. It does the same with an orphan of
- * another session. */
+ * Any client can read this session's base and create thousands of nodes with
+ * it. So zklock reads only a few orphans at a time, and other requests of the
+ * session get through. It stores at most ORPHANS_KNOWN, to limit the memory;
+ * another list shows the rest. If an orphan cannot be deleted, because of
+ * children or an ACL, zklock ignores it for a while. It does the same with an
+ * orphan of another session. */
 #include "orphans.h"
 
 #include <stdlib.h>
@@ -107,9 +107,10 @@ static void keep_foreign(struct orphans *s, struct orphan *orphan) {
   s->foreign_known++;
 }
 
-/* Called when no orphan is left to read or delete. Requests another list if the
- * last list had more orphans than are stored. But if an orphan could not be
- * deleted, accepts no orphans for a while. */
+/* Called when each stored orphan has been read and, if possible, deleted. If
+ * the last list had more orphans than zklock stores, requests another list. But
+ * if an orphan could not be deleted, accepts no orphans for one session
+ * timeout. */
 static void on_all_done(struct orphans *s) {
   bool more = s->more;
   s->more = false;
@@ -149,7 +150,8 @@ static void destroy(struct deferred_call *call) {
 }
 
 /* Schedules another read of the orphan's owner, because a reply was lost or a
- * request could not be sent.  The read can be sent in the next connection. */
+ * request could not be sent. Without a connection, the next connection sends
+ * the read. */
 static void read_owner_again(struct orphans *s, struct orphan *orphan) {
   orphan->op.kind = OP_PING;
   orphan->op.beside = NULL;
@@ -209,12 +211,12 @@ static bool delete_orphan(struct orphans *s, struct orphan *orphan,
   return hold ? read_holder(s, orphan, czxid) : remove_one(s, orphan);
 }
 
-/* Continues after the reply to a read or a delete: deletes the node if this
- * session owns it, or reads the owner again, or forgets the orphan. Sends the
+/* Continues after the reply to a read or a delete. Deletes the node if this
+ * session owns it, reads the owner again, or forgets the orphan. Sends the
  * delete only if still no contender has the name. Since the list, another
- * session's orphan may have been deleted, and a node of ours may have got its
- * name. This needs another session with our base, or a forged name, and numbers
- * that a server has assigned again. */
+ * session's orphan may have been deleted, and a contender's new node may have
+ * got its name. This needs another session with the same base, or a forged
+ * name, and numbers that a server has assigned again. */
 static void on_orphan(struct op *op, const struct reply *reply) {
   struct orphan *orphan = op->owner;
   struct orphans *s = orphan->all;
@@ -227,8 +229,9 @@ static void on_orphan(struct op *op, const struct reply *reply) {
     read_owner_again(s, orphan);
     return;
   }
-  /* An orphan whose ACL forbids reading is another session's: zklock never
-   * creates a node whose ACL forbids its own session to read it. */
+  /* If the ACL of an orphan forbids reading, the orphan is another session's.
+   * zklock never creates a node whose ACL forbids its own session to read
+   * it. */
   bool hidden = op->kind == OP_PING && reply->rc == REPLY_NO_AUTH;
   orphan->foreign =
       hidden || (shown && !pipeline_owns(s->pipeline, reply->owner));

@@ -14,8 +14,7 @@ struct orphans_owner {
   void *self;
   /* Returns whether the child may be the node of a known contender. */
   bool (*knows)(void *self, const char *name);
-  /* Requests another list, because the last list had more orphans than are
-   * stored. */
+  /* Requests another list, which may show orphans that are not stored. */
   void (*list_again)(void *self);
 };
 

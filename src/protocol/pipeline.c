@@ -89,10 +89,10 @@ static void count(struct pipeline *w, const struct op *op) {
   counter_add(&w->counters.in_flight, 1);
 }
 
-/* Decides whether the op is a renewal. One renewal is in flight at a time, and
- * the next heartbeat is sent a while after a renewal. But a server may refuse
- * all requests except heartbeats, and a refusal does not renew the lease. So
- * after a refusal, no other request delays the heartbeat. */
+/* Decides whether the op is a renewal of the lease. One renewal is in flight at
+ * a time, and the next heartbeat is sent a while after a renewal. But a server
+ * may refuse all requests except heartbeats, and a refusal renews nothing. So
+ * after a refusal, other requests do not delay the heartbeat. */
 static void decide_renewal(struct pipeline *w, struct op *op) {
   bool is_heartbeat = op->kind == OP_HEARTBEAT;
   op->renews = op_is_write(op->kind) &&
@@ -168,7 +168,7 @@ static void send_queued(struct pipeline *w) {
 /* Sends the heartbeat with which each connection begins, except the session's
  * first. A server answers the requests of a session in order. So every later
  * reply is at least as new as the heartbeat, and as all replies of earlier
- * connections: no reply shows the old state of a server that lags, or of a
+ * connections. No reply shows the old state of a server that lags, or of a
  * former leader. The client library ensures this only within one handle. All
  * other ops wait until the heartbeat is confirmed: a server that refuses the
  * heartbeat by itself can return old data. */
@@ -210,7 +210,7 @@ static bool is_paused(const struct pipeline *w, const struct refusals *b) {
   return b->connection == w->connection && w->now < b->until;
 }
 
-/* If requests were sent together, their refusals count as one refusal. */
+/* Requests sent together count as one: a refusal does not lengthen a pause. */
 void pipeline_back_off(struct pipeline *w, struct refusals *b, int rc) {
   b->rc = (int16_t)rc;
   if (!is_paused(w, b)) {
@@ -411,8 +411,8 @@ bool pipeline_poll_is_due(struct pipeline *w) {
 /* Returns when the next renewal is due. An idle session sends renewals a little
  * more than T/4 apart. They keep the connection alive and give the next
  * acquisition a lease (P and Q in lease.h). A holder sends more, for a longer
- * lease. The pause is shortest if the lease ends before the renewal after the
- * next: several renewals may be needed. */
+ * lease. The pause is only T/24 if the lease would end within two pauses:
+ * several renewals may be needed. */
 static int64_t heartbeat_due(const struct pipeline *w, enum need need) {
   bool waits = w->renewal_in_flight && !w->renewal_refused;
   if (!w->connected || waits || w->heartbeat.in_flight) return NEVER;

@@ -1,6 +1,6 @@
-/* The pipeline: requests to ZooKeeper and their replies, over successive
- * connections. The pipeline also has the lease, and extends it when replies
- * prove that the session lives. The pipeline does not know locks. */
+/* The pipeline sends requests to ZooKeeper and receives the replies, over
+ * successive connections. It also has the lease, and extends it when replies
+ * prove that the session lives. The pipeline knows nothing of locks. */
 #ifndef ZKLOCK_PIPELINE_H
 #define ZKLOCK_PIPELINE_H
 
@@ -59,9 +59,10 @@ struct pipeline_owner {
   void (*warn)(void *self, const char *message, const char *path, int rc);
 };
 
-/* The pause after a transient refusal (reply_is_transient). After the pause the
- * refused request is sent again. The pause grows with each refusal in a row. In
- * a new connection, perhaps to another server, the request is sent at once. */
+/* The backoff after transient refusals (reply_is_transient). After the pause,
+ * the refused request is sent again. The pause grows with each refusal in a
+ * row. In a new connection, perhaps to another server, the request is sent at
+ * once. */
 struct refusals {
   int64_t until;
   unsigned connection; /* the pause holds in this connection only */
@@ -69,7 +70,7 @@ struct refusals {
   int16_t rc;          /* the code of the last refusal; 0: none */
 };
 
-/* How soon a session needs its next renewal. */
+/* How soon a session needs the next renewal of its lease. */
 enum need { NEED_IDLE, NEED_WAITING, NEED_HOLDING };
 
 struct pipeline {
@@ -146,7 +147,8 @@ bool pipeline_must_pause(struct pipeline *pipeline,
  * pipeline_resume_is_due will return true at that time. */
 bool pipeline_must_wait(struct pipeline *pipeline, int64_t at);
 
-/* Sends the delayed delete without a create, if there is one. */
+/* If a delete is being held back to share a transaction with a later create,
+ * sends it now, alone. */
 void pipeline_flush(struct pipeline *pipeline);
 
 /* Returns whether `owner` is this session's current or former ZooKeeper
@@ -161,8 +163,8 @@ static inline bool pipeline_owns(const struct pipeline *pipeline,
 static inline bool pipeline_lease_is_valid(const struct pipeline *pipeline) {
   return pipeline->now < pipeline->lease.until;
 }
-/* Returns whether the lease lasts until renewals extend it, so that a hold
- * granted now is kept. Assumes that the servers reply promptly from now on. */
+/* Returns whether a hold granted now would keep its lease until renewals extend
+ * it. Assumes that the servers reply promptly from now on. */
 static inline bool pipeline_lease_lasts(const struct pipeline *pipeline) {
   return pipeline_lease_is_valid(pipeline) &&
          lease_lasts(&pipeline->lease, pipeline->now);
@@ -186,9 +188,9 @@ void pipeline_closed(struct pipeline *pipeline);
 void pipeline_reply(struct pipeline *pipeline, uint64_t serial,
                     const struct reply *reply);
 
-/* pipeline_retry_is_due returns true once, when the pause of pipeline_retry is
- * over. pipeline_resume_is_due returns true once, when the first of the pauses
- * after refusals is over. */
+/* pipeline_retry_is_due returns true once, when the pause that pipeline_retry
+ * began is over. pipeline_resume_is_due returns true once, when the first of
+ * the pauses after refusals is over. */
 bool pipeline_retry_is_due(struct pipeline *pipeline);
 bool pipeline_resume_is_due(struct pipeline *pipeline);
 /* Sends the refused ops with `resend` again, if their pause is over. */
@@ -205,8 +207,8 @@ static inline int64_t pipeline_after_pause(const struct pipeline *pipeline,
 }
 /* Sends a heartbeat if a renewal is due. */
 void pipeline_send_heartbeat(struct pipeline *pipeline, enum need need);
-/* Sends a nudge (a small request) if an op is unanswered for too long. If the
- * server has lost the op, the nudge makes the server process it. */
+/* Sends a nudge, a small request, if an op is unanswered for too long. If the
+ * server has overlooked the op, the nudge makes the server process it. */
 void pipeline_send_nudge(struct pipeline *pipeline);
 /* Returns when one of the functions above must be called next. */
 int64_t pipeline_due(const struct pipeline *pipeline, enum need need);

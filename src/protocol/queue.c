@@ -220,7 +220,7 @@ static void find_contention(struct contender *c, const struct listing *list) {
   directory_unwatch_children(contender_directory(c));
 }
 
-/* Reports CONTENDED: until the next list, other nodes may be in the queue. */
+/* Reports CONTENDED after UNCONTENDED: other nodes may be in the queue now. */
 static void report_contention(struct queue *queue) {
   for (struct contender *c = queue->first; c; c = c->next) {
     if (c->view.phase != VIEW_UNCONTENDED) continue;
@@ -245,7 +245,7 @@ static bool has_created(const struct contender *c, uint64_t id) {
   return c->node.id == id && contender_has_entered(c);
 }
 
-/* Ends the search at the last contender with a node: many can be parked. */
+/* Stops behind the last contender with a node: many others can be parked. */
 static struct contender *creator_of(const struct queue *queue, uint64_t id) {
   int left = queue->entered;
   for (struct contender *c = queue->first; c && left > 0; c = c->next) {

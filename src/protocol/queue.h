@@ -8,8 +8,8 @@
 #pragma GCC visibility push(hidden)
 
 /* Returns a new queue; NULL: no memory. session_run calls `flush` at the end of
- * each batch of calls that has changed the queue. `flush` must call
- * queue_flush. */
+ * each batch of calls in which the queue was woken (directory_wake). `flush`
+ * must call queue_flush. */
 struct queue *queue_new(struct contenders *all, const char *path,
                         void (*flush)(struct deferred_call *deferred_call));
 /* Returns whether the queue has no contenders and no requests, so that it can
@@ -30,8 +30,8 @@ void queue_drive(struct queue *queue);
 /* Called in a new connection. Sends the requests that the contenders and the
  * directory need. */
 void queue_connected(struct queue *queue);
-/* From now on reports to this holder whether other nodes are in its queue, by
- * NEWS_UNCONTENDED and NEWS_CONTENDED. */
+/* Makes the queue report to this holder whether other nodes are in the queue.
+ * It reports each change by NEWS_UNCONTENDED or NEWS_CONTENDED. */
 void queue_watch_contention(struct contender *c);
 /* Called when a server has reported a change of the directory's children.
  * Reports CONTENDED, and lists the directory if a contender wants this. */
@@ -51,9 +51,9 @@ static inline void queue_poll(struct queue *queue) {
 }
 void queue_closed(struct queue *queue);
 
-/* Wakes one queue that waits for the quota and for whose first contender it now
- * has room. That queue admits contenders at the end of the batch of calls.
- * Returns false if there is no such queue. */
+/* Looks at the queues that wait for quota. Wakes the first whose next contender
+ * can now get quota. That queue admits contenders at the end of the batch of
+ * calls. Returns false if there is no such queue. */
 bool queue_wake_for_quota(struct contenders *all);
 
 /* Returns this session's holder, or NULL if no contender is HELD. */

@@ -34,8 +34,8 @@ void queue_position_proceed(struct contender *c) {
     acquire_fsm_be_first(c);
     return;
   }
-  /* If another watcher of this session watches the node, no request is
-   * needed. */
+  /* If another watcher of this session has already armed the watch of the node,
+   * no request is needed. */
   if (!ours || !contender_watches_own(c))
     watch_read(&c->own); /* reads the owner */
   if (must_watch_children(c)) contender_watch_children(c);
@@ -61,9 +61,10 @@ static bool only_leaving_ahead(const struct contender *c,
   return true;
 }
 
-/* Returns whether the writer's node exists. A list that shows the writer's name
- * is not enough, because another node may have that name. But the writer's node
- * was read before the list was sent, and its watch would have fired. */
+/* Returns whether the node of the writer that `c` downgrades exists. A list
+ * that shows the writer's name is not enough, because another node may have
+ * that name. But the writer's node was read before the list was sent, and its
+ * watch would have fired. */
 static bool writer_is_there(const struct contender *c) {
   const struct contender *writer = queue_writer(c);
   return writer && contender_watches_own(writer);
@@ -142,8 +143,9 @@ static void refuse_as_busy(struct contender *c, const struct ahead *ahead) {
   acquire_fsm_refuse(c, REFUSED_BUSY, 0);
 }
 
-/* Computes the position of `c` from a list whose numbers show the order. Then
- * grants the lock, waits, or refuses an impatient contender. */
+/* Computes the queue position of `c` from a list whose sequence numbers are
+ * reliable. Then grants the lock, lets `c` wait, or refuses `c` as busy if it
+ * is not willing to wait. */
 static void queue_position_in_order(struct contender *c,
                                     const struct listing *listing,
                                     const struct entry *own) {
@@ -159,8 +161,8 @@ static void queue_position_in_order(struct contender *c,
     queue_position_proceed(c);
 }
 
-/* Deletes the node of `c` and replaces the directory, because the numbers in
- * its list do not show the order. */
+/* Deletes the node of `c`, and replaces the directory. Called when the sequence
+ * numbers in a list do not show the order of the nodes. */
 static void leave_disordered(struct contender *c) {
   acquire_fsm_leave(c); /* then the contender begins again */
   directory_replace(contender_directory(c));

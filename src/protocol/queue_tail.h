@@ -1,10 +1,10 @@
-/* The tail of a queue: the last nodes that the last list showed. They are just
- * ahead of the next node. A contender that has held the lock and requeues can
- * watch them, and needs no list until they are deleted.
+/* The tail of a queue: the last nodes that the last list showed. The next node
+ * will be just behind them. So a contender that has held the lock and requeues
+ * can watch them. It needs no list until they are deleted.
  *
- * The tail is only a hint: a contender that follows the tail has seen no list,
- * and zklock grants the lock only after a list. The number of the contender's
- * node shows how many nodes were created between the tail and that node. */
+ * The tail is only a hint: a contender that follows the tail has seen no list.
+ * zklock grants the lock only after a list. The number of the contender's node
+ * shows how many nodes were created between the tail and that node. */
 #ifndef ZKLOCK_QUEUE_TAIL_H
 #define ZKLOCK_QUEUE_TAIL_H
 

@@ -1,6 +1,6 @@
-/* The common way of waiting: nodes in the order of their numbers. Lists show a
- * contender's position (queue_position.c). Watches report when the contender is
- * first. */
+/* The common way of waiting: contenders are served in the order of their nodes'
+ * sequence numbers. A list shows a contender's position (queue_position.c).
+ * Watches report when the contender becomes first. */
 #include "queued.h"
 
 #include <string.h>
@@ -71,8 +71,8 @@ static void on_before_gone(struct contender *c) {
   }
 }
 
-/* Stores that the node of a leaving contender was deleted. Without `reply`, an
- * event has reported this: the node was deleted after all known lists, so the
+/* Records that the node of a leaving contender was deleted. Without `reply`, an
+ * event has reported this: the node was deleted after all known lists. So the
  * waiters behind it count one node less. With `reply`, a read did not find the
  * node, which was deleted at an unknown time. */
 static void on_own_deleted(struct contender *c, const struct reply *reply) {
@@ -100,11 +100,12 @@ static void on_own_read(struct contender *c, const struct reply *reply) {
   if (c->state == CONTENDER_QUEUED && contender_sees(c)) c->wait_ops->check(c);
 }
 
-/* Called because the ACL of a waiter's node forbids reading. Makes the waiter
- * search for another node, or refuses it. Every ACL of zklock lets its session
- * read its own nodes (doc/api.md). So an unreadable node that is known only by
- * its name is another session's. If the node was ours, its ACL was changed, and
- * no server reports whether it is still ours. zklock polls a holder's node
+/* Called because the ACL of the contender's own node forbids reading. If `c`
+ * waits, makes it search for another node, or refuses it. Every ACL of zklock
+ * lets its session read its own nodes (doc/api.md). So an unreadable node that
+ * is known only by its name is another session's. If a server had named this
+ * session as the owner, the ACL was changed later. Then no server reports
+ * whether the node is still this session's. A holder's node is polled
  * instead. */
 static void on_own_hidden(struct contender *c) {
   if (c->state != CONTENDER_QUEUED || contender_is_surely_ours(c)) return;
@@ -145,7 +146,7 @@ static void watch_and_list(struct contender *c, struct watcher *watcher) {
   contender_list_again(c);
 }
 
-/* Stores that a read did not find a node that a list had shown. Usually the
+/* Records that a read did not find a node that a list had shown. Usually the
  * node was deleted in between. But if the next list shows the node again, the
  * server contradicts itself, and zklock delays its lists. */
 static void store_missed(struct contender *c, const struct watcher *watcher) {
@@ -192,8 +193,8 @@ void queued_on_sent(struct contender *c) {
     directory_list(contender_directory(c), c->node.serial);
 }
 
-/* If no reply has shown that this session owns the node, joins the watch of the
- * node. The read of another watcher can return the owner. */
+/* If no reply has shown yet that this session owns the node, joins the watch of
+ * the node. If another watcher reads the node, that read shows the owner. */
 void queued_on_created(struct contender *c) {
   if (!contender_is_surely_ours(c))
     watch_want(&c->own, &contender_directory(c)->watches, c->node.name);

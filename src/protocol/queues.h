@@ -1,4 +1,4 @@
-/* The queues of a session, found by path.  A queue is created when it is first
+/* The queues of a session, found by path. A queue is created when it is first
  * needed and freed when it is idle. */
 #ifndef ZKLOCK_QUEUES_H
 #define ZKLOCK_QUEUES_H

@@ -6,7 +6,8 @@
 
 static const size_t limits[] = {QUOTA_LIMITS};
 
-/* Counts the node's path, and the four bytes of the path's length before it. */
+/* Counts the node's path, and the four bytes in front of it that contain its
+ * length. */
 size_t quota_of_node(size_t directory) {
   return 4 + directory + 1 + NAME_MAX_OWN;
 }

@@ -51,8 +51,8 @@ enum quota_answer quota_ask(const struct quota *quota, size_t bytes,
 
 void quota_take(struct quota *quota, size_t bytes);
 void quota_give(struct quota *quota, size_t bytes);
-/* Makes quota_was_freed return true, so that another contender tries. Called
- * when the contender that was woken did not need the quota. */
+/* Makes quota_was_freed return true, so that another contender is woken. Called
+ * when the woken contender did not need the quota. */
 void quota_pass_on(struct quota *quota);
 /* Returns true if quota was freed since the last call. Then a contender that
  * waits for quota can enter. */

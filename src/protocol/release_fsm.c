@@ -146,9 +146,9 @@ void acquire_fsm_fail(struct contender *c, const char *what, size_t length,
   acquire_fsm_deny(c, what, length, rc);
 }
 
-/* Refuses `c`. If a server has last refused creates or lists temporarily, this
- * is the reason that the owner receives: it may have kept `c` out of the
- * queue. */
+/* Refuses `c`. If a server has temporarily refused the last creates or lists,
+ * this may have kept `c` out of the queue. So the owner receives this as the
+ * reason. */
 void acquire_fsm_time_out(struct contender *c) {
   bool by_gate = c->gate_state == GATE_WAITS;
   const struct directory *d = &(by_gate ? c->gate : c)->queue->directory;
@@ -179,9 +179,9 @@ static enum loss overdue(struct contender *c) {
   return LOSS_LEASE_EXPIRED;
 }
 
-/* Reports a loss. A process that was paused may read that its node was deleted
- * before it checks its clock. But the lease ended first, so the lease is the
- * reason. */
+/* Reports a loss. After a pause, a process may read that its node was deleted
+ * before it checks its clock. But the lease ended first, so the end of the
+ * lease is reported as the reason. */
 static void report_loss(struct contender *c, enum loss why) {
   if (why == LOSS_NODE_DELETED &&
       !pipeline_lease_is_valid(contender_pipeline(c)))
@@ -231,8 +231,8 @@ void acquire_fsm_disconnected(struct contender *c) {
 void acquire_fsm_session_ended(struct contender *c) {
   const struct pipeline *pipeline = contender_pipeline(c);
   contender_assert(c);
-  /* No server expires a session while its lease is valid. So the session was
-   * closed by a client. */
+  /* If the lease is valid, no server has expired the session. So a client has
+   * closed it. */
   if (c->state == CONTENDER_HELD)
     report_loss(c, pipeline_lease_is_valid(pipeline) ? LOSS_SESSION_CLOSED
                                                      : LOSS_SESSION_EXPIRED);
@@ -273,7 +273,8 @@ static void on_delete_denied(struct contender *c, int rc) {
   directory_wake(&c->queue->directory);
 }
 
-/* Schedules a retry. A contender without a decision keeps its deadline. */
+/* Schedules a retry after `pause`, but not later than the deadline of a
+ * contender that still waits for a decision. */
 void acquire_fsm_retry_in(struct contender *c, int64_t pause) {
   int64_t due = contender_pipeline(c)->now + pause;
   if (c->decision == DECISION_NONE && c->options.deadline < due)
@@ -281,8 +282,9 @@ void acquire_fsm_retry_in(struct contender *c, int64_t pause) {
   timer_set(&c->queue->all->timers, &c->timer, due);
 }
 
-/* Repeats the delete with growing pauses. An operator may change the ACL, and a
- * throttled server may recover. */
+/* Called when a server has refused the delete. Repeats it after pauses that
+ * grow, because an operator may change the ACL, or a throttled server may
+ * recover. */
 static void on_delete_refused(struct contender *c, int rc) {
   if (reply_is_denied(rc))
     on_delete_denied(c, rc);
@@ -296,9 +298,9 @@ static void on_delete_refused(struct contender *c, int rc) {
 
 /* Continues LEAVING after a read of the node's owner. Deletes the node if it
  * belongs to `c`. Otherwise ends `c`, or searches for another node with the
- * same id. A node that is known only by its name, and whose ACL forbids
- * reading, is another session's: every ACL of zklock lets its session read its
- * own nodes. */
+ * same id. If an unreadable node is known only by its name, it is another
+ * session's. The reason: every ACL of zklock lets its session read its own
+ * nodes. */
 static void on_owner_read(struct contender *c, const struct reply *reply) {
   bool hidden = reply->rc == REPLY_NO_AUTH && c->node.known == NODE_MADE;
   bool known = hidden || reply->rc == REPLY_OK || reply->rc == REPLY_NO_NODE;

@@ -1,7 +1,7 @@
-/* The last states of a contender: refusal, release and loss, and then the
+/* The last states of a contender: a refusal, a release or a loss, and then the
  * deletion of its node. The delete is repeated until a server confirms it.
- * acquire_fsm.c has all states, and calls the functions at the end of this
- * file. */
+ * acquire_fsm.c describes all states, and calls the functions at the end of
+ * this file. */
 #ifndef ZKLOCK_RELEASE_FSM_H
 #define ZKLOCK_RELEASE_FSM_H
 

@@ -34,8 +34,8 @@ bool rule_blocks(enum kind kind, const struct entry *own,
                  const struct entry *other) {
   switch (kind) {
     case KIND_READ:
-      /* A writer with the same number does not block: this reader downgrades
-       * it. */
+      /* A writer with the same number does not block `own`: that writer
+       * downgrades to this reader. */
       return other->role == rule_writer(own->role) &&
              other->sequence < own->sequence;
     case KIND_WRITE:

@@ -1,6 +1,6 @@
 /* The rules of the lock kinds: which contenders in a list block a given
- * contender? Pure functions. The rules for mutexes and readers-writer locks are
- * Apache Curator's. */
+ * contender? These functions are pure. The rules for mutexes and readers-writer
+ * locks are those of Apache Curator. */
 #ifndef ZKLOCK_RULE_H
 #define ZKLOCK_RULE_H
 
@@ -25,9 +25,9 @@ struct ahead {
   const struct entry *nearest; /* the last blocking node, which to watch */
   const struct entry *before;  /* the blocking node before `nearest` */
   /* If `nearest` is the only blocking node, does its deletion prove that no
-   * node is ahead? It does not if a writer is behind a writer: a downgrade
-   * creates a reader with the number of the writer ahead, and then deletes that
-   * writer. */
+   * node is ahead? It does not if `nearest` and `own` are writers. A writer
+   * that downgrades creates a reader with its own number, and then deletes its
+   * own node. */
   bool nearest_proves;
   /* If only `before` and `nearest` are ahead, does the deletion of `before`
    * prove that only `nearest` is ahead? */
@@ -46,8 +46,8 @@ enum role rule_writer(enum role reader);
  * node without an owner blocks, too, if its name is a contender's. */
 bool rule_blocks(enum kind kind, const struct entry *own,
                  const struct entry *other);
-/* Returns whether the deletion of `other` proves that no node in its place
- * blocks `own` (see nearest_proves). `other` may be NULL. */
+/* Returns whether the deletion of `other` proves that no node has taken its
+ * place and blocks `own` (see nearest_proves). `other` may be NULL. */
 bool rule_proves(enum kind kind, const struct entry *own,
                  const struct entry *other);
 /* Returns whether `other` is the role of a contender of a different lock. Its
@@ -55,12 +55,14 @@ bool rule_proves(enum kind kind, const struct entry *own,
  * share a lock. Contenders of different locks ignore each other. Returns false
  * for permits, because they have a directory of their own. */
 bool rule_is_of_other_kind(enum kind kind, enum layout layout, enum role other);
-/* Returns whether the entry is a contender that no node ahead blocks. */
+/* Returns whether the entry is a contender that holds the lock: no node ahead
+ * of it blocks it. */
 bool rule_holds(const struct listing *listing, const struct entry *e);
 /* Returns the number of a double barrier's members. Counts every child that can
- * be a member's node, but not the nodes whose names show another kind. */
+ * be a member's node: only names that show another kind of lock do not
+ * count. */
 int rule_members(const struct listing *listing);
-/* Sets `ahead` to the nodes in the list that block `own`. `permits`: the limit,
+/* Stores in `ahead` which nodes in the list block `own`. `permits`: the limit,
  * if the kind is KIND_PERMIT. */
 void rule_apply(enum kind kind, int permits, const struct listing *listing,
                 const struct entry *own, struct ahead *ahead);

@@ -114,7 +114,8 @@ static void settle(struct contender *c) {
     queue_admit(c);
   else if (!inside && c->state != CONTENDER_PARKED &&
            c->state != CONTENDER_LEAVING)
-    /* The gate was lost, so another contender may be inside: begin again. */
+    /* The gate has lost the inner mutex, so another contender may hold it:
+     * begin again. */
     acquire_fsm_leave(c);
   acquire_fsm_settle(c);
 }

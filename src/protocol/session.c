@@ -132,8 +132,8 @@ static void refuse_credentials(struct session *s, struct contender *c) {
                    s->refused);
 }
 
-/* Returns whether the acquisition fails at once. It does if it is not `patient`
- * and there is no connection, or the user sees SUSPENDED. */
+/* Returns whether an acquisition or a wait must fail at once. It must if it is
+ * not `patient`, and there is no connection or the user sees SUSPENDED. */
 static bool is_out_of_reach(const struct session *s, bool patient) {
   return !patient && (!session_is_connected(s) || s->unresponsive);
 }
@@ -276,8 +276,9 @@ void session_greeted(struct session *s, int64_t now, int64_t id,
   end(s);
 }
 
-/* First ends the last connection and session, each in a step of its own. So the
- * deferred calls of these steps run before any contender sends a request. */
+/* First ends the last connection and the last session, if they have not ended.
+ * Each ends in a step of its own. So the deferred calls of these steps run
+ * before any contender sends a request. */
 void session_connected(struct session *s, int64_t now, int64_t id,
                        int64_t timeout, int64_t started) {
   if (s->state == SESSION_CLOSED) return;
@@ -354,11 +355,11 @@ void session_expired(struct session *s, int64_t now) {
   end(s);
 }
 
-/* Returns true when a server would have expired the session if the client had
- * not tried to reconnect. This takes the timeout and a tick, which is at most
- * half the timeout. Each lease ended before that. But if the machine was
- * suspended, holds may still exist, and zklock's clock must end these holds
- * first. */
+/* Returns true if nodes must be deleted, and the session has expired but for
+ * the attempts to reconnect. A server expires a session after the timeout and a
+ * tick, which is at most half the timeout. Each lease ended before that. But if
+ * the machine was suspended, holds may still exist. zklock's clock must end
+ * these holds first. */
 bool session_is_overdue(const struct session *s, int64_t now) {
   return s->state == SESSION_SUSPENDED && s->all.holders == 0 &&
          s->pipeline.counters.pending_releases > 0 &&

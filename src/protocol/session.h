@@ -144,10 +144,9 @@ void session_disconnected(struct session *s, int64_t now);
  * until session_connected also new waiters, with this reason. */
 void session_refused(struct session *s, int64_t now, int reason);
 void session_expired(struct session *s, int64_t now);
-/* Called when an attempt to reconnect was not answered. Returns whether the
- * session may live only because of these attempts, and with it nodes that must
- * be deleted. If true, the caller gives up the session and calls
- * session_expired. */
+/* Called when an attempt to reconnect was not answered. Returns true if nodes
+ * must be deleted, and the session may live only because of such attempts. The
+ * caller then gives up the session and calls session_expired. */
 bool session_is_overdue(const struct session *s, int64_t now);
 void session_reply(struct session *s, int64_t now, uint64_t serial,
                    const struct reply *reply);

@@ -1,6 +1,6 @@
-/* Deadlines in a pairing heap. A timer is a field of its owner, so arming it
- * cannot fail. Source: Fredman, Sedgewick, Sleator, Tarjan, "The pairing heap",
- * 1986. */
+/* Timers, sorted by their deadlines in a pairing heap. A timer is a field of
+ * its owner, so arming it cannot fail. Source: Fredman, Sedgewick, Sleator,
+ * Tarjan, "The pairing heap", 1986. */
 #ifndef ZKLOCK_TIMER_H
 #define ZKLOCK_TIMER_H
 

@@ -44,9 +44,9 @@ static void become_first(struct contender *c) {
   acquire_fsm_be_first(c);
 }
 
-/* Reads and watches `holder` to find its owner. Another watcher of this session
- * may have armed the watch before this contender joined it. That read has not
- * shown `holder` to this contender, so it reads `holder` again. */
+/* Reads and watches `holder`, to find its owner. If `watcher` has just joined a
+ * watch that another watcher armed, that read did not show `holder` to this
+ * contender. So reads `holder` again. */
 static void read_holder(struct contender *c, struct watcher *watcher) {
   bool has_asked = watcher->watch;
   if (!watch_want(watcher, &contender_directory(c)->watches, NAME_UNFAIR))
@@ -205,15 +205,16 @@ static void on_news(struct watcher *watcher, enum watch_news news,
 
 /* The other functions of unfair_wait_ops. */
 
-/* Reads `holder` behind the create. An impatient contender sends no read: if
- * its create fails, the contender is refused without another request. */
+/* Reads `holder` right after the create was sent. An impatient contender sends
+ * no read: if its create fails, it is refused without another request. */
 static void on_sent(struct contender *c) {
   watch_drop(&c->predecessor);
   if (c->options.patient) read_holder(c, &c->own);
 }
 
-/* Reads `holder`, unless the read behind the create is in flight. An earlier
- * read does not count: the server may have answered it before the create. */
+/* Reads `holder`, unless the read that was sent after the create is in flight.
+ * An earlier read does not count: the server may have answered it before the
+ * create. */
 static void on_created(struct contender *c) {
   if (!watch_is_asking(&c->own)) check_own(c);
 }
@@ -249,9 +250,10 @@ static void check_again(struct contender *c) {
 }
 
 /* Returns whether the delete can be sent now. If not, reads `holder` first. One
- * read is enough for one delete. Without a valid lease the read is needed: an
- * operator may have deleted `holder`, and the event of that may be late. The
- * read is also needed if the user has checked the hold and found it lost. */
+ * read is enough for one delete. Without a valid lease the read is needed. An
+ * operator may have deleted `holder`, and the event of that deletion may be
+ * late. The read is also needed if the user has checked the hold and found it
+ * lost. */
 static bool may_remove(struct contender *c) {
   if (c->undone) return true;
   bool was_read = c->view.phase == VIEW_READ;

@@ -89,7 +89,8 @@ static bool is_of_this_connection(const struct watch *w, unsigned connection) {
   return pipeline->connected && connection == pipeline->connection;
 }
 
-/* Returns whether a server has the watch, as far as replies and events show. */
+/* Returns whether a server has the watch, as far as this session knows from
+ * replies and events. */
 static bool is_at_server(const struct watch *w) {
   return is_of_this_connection(w, w->armed_in);
 }
@@ -233,7 +234,7 @@ void watch_drop(struct watcher *watcher) {
   remove_if_unused(w);
 }
 
-/* Calls all watchers. The call of a watcher can make other watchers leave or
+/* Calls all watchers. A watcher's function can make other watchers leave or
  * join; those that join must not be called. So each watcher is moved to the end
  * of another list before its call. New watchers join that list, too. Meanwhile
  * `wanted` is greater by one, so that the watch is not freed. */
@@ -303,7 +304,7 @@ static void on_read(struct watch *w, const struct reply *reply) {
     store_data(w, reply);
     notify_watchers(w, WATCH_ARMED, reply);
   } else if (reply->rc == REPLY_NO_NODE) {
-    /* `exists` arms a watch even if the node is missing: it is removed
+    /* `exists` arms a watch even if the node is missing. That watch is removed
      * later. */
     if (w->request->op.kind == OP_EXISTS) w->armed_in = connection;
     w->czxid = 0;
@@ -357,8 +358,8 @@ void watches_poll(struct watches *watches) {
   }
 }
 
-/* Schedules another removal of the watch, because a server refused this one.
- * The server has the watch until then, unless the watch fires. */
+/* Schedules another request to remove the watch, because a server has refused
+ * this one. Until then the server has the watch, unless the watch fires. */
 static void on_removal_refused(struct watch *w, int rc) {
   w->left_in = w->of->pipeline->connection;
   pipeline_back_off(w->of->pipeline, &w->of->backoff, rc);
@@ -378,10 +379,10 @@ static void on_reply(struct op *op, const struct reply *reply) {
   end_request(w);
 }
 
-/* The czxid of a node that was not read yet. It differs from 0, the czxid of a
- * missing node. The difference matters, because an event can come before the
- * first read. Such an event is from an old watch that zklock had no memory to
- * remove. */
+/* The czxid of a node that has not been read yet. It differs from 0, the czxid
+ * of a missing node. The difference matters, because an event can come before
+ * the first read. Such an event comes from an old watch that zklock lacked the
+ * memory to remove. */
 enum { NEVER_READ = -1 };
 
 static struct watch *watch_new(struct watches *watches, const char *name) {

@@ -293,7 +293,8 @@ void acquire_fsm_drive(struct contender *c) {
       c->wait_ops->check(c);
       break;
     case CONTENDER_HELD:
-      /* After a reconnection, a read shows whether the node still exists. */
+      /* Reads the node in a new connection: it may have been deleted
+       * meanwhile. */
       if (pipeline->connection > c->node.granted_in) acquire_fsm_watch_own(c);
       break;
     case CONTENDER_LEAVING:
@@ -378,8 +379,7 @@ static void on_create_unknown(struct contender *c) {
   acquire_fsm_drive(c);
 }
 
-/* Makes `c` wait until `holder` is deleted. Refuses an impatient `c` as
- * busy. */
+/* Waits for the deletion of `holder`. If `c` is not patient, refuses it. */
 static void wait_for_holder(struct contender *c) {
   if (!c->options.patient) {
     acquire_fsm_refuse(c, REFUSED_BUSY, 0);

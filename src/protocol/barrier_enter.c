@@ -106,8 +106,8 @@ static void create_ready(struct contender *c) {
   pipeline_submit(pipeline, &o->make);
 }
 
-/* Returns whether a server may still apply this contender's create of
- * `ready`. */
+/* Returns whether this member's create of `ready` got no reply, so that a
+ * server may still apply it. */
 static bool may_be_created_late(const struct contender *c) {
   const struct ready_create *o = ready_create(c->queue);
   return o && o->reply_lost && strcmp(o->own, c->path) == 0;

@@ -85,10 +85,11 @@ static bool lists_nothing(const struct contender *c) {
   return is_of_semaphore(c) || c->options.kind == KIND_UNFAIR;
 }
 
-/* Returns true if `c` needs no conflict check, or was checked already. A gate
- * needs none, because zklock checks the permit of the same semaphore. A
- * contender that downgrades needs none, because it already holds the lock. With
- * `shares_path`, the user allows locks of other kinds on the path. */
+/* Returns true if `c` needs no conflict check, or was checked already. A gate,
+ * which waits for a semaphore's inner mutex, needs none: zklock checks the
+ * permit of that semaphore. A contender that downgrades needs none, because it
+ * already holds the lock. With `shares_path`, the user allows locks of other
+ * kinds on the path. */
 static bool needs_no_check(const struct contender *c) {
   return c->node.cleared || c->options.shares_path || c->options.downgrade ||
          c->options.kind == KIND_GATE;
@@ -119,8 +120,8 @@ static void check_free(struct conflict_check *check) {
   free(check);
 }
 
-/* Adds a question of this `kind` about the node whose path is the lock's path
- * followed by `below` and `name`. `role`: the role of that node. Returns false
+/* Adds a question of this `kind` about a node. The node's path is the lock's
+ * path, then `below`, then `name`. `role`: the role of that node. Returns false
  * if there is no memory. */
 static bool add(struct conflict_check *check, enum op_kind kind, enum role role,
                 const char *below, const char *name) {

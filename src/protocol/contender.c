@@ -74,7 +74,8 @@ void contender_assert(const struct contender *c) {
     case CONTENDER_QUEUED:
       assert(!decided && !contender_is_creating(c));
       assert(node->known >= NODE_MADE || contender_is_exclusive(c));
-      /* A waiter whose lease was too short needs another list for its grant. */
+      /* While a waiter awaits a longer lease, no list counts: its grant needs a
+       * new list. */
       assert(c->view.phase != VIEW_AWAITS_LEASE || c->view.listed_in == 0 ||
              contender_is_exclusive(c));
       break;

@@ -184,7 +184,7 @@ struct view {
   unsigned listed_in; /* the connection of the last list; 0: none is valid */
   int ahead;          /* the number of nodes ahead */
   enum view_phase phase;
-  /* `_proves`: see struct ahead. `_holds`: no listed node blocked that node. */
+  /* `_proves`: see struct ahead. `_holds`: unblocked, so it holds the lock. */
   bool nearest_proves, before_proves;
   bool nearest_holds, before_holds;
 };
@@ -246,7 +246,7 @@ struct contender {
   struct watcher own;         /* watches the contender's own node */
   struct watcher predecessor; /* watches the nearest node ahead */
   struct watcher before;      /* watches the node before the predecessor */
-  /* Hashes of the last node names that reads found missing (queued.c). */
+  /* Hashes of two names: reads found these listed nodes missing (queued.c). */
   uint32_t missed_predecessor, missed_before;
   struct blocker blocker; /* valid while REFUSED is reported */
 
@@ -296,7 +296,7 @@ struct queue {
   struct queue *quota_next, *quota_previous;
 };
 
-/* When to list the directories in which a server may apply a create late. */
+/* When to list directories, because a server may apply a create there late. */
 struct late_creates {
   int queues;     /* queues with `late_create_possible` */
   unsigned cycle; /* each of these queues is listed once a cycle */
@@ -346,7 +346,7 @@ void contender_assert(const struct contender *c);
 void contender_join(struct contender *c, struct queue *queue);
 /* Removes `c` from the list of its queue. */
 void contender_drop(struct contender *c);
-/* Changes the state of `c`, and the counts that follow from it. */
+/* Changes the state of `c`, and the counters that depend on it. */
 void contender_enter(struct contender *c, enum contender_state next);
 /* Writes to `name` a new node's name, to which the server adds a number. */
 void contender_new_name(const struct contender *c, char *name, size_t size);

@@ -321,8 +321,9 @@ static void on_mkdir(struct op *op, const struct reply *reply) {
       d->owner->on_made(d);
       break;
     case MKDIR_CONTINUES:
-      /* NODE_EXISTS contradicts an earlier reply: a server has refused a create
-       * in this directory, because the directory was missing. */
+      /* With NODE_EXISTS, the parent exists. But a server has just refused a
+       * create in the parent, because it was missing: this may be a
+       * contradiction. */
       if (rc == REPLY_NODE_EXISTS) directory_back_off(d);
       break;
     case MKDIR_REFUSED:

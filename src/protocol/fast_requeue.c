@@ -2,10 +2,10 @@
 
 #include "rule.h"
 
-/* A contender releases the lock and requeues at once. Its last list showed the
- * queue's last node, X, which will be ahead of its new node N (queue_tail.h).
- * So the contender watches X, and requests a list only when X is deleted. That
- * list shows the other nodes ahead of N.
+/* How a contender that has released the lock requeues without a list. Its last
+ * list showed the queue's last node, X, which will be ahead of its new node N
+ * (queue_tail.h). So the contender watches X, and requests a list only when X
+ * is deleted. That list shows the other nodes ahead of N.
  *
  * Why this is safe:
  *
@@ -32,8 +32,8 @@
 
 enum { NEWER_MAX = 2 }; /* the most nodes created behind the tail */
 
-/* Stores the tail (the last nodes of the queue) if `c` is first or second in
- * the queue. For a later contender the tail would be outdated before its next
+/* Stores the last nodes of the queue (the tail) if `c` is first or second in
+ * the queue. For a later contender, the tail would be outdated before its next
  * create. */
 void fast_requeue_store_tail(const struct contender *c,
                              const struct listing *listing,

@@ -36,7 +36,7 @@ int64_t late_creates_due(const struct late_creates *late,
 void late_creates_begin_turn(struct late_creates *late,
                              struct pipeline *pipeline) {
   /* If the previous turn had lists to spare, it listed every due directory.
-   * Then a new cycle begins. */
+   * Then a new cycle begins, in which each directory is due again. */
   if (late->lists_left > 0) late->cycle++;
   late->lists_left = LATE_CREATES_AT_ONCE;
   late->due = pipeline->now + pipeline_jitter(pipeline, pipeline->timeout / 4);

@@ -4,7 +4,7 @@
  *
  * The leader expires a session T (its timeout) after the last sign of life that
  * has reached the leader. So if a sign of life was sent at `touch` and has
- * reached the leader, the process believes until
+ * reached the leader, the process may believe that its session is alive until
  *
  *     touch + T - margin                      margin = T/20
  *

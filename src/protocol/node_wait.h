@@ -1,4 +1,4 @@
-/* A node wait: a client waits until another node changes, and creates no node
+/* A node wait: a client waits for a change of a node, without creating a node
  * itself. It is used by clients at a barrier, observers of a leader, and
  * members that leave a double barrier.
  *

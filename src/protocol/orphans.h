@@ -8,8 +8,8 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Callbacks into the directory that owns a set of orphans. The orphans module
- * calls them. */
+/* The functions of the directory that the orphans module calls. The directory
+ * owns the set of orphans. */
 struct orphans_owner {
   void *self;
   /* Returns whether the child may be the node of a known contender. */

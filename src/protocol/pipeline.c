@@ -210,7 +210,7 @@ static bool is_paused(const struct pipeline *w, const struct refusals *b) {
   return b->connection == w->connection && w->now < b->until;
 }
 
-/* Requests sent together count as one: a refusal does not lengthen a pause. */
+/* If several requests are refused in one pause, they count as one refusal. */
 void pipeline_back_off(struct pipeline *w, struct refusals *b, int rc) {
   b->rc = (int16_t)rc;
   if (!is_paused(w, b)) {

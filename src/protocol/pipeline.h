@@ -139,8 +139,8 @@ void pipeline_back_off(struct pipeline *pipeline, struct refusals *refusals,
 static inline void refusals_end(struct refusals *refusals) {
   *refusals = (struct refusals){0};
 }
-/* Returns whether the pause still lasts. If so, pipeline_resume_is_due will
- * return true at its end. */
+/* Returns whether the pause of `refusals` still lasts. If so,
+ * pipeline_resume_is_due will return true at its end. */
 bool pipeline_must_pause(struct pipeline *pipeline,
                          const struct refusals *refusals);
 /* Returns whether a pause that ends at `at` still lasts. If so,

@@ -170,7 +170,7 @@ void queue_rewind(struct queue *queue) {
   directory_wake(&queue->directory);
 }
 
-/* Drives contenders in order of arrival: so deletes are sent before creates. */
+/* Drives contenders in order of arrival, so that deletes precede creates. */
 void queue_drive(struct queue *queue) {
   for (struct contender *c = queue->first; c; c = c->next)
     if (c->state != CONTENDER_PARKED) acquire_fsm_drive(c);

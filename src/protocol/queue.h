@@ -17,8 +17,8 @@ struct queue *queue_new(struct contenders *all, const char *path,
 bool queue_is_idle(const struct queue *queue);
 void queue_free(struct queue *queue);
 
-/* Admits parked contenders in order of arrival, until one must wait (admission
- * in queue.c). Then sends the requests that are due. */
+/* Admits parked contenders, which then create their nodes, in order of arrival
+ * until one must wait. Then sends the requests that are due. */
 void queue_flush(struct queue *queue);
 /* Admits this contender now, if possible. */
 void queue_admit(struct contender *c);

@@ -7,12 +7,13 @@
 #include "fast_requeue.h"
 #include "queue.h"
 
-/* A server need not report the deletion of a node that the waiter is not
- * allowed to read (watch.c). But it reports changes of the directory, which the
- * waiter is allowed to list. Only the first few waiters watch the directory.
- * Otherwise each change would make all waiters list. A waiter further back
- * polls the node before its predecessor. When that node is gone, the waiter
- * lists (queued.c), because it may be one of the first few by then. */
+/* How far from the front a waiter watches the directory, if it is not allowed
+ * to read its predecessor. A server need not report the deletion of such a node
+ * (watch.c). But it reports changes of the directory, which the waiter is
+ * allowed to list. Only the first few waiters watch the directory. Otherwise
+ * each change would make all waiters list. A waiter further back polls the node
+ * before its predecessor. When that node is gone, the waiter lists (queued.c),
+ * because it may be one of the first few by then. */
 enum { NEAR = 3 };
 
 static bool must_watch_children(const struct contender *c) {
@@ -168,9 +169,9 @@ static void leave_disordered(struct contender *c) {
   directory_replace(contender_directory(c));
 }
 
-/* Acts on a list that shows the node of `c`. Makes `c` leave if the numbers do
- * not show the order. Refuses a downgrade that has lost its place. Otherwise
- * checks for conflicts, and computes the position. */
+/* Acts on a list that shows the node of `c`. If the sequence numbers do not
+ * show the order, makes `c` leave. Refuses a downgrade that has lost its place.
+ * Otherwise checks for conflicts, and computes the position. */
 static void on_found(struct contender *c, const struct listing *listing,
                      const struct entry *own) {
   bool disorder =
@@ -237,8 +238,8 @@ void queue_position_listed(struct contender *c, const struct listing *listing) {
 }
 
 /* Watches the contender's own node, unless it is watched already. A contender
- * that follows the tail (fast_requeue.h) has not watched its own node
- * before. */
+ * that has requeued without a list (fast_requeue.h) has not watched its own
+ * node before. */
 void queue_position_watch_own(struct contender *c) {
   if (watch_want(&c->own, &contender_directory(c)->watches, c->node.name) &&
       !contender_watches_own(c))

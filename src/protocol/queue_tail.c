@@ -55,7 +55,7 @@ const struct queue_tail *queue_tail_valid_for(const struct queue_tail *tail,
   return fits ? tail : NULL;
 }
 
-/* Also returns -1 near the end of the sequence counter, because the numbers can
+/* Returns -1 also near the end of the sequence counter, because the numbers can
  * wrap around there. */
 int queue_tail_gap(const struct queue_tail *tail, const char *name) {
   int32_t number;

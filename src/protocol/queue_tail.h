@@ -29,7 +29,7 @@ struct queue_tail {
 void queue_tail_store(struct queue_tail **tail, unsigned connection,
                       enum kind kind, const struct listing *listing,
                       const struct entry *own);
-/* Makes the tail unknown.  `tail` can be NULL. */
+/* Makes the tail unknown. `tail` can be NULL. */
 void queue_tail_forget(struct queue_tail *tail);
 /* Returns `tail` if it was stored in this connection, for this kind and role;
  * otherwise NULL. */

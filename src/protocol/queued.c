@@ -34,10 +34,10 @@ void queued_store_blocker(struct contender *c) {
 
 /* News of watches. */
 
-/* Grants the lock if the predecessor, which was deleted, was the only node
- * ahead (facts 2 and 3 in acquire_fsm.c). Otherwise requests a list. If a list
- * is in flight, no other list is needed: its reply comes after this event, so
- * it is not older. */
+/* Called because the predecessor was deleted. Grants the lock if it was the
+ * only node ahead (facts 2 and 3 in acquire_fsm.c). Otherwise requests a list.
+ * If a list is in flight, no other list is needed: its reply comes after this
+ * event, so it is not older. */
 static void on_predecessor_gone(struct contender *c) {
   bool only_one =
       contender_sees(c) && c->view.ahead == 1 && c->view.nearest_proves;
@@ -62,8 +62,8 @@ static void on_before_gone(struct contender *c) {
   watch_drop(&c->before);
   if (contender_sees(c) && c->view.ahead == 2 && c->view.before_proves) {
     c->view.ahead = 1;
-    /* Both nodes ahead of a reader are writers'. Readers between the two may
-     * hold the lock instead of the predecessor. */
+    /* For a reader, both nodes ahead are writers'. Readers between the two do
+     * not block it, and may hold the lock instead of the predecessor. */
     if (c->options.kind != KIND_READ) c->view.nearest_holds = true;
   } else {
     queue_position_watch_own(c);
@@ -186,8 +186,9 @@ void queued_on_news(struct watcher *watcher, enum watch_news news,
 
 /* The other functions of queued_wait_ops. */
 
-/* Requests a list, unless the contender follows the tail (fast_requeue.h). One
- * list serves all contenders of a batch of calls. */
+/* Requests a list, unless the contender can watch the queue's last known node
+ * instead (fast_requeue.h). One list serves all contenders of a batch of
+ * calls. */
 void queued_on_sent(struct contender *c) {
   if (!fast_requeue_begin(c))
     directory_list(contender_directory(c), c->node.serial);

@@ -10,7 +10,8 @@ static unsigned bucket_of(const char *path, size_t length) {
   return (unsigned)(hash_text(HASH_BEGIN, path, length) % QUEUES_BUCKETS);
 }
 
-/* Returns the queue for this prefix of `path`; NULL: none. */
+/* Returns the queue whose path is the first `length` bytes of `path`; NULL:
+ * none. */
 static struct queue *find(const struct queues *queues, const char *path,
                           size_t length) {
   struct queue *queue = queues->buckets[bucket_of(path, length)];

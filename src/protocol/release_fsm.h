@@ -9,8 +9,9 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Deletes the node of `c`, if there is one, and then ends `c`. But if no
- * decision was made on `c`, `c` then creates another node. */
+/* Deletes the node of `c`, if there is one, and then ends `c`. But if `c` was
+ * neither granted the lock nor refused, it then begins again with another
+ * node. */
 void acquire_fsm_leave(struct contender *c);
 /* Deletes the node of `c`, which is LEAVING, or ends `c` if it has no node.
  * Called when a reply or a list has shown whether `c` has a node. */
@@ -63,8 +64,8 @@ void release_fsm_on_reply(struct contender *c, enum op_kind asked_for,
 /* Sets the timer of `c` to `pause` from now, or to the deadline of `c` if that
  * is earlier. */
 void acquire_fsm_retry_in(struct contender *c, int64_t pause);
-/* Called when the node of `c` is gone. Ends `c`, or makes it begin again if no
- * decision was made on it. */
+/* Called when the node of `c` is gone. Ends `c`. But if `c` was neither granted
+ * the lock nor refused, makes it begin again. */
 void acquire_fsm_finish(struct contender *c);
 
 #pragma GCC visibility pop

@@ -46,14 +46,15 @@ enum role rule_writer(enum role reader);
  * node without an owner blocks, too, if its name is a contender's. */
 bool rule_blocks(enum kind kind, const struct entry *own,
                  const struct entry *other);
-/* Returns whether the deletion of `other` proves that no node has taken its
- * place and blocks `own` (see nearest_proves). `other` may be NULL. */
+/* Returns whether the deletion of `other` proves that no node in its place
+ * blocks `own`. A downgrade can put one there (see nearest_proves). `other` may
+ * be NULL. */
 bool rule_proves(enum kind kind, const struct entry *own,
                  const struct entry *other);
-/* Returns whether `other` is the role of a contender of a different lock. Its
- * kind or layout then differs from `kind` and `layout`. Readers and writers
- * share a lock. Contenders of different locks ignore each other. Returns false
- * for permits, because they have a directory of their own. */
+/* Returns whether `other` is the role of a contender of a different lock. The
+ * kind or the layout of that lock differs from `kind` and `layout`. Contenders
+ * of different locks ignore each other. Readers and writers share a lock.
+ * Returns false for permits, because they have a directory of their own. */
 bool rule_is_of_other_kind(enum kind kind, enum layout layout, enum role other);
 /* Returns whether the entry is a contender that holds the lock: no node ahead
  * of it blocks it. */

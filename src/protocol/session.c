@@ -355,11 +355,11 @@ void session_expired(struct session *s, int64_t now) {
   end(s);
 }
 
-/* Returns true if nodes must be deleted, and the session has expired but for
- * the attempts to reconnect. A server expires a session after the timeout and a
- * tick, which is at most half the timeout. Each lease ended before that. But if
- * the machine was suspended, holds may still exist. zklock's clock must end
- * these holds first. */
+/* Returns true if nodes must be deleted, and a server would have expired the
+ * session without the attempts to reconnect. A server expires a session after
+ * the timeout and a tick, which is at most half the timeout. Each lease ended
+ * before that. But if the machine was suspended, holds may still exist.
+ * zklock's clock must end these holds first. */
 bool session_is_overdue(const struct session *s, int64_t now) {
   return s->state == SESSION_SUSPENDED && s->all.holders == 0 &&
          s->pipeline.counters.pending_releases > 0 &&

@@ -4,9 +4,9 @@
  *   reports of servers ──┼──► session_… (now) ──┼──► each contender's `notify`
  *   the passing time   ──┘                      └──► struct transport: requests
  *
- * Pure: no I/O, no clock, no Lua, and one thread at a time. Each call has the
- * time as an argument. A batch is any number of calls, with session_run at its
- * end. */
+ * The protocol is pure: it does no I/O, reads no clock and calls no Lua. It
+ * runs on one thread at a time. Each call has the time as an argument. A batch
+ * is any number of calls, with session_run at its end. */
 #ifndef ZKLOCK_SESSION_H
 #define ZKLOCK_SESSION_H
 
@@ -98,13 +98,13 @@ void session_cancel(struct session *s, int64_t now, struct contender *c);
  * not HELD. */
 void session_lose(struct session *s, int64_t now, struct contender *c,
                   enum loss why);
-/* Shows SUSPENDED to the user because a hold's lease ran out, until a server
- * replies or the connection is lost. */
+/* Reports SUSPENDED to the user, because a hold's lease has run out. This lasts
+ * until a server replies or the connection is lost. */
 void session_set_unresponsive(struct session *s, int64_t now);
 /* Watches the node of a hold now, without the usual delay. */
 void session_watch(struct session *s, int64_t now, struct contender *c);
-/* From now on reports NEWS_UNCONTENDED and NEWS_CONTENDED to this holder:
- * whether other nodes are in the queue. */
+/* Makes zklock report to this holder whether other nodes are in the queue. It
+ * reports each change by NEWS_UNCONTENDED or NEWS_CONTENDED. */
 void session_watch_contention(struct session *s, int64_t now,
                               struct contender *c);
 /* session_begin_node_wait begins a node wait, session_leave_barrier a barrier
@@ -156,8 +156,9 @@ void session_event(struct session *s, int64_t now, enum watch_event event,
 /* Ends a batch of the calls above: ends waits and holds whose time is up, and
  * sends the requests of the batch. */
 void session_run(struct session *s, int64_t now);
-/* Returns whether a delayed delete waits for a create. If so, session_flush
- * sends the delete, and must be called before the thread sleeps. */
+/* Returns whether a delete is being held back to share a transaction with a
+ * create. If so, session_flush sends the delete, and must be called before the
+ * thread sleeps. */
 static inline bool session_delays_delete(const struct session *s) {
   return s->pipeline.delayed_delete;
 }

@@ -1,6 +1,6 @@
 /* The unfair mutex: one node with a fixed name, `holder`. The client that
- * creates this node first has the lock. A queue admits one contender of this
- * kind at a time (`exclusive`).
+ * creates this node first has the lock. A session's queue admits only one
+ * contender for an unfair lock at a time (contender_is_exclusive).
  *
  * Each acquisition also has a node of its own, with a unique name and number.
  * This is the contender's node. One transaction creates it together with

@@ -161,9 +161,9 @@ static void proceed(struct contender *c) {
 /* Continues a waiting member after the reply to the create of `ready`. The
  * member's node existed before the request, so a `ready` from that request is
  * newer and lets the member in. If another client has created `ready`, the
- * watch of `ready` reports this. If the ACL of `ready` forbids reading, only a
- * read shows it. If the reply says that a node is missing, a list shows
- * which. */
+ * watch of `ready` reports this. If the ACL of `ready` forbids reading, servers
+ * may report nothing, so a read is needed. If the reply says that a node is
+ * missing, a list shows which. */
 static void on_ready_created(struct contender *c, const struct reply *reply) {
   if (reply->rc == REPLY_NO_NODE || reply->rc == REPLY_UNDONE) {
     if (watch_is_hidden(&c->predecessor)) watch_read(&c->predecessor);

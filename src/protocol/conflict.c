@@ -10,8 +10,8 @@
  * creates its node before its check. ZooKeeper orders the two creates, and a
  * server that has answered a create shows all older changes. So the later
  * contender sees the earlier contender's node, unless that node is deleted. If
- * a node is missing when zklock reads its owner, the contender lists again,
- * because a downgrading writer leaves a reader. All kinds in one directory
+ * a node is missing when zklock reads its owner, the contender lists again: a
+ * downgrading writer leaves a reader in its place. All kinds in one directory
  * share its counter, so the numbers show which contender is later. Only the
  * later contender is refused.
  *

@@ -22,7 +22,7 @@ struct directory_owner {
   /* Returns whether the child may be the node of a known contender. */
   bool (*knows)(struct directory *d, const char *name);
   /* Called when a request for a list has failed. The owner makes each contender
-   * request a list again when it is driven next (acquire_fsm_drive). */
+   * request a list again at its next acquire_fsm_drive. */
   void (*on_unlisted)(struct directory *d);
   /* Called when a server forbids listing the directory, before `on_refused`. */
   void (*on_forbidden)(struct directory *d, int rc);

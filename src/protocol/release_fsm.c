@@ -13,10 +13,10 @@
 
 /* Returns whether the owner must be read before the delete. A name is only a
  * hint (name.h): a node found by name may be another session's. If a server has
- * named the owner in an earlier connection, another node may have got the name
- * since. A delete whose reply was lost may have been applied, and the directory
- * may have been deleted and created again. orphans.c explains which nodes a
- * delete behind that read can hit. */
+ * named the owner only in an earlier connection, another node may have got the
+ * name since. The reason: a delete whose reply was lost may have been applied,
+ * and the directory may have been deleted and created again. orphans.c explains
+ * which nodes a delete behind that read can still hit. */
 static bool must_read_owner(const struct contender *c) {
   return !contender_is_surely_ours(c);
 }

@@ -114,8 +114,8 @@ static void settle(struct contender *c) {
     queue_admit(c);
   else if (!inside && c->state != CONTENDER_PARKED &&
            c->state != CONTENDER_LEAVING)
-    /* The gate has lost the inner mutex, so another contender may hold it:
-     * begin again. */
+    /* The gate has lost the inner mutex, so another contender may hold the
+     * mutex now. Begin again. */
     acquire_fsm_leave(c);
   acquire_fsm_settle(c);
 }

@@ -23,7 +23,7 @@ struct timers {
 };
 
 void timer_init(struct timer *timer);
-/* Moves the timer to `due`; NEVER removes it. */
+/* Sets the timer to `due`. If `due` is NEVER, removes the timer. */
 void timer_set(struct timers *timers, struct timer *timer, int64_t due);
 /* Removes and returns the earliest timer if it is due at `now`; otherwise
  * returns NULL. */

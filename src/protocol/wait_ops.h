@@ -19,8 +19,8 @@ struct wait_ops {
   /* on_sent is called after the create was sent, on_created after its reply. */
   void (*on_sent)(struct contender *c);
   void (*on_created)(struct contender *c);
-  /* Checks whether the contender has a node and is first in the queue. If this
-   * is not known yet, sends the requests that show it. */
+  /* Grants the lock if the contender has a node and is first in the queue.
+   * Otherwise sends the requests that are needed to find this out. */
   void (*check)(struct contender *c);
   /* Does the same as `check`, but does not rely on earlier results: requests
    * them again. Called in QUEUED when the lease is valid again, or when the

@@ -96,8 +96,8 @@ bool watch_want(struct watcher *watcher, struct watches *watches,
 /* Removes `watcher` from its watch. A watch without watchers ends. */
 void watch_drop(struct watcher *watcher);
 
-/* Reads the node, which arms its watch, unless watch_is_known returns true or a
- * read is in flight. Does nothing if the watcher has no watch. */
+/* Reads the node, and so arms its watch. Does nothing if watch_is_known returns
+ * true, if a read is in flight, or if the watcher has no watch. */
 void watch_arm(const struct watcher *watcher);
 /* Reads the node, even if its watch is armed. */
 void watch_read(const struct watcher *watcher);

@@ -139,10 +139,9 @@ static void grant(struct contender *c) {
   report_revocation(c);
 }
 
-/* Grants the lock if the lease lasts (lease_lasts). Otherwise waits for its
- * renewal, and then checks the queue again. Without a valid lease, the last
- * list may be outdated. If the lease is nearly over, the hold would soon be
- * lost. */
+/* Grants the lock if the lease lasts (lease_lasts). Otherwise waits for a
+ * renewal, then checks the queue again. Without a valid lease, the last list
+ * may be outdated. If the lease is nearly over, the hold would soon be lost. */
 void acquire_fsm_be_first(struct contender *c) {
   struct pipeline *pipeline = contender_pipeline(c);
   contender_assert(c);
@@ -254,8 +253,7 @@ static void create_failed(struct contender *c, int rc) {
 
 /* Returns whether `c` must delay its create, because a server has temporarily
  * refused another. A patient contender waits for the end of that pause, so that
- * creates are sent in order. An impatient contender sends its create at
- * once. */
+ * creates are sent in order. An impatient contender does not wait. */
 static bool must_pause_create(struct contender *c) {
   struct pipeline *pipeline = contender_pipeline(c);
   return c->options.patient &&
@@ -379,7 +377,8 @@ static void on_create_unknown(struct contender *c) {
   acquire_fsm_drive(c);
 }
 
-/* Waits for the deletion of `holder`. If `c` is not patient, refuses it. */
+/* Makes `c` wait until the node `holder` is deleted. If `c` is not patient,
+ * refuses `c` with REFUSED_BUSY. */
 static void wait_for_holder(struct contender *c) {
   if (!c->options.patient) {
     acquire_fsm_refuse(c, REFUSED_BUSY, 0);

@@ -1,7 +1,7 @@
 /* How a member leaves. A leaving member waits until all members of its first
  * list have left. It does not wait for members that come later: they belong to
- * the next run of the barrier. A later member may wait for this member, so the
- * two could wait for each other forever.
+ * the next run of the barrier. A later member may wait for this member. If this
+ * member waited for it, too, neither could continue.
  *
  * The lowest member, by the bytes of the names, keeps its node. It waits until
  * the highest member's node is deleted, and lists again. When it is alone, it
@@ -12,20 +12,20 @@
  *
  * A member must not delete the `ready` of the next run, because some member may
  * not have seen it yet. The next run counts the last member's node, so it may
- * begin at any moment. But it cannot begin without a create. A list has the
- * number of children ever created in the directory. A server gives that number
- * to the next sequential node. So one transaction creates such a node, deletes
- * the node with that number, and deletes `ready`. If another node was created
- * since the list, the second part fails, and with it the whole transaction. So
- * a late transaction deletes nothing of another run. Exception: a directory
- * that was deleted and created again counts from 0, and may reach that very
- * number.
+ * begin at any moment. But it cannot begin without a create. The reply to a
+ * list contains the number of children ever created in the directory. A server
+ * gives that number to the next sequential node. So one transaction creates
+ * such a node, deletes the node with that number, and deletes `ready`. If
+ * another node was created since the list, the second part fails, and with it
+ * the whole transaction. So a late transaction deletes nothing of another run.
+ * Exception: a directory that was deleted and created again counts from 0, and
+ * may reach that very number.
  *
- * So no member is out before all members have begun to leave, or are dead. A
- * member that has not begun to leave has its node. The lowest member stays
- * while there is another node. No member waits forever for a dead one, because
- * a node ends with its session. If the lowest dies, the members wait for the
- * next lowest.
+ * With these rules, no member is out before all members have begun to leave, or
+ * are dead. A member that has not begun to leave still has its node. The lowest
+ * member stays while there is another node. No member waits forever for a dead
+ * member, because a node ends with its session. If the lowest member dies, the
+ * others wait for the next lowest.
  *
  * Curator's members wait for all nodes of each list, and so also for members of
  * the next run. Each of them deletes `ready`, even the `ready` of the next run.

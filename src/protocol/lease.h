@@ -19,17 +19,17 @@
  * half tick while it runs. So when a renewal that was sent at S is confirmed,
  * zklock finds `touch` in two steps:
  *
- *   * P is an earlier renewal, answered settling = T/24 or more before S. The
+ *   * P is an earlier renewal, answered at least settling = T/24 before S. The
  *     leader ran when it committed P. Until it committed the renewal of S, it
  *     had that long to look for overdue sessions and to receive reports. If it
  *     had been stopped until this session was overdue, the session would have
  *     expired. Then the leader would have refused the renewal of S.
- *   * Q is a still earlier renewal, answered gap = half a tick or more before P
- *     was sent. If the leader ran all the time since, it asked the follower for
- *     a report between the two. This question came before P's commit on the one
- *     link to the follower. So the report was under way when S was sent, and
- *     arrived before the request of S. If the leader was stopped, it asked as
- *     soon as it continued, because the report was due. The report contained
+ *   * Q is a still earlier renewal, answered at least gap = half a tick before
+ *     P was sent. If the leader ran all the time since, it asked the follower
+ *     for a report between the two. This question came before P's commit on the
+ *     one link to the follower. So the report was under way when S was sent,
+ *     and arrived before the request of S. If the leader was stopped, it asked
+ *     as soon as it continued, because the report was due. The report contained
  *     everything that the follower had received before Q was answered. So it
  *     contained a sign of life that was sent with Q or later.
  *

@@ -43,8 +43,8 @@ void nonces_init(struct nonces *nonces, struct pipeline *pipeline);
 struct nonce *nonce_new(struct nonces *nonces, const char *path);
 /* Deletes the nonce's node, if it exists, and frees the nonce. */
 void nonce_delete(struct nonce *nonce);
-/* Sends the deletes that no server has confirmed. Called before any other
- * request of a connection, and after pauses. */
+/* Sends the deletes that no server has confirmed. Called first in each
+ * connection, and after pauses. */
 void nonces_drive(struct nonces *nonces);
 /* Frees all nonces: the ZooKeeper session has ended. */
 void nonces_end(struct nonces *nonces);

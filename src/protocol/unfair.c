@@ -16,15 +16,16 @@
  * ZooKeeper's delete compares only the version of the data, which is 0 for each
  * new node. But a transaction fails as a whole. The contender's node has a
  * unique name, and it was deleted before `holder` was created again. So servers
- * refuse the late transaction. Servers refuse a late create while `holder`
- * exists. Otherwise it creates both nodes. Then a list shows the contender's
- * node as an orphan, and zklock deletes both nodes (orphans.c).
+ * refuse the late transaction. A late create is refused while `holder` exists.
+ * If `holder` does not exist, the late create creates both nodes. Then a list
+ * shows the contender's node as an orphan, and zklock deletes both nodes
+ * (orphans.c).
  *
  * A transaction has one zxid, so both nodes have the same czxid. If `holder`
  * has that czxid and this session as its owner, it is the contender's. The
- * reply to the transaction contains neither. So zklock reads `holder` right
- * behind the create, and this read sets the watch that reports the deletion of
- * `holder`.
+ * reply to the transaction contains neither the czxid nor the owner. So zklock
+ * reads `holder` right after the create. This read also sets the watch that
+ * reports the deletion of `holder`.
  *
  * A waiter that is not allowed to read `holder` polls it (watch.c), and tries
  * to create it only after NO_NODE.

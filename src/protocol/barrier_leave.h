@@ -1,6 +1,6 @@
 /* A barrier leave: a member leaves a double barrier together with all other
- * members. Curator's DistributedDoubleBarrier has the same protocol, except for
- * the differences that barrier_leave.c lists. */
+ * members. The protocol is that of Curator's DistributedDoubleBarrier, except
+ * for the differences that barrier_leave.c lists. */
 #ifndef ZKLOCK_BARRIER_LEAVE_H
 #define ZKLOCK_BARRIER_LEAVE_H
 

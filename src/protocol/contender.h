@@ -327,7 +327,7 @@ const char *contender_loss_name(enum loss loss); /* NULL for LOSS_NONE */
  * `rc` gives REFUSED_TIMEOUT, because no time is left for a retry. */
 enum refusal_code refusal_code_of(int rc);
 
-/* Returns the bytes that a contender on a path of this length needs. */
+/* Returns how many bytes a contender on a path of this length needs. */
 size_t contender_size(size_t path_length);
 void contender_init(struct contender *c,
                     const struct contender_options *options,

@@ -140,7 +140,8 @@ static bool will_arm(const struct directory_requests *e) {
 void directory_watch_children(struct directory *d, bool more) {
   d->children_wanted += more;
   if (directory_sees_children(d)) return;
-  /* Without a watch, the children may have changed since the last list. */
+  /* Without a watch, the children may have changed since the last list. Another
+   * list shows them, and arms the watch. */
   if (!will_arm(d->requests)) directory_list_again(d);
 }
 

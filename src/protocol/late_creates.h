@@ -36,8 +36,8 @@ void late_creates_expect(struct contender *c);
  * session has ended. */
 void late_creates_end(struct queue *queue);
 
-/* Returns when to list directories again for late creates; NEVER: not
- * needed. */
+/* Returns when directories must be listed again for late creates. NEVER: no
+ * late create is possible, or there is no connection. */
 int64_t late_creates_due(const struct late_creates *late,
                          const struct pipeline *pipeline);
 /* Begins a turn: a round of at most LATE_CREATES_AT_ONCE lists. The caller then

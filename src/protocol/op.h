@@ -36,8 +36,8 @@ enum op_kind {
   OP_WRITE,     /* setData if the version is `version`; -1: any */
   OP_HEARTBEAT, /* multi of checks: a committed no-op */
   OP_PING,      /* exists without a watch: served without a quorum */
-  /* Removes this session's data watch of a node, or the child watch if
-   * `watch`. */
+  /* Removes this session's data watch of a node, or its child watch if `watch`
+   * is set. */
   OP_UNWATCH,
 };
 

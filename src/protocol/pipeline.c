@@ -14,7 +14,7 @@
 #define BACKOFF_FIRST (100 * MILLISECOND)
 #define BACKOFF_MAX (2000 * MILLISECOND)
 
-/* How many times an op with `resend` is sent again, in about four seconds. */
+/* How often an op with `resend` is resent at most, within about 4 seconds. */
 enum { TRIES_MAX = 6 };
 
 /* Does nothing: `finish` has already stored what the reply proves. */

@@ -176,12 +176,14 @@ void pipeline_renew_lease(struct pipeline *pipeline);
 
 void pipeline_connected(struct pipeline *pipeline, int64_t session,
                         int64_t timeout, int64_t started, bool needed);
-/* Answers all ops in flight with REPLY_LOST. */
+/* Called when the connection is lost. Calls the handlers of all unanswered ops
+ * with REPLY_LOST. */
 void pipeline_disconnected(struct pipeline *pipeline);
-/* Ends the ZooKeeper session, which has expired or was given up. `former` keeps
- * the session's id. */
+/* Called when the ZooKeeper session has expired or was given up. `former` keeps
+ * its id. */
 void pipeline_expired(struct pipeline *pipeline);
-/* Does the same as pipeline_disconnected, and ends all pauses. */
+/* Called when the session is closed. Does the same as pipeline_disconnected,
+ * and ends all pauses. */
 void pipeline_closed(struct pipeline *pipeline);
 /* Passes `reply` to the handler of the op with the number `serial`, unless the
  * connection of the op has ended. */

@@ -416,7 +416,7 @@ static const struct directory_owner owner = {.on_listed = on_listed,
 
 /* Creating and freeing a queue. */
 
-/* A cast is enough: the directory is the first field of its queue. */
+/* Gets the queue by a cast: the directory of `watches` is its first field. */
 static bool is_ours(const struct watches *watches, const char *name) {
   size_t before = offsetof(struct directory, watches);
   return queue_find((const void *)((const char *)watches - before), name);

@@ -113,8 +113,8 @@ void queues_run_timers(struct queues *queues) {
         struct contender *)((char *)timer - offsetof(struct contender, timer)));
 }
 
-/* Returns when holders must watch their nodes. A short hold ends before that,
- * and so needs no request for the watch. */
+/* Returns when holders must watch their nodes. A short hold ends earlier, and
+ * so needs no request for the watch. */
 static int64_t watch_due(const struct contenders *all) {
   if (!all->pipeline->connected || all->holders == 0) return NEVER;
   return pipeline_after_pause(all->pipeline,

@@ -93,7 +93,8 @@ void acquire_fsm_leave(struct contender *c) {
   if (c->decision != DECISION_NONE)
     timer_set(&c->queue->all->timers, &c->timer, NEVER);
   contender_unwatch_others(c);
-  /* `c` must learn of its node's deletion before the waiters behind it do. */
+  /* This watch reports the deletion of the node to `c` before the waiters
+   * behind `c` learn of it. */
   if (waits_by_number(c) && c->queue->entered > 1 && contender_has_node(c))
     watch_want(&c->own, &c->queue->directory.watches, c->node.name);
   acquire_fsm_try_to_leave(c);
@@ -179,9 +180,9 @@ static enum loss overdue(struct contender *c) {
   return LOSS_LEASE_EXPIRED;
 }
 
-/* Reports a loss. After a pause, a process may read that its node was deleted
- * before it checks its clock. But the lease ended first, so the end of the
- * lease is reported as the reason. */
+/* Reports a loss. If the node was deleted, but the lease had ended before,
+ * reports the end of the lease. A process that was paused may read of the
+ * deletion before it checks its clock. */
 static void report_loss(struct contender *c, enum loss why) {
   if (why == LOSS_NODE_DELETED &&
       !pipeline_lease_is_valid(contender_pipeline(c)))

@@ -25,9 +25,9 @@ void inherited_signals_record(struct inherited_signals *inherited) {
 }
 
 /* Returns whether the signal `number` was ignored when the process started. For
- * SIGINT this cannot be read, because Lua's interpreter has already set a
- * handler. So SIGQUIT is checked in its place: a shell that starts a background
- * job ignores both signals or neither. */
+ * SIGINT this is unknown, because Lua's interpreter has already set a handler.
+ * SIGQUIT is checked instead: a shell that starts a background job ignores both
+ * signals or neither. */
 bool inherited_signals_ignore(const struct inherited_signals *inherited,
                               int number) {
   if (number == SIGINT) number = SIGQUIT;
@@ -43,10 +43,10 @@ static void restore(const struct inherited_signals *inherited) {
   sigprocmask(SIG_SETMASK, &inherited->mask, NULL);
 }
 
-/* Turns the child process into the command, and does not return. The child
+/* Executes the command in this child process, and does not return. The child
  * ignores SIGTTOU, as its parent does, so it can make its own group the
- * terminal's foreground. If the command cannot be executed, writes the errno to
- * the descriptor `report`. */
+ * terminal's foreground group. If the exec fails, writes errno to the
+ * descriptor `report`. */
 static void become(char **arguments, const struct inherited_signals *inherited,
                    struct terminal *terminal, pid_t parent, int report) {
   setpgid(0, 0);
@@ -101,10 +101,11 @@ bool command_adopt_orphans(void) {
 #endif
 }
 
-/* Sends the signal to the group, and to descendants of `ancestor` that are not
- * in the group. Returns whom the signal has reached. `kill` on a group succeeds
- * even if only one process got the signal. So descendants_signal checks which
- * processes of the group did not. */
+/* Sends the signal to the group, and to descendants of `ancestor` outside the
+ * group. If `ancestor` is -1, there are no such descendants. Returns which
+ * processes the signal has reached. `kill` on a group succeeds even if only one
+ * process got the signal. So descendants_signal also finds the processes of the
+ * group that did not get it. */
 static enum reached signal_below(pid_t ancestor, pid_t group, int number) {
   bool fails = group > 0 && kill(-group, number) < 0 && errno == EPERM;
   bool refused = descendants_signal(ancestor, group, number);
@@ -121,8 +122,8 @@ enum reached command_signal_all(pid_t group, int number) {
 }
 
 /* Returns whether a process of the group, or a child of this process, is left.
- * Processes of other users count, too: for these, `kill` fails with EPERM, not
- * ESRCH. WNOWAIT makes waitid leave ended children for a later waitpid. */
+ * Processes of other users count, too: for them, `kill` fails with EPERM, not
+ * ESRCH. WNOWAIT makes waitid leave an ended child for a later waitpid. */
 bool command_is_left(pid_t *group) {
   siginfo_t info;
   if (*group > 0 && kill(-*group, 0) < 0 && errno == ESRCH) *group = 0;

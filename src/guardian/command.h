@@ -1,5 +1,5 @@
-/* Starts the command in a process group of its own, and signals all its
- * processes. */
+/* Starts the command that `zklock run` runs, in a process group of its own.
+ * Sends signals to all processes of the command. */
 #ifndef ZKLOCK_COMMAND_H
 #define ZKLOCK_COMMAND_H
 
@@ -11,8 +11,8 @@
 
 #pragma GCC visibility push(hidden)
 
-/* The signal settings that `zklock run` got from its parent. The command gets
- * the same settings. */
+/* The signal mask and the signal actions that `zklock run` has inherited from
+ * its parent. The command is started with the same ones. */
 struct inherited_signals {
   sigset_t mask;
   struct sigaction actions[65];
@@ -38,17 +38,17 @@ enum reached {
   NOT_REACHED /* no process of the group: all are another user's */
 };
 
-/* Sends the signal `number` to the process group. Returns whom it has
- * reached. */
+/* Sends the signal `number` to the process group. Returns which of its
+ * processes got the signal. */
 enum reached command_signal_group(pid_t group, int number);
 
 /* Sends the signal `number` to the group, and to descendants of this process
- * that have left the group. Returns whom it has reached. */
+ * that have left the group. Returns which of them got the signal. */
 enum reached command_signal_all(pid_t group, int number);
 
 /* Returns whether a process of the group, or a child of this process, is left.
  * If the group is empty, sets `*group` to 0, because the system can soon give
- * its number to another group. */
+ * its id to another group. */
 bool command_is_left(pid_t *group);
 
 #pragma GCC visibility pop

@@ -47,8 +47,8 @@ static struct process *add(struct process *all, int n, pid_t pid) {
   return all;
 }
 
-/* Returns whether /proc shows the processes of this process's PID namespace. In
- * another namespace the same processes have other ids. */
+/* Returns whether /proc shows the PID namespace of this process. The /proc of
+ * another namespace shows other ids, which `kill` must not get. */
 static bool is_own_proc(void) {
   char text[32];
   ssize_t size = readlink("/proc/self", text, sizeof text - 1);
@@ -88,9 +88,8 @@ static bool is_below(const struct process *all, int n, pid_t pid) {
   return it && it->below;
 }
 
-/* Sets `below` for each descendant of `ancestor`. Repeats the pass until it
- * changes nothing, because a child can be earlier in the array than its
- * parent. */
+/* Sets `below` for each descendant of `ancestor`. Repeats the pass until
+ * nothing changes, because a child can precede its parent in the array. */
 static void mark(struct process *all, int n, pid_t ancestor) {
   for (bool again = true; again;) {
     again = false;
@@ -112,8 +111,8 @@ bool descendants_signal(pid_t ancestor, pid_t group, int number) {
   for (int i = 0; i < n; i++) {
     bool is_member = group > 0 && all[i].group == group;
     if (all[i].pid == 0 || !(is_member || all[i].below)) continue;
-    /* Sends signal 0, which only checks the right to signal, to members of the
-     * group. They have received the real signal already. */
+    /* The members of the group have already received the signal. They get
+     * signal 0, by which `kill` only checks whether they can be signalled. */
     bool failed = kill(all[i].pid, is_member ? 0 : number) < 0;
     if (failed && errno == EPERM && !all[i].ended) refused = true;
   }

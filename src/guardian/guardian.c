@@ -20,18 +20,18 @@
 #include <sys/prctl.h>
 #endif
 
-/* Exit codes of `zklock run`. Only zklock uses LOST; shells use the other
- * two. */
+/* Exit codes of `zklock run`. LOST is zklock's own; shells use the other two,
+ * with the same meaning. */
 enum { LOST = 76, NOT_EXECUTABLE = 126, NOT_FOUND = 127 };
 
 static const int64_t NEVER = INT64_MAX, MILLISECOND = 1000000;
 
-/* The time between two rounds of SIGKILL. Each round searches for all processes
- * that must end. A process that forks can escape one round, but not the next.
- * The guardian must repeat the search, because no signal reports the end of a
- * process that is not its child. */
+/* The time between two rounds of SIGKILL. Each round searches again for all
+ * processes that must end. A process that forks can escape one round, but not
+ * the next. Only repeated searches find all processes: no signal reports the
+ * end of a process that is not the guardian's child. */
 static const int64_t SEARCH_PAUSE = 20 * MILLISECOND;
-/* The time between two rounds of SIGKILL if the last round has reached no
+/* The time between two rounds of SIGKILL if the last round could not signal any
  * process of the group. */
 static const int64_t LONG_SEARCH_PAUSE = 1000 * MILLISECOND;
 
@@ -81,8 +81,8 @@ static void report(struct guardian *guardian, const char *format, ...) {
   if (size >= (int)sizeof line) line[(size = sizeof line - 1) - 1] = '\n';
   if (guardian->channel >= 0 &&
       send(guardian->channel, line, (size_t)size, MSG_NOSIGNAL) < 0) {
-    /* Ignores the failure: `zklock run` has ended, and the next read from the
-     * channel reports that. */
+    /* Nothing to do: `zklock run` has ended, and the next read from the channel
+     * reports that. */
   }
 }
 
@@ -95,8 +95,8 @@ static void kill_all(struct guardian *guardian, int64_t now) {
   bool seldom = !begins && reached == NOT_REACHED;
   guardian->next_kill = now + (seldom ? LONG_SEARCH_PAUSE : SEARCH_PAUSE);
   if (begins && reached != NOT_REACHED) report(guardian, "killing\n");
-  /* Does not report a refusal in the first round. The process can have been
-   * about to end. */
+  /* A refusal in the first round is not reported, because the process may have
+   * been about to end. */
   if (begins || reached == REACHED || guardian->refused) return;
   guardian->refused = true;
   report(guardian, "refused %d\n", SIGKILL);
@@ -114,8 +114,8 @@ static void end(struct guardian *guardian, int64_t now, const char *why) {
   if (reached != REACHED) report(guardian, "refused %d\n", SIGTERM);
 }
 
-/* Returns whether it is time to end the command: the lease ends within
- * `margin`. */
+/* Returns whether the lease ends within `margin`, so that the command must end
+ * now. */
 static bool lease_is_short(const struct guardian *guardian, int64_t now) {
   return guardian->lease_end != NEVER &&
          now >= guardian->lease_end - guardian->margin;
@@ -141,8 +141,8 @@ static void begin(struct guardian *guardian, const char *token) {
     report(guardian, "started %d\n", (int)guardian->command);
     return;
   }
-  /* exec fails with ENOENT also if the command is a script whose interpreter is
-   * missing. Then the command counts as found. */
+  /* exec also fails with ENOENT if the command is a script whose interpreter is
+   * missing. Such a command counts as found. */
   bool found = problem != ENOENT ||
                (strchr(arguments[0], '/') && access(arguments[0], F_OK) == 0);
   report(guardian, "failed %d %s\n", found ? NOT_EXECUTABLE : NOT_FOUND,
@@ -169,10 +169,10 @@ static void continue_command(struct guardian *guardian) {
   kill(-guardian->command, SIGCONT);
 }
 
-/* Called when the signal `number` has stopped the command. If the command was
- * stopped because it used the terminal from the background, lends it the
- * terminal and continues it. If the terminal cannot be lent, or after Ctrl-Z,
- * takes back the terminal. Then asks `zklock run` to stop, too. */
+/* Called when the signal `number` has stopped the command. If the command used
+ * the terminal from the background, lends it the terminal and continues it.
+ * After Ctrl-Z, or if the terminal cannot be lent, takes the terminal back.
+ * Then asks `zklock run` to stop, too. */
 static void on_stopped(struct guardian *guardian, int number) {
   struct terminal *terminal = &guardian->terminal;
   bool wants = number == SIGTTIN || number == SIGTTOU;
@@ -186,10 +186,9 @@ static void on_stopped(struct guardian *guardian, int number) {
   report(guardian, "stopped %d\n", number);
 }
 
-/* Called when the command's leader has ended with `status`. In two cases, ends
- * the command's remaining processes: the command was asked to end, or a signal
- * has killed the leader. In all other cases, the remaining processes are
- * allowed to run on. */
+/* Called when the command's leader, its first process, has ended with `status`.
+ * Ends the command's remaining processes if the command was asked to end, or if
+ * a signal has killed the leader. Otherwise lets them run on. */
 static void on_ended(struct guardian *guardian, int status) {
   guardian->is_over = true;
   guardian->status = status;
@@ -246,9 +245,9 @@ static int64_t next_check(const struct guardian *guardian) {
 /* ---- Lines from `zklock run` --------------------------------------------- */
 
 /* Ends the command because the lock is lost, for example because its node was
- * deleted. The command gets the whole grace period, unless the lease has ended
- * before. Checks the clock first, because the guardian may not have noticed yet
- * that the lease has ended. */
+ * deleted. The command gets the whole grace period, unless the lease has ended.
+ * So the clock is checked first: the guardian may not have noticed yet that the
+ * lease has ended. */
 static void on_lost(struct guardian *guardian, int64_t now) {
   check_clock(guardian, now);
   if (guardian->stage == WAITING) guardian->lease_end = 0;
@@ -275,7 +274,7 @@ static void execute(struct guardian *guardian, const char *line) {
 }
 
 /* Closes the channel and ends the command, because `zklock run` has ended. The
- * command gets the grace period, but at most the rest of the lease. */
+ * command gets its grace period, but no longer than the lease lasts. */
 static void on_channel_closed(struct guardian *guardian) {
   close(guardian->channel);
   guardian->channel = -1;
@@ -283,7 +282,7 @@ static void on_channel_closed(struct guardian *guardian) {
 }
 
 /* Receives bytes from the channel and executes the complete lines. Returns
- * false if no bytes are left now, or if `zklock run` has ended. */
+ * false if there is nothing more to read now, or if `zklock run` has ended. */
 static bool read_channel(struct guardian *guardian) {
   char *line = guardian->line;
   ssize_t size =
@@ -316,8 +315,8 @@ static void wait_for_input(struct guardian *guardian) {
   while (read(guardian->wakeup, bytes, sizeof bytes) > 0) continue;
   reap(guardian);
   /* Reads all lines, so that the caller checks the clock with the newest lease.
-   * If the guardian could not run for a while, an early line can contain an old
-   * lease. Only the last line is current. */
+   * If the guardian could not run for a while, many lines can be waiting. Their
+   * first leases are old; only the last is current. */
   while (guardian->channel >= 0 && read_channel(guardian)) continue;
 }
 
@@ -339,10 +338,10 @@ static void supervise(struct guardian *guardian) {
     report(guardian, "exited %d\n", WEXITSTATUS(guardian->status));
 }
 
-/* Prepares the guardian's process. A process group of its own protects it from
+/* Prepares the guardian's process. Its own process group protects it from
  * Ctrl-C and Ctrl-Z. It ignores the signals that a service manager sends to all
- * processes of a service. `zklock run` gets these signals, and passes them on
- * by lines on the channel. */
+ * processes of a service. `zklock run` gets these signals, too, and passes them
+ * on as lines on the channel. */
 static void set_up(struct guardian *guardian) {
   static const int ignored[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGTERM,
                                 SIGPIPE, SIGTSTP, SIGTTIN, SIGTTOU,
@@ -372,10 +371,10 @@ static void set_up(struct guardian *guardian) {
   setenv("ZKLOCK_HOLDER", guardian->plan.holder, 1);
 }
 
-/* True in `zklock run` if two facts are known: it adopts the command's
- * processes if the guardian is killed, and it has no other children. It has
- * other children if a shell with children has replaced itself by `zklock run`
- * (exec). */
+/* True in `zklock run` if two facts are known. It becomes the parent of the
+ * command's processes if the guardian is killed, and it has no other children.
+ * It has other children if a shell with children has replaced itself by `zklock
+ * run` (exec). */
 static bool adopts;
 
 struct rest guardian_kill_rest(pid_t group) {

@@ -1,8 +1,7 @@
-/* Starts the guardian of a command that runs under a lock. The guardian is a
- * separate process, and is the parent of the command. It ends the command
- * before another client can get the lock. It does not connect to ZooKeeper:
- * `zklock run` sends it the end of the lease. The command's first process is
- * the leader of its process group.
+/* The guardian is a separate process: the parent of a command that runs under a
+ * lock. It ends the command before another client can get the lock. It does not
+ * connect to ZooKeeper: `zklock run` sends it the time at which the lease ends.
+ * The command's first process is the leader of the command's process group.
  *
  *   waiting ─ run ─► running ─ command exits ────────────────────► over
  *                      │ told to end; lease or max_hold over;       ▲
@@ -33,12 +32,12 @@
  *   signaled N       the same, but signal N has ended the leader
  *
  * This is why the command does not run while another client holds the lock. The
- * lease ends before a server can pass the lock on. If no server replies, or if
- * `zklock run` is stopped or dead, the lease is not renewed. Then the guardian
- * sends TERM a margin before the lease ends, and KILL when it ends. The
- * guardian's clock also counts the time of a suspend of the machine. After a
- * suspend the guardian sends the signals at once: a timer of that clock wakes
- * it, while poll alone would sleep on (io/clock.h).
+ * lease ends before a server can give the lock to another client. If no server
+ * replies, or if `zklock run` is stopped or dead, the lease is not renewed.
+ * Then the guardian sends TERM a margin before the lease ends, and KILL when it
+ * ends. The guardian's clock also counts the time for which the machine is
+ * suspended. After a suspend the guardian sends the signals at once: a timer of
+ * that clock wakes it, while poll alone would sleep on (io/clock.h).
  *
  * If the guardian is killed, Linux kills the command's leader, unless the
  * leader has changed its user. `zklock run` kills the remaining processes, and
@@ -62,10 +61,10 @@ struct plan {
   int64_t max_hold;   /* INT64_MAX means no limit */
 };
 
-/* Forks a guardian, and prepares this process, `zklock run`, for the case that
+/* Forks a guardian. Also prepares this process, `zklock run`, for the case that
  * the guardian ends first. Returns the channel's descriptor and sets `*pid` to
- * the guardian's process. On failure, returns -1 and sets errno. Must be called
- * before any thread or event loop is started, because a fork would break
+ * the guardian's process id. On failure, returns -1 and sets errno. Must be
+ * called before any thread or event loop is started, because a fork would break
  * them. */
 int guardian_start(const struct plan *plan, int *pid);
 

@@ -1,5 +1,5 @@
-/* Implements the module zklock.guardian, by which `zklock run` uses the
- * guardian of a command. */
+/* Implements the Lua module zklock.guardian. It has functions that `zklock run`
+ * needs for the guardian, for signals and for its output. */
 #include <errno.h>
 #include <fcntl.h>
 #include <lauxlib.h>
@@ -21,7 +21,7 @@ static int64_t nanoseconds(lua_State *L, const char *name) {
 }
 
 /* Returns the string in the field `name` of the first argument. The string
- * stays valid, because the table refers to it. */
+ * stays valid, because the argument's table keeps it. */
 static const char *text(lua_State *L, const char *name) {
   lua_getfield(L, 1, name);
   const char *value = luaL_checkstring(L, -1);
@@ -29,7 +29,7 @@ static const char *text(lua_State *L, const char *name) {
   return value;
 }
 
-/* Pushes a userdata with an array of the command's words, with NULL at its end.
+/* Pushes a userdata with the command's words as an array that NULL ends.
  * Returns the array. */
 static char **arguments(lua_State *L) {
   lua_getfield(L, 1, "words");
@@ -56,8 +56,9 @@ static char **arguments(lua_State *L) {
 /* start{ words=, path=, holder=, grace=, max_hold= } → channel, pid; or nil,
  * message
  *
- * Starts a guardian. `channel` is the channel's descriptor, and `pid` is the
- * guardian's process id. */
+ * Starts a guardian for the command `words`. `grace` and `max_hold` are in
+ * seconds; nil means no limit. `channel` is the descriptor of the channel to
+ * the guardian, and `pid` is the guardian's process id. */
 static int start(lua_State *L) {
   luaL_checktype(L, 1, LUA_TTABLE);
   struct plan plan = {
@@ -81,7 +82,8 @@ static int start(lua_State *L) {
 /* keep_ignored(number) → whether the signal was ignored when the process
  * started
  *
- * If it was, ignores it again, even if the interpreter has set a handler. */
+ * If it was, makes the process ignore it again, even if the interpreter has set
+ * a handler. */
 static int keep_ignored(lua_State *L) {
   struct inherited_signals inherited;
   int number = (int)luaL_checkinteger(L, 1);
@@ -95,10 +97,10 @@ static int keep_ignored(lua_State *L) {
 
 /* fill_standard() → nothing
  *
- * Opens those of the descriptors 0, 1 and 2 that are closed. So no other file
- * of this process becomes standard input, output or error. In the command, they
- * are closed again. Descriptor 1 is opened for reading, so a write to it fails
- * as if it were closed. */
+ * Opens those of the descriptors 0, 1 and 2 that are closed. Otherwise the next
+ * file that this process opens would become its standard input, output or
+ * error. In the command, these descriptors are closed again. Descriptor 1 is
+ * opened only for reading, so a write to it fails as if it were closed. */
 static int fill_standard(lua_State *L) {
   (void)L;
   for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
@@ -121,10 +123,10 @@ static int stop(lua_State *L) {
   return 0;
 }
 
-/* kill_rest(group) → left, refused, whole, group (struct rest)
+/* kill_rest(group) → left, refused, whole, group
  *
- * Sends SIGKILL to the processes of the command that are left after the
- * guardian was killed. */
+ * Sends SIGKILL to the command's processes that are left after the guardian was
+ * killed. Returns the fields of struct rest (guardian.h). */
 static int kill_rest(lua_State *L) {
   struct rest rest = guardian_kill_rest((pid_t)luaL_checkinteger(L, 1));
   lua_pushboolean(L, rest.left);
@@ -145,8 +147,8 @@ static int start_writer(lua_State *L) {
 
 /* take(writer, text, whole) → the number of bytes added
  *
- * Adds the text to the bytes that the writer must write. `whole`: adds all of
- * it or nothing. */
+ * Adds the text to the bytes that the writer must write. With `whole`, adds all
+ * of it or nothing; otherwise adds as much as fits. */
 static int take(lua_State *L) {
   size_t size;
   struct writer *writer = lua_touserdata(L, 1);
@@ -158,7 +160,7 @@ static int take(lua_State *L) {
 
 /* is_idle(writer) → whether everything was written, and a message or nothing
  *
- * The message is about a write that has failed since the last call. */
+ * The message describes a write that has failed since the last call. */
 static int is_idle(lua_State *L) {
   int problem;
   lua_pushboolean(L, writer_is_idle(lua_touserdata(L, 1), &problem));

@@ -10,9 +10,9 @@ void terminal_open(struct terminal *terminal) {
       terminal->fd >= 0 && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
 }
 
-/* Makes `group` the terminal's foreground. A caller in the background must
- * ignore SIGTTOU, because tcsetpgrp would send it this signal, which stops a
- * process. */
+/* Makes `group` the terminal's foreground group. A caller in the background
+ * must ignore SIGTTOU: otherwise tcsetpgrp would send it this signal, which
+ * stops a process. */
 bool terminal_lend(struct terminal *terminal, pid_t group) {
   return terminal->fd >= 0 && tcgetpgrp(terminal->fd) == terminal->owner &&
          tcsetpgrp(terminal->fd, group) == 0;

@@ -1,10 +1,10 @@
 /* Lends the terminal to a command, which has a process group of its own.
  *
  * If standard input and output are the terminal, the command's group is the
- * foreground from the start. Otherwise `zklock run` can be part of a pipeline.
- * Another process of its group, such as a pager, can then need the terminal. So
- * the command gets the terminal later: after the command has used the terminal
- * and the system has stopped it for this. */
+ * foreground group from the start. Otherwise `zklock run` can be part of a
+ * pipeline. Another process of its group, such as a pager, can then need the
+ * terminal. So the command gets the terminal later: after it has tried to use
+ * it, and the system has stopped it for that. */
 #ifndef ZKLOCK_TERMINAL_H
 #define ZKLOCK_TERMINAL_H
 
@@ -19,11 +19,12 @@ struct terminal {
   bool at_once;
 };
 
-/* Opens the terminal. Records the caller's process group as its owner. So
- * `zklock run` must call this, not the guardian. */
+/* Opens the terminal, and records the caller's process group as its owner. The
+ * owner must be the group of `zklock run`, so the guardian must not call
+ * this. */
 void terminal_open(struct terminal *terminal);
-/* Makes `group` the terminal's foreground. Returns false if the group of
- * `zklock run` is not the foreground now. */
+/* Makes `group` the terminal's foreground group. Returns false if that fails,
+ * or if the foreground group is not that of `zklock run`. */
 bool terminal_lend(struct terminal *terminal, pid_t group);
 void terminal_take_back(struct terminal *terminal, pid_t group);
 

@@ -10,8 +10,8 @@
 
 enum { CAPACITY = 65536, AT_ONCE = 4096, STACK = 262144, RETRY = 20 };
 
-/* A writer's ring buffer. Callers append bytes at its end. The thread writes
- * the bytes at its beginning, and then removes them. */
+/* A writer's ring buffer. Callers append bytes at its end. The writer's thread
+ * writes the bytes at its beginning, and then removes them. */
 struct writer {
   pthread_mutex_t lock;
   pthread_cond_t filled;
@@ -23,9 +23,9 @@ struct writer {
 
 static size_t least(size_t a, size_t b) { return a < b ? a : b; }
 
-/* Writes some bytes from the beginning of the buffer, and removes them. The
- * caller must hold `lock`. This function unlocks it during the write. That is
- * safe, because no other function changes `begin`. */
+/* Writes some bytes from the beginning of the buffer, and removes them. Called
+ * with `lock` held, which is released during the write. That is safe: only this
+ * function changes `begin`, and the others only append bytes. */
 static void write_some(struct writer *writer) {
   const char *from = writer->bytes + writer->begin;
   size_t size = least(least(writer->size, AT_ONCE), CAPACITY - writer->begin);
@@ -56,9 +56,9 @@ static void *run(void *argument) {
   return NULL;
 }
 
-/* Starts the writer's thread. The thread blocks all signals, so the program's
- * other threads handle them. It blocks SIGTTOU, too, so it is allowed to write
- * to a terminal from the background. Returns 0 or an errno. */
+/* Starts the writer's thread with all signals blocked, so that the program's
+ * other threads handle them. Blocking SIGTTOU also lets the thread write to a
+ * terminal from the background. Returns 0 or an errno. */
 static int start_thread(struct writer *writer) {
   pthread_attr_t attributes;
   pthread_t thread;

@@ -1,7 +1,6 @@
 /* A writer is a thread that writes to a descriptor which other processes share.
- * Such a write can block, for example on a full pipe or a stopped terminal
- * (Ctrl-S). The callers of these functions never wait for the descriptor,
- * except in writer_finish. */
+ * Such a write can block, for example on a full pipe, or on a terminal that
+ * Ctrl-S has stopped. Callers only wait for the descriptor in writer_finish. */
 #ifndef ZKLOCK_WRITER_H
 #define ZKLOCK_WRITER_H
 
@@ -16,15 +15,15 @@ struct writer;
  * Returns NULL if no thread can be started. */
 struct writer *writer_start(int fd);
 
-/* Adds the text, as far as there is room, to the bytes that the writer must
- * write. With `whole`, adds all of it or nothing. Returns the number of bytes
+/* Adds the text to the bytes that the writer must write. With `whole`, adds all
+ * of it or nothing; otherwise adds as much as fits. Returns the number of bytes
  * added. */
 size_t writer_take(struct writer *writer, const char *text, size_t size,
                    bool whole);
 
 /* Returns whether everything was written. Sets `*problem` to the errno of a
- * write that has failed since the last call, or to 0. The bytes that the writer
- * had not yet written when a write failed are lost. */
+ * write that has failed since the last call, or to 0. A failed write loses all
+ * bytes that were not written yet. */
 bool writer_is_idle(struct writer *writer, int *problem);
 
 /* Waits until everything was written, but at most for this number of

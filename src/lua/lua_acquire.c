@@ -1,7 +1,7 @@
-/* Implements session:acquire, which begins an acquisition with options from the
- * Lua layer, and stores the acquisition in a hold reference. All acquisitions
- * of a lock object use the same options. So lock_options can read these options
- * once, into a userdata. */
+/* Implements session:acquire, which begins an acquisition and stores it in a
+ * hold reference. The options come from the Lua layer. All acquisitions of a
+ * lock object use the same options, so lock_options can read them once, into a
+ * userdata. */
 #include <string.h>
 
 #include "io/clock.h"
@@ -33,8 +33,8 @@ static bool flag_field(lua_State *L, int lock, const char *name) {
   return flag;
 }
 
-/* Reads the field `writer`. It is the hold reference of a write lock that this
- * acquisition downgrades, or nil. Leaves it on the stack. Returns the hold
+/* Reads the field `writer`: nil, or the hold reference of a write lock that
+ * this acquisition downgrades. Leaves it on the stack. Returns the hold
  * reference, or NULL for nil. */
 static const struct hold_ref *read_writer(lua_State *L, int lock,
                                           struct contender_options *options) {
@@ -50,7 +50,8 @@ static const struct hold_ref *read_writer(lua_State *L, int lock,
 }
 
 /* Returns the index in `words` of the string in the field `name`. Returns 0,
- * the index of the default, if the field is nil. */
+ * the index of the default, if the field is nil. Raises an error for other
+ * values. */
 static int read_choice(lua_State *L, int lock, const char *name,
                        const char *const *words) {
   lua_getfield(L, lock, name);
@@ -73,8 +74,8 @@ static bool is_possible(const struct contender_options *options) {
          (options->kind == KIND_READ || !options->downgrade);
 }
 
-/* Reads the options of a lock from the table at index `lock`. If they name a
- * writer to downgrade, returns its hold reference; otherwise returns NULL. */
+/* Reads the options of a lock from the table at index `lock`. Returns the hold
+ * reference of the writer to downgrade, or NULL if there is none. */
 static const struct hold_ref *read_lock(lua_State *L, int lock,
                                         struct contender_options *options) {
   /* The words of each list have the order of the list's enum in rule.h or
@@ -99,7 +100,7 @@ static const struct hold_ref *read_lock(lua_State *L, int lock,
   return writer;
 }
 
-/* The type of a userdata with the options of a lock. The userdata contains a
+/* The type of the userdata that lock_options returns. The userdata contains a
  * struct contender_options. */
 static const struct object_type lock_options_type = {"zklock.lock_options"};
 
@@ -115,8 +116,8 @@ int binding_new_lock_options(lua_State *L) {
   return 1;
 }
 
-/* Reads the options of a lock from a lock_options userdata or a table at
- * `index`. If they name a writer to downgrade, returns its hold reference and
+/* Reads the options of a lock at `index`: a userdata from lock_options, or a
+ * table. If they name a writer to downgrade, returns its hold reference and
  * leaves it on the stack. Otherwise returns NULL. */
 static const struct hold_ref *read_lock_options(
     lua_State *L, int index, struct contender_options *options) {
@@ -130,8 +131,8 @@ static const struct hold_ref *read_lock_options(
   return NULL;
 }
 
-/* Returns whether `hold_ref` refers to a hold of a write lock with this
- * session, path and layout. */
+/* Returns whether `hold_ref` belongs to a write lock of this session, with this
+ * path and layout. */
 static bool is_writer(const struct hold_ref *hold_ref, const struct core *core,
                       const char *path, enum layout layout) {
   const struct acquisition *acquisition = hold_ref->acquisition;
@@ -149,15 +150,15 @@ static int64_t deadline_in(lua_State *L, int index) {
 /* session:acquire(path, seconds|nil, patient, data, max_hold|nil, lock
  *   [, hold_ref]) → hold_ref, number
  *
- * Begins an acquisition. `patient`: it waits; otherwise it is refused if the
- * lock is not free. Returns its hold reference, and the number by which events
- * name the acquisition. `lock` is a userdata from lock_options, or a table. The
- * table's fields are kind, layout, permits, wait, poll_interval, local_turns,
+ * Begins an acquisition. If `patient` is false, it is refused unless the lock
+ * is free. Returns its hold reference, and the number that identifies it in
+ * events. `lock` is a userdata from lock_options, or a table. The table's
+ * fields are kind, layout, permits, wait, poll_interval, local_turns,
  * lose_on_suspend and writer.
  *
  * `hold_ref` must be empty, or wait in a local queue; without it, the function
- * creates a new one. If it waits in a local queue, it keeps its number and
- * deadline. */
+ * creates a new one. If `hold_ref` waits in a local queue, the acquisition
+ * takes over its number and deadline. */
 static int acquire(lua_State *L) {
   struct contender_options options = {0};
   size_t size;
@@ -169,7 +170,8 @@ static int acquire(lua_State *L) {
   options.patient = lua_toboolean(L, 4);
   options.max_hold = binding_opt_duration(L, 6);
   struct hold_ref *hold_ref = binding_vacant_hold_ref(L, 8);
-  /* From here on, this function must not allocate in Lua: see lua_binding.h. */
+  /* From here on, this function must not allocate in Lua: a finalizer could
+   * leave the session (lua_binding.h). */
   struct core *core = binding_check_open(L);
   luaL_argcheck(L, !writer || is_writer(writer, core, path, options.layout),
                 LOCK, "not the writer of this lock");
@@ -188,7 +190,8 @@ static int acquire(lua_State *L) {
  *
  * Makes `hold_ref`, which must be empty, wait in a local queue for at most this
  * time. The wait ends when another hold reference passes its hold to
- * `hold_ref`. Returns the number by which events name the wait and its turn. */
+ * `hold_ref`. Returns the number that identifies the wait, and later its turn,
+ * in events. */
 static int stand(lua_State *L) {
   lua_settop(L, 3);
   int64_t deadline = deadline_in(L, 3);

@@ -57,8 +57,8 @@ static void set_integer(lua_State *L, const char *key, lua_Integer value) {
   lua_setfield(L, -2, key);
 }
 
-/* Sets the field `key` to a time in seconds, which `ms` contains in
- * milliseconds. */
+/* Sets the field `key` to the time `ms`, converted from milliseconds to
+ * seconds. */
 static void set_time(lua_State *L, const char *key, int64_t ms) {
   lua_pushnumber(L, (lua_Number)ms / 1000);
   lua_setfield(L, -2, key);
@@ -69,8 +69,8 @@ static const char *code_of(int rc) {
                                            : refusal_code_of(rc));
 }
 
-/* Returns the Lua layer's string for a code. Returns NULL if the Lua layer has
- * no string for the code. */
+/* Returns the string by which the Lua layer names the code of a reply. Returns
+ * NULL if it has none for this code. */
 static const char *word_of(int rc) {
   switch (rc) {
     case REPLY_NO_NODE:

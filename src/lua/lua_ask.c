@@ -1,13 +1,13 @@
-/* Implements the methods of the session's userdata that send asks
- * (io/ask.h). */
+/* Implements the methods of the session's userdata that send asks: batches of
+ * requests about nodes (io/ask.h). */
 #include <limits.h>
 
 #include "lua_hold_ref.h"
 #include "lua_session.h"
 
 /* The next two functions read the i-th field of a request, whose table is on
- * the top of the stack. They must not raise an error. No Lua object owns the
- * ask yet, so an error would leak the ask. So they allocate nothing in Lua. */
+ * the top of the stack. They must not raise an error: no Lua object owns the
+ * ask yet, so an error would leak it. So they allocate nothing in Lua. */
 static struct text text_at(lua_State *L, int i) {
   struct text text = {NULL, 0};
   lua_rawgeti(L, -1, i);
@@ -25,8 +25,8 @@ static int number_at(lua_State *L, int i) {
   return number;
 }
 
-/* Adds the i-th request of the list at index 2 to the ask. Returns what is
- * wrong with it, or ASK_OK. */
+/* Adds the i-th request of the list at index 2 to the ask. Returns ASK_OK, or
+ * what is wrong with the request. */
 static enum ask_fault add(lua_State *L, struct ask *ask, const char *chroot,
                           int i) {
   enum ask_fault fault = ASK_WRONG;
@@ -53,9 +53,9 @@ static int begin(lua_State *L, struct core *core, struct ask *ask) {
 /* session:ask({ { operation, path, data|nil, number|nil, provided|nil }, … },
  *   each, all) → number
  *
- * Sends requests about nodes: see ask.h. `each` and `all` limit the bytes of
- * data that the ask keeps, per node and in total. Returns the ask's number,
- * which is also in the event with the replies. */
+ * Sends a batch of requests about nodes (io/ask.h). `each` and `all` limit how
+ * many bytes of data the ask keeps: per node and in total. Returns the ask's
+ * number, which is also in the event with the replies. */
 static int session_ask_(lua_State *L) {
   luaL_checktype(L, 2, LUA_TTABLE);
   int64_t each = binding_to_int(luaL_optnumber(L, 3, 0));
@@ -75,10 +75,10 @@ static int session_ask_(lua_State *L) {
   return begin(L, core, NULL);
 }
 
-/* session:verify(hold) → number
+/* session:verify(hold_ref) → number
  *
- * Asks a server whether the hold's node still exists. Returns the ask's number,
- * which is also in the event with the reply. */
+ * Asks a server whether the node of this hold still exists. Returns the number
+ * of the ask, which is also in the event with the reply. */
 static int session_verify(lua_State *L) {
   struct core *core = binding_check_open(L);
   const struct hold_ref *hold_ref = binding_check_hold_ref(L, 2);

@@ -1,6 +1,6 @@
-/* Implements the userdata of an await, struct awaiting. An await is a node wait
- * or a barrier leave (io/await.h). If Lua collects the userdata, the wait is
- * cancelled. */
+/* Implements the userdata of an await, struct awaiting. An await waits for a
+ * change of a node, or makes a member leave a double barrier (io/await.h). If
+ * Lua collects the userdata, the wait is cancelled. */
 #include "io/clock.h"
 #include "io/process.h"
 #include "lua_hold_ref.h"
@@ -19,9 +19,8 @@ int binding_new_await(lua_State *L) {
   return 1;
 }
 
-/* Pushes and returns the userdata of an await at `index`, which must be empty.
- * If the argument at `index` is missing or nil, pushes and returns a new
- * one. */
+/* Pushes and returns the await's userdata at `index`, which must be empty. If
+ * the argument is missing or nil, pushes and returns a new userdata. */
 static struct awaiting *empty(lua_State *L, int index) {
   if (lua_isnoneornil(L, index)) {
     binding_new_await(L);
@@ -33,8 +32,9 @@ static struct awaiting *empty(lua_State *L, int index) {
   return a;
 }
 
-/* Stores the await in the userdata, and starts the await. Pushes the await's
- * number. Allocates nothing in Lua: see lua_binding.h. */
+/* Stores the await in the userdata, and starts the await. Pushes its number,
+ * and returns how many results the Lua function has. Allocates nothing in Lua:
+ * see lua_binding.h. */
 static int begin(lua_State *L, struct awaiting *a, struct core *core,
                  struct await *await) {
   if (!await) return luaL_error(L, "not enough memory");
@@ -55,10 +55,11 @@ static int64_t deadline(lua_State *L, int index) {
  *
  * Begins to wait for a change of the node at `path`. "gone": the node is
  * missing. "there": the node exists. "crowd": the number of its contenders
- * differs from `known`. If `patient` is false, the wait fails if the first read
- * of the node does not end it. Returns the await's userdata, which is `empty`
- * if that is given, and the await's number. The event at the end of the wait
- * has the same number. */
+ * differs from `known`. If `patient` is false, the wait ends with the server's
+ * first replies, even if the node has not changed.
+ *
+ * Returns the await's userdata, and the await's number, which is also in the
+ * event at the end of the wait. The userdata is `empty`, if that is given. */
 static int session_await(lua_State *L) {
   static const char *const words[] = {"gone", "there", "crowd", NULL};
   lua_settop(L, 7);
@@ -77,9 +78,9 @@ static int session_await(lua_State *L) {
 
 /* session:depart(hold_ref, seconds|nil, patient [, empty]) → awaiting, number
  *
- * Starts the barrier leave of the member that `hold_ref` refers to. If
- * `patient` is false, the leave does not wait for other members. Returns the
- * same values as session:await. */
+ * Begins to leave a double barrier; `hold_ref` belongs to the member that
+ * leaves. If `patient` is false, does not wait for the other members. Returns
+ * the same values as session:await. */
 static int session_depart_(lua_State *L) {
   lua_settop(L, 5);
   int64_t until = deadline(L, 3);
@@ -102,7 +103,7 @@ static int await_cancel(lua_State *L) {
   return 0;
 }
 
-/* Cancels the wait and drops the await. In a child of fork, does nothing,
+/* Cancels the wait and drops the await. Does nothing in a child of fork,
  * because the await belongs to the parent. */
 static int await_gc(lua_State *L) {
   struct awaiting *a = binding_test_object(L, 1, &await_type);

@@ -1,18 +1,18 @@
-/* Declares what the files of the binding share.
+/* Declares what the files of the binding (src/lua) share.
  *
  * Lua can call each function of the binding with any arguments, at any time.
  * Any allocation in Lua can run the garbage collector. The collector runs
  * finalizers, and a finalizer can call the binding in the middle of another
- * call. The arguments can even be objects that were finalized before. So these
+ * call. Arguments can even be objects that were already finalized. So these
  * rules apply:
  *
  *   - each function checks its arguments, even if the Lua layer has checked
  *     them;
  *   - an allocation can run a finalizer that leaves the session. So a function
- *     gets the session by binding_check_session after its last call that can
- *     allocate. If it allocates later, it uses no pointer into the session
- *     afterwards;
- *   - metamethods are unreachable: the methods are in a table of their own. */
+ *     calls binding_check_session after its last call that can allocate. If it
+ *     allocates later, it uses no pointer into the session afterwards;
+ *   - Lua code cannot reach the metamethods: the methods are in a table of
+ *     their own. */
 #ifndef ZKLOCK_LUA_BINDING_H
 #define ZKLOCK_LUA_BINDING_H
 
@@ -27,16 +27,16 @@
  * to its parent. */
 void binding_check_process(lua_State *L, const struct core *core);
 
-/* A type of userdata. The key of the type's metatable in the registry is the
- * address of this struct. If the process loads two copies of this library, they
- * have two keys. So neither accepts the other's objects. */
+/* A type of userdata. Its metatable is in the registry; the key is the address
+ * of this struct. If a process loads two copies of this library, their keys
+ * differ. So neither copy accepts the other's objects. */
 struct object_type {
   const char *name;
 };
 
-/* Creates a type with these methods. `gc` is the finalizer. It gets an object
- * of the type at index 1, perhaps more than once. NULL: the type needs no
- * finalizer. */
+/* Creates a type with these methods. `gc` is the finalizer, or NULL if the type
+ * needs none. It is called with an object of the type at index 1, perhaps more
+ * than once. */
 void binding_new_type(lua_State *L, const struct object_type *type,
                       const luaL_Reg *methods, lua_CFunction gc);
 /* Adds methods to a type. */
@@ -54,26 +54,26 @@ void *binding_test_object(lua_State *L, int index,
 void *binding_check_object(lua_State *L, int index,
                            const struct object_type *type);
 
-/* Returns the duration at `index` in nanoseconds. The argument is a number of
- * seconds; for nil, returns NEVER. Negative numbers and NaN count as 0. */
+/* Converts the number of seconds at `index` to nanoseconds. Returns NEVER for
+ * nil, and 0 for negative numbers and NaN. */
 int64_t binding_opt_duration(lua_State *L, int index);
 /* Returns the number as an int, without its fraction. If it is out of range,
  * returns the nearest int. Returns 0 for NaN. */
 int binding_to_int(lua_Number number);
 /* Returns the path at `index`. Raises an error if ZooKeeper would refuse it. */
 const char *binding_check_path(lua_State *L, int index);
-/* Returns the data at `index` for a contender's node, and sets `*size`. Raises
- * an error if they are larger than DATA_MAX_BYTES. */
+/* Returns the string at `index`, the data for a contender's node, and sets
+ * `*size`. Raises an error if it is longer than DATA_MAX_BYTES. */
 const char *binding_check_data(lua_State *L, int index, size_t *size);
 
-/* The functions below are functions of the Lua module zklock.core. Those that
- * are not declared here are in lua_core.c. */
+/* The functions below are functions of the Lua module zklock.core. The module's
+ * other functions are in lua_core.c. */
 
-/* Lua function lock_options(lock): returns a userdata for session:acquire. It
- * contains the options from the table `lock`. */
+/* Lua function lock_options(lock): reads options from the table `lock`. Returns
+ * a userdata with these options, for session:acquire. */
 int binding_new_lock_options(lua_State *L);
-/* Lua function awaiting(): returns an empty userdata of an await (lua_await.c),
- * for session:await or session:depart. */
+/* Lua function awaiting(): returns an empty await userdata (lua_await.c), for
+ * session:await or session:depart. */
 int binding_new_await(lua_State *L);
 /* Lua function running(): returns the current nginx request as light userdata.
  * Also returns whether the request began with the current Lua thread. Returns
@@ -82,8 +82,8 @@ int binding_running(lua_State *L);
 /* lua_survey.c describes survey(rows) and own_data(data). */
 int binding_survey(lua_State *L);
 int binding_own_data(lua_State *L);
-/* Each function creates the types of its file, and adds the file's methods to
- * the session type. */
+/* Each of these functions creates the types of one file, and adds that file's
+ * methods to the session type. */
 void binding_register_acquire(lua_State *L);
 void binding_register_ask(lua_State *L);
 void binding_register_await(lua_State *L);

@@ -1,4 +1,4 @@
-/* Replaces functions that Lua 5.1 and LuaJIT lack. One binary serves both. So
+/* Replaces functions that Lua 5.1 and LuaJIT lack. One binary serves both, so
  * this file never uses functions that only LuaJIT exports. */
 #ifndef ZKLOCK_LUA_COMPAT_H
 #define ZKLOCK_LUA_COMPAT_H
@@ -22,8 +22,8 @@ static inline void compat_setfuncs(lua_State *L, const luaL_Reg *functions) {
 #else
 #define compat_setfuncs(L, functions) luaL_setfuncs(L, functions, 0)
 /* Raises an error if the module was built for another version of Lua. Must be
- * called before all other functions: they use LUA_REGISTRYINDEX, which differs
- * between 5.4 and 5.5. */
+ * called first: the other functions use LUA_REGISTRYINDEX, whose value differs
+ * between Lua 5.4 and 5.5. */
 #define compat_checkversion(L) luaL_checkversion(L)
 #endif
 

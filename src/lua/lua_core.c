@@ -1,7 +1,7 @@
 /* Creates the table of the module zklock.core, and its functions that need no
- * userdata. The binding only converts arguments and results: it contains no
- * logic of locks. Only the Lua layer calls it, and it has checked the users'
- * arguments before. */
+ * userdata. The binding only converts arguments and results; it contains no
+ * lock logic. Only the Lua layer calls it, after checking the users'
+ * arguments. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <signal.h>
@@ -20,8 +20,8 @@
 #include "lua_session.h"
 #include "lua_settings.h"
 
-/* The functions below check users' arguments. They return parts of the Lua
- * layer's error messages. */
+/* The functions below check users' arguments. If an argument is wrong, they
+ * return a text that becomes part of the Lua layer's error message. */
 
 static int check_path(lua_State *L) {
   size_t length;
@@ -78,8 +78,9 @@ static void push_list(lua_State *L, const struct hosts *hosts) {
   }
 }
 
-/* Pushes the results of check_hosts for valid hosts. Called in protected mode:
- * even if this function raises an error, the caller must free the list. */
+/* Pushes the results of check_hosts for valid hosts. Called in protected mode,
+ * because the caller must free the list even if this function raises an
+ * error. */
 static int push_hosts(lua_State *L) {
   const struct hosts *hosts = lua_touserdata(L, 1);
   lua_pushstring(L, hosts->chroot);
@@ -141,8 +142,8 @@ static int pid(lua_State *L) {
   return 1;
 }
 
-/* Returns a new dlopen handle of zklock's own library, or NULL if it cannot be
- * found. */
+/* Opens zklock's own library again, and returns the dlopen handle. Returns NULL
+ * if the library cannot be found. */
 static void *open_ourselves(int flags) {
   Dl_info info;
   if (!dladdr((void *)(uintptr_t)open_ourselves, &info)) return NULL;
@@ -151,8 +152,9 @@ static void *open_ourselves(int flags) {
 
 /* end_on(name) → true; or nil, message; or nothing
  *
- * Makes the signal `name` release all locks before it ends the process: see
- * ending.h. Returns nothing if zklock does not support this signal. */
+ * From now on, the signal `name` first releases all locks, and then ends the
+ * process: see ending.h. Returns nothing if zklock does not support this
+ * signal. */
 static int end_on(lua_State *L) {
   static const struct {
     const char *name;
@@ -175,9 +177,10 @@ static int end_on(lua_State *L) {
   return 0;
 }
 
-/* Keeps this library in memory. lua_close would unload it, but zklock's threads
- * can outlive the lua_State. Then binds zklock's calls of the ZooKeeper client
- * library (library_bind). */
+/* Keeps this library in memory: lua_close would unload it, but zklock's threads
+ * can outlive the lua_State. Then binds zklock's calls to the ZooKeeper client
+ * library that it is linked to (library_bind). Raises an error if other
+ * functions of the same names prevent that. */
 static void pin_and_bind(lua_State *L) {
   void *self = open_ourselves(RTLD_NODELETE);
   if (self && !library_bind(self))

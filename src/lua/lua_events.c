@@ -1,6 +1,6 @@
 /* Converts the events of a session to Lua values. Takes events from the core in
- * batches, and pushes them one at a time. An event is finished when the Lua
- * layer has stored it and has called session:noted. */
+ * batches, and pushes them one at a time. The Lua layer stores each event and
+ * then calls session:noted, which finishes the event. */
 #include "lua_events.h"
 
 #include <stdio.h>
@@ -24,8 +24,8 @@ static int push_state(lua_State *L, const struct events *events) {
 }
 
 /* Replaces the reason on the top of the stack by a longer text. This text also
- * contains the operation that a server has refused, and its path. Does nothing
- * if no such operation is recorded. */
+ * names the operation that a server has refused, and the path. Does nothing if
+ * no refused operation is recorded. */
 static void push_denial(lua_State *L, const struct acquisition *acquisition) {
   char text[REASON_MAX], path[REASON_MAX];
   const struct denial *denial = &acquisition->contender.denial;
@@ -55,8 +55,8 @@ static int push_of_hold(lua_State *L, const char *what,
   return 3;
 }
 
-/* Pushes "gone" and the two numbers that push_of_hold pushes. If a server
- * refuses to delete the node, also pushes a code and a reason. */
+/* Pushes the event "gone" and the two numbers that push_of_hold pushes. If a
+ * server has refused to delete the node, also pushes a code and a reason. */
 static int push_gone(lua_State *L, struct acquisition *acquisition) {
   char text[REASON_MAX], path[REASON_MAX];
   push_of_hold(L, "gone", acquisition);
@@ -89,12 +89,12 @@ static void push_session(lua_State *L, int64_t session) {
  * ahead, and a reason or nil. The number -1 means that at least one contender
  * is ahead.
  *
- * If the node of one of these contenders was read, also pushes three values.
- * They are the start of its data, whether it holds the lock, and whether its
- * data are longer.
+ * If the node of a contender ahead was read, also pushes three values. They are
+ * the start of its data, whether it holds the lock, and whether its data are
+ * longer.
  *
- * If the code is "conflict", the reason is the mode of the other node. Then the
- * last value is the session that owns this node. */
+ * If the code is "conflict", the reason is the mode of the conflicting node.
+ * Then the last value is the session that owns that node. */
 static int push_refused(lua_State *L, const struct acquisition *acquisition) {
   bool conflict = acquisition->refusal_code == REFUSED_CONFLICT;
   lua_pushliteral(L, "refused");
@@ -114,8 +114,8 @@ static int push_refused(lua_State *L, const struct acquisition *acquisition) {
   return 9;
 }
 
-/* Pushes "answered" and the await's number. If the wait has failed, also pushes
- * a code, and a reason or nil. */
+/* Pushes the event of an await that has ended: "answered" and the await's
+ * number. If the wait has failed, also pushes a code, and a reason or nil. */
 static int push_awaited(lua_State *L, const struct await *await) {
   push_numbered(L, "answered", await->number);
   if (await->met) return 2;
@@ -127,8 +127,8 @@ static int push_awaited(lua_State *L, const struct await *await) {
   return 4;
 }
 
-/* Pushes "failed" and a code, for an enum client_failure. Also pushes a reason
- * if the servers require other credentials, or if TLS was refused. */
+/* Pushes "failed" and a code; `failure` is an enum client_failure. Also pushes
+ * a reason if the servers require other credentials, or if TLS was refused. */
 static int push_failure(lua_State *L, int failure) {
   lua_pushliteral(L, "failed");
   lua_pushstring(L, failure == CLIENT_NO_ADDRESS ? "disconnected" : "auth");
@@ -182,10 +182,10 @@ static int push_message(lua_State *L, const struct core *core,
   }
 }
 
-/* Finishes the first event and frees its slot, so that the slot can be sent
- * again. Exception: a call that still pushes an event can be reading the
- * message's subject. While such a call runs, a message with a subject moves to
- * `spent`, and give_back frees its slot. */
+/* Finishes the first event; its message can then be sent again. Exception: a
+ * call that still pushes an event can be reading the message's subject. While
+ * such a call runs, a message with a subject moves to `spent` instead.
+ * give_back finishes it later. */
 static void finish_first(struct core *core, struct events *events) {
   struct message *message = events->pending;
   events->pending = message->next;
@@ -197,8 +197,8 @@ static void finish_first(struct core *core, struct events *events) {
   }
 }
 
-/* Drops the messages in `spent`. If the session was left, also drops the core.
- * Called at the end of the outermost call that pushes an event. */
+/* Finishes the messages in `spent`. If the session was left, drops them, and
+ * then the core. Called when the outermost call that pushes an event ends. */
 static void give_back(struct core *core, struct events *events) {
   struct message *spent = events->spent;
   events->spent = NULL;
@@ -214,8 +214,8 @@ static void give_back(struct core *core, struct events *events) {
   events->left = NULL;
 }
 
-/* Returns whether there is an event to push. If none is left, first takes more
- * events from the core. */
+/* Returns whether there is an event to push. Takes more events from the core if
+ * all earlier ones are finished. */
 static bool find_event(struct core *core, struct events *events,
                        bool host_read) {
   for (;;) {
@@ -250,8 +250,8 @@ static int push_first(lua_State *L) {
   return push_message(L, pushing->core, events->pending);
 }
 
-/* Pushes the values of the first event, and returns true. On an error, leaves
- * the error on the top of the stack and returns false. */
+/* Pushes the values of the first event, and returns true. If that raises an
+ * error, leaves the error on the top of the stack and returns false. */
 static bool report_events(lua_State *L, struct core *core,
                           struct events *events) {
   struct pushing pushing = {core, events};
@@ -272,7 +272,7 @@ int binding_push_event(lua_State *L, struct core *const *core,
     unsigned finished = events->finished;
     if (!report_events(L, *core, events)) return lua_error(L);
     /* Returns, unless a finalizer has read and finished this event during the
-     * push. Then the loop pushes the next event. */
+     * push. In that case the loop pushes the next event. */
     if (*core && events->finished == finished) return lua_gettop(L) - base;
   }
 }

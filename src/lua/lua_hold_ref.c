@@ -73,7 +73,7 @@ void binding_fill_hold_ref(struct hold_ref *hold_ref, struct core *core,
 
 /* hold_ref:again([empty]) → another reference to the same hold
  *
- * The new reference is `empty`, an empty hold reference, if that is given. */
+ * Uses `empty`, an empty hold reference, for it, if that is given. */
 static int hold_ref_again(lua_State *L) {
   struct hold_ref *hold_ref = binding_check_hold_ref(L, 1);
   binding_check_process(L, hold_ref->core);
@@ -86,8 +86,9 @@ static int hold_ref_again(lua_State *L) {
 }
 
 /* Releases a hold reference. If it was the hold's last reference, passes the
- * hold to `next` if possible, or else releases the hold. `report`: a release
- * posts the event "gone" afterwards. Returns false if the hold was lost. */
+ * hold to `next`; if that is not possible, releases the hold. `report`: the
+ * event "gone" follows the release of the hold. Returns false if the hold was
+ * lost. */
 static bool give_back(struct hold_ref *hold_ref, bool report,
                       struct hold_ref *next) {
   struct acquisition *acquisition = hold_ref->acquisition;
@@ -108,8 +109,8 @@ static bool give_back(struct hold_ref *hold_ref, bool report,
   return true;
 }
 
-/* Returns the hold reference at `index`. Returns NULL if the argument is nil,
- * or if it does not wait in a local queue of `core`. */
+/* Returns the hold reference at `index` if it waits in a local queue of `core`.
+ * Otherwise, or if the argument is nil, returns NULL. */
 static struct hold_ref *next_hold_ref(lua_State *L, int index,
                                       const struct core *core) {
   if (lua_isnoneornil(L, index)) return NULL;
@@ -119,14 +120,15 @@ static struct hold_ref *next_hold_ref(lua_State *L, int index,
 
 /* hold_ref:release([report [, next]]) → kept, last, passed
  *
- * Releases the hold reference. If it was the hold's last reference, the hold is
- * passed to `next`, which must wait in a local queue. If this is not possible,
- * the hold is released. Then, with `report`, the event "gone" follows when the
+ * Releases the hold reference. If it was the hold's last reference, passes the
+ * hold to `next`, which must wait in a local queue. If that is not possible,
+ * releases the hold. Then, with `report`, the event "gone" follows when the
  * node is deleted.
  *
  * `kept` is false if the hold was lost, even if only the local clock shows the
  * loss. `last`: this was the hold's last reference. `passed`: the hold was
- * passed to `next`. A second call only returns the same values again. */
+ * passed to `next`. A second call changes nothing and returns the same
+ * values. */
 static int hold_ref_release(lua_State *L) {
   struct hold_ref *hold_ref = binding_check_object(L, 1, &hold_ref_type);
   if (hold_ref->core) binding_check_process(L, hold_ref->core);
@@ -162,8 +164,8 @@ static int hold_ref_gc(lua_State *L) {
     stop_local_wait(hold_ref);
   } else if (hold_ref->live) {
     bool held = acquisition_outcome(acquisition) == ACQUISITION_HELD;
-    /* Requests the event "gone" if there can be local waiters (local_turns).
-     * The event tells the Lua layer that the hold has ended. */
+    /* If the lock can have local waiters (local_turns), requests the event
+     * "gone". It tells the Lua layer that the hold has ended. */
     give_back(hold_ref, acquisition->contender.options.local_turns > 0, NULL);
     if (held && hold_ref->last && !hold_ref->core->closed) {
       char text[PATH_MAX_BYTES + 120];
@@ -231,7 +233,8 @@ static int hold_ref_state(lua_State *L) {
 
 /* hold_ref:reason() → why the hold was lost, such as "node_deleted"; or nil
  *
- * Returns only the reason of a loss that a thread has recorded. */
+ * Returns only a loss that is already recorded. hold_ref:find_loss also checks
+ * the local clock. */
 static int hold_ref_reason(lua_State *L) {
   const struct hold_ref *hold_ref = binding_check_hold_ref(L, 1);
   binding_check_process(L, hold_ref->core);
@@ -243,7 +246,8 @@ static int hold_ref_reason(lua_State *L) {
 
 /* hold_ref:find_loss() → why the hold is lost, or nil
  *
- * If only the local clock shows the loss, also records the loss. */
+ * Also checks the local clock. If only the clock shows the loss, records the
+ * loss. */
 static int hold_ref_find_loss(lua_State *L) {
   const struct hold_ref *hold_ref = binding_check_hold_ref(L, 1);
   binding_check_process(L, hold_ref->core);
@@ -288,17 +292,18 @@ static int hold_ref_node(lua_State *L) {
   return 1;
 }
 
-/* Returns the hold reference at index 1. Raises an error if the reference is
- * empty: it has no acquisition, and does not wait in a local queue. */
+/* Returns the hold reference at index 1. Raises an error if it is empty: it has
+ * no acquisition, and does not wait in a local queue. */
 static struct hold_ref *used_hold_ref(lua_State *L) {
   struct hold_ref *hold_ref = binding_check_object(L, 1, &hold_ref_type);
   if (!hold_ref->core) luaL_error(L, "zklock: this hold reference is empty");
   return hold_ref;
 }
 
-/* hold_ref:number() → the number by which events name this reference's turn
+/* hold_ref:number() → the number that identifies this reference's turn in
+ * events
  *
- * Before the turn begins, events name the reference's wait by this number. */
+ * Before the turn begins, the number identifies the reference's wait. */
 static int hold_ref_number(lua_State *L) {
   lua_pushnumber(L, (lua_Number)used_hold_ref(L)->turn.number);
   return 1;
@@ -332,9 +337,9 @@ static int push_seconds(lua_State *L, int64_t duration) {
   return 1;
 }
 
-/* hold_ref:take() → for how many seconds the user has waited for the hold
+/* hold_ref:take() → how many seconds the user has waited for the hold
  *
- * Also starts the time that hold_ref:held returns. */
+ * The time that hold_ref:held returns begins with this call. */
 static int hold_ref_take(lua_State *L) {
   struct turn *turn = &binding_check_granted(L, 1)->turn;
   turn->held_since = clock_now();
@@ -350,7 +355,7 @@ static int hold_ref_waited(lua_State *L) {
 /* hold_ref:held() → the number of seconds since hold_ref:take, and the hold's
  * mode
  *
- * The mode is a word that contenders() returns, too. */
+ * The mode is a word such as "mutex", the same as in contenders(). */
 static int hold_ref_held(lua_State *L) {
   /* The names of the modes, in the order of enum kind (rule.h). */
   static const char *const modes[] = {"mutex",  "read",   "write",
@@ -364,8 +369,8 @@ static int hold_ref_held(lua_State *L) {
 /* hold_ref:watch() → nothing
  *
  * Makes the I/O thread watch the hold's node from now on. Does nothing before
- * the grant, because then there may be no node. Besides, the command to watch
- * reuses the slot of the command to acquire, which can still be queued. */
+ * the grant, because then there may be no node. Besides, this command uses the
+ * same message struct as the command to acquire, which can still be queued. */
 static int hold_ref_watch(lua_State *L) {
   struct hold_ref *hold_ref = binding_check_hold_ref(L, 1);
   binding_check_process(L, hold_ref->core);

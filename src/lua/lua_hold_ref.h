@@ -11,13 +11,13 @@
  * acquisition is released, the acquisition is released, too.
  *
  * A hold reference is created empty, for this reason. A debug hook can raise an
- * error after an acquisition has started, and before its caller has stored the
+ * error after an acquisition has started, but before its caller has stored the
  * reference. Then the lock would be held until Lua collects the reference. So
  * the caller first stores an empty reference in a place where its release is
- * ensured. Then the caller starts the acquisition, which fills the reference.
+ * ensured. Then it starts the acquisition, which fills the reference.
  *
- * A hold reference without an acquisition can also wait in a local queue. It
- * then takes over the acquisition of another hold reference. */
+ * A hold reference without an acquisition can also wait in a local queue. When
+ * its turn comes, it takes over the acquisition of another hold reference. */
 struct hold_ref {
   struct core *core;               /* NULL: the hold reference is empty */
   struct acquisition *acquisition; /* NULL: empty, or in a local queue */
@@ -32,10 +32,10 @@ struct hold_ref {
 /* Lua function hold(): returns an empty hold reference. */
 int binding_new_hold_ref(lua_State *L);
 /* Returns the hold reference at `index`. Raises an error if it has no
- * acquisition: it is empty, or waits in a local queue. */
+ * acquisition, because it is empty or waits in a local queue. */
 struct hold_ref *binding_check_hold_ref(lua_State *L, int index);
 /* Returns the hold reference at `index`. Raises an error if its acquisition was
- * not granted, now or before. */
+ * never granted; a granted one can have ended since. */
 struct hold_ref *binding_check_granted(lua_State *L, int index);
 /* Pushes and returns the hold reference at `index`, which must be empty or wait
  * in a local queue. If the argument is missing or nil, pushes and returns a new

@@ -1,6 +1,6 @@
-/* Implements the C part of the nginx adapter: the socket that wakes nginx's
- * event loop, and the records of nginx requests, which report when a request
- * ends.
+/* Implements the C part of the nginx adapter. One part is the socket that wakes
+ * nginx's event loop. The other is the records of nginx requests, which report
+ * when a request ends.
  *
  * This file uses no header of nginx or its Lua module. It looks up their
  * functions by name in the running program. The adapter also works if some of
@@ -32,8 +32,8 @@ static int open_socket(lua_State *L) {
 
 /* session:accept_socket() → true; or nil, message
  *
- * Accepts nginx's connection. From then on, the session announces its events on
- * this connection. */
+ * Accepts nginx's connection. From then on, the session wakes nginx through
+ * this connection when there are events. */
 static int accept_socket(lua_State *L) {
   struct core *core = binding_check_session(L);
   int fd = nginx_socket_accept(&core->nginx_socket);
@@ -46,7 +46,8 @@ static int accept_socket(lua_State *L) {
   return 1;
 }
 
-/* ngx_http_cleanup_t of nginx's ngx_http_request.h, unchanged since 2006. */
+/* A copy of the struct ngx_http_cleanup_t in nginx's ngx_http_request.h, which
+ * has not changed since 2006. */
 struct cleanup {
   void (*handler)(void *data);
   void *data;
@@ -77,9 +78,9 @@ static void *running_request(lua_State *L) {
 }
 
 /* Returns whether L is the Lua thread with which the nginx request began.
- * lua-nginx-module describes a coroutine by an array of pointers. The second
- * points to the coroutine, and the third to the description of its parent, or
- * is NULL. */
+ * lua-nginx-module describes each coroutine by an array of pointers. The second
+ * points to the coroutine. The third points to the description of its parent,
+ * or is NULL. */
 static bool is_entry(lua_State *L) {
   void **coroutine;
   if (lua_pushthread(L)) return true;
@@ -109,9 +110,10 @@ static struct nginx_request *check_request(lua_State *L) {
 
 /* session:request() → request, number; or nothing
  *
- * Creates and returns a record of the current nginx request, and the number by
- * which its event names it. Returns nothing if there is no request, or if nginx
- * cannot report the request's end. */
+ * Creates a record of the current nginx request. Returns the record, and its
+ * number, which is also in the event that reports the end of the request.
+ * Returns nothing if there is no request, or if nginx cannot report the
+ * request's end. */
 static int new_request(lua_State *L) {
   binding_check_session(L);
   void *running = running_request(L);
@@ -135,8 +137,8 @@ static int new_request(lua_State *L) {
 
 /* session:requests(want_ends) → the number of unfinished nginx requests
  *
- * `want_ends`: the end of each nginx request posts an event, even if no wait or
- * hold belongs to the request. */
+ * If `want_ends` is true, the end of each nginx request posts an event, even
+ * without a wait or a hold. */
 static int count_requests(lua_State *L) {
   struct core *core = binding_check_session(L);
   core->want_ends = lua_toboolean(L, 2);
@@ -151,8 +153,8 @@ static int request_has_ended(lua_State *L) {
 
 /* request:mark(wanted) → nothing
  *
- * `wanted`: the end of this request posts an event. The caller sets this while
- * a wait or a hold belongs to the request. */
+ * If `wanted` is true, the end of this request posts an event. The caller
+ * passes true while a wait or a hold belongs to the request. */
 static int request_mark(lua_State *L) {
   check_request(L)->wanted = lua_toboolean(L, 2);
   return 0;

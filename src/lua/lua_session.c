@@ -4,8 +4,8 @@
  * The caller first creates the userdata, and then opens the session in it. So
  * if opening raises an error, the finalizer can close the session.
  *
- * Only session:wait blocks on the network. Its callers are the adapter
- * loop/poll.lua, and the session's close (engine.lua). */
+ * Only session:wait blocks on the network. Two places call it: the adapter
+ * loop/poll.lua, and the code that closes a session (engine.lua). */
 #include "lua_session.h"
 
 #include <poll.h>
@@ -50,9 +50,9 @@ int binding_new_session(lua_State *L) {
 
 /* open({ hosts =, … (lua_settings.h) } [, session]) → session; or nil, message
  *
- * Opens `session`, or a new session. First reads the table, and then checks
- * `session`. The read can run Lua code, and that code could open the same
- * session. */
+ * Opens `session`, or a new session if it is nil. Reads the table before it
+ * checks `session`, because the read can run Lua code. That code could open the
+ * same session. */
 int binding_open_session(lua_State *L) {
   luaL_checktype(L, 1, LUA_TTABLE);
   lua_settop(L, 2);
@@ -80,9 +80,8 @@ int binding_open_session(lua_State *L) {
 /* session:next([host_read]) → the kind and the values of the next event; or
  * nothing
  *
- * Another call returns the same event, until session:noted is called.
- * `host_read`: the host's event loop has already read the bytes of the
- * wake-up. */
+ * Returns the same event again until session:noted is called. `host_read`: the
+ * host's event loop has already read the bytes that woke it. */
 static int session_next(lua_State *L) {
   struct session_box *box = check_session(L);
   return binding_push_event(L, &box->core, &box->events, lua_toboolean(L, 2));
@@ -91,7 +90,8 @@ static int session_next(lua_State *L) {
 /* session:noted([queue, item]) → nothing
  *
  * Appends `item` to the list `queue`, and finishes the event that session:next
- * has returned. One call does both, so that no Lua code can run in between. */
+ * has returned. Does both in one call, so that no Lua code can run in
+ * between. */
 static int session_noted(lua_State *L) {
   struct session_box *box = check_session(L);
   if (!lua_isnoneornil(L, 3)) {
@@ -103,7 +103,7 @@ static int session_noted(lua_State *L) {
   return 0;
 }
 
-/* session:is_behind() → whether an event was taken from the core and not
+/* session:is_behind() → whether an event was taken from the core, but is not
  * finished yet */
 static int session_is_behind(lua_State *L) {
   lua_pushboolean(L, check_session(L)->events.pending != NULL);
@@ -112,9 +112,9 @@ static int session_is_behind(lua_State *L) {
 
 /* session:wait(seconds|nil) → whether the descriptor is readable
  *
- * Blocks until the session's descriptor is readable, because there can be an
- * event, or until the time has passed. After a signal, returns early, so that
- * Lua can run the hook that the signal's handler has set. */
+ * Blocks until the session's descriptor is readable, or until the time has
+ * passed. If it is readable, there can be an event. A signal ends the wait
+ * early. Lua can then run the hook that the signal's handler has set. */
 static int session_wait(lua_State *L) {
   const struct core *core = binding_check_session(L);
   struct pollfd fd = {.fd = core->channel.lua.read_fd, .events = POLLIN};
@@ -173,8 +173,8 @@ static int session_stats(lua_State *L) {
 #define X(name) uint64_t name = counters->name;
   SESSION_COUNTERS(X)
 #undef X
-  /* Counts the holds that Lua has not released. The node of a released hold may
-   * not be deleted yet. */
+  /* Counts the holds that Lua has not released, not the nodes. A released
+   * hold's node may not be deleted yet. */
   int holding = core->closed ? 0 : core->proof.held;
   grants += core->turns;
   waiting += core->local_waiters;
@@ -200,8 +200,8 @@ static int session_stats(lua_State *L) {
   return 1;
 }
 
-/* session:lease() → the number of seconds for which holds stay proved if no
- * further reply arrives from a server */
+/* session:lease() → for how many more seconds the holds are certain to last if
+ * no server replies from now on */
 static int session_lease_(lua_State *L) {
   const struct core *core = binding_check_session(L);
   int64_t lease = core->proof.lease_until - clock_now();
@@ -222,7 +222,7 @@ static void leave(struct session_box *box) {
 }
 
 /* session:close() begins to close the session. session:leave() does this, too,
- * and also ends the use of the session's descriptor. */
+ * and also stops using the session's descriptor. */
 static int session_close_(lua_State *L) {
   struct session_box *box = check_session(L);
   if (box->core) core_close(box->core);

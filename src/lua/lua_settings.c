@@ -9,8 +9,8 @@
 
 static const struct object_type settings_type = {"zklock.settings"};
 
-/* A userdata that owns the settings until the session takes them over. It frees
- * the settings if an error is raised before. */
+/* A userdata that owns the settings until the session takes them over. If an
+ * error is raised before that, its finalizer frees the settings. */
 struct settings_box {
   struct settings *settings;
 };
@@ -27,8 +27,8 @@ static char *copy_field(lua_State *L, int index, const char *name,
   return copy;
 }
 
-/* Pushes the list in the field `name` of the table at `index`, or nil. Returns
- * the length of the list; 0: there is none. */
+/* Pushes the field `name` of the table at `index`: a list or nil. Returns the
+ * length of the list, or 0 for nil. */
 static int push_list(lua_State *L, int index, const char *name) {
   lua_getfield(L, index, name);
   if (lua_isnil(L, -1)) return 0;
@@ -74,8 +74,8 @@ static bool read_acl(lua_State *L, int index, struct settings *settings) {
   return true;
 }
 
-/* If the field `name` of the table at `index` is not nil, copies its string to
- * `*copy`. Returns false if there is no memory. */
+/* Copies the string in the field `name` of the table at `index` to `*copy`.
+ * Does nothing if the field is nil. Returns false if there is no memory. */
 static bool copy_opt_field(lua_State *L, int index, const char *name,
                            char **copy) {
   lua_getfield(L, index, name);
@@ -131,7 +131,8 @@ static void read_times(lua_State *L, int index, struct settings *settings) {
     int min_ms = binding_to_int(luaL_checknumber(L, -1) * 1000);
     settings->min_session_timeout_ms = min_ms > 0 ? min_ms : 1;
   }
-  /* Rounds the tick time up. Both session timeouts above are rounded down. */
+  /* The tick time is rounded up; both session timeouts above are rounded
+   * down. */
   lua_getfield(L, index, "tick_time");
   if (!lua_isnil(L, -1))
     settings->tick_time_ms =

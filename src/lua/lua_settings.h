@@ -7,13 +7,13 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Reads the options in the table at `index`, or raises an error. Its fields are
- * hosts, session_timeout, min_session_timeout, tick_time, auth, acl, tls and
- * log.
+/* Reads the options in the table at `index`, or raises an error. The table's
+ * fields are hosts, session_timeout, min_session_timeout, tick_time, auth, acl,
+ * tls and log.
  *
- * Pushes a userdata that frees the settings. The caller can take over the
- * settings: it then sets the pointer in the userdata to NULL. Returns the
- * address of that pointer. */
+ * Pushes a userdata that owns the settings and frees them. Returns the address
+ * of the userdata's pointer to the settings. A caller that takes over the
+ * settings sets this pointer to NULL. */
 struct settings **binding_read_settings(lua_State *L, int index);
 
 void binding_register_settings(lua_State *L);

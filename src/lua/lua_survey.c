@@ -1,5 +1,5 @@
 /* Applies the protocol's rules to a list of contenders. Finds the order in
- * which they get the lock, and which of them hold it. */
+ * which they get the lock, and which of them hold it now. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,8 +23,8 @@ struct row {
 
 /* Returns the string in the field `key` of the table on the top of the stack.
  * If the field is nil, returns `unknown`, or raises an error if `unknown` is
- * NULL. Does not convert a number to a string: no table would refer to that
- * string, so Lua could collect it. Ignores metamethods for the same reason. */
+ * NULL. Does not convert a number to a string: no table would keep that string,
+ * so Lua could collect it. Ignores metamethods for the same reason. */
 static const char *text_field(lua_State *L, const char *key,
                               const char *unknown) {
   lua_pushstring(L, key);
@@ -45,13 +45,14 @@ static bool is_below(const char *node, const char *directory) {
          node[length] == '/';
 }
 
-/* The values of a node that this session is not allowed to read. No session has
- * the id UNKNOWN_SESSION, and UNKNOWN_TOKEN sorts after all tokens. */
+/* Used in place of the values of a node that this session may not read. No
+ * session has the id UNKNOWN_SESSION, and UNKNOWN_TOKEN sorts after all
+ * tokens. */
 #define UNKNOWN_SESSION "?"
 #define UNKNOWN_TOKEN "~"
 
-/* Fills the row from the table on the top of the stack. `index` is the index of
- * this table in the list. */
+/* Fills the row from the table on the top of the stack. This table is the
+ * element `index` of the list. */
 static void read_row(lua_State *L, struct row *row, int index) {
   luaL_checktype(L, -1, LUA_TTABLE);
   const char *node = text_field(L, "node", NULL);
@@ -96,8 +97,7 @@ static void append(struct listing *listing, const struct row *row) {
 }
 
 /* Returns whether the sequence numbers of the rows show the order of the
- * contenders. They can fail to do so near the end of ZooKeeper's counter
- * (name.h). */
+ * contenders. Near the end of ZooKeeper's counter, they may not (name.h). */
 static bool is_ordered(struct listing *listing, const struct row *rows, int n) {
   listing->count = 0;
   listing->wrapped = false;
@@ -107,9 +107,9 @@ static bool is_ordered(struct listing *listing, const struct row *rows, int n) {
   return true;
 }
 
-/* Replaces the sequence numbers of the sorted rows by numbers that show the
- * order. The new number of a row is the index of the first row that has the
- * same old number. So a downgraded reader keeps the same number as its writer.
+/* Replaces the sequence numbers of the sorted rows by numbers that show their
+ * order. A row's new number is the index of the first row with the same old
+ * number. So a reader that has downgraded keeps the same number as its writer.
  * `by_number` must have room for all rows. */
 static void renumber(struct row *rows, struct row **by_number, int n) {
   for (int i = 0; i < n; i++) by_number[i] = &rows[i];
@@ -140,10 +140,10 @@ static bool is_known(const struct row *row) {
   return strcmp(row->session, UNKNOWN_SESSION) != 0;
 }
 
-/* Returns the session that owns the first node in locks/, a directory of
- * semaphores. This session can already have a node in permits/, but it does not
- * hold a permit yet. Returns "" if there is no such node, or if this session is
- * not allowed to read it. */
+/* Returns the session that owns the first node of a semaphore's directory
+ * locks/. That session can already have a node in permits/, but does not hold a
+ * permit yet. Returns "" if there is no such node, or if zklock may not read
+ * it. */
 static const char *inside(const struct row *rows, int n) {
   for (int i = 0; i < n; i++)
     if (rows[i].directory == AT_LOCKS)
@@ -152,9 +152,9 @@ static const char *inside(const struct row *rows, int n) {
 }
 
 /* For each role, the contender with the least number among the rows so far.
- * Only rows in the path's own directory count. If these contenders do not block
- * the next row, no earlier row blocks it. So the rule compares a row only with
- * these. It takes constant time per row, whatever the number of rows. */
+ * Only rows in the path's own directory count. If none of these contenders
+ * blocks the next row, no earlier row blocks it. So the rule compares a row
+ * only with these, in constant time, whatever the number of rows. */
 struct front {
   struct entry least[ROLES];
   bool any[ROLES];
@@ -224,7 +224,7 @@ int binding_survey(lua_State *L) {
   return 2;
 }
 
-/* own_data(data) → the part of the data of a node that the node's owner has
+/* own_data(data) → the part of a node's data that the owner of the node has
  * written */
 int binding_own_data(lua_State *L) {
   size_t size;

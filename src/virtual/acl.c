@@ -115,8 +115,8 @@ bool identities_add(struct acl_list **identities, const char *scheme,
 
 /* ---- Schemes ------------------------------------------------------------- */
 
-/* Reads an IPv4 address, and the number of prefix bits after an optional slash.
- * Returns false if the text is invalid. */
+/* Parses an IPv4 address and, after an optional slash, the number of prefix
+ * bits. Returns false if the text is invalid. */
 static bool read_address(const char *text, uint32_t *address, int *bits) {
   unsigned parts[4];
   int end = 0;
@@ -146,7 +146,7 @@ static bool ip_matches(const char *id, const char *expression) {
 }
 
 /* Returns true if an id of the scheme digest has exactly two parts, separated
- * by a colon. Like Java's split(), ignores empty parts at the end. */
+ * by a colon. Empty parts at the end do not count, as in Java's split(). */
 static bool digest_is_valid(const char *id) {
   size_t size = strlen(id);
   while (size > 0 && id[size - 1] == ':') size--;
@@ -190,9 +190,9 @@ bool acl_grants(const struct acl_list *acls, int32_t perms,
   return acls->count == 0;
 }
 
-/* Adds an ACL entry of a request to a list. In place of an entry "auth", adds
- * the session's authenticated identities: those of the scheme digest. Returns
- * false if the entry is invalid, or if it is "auth" and the session has no such
+/* Adds an entry of a request's ACL to `list`. Replaces an entry "auth" by the
+ * session's authenticated identities: those of the scheme digest. Returns false
+ * if the entry is invalid, or if it is "auth" and the session has no such
  * identity. */
 static bool add_checked(struct acl_list *list, const struct zk_acl *entry,
                         const struct acl_list *identities) {

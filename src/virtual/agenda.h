@@ -1,5 +1,6 @@
-/* An agenda calls the function of each alarm at its time. Alarms of the same
- * time are called in the order in which they were set. */
+/* An agenda is a set of alarms. It calls each alarm's function at the alarm's
+ * time. Alarms of the same time are called in the order in which they were
+ * set. */
 #ifndef ZKLOCK_VIRTUAL_AGENDA_H
 #define ZKLOCK_VIRTUAL_AGENDA_H
 
@@ -24,8 +25,8 @@ struct agenda {
 };
 
 void alarm_init(struct alarm *alarm, void (*ring)(void *, int64_t), void *self);
-/* Sets the time of an alarm, also if the alarm is already set. If `at` is
- * NEVER, stops the alarm. */
+/* Sets the alarm to the time `at`, even if it is already set. NEVER stops the
+ * alarm. */
 void alarm_set(struct agenda *agenda, struct alarm *alarm, int64_t at);
 void alarm_stop(struct agenda *agenda, struct alarm *alarm);
 

@@ -7,9 +7,10 @@
 #include "read.h"
 #include "server.h"
 
-/* Applies a committed transaction at a server. Changes the server's tree, sends
- * the watch events, and then answers the client that waits for the transaction.
- * So a client receives an event before any reply that shows the change. */
+/* Applies a committed transaction at a server, in three steps. Changes the
+ * server's tree, sends the watch events, and answers the client that waits for
+ * the transaction. So a client receives an event before any reply that shows
+ * the change. */
 
 struct application {
   struct server *server;
@@ -169,8 +170,8 @@ static void apply(struct server *server, const struct txn *txn, int64_t now) {
 void apply_until(struct server *server, int64_t zxid, int64_t now) {
   for (int i = log_place(server, server->tree->zxid);
        i < server->log_count && server->log[i]->zxid <= zxid; i++) {
-    /* Keeps a reference to the transaction, because `apply` can lead to a
-     * shortened log or a stopped server. */
+    /* Keeps a reference to the transaction: `apply` can stop the server or
+     * shorten its log, which would free the transaction. */
     struct txn *txn = txn_keep(server->log[i]);
     apply(server, txn, now);
     txn_drop(txn);

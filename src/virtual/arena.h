@@ -1,6 +1,6 @@
-/* Memory of the model. All allocations of an arena are freed together, with the
- * arena. Values that have several owners count their references. When memory
- * runs out, the process ends. */
+/* The memory of the virtual ensembles. All allocations of an arena are freed
+ * together, with the arena. Values with several owners count their references.
+ * If memory runs out, the process ends. */
 #ifndef ZKLOCK_VIRTUAL_ARENA_H
 #define ZKLOCK_VIRTUAL_ARENA_H
 
@@ -13,8 +13,8 @@ void *fresh(size_t size); /* returns zeroed memory */
 void *regrown(void *old, size_t size);
 char *fresh_text(const char *text); /* returns NULL for NULL */
 /* Returns the list with room for one more element after the first `count`
- * elements. The list can have moved. `*room`: the number of elements for which
- * it has memory; `element`: the size of one. */
+ * elements. The list may have moved. `*room`: for how many elements it has
+ * memory. `element`: the size of an element in bytes. */
 void *with_room(void *list, int count, int *room, size_t element);
 
 struct arena;
@@ -25,8 +25,8 @@ void *arena_alloc(struct arena *arena, size_t size); /* returns zeroed memory */
 const char *arena_text(struct arena *arena, const char *text);
 const void *arena_bytes(struct arena *arena, const void *bytes, size_t size);
 
-/* A node's data: immutable, with a count of its references. A NULL blob is
- * ZooKeeper's null. */
+/* A node's data. A blob is immutable; `keepers` is the number of references to
+ * it. A NULL blob stands for null data, which ZooKeeper allows. */
 struct blob {
   int keepers;
   int32_t length;

@@ -1,6 +1,5 @@
 /* A client's queue of arrivals: messages that have reached the client, but that
- * the client has not read yet. The queue has copies, in the order of
- * arrival. */
+ * it has not read yet. The queue stores copies, in the order of arrival. */
 #ifndef ZKLOCK_VIRTUAL_ARRIVAL_H
 #define ZKLOCK_VIRTUAL_ARRIVAL_H
 

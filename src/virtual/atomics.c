@@ -1,11 +1,12 @@
-/* Calls schedule_point before each atomic operation, both for the functions of
- * <stdatomic.h> and for operators on _Atomic objects. With -fsanitize=thread,
- * the compiler replaces these operations by calls of the sanitizer's functions.
- * The program is not linked to the sanitizer; this file defines the functions
+/* Makes each atomic operation a point at which the scheduler can switch
+ * threads, by calling schedule_point before it. This includes the functions of
+ * <stdatomic.h> and operators on _Atomic objects. With -fsanitize=thread, the
+ * compiler replaces these operations by calls of the sanitizer's functions. The
+ * program is not linked to the sanitizer; this file defines the functions
  * instead. Those for plain accesses do nothing.
  *
  * Each operation here is sequentially consistent, whatever memory order the
- * code asks for. So tests explore only the order of whole operations. */
+ * code requests. So tests explore only the order of whole operations. */
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>

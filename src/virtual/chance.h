@@ -16,8 +16,8 @@ static inline uint64_t chance_next(struct chance *chance) {
   return z ^ z >> 31;
 }
 
-/* Returns the stream of random numbers with the number `stream` for this seed.
- * Drawing numbers from one stream does not change the other streams. */
+/* Returns a random number generator: number `stream` of those that this seed
+ * defines. Drawing from one generator does not change the others. */
 static inline struct chance chance_stream(uint64_t seed, uint64_t stream) {
   struct chance chance = {seed ^ stream * UINT64_C(0xd1342543de82ef95)};
   return (struct chance){chance_next(&chance)};

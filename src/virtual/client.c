@@ -1,4 +1,5 @@
-/* Handles: connecting, pings, arrivals, and closing. */
+/* The handles of the client library: connecting, pings, arrivals, and
+ * closing. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <stdio.h>
@@ -19,7 +20,7 @@ static bool is_beyond_help(const zhandle_t *zh) {
          zh->state == ZOO_AUTH_FAILED_STATE;
 }
 
-/* Called when the connection has failed. Closes it, and calls the watcher. Then
+/* Called when the connection has failed. Closes it, calls the watcher, and
  * completes all outstanding requests with the error `rc`. Returns `rc`, and
  * sets errno to `problem`. */
 static int fail(zhandle_t *zh, int rc, int problem) {
@@ -68,9 +69,9 @@ static struct timeval time_of(int64_t milliseconds) {
                           .tv_usec = milliseconds % 1000 * 1000};
 }
 
-/* Connects the handle if it has no connection. Closes a connection on which no
- * message has arrived for two thirds of the session timeout. Sends a ping if
- * all requests are answered and the handle has sent nothing for a third of the
+/* Connects the handle if it has no connection. If no message has arrived for
+ * two thirds of the session timeout, closes the connection. Sends a ping if all
+ * requests are answered and the handle has sent nothing for a third of the
  * timeout. */
 int zookeeper_interest(zhandle_t *zh, int *fd, int *interest,
                        struct timeval *tv) {
@@ -118,9 +119,9 @@ static int greet(zhandle_t *zh, const struct zk_session *session) {
   return ZOK;
 }
 
-/* Calls the completion of the request that `reply` answers. A credential
- * (ZK_AUTH) has no completion. If a server refuses the credential, the handle's
- * state becomes ZOO_AUTH_FAILED_STATE. */
+/* Calls the completion (callback) of the request that `reply` answers. A
+ * credential (ZK_AUTH) has no completion. If a server refuses the credential,
+ * the handle's state becomes ZOO_AUTH_FAILED_STATE. */
 static void tell(zhandle_t *zh, const struct zk_reply *reply) {
   if (reply->op != ZK_AUTH)
     client_answer(zh, reply);

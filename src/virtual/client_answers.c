@@ -1,6 +1,6 @@
-/* Delivers the virtual servers' replies and events, as the client library does.
- * For each reply, calls the completion: the callback that was passed with the
- * request. For each event of a watched path, calls the handle's watcher
+/* Delivers the virtual servers' replies and events to src/io, as the client
+ * library does. A reply goes to the completion: the callback that was passed
+ * with the request. The event of a watched path goes to the handle's watcher
  * function. */
 #include <stdlib.h>
 #include <string.h>
@@ -40,8 +40,8 @@ static void put_value(const zoo_op_t *op, zoo_op_result_t *result,
 }
 
 /* Sets the results of a transaction's parts. Returns ZOK, or the code of the
- * refused part. As in the library, the parts before the refused part get ZOK,
- * although the server has changed nothing. The parts after it get
+ * refused part. The results are those of the library. Parts before the refused
+ * part get ZOK, although the server has changed nothing. Parts after it get
  * ZRUNTIMEINCONSISTENCY. If a server refuses the whole transaction, each part
  * gets the transaction's code. */
 static int put_results(const struct outstanding *asked,

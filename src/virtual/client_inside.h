@@ -1,5 +1,5 @@
 /* ZooKeeper's client library in virtual time: the functions of zookeeper.h that
- * src/io calls, over an ensemble in memory.
+ * src/io calls. They reach an ensemble in memory instead of real servers.
  *
  *   client.c           handles: connecting, pings, arrivals, closing
  *   client_line.c      the connection below a handle, and its descriptor
@@ -7,12 +7,12 @@
  *   client_send.c      sends and traces requests
  *   client_answers.c   completions and watch events
  *   client_watches.c   the paths that a handle watches
- *   client_names.c     constants, and the messages of codes
+ *   client_names.c     constants, and the texts of error codes
  *
  * These functions behave as the single-threaded library does, but only for the
  * calls that src/io makes. src/io opens each handle with one address, and
- * closes it when its connection has ended. All watches have the handle's
- * watcher function and context. */
+ * closes it when its connection has ended. All watches use the handle's watcher
+ * function and context. */
 #ifndef ZKLOCK_VIRTUAL_CLIENT_INSIDE_H
 #define ZKLOCK_VIRTUAL_CLIENT_INSIDE_H
 
@@ -27,8 +27,8 @@
 
 /* ---- A connection -------------------------------------------------------- */
 
-/* The connection below a handle. If src/io keeps a duplicate of the descriptor
- * open, the connection outlives the handle. So the server still receives the
+/* The connection that belongs to a handle. It outlives the handle while src/io
+ * keeps a duplicate of its descriptor open. So the server still receives the
  * request that closes the session. */
 struct line {
   struct line *next; /* next line that has outlived its handle */
@@ -47,8 +47,8 @@ struct line {
 
 /* Opens a connection, and sends `hello`, its first message. If this thread has
  * just opened a link of the fake TLS (fake_tls.h), the connection uses TLS.
- * line_greet then sends `hello` later, after the handshake. Returns NULL and
- * sets errno if no connection can be opened. */
+ * Then line_greet sends `hello`, after the handshake. Returns NULL and sets
+ * errno if no connection can be opened. */
 struct line *line_open(const char *address, const struct zk_hello *hello);
 void line_send(struct line *line, const struct zk_request *request);
 /* Sends the hello if the TLS handshake is done. Returns true if this call has
@@ -58,7 +58,7 @@ bool line_greet(struct line *line);
  * there is none; then errno is EAGAIN, or another code if TLS has failed. */
 struct arrival *line_read(struct line *line);
 /* Closes the handle's descriptor. Also closes the connection, unless a
- * duplicate of the descriptor is open. */
+ * duplicate of the descriptor is still open. */
 void line_close(struct line *line);
 /* Returns true if the line can send nothing any more: the connection has ended
  * or its descriptor was shut down. */
@@ -102,8 +102,8 @@ struct watched_paths {
 };
 
 void watched_add(struct watched_paths *paths, const char *path, int kinds);
-/* Returns those of `kinds`, bits of enum watch_kind, of which the path has a
- * watch. */
+/* Returns the kinds of watches that are set on the path, but only those in
+ * `kinds`. Both are bits of enum watch_kind. */
 int watched_find(struct watched_paths *paths, const char *path, int kinds);
 void watched_remove(struct watched_paths *paths, const char *path, int kinds);
 void watched_clear(struct watched_paths *paths);
@@ -132,7 +132,7 @@ struct _zhandle {
   struct watched_paths watches;
 };
 
-/* Xids for pings and credentials. No other request has them. */
+/* The xids of pings and credentials. No other request has one of these xids. */
 enum { XID_PING = -2, XID_AUTH = -4 };
 
 bool client_is_connected(const zhandle_t *zh);
@@ -141,10 +141,11 @@ void client_send(zhandle_t *zh, const struct zk_request *request);
 void client_send_auth(zhandle_t *zh, const struct auth *auth);
 /* Calls the watcher with a session event. */
 void client_tell_state(zhandle_t *zh, int state);
-/* Calls the completion of the oldest request, and frees the request. */
+/* Passes the reply to the completion of the oldest outstanding request, and
+ * frees the request. */
 void client_answer(zhandle_t *zh, const struct zk_reply *reply);
-/* A test's function, which returns the reply that the library receives in place
- * of `reply`. NULL if no test changes replies. */
+/* A function that a test has set. It returns the reply that the library
+ * receives in place of `reply`. NULL: no test changes replies. */
 extern const struct zk_reply *(*client_lie)(const struct outstanding *asked,
                                             const struct zk_reply *reply,
                                             struct arena *arena);

@@ -1,7 +1,7 @@
-/* The connection below a handle. src/io polls a real descriptor, one end of a
- * socket pair. It is readable while there is an unread arrival. src/io can shut
- * it down, duplicate it and close it, like the descriptor of a connection to a
- * server. */
+/* The connection that belongs to a handle. Its descriptor is real: one end of a
+ * socket pair, which src/io polls. It is readable while there is an unread
+ * arrival. src/io can shut it down, duplicate it and close it, like the
+ * descriptor of a connection to a server. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -17,8 +17,8 @@
 #include "schedule.h"
 #include "world.h"
 
-/* The list of lines that have outlived their handles, because a duplicate of
- * their descriptor is open. */
+/* The lines that have outlived their handles, because a duplicate of their
+ * descriptor is still open. */
 static struct line *farewells;
 
 /* ---- TLS ----------------------------------------------------------------- */
@@ -38,7 +38,8 @@ static void flush(struct line *line) {
   memmove(line->unsent, line->unsent + n, line->unsent_size);
 }
 
-/* Adds the first bytes of a record, unless on_tls has already sent them. */
+/* Adds the first bytes of a TLS record to the unsent bytes, unless on_tls has
+ * already sent them. */
 static void add_head(struct line *line) {
   if (!line->has_head) add_bytes(line, FAKE_HEAD, FAKE_HEAD_SIZE);
   line->has_head = true;
@@ -107,8 +108,8 @@ static void on_event(void *self, const struct zk_event *event) {
   append(self, arrival_of_event(event));
 }
 
-/* Closes the server's end. Reads all bytes first, because closing a socket with
- * unread bytes would reset the connection. */
+/* Closes the server's end of the socket pair. First reads all bytes, because
+ * closing a socket with unread bytes would reset the connection. */
 static void close_server_end(const struct line *line) {
   char bytes[100];
   while (recv(line->server_fd, bytes, sizeof bytes, MSG_DONTWAIT) > 0) continue;
@@ -201,8 +202,8 @@ struct arrival *line_read(struct line *line) {
   return arrival;
 }
 
-/* Returns true if the client's end is closed or shut down, with all its
- * duplicates. */
+/* Returns true if the client's end of the socket pair, with all its duplicates,
+ * is closed or shut down. */
 static bool hangs(const struct line *line) {
   struct pollfd end = {.fd = line->server_fd};
   return (poll)(&end, 1, 0) > 0 && end.revents & POLLHUP;

@@ -1,5 +1,5 @@
-/* Defines the constants of zookeeper.h and the messages of its error codes.
- * Also has the functions that fill in the parts of a transaction. */
+/* Defines the constants of zookeeper.h and the texts of its error codes. Also
+ * defines the functions that fill in the parts of a transaction. */
 #include <string.h>
 
 #include "client_inside.h"

@@ -11,7 +11,7 @@ static bool is_unusable(const zhandle_t *zh) {
          zh->state == ZOO_AUTH_FAILED_STATE;
 }
 
-/* Returns ZOK, or the code with which the library refuses a call without
+/* Returns ZOK, or the error code that the library returns for a call without
  * sending a request. */
 static int refusal(const zhandle_t *zh, const char *path) {
   size_t size = path ? strlen(path) : 0;
@@ -164,7 +164,7 @@ int zoo_aget_children2(zhandle_t *zh, const char *path, int watch,
   return ZOK;
 }
 
-/* `completion` is the completion function itself, as for the real library.
+/* `completion` is the callback itself, as in calls of the real library.
  * zookeeper.h wrongly declares it as a pointer to a function pointer
  * (library_requests.c). */
 int zoo_aremove_all_watches(zhandle_t *zh, const char *path,

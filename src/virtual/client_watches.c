@@ -1,5 +1,5 @@
-/* Keeps the paths that a handle watches. As in the library, the watcher
- * function is called only for events of these paths. */
+/* Records which paths a handle watches. As in the library, the watcher function
+ * is called only for events of these paths. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
-/* Implements io/clock.h in virtual time. A suspend of the machine happens only
- * by schedule_jump. No timer is needed to notice it, because the scheduler
- * wakes each thread at its deadline on the virtual clock. */
+/* Implements io/clock.h in virtual time. Only schedule_jump suspends the
+ * virtual machine. No timer is needed to notice that: the scheduler wakes each
+ * thread at its deadline on the virtual clock. */
 #include "io/clock.h"
 
 #include "posix.h"

@@ -83,7 +83,7 @@ static void reach_server(struct zk_connection *c, int64_t now) {
   }
 }
 
-/* Breaks the connections that `passage`, the link's decision on a message,
+/* Breaks the connections that the link's decision `passage` on a message
  * requires. Returns false if the message must not be delivered. */
 static bool follow_passage(struct zk_connection *c, enum passage passage,
                            int64_t now) {

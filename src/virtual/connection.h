@@ -9,12 +9,13 @@
 /* Sends a message from the server to the client. */
 void connection_tell(struct zk_connection *connection, struct message *message,
                      int64_t now);
-/* Breaks a connection at its link, and drops the messages under way. The server
- * is notified of the end; the client only if `client_too` is true. */
+/* Breaks a connection at its link, and drops its messages that have not arrived
+ * yet. Notifies the server of the end; notifies the client only if `client_too`
+ * is true. */
 void connection_cut(struct zk_connection *connection, int64_t now,
                     bool client_too);
-/* Closes a connection at its server. The client first receives the messages
- * that were sent before, then the end. */
+/* Closes a connection at its server. The client still receives all messages
+ * that the server has sent, and then the end. */
 void connection_drop(struct zk_connection *connection, int64_t now);
 bool connection_is_over(const struct zk_connection *connection);
 void connection_free(struct zk_connection *connection);

@@ -9,7 +9,7 @@
 
 /* Elects the leader, and makes the other servers follow it. As in ZooKeeper,
  * the server with the newest transaction becomes the leader. If several servers
- * have it, the one with the highest number becomes the leader. A leader begins
+ * have that transaction, the one with the highest number does. A leader begins
  * to serve when a majority has its whole log. */
 
 static bool takes_part(const struct server *s, int group) {
@@ -17,8 +17,8 @@ static bool takes_part(const struct server *s, int group) {
 }
 
 /* Returns the leader that this server can follow, or NULL. The leader must be
- * in the same group, and its epoch not older than the server's. If there are
- * several, returns the one with the newest epoch. */
+ * in the server's group (partition), and its epoch not older than the server's.
+ * If several qualify, returns the one with the newest epoch. */
 static struct server *leader_for(const struct server *server) {
   struct ensemble *e = server->ensemble;
   struct server *leader = NULL;
@@ -35,8 +35,8 @@ static bool has_none(const struct server *s, int group) {
   return takes_part(s, group) && s->role == LOOKING && !leader_for(s);
 }
 
-/* Returns true if the voting servers of this group that have no leader are a
- * majority of the ensemble. They can then elect a leader. */
+/* Returns true if this group can elect a leader. Its voting servers without a
+ * leader must be a majority of the ensemble. */
 static bool can_elect(const struct ensemble *e, int group) {
   int count = 0;
   for (int i = 0; i < e->settings.servers; i++)
@@ -64,7 +64,7 @@ static void join(struct server *server, struct server *leader, int64_t now) {
   leader_commits(leader, now);
 }
 
-/* Makes a leader serve clients when a majority has joined it. */
+/* Makes a leader serve clients once a majority of the servers has joined it. */
 static void try_begin(struct server *leader, int64_t now) {
   struct ensemble *e = leader->ensemble;
   int joined = 1;
@@ -145,8 +145,9 @@ void election_steps_down(struct server *server, int64_t now) {
   lane_clear(&server->applying);
   alarm_stop(&e->agenda, &server->tick);
   if (led) leader_ends(server);
-  /* The followers that still reach the former leader notice soon, at their next
-   * tick, that it no longer leads. */
+  /* The followers that still reach the former leader notice soon that it no
+   * longer leads. They notice it at their next tick, which comes after one
+   * message delay. */
   for (int i = 0; led && i < e->settings.servers; i++) {
     struct server *s = &e->servers[i];
     if (s->leader == server && s->running && !s->paused &&

@@ -34,15 +34,15 @@ struct ensemble_settings {
   int32_t tick_ms;        /* tickTime */
   int32_t min_timeout_ms; /* shortest session timeout; 0 means two ticks */
   int32_t max_timeout_ms; /* longest session timeout; 0 means twenty ticks */
-  /* After this many ticks without contact to its leader, a follower leaves it.
-   * A leader without contact to a majority steps down. */
+  /* A follower leaves its leader after this many ticks without contact to it. A
+   * leader steps down after as many ticks without contact to a majority. */
   int32_t sync_limit;
   int32_t max_buffer;      /* jute.maxbuffer */
   int32_t max_connections; /* maximum for one server; 0 means no limit */
-  /* `hides_events`: servers send a session no events of nodes that the session
-   * may not read. Servers do so since 3.8.4 and 3.9.2, and in Debian 12.
-   * `hides_nodes`: servers refuse the request exists for such nodes. Servers do
-   * so since 3.8.4 and 3.9.2. */
+  /* Servers hide nodes from sessions that may not read them. `hides_events`:
+   * they send such a session no events of the node. Servers do so since 3.8.4
+   * and 3.9.2, and in Debian 12. `hides_nodes`: they also refuse the request
+   * exists. Servers do so since 3.8.4 and 3.9.2. */
   bool hides_events, hides_nodes;
   bool multi_create2;            /* a multi can contain a create2: since 3.9 */
   bool containers;               /* servers have containers: since 3.5 */
@@ -83,24 +83,23 @@ enum zk_tls_part {
   ZK_TLS_REFUSAL, /* an alert about a certificate */
 };
 
-/* The functions of a client, which receive its messages. The ensemble calls
- * them in the order of arrival. */
+/* The functions of a client. The ensemble calls them to deliver messages to the
+ * client, in the order of arrival. */
 struct zk_client {
   void *self;
-  /* Called when the server with the number `server` has accepted the
-   * connection. Later, when this server has answered the hello, `connected` is
+  /* Called when a server has accepted the connection; `server` is its number.
+   * When this server has answered the hello, the first message, `connected` is
    * called. */
   void (*accepted)(void *self, int server); /* `accepted` can be NULL */
-  /* Called when a part of a TLS record has arrived. Only for connections whose
-   * hello has `secure`. If the record contains a message, its last part is
-   * passed to one of the functions below instead. `text` is the text of an
-   * alert, otherwise NULL. */
+  /* Called when a part of a TLS record has arrived, if the connection's hello
+   * has `secure`. Exception: the last part of a record that contains a message
+   * goes to one of the functions below instead. `text` is the text of an alert,
+   * otherwise NULL. */
   void (*tls)(void *self, enum zk_tls_part part, const char *text);
   void (*connected)(void *self, const struct zk_session *session);
   void (*reply)(void *self, const struct zk_reply *reply);
   void (*event)(void *self, const struct zk_event *event);
-  /* The last call for a connection. When this function returns, the ensemble
-   * frees the connection. */
+  /* The last call for a connection. The ensemble then frees the connection. */
   void (*ended)(void *self, enum zk_end end);
 };
 
@@ -114,15 +113,15 @@ struct zk_hello {
   bool secure;  /* ensemble_greet sends the hello, after a TLS handshake */
 };
 
-/* Opens a connection to an address ("127.0.0.1:2181") over the link of this
- * address. If there is no such link, the client's `ended` is called with
+/* Opens a connection to an address ("127.0.0.1:2181"), over the link that has
+ * this address. If no link has it, the client's `ended` is called with
  * ZK_REFUSED. */
 struct zk_connection *ensemble_open(struct ensemble *ensemble, int64_t now,
                                     const char *address,
                                     const struct zk_hello *hello,
                                     const struct zk_client *client);
 /* Sends the hello of a connection that was opened with `secure`. The client
- * calls this after the TLS handshake. */
+ * must call this after the TLS handshake. */
 void ensemble_greet(struct ensemble *ensemble, int64_t now,
                     struct zk_connection *connection);
 /* Sends a request, even before the session is established. The call never
@@ -130,9 +129,9 @@ void ensemble_greet(struct ensemble *ensemble, int64_t now,
 void ensemble_send(struct ensemble *ensemble, int64_t now,
                    struct zk_connection *connection,
                    const struct zk_request *request);
-/* Closes a connection at the client: its functions are not called any more. The
- * server is notified of the end, unless the link drops this message. The
- * session continues. */
+/* Closes a connection at the client. The client's functions are not called any
+ * more. The server is notified of the end, unless the link drops that message.
+ * The session is not closed. */
 void ensemble_hang_up(struct ensemble *ensemble, int64_t now,
                       struct zk_connection *connection);
 

@@ -1,4 +1,4 @@
-/* A whole ensemble: the functions of ensemble.h. */
+/* Implements the functions of ensemble.h, which act on a whole ensemble. */
 #include <stdlib.h>
 
 #include "connection.h"

@@ -90,9 +90,9 @@ static enum tls_state fail(struct tls_link *link, const char *text,
   return TLS_FAILED;
 }
 
-/* Returns TLS_DONE if the next record is complete and of this kind, and
- * TLS_WAITS if it is incomplete. If it is an alert or of another kind, the link
- * fails. */
+/* Returns TLS_DONE if the next record is complete and has the kind `kind`.
+ * Returns TLS_WAITS if it is incomplete. If it is an alert or has another kind,
+ * makes the link fail. */
 static enum tls_state find(struct tls_link *link, char kind) {
   const char *body = link->in + FAKE_HEAD_SIZE + 1;
   if (link->text[0]) return TLS_FAILED;
@@ -117,7 +117,8 @@ static enum tls_state handshake(struct tls_link *link) {
   return state;
 }
 
-/* Returns decrypted bytes of one record at most, as OpenSSL does. */
+/* Returns decrypted bytes of at most one record, as OpenSSL does. `*got` is
+ * their number. */
 static enum tls_state receive(struct tls_link *link, void *data, size_t size,
                               size_t *got) {
   enum tls_state state = link->decrypted > 0 ? TLS_DONE : find(link, FAKE_DATA);
@@ -133,8 +134,8 @@ static enum tls_state receive(struct tls_link *link, void *data, size_t size,
   return state;
 }
 
-/* Sends nothing: the requests of the client library do not pass through the
- * link (client_line.c). */
+/* Sends nothing, because the requests of the client library bypass the link
+ * (client_line.c). */
 static enum tls_state transmit(struct tls_link *link, const void *data,
                                size_t size) {
   (void)data;

@@ -1,9 +1,9 @@
-/* A fake of the module zklock.tls, behind the interface of io/tls.h. The
- * server's end, in client_line.c, sends records as the link's zk_tls
+/* A fake of the module zklock.tls, with the interface of io/tls.h. The server's
+ * end is in client_line.c; it sends the records that struct zk_tls (operator.h)
  * prescribes. A data record has only one byte, but is decrypted to a packet as
- * large as the buffer of io/stream.h. So several records fit into one read of
- * the socket. The link then still has undecrypted packets while the socket has
- * no more bytes. */
+ * large as the buffer of io/stream.h. So one read of the socket can return
+ * several records. Then packets are left to decrypt while the socket has no
+ * more bytes. */
 #ifndef ZKLOCK_VIRTUAL_FAKE_TLS_H
 #define ZKLOCK_VIRTUAL_FAKE_TLS_H
 
@@ -25,8 +25,8 @@ enum {
 
 extern const struct tls_module fake_tls;
 
-/* Returns the link that this thread has opened last, or NULL if that link was
- * already taken. */
+/* Returns the TLS link that this thread has opened last. Returns NULL if an
+ * earlier call has already returned that link. */
 struct tls_link *fake_tls_take(void);
 bool fake_tls_is_shaken(const struct tls_link *link);
 

@@ -1,5 +1,4 @@
-/* A test's actions on links: implements the functions of operator.h for
- * links. */
+/* Implements the functions of operator.h by which a test disturbs links. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -51,16 +51,17 @@ void follower_touches(struct server *server, int64_t session,
       (struct session_record){session, timeout_ms};
 }
 
-/* Checks the session of a read. Only a leader or a standalone server can check
- * it; a follower always returns ZK_OK. */
+/* Returns ZK_OK if this server may serve a read of the session, otherwise the
+ * error code. Only a leader or a standalone server can check that; a follower
+ * always returns ZK_OK. */
 int follower_checks(struct server *server, int64_t session) {
   return server->role == LEADING
              ? leader_checks(server, session, server->number)
              : ZK_OK;
 }
 
-/* Reports to the leader the sessions that have sent a request since the last
- * report. */
+/* Reports to the leader which sessions have sent a request since the last
+ * report. The leader then extends these sessions. */
 static void report_touched(struct server *server, int64_t now) {
   struct message *message = message_new(TO_LEADER_TOUCHED);
   message->arena = arena_new();
@@ -75,7 +76,7 @@ static void report_touched(struct server *server, int64_t now) {
 /* ---- From the leader ----------------------------------------------------- */
 
 /* Delays a commit by the server's lag (server_lag). Also delays the leader's
- * answers, because they must stay behind the commits. */
+ * answers, because they must not overtake the commits. */
 static void apply_later(struct server *server, struct message *message,
                         int64_t now) {
   struct message *later = message_new(message->kind);
@@ -160,7 +161,8 @@ void follower_begins(struct server *server, struct server *leader,
   server->leader = leader;
   server->epoch = leader->epoch;
   lane_clear(&server->disk);
-  /* The lanes can still be held since the time of an earlier leader. */
+  /* Releases the lanes: they can still be held since the server followed an
+   * earlier leader. */
   lane_release(&server->to_leader, ~0u, now);
   lane_release(&server->from_leader, ~0u, now);
   log_adopt(server, leader);

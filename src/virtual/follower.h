@@ -1,5 +1,5 @@
-/* Sends and receives a follower's messages to and from its leader. Also has the
- * tick of each server. */
+/* Exchanges messages between a follower and its leader. Also contains the tick:
+ * the periodic work of each server. */
 #ifndef ZKLOCK_VIRTUAL_FOLLOWER_H
 #define ZKLOCK_VIRTUAL_FOLLOWER_H
 

@@ -1,4 +1,4 @@
-/* The answers of a server to four-letter words (operator.h). */
+/* The answers of a server to four-letter words, such as `mntr` (operator.h). */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>

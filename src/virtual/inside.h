@@ -1,4 +1,5 @@
-/* The state of an ensemble, for its parts. The parts are, from the lowest:
+/* The state of an ensemble, which its parts share. The parts are, from the
+ * lowest:
  *
  *   log          the transactions of a server
  *   link         passes or drops the messages of connections, and its traps
@@ -14,7 +15,7 @@
  *   four_letter_words  the answers to `srvr`, `mntr` and others
  *   operate      a test's actions on servers, and its observations
  *
- * A part calls lower parts directly, and higher parts only by hooks. */
+ * A part calls lower parts directly, and higher parts only by struct hooks. */
 #ifndef ZKLOCK_VIRTUAL_INSIDE_H
 #define ZKLOCK_VIRTUAL_INSIDE_H
 
@@ -69,7 +70,7 @@ struct zk_connection {
   bool broken;  /* a message was dropped */
   bool muted;   /* no further message reaches the client */
   /* `requested`: the number of requests so far. `treated`: the number of
-   * answers so far of the kind `kind` in the link's misbehaviour. */
+   * answers so far whose kind is zk_misbehaviour's `kind`. */
   int requested, treated;
   int records;       /* number of TLS records; -1 if no more are sent */
   struct alarm fuse; /* expires when the link's `drop_after` is over */
@@ -136,7 +137,7 @@ enum from_leader {
   FROM_LEADER_PING
 };
 
-/* A sync request that waits at the leader. The leader answers it after it has
+/* A sync request that waits at the leader. The leader answers it when it has
  * committed all proposals up to `zxid`. */
 struct waiting_sync {
   struct waiting_sync *next;
@@ -183,7 +184,8 @@ struct server {
 
 /* ---- Hooks --------------------------------------------------------------- */
 
-/* The functions by which a part calls higher parts. */
+/* The functions by which a part calls parts above it (see the list at the
+ * top). */
 struct hooks {
   /* `greets` is called when a client has sent its hello, and `reads` when it
    * has sent a request. `forgets` is called when a client's connection has

@@ -1,5 +1,5 @@
-/* A lane carries messages from a sender to a receiver, in order. A lane that is
- * held delivers no message until it is released. */
+/* A lane delivers messages from a sender to a receiver, in order, each at its
+ * time. While a lane is held, it delivers no message. */
 #ifndef ZKLOCK_VIRTUAL_LANE_H
 #define ZKLOCK_VIRTUAL_LANE_H
 
@@ -24,7 +24,7 @@ struct message {
   void (*drop)(void *shared);
 };
 
-/* The reasons for which a lane is held. */
+/* The reasons for which a lane is held, as bits of `held`. */
 enum { HELD_BY_LINK = 1, HELD_BY_SERVER = 2, HELD_BY_RECEIVER = 4 };
 
 struct lane {
@@ -43,7 +43,8 @@ void lane_init(struct lane *lane, struct agenda *agenda,
 struct message *message_new(int kind);
 void message_free(struct message *message);
 void lane_send(struct lane *lane, struct message *message, int64_t at);
-/* Sends a message without delay. It overtakes all messages in the lane. */
+/* Sends a message without delay. It arrives before all messages that are
+ * already in the lane. */
 void lane_send_first(struct lane *lane, struct message *message, int64_t now);
 void lane_hold(struct lane *lane, unsigned why);
 void lane_release(struct lane *lane, unsigned why, int64_t now);

@@ -42,8 +42,8 @@ static void greet(struct zk_link *link, struct zk_connection *c) {
   bool returns = c->hello.session != 0;
   link->visits.sessions += !returns;
   link->visits.returns += returns;
-  /* Replaces the password in the hello by zeros: servers answer a wrong
-   * password with "session expired". */
+  /* Replaces the password in the hello by zeros. The server then answers
+   * "session expired", as it does for every wrong password. */
   if (returns && (misbehaviour->expires || happens(&misbehaviour->forgets)))
     memset(c->hello.password, 0, sizeof c->hello.password);
 }

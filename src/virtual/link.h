@@ -7,7 +7,7 @@
 
 #pragma GCC visibility push(hidden)
 
-/* The decision of a link on a message. */
+/* What a link does with a message that it receives. */
 enum passage {
   PASSES,
   STOPS,    /* the link drops the message */
@@ -21,13 +21,14 @@ enum passage link_passes_up(struct zk_link *link,
 enum passage link_passes_down(struct zk_link *link,
                               struct zk_connection *connection,
                               struct message *message);
-/* Called after a client has received `message`; springs the traps that wait for
- * it. Returns CUTS if the connection must break now, otherwise PASSES. */
+/* Called after a client has received `message`. Springs the traps that wait for
+ * such a message. Returns CUTS if the connection must break now, otherwise
+ * PASSES. */
 enum passage link_passed_down(struct zk_link *link,
                               struct zk_connection *connection,
                               const struct message *message, int64_t now);
 /* Counts a new connection in the link's visits. If the link's misbehaviour has
- * `asks_ms`, writes it into the connection's hello as the session timeout. */
+ * `asks_ms`, this replaces the session timeout in the connection's hello. */
 void link_is_visited(struct zk_link *link, struct zk_connection *connection);
 struct server *link_next_server(struct zk_link *link);
 void link_free(struct zk_link *link);

@@ -1,4 +1,4 @@
-/* The log of a server: its transactions. */
+/* The log of a server: its transactions, in the order of their zxids. */
 #ifndef ZKLOCK_VIRTUAL_LOG_H
 #define ZKLOCK_VIRTUAL_LOG_H
 
@@ -14,8 +14,8 @@ void log_append(struct server *server, struct txn *txn);
 /* Makes the log of `server`, a follower, the same as that of `leader`. */
 void log_adopt(struct server *server, const struct server *leader);
 void log_cut(struct server *server, int count);
-/* Drops the transactions that all servers have applied from all logs. Does so
- * only now and then, once per FORGET_AFTER calls. */
+/* Removes the transactions that all servers have applied from all logs. To save
+ * time, does so only once per FORGET_AFTER calls. */
 void log_forget(struct ensemble *ensemble);
 
 #pragma GCC visibility pop

@@ -8,7 +8,7 @@
 
 #define CLIENT "zklock.virtual.client"
 
-/* A message that the client has received, and that Lua has not taken yet. */
+/* A message that has reached the client, but that Lua has not taken yet. */
 struct item {
   struct item *next;
   enum { SESSION, REPLY, EVENT, END } kind;

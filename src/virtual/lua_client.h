@@ -1,6 +1,6 @@
-/* A client of an ensemble, for Lua. It can send any request. The ensemble can
- * run on a different thread than Lua. So the client keeps each arrival until
- * Lua takes it. */
+/* A client of an ensemble, as a Lua object. It can send any request. The client
+ * keeps each arrival until Lua takes it, because the ensemble can run on a
+ * different thread than Lua. */
 #ifndef ZKLOCK_VIRTUAL_LUA_CLIENT_H
 #define ZKLOCK_VIRTUAL_LUA_CLIENT_H
 
@@ -14,8 +14,8 @@
 /* An ensemble, and the source of the time that is passed to it. */
 struct lua_box {
   struct ensemble *ensemble;
-  /* A function that returns the time. If it is NULL, the Lua object owns the
-   * ensemble, and `time` is the time. */
+  /* Returns the ensemble's time. If `now` is NULL, the Lua object owns the
+   * ensemble, and the field `time` is the ensemble's time. */
   int64_t (*now)(void);
   int64_t time;
 };
@@ -24,9 +24,10 @@ static inline int64_t lua_box_now(const struct lua_box *box) {
   return box->now ? box->now() : box->time;
 }
 
-/* Pushes a client that connects to an address. The table at `options` is {
- * timeout = ms, session =, password =, seen = }. The client keeps a reference
- * to `owner`, the Lua object that contains the box. */
+/* Pushes a client that connects to an address. The table at `options` is
+ * { timeout = ms, session =, password =, seen = }.
+ * The client keeps a reference to `owner`, the Lua object that contains the
+ * box. */
 void lua_push_client(lua_State *L, struct lua_box *box, int owner,
                      const char *address, int options);
 /* Pushes the metatable with this name, and creates it if it does not exist. */

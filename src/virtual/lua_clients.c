@@ -1,6 +1,6 @@
 /* A test identifies a client by a number: the number of the thread that uses
- * the client's handles. It stays the same when a connection is lost or a
- * session expires. */
+ * the client's handles. The client keeps its number when a connection is lost
+ * or a session expires. */
 #include "lua_clients.h"
 
 #include "lua_messages.h"
@@ -8,8 +8,8 @@
 #include "operator.h"
 #include "schedule.h"
 
-/* client_of(address, session): returns the number of the client that has a
- * connection with this session, or nil. */
+/* client_of(address, session): returns the number of the client that is
+ * connected with this session, or nil. */
 static int client_of(lua_State *L) {
   int client = ensemble_client(lua_check_ensemble(L, 1), lua_to_id(L, 2));
   if (client == 0) return 0;

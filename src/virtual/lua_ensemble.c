@@ -122,8 +122,8 @@ static int own_has_session(lua_State *L) {
   return 1;
 }
 
-/* ensemble:look(path): returns the Stat and the data of a committed node; nil
- * if it does not exist. */
+/* ensemble:look(path): returns the Stat and the data of a node as committed.
+ * Returns nil if the node does not exist. */
 static int own_look(lua_State *L) {
   struct zk_stat stat;
   struct zk_data data;
@@ -147,8 +147,8 @@ static void add_name(void *self, const char *name) {
   lua_rawseti(names->L, -2, ++names->count);
 }
 
-/* ensemble:children(path): returns the names of the node's children, in
- * order. */
+/* ensemble:children(path): returns the names of the node's children, sorted by
+ * name. */
 static int own_children(lua_State *L) {
   struct names names = {L, 0};
   struct ensemble *ensemble = box_at(L, 1)->ensemble;
@@ -159,7 +159,7 @@ static int own_children(lua_State *L) {
 }
 
 /* ensemble:crowd(path): returns the peak number of ephemeral children of a node
- * (ensemble_most_children). */
+ * since it last had none. */
 static int own_crowd(lua_State *L) {
   lua_pushinteger(L, ensemble_most_children(box_at(L, 1)->ensemble,
                                             luaL_checkstring(L, 2)));

@@ -1,5 +1,5 @@
-/* An ensemble as a Lua object. It makes clients, which can send any request. It
- * also has the functions of operator.h for servers and sessions. */
+/* An ensemble as a Lua object. It creates clients, which can send any request.
+ * It also has the functions of operator.h for servers and sessions. */
 #ifndef ZKLOCK_VIRTUAL_LUA_ENSEMBLE_H
 #define ZKLOCK_VIRTUAL_LUA_ENSEMBLE_H
 
@@ -13,8 +13,9 @@
 /* The metatable of these objects. */
 #define LUA_ENSEMBLE "zklock.virtual.ensemble"
 
-/* Pushes an object for an ensemble that the object does not own, so the
- * ensemble outlives it. `now`: a function that returns the ensemble's time. */
+/* Pushes an object for an ensemble that the object does not own. When Lua
+ * collects the object, the ensemble stays. `now`: a function that returns the
+ * ensemble's time. */
 void lua_push_ensemble(lua_State *L, struct ensemble *ensemble,
                        int64_t (*now)(void));
 /* new(settings, seed): returns an ensemble with its own time. Its methods

@@ -37,7 +37,8 @@ static lua_Number number(lua_State *L, const char *field) {
 }
 
 /* link_secure(address, { delay =, split =, stops_at =, fails_at =, text =,
- * is_refusal = }): sets the fields of struct zk_tls. Times are in seconds. */
+ * is_refusal = }): sets the TLS behaviour of a link's servers (struct zk_tls).
+ * Times are in seconds. */
 static int behave(lua_State *L) {
   struct ensemble *ensemble = lua_check_ensemble(L, 1);
   luaL_checktype(L, 2, LUA_TTABLE);

@@ -7,9 +7,10 @@
 #include "client_inside.h"
 #include "lua_messages.h"
 
-/* The test's function that changes answers. Answers arrive on another system
- * thread than the test's, so the function runs in a separate Lua thread.
- * Meanwhile the test's system thread waits in a C function. */
+/* The test's function that changes answers, and the Lua thread in which it
+ * runs. It has a Lua thread of its own, because answers arrive on another
+ * system thread than the test's. Meanwhile the test's system thread waits in a
+ * C function. */
 static struct {
   lua_State *L;
   int thread, function; /* registry references */
@@ -43,8 +44,8 @@ static const char *path_of(const struct outstanding *asked) {
 }
 
 /* Calls the test's function, and returns the answer that the library then
- * receives. Meanwhile stops the garbage collector, because finalizers must not
- * run in this system thread. */
+ * receives. Stops the garbage collector during the call, because finalizers
+ * must not run in this system thread. */
 static const struct zk_reply *lie(const struct outstanding *asked,
                                   const struct zk_reply *reply,
                                   struct arena *arena) {
@@ -67,7 +68,7 @@ static const struct zk_reply *lie(const struct outstanding *asked,
 /* lie(function | nil): sets a function that can change the answers to the
  * library's requests. It is called with each answer, a table of lua_push_reply,
  * and the path of the request. If it returns a table, the library receives this
- * answer instead. The function must not wait. */
+ * answer instead. The function must not wait. nil removes the function. */
 static int set(lua_State *L) {
   if (liar.L) {
     luaL_unref(L, LUA_REGISTRYINDEX, liar.thread);

@@ -6,7 +6,7 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Adds `lie` to the table on top of the stack. */
+/* Adds the function `lie` to the table on top of the stack. */
 void lua_false_replies_register(lua_State *L);
 
 #pragma GCC visibility pop

@@ -12,9 +12,9 @@ static struct zk_link *check_link(lua_State *L, int index) {
   return link_find(lua_check_ensemble(L, index), lua_tostring(L, index));
 }
 
-/* link_new(address, to, servers): adds a link with this address. It leads to
- * servers of the ensemble that has the address `to`. `servers`: a list of their
- * numbers, from 0. Returns false if the address is taken. */
+/* link_new(address, to, servers): adds a link with the address `address` to
+ * servers of one ensemble. `to`: an address of this ensemble. `servers`: a list
+ * of the servers' numbers, from 0. Returns false if the address is taken. */
 static int new (lua_State *L) {
   int servers[SERVERS], count = 0;
   const char *address = luaL_checkstring(L, 1);
@@ -52,8 +52,8 @@ static int delay(lua_State *L) {
   return 0;
 }
 
-/* link_drop(address, "requests" | "replies"): drops all messages to the
- * servers, or all messages to the clients. */
+/* link_drop(address, "requests" | "replies"): drops all messages to the servers
+ * ("requests"), or all messages to the clients ("replies"). */
 static int drop(lua_State *L) {
   bool requests = strcmp(luaL_checkstring(L, 2), "requests") == 0;
   return with_fault(L, requests ? link_drop_requests : link_drop_replies);
@@ -106,15 +106,15 @@ static int visits(lua_State *L) {
 
 /* ---- Traps --------------------------------------------------------------- */
 
-/* link_lose_reply(address, kind): sets the trap link_lose_reply of operator.h.
- * `kind`: see zk_request_kind. */
+/* link_lose_reply(address, kind): sets a trap, by which the next reply to a
+ * request of this kind is lost (operator.h). `kind`: see zk_request_kind. */
 static int lose_reply(lua_State *L) {
   link_lose_reply(check_link(L, 1), (int)luaL_checkinteger(L, 2));
   return 0;
 }
 
-/* link_keep_request(address, kind, …): sets the trap link_keep_request of
- * operator.h for these kinds of requests. */
+/* link_keep_request(address, kind, …): sets a trap, by which the link keeps the
+ * next request of one of these kinds (operator.h). */
 static int keep_request(lua_State *L) {
   int kinds[KINDS], count = lua_gettop(L) - 1;
   luaL_argcheck(L, count <= KINDS, 2, "too many kinds");
@@ -133,8 +133,8 @@ static int cut_after_reply(lua_State *L) {
   return 0;
 }
 
-/* link_cut_at(address, n): sets the trap link_cut_at of operator.h, which
- * breaks a connection at the nth message to a client. */
+/* link_cut_at(address, n): sets a trap, by which a connection breaks at the nth
+ * message to a client (operator.h). */
 static int cut_at(lua_State *L) {
   link_cut_at(check_link(L, 1), (int)luaL_checkinteger(L, 2));
   return 0;

@@ -7,7 +7,7 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Adds its functions to the table on top of the stack. */
+/* Adds the functions of this file to the table on top of the stack. */
 void lua_links_register(lua_State *L);
 
 #pragma GCC visibility pop

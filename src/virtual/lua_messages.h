@@ -1,6 +1,6 @@
-/* Requests, replies and events as Lua tables. 64-bit numbers become strings,
- * because Lua 5.1 has no 64-bit integers. A zxid has 19 decimal digits; the id
- * of a session is hexadecimal. */
+/* Converts requests, replies and events to and from Lua tables. 64-bit numbers
+ * become strings, because Lua 5.1 has no 64-bit integers. A zxid has 19 decimal
+ * digits; the id of a session is hexadecimal. */
 #ifndef ZKLOCK_VIRTUAL_LUA_MESSAGES_H
 #define ZKLOCK_VIRTUAL_LUA_MESSAGES_H
 
@@ -12,11 +12,12 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Returns the request that this table describes: { xid =, op = "create", path
- * =, data = (false: null), flags =, version =,
+/* Returns the request that this table describes. Raises an error if a field is
+ * wrong. The table is
+ * { xid =, op = "create", path =, data = (false: null), flags =, version =,
  *   watch =, acl = { { perms =, scheme =, id = }, ... }, ttl =, scheme =,
- *   parts = { ... }, seen =, data_watches =, exist_watches =, child_watches = }
- * Raises an error if a field is wrong. */
+ *   parts = { ... }, seen =, data_watches =, exist_watches =, child_watches =
+ * }. */
 struct zk_request *lua_to_request(lua_State *L, int index, struct arena *arena);
 
 /* Returns the reply that this table describes. The table has the fields that

@@ -144,7 +144,7 @@ static int note(lua_State *L) {
   return 0;
 }
 
-/* digest(): returns the hash of all turns so far (schedule_digest), in
+/* digest(): returns the hash of all threads' turns so far (schedule_digest), in
  * hexadecimal. */
 static int digest(lua_State *L) {
   char text[20];

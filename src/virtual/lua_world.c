@@ -102,8 +102,8 @@ static int ensemble(lua_State *L) {
   return 1;
 }
 
-/* find(address): returns the ensemble that has this address, or raises an
- * error. */
+/* find(address): returns the ensemble that has this address. Raises an error if
+ * there is none. */
 static int find(lua_State *L) {
   lua_push_ensemble(L, lua_check_ensemble(L, 1), schedule_now);
   return 1;
@@ -158,8 +158,9 @@ static int resume_in(lua_State *L) {
   return 0;
 }
 
-/* Adds the functions. Also adds `epoch`: the default time of day at time 0 of
- * the clock, in seconds since 1970. */
+/* Adds the functions of this file to the table on top of the stack. Also adds
+ * the field `epoch`: the default time of day at time 0 of the clock, in seconds
+ * since 1970. */
 void lua_world_register(lua_State *L) {
   lua_pushnumber(L, (lua_Number)ensemble_defaults().epoch_ms / 1000);
   lua_setfield(L, -2, "epoch");

@@ -9,7 +9,7 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Adds its functions to the table on top of the stack. */
+/* Adds the functions of this file to the table on top of the stack. */
 void lua_world_register(lua_State *L);
 /* Returns the ensemble that has a link with the address at this index. Raises
  * an error if there is none. */

@@ -1,7 +1,7 @@
-/* The messages between clients and servers of the model. Operations, codes and
- * flags have ZooKeeper's numbers. The sender owns the memory to which a message
- * points. ensemble_send copies a request. A client may use a received message
- * only until its function that receives the message returns. */
+/* The messages between clients and servers of a virtual ensemble. Operations,
+ * codes and flags have ZooKeeper's numbers. The sender owns the memory to which
+ * a message points. ensemble_send copies the request. A client's function can
+ * use a received message only until the function returns. */
 #ifndef ZKLOCK_VIRTUAL_MESSAGES_H
 #define ZKLOCK_VIRTUAL_MESSAGES_H
 
@@ -118,7 +118,8 @@ struct zk_strings {
   const char *const *list;
 };
 
-/* A server ignores the fields that the operation does not have. */
+/* A client's request. A server ignores the fields that the request's operation
+ * does not use. */
 struct zk_request {
   int32_t xid; /* the reply has the same xid */
   enum zk_op op;
@@ -140,12 +141,12 @@ struct zk_request {
 };
 
 /* Returns the kind of a request. The faults of links select requests by their
- * kinds. The kind is the zk_op. For a multi, it is 1400 plus the zk_op of the
- * first part. If the first of several parts is a check, the kind is 141300 plus
- * the zk_op of the second part. */
+ * kinds. The kind of a request is its zk_op. For a multi, it is 1400 plus the
+ * zk_op of the first part. If the first of several parts is a check, the kind
+ * is 141300 plus the zk_op of the second part. */
 int zk_request_kind(const struct zk_request *request);
 
-/* Fields that the operation does not return are zero. */
+/* A server's reply. Fields that the operation does not return are zero. */
 struct zk_reply {
   int32_t xid;
   enum zk_op op; /* set also for a failed part of a multi */

@@ -1,5 +1,5 @@
-/* A test's actions on servers and sessions, and its observations: the functions
- * of operator.h. */
+/* Implements the functions of operator.h by which a test acts on servers and
+ * sessions, and observes them. */
 #include "operator.h"
 
 #include <stdlib.h>
@@ -17,7 +17,8 @@
 
 /* ---- Servers ------------------------------------------------------------- */
 
-/* Holds all messages to a server if `held` is true; otherwise releases them. */
+/* If `held` is true, holds all messages to a server. Otherwise delivers the
+ * held messages. */
 static void hold(struct server *s, bool held, int64_t now) {
   struct lane *lanes[] = {&s->from_leader, &s->disk, &s->applying};
   for (size_t i = 0; i < sizeof lanes / sizeof *lanes; i++) {
@@ -73,8 +74,9 @@ void server_pause(struct ensemble *e, int64_t now, int server) {
   alarm_stop(&e->agenda, &s->containers);
 }
 
-/* Resumes a server. The messages that have arrived meanwhile are delivered, and
- * soon afterwards the server's overdue alarms fire. */
+/* Resumes a server. The messages that have arrived during the pause are
+ * delivered. Soon afterwards, the alarms that have become due meanwhile
+ * fire. */
 void server_resume(struct ensemble *e, int64_t now, int server) {
   struct server *s = &e->servers[server];
   if (!s->paused) return;
@@ -125,8 +127,8 @@ bool server_is_running(const struct ensemble *e, int server) {
   return e->servers[server].running;
 }
 
-/* Starts an election that the server `server`, the candidate, wins. It can win
- * only if no server that it reaches has a newer log. */
+/* Starts an election that `server`, the candidate, wins. It can win only if no
+ * server that it reaches has a newer log. */
 bool server_elect(struct ensemble *e, int64_t now, int server) {
   struct server *candidate = &e->servers[server];
   int old = ensemble_leader(e), reached = 0;

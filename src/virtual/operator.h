@@ -19,9 +19,10 @@ struct zk_link;
 struct zk_link *link_new(struct ensemble *ensemble, const char *address,
                          const int *servers, int count);
 struct zk_link *link_find(struct ensemble *ensemble, const char *address);
-/* Returns the link that one client uses in place of `link`; `client` is the
- * client's zk_hello.client. If there is none yet, adds one. The new link has
- * the servers and faults of `link`, but not its zk_misbehaviour and zk_tls. */
+/* Returns the link that the client with the number `client` (zk_hello.client)
+ * uses in place of `link`. So a test can disturb one client alone. If there is
+ * no such link yet, adds one. The new link has the servers and faults of
+ * `link`, but not its zk_misbehaviour and zk_tls. */
 struct zk_link *link_apart(struct zk_link *link, int client);
 /* Calls `fault`, such as link_cut, for all links of an address. This includes
  * the links that single clients use (link_apart). */
@@ -30,12 +31,12 @@ void link_each(struct ensemble *ensemble, const char *address, int64_t now,
 
 /* Breaks the link's existing connections. New connections are accepted. */
 void link_cut(struct zk_link *link, int64_t now);
-/* Ends the link's connections for the servers, but does not notify the
+/* Ends the link's connections at the servers, but does not notify the
  * clients. */
 void link_half_open(struct zk_link *link, int64_t now);
 
-/* These faults last until link_heal. link_refuse also breaks the existing
- * connections. */
+/* The faults of the functions below last until link_heal. link_refuse also
+ * breaks the existing connections. */
 void link_refuse(struct zk_link *link, int64_t now);
 void link_freeze(struct zk_link *link, int64_t now); /* no message passes */
 void link_delay(struct zk_link *link, int64_t now, int64_t by);
@@ -68,8 +69,8 @@ struct zk_misbehaviour {
   int forgets;  /* number of returning sessions to call expired */
   bool expires; /* all sessions, even new ones, are called expired */
   int drop_at;  /* number of the request that ends its connection */
-  /* A connection ends when this time has passed since its session was
-   * established; -1 means at once. */
+  /* Each connection ends this much time after its session was established; -1
+   * means at once. */
   int64_t drop_after;
   int64_t largest; /* a larger request, in bytes, ends its connection */
   int kind, count; /* `count` answers of this kind get `treatment`, ... */
@@ -84,9 +85,9 @@ struct zk_misbehaviour {
 struct zk_tls {
   int64_t delay; /* the delay before the handshake's record */
   int64_t split; /* time between the two parts of each record */
-  /* The number of the record that breaks off in the middle. After it, the
-   * connection is silent. If a connection has already had as many records, its
-   * next record breaks off. -1 means that not even the first record begins. */
+  /* The number of the record that breaks off in the middle; then the connection
+   * is silent. If a connection has already had as many records, its next record
+   * breaks off. -1 means that not even the first record begins. */
   int stops_at;
   int fails_at;    /* the number of the alert's record, like `stops_at` */
   bool is_refusal; /* the alert is about a certificate */
@@ -98,8 +99,9 @@ void link_secure(struct zk_link *link, const struct zk_tls *tls);
 /* Sets the misbehaviour of a link's servers, until link_heal. */
 void link_misbehave(struct zk_link *link,
                     const struct zk_misbehaviour *misbehaviour);
-/* Numbers of a link's connections so far. `connections` counts all; `sessions`
- * and `returns` count those that asked for a new or an existing session. */
+/* How many connections a link has had so far. `connections` counts all.
+ * `sessions` counts those that requested a new session, and `returns` those
+ * that requested an existing one. */
 struct zk_visits {
   int connections, sessions, returns;
 };
@@ -116,16 +118,17 @@ enum link_sprung {
   LINK_LAST = 8,    /* a connection was cut after a reply or at a message */
 };
 
-/* Sets a trap: the next reply to a request of this kind is lost. All
- * connections of the link break. Then new connections are refused until
+/* Sets a trap for the next reply to a request of this kind. The reply is lost,
+ * and all connections of the link break. New connections are refused until
  * link_heal. */
 void link_lose_reply(struct zk_link *link, int kind);
-/* Sets a trap: the next request of one of these kinds is kept from the servers
- * until link_apply_late. All connections of the link break. */
+/* Sets a trap for the next request of one of these kinds. The link keeps the
+ * request from the servers until link_apply_late. All connections of the link
+ * break. */
 void link_keep_request(struct zk_link *link, const int *kinds, int count);
-/* Sends the request that link_keep_request has kept. Uses the current
- * connection of the request's session on this link. The client does not receive
- * the reply. Returns false if there is no such connection. */
+/* Sends the request that link_keep_request has kept, on the current connection
+ * of the request's session on this link. The client does not receive the reply.
+ * Returns false if there is no such connection. */
 bool link_apply_late(struct zk_link *link, int64_t now);
 /* Sets a trap: a connection breaks after the next reply to a request of this
  * kind. */
@@ -152,8 +155,8 @@ void server_resume(struct ensemble *ensemble, int64_t now, int server);
  * so groups are partitions. At first all servers are in group 0. */
 void server_group(struct ensemble *ensemble, int64_t now, int server,
                   int group);
-/* Delays by `lag` the moment at which a follower applies each committed
- * transaction. */
+/* From now on, a follower applies each committed transaction later, by the time
+ * `lag`. */
 void server_lag(struct ensemble *ensemble, int64_t now, int server,
                 int64_t lag);
 /* Starts an election that this server wins; does nothing if it already leads.
@@ -171,8 +174,8 @@ bool server_is_running(const struct ensemble *ensemble, int server);
 
 /* ---- Sessions ------------------------------------------------------------ */
 
-/* Ends a session. The effect is the same as when its client ends it or it
- * expires. Returns false if there is no such session or no leader. */
+/* Ends a session, as if its client had ended it or it had expired. Returns
+ * false if there is no such session or no leader. */
 bool ensemble_end_session(struct ensemble *ensemble, int64_t now,
                           int64_t session);
 /* Returns true if the leader considers the session alive. The leader can end a

@@ -15,8 +15,8 @@ void peers_tell_follower(struct server *follower, struct message *message,
                          int64_t now);
 void peers_tell_leader(struct server *follower, struct message *message,
                        int64_t now);
-/* Writes a transaction to the server's disk. The transaction counts as logged
- * when the disk's latency is over. */
+/* Starts to write a transaction to the server's disk. The transaction counts as
+ * logged when the disk's latency has passed. */
 void peers_log(struct server *server, int64_t zxid, int64_t now);
 int majority_of(const struct ensemble *ensemble);
 

@@ -1,5 +1,5 @@
-/* A call with parentheses around the name, such as `(poll)(…)`, calls the real
- * function, not the macro of redirect.h. */
+/* Implements the functions of posix.h. A name in parentheses, such as
+ * `(poll)(…)`, calls the real function, not the macro of redirect.h. */
 #include "posix.h"
 
 #include <errno.h>
@@ -18,8 +18,8 @@ static void *body(void *argument) {
   return result;
 }
 
-/* Starts a thread with the requested attributes. The real thread is always
- * joinable, so that thread_bury can join it. */
+/* Starts a thread with the requested attributes, except that the real thread is
+ * always joinable. thread_bury can then join it. */
 static int start(struct thread *thread, const pthread_attr_t *asked) {
   pthread_attr_t attributes;
   size_t stack;
@@ -174,8 +174,8 @@ int posix_unlock(pthread_mutex_t *mutex) {
 }
 
 /* Replaces pthread_once. If another thread is in `function`, the real
- * pthread_once would block. Then no thread could run, because the scheduler
- * lets only the calling thread run. */
+ * pthread_once would block the calling thread. Then the process would hang,
+ * because the scheduler lets only the calling thread run. */
 int posix_once(pthread_once_t *once, void (*function)(void)) {
   struct thread *self = schedule_self();
   while (thread_holder(once)) await(self, once);

@@ -1,6 +1,6 @@
-/* Replacements for the POSIX functions in which a thread can wait; redirect.h
- * makes the code call them. A waiting thread hands over to another thread.
- * Deadlines are times of the virtual clock. */
+/* Replacements for the POSIX functions in which a thread can wait. The macros
+ * of redirect.h call them. While a thread waits, the scheduler lets another
+ * thread run. Deadlines are times of the virtual clock. */
 #ifndef ZKLOCK_VIRTUAL_POSIX_H
 #define ZKLOCK_VIRTUAL_POSIX_H
 

@@ -172,9 +172,9 @@ struct txn *prepare_refusal(const struct preparation *p, enum zk_op op,
   return txn;
 }
 
-/* Returns the operation that a server performs for a part of a multi. The kind
- * of node that a create makes depends on its flags, not on its operation. So
- * the two operations can differ. */
+/* Returns the operation that a server performs for a part of a multi. Which
+ * kind of node a create makes depends on its flags, not on its operation. So a
+ * create can be performed as another kind of create. */
 static enum zk_op part_op(const struct preparation *p,
                           const struct zk_request *r) {
   switch (r->op) {
@@ -210,8 +210,8 @@ static void undo(struct tree *tree) {
 }
 
 /* Prepares a multi: applies all of its parts or none. If a part fails, undoes
- * the parts before it, and does not examine the parts after it. Compares quotas
- * with the counts from before the multi. */
+ * the parts before it, and does not examine the parts after it. Checks quotas
+ * against the counts from before the multi. */
 static struct txn *prepare_multi(const struct preparation *p,
                                  const struct zk_request *r) {
   if (p->multi_create2 && is_garbled(p, r))

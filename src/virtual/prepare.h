@@ -1,6 +1,6 @@
 /* Prepares requests for the leader. Checks a request against the leader's tree
- * `head`, which includes all changes that the leader has proposed. Then refuses
- * the request, or applies it to this tree. In both cases the result is a
+ * `head`, which includes all changes that the leader has proposed. Then applies
+ * the request to this tree, or refuses it. Either way, the result is a
  * transaction. */
 #ifndef ZKLOCK_VIRTUAL_PREPARE_H
 #define ZKLOCK_VIRTUAL_PREPARE_H

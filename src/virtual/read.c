@@ -104,8 +104,8 @@ static int remove_watches(const struct answer *a) {
   return removed ? ZK_OK : ZK_NO_WATCHER;
 }
 
-/* Sets a watch that the client had in its previous connection. If the event of
- * this watch has happened meanwhile, sends the event instead. `missed`: the
+/* Restores a watch that the client had in its previous connection. If the event
+ * of this watch has happened meanwhile, sends the event instead. `missed`: the
  * type of this event, or 0. */
 static void set_watch(const struct answer *a, const char *path,
                       enum zk_event_type missed, bool child, int64_t now) {

@@ -14,7 +14,7 @@ struct zk_reply *reply_new(struct message **message,
 void event_send(struct zk_connection *connection, enum zk_event_type type,
                 const char *path, int64_t zxid, int64_t now);
 /* Answers a request. If `rc` is not ZK_OK, the server may not serve the
- * session, and the reply has only this code. */
+ * session. Then the reply contains only this code. */
 void read_answer(struct server *server, struct zk_connection *connection,
                  const struct pending *pending, int rc, int64_t now);
 

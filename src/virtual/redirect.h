@@ -1,7 +1,7 @@
-/* In a build for virtual time, the compiler searches system/ before the
- * system's own headers (-Isrc/virtual/system). The headers of system/ include
- * this header. Its macros replace each function in which a thread can wait by a
- * function of the scheduler. The macros take arguments, so a name in
+/* In builds for virtual time, the compiler searches virtual/system/ before the
+ * system's own headers (-Isrc/virtual/system). The headers in that directory
+ * include this header. Its macros replace each function in which a thread can
+ * wait by a function of posix.h. The macros take arguments, so a name in
  * parentheses, `(poll)(…)`, still calls the real function. */
 #ifndef ZKLOCK_VIRTUAL_REDIRECT_H
 #define ZKLOCK_VIRTUAL_REDIRECT_H
@@ -17,8 +17,8 @@
 #define poll(fds, count, timeout) posix_poll(fds, count, timeout)
 #define nanosleep(time, left) posix_nanosleep(time, left)
 #define sched_yield() posix_yield()
-/* For pause, this header does not include unistd.h. The protocol's code defines
- * names that unistd.h also declares. */
+/* This header replaces pause without including unistd.h. The protocol's code
+ * defines names that unistd.h also declares. */
 #define pause(...) posix_pause(__VA_ARGS__)
 
 #define pthread_create(thread, attributes, function, argument) \

@@ -16,8 +16,9 @@
 
 enum { STREAM_OF_TURNS = 1, STREAM_OF_BYTES = 2 };
 enum { BATCH = 256 };
-/* After this many points without a wait, a thread has used up its time slice
- * and hands over. A real system would also preempt a thread that spins. */
+/* After this many points without a wait, a thread has used up its time slice,
+ * and another thread runs. A real system would also preempt a thread that
+ * spins. */
 enum { SLICE = 1000 };
 #define SLICE_TIME (10 * MICROSECOND)
 
@@ -112,7 +113,8 @@ static void look_at_descriptors(void) {
   if (batch.count > 0) look(&batch);
 }
 
-/* Returns the time from which a thread can run, or NEVER if none is known. */
+/* Returns the time from which a thread can run. Returns NEVER if it waits for
+ * something that has no known time. */
 static int64_t runs_at(const struct thread *t) {
   int64_t at = NEVER;
   if (t->wait == WAIT_FOR_TURN || t->ready > 0)
@@ -144,9 +146,9 @@ static struct thread *nth_that_runs(uint64_t n) {
   return t;
 }
 
-/* Chooses the next thread; advances the clock until a thread can run. Meanwhile
+/* Chooses the next thread. Advances the clock until a thread can run. Meanwhile
  * no thread runs, so only the device can make descriptors ready. So the
- * descriptors are polled at the beginning, and again after each run of the
+ * descriptors are polled only at the beginning, and after each run of the
  * device. */
 static struct thread *choose(void) {
   for (bool begins = true;; begins = false) {
@@ -215,8 +217,8 @@ void schedule_point(void) {
   if (self && self != running) return; /* a signal handler calls this */
   struct thread *t = schedule_self();
   if (!is_over && !chance_one_in(&turns, exploration.switches)) return;
-  /* Advances the clock. Otherwise a thread that spins until a certain time
-   * would spin for ever. */
+  /* Advances the clock, because a thread that spins until a certain time would
+   * otherwise spin for ever. */
   now += is_over ? SLICE_TIME : MICROSECOND;
   schedule_hand_over(t, WAIT_FOR_TURN, "passes a point");
 }

@@ -36,10 +36,10 @@ void schedule_jump(int64_t by);
  * wait for ever. */
 void schedule_limit(int64_t moment);
 
-/* A device has actions at certain times. world.c is one, for the ensembles.
- * `next` returns the time of its next action, or INT64_MAX if there is none.
- * `run` performs all actions that are due. A thread that is about to hand over
- * calls both functions, which must not wait. */
+/* A device has actions at certain times. The only device is in world.c; it runs
+ * the ensembles. `next` returns the time of its next action, or INT64_MAX if
+ * there is none. `run` performs all actions that are due. A thread calls both
+ * functions when it hands over; they must not wait. */
 struct schedule_device {
   int64_t (*next)(void *self);
   void (*run)(void *self, int64_t now);
@@ -59,8 +59,8 @@ struct schedule_exploration {
   /* A thread hands over at one in `switches` points on average; 0 means
    * never. */
   uint64_t switches;
-  /* One in `stalls` hand-overs stalls the thread, on average; 0 means that none
-   * does. */
+  /* On average, one in `stalls` hand-overs stalls the thread, so that it cannot
+   * run for some time. 0 means that none does. */
   uint64_t stalls;
   int64_t stall; /* the longest stall, in nanoseconds */
 };

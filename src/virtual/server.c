@@ -47,7 +47,7 @@ static void forward(struct server *server, const struct forward *what,
   server->ensemble->hooks->forwards(server, what, now);
 }
 
-/* Closes the older connections of the session that has come back on the
+/* Closes the older connections of a session. The session has come back on the
  * connection `now_`. */
 static void close_older(struct server *server, const struct zk_connection *now_,
                         int64_t now) {
@@ -147,8 +147,8 @@ void server_finishes(struct server *server, struct zk_connection *c,
   progress(server, c, now);
 }
 
-/* Answers a credential as soon as the server reads it, even before the answers
- * to earlier requests. */
+/* Answers a credential as soon as the server reads it, even if earlier requests
+ * are not answered yet. */
 static void authenticate(struct zk_connection *c,
                          const struct zk_request *request, int64_t now) {
   struct message *message;

@@ -1,4 +1,4 @@
-/* SHA-1, for the ids of the scheme digest. It protects no secret here. */
+/* SHA-1, for the ids of the ACL scheme digest. It protects no secret here. */
 #ifndef ZKLOCK_VIRTUAL_SHA1_H
 #define ZKLOCK_VIRTUAL_SHA1_H
 

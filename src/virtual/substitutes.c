@@ -1,6 +1,6 @@
-/* Replaces further functions of src/io that use the system. Random numbers
- * depend on the seed. The functions that the client library imports are not
- * changed. */
+/* Replaces more functions of src/io in virtual time. Random numbers come from
+ * the scheduler's seed. imports_replace does nothing: the client library, too,
+ * is a replacement, and needs no changed imports. */
 #include "fake_tls.h"
 #include "io/entropy.h"
 #include "io/imports.h"

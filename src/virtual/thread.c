@@ -62,8 +62,9 @@ int thread_count(void) {
   return n;
 }
 
-/* Removes the other threads from the list. The first thread is a static object,
- * so it stays in the list. If it is not `kept`, it is marked as ended. */
+/* Removes all threads but `kept` from the list, and frees them. The first
+ * thread is a static object, so it stays in the list. If it is not `kept`, it
+ * is marked as ended. */
 void thread_keep_only(struct thread *kept) {
   for (struct thread *t = thread_first.next; t;) {
     struct thread *next = t->next;

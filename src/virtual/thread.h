@@ -63,8 +63,8 @@ struct thread *thread_holder(const void *object);
 /* Lets the threads that wait for this object run again. */
 void thread_wake(const void *object);
 int thread_count(void); /* counts threads that have not ended */
-/* Joins and frees detached threads that have ended. The program counts its own
- * threads; without this call, it would still find these. */
+/* Joins and frees detached threads that have ended. Otherwise the program,
+ * which counts its own threads, would still find them. */
 void thread_bury(void);
 /* Writes a line for each thread to stderr. */
 void thread_describe_all(void);

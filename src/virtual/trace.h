@@ -1,5 +1,5 @@
 /* The trace is a text with a line for each turn of a thread and each message.
- * It contains no memory address, descriptor or process number. So a test can
+ * It contains no memory address, descriptor or process id. So a test can
  * compare the traces of two runs byte by byte. */
 #ifndef ZKLOCK_VIRTUAL_TRACE_H
 #define ZKLOCK_VIRTUAL_TRACE_H

@@ -27,8 +27,8 @@ struct tracked *tracker_find(const struct tracker *tracker, int64_t id);
 struct tracked *tracker_add(struct tracker *tracker, int64_t id,
                             int32_t timeout_ms, int64_t now);
 void tracker_remove(struct tracker *tracker, int64_t id);
-/* Sets a session's timeout, and extends the session. It then expires at the
- * first tick after `now` plus the timeout. */
+/* Sets the timeout of a session, and extends the session. It then expires at
+ * the first tick after `now` plus the timeout. */
 void tracker_touch(const struct tracker *tracker, struct tracked *session,
                    int32_t timeout_ms, int64_t now);
 /* Returns the time when the next session expires, or NEVER. */

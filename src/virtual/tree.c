@@ -81,9 +81,9 @@ bool node_is_ephemeral(const struct node *node) {
 
 void node_stat(const struct node *node, struct zk_stat *stat) {
   const struct node_state *s = &node->state;
-  /* The cversion that clients receive is the number of creations plus deletions
-   * of children. The number of deletions is the number of creations minus the
-   * children that exist. */
+  /* The cversion that clients receive is the number of creations plus the
+   * number of deletions of children. The number of deletions is the number of
+   * creations minus the number of existing children. */
   uint32_t changes = 2 * (uint32_t)s->cversion - (uint32_t)node->count;
   *stat = (struct zk_stat){
       .czxid = s->czxid,

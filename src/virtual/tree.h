@@ -1,5 +1,5 @@
-/* The nodes of one server, and the sessions that it knows. Changes to nodes can
- * be undone until tree_settle is called. */
+/* The tree of one server: its nodes, and the sessions that it knows. Changes to
+ * nodes can be undone until tree_settle is called. */
 #ifndef ZKLOCK_VIRTUAL_TREE_H
 #define ZKLOCK_VIRTUAL_TREE_H
 
@@ -13,8 +13,8 @@
 #define TTL_OWNER ((int64_t)0xff00000000000000)
 
 /* The part of a node that can change. `cversion` is the number of children
- * created so far. Clients receive another cversion, which node_stat computes
- * from it. */
+ * created so far. Clients receive another number as cversion; node_stat
+ * computes it from this one. */
 struct node_state {
   struct blob *data;
   struct acl_list *acls;
@@ -79,15 +79,16 @@ bool node_is_ephemeral(const struct node *node);
 /* Returns the node's path, which the caller frees. */
 char *node_path(const struct node *node);
 
-/* Creates a node. The tree takes over the references in `state`. */
+/* Creates a node. The tree takes over the caller's references to the data and
+ * the ACL in `state`. */
 struct node *tree_create(struct tree *tree, struct node *parent,
                          const char *name, const struct node_state *state);
 /* Deletes a node that has no children. */
 void tree_delete(struct tree *tree, struct node *node);
 /* Saves a copy of `node->state` for tree_undo. Must be called before each
- * change of the state. The copy has its own references. So a caller that
- * replaces the node's data or ACL must drop the node's reference to the old
- * one. */
+ * change of the state. The copy has its own references to the data and the ACL.
+ * So a caller that replaces one of them must drop the node's reference to the
+ * old one. */
 void tree_change(struct tree *tree, struct node *node);
 void tree_undo(struct tree *tree);   /* undoes all changes since tree_settle */
 void tree_settle(struct tree *tree); /* makes the changes final */

@@ -75,9 +75,9 @@ static void create(const struct txn *txn, int number, struct tree *tree,
       .owner = c->owner,
   };
   tree_change(tree, parent);
-  /* If `cversion` overflows, it becomes smaller than the old value. Then the
-   * server's tree keeps the old value, but the leader's `head` takes the new
-   * one. */
+  /* If `cversion` has overflowed, it is smaller than the old value. Then the
+   * server's tree keeps the old value, but the leader's tree `head` takes the
+   * new one. */
   if (c->cversion > parent->state.cversion || tree->is_head) {
     parent->state.cversion = c->cversion;
     parent->state.pzxid = txn->zxid;

@@ -1,6 +1,6 @@
 /* The leader converts each write request to a transaction. Each server applies
- * the transaction to its tree. A refused request also becomes a transaction: it
- * has its own zxid, but changes nothing. */
+ * the transaction to its tree. A refused request also becomes a transaction,
+ * with a zxid of its own, but this transaction changes nothing. */
 #ifndef ZKLOCK_VIRTUAL_TXN_H
 #define ZKLOCK_VIRTUAL_TXN_H
 
@@ -19,8 +19,8 @@ struct change {
   int32_t cversion; /* the parent's cversion after a creation */
 };
 
-/* Identifies the request that has caused a transaction. Its server answers the
- * request when the server applies the transaction. */
+/* Identifies the request that has caused a transaction. The client's server
+ * answers the request when it applies the transaction. */
 struct origin {
   int server; /* -1 if no client waits */
   uint64_t connection, request;
@@ -53,7 +53,8 @@ struct txn_observer {
   void (*changed)(void *self, const char *path, const struct acl_list *acls);
   void (*children_changed)(void *self, const char *path,
                            const struct acl_list *acls);
-  /* Called with the node's Stat after the change with this number. */
+  /* Called with the Stat that a node has after the change with the number
+   * `change`. */
   void (*stat)(void *self, int change, const struct zk_stat *stat);
 };
 

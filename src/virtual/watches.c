@@ -13,8 +13,8 @@ static int compare(const struct watch_entry *w, const char *path, bool child,
   return w->order < order ? -1 : w->order > order;
 }
 
-/* Returns the index of the watch with this path, kind and order, or the index
- * where it belongs. */
+/* Returns the index of the watch with this path, kind and connection number
+ * (`order`), or the index where it belongs. */
 static int place_of(const struct watches *watches, const char *path, bool child,
                     uint64_t order) {
   int low = 0, high = watches->count;

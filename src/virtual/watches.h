@@ -26,11 +26,11 @@ void watches_add(struct watches *watches, const char *path, bool child,
                  uint64_t order, struct zk_connection *connection);
 bool watches_remove(struct watches *watches, const char *path, bool child,
                     uint64_t order);
-/* Removes the watches of one connection. */
+/* Removes the watches of the connection with the number `order`. */
 void watches_forget(struct watches *watches, uint64_t order);
 void watches_clear(struct watches *watches);
-/* Removes the watches of this path and kind. Returns them as a list, which the
- * caller frees. `*count`: the number of watches. */
+/* Removes the watches of this path and kind, and returns them as an array,
+ * which the caller frees. `*count`: the length of the array. */
 struct watch_entry *watches_take(struct watches *watches, const char *path,
                                  bool child, int *count);
 int watches_count(const struct watches *watches, const char *prefix);

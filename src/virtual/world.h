@@ -16,7 +16,7 @@ struct ensemble *world_add(const struct ensemble_settings *settings,
 bool world_remove(struct ensemble *ensemble);
 /* Returns the ensemble that has a link with this address, or NULL. */
 struct ensemble *world_find(const char *address);
-/* Sets a function. It is called each time after the ensembles have performed
+/* Sets a function that is called each time after the ensembles have performed
  * the actions that were due. */
 void world_call(void (*function)(void));
 

@@ -3,9 +3,9 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Returns the character at `*at`, and moves `*at` behind it. Returns U+FFFD for
- * invalid UTF-8, as Java does. Invalid UTF-8 is thus forbidden, because paths
- * must not contain U+FFFD. */
+/* Returns the character at `*at`, and advances `*at` past it. Returns U+FFFD
+ * for invalid UTF-8, as Java does. So paths with invalid UTF-8 are forbidden,
+ * because paths must not contain U+FFFD. */
 static uint32_t next_character(const unsigned char **at) {
   const unsigned char *p = *at;
   int more = *p < 0x80   ? 0

@@ -1,7 +1,7 @@
-/* Replaces the client library's header in a build for virtual time. The
- * functions that it declares are those of client*.c, which stay hidden from
- * other modules. The system headers that it needs are included first, because
- * their functions must not be hidden. */
+/* Replaces the client library's zookeeper.h in builds for virtual time.
+ * Declares the functions of client*.c with hidden visibility, so that no other
+ * shared object sees them. Includes the system headers before the visibility
+ * pragma, because the system's functions must stay visible. */
 #include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>

@@ -12,12 +12,12 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Returns the request that this table describes. Raises an error if a field is
- * wrong. The table is
- * { xid =, op = "create", path =, data = (false: null), flags =, version =,
- *   watch =, acl = { { perms =, scheme =, id = }, ... }, ttl =, scheme =,
- *   parts = { ... }, seen =, data_watches =, exist_watches =, child_watches =
- * }. */
+/* Returns the request that a table describes. Raises an error if a field is
+ * wrong. The fields are:
+ *   { xid =, op = "create", path =, data = (false: null), flags =, version =,
+ *     watch =, acl = { { perms =, scheme =, id = }, ... }, ttl =, scheme =,
+ *     parts = { ... }, seen =, data_watches =, exist_watches =,
+ *     child_watches = } */
 struct zk_request *lua_to_request(lua_State *L, int index, struct arena *arena);
 
 /* Returns the reply that this table describes. The table has the fields that

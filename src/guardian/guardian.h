@@ -68,8 +68,8 @@ struct plan {
  * them. */
 int guardian_start(const struct plan *plan, int *pid);
 
-/* What is known about the remaining processes of a command whose guardian was
- * killed. */
+/* What is known about the remaining processes of a command after its guardian
+ * was killed. */
 struct rest {
   bool left;    /* a process of the command is left */
   bool refused; /* a process of another user cannot be killed */

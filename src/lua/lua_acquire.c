@@ -61,7 +61,8 @@ static int read_choice(lua_State *L, int lock, const char *name,
   return i;
 }
 
-/* Returns whether the protocol supports this combination of options. */
+/* Returns whether the protocol supports this combination of options. For
+ * example, only the acquisition of a read lock can downgrade a writer. */
 static bool is_possible(const struct contender_options *options) {
   bool ordered = options->kind != KIND_UNFAIR && options->kind != KIND_PERMIT &&
                  options->kind != KIND_MEMBER;

@@ -7,7 +7,7 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Returns the API's code for a refusal, such as "timeout". */
+/* Returns the API's string for a refusal code, such as "timeout". */
 const char *binding_code(enum refusal_code refusal_code);
 
 /* The API's names for the kinds of contenders, indexed by the role of the

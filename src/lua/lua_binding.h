@@ -42,7 +42,7 @@ void binding_new_type(lua_State *L, const struct object_type *type,
 /* Adds methods to a type. */
 void binding_add_methods(lua_State *L, const struct object_type *type,
                          const luaL_Reg *methods);
-/* Pushes and returns a new object of `size` bytes, filled with zeros. */
+/* Pushes and returns a new object of this type, with `size` bytes, all zero. */
 void *binding_new_object(lua_State *L, const struct object_type *type,
                          size_t size);
 /* Returns the object at `index`. Returns NULL if the value there is not of the
@@ -60,7 +60,8 @@ int64_t binding_opt_duration(lua_State *L, int index);
 /* Returns the number as an int, without its fraction. If it is out of range,
  * returns the nearest int. Returns 0 for NaN. */
 int binding_to_int(lua_Number number);
-/* Returns the path at `index`. Raises an error if ZooKeeper would refuse it. */
+/* Returns the path at `index`. Raises an error if ZooKeeper does not allow such
+ * a path. */
 const char *binding_check_path(lua_State *L, int index);
 /* Returns the string at `index`, the data for a contender's node, and sets
  * `*size`. Raises an error if it is longer than DATA_MAX_BYTES. */

@@ -45,8 +45,9 @@ static int check_node(lua_State *L) {
   return 1;
 }
 
-/* contender_in(path) → the first component of the path that can be the name of
- * a contender's node; nothing if there is none */
+/* contender_in(path) → a component of the path, or nothing
+ *
+ * Returns the first component that can be the name of a contender's node. */
 static int contender_in(lua_State *L) {
   size_t size, length;
   const char *path = luaL_checklstring(L, 1, &size);
@@ -88,10 +89,9 @@ static int push_hosts(lua_State *L) {
   return 2;
 }
 
-/* check_hosts(text) → a text that says what is wrong; or nil, the chroot, a
- * list
+/* check_hosts(text) → a text that says what is wrong; or nil, chroot, list
  *
- * The list has a table { host =, port = } for each host. */
+ * `list` has a table { host =, port = } for each host. */
 static int check_hosts(lua_State *L) {
   size_t length;
   const char *text = luaL_checklstring(L, 1, &length);

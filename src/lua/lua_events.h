@@ -36,7 +36,7 @@ int binding_push_event(lua_State *L, struct core *const *core,
  * binding_push_event pushes the event after it. */
 void binding_finish_event(struct core *core, struct events *events);
 
-/* Ends the Lua thread's use of the core, and drops the remaining events. */
+/* Makes the Lua thread stop using the core, and drops the remaining events. */
 void binding_leave_events(struct core *core, struct events *events);
 
 #pragma GCC visibility pop

@@ -208,8 +208,10 @@ static int hold_ref_lease(lua_State *L) {
   return 1;
 }
 
-/* hold_ref:state() → "waiting", "refused", "held", "suspended", "released" or
- * "lost", the state of the reference's turn */
+/* hold_ref:state() → the state of the reference's turn
+ *
+ * The states are "waiting", "refused", "held", "suspended", "released" and
+ * "lost". */
 static int hold_ref_state(lua_State *L) {
   static const char *const names[] = {"waiting", "refused", "held", "released"};
   const struct hold_ref *hold_ref = binding_check_hold_ref(L, 1);
@@ -321,8 +323,7 @@ static int hold_ref_root(lua_State *L) {
 /* hold_ref:is_overdue() → whether the deadline of the reference's wait has
  * passed
  *
- * If it has not passed, requests the event "alarm" for the time of the
- * deadline. */
+ * If it has not passed, requests the event "alarm" for that time. */
 static int hold_ref_is_overdue(lua_State *L) {
   const struct hold_ref *hold_ref = used_hold_ref(L);
   binding_check_process(L, hold_ref->core);

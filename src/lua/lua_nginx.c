@@ -56,7 +56,7 @@ struct cleanup {
 
 static struct {
   struct cleanup *(*add)(void *request, size_t size);
-  /* Only OpenResty's LuaJIT has these two functions. */
+  /* These two functions exist only in OpenResty's LuaJIT. */
   void *(*request_of)(lua_State *L);
   void **(*coroutine_of)(lua_State *L);
 } host;

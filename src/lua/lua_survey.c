@@ -125,8 +125,8 @@ static void renumber(struct row *rows, struct row **by_number, int n) {
 }
 
 /* Sorts the rows in the order of the queue. Returns whether their sequence
- * numbers show that order. If they do not, sorts the rows by token and replaces
- * the numbers. */
+ * numbers show that order. If they do not, sorts the rows by token, and
+ * renumbers them. */
 static bool sort(struct listing *listing, struct row *rows,
                  struct row **by_number, int n) {
   qsort(rows, (size_t)n, sizeof *rows, by_sequence);
@@ -190,8 +190,8 @@ static bool holds(struct front *front, const struct row *row,
 /* survey(rows) → the rows in the order of the queue; is_ordered
  *
  * Sets the field `holds` of each row: whether this contender holds the lock.
- * `is_ordered`: the sequence numbers of the rows show that order. Reads the
- * fields `node`, `token` and `session` of each row. */
+ * `is_ordered`: whether the sequence numbers of the rows show the order. Reads
+ * the fields `node`, `token` and `session` of each row. */
 int binding_survey(lua_State *L) {
   luaL_checktype(L, 1, LUA_TTABLE);
   lua_settop(L, 1);

@@ -71,7 +71,8 @@ static char *base64(char *out, const unsigned char *bytes, int size) {
   return out;
 }
 
-/* Returns the id of "user:password": user:BASE64(SHA1("user:password")). */
+/* Returns the id for a credential "user:password", which is
+ * user:BASE64(SHA1("user:password")). */
 static char *digest_id(const struct zk_data *credential) {
   unsigned char digest[SHA1_BYTES];
   const char *text = credential->bytes;

@@ -19,7 +19,7 @@ struct acl_list {
 struct acl_list *acl_list_new(const struct zk_acls *acls);
 struct acl_list *acl_list_keep(struct acl_list *list);
 void acl_list_drop(struct acl_list *list);
-/* Returns a list that grants everyone all permissions. */
+/* Returns an ACL that grants everyone all permissions. */
 struct acl_list *acl_list_open(void);
 
 /* Returns the identities of a new connection from this address. */

@@ -31,8 +31,8 @@ void alarm_set(struct agenda *agenda, struct alarm *alarm, int64_t at);
 void alarm_stop(struct agenda *agenda, struct alarm *alarm);
 
 int64_t agenda_next(const struct agenda *agenda);
-/* If the next alarm is due, calls its function and returns 1. Otherwise returns
- * 0. */
+/* Calls the function of the next alarm and returns 1, if that alarm is due.
+ * Otherwise returns 0. */
 int agenda_step(struct agenda *agenda, int64_t now);
 void agenda_free(struct agenda *agenda);
 

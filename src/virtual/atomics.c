@@ -145,7 +145,8 @@ PLAINLY void __tsan_func_exit(void) {}
 void __tsan_init(void);
 PLAINLY void __tsan_init(void) {}
 
-/* clang calls these functions in place of the functions of the C library. */
+/* clang replaces calls of memcpy, memmove and memset by calls of these
+ * functions. */
 void *__tsan_memcpy(void *to, const void *from, size_t size);
 PLAINLY void *__tsan_memcpy(void *to, const void *from, size_t size) {
   return memcpy(to, from, size);

@@ -1,4 +1,4 @@
-/* Random numbers that depend only on a seed (SplitMix64). */
+/* Random numbers (SplitMix64). The same seed always yields the same numbers. */
 #ifndef ZKLOCK_VIRTUAL_CHANCE_H
 #define ZKLOCK_VIRTUAL_CHANCE_H
 

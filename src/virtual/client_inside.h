@@ -51,11 +51,12 @@ struct line {
  * errno if no connection can be opened. */
 struct line *line_open(const char *address, const struct zk_hello *hello);
 void line_send(struct line *line, const struct zk_request *request);
-/* Sends the hello if the TLS handshake is done. Returns true if this call has
- * sent the hello. */
+/* Sends the hello if the TLS handshake is done and the hello was not sent
+ * before. Returns true if this call has sent it. */
 bool line_greet(struct line *line);
-/* Removes and returns the next arrival, which the caller frees. Returns NULL if
- * there is none; then errno is EAGAIN, or another code if TLS has failed. */
+/* Removes and returns the next arrival, which the caller frees. If there is
+ * none, returns NULL and sets errno: to EAGAIN, or to another code if TLS has
+ * failed. */
 struct arrival *line_read(struct line *line);
 /* Closes the handle's descriptor. Also closes the connection, unless a
  * duplicate of the descriptor is still open. */
@@ -136,10 +137,10 @@ struct _zhandle {
 enum { XID_PING = -2, XID_AUTH = -4 };
 
 bool client_is_connected(const zhandle_t *zh);
-/* Sends a request; does nothing if there is no connection. */
+/* Sends a request to the server; does nothing if there is no connection. */
 void client_send(zhandle_t *zh, const struct zk_request *request);
 void client_send_auth(zhandle_t *zh, const struct auth *auth);
-/* Calls the watcher with a session event. */
+/* Calls the handle's watcher function with a session event for this state. */
 void client_tell_state(zhandle_t *zh, int state);
 /* Passes the reply to the completion of the oldest outstanding request, and
  * frees the request. */
@@ -149,10 +150,10 @@ void client_answer(zhandle_t *zh, const struct zk_reply *reply);
 extern const struct zk_reply *(*client_lie)(const struct outstanding *asked,
                                             const struct zk_reply *reply,
                                             struct arena *arena);
-/* Completes all outstanding requests with this code, without a server's
- * reply. */
+/* Calls the completions of all outstanding requests with the error code `rc`,
+ * without a server's reply. */
 void client_answer_all(zhandle_t *zh, int rc);
-/* Calls the watcher if the event's path is watched. */
+/* Calls the handle's watcher function if the event's path is watched. */
 void client_hear(zhandle_t *zh, const struct zk_event *event);
 
 #pragma GCC visibility pop

@@ -1,4 +1,4 @@
-/* The functions of zookeeper.h that send a request. */
+/* Implements the functions of zookeeper.h that send a request. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Sends the requests of a handle, and traces them. */
+/* Sends the requests of a handle, and writes a line of the trace for each. */
 #include "client_inside.h"
 #include "schedule.h"
 #include "trace.h"

@@ -27,7 +27,8 @@ static struct message *tls_part(enum zk_tls_part part) {
   return message;
 }
 
-/* Sends a message as a TLS record, and takes ownership of the message. */
+/* Sends a message to the client as a TLS record. Takes ownership of the
+ * message. */
 static void tell_record(struct zk_connection *c, struct message *message,
                         int64_t at) {
   const struct zk_tls *tls = &c->link->faults.tls;

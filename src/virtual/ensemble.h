@@ -1,15 +1,15 @@
-/* A ZooKeeper ensemble in memory: a discrete-event model without threads,
- * clocks or I/O. The caller passes the time as `now`. The results depend only
- * on the calls, their times and the seed.
+/* A ZooKeeper ensemble in memory. It is a discrete-event simulation without
+ * threads, clocks or I/O. The caller passes the time as `now`. The results
+ * depend only on the calls, their times and the seed.
  *
  *   messages.h   requests, replies, events: the messages of clients and servers
  *   ensemble.h   an ensemble, its time, and the connections of clients
  *   operator.h   a test's actions on links, servers and sessions
  *
  * Times are nanoseconds of a clock that never goes back. Only ensemble_run
- * calls a client's functions. These functions are allowed to call
+ * calls the functions of a client (struct zk_client). They may call
  * ensemble_open, _send, _hang_up and the functions of operator.h, but not
- * ensemble_run or _free. When memory runs out, the process ends with a
+ * ensemble_run or _free. If memory runs out, the process ends with a
  * message. */
 #ifndef ZKLOCK_VIRTUAL_ENSEMBLE_H
 #define ZKLOCK_VIRTUAL_ENSEMBLE_H
@@ -21,8 +21,8 @@
 struct ensemble;
 struct zk_connection;
 
-/* A random delay from `least` to `most`. Each message has its own delay, but
- * the messages of one connection stay in order. */
+/* A range of delays. Each message gets a random delay from `least` to `most`,
+ * but the messages of one connection stay in order. */
 struct zk_latency {
   int64_t least, most;
 };
@@ -63,9 +63,10 @@ struct ensemble *ensemble_new(const struct ensemble_settings *settings,
                               uint64_t seed, int64_t now);
 void ensemble_free(struct ensemble *ensemble);
 
-/* Returns the time of the next action, or INT64_MAX if there is none. */
+/* Returns the time of the ensemble's next action, or INT64_MAX if there is
+ * none. */
 int64_t ensemble_next(const struct ensemble *ensemble);
-/* Performs all actions that are due until `now`, in order. */
+/* Performs all actions that are due at `now` or earlier, in order. */
 void ensemble_run(struct ensemble *ensemble, int64_t now);
 
 /* ---- A client ------------------------------------------------------------ */
@@ -103,7 +104,7 @@ struct zk_client {
   void (*ended)(void *self, enum zk_end end);
 };
 
-/* The first message of a connection. */
+/* The first message that a client sends on a connection. */
 struct zk_hello {
   int64_t session; /* 0 for a new session */
   char password[16];

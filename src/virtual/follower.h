@@ -7,7 +7,7 @@
 
 #pragma GCC visibility push(hidden)
 
-/* These functions implement hooks of inside.h. */
+/* The following functions implement hooks of inside.h. */
 void follower_forwards(struct server *server, const struct forward *forward,
                        int64_t now);
 void follower_touches(struct server *server, int64_t session,

@@ -171,7 +171,7 @@ struct server {
   int64_t heard_leader;
   struct session_record *touched;
   int touched_count, touched_room;
-  /* What the leader knows about this server. */
+  /* What the leader that this server follows knows about this server. */
   int64_t acknowledged, heard_by_leader;
   /* As a leader. */
   struct tree *head; /* the tree after all proposals */
@@ -204,7 +204,8 @@ struct hooks {
   /* Returns ZK_OK if the server may serve the session; otherwise the error
    * code. */
   int (*checks)(struct server *server, int64_t session);
-  /* Called when a leader has lost its majority, or a follower its leader. */
+  /* Called when a leader has lost its majority, or when a follower has lost its
+   * leader. */
   void (*steps_down)(struct server *server, int64_t now);
 };
 

@@ -33,7 +33,7 @@ struct lane {
   int64_t until; /* the next message does not arrive before */
   unsigned held;
   struct alarm alarm;
-  /* Receives a message, which the lane frees afterwards. */
+  /* Called when a message arrives. The lane frees the message afterwards. */
   void (*deliver)(void *self, struct message *message, int64_t now);
   void *self;
 };

@@ -35,8 +35,8 @@ static bool is_kept(int64_t owner) {
   return owner == CONTAINER_OWNER || (owner & TTL_OWNER) == TTL_OWNER;
 }
 
-/* Schedules the next search for unused containers and TTL nodes, unless one is
- * already scheduled. The times of searches are multiples of a fixed
+/* Schedules the next search for containers and TTL nodes that can be deleted,
+ * unless one is already scheduled. Searches happen at multiples of a fixed
  * interval. */
 static void look_at_containers(struct server *leader, int64_t now) {
   int64_t interval =
@@ -296,8 +296,8 @@ static void delete_unused(void *self, int64_t now) {
 
 /* ---- Start and end ------------------------------------------------------- */
 
-/* Makes the leader serve clients. First commits all transactions of its log,
- * because a majority now has them. */
+/* Makes the leader serve clients. First commits all transactions of the
+ * leader's log, because a majority of the servers now has them. */
 void leader_begins(struct server *leader, int64_t now) {
   struct ensemble *e = leader->ensemble;
   int64_t tick = e->settings.tick_ms * MILLISECOND;
@@ -341,7 +341,7 @@ void leader_init(struct server *server) {
   alarm_init(&server->containers, delete_unused, server);
 }
 
-/* Called twice in a tick. If the leader has had no contact with a majority for
+/* Called twice per tick. If the leader has had no contact with a majority for
  * `sync_limit` ticks, makes it step down. Otherwise pings the followers. */
 void leader_ticks(struct server *leader, int64_t now) {
   const struct ensemble_settings *s = &leader->ensemble->settings;

@@ -17,7 +17,8 @@ void leader_touches(struct server *leader, int64_t session, int32_t timeout_ms,
 /* Returns ZK_OK if the server with the number `server` may serve the session.
  * Otherwise returns ZK_SESSION_EXPIRED or ZK_SESSION_MOVED. */
 int leader_checks(struct server *leader, int64_t session, int server);
-/* Receives a message from `follower`, which is a struct server. */
+/* Receives a message at the leader of `follower`, a struct server that has sent
+ * it. */
 void leader_hears(void *follower, struct message *message, int64_t now);
 void leader_commits(struct server *leader, int64_t now);
 void leader_ticks(struct server *leader, int64_t now);

@@ -1,5 +1,6 @@
-/* A link between clients and servers. It passes, changes or drops messages of
- * its connections. Each trap on a link waits for one message (operator.h). */
+/* A link between clients and servers, which passes, changes or drops messages
+ * of its connections. Each trap on a link waits for one message
+ * (operator.h). */
 #ifndef ZKLOCK_VIRTUAL_LINK_H
 #define ZKLOCK_VIRTUAL_LINK_H
 

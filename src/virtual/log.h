@@ -7,7 +7,7 @@
 #pragma GCC visibility push(hidden)
 
 int64_t log_last(const struct server *server);
-/* Returns the index in the log of the first transaction with a zxid above
+/* Returns the log index of the first transaction whose zxid is greater than
  * `zxid`. */
 int log_place(const struct server *server, int64_t zxid);
 void log_append(struct server *server, struct txn *txn);

@@ -11,7 +11,7 @@
 
 #pragma GCC visibility push(hidden)
 
-/* An ensemble, and the source of the time that is passed to it. */
+/* An ensemble in a Lua object, and the source of the ensemble's time. */
 struct lua_box {
   struct ensemble *ensemble;
   /* Returns the ensemble's time. If `now` is NULL, the Lua object owns the
@@ -30,7 +30,8 @@ static inline int64_t lua_box_now(const struct lua_box *box) {
  * box. */
 void lua_push_client(lua_State *L, struct lua_box *box, int owner,
                      const char *address, int options);
-/* Pushes the metatable with this name, and creates it if it does not exist. */
+/* Pushes the metatable with this name. If it does not exist, creates it with
+ * these methods and the finalizer `collect`. */
 void lua_push_metatable(lua_State *L, const char *name, const luaL_Reg *methods,
                         lua_CFunction collect);
 

@@ -12,7 +12,8 @@ static struct lua_box *box_at(lua_State *L, int index) {
   return luaL_checkudata(L, index, LUA_ENSEMBLE);
 }
 
-/* ensemble:open(address, options): returns a client (lua_client.h). */
+/* ensemble:open(address, options): returns a new client that connects to this
+ * address (lua_client.h). */
 static int open_client(lua_State *L) {
   struct lua_box *box = box_at(L, 1);
   const char *address = luaL_checkstring(L, 2);
@@ -28,7 +29,8 @@ static int own_now(lua_State *L) {
   return 1;
 }
 
-/* ensemble:next(): returns the time of the next action, in seconds. */
+/* ensemble:next(): returns the time of the ensemble's next action, in
+ * seconds. */
 static int own_next(lua_State *L) {
   lua_pushnumber(L, (lua_Number)ensemble_next(box_at(L, 1)->ensemble) / 1e9);
   return 1;
@@ -172,8 +174,8 @@ static int own_watches(lua_State *L) {
   return 1;
 }
 
-/* ensemble:word(server, "cons"): returns the answer to a four-letter word, or
- * nil if the server does not answer. */
+/* ensemble:word(server, word): returns the server's answer to a four-letter
+ * word such as "cons", or nil if the server does not answer. */
 static int own_word(lua_State *L) {
   char *answer = server_four_letter_word(box_at(L, 1)->ensemble,
                                          (int)luaL_checkinteger(L, 2) - 1,
@@ -196,7 +198,8 @@ static int own_set_counter(lua_State *L) {
   return 1;
 }
 
-/* ensemble:link(address, server...): adds a link to these servers. */
+/* ensemble:link(address, server...): adds a link with this address to the
+ * servers with these numbers, from 1. Returns whether the address was free. */
 static int own_link(lua_State *L) {
   int servers[16], count = lua_gettop(L) - 2;
   luaL_argcheck(L, count >= 1 && count <= 16, 3, "1 to 16 servers");
@@ -301,8 +304,9 @@ int lua_ensemble_new(lua_State *L) {
   return 1;
 }
 
-/* Opens the module zklock.ensemble. It contains only ensembles, without the
- * scheduler, the virtual clock and the client library. */
+/* Opens the Lua module zklock.ensemble. It contains only the ensembles of this
+ * directory, without the scheduler, the virtual clock and the client
+ * library. */
 __attribute__((visibility("default"))) int luaopen_zklock_ensemble(
     lua_State *L) {
   lua_createtable(L, 0, 1);

@@ -7,14 +7,15 @@
 #include "lua_world.h"
 #include "operator.h"
 
-/* check(files): replaces check of zklock.tls. Returns true without reading the
- * files. */
+/* check(files): replaces the function `check` of zklock.tls. Returns true
+ * without reading the files. */
 static int check(lua_State *L) {
   lua_pushboolean(L, 1);
   return 1;
 }
 
-/* tls(): returns a substitute for the module zklock.tls. */
+/* tls(): returns a substitute for the Lua module zklock.tls, which uses the
+ * fake TLS. */
 static int tls(lua_State *L) {
   lua_newtable(L);
   lua_pushcfunction(L, check);

@@ -1,4 +1,4 @@
-/* Lua functions for the fake TLS. */
+/* Lua functions by which a test uses and disturbs the fake TLS. */
 #ifndef ZKLOCK_VIRTUAL_LUA_FAKE_TLS_H
 #define ZKLOCK_VIRTUAL_LUA_FAKE_TLS_H
 

@@ -67,9 +67,9 @@ static int64_t field(lua_State *L, const char *name) {
   return value;
 }
 
-/* link_behave(address, manners): sets the misbehaviour of a link's servers. The
- * table `manners` has the fields of struct zk_misbehaviour. Its `treatment` is
- * "cut", "mute" or "refuse". Times are in nanoseconds. */
+/* link_behave(address, manners): sets how a link's servers misbehave. The table
+ * `manners` has the fields of struct zk_misbehaviour. Its `treatment` is "cut",
+ * "mute" or "refuse". Times are in nanoseconds. */
 static int behave(lua_State *L) {
   static const char *const treatments[] = {"cut", "mute", "refuse", NULL};
   struct zk_misbehaviour misbehaviour = {0};
@@ -94,8 +94,9 @@ static int behave(lua_State *L) {
   return 0;
 }
 
-/* link_visits(address): returns three numbers of struct zk_visits: all
- * connections, those for new sessions, and those for existing sessions. */
+/* link_visits(address): returns how many connections the link has had so far.
+ * Returns three numbers: all connections, those for new sessions, and those for
+ * existing sessions. */
 static int visits(lua_State *L) {
   struct zk_visits so_far = link_visits(check_link(L, 1));
   lua_pushinteger(L, so_far.connections);
@@ -146,7 +147,8 @@ static int disarm(lua_State *L) {
 }
 
 /* link_has_sprung(address, "lost" | "kept" | "applied" | "last"): returns true
- * if this trap has sprung since the last call (enum link_sprung). */
+ * if this trap of the link has sprung since the last call (enum
+ * link_sprung). */
 static int has_sprung(lua_State *L) {
   static const char *const words[] = {"lost", "kept", "applied", "last", NULL};
   static const enum link_sprung what[] = {LINK_LOST, LINK_KEPT, LINK_APPLIED,

@@ -5,7 +5,7 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Adds `attempt` to the table on the top of the stack. */
+/* Adds the function `attempt` to the table on the top of the stack. */
 void lua_process_register(lua_State *L);
 
 #pragma GCC visibility pop

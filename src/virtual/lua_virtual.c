@@ -1,5 +1,5 @@
-/* The Lua module zklock.virtual, for tests. This file has the module's
- * functions for time and random choices. */
+/* Implements the Lua module zklock.virtual, which only tests use. This file has
+ * the module's functions for time and random choices. */
 #include <lauxlib.h>
 #include <lua.h>
 
@@ -33,7 +33,7 @@ static int64_t moment(lua_State *L, int index) {
                          : schedule_now() + (int64_t)(seconds * SECOND);
 }
 
-/* now(): returns the time in seconds. */
+/* now(): returns the time of the virtual clock, in seconds. */
 static int now(lua_State *L) {
   lua_pushnumber(L, (lua_Number)schedule_now() / SECOND);
   return 1;
@@ -98,7 +98,7 @@ static int poll_fds(lua_State *L) {
   return 2;
 }
 
-/* threads(): returns the number of threads that have not ended. */
+/* threads(): returns how many threads of this process have not ended. */
 static int threads(lua_State *L) {
   lua_pushinteger(L, thread_count());
   return 1;
@@ -106,7 +106,7 @@ static int threads(lua_State *L) {
 
 /* ---- Random choices ------------------------------------------------------ */
 
-/* seed(number): restarts all random choices with this seed. */
+/* seed(number): restarts all random choices of the scheduler with this seed. */
 static int seed(lua_State *L) {
   schedule_seed((uint64_t)luaL_checknumber(L, 1));
   return 0;
@@ -131,14 +131,15 @@ static int explore(lua_State *L) {
   return 0;
 }
 
-/* trace(file | nil): appends the trace to this file; nil stops the trace. */
+/* trace(file | nil): appends the trace to the file with this name; nil stops
+ * the trace. */
 static int trace_into(lua_State *L) {
   const char *name = luaL_optstring(L, 1, NULL);
   if (!trace_to(name)) return luaL_error(L, "cannot write %s", name);
   return 0;
 }
 
-/* note(text): adds a line to the trace. */
+/* note(text): adds a line with this text to the trace. */
 static int note(lua_State *L) {
   trace(schedule_now(), "%s", luaL_checkstring(L, 1));
   return 0;

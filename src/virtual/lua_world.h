@@ -1,4 +1,4 @@
-/* Lua functions for the ensembles of this process. */
+/* Lua functions that add, find and remove the ensembles of this process. */
 #ifndef ZKLOCK_VIRTUAL_LUA_WORLD_H
 #define ZKLOCK_VIRTUAL_LUA_WORLD_H
 

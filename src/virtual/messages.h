@@ -76,7 +76,7 @@ enum zk_mode {
   ZK_TTL_SEQUENTIAL = 6,
 };
 
-/* The kinds of watches that a ZK_REMOVE_WATCHES removes. */
+/* The kinds of watches that a ZK_REMOVE_WATCHES request can name. */
 enum zk_watcher {
   ZK_CHILD_WATCHES = 1,
   ZK_DATA_WATCHES = 2,
@@ -131,7 +131,8 @@ struct zk_request {
   struct zk_acls acls;
   int64_t ttl;        /* in milliseconds */
   const char *scheme; /* only for ZK_AUTH */
-  /* ZK_MULTI: the parts, whose xids are ignored. */
+  /* ZK_MULTI: the parts of the transaction. The xids of the parts are
+   * ignored. */
   int part_count;
   const struct zk_request *parts;
   /* ZK_SET_WATCHES: the newest zxid that the client has seen, and the paths
@@ -167,7 +168,7 @@ struct zk_event {
   int64_t zxid; /* the change's zxid; servers send it since 3.9 */
 };
 
-/* The answer to a connection's first message. */
+/* A server's answer to the first message of a connection. */
 struct zk_session {
   int64_t id;
   char password[16];

@@ -46,13 +46,13 @@ void link_mute_events(struct zk_link *link, int64_t now);
 /* Ends all faults. Breaks the connections that have lost a message. */
 void link_heal(struct zk_link *link, int64_t now);
 
-/* Values of zk_misbehaviour's `kind`, in addition to the kinds of
- * zk_request_kind. */
+/* More values for zk_misbehaviour's `kind`, in addition to those that
+ * zk_request_kind returns. */
 enum {
   LINK_CONNECT = -1, /* the answer to a connection's first message */
   LINK_ANY = -2
 };
-/* What a link does with an answer. */
+/* What a misbehaving link does with an answer to a client. */
 enum link_treatment {
   LINK_CUT,    /* the answer is lost, and the connection breaks */
   LINK_MUTE,   /* the answer and all later messages are lost */
@@ -144,7 +144,8 @@ unsigned ensemble_sprung(const struct ensemble *ensemble);
 
 /* ---- Servers ------------------------------------------------------------- */
 
-/* Stops a server as kill -9 does: its connections break, its log stays. */
+/* Stops a server as kill -9 does: its connections break, but its log
+ * remains. */
 void server_stop(struct ensemble *ensemble, int64_t now, int server);
 void server_start(struct ensemble *ensemble, int64_t now, int server);
 /* server_pause pauses a server, as SIGSTOP does; server_resume resumes it, as
@@ -163,7 +164,7 @@ void server_lag(struct ensemble *ensemble, int64_t now, int server,
  * Returns false if the server cannot lead, reaches no majority, or reaches a
  * server with a newer log. */
 bool server_elect(struct ensemble *ensemble, int64_t now, int server);
-/* Returns the leader's number, or -1. */
+/* Returns the number of the leader, or -1 if there is none. */
 int ensemble_leader(const struct ensemble *ensemble);
 /* Returns the server's answer to a four-letter word, which the caller frees.
  * The words are cons, wchp, mntr and srvr. Returns NULL if the server does not
@@ -184,7 +185,8 @@ bool ensemble_has_session(const struct ensemble *ensemble, int64_t session);
 /* Returns the number of the client (zk_hello.client) that has a connection with
  * this session; 0 if there is none. */
 int ensemble_client(const struct ensemble *ensemble, int64_t session);
-/* Returns the number of the server to which this client is connected, or -1. */
+/* Returns the number of the server to which this client is connected, or -1 if
+ * there is none. */
 int ensemble_server_of(const struct ensemble *ensemble, int client);
 /* Returns true if no client has a connection, or is opening one. */
 bool ensemble_is_left(const struct ensemble *ensemble);
@@ -198,8 +200,8 @@ bool ensemble_read(const struct ensemble *ensemble, const char *path,
 /* Calls `each` with the name of each child, in the order of their names. */
 void ensemble_children(const struct ensemble *ensemble, const char *path,
                        void (*each)(void *self, const char *name), void *self);
-/* Returns the peak number of ephemeral children of a node since the node last
- * had none. */
+/* Returns the peak number of ephemeral children of a node since the time when
+ * it last had none. */
 int ensemble_most_children(const struct ensemble *ensemble, const char *path);
 /* Returns the number of watches, at all servers, on paths with this prefix.
  * Several watches of the same connection, path and kind count as one. */

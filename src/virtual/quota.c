@@ -22,8 +22,8 @@ static struct node *quota_of(const struct tree *tree, const char *path) {
   return deepest;
 }
 
-/* Returns the value of a key in "count=1,bytes=2=;byteHardLimit=3", or -1 if
- * the key is missing. */
+/* Returns the value of a key in the node's data, such as
+ * "count=1,bytes=2=;byteHardLimit=3". Returns -1 if the key is missing. */
 static int64_t value_of(const struct node *node, const char *key) {
   const struct blob *data = node->state.data;
   size_t length = strlen(key), size = (size_t)blob_length(data);

@@ -26,8 +26,7 @@ void event_send(struct zk_connection *c, enum zk_event_type type,
   connection_tell(c, message, now);
 }
 
-/* The arguments of the functions that answer a request, and the reply that they
- * fill. */
+/* What the functions that answer a request need. They fill `reply`. */
 struct answer {
   struct server *server;
   struct zk_connection *connection;

@@ -1,4 +1,5 @@
-/* The scheduler: decides which thread runs, and what time it is. */
+/* Implements the scheduler, which decides which thread runs, and what time it
+ * is. */
 #include "schedule.h"
 
 #include <assert.h>

@@ -1,12 +1,12 @@
 /* Threads in virtual time: a scheduler that lets only one of the process's real
  * threads run at a time.
  *
- * A thread *hands over* when it ends its turn. It does so in poll, sleep,
- * sched_yield and join, and when it waits for a mutex. In exploring mode it
- * also hands over at random in any schedule_point. The scheduler then draws the
- * next thread among those that can run. If none can run, the clock jumps to the
- * next deadline of a thread or of the device. The order of turns depends only
- * on the seed and on the threads' actions.
+ * A thread *hands over* when it ends its turn, so that another thread can run.
+ * It does so in poll, sleep, sched_yield and join, and when it waits for a
+ * mutex. In exploring mode it also hands over at random in any schedule_point.
+ * The scheduler then draws the next thread among those that can run. If none
+ * can run, the clock jumps to the next deadline of a thread or of the device.
+ * The order of turns depends only on the seed and on the threads' actions.
  *
  * Threads wait only in the functions of posix.h. The scheduler's state needs no
  * lock, because only the thread whose turn it is runs and uses the state. The
@@ -56,7 +56,7 @@ void schedule_seed(uint64_t seed);
 void schedule_random(void *bytes, size_t size);
 
 struct schedule_exploration {
-  /* A thread hands over at one in `switches` points on average; 0 means
+  /* On average, a thread hands over at one in `switches` points; 0 means
    * never. */
   uint64_t switches;
   /* On average, one in `stalls` hand-overs stalls the thread, so that it cannot
@@ -72,7 +72,8 @@ uint64_t schedule_digest(void);
 
 /* ---- For posix.c --------------------------------------------------------- */
 
-/* Returns true if the scheduler knows the calling thread, or no thread yet. */
+/* Returns true if the scheduler knows the calling thread, or if no thread has
+ * called it yet. */
 bool schedule_knows_caller(void);
 /* Returns the calling thread. If it is another thread's turn, the process ends
  * with a message. */

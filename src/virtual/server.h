@@ -7,7 +7,7 @@
 
 #pragma GCC visibility push(hidden)
 
-/* These functions implement hooks of inside.h. */
+/* The following functions implement hooks of inside.h. */
 void server_greets(struct server *server, struct zk_connection *connection,
                    int64_t now);
 void server_reads(struct server *server, struct zk_connection *connection,

@@ -10,8 +10,8 @@ static int compare(const char *name, size_t length, const char *other) {
   return order ? order : other[length] ? -1 : 0;
 }
 
-/* Returns the index of the child with this name, or the index where it
- * belongs. */
+/* Returns the index of the child with this name. If there is none, returns the
+ * index at which it would be inserted. */
 static int place_of(const struct node *node, const char *name, size_t length,
                     bool *found) {
   int low = 0, high = node->count;

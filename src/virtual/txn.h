@@ -42,12 +42,12 @@ struct txn *txn_keep(struct txn *txn);
 void txn_drop(void *txn);
 bool txn_fails(const struct txn *txn); /* true if `txn` changes no node */
 
-/* Callbacks for the effects of a transaction. */
+/* Functions that txn_apply calls to report the effects of a transaction. */
 struct txn_observer {
   void *self;
-  /* These four are called when a node was created, deleted or changed, and when
-   * a node's children have changed. `acls` is the node's ACL; for a deleted
-   * node, its last ACL. */
+  /* `created`, `deleted` and `changed` are called after such a change of the
+   * node `path`. `children_changed` is called when the node's children have
+   * changed. `acls` is the node's ACL; for a deleted node, its last ACL. */
   void (*created)(void *self, const char *path, const struct acl_list *acls);
   void (*deleted)(void *self, const char *path, const struct acl_list *acls);
   void (*changed)(void *self, const char *path, const struct acl_list *acls);
@@ -58,11 +58,12 @@ struct txn_observer {
   void (*stat)(void *self, int change, const struct zk_stat *stat);
 };
 
-/* Applies a transaction to the tree; `observer` can be NULL. */
+/* Applies a transaction to the tree, and reports its effects to `observer`,
+ * which can be NULL. */
 void txn_apply(const struct txn *txn, struct tree *tree,
                const struct txn_observer *observer);
-/* Applies only the change with this number. tree_undo can undo it until
- * tree_settle is called. */
+/* Applies only the change number `number` of a transaction. Until tree_settle
+ * is called, tree_undo can undo it. */
 void txn_apply_change(const struct txn *txn, int number, struct tree *tree,
                       const struct txn_observer *observer);
 

@@ -14,7 +14,8 @@ static int compare(const struct watch_entry *w, const char *path, bool child,
 }
 
 /* Returns the index of the watch with this path, kind and connection number
- * (`order`), or the index where it belongs. */
+ * (`order`). If there is none, returns the index at which it would be
+ * inserted. */
 static int place_of(const struct watches *watches, const char *path, bool child,
                     uint64_t order) {
   int low = 0, high = watches->count;

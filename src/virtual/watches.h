@@ -1,5 +1,5 @@
-/* The watches that clients have set at one server. Each watch fires at most
- * once. */
+/* The watches that clients have set at one server. A watch fires at most once,
+ * and is then removed. */
 #ifndef ZKLOCK_VIRTUAL_WATCHES_H
 #define ZKLOCK_VIRTUAL_WATCHES_H
 

@@ -1,4 +1,4 @@
-/* The ensembles that the clients of this process can reach, all on the
+/* The ensembles that the clients of this process can reach. All of them use the
  * scheduler's clock. */
 #ifndef ZKLOCK_VIRTUAL_WORLD_H
 #define ZKLOCK_VIRTUAL_WORLD_H
@@ -11,8 +11,8 @@
  * there are too many ensembles. */
 struct ensemble *world_add(const struct ensemble_settings *settings,
                            uint64_t seed);
-/* Frees an ensemble. Returns false, and keeps it, if clients are connected to
- * it. */
+/* Frees an ensemble. If clients are connected to it, keeps it and returns
+ * false. */
 bool world_remove(struct ensemble *ensemble);
 /* Returns the ensemble that has a link with this address, or NULL. */
 struct ensemble *world_find(const char *address);

@@ -8,7 +8,8 @@
 #pragma GCC visibility push(hidden)
 
 bool znode_path_is_valid(const char *path);
-/* Returns true for the nodes that always exist and cannot be deleted. */
+/* Returns true if the path is that of a node that always exists and cannot be
+ * deleted. */
 bool znode_path_is_special(const char *path);
 /* Returns the length of the parent's path, which is 0 if the parent is the
  * root. Returns -1 if there is no slash. */

@@ -40,8 +40,8 @@ static void put_value(const zoo_op_t *op, zoo_op_result_t *result,
 }
 
 /* Sets the results of a transaction's parts. Returns ZOK, or the code of the
- * refused part. The results are those of the library. Parts before the refused
- * part get ZOK, although the server has changed nothing. Parts after it get
+ * refused part. As in the library, parts before the refused part get ZOK,
+ * although the server has changed nothing. Parts after it get
  * ZRUNTIMEINCONSISTENCY. If a server refuses the whole transaction, each part
  * gets the transaction's code. */
 static int put_results(const struct outstanding *asked,

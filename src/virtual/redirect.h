@@ -17,8 +17,8 @@
 #define poll(fds, count, timeout) posix_poll(fds, count, timeout)
 #define nanosleep(time, left) posix_nanosleep(time, left)
 #define sched_yield() posix_yield()
-/* This header replaces pause without including unistd.h. The protocol's code
- * defines names that unistd.h also declares. */
+/* This header does not include unistd.h, which declares pause. The protocol's
+ * code defines names that unistd.h declares, too. */
 #define pause(...) posix_pause(__VA_ARGS__)
 
 #define pthread_create(thread, attributes, function, argument) \

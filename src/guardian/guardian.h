@@ -36,8 +36,8 @@
  * replies, or if `zklock run` is stopped or dead, the lease is not renewed.
  * Then the guardian sends TERM a margin before the lease ends, and KILL when it
  * ends. The guardian's clock also counts the time for which the machine is
- * suspended. After a suspend the guardian sends the signals at once: a timer of
- * that clock wakes it, while poll alone would sleep on (io/clock.h).
+ * suspended. After a suspend the guardian sends the signals at once. A timer of
+ * that clock wakes it; poll alone would sleep on (io/clock.h).
  *
  * If the guardian is killed, Linux kills the command's leader, unless the
  * leader has changed its user. `zklock run` kills the remaining processes, and

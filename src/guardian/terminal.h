@@ -3,8 +3,8 @@
  * If standard input and output are the terminal, the command's group is the
  * foreground group from the start. Otherwise `zklock run` can be part of a
  * pipeline. Another process of its group, such as a pager, can then need the
- * terminal. So the command gets the terminal later: after it has tried to use
- * it, and the system has stopped it for that. */
+ * terminal. So the command gets the terminal later. It must have tried to use
+ * it, and the system must have stopped it for that. */
 #ifndef ZKLOCK_TERMINAL_H
 #define ZKLOCK_TERMINAL_H
 

@@ -97,18 +97,25 @@ describe("The command, with TLS,", function()
     assert.matches("it may speak TLS on this port", said.out, 1, true)
   end)
 
-  it("says in check that a certificate has expired", function()
-    ours:add("server", "DNS:localhost", "20200101000000Z", "20210203000000Z")
+  it("says in check that a certificate is outside its dates", function()
+    local words = { "check", "-H", hosts, "--tls-ca", ours:file "ca.pem",
+      "--tls-cert", ours:file "web1.crt", "--tls-key", ours:file "web1.key",
+      "--connect-timeout", "30", support.path() }
     ours:add("web1", nil, "20200101000000Z", "20210204000000Z")
-    server:restart()
-    local said = command.run { "check", "-H", hosts, "--tls-ca",
-      ours:file "ca.pem", "--tls-cert", ours:file "web1.crt", "--tls-key",
-      ours:file "web1.key", "--connect-timeout", "30", support.path() }
-    assert.equal(77, said.code)
-    assert.matches("warnings\n  the certificate of tls.cert expired on "
-      .. "2021-02-04: renew it\n", said.out, 1, true)
-    assert.matches("problems\n  " .. hosts .. " (127.0.0.1) its certificate "
-      .. "expired on 2021-02-03\n  ZooKeeper at " .. hosts
-      .. " refuses this session: TLS fails", said.out, 1, true)
+    for dates, text in pairs {
+      ["20200101000000Z 20210203000000Z"] = "expired on 2021-02-03",
+      ["20980304000000Z 20990101000000Z"] =
+        "is not yet valid: it begins on 2098-03-04",
+    } do
+      ours:add("server", "DNS:localhost", dates:match "(%S+) (%S+)")
+      server:restart()
+      local said = command.run(words)
+      assert.equal(77, said.code)
+      assert.matches("warnings\n  the certificate of tls.cert expired on "
+        .. "2021-02-04: renew it\n", said.out, 1, true)
+      assert.matches("problems\n  " .. hosts .. " (127.0.0.1) its certificate "
+        .. text .. "\n  ZooKeeper at " .. hosts
+        .. " refuses this session: TLS fails", said.out, 1, true)
+    end
   end)
 end)

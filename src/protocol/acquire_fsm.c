@@ -60,7 +60,6 @@
 
 #include "conflict.h"
 #include "fast_requeue.h"
-#include "hash.h"
 #include "late_creates.h"
 #include "wait_ops.h"
 
@@ -178,23 +177,10 @@ static void take_new_name(struct contender *c) {
   contender_set_name(c, name);
 }
 
-/* Delays the next create if several creates had no effect. A faulty server may
- * never list the new node, or may refuse every create. */
-static void back_off(struct contender *c) {
-  struct contenders *all = c->queue->all;
-  int64_t now = all->pipeline->now, due = c->options.deadline;
-  if (c->backoff_in != all->pipeline->connection) backoff_end(&c->backoff);
-  c->backoff_in = all->pipeline->connection;
-  uint64_t jitter = hash_text(HASH_BEGIN, c->node.name, strlen(c->node.name));
-  backoff_repeat(&c->backoff, now, all->pipeline->lease.timeout / 4, jitter);
-  if (!backoff_lasts(&c->backoff, now)) return;
-  if (c->backoff.until < due) due = c->backoff.until;
-  timer_set(&all->timers, &c->timer, due);
-}
-
 void acquire_fsm_enter(struct contender *c) {
   contender_assert(c);
-  if (c->node.id > 0) back_off(c); /* not the first create: pause */
+  if (c->node.id > 0) /* not the first create */
+    pipeline_repeat(contender_pipeline(c), &c->repeated);
   take_new_name(c);
   contender_enter(c, CONTENDER_ENTERING);
   acquire_fsm_drive(c);
@@ -204,7 +190,7 @@ void acquire_fsm_enter(struct contender *c) {
  * may be ahead of the new node. Only a list shows orphans. So `c` must not use
  * the tail, which replaces a list (fast_requeue.c). */
 void acquire_fsm_start_over(struct contender *c) {
-  back_off(c);
+  pipeline_repeat(contender_pipeline(c), &c->repeated);
   contender_unwatch(c);
   queue_tail_forget(c->queue->tail);
   if (!contender_is_exclusive(c) && contender_quota(c, true) != QUOTA_YES) {
@@ -240,7 +226,7 @@ static void create_failed(struct contender *c, int rc) {
     return;
   }
   if (rc == REPLY_NO_NODE) {
-    back_off(c);
+    pipeline_repeat(contender_pipeline(c), &c->repeated);
     directory_make(&c->queue->directory);
     return;
   }
@@ -262,7 +248,7 @@ static bool must_pause_create(struct contender *c) {
 
 static void try_create(struct contender *c) {
   struct pipeline *pipeline = contender_pipeline(c);
-  if (c->op.in_flight || backoff_lasts(&c->backoff, pipeline->now)) return;
+  if (c->op.in_flight || pipeline_must_pause(pipeline, &c->repeated)) return;
   if (c->queue->directory.missing) {
     directory_wake(&c->queue->directory);
     return;

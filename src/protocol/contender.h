@@ -219,8 +219,7 @@ struct contender {
   void *owner;          /* the owner's pointer, for `notify` */
   struct contender_options options;
   struct timer timer;     /* deadline, max_hold, next poll or next delete */
-  struct backoff backoff; /* ENTERING: after creates without a useful reply */
-  unsigned backoff_in;    /* the connection that `backoff` belongs to */
+  struct refusals repeated; /* the pause after creates without effect */
   struct deferred_call
       deferred_call; /* calls wait_ops->settle after the step */
 
@@ -246,8 +245,6 @@ struct contender {
   struct watcher own;         /* watches the contender's own node */
   struct watcher predecessor; /* watches the nearest node ahead */
   struct watcher before;      /* watches the node before the predecessor */
-  /* Hashes of two names: reads found these listed nodes missing (queued.c). */
-  uint32_t missed_predecessor, missed_before;
   struct blocker blocker; /* valid while REFUSED is reported */
 
   struct conflict_check *check; /* the current check (conflict.c); or NULL */

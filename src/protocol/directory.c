@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hash.h"
 #include "mkdir.h"
 #include "orphans.h"
 
@@ -112,14 +111,6 @@ void directory_list_again(struct directory *d) {
   directory_list(d, d->pipeline->serial);
 }
 
-void directory_back_off(struct directory *d) {
-  /* The pause is not over. */
-  if (backoff_lasts(&d->backoff, d->pipeline->now)) return;
-  const char *base = d->pipeline->base.text;
-  backoff_repeat(&d->backoff, d->pipeline->now, d->pipeline->lease.timeout / 4,
-                 hash_text(HASH_BEGIN, base, strlen(base)));
-}
-
 bool directory_sees_children(const struct directory *d) {
   return d->pipeline->connected &&
          d->children_armed_in == d->pipeline->connection;
@@ -183,9 +174,7 @@ static void on_unwatch(struct op *op, const struct reply *reply) {
 static void send_list(struct directory *d, struct directory_requests *e) {
   struct op *slot = &e->lists[e->lists[0].in_flight];
   if (slot->in_flight) return; /* the reply flushes the directory again */
-  if (pipeline_must_pause(d->pipeline, &d->listing) ||
-      pipeline_must_wait(d->pipeline, d->backoff.until))
-    return;
+  if (pipeline_must_pause(d->pipeline, &d->listing)) return;
   slot->watch = d->children_wanted > 0 && !directory_sees_children(d);
   if (!pipeline_submit(d->pipeline, slot)) return;
   d->list_wanted = false;
@@ -281,10 +270,6 @@ void directory_make(struct directory *d) {
 static void send_mkdir(struct directory *d, struct directory_requests *e) {
   if (e->mkdir.in_flight || pipeline_must_pause(d->pipeline, &d->making))
     return;
-  if (backoff_lasts(&d->backoff, d->pipeline->now)) {
-    pipeline_retry(d->pipeline);
-    return;
-  }
   mkdir_prepare(&e->mkdir, d->pipeline, e->mkdir_path, directory_path(d),
                 d->mkdir_length);
   pipeline_submit(d->pipeline, &e->mkdir);
@@ -322,10 +307,6 @@ static void on_mkdir(struct op *op, const struct reply *reply) {
       d->owner->on_made(d);
       break;
     case MKDIR_CONTINUES:
-      /* With NODE_EXISTS, the parent exists. But a server has just refused a
-       * create in the parent, because it was missing: this may be a
-       * contradiction. */
-      if (rc == REPLY_NODE_EXISTS) directory_back_off(d);
       break;
     case MKDIR_REFUSED:
       refuse_mkdir(d, op->path, rc);

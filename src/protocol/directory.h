@@ -6,7 +6,6 @@
 #ifndef ZKLOCK_DIRECTORY_H
 #define ZKLOCK_DIRECTORY_H
 
-#include "backoff.h"
 #include "watch.h"
 
 #pragma GCC visibility push(hidden)
@@ -84,8 +83,6 @@ struct directory {
   enum replacement replacement;
   int64_t replacement_begun;
   size_t mkdir_length; /* the length of the prefix to create */
-  /* The pause before lists and creates if a server contradicts itself. */
-  struct backoff backoff;
 };
 
 /* Initializes a directory. `path` includes the chroot and stays valid as long
@@ -124,11 +121,6 @@ void directory_list(struct directory *d, uint64_t after);
 /* Requests a list at the end of the batch of calls (session_run), even if a
  * list is in flight: that list may show an older state. */
 void directory_list_again(struct directory *d);
-
-/* Called when a server's replies contradict each other. If this happens several
- * times in a row, delays the next lists and creates, to avoid a flood of
- * requests. */
-void directory_back_off(struct directory *d);
 
 /* Makes zklock list the directory after each change of its children. If `more`,
  * counts one more contender that wants these lists. */

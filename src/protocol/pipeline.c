@@ -13,9 +13,14 @@
 #define RETRY_AFTER (100 * MILLISECOND)
 #define BACKOFF_FIRST (100 * MILLISECOND)
 #define BACKOFF_MAX (2000 * MILLISECOND)
+#define REPEAT_FIRST (10 * MILLISECOND)
 
 /* How often an op with `resend` is resent at most, within about 4 seconds. */
 enum { TRIES_MAX = 6 };
+
+/* How many repetitions of a create are sent without a pause (pipeline_repeat).
+ * An ordinary recovery needs no more. */
+enum { AT_ONCE = 3 };
 
 /* Does nothing: `finish` has already stored what the reply proves. */
 static void on_answer(struct op *op, const struct reply *reply) {
@@ -197,10 +202,6 @@ bool pipeline_submit(struct pipeline *w, struct op *op) {
 
 /* Backoff. */
 
-static void resume_by(struct pipeline *w, int64_t at) {
-  if (at < w->resume_at) w->resume_at = at;
-}
-
 int64_t pipeline_jitter(struct pipeline *w, int64_t pause) {
   w->jitter = w->jitter * UINT64_C(6364136223846793005) + 1;
   return pause / 2 + (int64_t)((w->jitter >> 33) % (uint64_t)(pause / 2 + 1));
@@ -210,27 +211,36 @@ static bool is_paused(const struct pipeline *w, const struct refusals *b) {
   return b->connection == w->connection && w->now < b->until;
 }
 
+/* Begins a pause of at least half of `pause` or of `longest`. */
+static void begin_pause(struct pipeline *w, struct refusals *b, int64_t pause,
+                        int64_t longest) {
+  b->connection = w->connection;
+  b->until = w->now + pipeline_jitter(w, pause < longest ? pause : longest);
+}
+
 /* If several requests are refused in one pause, they count as one refusal. */
 void pipeline_back_off(struct pipeline *w, struct refusals *b, int rc) {
   b->rc = (int16_t)rc;
   if (!is_paused(w, b)) {
-    int64_t pause = BACKOFF_FIRST << b->times;
+    begin_pause(w, b, BACKOFF_FIRST << b->times, BACKOFF_MAX);
     if (b->times < 5) b->times++;
-    b->connection = w->connection;
-    b->until =
-        w->now + pipeline_jitter(w, pause < BACKOFF_MAX ? pause : BACKOFF_MAX);
   }
-  resume_by(w, b->until);
+  pipeline_must_pause(w, b);
 }
 
-bool pipeline_must_wait(struct pipeline *w, int64_t at) {
-  if (w->now >= at) return false;
-  resume_by(w, at);
-  return true;
+void pipeline_repeat(struct pipeline *w, struct refusals *b) {
+  if (b->connection != w->connection || w->now >= b->until + w->timeout)
+    b->times = 0;
+  int64_t pause = 0;
+  if (b->times >= AT_ONCE) pause = REPEAT_FIRST << (b->times - AT_ONCE);
+  begin_pause(w, b, pause, w->timeout / 4);
+  if (b->times < AT_ONCE + 20) b->times++;
 }
 
 bool pipeline_must_pause(struct pipeline *w, const struct refusals *b) {
-  return is_paused(w, b) && pipeline_must_wait(w, b->until);
+  if (!is_paused(w, b)) return false;
+  if (b->until < w->resume_at) w->resume_at = b->until;
+  return true;
 }
 
 /* Replies. */

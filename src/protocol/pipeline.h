@@ -136,6 +136,12 @@ int64_t pipeline_jitter(struct pipeline *pipeline, int64_t pause);
  * ends the series. */
 void pipeline_back_off(struct pipeline *pipeline, struct refusals *refusals,
                        int rc);
+/* Called before a create is repeated, because the one before had no effect: a
+ * faulty server may never list the new node. The fourth repetition and the next
+ * ones are sent after pauses that grow from 10 ms to a quarter of the session
+ * timeout. A new connection, or a session timeout without a repetition, ends
+ * the series. */
+void pipeline_repeat(struct pipeline *pipeline, struct refusals *refusals);
 static inline void refusals_end(struct refusals *refusals) {
   *refusals = (struct refusals){0};
 }
@@ -143,9 +149,6 @@ static inline void refusals_end(struct refusals *refusals) {
  * pipeline_resume_is_due will return true at its end. */
 bool pipeline_must_pause(struct pipeline *pipeline,
                          const struct refusals *refusals);
-/* Returns whether a pause that ends at `at` still lasts. If so,
- * pipeline_resume_is_due will return true at that time. */
-bool pipeline_must_wait(struct pipeline *pipeline, int64_t at);
 
 /* If a delete is being held back to share a transaction with a later create,
  * sends it now, alone. */

@@ -180,7 +180,7 @@ static void on_own_news(struct contender *c, enum watch_news news,
 static void on_other_holder(struct contender *c, const struct reply *reply) {
   blocker_warn_unowned(&c->predecessor, reply);
   if (reply->owner != contender_pipeline(c)->session) {
-    backoff_end(&c->backoff);
+    refusals_end(&c->repeated);
     return;
   }
   c->queue->late_holder_possible = true;
@@ -197,7 +197,7 @@ static void on_news(struct watcher *watcher, enum watch_news news,
   else if (news == WATCH_ARMED)
     on_other_holder(c, reply);
   else if (news == WATCH_HIDDEN)
-    backoff_end(&c->backoff); /* another client's: watch.c polls it */
+    refusals_end(&c->repeated); /* another client's: watch.c polls it */
   else if (news == WATCH_GONE)
     acquire_fsm_start_over(c);
   else

@@ -90,7 +90,7 @@ STORY("begins again at once in a new connection, however long it paused") {
 
 TEST("repeats at once again after a session timeout") {
   const int64_t timeout = 4000000000;
-  struct pipeline w = {.connection = 1, .timeout = timeout, .resume_at = NEVER};
+  struct pipeline w = {.connection = 1, .timeout = timeout, .retry_at = NEVER};
   struct refusals b = {0};
   for (int64_t quiet = timeout - 1; quiet <= timeout; quiet++) {
     for (int i = 0; i < 8; i++) {

@@ -47,7 +47,7 @@ void pipeline_init(struct pipeline *w, const struct transport *transport,
   deferred_calls_init(&w->batch);
   w->flight_end = &w->flight;
   w->queued_end = &w->queued;
-  w->retry_at = w->resume_at = w->poll_at = NEVER;
+  w->retry_at = w->poll_at = NEVER;
   init_ops(w);
 }
 
@@ -58,9 +58,11 @@ void pipeline_warn(struct pipeline *w, const char *message, const char *path,
 
 /* Sending. */
 
-void pipeline_retry(struct pipeline *w) {
-  if (w->retry_at == NEVER) w->retry_at = w->now + RETRY_AFTER;
+static void retry_by(struct pipeline *w, int64_t at) {
+  if (at < w->retry_at) w->retry_at = at;
 }
+
+void pipeline_retry(struct pipeline *w) { retry_by(w, w->now + RETRY_AFTER); }
 
 /* Pauses all sends, including heartbeats, after a send has failed. */
 static void pause_sends(struct pipeline *w) {
@@ -178,8 +180,8 @@ static void send_queued(struct pipeline *w) {
  * other ops wait until the heartbeat is confirmed: a server that refuses the
  * heartbeat by itself can return old data. */
 static bool confirm_connection(struct pipeline *w) {
-  return is_confirmed(w) || w->heartbeat.in_flight || w->retry_at != NEVER ||
-         pipeline_submit(w, &w->heartbeat);
+  return is_confirmed(w) || w->heartbeat.in_flight ||
+         w->now < w->paused_until || pipeline_submit(w, &w->heartbeat);
 }
 
 bool pipeline_submit(struct pipeline *w, struct op *op) {
@@ -239,7 +241,7 @@ void pipeline_repeat(struct pipeline *w, struct refusals *b) {
 
 bool pipeline_must_pause(struct pipeline *w, const struct refusals *b) {
   if (!is_paused(w, b)) return false;
-  if (b->until < w->resume_at) w->resume_at = b->until;
+  retry_by(w, b->until);
   return true;
 }
 
@@ -357,7 +359,7 @@ void pipeline_connected(struct pipeline *w, int64_t session, int64_t timeout,
 
 void pipeline_disconnected(struct pipeline *w) {
   w->connected = false;
-  w->resume_at = w->poll_at = NEVER;
+  w->poll_at = NEVER;
   lose_flight(w);
 }
 
@@ -369,7 +371,7 @@ void pipeline_expired(struct pipeline *w) {
 void pipeline_closed(struct pipeline *w) {
   w->connected = false;
   lose_flight(w);
-  w->retry_at = w->resume_at = w->poll_at = NEVER;
+  w->retry_at = w->poll_at = NEVER;
 }
 
 /* The clock. */
@@ -382,18 +384,8 @@ static bool is_time(int64_t *at, int64_t now) {
   return true;
 }
 
-bool pipeline_retry_is_due(struct pipeline *w) {
-  if (!is_time(&w->retry_at, w->now)) return false;
-  if (w->queued) confirm_connection(w);
-  send_queued(w);
-  return true;
-}
-
-bool pipeline_resume_is_due(struct pipeline *w) {
-  return is_time(&w->resume_at, w->now);
-}
-
-void pipeline_resend(struct pipeline *w) {
+/* Sends the refused ops with `resend` again, if their pause is over. */
+static void resend(struct pipeline *w) {
   static const struct reply lost = {.rc = REPLY_LOST};
   if (!w->resends || pipeline_must_pause(w, &w->resend_pause)) return;
   struct op *op = w->resends;
@@ -404,6 +396,15 @@ void pipeline_resend(struct pipeline *w) {
     if (!pipeline_submit(w, op)) op->handler(op, &lost);
     op = next;
   }
+}
+
+bool pipeline_retry_is_due(struct pipeline *w) {
+  if (!is_time(&w->retry_at, w->now)) return false;
+  if (w->now < w->paused_until) retry_by(w, w->paused_until);
+  resend(w);
+  if (w->queued) confirm_connection(w);
+  send_queued(w);
+  return true;
 }
 
 /* Schedules a poll after about T/6, when a waiter sends a renewal anyway.
@@ -453,7 +454,7 @@ void pipeline_send_nudge(struct pipeline *w) {
 
 int64_t pipeline_due(const struct pipeline *w, enum need need) {
   int64_t due = heartbeat_due(w, need);
-  int64_t others[] = {nudge_due(w), w->retry_at, w->resume_at, w->poll_at};
+  int64_t others[] = {nudge_due(w), w->retry_at, w->poll_at};
   for (size_t i = 0; i < sizeof others / sizeof *others; i++)
     if (others[i] < due) due = others[i];
   return due;

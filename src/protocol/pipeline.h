@@ -100,7 +100,7 @@ struct pipeline {
   bool renewal_wanted;  /* a contender is first, but the lease does not last */
   int64_t renewal_sent; /* when the last renewal was sent */
   int64_t renewal_before; /* when the renewal before that was sent */
-  int64_t retry_at;       /* when to repeat failed sends */
+  int64_t retry_at; /* when to repeat what failed or was refused; or NEVER */
   int64_t paused_until;   /* a send has failed: no heartbeat before this time */
 
   uint64_t serial;
@@ -109,7 +109,6 @@ struct pipeline {
   struct op *delayed_delete; /* the delete that waits for a create; or NULL */
   struct op *resends;        /* refused ops to send again */
   struct refusals resend_pause; /* the pause before `resends` are sent */
-  int64_t resume_at;            /* the end of the earliest pause; or NEVER */
   int64_t poll_at;              /* when to poll watches (watch.c); or NEVER */
   uint64_t jitter;              /* the state of a random generator */
 };
@@ -146,7 +145,7 @@ static inline void refusals_end(struct refusals *refusals) {
   *refusals = (struct refusals){0};
 }
 /* Returns whether the pause of `refusals` still lasts. If so,
- * pipeline_resume_is_due will return true at its end. */
+ * pipeline_retry_is_due returns true at its end. */
 bool pipeline_must_pause(struct pipeline *pipeline,
                          const struct refusals *refusals);
 
@@ -193,13 +192,10 @@ void pipeline_closed(struct pipeline *pipeline);
 void pipeline_reply(struct pipeline *pipeline, uint64_t serial,
                     const struct reply *reply);
 
-/* pipeline_retry_is_due returns true once, when the pause that pipeline_retry
- * began is over. pipeline_resume_is_due returns true once, when the first of
- * the pauses after refusals is over. */
+/* Returns true once, when the first of the pauses that pipeline_retry or
+ * refusals began is over. Also sends queued ops, and the refused ops with
+ * `resend` again. */
 bool pipeline_retry_is_due(struct pipeline *pipeline);
-bool pipeline_resume_is_due(struct pipeline *pipeline);
-/* Sends the refused ops with `resend` again, if their pause is over. */
-void pipeline_resend(struct pipeline *pipeline);
 /* Schedules a poll of watches (watch.c) in a sixth of the session timeout or a
  * little less. At that time pipeline_poll_is_due returns true once. */
 void pipeline_poll_later(struct pipeline *pipeline);

@@ -403,9 +403,7 @@ static void open_session(struct session *s) {
 }
 
 static void try_again(struct session *s) {
-  bool resumes = pipeline_resume_is_due(&s->pipeline);
-  if (resumes) pipeline_resend(&s->pipeline);
-  if (pipeline_retry_is_due(&s->pipeline) || resumes) {
+  if (pipeline_retry_is_due(&s->pipeline)) {
     nonces_drive(&s->nonces);
     queues_each(&s->queues, queue_sweep);
     queues_each(&s->queues, queue_drive);

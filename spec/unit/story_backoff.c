@@ -58,11 +58,51 @@ static void check_rare(struct stage *s, struct actor *a,
   HEARD(a, "");
 }
 
-STORY("asks a server ever more rarely that makes no node") {
-  check_rare(s, ACQUIRE(s, .path = "/a/lock"),
-             (struct answers){.create = REPLY_NO_NODE,
-                              .mkdir = REPLY_NODE_EXISTS,
-                              .list = REPLY_NO_NODE});
+TEST("asks a server ever more rarely that makes no node, or no directory") {
+  static const int codes[] = {REPLY_NODE_EXISTS, REPLY_NO_NODE};
+  for (int i = 0; i < 2; i++) {
+    struct stage *s = BEGIN();
+    check_rare(s, ACQUIRE(s, .path = "/a/lock"),
+               (struct answers){.create = REPLY_NO_NODE,
+                                .mkdir = codes[i],
+                                .list = REPLY_NO_NODE});
+    END(s);
+  }
+}
+
+STORY("asks ever more rarely about a directory without a list that is there") {
+  check_rare(s, await(s, true),
+             (struct answers){.list = REPLY_NO_NODE, .get = REPLY_OK});
+}
+
+/* Requests within so many milliseconds, where a list shows node 2, which is not there
+ * when it is looked at, between 1 and 3, ours. */
+static int asked_about_a_ghost(struct stage *s, int milliseconds) {
+  int requests = 0;
+  for (; milliseconds > 0; milliseconds--) {
+    for (; *oldest(s) && requests < MANY; requests++) {
+      char next[200];
+      snprintf(next, sizeof next, "%s", oldest(s));
+      if (begins(next, "list"))
+        happens(s, "list: 1 2 3");
+      else if (strcmp(next, "get 2") == 0)
+        happens(s, "%s: no node", next);
+      else
+        happens(s, "%s", next);
+    }
+    passes(s, 1);
+  }
+  return requests;
+}
+
+STORY("lists ever more rarely where a node is shown that is not there") {
+  struct actor *a = ACQUIRE(s);
+  happens(s, "create lock: 3");
+  CHECK(asked_about_a_ghost(s, 3000) < SOME);
+  CHECK(asked_about_a_ghost(s, 27000) < SOME);
+  HEARD(a, "");
+  while (!begins(oldest(s), "list")) passes(s, 1);
+  HEARS(a, "list: 3", "granted");
 }
 
 /* What was made is deleted, though no list shows it. */

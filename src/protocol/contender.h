@@ -245,6 +245,8 @@ struct contender {
   struct watcher own;         /* watches the contender's own node */
   struct watcher predecessor; /* watches the nearest node ahead */
   struct watcher before;      /* watches the node before the predecessor */
+  /* Hashes of two names: reads found these listed nodes missing (queued.c). */
+  uint32_t missed_predecessor, missed_before;
   struct blocker blocker; /* valid while REFUSED is reported */
 
   struct conflict_check *check; /* the current check (conflict.c); or NULL */

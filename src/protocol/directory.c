@@ -111,6 +111,11 @@ void directory_list_again(struct directory *d) {
   directory_list(d, d->pipeline->serial);
 }
 
+void directory_doubt(struct directory *d) {
+  if (!pipeline_must_pause(d->pipeline, &d->doubts))
+    pipeline_repeat(d->pipeline, &d->doubts);
+}
+
 bool directory_sees_children(const struct directory *d) {
   return d->pipeline->connected &&
          d->children_armed_in == d->pipeline->connection;
@@ -174,7 +179,9 @@ static void on_unwatch(struct op *op, const struct reply *reply) {
 static void send_list(struct directory *d, struct directory_requests *e) {
   struct op *slot = &e->lists[e->lists[0].in_flight];
   if (slot->in_flight) return; /* the reply flushes the directory again */
-  if (pipeline_must_pause(d->pipeline, &d->listing)) return;
+  if (pipeline_must_pause(d->pipeline, &d->listing) ||
+      pipeline_must_pause(d->pipeline, &d->doubts))
+    return;
   slot->watch = d->children_wanted > 0 && !directory_sees_children(d);
   if (!pipeline_submit(d->pipeline, slot)) return;
   d->list_wanted = false;
@@ -268,7 +275,8 @@ void directory_make(struct directory *d) {
 }
 
 static void send_mkdir(struct directory *d, struct directory_requests *e) {
-  if (e->mkdir.in_flight || pipeline_must_pause(d->pipeline, &d->making))
+  if (e->mkdir.in_flight || pipeline_must_pause(d->pipeline, &d->making) ||
+      pipeline_must_pause(d->pipeline, &d->doubts))
     return;
   mkdir_prepare(&e->mkdir, d->pipeline, e->mkdir_path, directory_path(d),
                 d->mkdir_length);
@@ -307,6 +315,10 @@ static void on_mkdir(struct op *op, const struct reply *reply) {
       d->owner->on_made(d);
       break;
     case MKDIR_CONTINUES:
+      /* With NODE_EXISTS, the parent exists. But a server has just refused a
+       * create in the parent, because it was missing: this may be a
+       * contradiction. */
+      if (rc == REPLY_NODE_EXISTS) directory_doubt(d);
       break;
     case MKDIR_REFUSED:
       refuse_mkdir(d, op->path, rc);

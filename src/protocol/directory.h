@@ -83,6 +83,7 @@ struct directory {
   enum replacement replacement;
   int64_t replacement_begun;
   size_t mkdir_length; /* the length of the prefix to create */
+  struct refusals doubts; /* the pause after contradictory replies */
 };
 
 /* Initializes a directory. `path` includes the chroot and stays valid as long
@@ -121,6 +122,11 @@ void directory_list(struct directory *d, uint64_t after);
 /* Requests a list at the end of the batch of calls (session_run), even if a
  * list is in flight: that list may show an older state. */
 void directory_list_again(struct directory *d);
+
+/* Called when a server's replies contradict each other. If this happens several
+ * times in a row, delays the next lists and creates, to avoid a flood of
+ * requests. */
+void directory_doubt(struct directory *d);
 
 /* Makes zklock list the directory after each change of its children. If `more`,
  * counts one more contender that wants these lists. */

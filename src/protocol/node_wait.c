@@ -182,6 +182,8 @@ static void on_node_missing(struct node_wait *v) {
 static void on_directory_news(struct node_wait *v, enum watch_news news,
                               const struct reply *reply) {
   if (news == WATCH_GONE && reply) return;
+  if (reply && v->unlisted) directory_doubt(directory_of(v));
+  v->unlisted = reply != NULL;
   watch_drop(&v->watcher);
   directory_list_again(directory_of(v));
 }
@@ -237,6 +239,8 @@ static void on_listed(struct list_observer *observer,
     succeed(v);
   else if (!directory_sees_children(directory_of(v)))
     watch_directory(v);
+  else
+    v->unlisted = false;
 }
 
 static void on_unlisted(struct list_observer *observer, int rc) {
@@ -273,7 +277,7 @@ bool node_wait_begin(struct node_waits *node_waits, struct node_wait *v) {
                                                   : parent_length(v));
   if (!v->queue) return false;
   v->of = node_waits;
-  v->must_read = v->stale = false;
+  v->must_read = v->stale = v->unlisted = false;
   v->seen = 0;
   watcher_init(&v->watcher, &role);
   timer_init(&v->deadline.timer);

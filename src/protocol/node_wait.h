@@ -54,6 +54,7 @@ struct node_wait {
       watcher; /* NODE_WAIT_COUNT: used while the directory is missing */
   struct list_observer observer; /* receives the lists of NODE_WAIT_COUNT */
   bool must_read; /* the node must be read at the end of the batch */
+  bool unlisted;  /* COUNT: a read found the directory, no list has yet */
   bool stale;     /* the read in flight was sent before the wait began */
   uint64_t since; /* COUNT: ignore lists with this serial or a smaller one */
   int64_t seen;   /* czxid of the node that was read first; 0: none */

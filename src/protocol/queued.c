@@ -3,8 +3,11 @@
  * Watches report when the contender becomes first. */
 #include "queued.h"
 
+#include <string.h>
+
 #include "blocker.h"
 #include "fast_requeue.h"
+#include "hash.h"
 #include "queue.h"
 #include "queue_position.h"
 #include "wait_ops.h"
@@ -143,6 +146,27 @@ static void watch_and_list(struct contender *c, struct watcher *watcher) {
   contender_list_again(c);
 }
 
+/* Records that a read did not find a node that a list had shown. Usually the
+ * node was deleted in between. But if the next list shows the node again, the
+ * server contradicts itself, and zklock delays its lists. */
+static void store_missed(struct contender *c, const struct watcher *watcher) {
+  uint32_t *missed =
+      watcher == &c->predecessor ? &c->missed_predecessor : &c->missed_before;
+  const char *name = watch_name(watcher);
+  uint32_t hash = (uint32_t)hash_text(HASH_BEGIN, name, strlen(name));
+  if (*missed == hash) directory_doubt(contender_directory(c));
+  *missed = hash;
+}
+
+static void on_blocker_gone(struct contender *c, const struct watcher *watcher,
+                            const struct reply *reply) {
+  if (reply) store_missed(c, watcher);
+  if (watcher == &c->predecessor)
+    on_predecessor_gone(c);
+  else
+    on_before_gone(c);
+}
+
 void queued_on_news(struct watcher *watcher, enum watch_news news,
                     const struct reply *reply) {
   struct contender *c = watcher_owner(watcher);
@@ -156,10 +180,8 @@ void queued_on_news(struct watcher *watcher, enum watch_news news,
     on_blocker_read(c, watcher, reply);
   else if (news == WATCH_STALE)
     watch_and_list(c, watcher);
-  else if (watcher == &c->predecessor)
-    on_predecessor_gone(c);
   else
-    on_before_gone(c);
+    on_blocker_gone(c, watcher, reply);
 }
 
 /* The other functions of queued_wait_ops. */

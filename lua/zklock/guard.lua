@@ -199,20 +199,23 @@ function Guard:lease()
   return self._hold_ref:lease()
 end
 
--- Asks a server whether the hold's node exists. Returns nil if it exists or the
--- hold is already lost; otherwise the error code. Also returns the wait, which
--- has the error's details.
-local function ask(self)
-  local engine = self._hold.owners.engine
-  if self._hold.lost or self._hold_ref:state() == "lost" then return nil end
-  local wait = questions.ask(engine, "verify", self._hold_ref)
-  return wait.code or engine.state.is.closed and "closed", wait
+-- Asks a server whether the hold's node exists. If it does not, or another hold
+-- has created it, the hold is lost from now on. Returns nil, or an error code
+-- and a reason if no server has answered.
+local function ask(self, engine)
+  local hold_ref = self._hold_ref
+  if self._hold.lost or hold_ref:state() == "lost" then return nil end
+  local seen, code, reason = questions.look(engine, hold_ref:node())
+  if not seen then return code, reason end
+  hold_ref:compare(seen.token)
+  return engine.state.is.closed and "closed"
 end
 
 --- Asks a server whether the session still holds the lock.  Returns `true`
 -- if it does; otherwise `nil, message, code`.
 function Guard:verify()
-  if self._hold.owners.engine.state.is.closed then
+  local engine = self._hold.owners.engine
+  if engine.state.is.closed then
     return errors.refusal("closed", "the session of the hold of %s is closed",
       self.path)
   end
@@ -220,18 +223,19 @@ function Guard:verify()
     return errors.refusal("lost", "the hold of %s was released", self.path)
   end
   if self._outcome == "lost" then return lost(self) end
-  local code, wait = ask(self)
+  local code, reason = ask(self, engine)
   local done, _, message, word = guards.refuse(self)
   if done then return nil, message, word end
   if code == "disconnected" then
     return errors.refusal("disconnected", "no server could be asked about the "
-      .. "hold of %s%s", self.path, reasons.last_error(wait.engine))
+      .. "hold of %s%s", self.path, reasons.last_error(engine))
   elseif code == "closed" then
     return errors.refusal("closed", "the session of the hold of %s was closed",
       self.path)
-  elseif code and code ~= "lost" then
-    return reasons.of_question(wait, "whether we hold", self.path)
-  elseif code or not self:is_held() then
+  elseif code then
+    return reasons.of_question({ engine = engine, code = code,
+      reason = reason }, "whether we hold", self.path)
+  elseif not self:is_held() then
     return lost(self)
   end
   return true

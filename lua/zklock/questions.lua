@@ -37,9 +37,8 @@ function questions.await_opening(engine, seconds)
   return opening
 end
 
---- Sends a request and waits for its answer; returns a wait that is done.
--- `ask`: the C core's method that sends the request.
-function questions.ask(engine, ask, ...)
+-- Sends requests and waits for their answers; returns a wait that is done.
+local function send(engine, ...)
   local adapter, scope = engine.adapters:for_waiting()
   local opening = questions.await_opening(engine, engine.connect_timeout)
   if opening.code or not opening.done then
@@ -52,13 +51,12 @@ function questions.ask(engine, ask, ...)
     opening.code = "closed"
     return opening
   end
-  local number = engine.core[ask](engine.core, ...)
-  local wait = waits.for_answer(engine, number)
+  local wait = waits.for_answer(engine, engine.core:ask(...))
   waits.suspend(wait, adapter, scope)
   return wait
 end
 
--- Sends requests, and returns their answers.
+-- In a body: sends requests, and returns their answers.
 local ask = coroutine.yield
 questions.send = ask
 
@@ -95,7 +93,7 @@ function questions.run(engine, body, ...)
   local co = coroutine.create(body)
   local ok, one, two, three = coroutine.resume(co, ...)
   while ok and one and coroutine.status(co) == "suspended" do
-    local wait = questions.ask(engine, "ask", one, two, three)
+    local wait = send(engine, one, two, three)
     if wait.code then return nil, wait.code, wait.reason end
     ok, one, two, three = coroutine.resume(co, wait.found)
   end
@@ -172,6 +170,15 @@ local function look(path)
   return questions.ask_now(path, { { "exists", path } })[1]
 end
 
+-- Returns the Stat of a node, or an answer without one if it does not exist.
+local function find(path) return expect(look(path), MISSING) end
+
+--- Reads the Stat of a node, as `find` does. On failure, returns nil, code and
+-- reason.
+function questions.look(engine, path)
+  return questions.run(engine, find, path)
+end
+
 -- Returns a node as users see it. A node that no session owns is shown as
 -- persistent. It may be a container or a TTL node, but its Stat does not show
 -- this.
@@ -183,7 +190,7 @@ end
 
 -- Reads a node; returns false if it does not exist.
 local function stat(path, with_data)
-  local seen = expect(look(path), MISSING)
+  local seen = find(path)
   if seen.code then return false end
   local node = show(seen)
   if not with_data or seen.size > questions.LARGEST then return node end
@@ -211,7 +218,7 @@ function questions.exists(engine, path)
 end
 
 local function children(path)
-  local seen = expect(look(path), MISSING)
+  local seen = find(path)
   if not seen.code and seen.children == 0 then return {}, true end
   local list = seen.code and seen
     or expect(one { "list", path, nil, seen.children }, MISSING)

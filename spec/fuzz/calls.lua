@@ -543,10 +543,10 @@ end
 local methods = {
   handle = words [[acquire acquire acquire acquire acquire acquire await await
     depart fd next next noted noted wait state id timeout error stats lease
-    verify ask ask nudge open_socket accept_socket request requests stand close
+    ask ask nudge open_socket accept_socket request requests stand close
     leave]],
   share = words [[again release cancel is_held lease state token token_number
-    node watch turn reason find_loss take waited held has_ended is_behind
+    node watch turn reason find_loss compare take waited held has_ended is_behind
     is_overdue mark root]],
   awaiting = words "cancel release",
 }
@@ -627,7 +627,7 @@ local arguments = {
   await = { one_of "gone there crowd", path_of_node, seconds,
     is_patient_or_not, some_number, an_awaiting },
   depart = { a_share, seconds, is_patient_or_not, an_awaiting },
-  verify = { a_share }, wait = { short }, stand = { a_hold, short },
+  wait = { short }, stand = { a_hold, short },
   ask = { requests, some_number, some_number },
 }
 

@@ -310,7 +310,7 @@ describe("The words of", function()
   end)
 
   it("modes are those that are documented", function()
-    local words = source "src/lua/lua_answers.c"
+    local words = source "src/lua/lua_ask.c"
       :match "binding_roles%[%] = (%b{})"
     local modes = {}
     for word in words:gmatch '"([%l-]+)"' do modes[word] = true end

@@ -83,6 +83,7 @@ static void decide(struct acquisition *acquisition,
 void acquisition_grant(struct acquisition *acquisition) {
   const struct contender *c = &acquisition->contender;
   acquisition->token = contender_token(c);
+  acquisition->czxid = c->node.czxid;
   acquisition->hold_until = c->timer.due;
   decide(acquisition, ACQUISITION_HELD);
 }

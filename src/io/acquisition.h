@@ -103,6 +103,7 @@ struct acquisition {
     struct {              /* in HELD and in later states */
       int64_t hold_until; /* (p) when max_hold ends the hold; or NEVER */
       int64_t token;      /* (p) */
+      int64_t czxid;      /* (p) the czxid of the hold's node */
       /* (a) The index of the last turn in which the hold's node was known to be
        * alone in the queue. INT_MAX: the node is known to be alone now. 0: it
        * was never known to be alone. */

@@ -1,21 +1,16 @@
 #include "ask.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "clock.h"
 #include "protocol/mkdir.h"
-#include "protocol/session.h"
-
-enum { NO_SHARE = -1 };
 
 /* A "mkdir" sends at most TRIES + 1 requests, because other clients can delete
  * the parents again and again. */
 enum { TRIES = 100 };
 
-static op_handler on_answer, on_made, on_nonce_made, on_done_once, on_verified;
-static bool send_next(struct sender *sender);
+static op_handler on_answer, on_made, on_nonce_made, on_done_once;
 
 /* Creating an ask. */
 
@@ -26,9 +21,7 @@ struct ask *ask_new(int count, int64_t each, int64_t all) {
       calloc(1, sizeof *ask + (size_t)count * sizeof ask->requests[0]);
   if (!ask) return NULL;
   ask->subject.drop = drop;
-  message_init(&ask->begin, &ask->subject);
-  message_init(&ask->answered, &ask->subject);
-  ask->sender = (struct sender){.owner = ask, .send = send_next};
+  message_init(&ask->message, &ask->subject);
   ask->each = each;
   ask->all = all;
   return ask;
@@ -39,7 +32,6 @@ void ask_free(struct ask *ask) {
     free(ask->requests[i].text);
     free(ask->requests[i].data);
   }
-  if (ask->acquisition) acquisition_drop(ask->acquisition);
   free(ask);
 }
 
@@ -112,17 +104,16 @@ static bool copy(struct request *r, const char *chroot, const struct asked *a) {
   return true;
 }
 
-/* Returns how many bytes of the in-flight limit the request uses. */
-static int cost_of(const struct request *r) {
-  switch (r->op.kind) {
+static int cost_of(const struct op *op) {
+  switch (op->kind) {
     case OP_PING:
-      return (int)strlen(r->op.path);
+      return (int)strlen(op->path);
     case OP_NAMES:
-      return r->number > ASK_CHILDREN ? 0 : r->number * ASK_CHILD_BYTES;
+      return op->version > ASK_CHILDREN ? 0 : op->version * ASK_CHILD_BYTES;
     case OP_READ:
-      return r->number > ASK_READ_BYTES ? r->number : ASK_READ_BYTES;
+      return op->version > ASK_READ_BYTES ? op->version : ASK_READ_BYTES;
     default:
-      return r->op.size;
+      return op->size;
   }
 }
 
@@ -138,12 +129,11 @@ enum ask_fault ask_add(struct ask *ask, const char *chroot,
   struct request *r = &ask->requests[ask->count];
   if (!copy(r, chroot, &a)) return ASK_NO_MEMORY;
   r->ask = ask;
-  r->number = a.number < 0 && operation->kind != OP_WRITE ? 0 : a.number;
   r->op.kind = operation->kind;
   r->op.handler = operation->handler;
   r->op.owner = r;
   r->op.size = (int)a.data.size;
-  r->op.version = r->number;
+  r->op.version = a.number < 0 && operation->kind != OP_WRITE ? 0 : a.number;
   r->op.persistent = true;
   if (is(&a.operation, "delete-both")) r->op.beside = NAME_UNFAIR;
   if (makes) {
@@ -151,21 +141,90 @@ enum ask_fault ask_add(struct ask *ask, const char *chroot,
     r->op.provided = NULL;
     r->length = strlen(r->whole);
   }
+  r->cost = cost_of(&r->op);
   ask->count++;
   return ASK_OK;
 }
 
-/* Requests and replies. */
+/* The asks in flight. */
 
-/* Sends the request. After a transient refusal the op is sent again, except a
- * sync: reads that follow a sync must not be older than the sync. */
-static bool submit(struct request *r) {
-  r->op.resend = r->op.kind != OP_SYNC;
-  r->op.tries = 0;
-  return session_ask(r->ask->session, clock_now(), &r->op);
+void asks_init(struct asks *asks, struct session *session,
+               void (*done)(void *self, struct ask *ask), void *self) {
+  *asks = (struct asks){.session = session,
+                        .done = done,
+                        .self = self,
+                        .end = &asks->first};
 }
 
-static void end(struct ask *ask) { ask->done(ask->self, ask); }
+static void append(struct asks *asks, struct ask *ask) {
+  ask->next = NULL;
+  *asks->end = ask;
+  asks->end = &ask->next;
+}
+
+static struct ask *take_first(struct asks *asks) {
+  struct ask *ask = asks->first;
+  asks->first = ask->next;
+  if (!asks->first) asks->end = &asks->first;
+  return ask;
+}
+
+/* Returns whether the next request of the first ask is allowed to be sent now.
+ * A request that costs more than ASK_BYTES is sent when no other request is in
+ * flight. Smaller requests never overtake the first request in the queue.
+ * Otherwise a large request could wait for ever. */
+static bool has_room(const struct asks *asks) {
+  const struct ask *first = asks->first;
+  return asks->requests < ASK_REQUESTS &&
+         (asks->bytes == 0 ||
+          first->requests[first->cursor].cost <= ASK_BYTES - asks->bytes);
+}
+
+/* Counts down what the ask waits for. The last of it ends the ask. */
+static void finish_part(struct ask *ask) {
+  if (--ask->pending == 0) ask->asks->done(ask->asks->self, ask);
+}
+
+static void send(struct request *r);
+
+/* Sends the next request of the first ask, unless that ask has failed. */
+static void send_next(struct asks *asks) {
+  struct ask *ask = take_first(asks);
+  if (ask->rc == REPLY_OK) {
+    struct request *r = &ask->requests[ask->cursor++];
+    asks->requests++;
+    asks->bytes += r->cost;
+    ask->pending++;
+    send(r);
+  }
+  if (ask->rc == REPLY_OK && ask->cursor < ask->count)
+    append(asks, ask);
+  else
+    finish_part(ask);
+}
+
+/* Sends requests while there is room. A request can fail at once, which calls
+ * run() again. Such an inner call returns at once, because the loop of the
+ * outer call serves the queue. */
+static void run(struct asks *asks) {
+  if (asks->runs) return;
+  asks->runs = true;
+  while (asks->first && has_room(asks)) send_next(asks);
+  asks->runs = false;
+}
+
+void ask_begin(struct ask *ask, struct asks *asks) {
+  ask->asks = asks;
+  ask->pending = 1;
+  append(asks, ask);
+  run(asks);
+}
+
+/* Requests and replies. */
+
+static struct session *session_of(const struct request *r) {
+  return r->ask->asks->session;
+}
 
 static void drop_nonce(struct request *r) {
   if (!r->nonce) return;
@@ -174,46 +233,34 @@ static void drop_nonce(struct request *r) {
   r->op.provided = NULL;
 }
 
-/* Returns whether the code `rc` of one request must end the whole ask. */
-static bool ends_ask(const struct ask *ask, int rc) {
-  return reply_is_unknown(rc) || reply_is_unauthenticated(rc) ||
-         (ask->acquisition && rc != REPLY_OK && rc != REPLY_NO_NODE);
-}
-
 /* Records the result `rc` of a request. The last result ends the ask. */
 static void answered(struct request *r, int rc) {
   struct ask *ask = r->ask;
-  struct in_flight_limit *limit = ask->limit;
-  int cost = r->cost;
+  struct asks *asks = ask->asks;
   drop_nonce(r);
-  r->rc = rc;
-  if (ask->rc == REPLY_OK && ends_ask(ask, rc)) ask->rc = rc;
-  ask->pending--;
-  if (ask->pending == 0 && !ask->is_queued) end(ask);
-  if (cost != NO_SHARE) in_flight_limit_leave(limit, cost);
+  r->reply.rc = rc;
+  if (ask->rc == REPLY_OK &&
+      (reply_is_unknown(rc) || reply_is_unauthenticated(rc)))
+    ask->rc = rc;
+  asks->requests--;
+  asks->bytes -= r->cost;
+  finish_part(ask);
+  run(asks);
 }
 
-/* Sends the request. If this fails, records the request as lost. */
+/* Sends the request. If this fails, records the request as lost. After a
+ * transient refusal the op is sent again, except a sync: reads that follow a
+ * sync must not be older than the sync. */
 static void send_or_lose(struct request *r) {
-  if (!submit(r)) answered(r, REPLY_LOST);
-}
-
-static int at_least_none(int n) { return n > 0 ? n : 0; }
-
-static void copy_stat(struct known *known, const struct reply *reply) {
-  *known = (struct known){.czxid = reply->czxid,
-                          .owner = reply->owner,
-                          .ctime_ms = reply->ctime_ms,
-                          .mtime_ms = reply->mtime_ms,
-                          .version = reply->version,
-                          .length = at_least_none(reply->length),
-                          .children = at_least_none(reply->children)};
+  r->op.resend = r->op.kind != OP_SYNC;
+  r->op.tries = 0;
+  if (!session_ask(session_of(r), clock_now(), &r->op)) answered(r, REPLY_LOST);
 }
 
 /* Keeps the node's data if the ask's limits allow it. Returns a reply code. */
 static int keep_data(struct request *r, const struct reply *reply) {
   struct ask *ask = r->ask;
-  int size = r->known.length = at_least_none(reply->size);
+  int size = r->reply.length = reply->size > 0 ? reply->size : 0;
   if (size > ask->each || size > ask->all - ask->kept) return REPLY_OK;
   r->data = malloc((size_t)size + 1);
   if (!r->data) return REASON_NO_MEMORY;
@@ -239,7 +286,7 @@ static void on_answer(struct op *op, const struct reply *reply) {
   struct request *r = op->owner;
   int rc = reply->rc;
   if (rc == REPLY_OK) {
-    copy_stat(&r->known, reply);
+    r->reply = *reply;
     if (op->kind == OP_READ) rc = keep_data(r, reply);
     if (op->kind == OP_NAMES) rc = keep_names(r, reply->listing);
   }
@@ -247,14 +294,13 @@ static void on_answer(struct op *op, const struct reply *reply) {
 }
 
 static void make_part(struct request *r) {
-  mkdir_prepare(&r->op, &r->ask->session->pipeline, r->text, r->whole,
-                r->length);
+  mkdir_prepare(&r->op, &session_of(r)->pipeline, r->text, r->whole, r->length);
   send_or_lose(r);
 }
 
 static void on_made(struct op *op, const struct reply *reply) {
   struct request *r = op->owner;
-  switch (mkdir_on_reply(op, &r->ask->session->pipeline, reply->rc, r->whole,
+  switch (mkdir_on_reply(op, &session_of(r)->pipeline, reply->rc, r->whole,
                          &r->length)) {
     case MKDIR_DONE:
       answered(r, REPLY_OK);
@@ -277,7 +323,7 @@ static void on_made(struct op *op, const struct reply *reply) {
  * the caller can retry, because another client may have deleted the nonce. */
 
 static void create_nonce(struct request *r) {
-  struct session *session = r->ask->session;
+  struct session *session = session_of(r);
   struct nonce *n = r->nonce = nonce_new(&session->nonces, r->op.path);
   if (!n) {
     answered(r, REASON_NO_MEMORY);
@@ -295,7 +341,7 @@ static void create_nonce(struct request *r) {
 static void send_once(struct request *r) {
   if (r->op.kind != OP_REMOVE)
     r->op.kind =
-        mkdir_checks_acl(&r->ask->session->pipeline) ? OP_CHECK_ACL : OP_MKDIR;
+        mkdir_checks_acl(&session_of(r)->pipeline) ? OP_CHECK_ACL : OP_MKDIR;
   send_or_lose(r);
 }
 
@@ -327,7 +373,7 @@ static bool is_due_to_nonce(const struct request *r, int rc) {
 
 static void on_done_once(struct op *op, const struct reply *reply) {
   struct request *r = op->owner;
-  struct pipeline *pipeline = &r->ask->session->pipeline;
+  struct pipeline *pipeline = &session_of(r)->pipeline;
   if (reply->rc == REPLY_OK && op->kind == OP_CHECK_ACL) {
     pipeline->acl_checked_in = pipeline->connection;
     send_once(r);
@@ -339,71 +385,8 @@ static void on_done_once(struct op *op, const struct reply *reply) {
   }
 }
 
-struct ask *ask_to_verify(struct acquisition *acquisition) {
-  struct ask *ask = ask_new(2, 0, 0);
-  if (!ask) return NULL;
-  acquisition_keep(acquisition);
-  ask->acquisition = acquisition;
-  return ask;
-}
-
-/* Returns whether this hold has created the node. If not, another session has
- * created it, or another hold of the same unfair lock. */
-static bool is_node_of(const struct acquisition *acquisition,
-                       const struct reply *reply) {
-  return reply->owner == acquisition->contender.node.owner_session &&
-         reply->czxid == acquisition->contender.node.czxid;
-}
-
-static void on_verified(struct op *op, const struct reply *reply) {
-  struct request *r = op->owner;
-  struct ask *ask = r->ask;
-  ask->gone = reply->rc == REPLY_NO_NODE ||
-              (reply->rc == REPLY_OK && !is_node_of(ask->acquisition, reply));
-  answered(r, reply->rc);
-}
-
-static char *path_of_node(struct acquisition *acquisition) {
-  const char *node = acquisition_node(acquisition);
-  size_t size = strlen(acquisition->path) + strlen(node) + 2;
-  char *path = malloc(size);
-  if (path) snprintf(path, size, "%s/%s", acquisition->path, node);
-  return path;
-}
-
-static void send_to_verify(struct ask *ask, struct request *r, char *path,
-                           enum op_kind kind, op_handler *handler) {
-  r->ask = ask;
-  r->cost = NO_SHARE;
-  r->op.kind = kind;
-  r->op.handler = handler;
-  r->op.owner = r;
-  r->op.path = path;
-  send_or_lose(r);
-}
-
-/* Starts the check of a hold (ask_to_verify). Ignores the in-flight limit. */
-static void verify(struct ask *ask) {
-  struct acquisition *acquisition = ask->acquisition;
-  char *path = NULL;
-  ask->gone = acquisition_outcome(acquisition) != ACQUISITION_HELD ||
-              !acquisition->in_session;
-  if (!ask->gone && !(path = path_of_node(acquisition)))
-    ask->rc = REASON_NO_MEMORY;
-  if (!path) {
-    end(ask);
-    return;
-  }
-  ask->count = 2;
-  ask->pending = 3; /* one more than sent: keeps a reply from ending the ask */
-  ask->requests[0].text = path;
-  send_to_verify(ask, &ask->requests[0], path, OP_SYNC, on_answer);
-  send_to_verify(ask, &ask->requests[1], path, OP_READ, on_verified);
-  if (--ask->pending == 0) end(ask);
-}
-
 static void send(struct request *r) {
-  if (r->op.kind == OP_NAMES && r->number > ASK_CHILDREN)
+  if (r->op.kind == OP_NAMES && r->op.version > ASK_CHILDREN)
     answered(r, REASON_TOO_MANY_CHILDREN);
   else if (r->op.handler == on_done_once)
     create_nonce(r);
@@ -411,40 +394,4 @@ static void send(struct request *r) {
     make_part(r);
   else
     send_or_lose(r);
-}
-
-/* Sends the next request unless the ask failed. Returns whether requests are
- * left. */
-static bool send_next(struct sender *sender) {
-  struct ask *ask = sender->owner;
-  if (ask->rc != REPLY_OK) {
-    ask->is_queued = false;
-    in_flight_limit_leave(ask->limit, sender->cost);
-    if (ask->pending == 0) end(ask);
-    return false;
-  }
-  struct request *r = &ask->requests[ask->cursor++];
-  bool more = ask->cursor < ask->count;
-  r->cost = sender->cost;
-  if (more) sender->cost = cost_of(r + 1);
-  ask->is_queued = more;
-  ask->pending++;
-  send(r);
-  return more;
-}
-
-void ask_begin(struct ask *ask, struct session *session,
-               struct in_flight_limit *limit,
-               void (*done)(void *self, struct ask *ask), void *self) {
-  ask->session = session;
-  ask->limit = limit;
-  ask->done = done;
-  ask->self = self;
-  if (ask->acquisition) {
-    verify(ask);
-    return;
-  }
-  ask->sender.cost = cost_of(&ask->requests[0]);
-  ask->is_queued = true;
-  in_flight_limit_join(limit, &ask->sender);
 }

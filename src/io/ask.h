@@ -1,34 +1,42 @@
 /* An ask is a batch of requests about nodes, which a session sends for the Lua
  * layer. Requests for locks do not use asks.
  *
- * The requests of one ask do not wait for each other's replies. zklock sends
- * them in order, as far as the in-flight limit (in_flight_limit.h) has room.
- * One event carries all replies. A read after a sync is at least as new as that
- * sync. Other reads can be out of date: a server answers them from its own
- * state, which can lag behind the leader.
+ * The requests of one ask do not wait for each other's replies. One event
+ * carries all replies. A read after a sync is at least as new as that sync.
+ * Other reads can be out of date: a server answers them from its own state,
+ * which can lag behind the leader.
  *
  * Other clients decide how many children a directory has and how large the data
  * of its nodes are. So zklock does not list a directory with more than
  * ASK_CHILDREN children. An ask also limits the data that it keeps. If a node's
- * data exceed the limit, the ask returns only the Stat. */
+ * data exceed the limit, the ask returns only the Stat.
+ *
+ * A server replies to a session in order. So a heartbeat or a lock's request
+ * waits for the replies to all earlier asks, which can be large. So all asks of
+ * a session share one limit of the requests in flight (struct asks). Asks with
+ * unsent requests wait in a queue. The first one sends one request, then it is
+ * the next one's turn. */
 #ifndef ZKLOCK_ASK_H
 #define ZKLOCK_ASK_H
 
-#include "acquisition.h"
-#include "in_flight_limit.h"
+#include "channel.h"
+#include "protocol/session.h"
 
 #pragma GCC visibility push(hidden)
 
 enum {
+  /* The most requests in flight, and the most bytes of their replies. */
+  ASK_REQUESTS = 64,
+  ASK_BYTES = 4 * 1024 * 1024,
   ASK_CHILDREN = 50000,
   /* The assumed size of one child's name in a reply. From this size, zklock
-   * estimates how much of the in-flight limit a list will use. */
+   * estimates the size of a list. */
   ASK_CHILD_BYTES = 64,
-  /* Each read of data uses at least this much of the in-flight limit, even if
-   * the data were small. Data can grow after their size was read, up to
-   * ASK_PACKET. With this minimum, at most sixteen reads are in flight, so
-   * their replies have at most 16 MiB. */
-  ASK_READ_BYTES = IN_FLIGHT_BYTES / 16,
+  /* Each read of data counts as at least this many bytes, even if the data were
+   * small. Data can grow after their size was read, up to ASK_PACKET. With this
+   * minimum, at most sixteen reads are in flight, so their replies have at most
+   * 16 MiB. */
+  ASK_READ_BYTES = ASK_BYTES / 16,
   ASK_PACKET = 1024 * 1024, /* servers refuse a larger packet */
 };
 
@@ -51,12 +59,6 @@ struct asked {
   int number;
 };
 
-/* The metadata of a node (its Stat), from a server's reply. */
-struct known {
-  int64_t czxid, owner, ctime_ms, mtime_ms;
-  int version, length, children;
-};
-
 struct ask;
 
 struct request {
@@ -64,19 +66,27 @@ struct request {
   struct ask *ask;
   struct nonce *nonce; /* the nonce (nonce.h) that `op` checks; or NULL */
   char *text;          /* the memory of the paths and data in `op` */
-  int number;
-  int cost;          /* share of the in-flight limit; or NO_SHARE: none */
-  const char *whole; /* "mkdir": the path to create */
-  size_t length;     /* "mkdir": length of the part to create now */
-  int tries;         /* "mkdir": number of creates so far */
+  int cost;            /* the assumed size of the reply, or of the data sent */
+  const char *whole;   /* "mkdir": the path to create */
+  size_t length;       /* "mkdir": length of the part to create now */
+  int tries;           /* "mkdir": number of creates so far */
 
-  /* The fields below contain the reply. */
-  int rc;
-  struct known known;
+  /* The fields below contain the reply; its pointers are not valid. */
+  struct reply reply;
   /* "get": the data. "list": the names in order, each with a NUL. NULL: there
    * are no data, or they exceed the limits of the ask. */
   char *data;
   size_t size;
+};
+
+/* All asks of a session. Only the I/O thread uses this struct. */
+struct asks {
+  struct session *session;
+  void (*done)(void *self, struct ask *ask); /* the ask has its replies */
+  void *self;
+  int requests, bytes; /* requests in flight: their number; their cost */
+  struct ask *first, **end;
+  bool runs;
 };
 
 /* Access to the fields: (c) constant after core_ask; (i) used by the I/O thread
@@ -84,28 +94,19 @@ struct request {
  * the ask. */
 struct ask {
   struct subject subject;
-  struct message begin, answered;
-  uint64_t number; /* (c) identifies the ask in EVENT_ANSWERED */
-  /* (c) The acquisition whose hold ask_to_verify checks; NULL for other
-   * requests. */
-  struct acquisition *acquisition;
+  struct message message; /* COMMAND_ASK, then EVENT_ANSWERED */
+  uint64_t number;        /* (c) identifies the ask in EVENT_ANSWERED */
   int64_t each, all; /* (c) the most bytes of data to keep: per node; in all */
 
-  struct session *session;                   /* (i) */
-  struct in_flight_limit *limit;             /* (i) */
-  void (*done)(void *self, struct ask *ask); /* (i) */
-  void *self;                                /* (i) */
-  struct sender sender;                      /* (i) */
-  int64_t kept; /* (i) number of bytes of data kept so far */
-  /* (i) `cursor`: number of requests sent so far. `pending`: number of requests
-   * not answered yet. */
-  int cursor, pending;
-  bool is_queued; /* (i) `sender` is in the queue of the in-flight limit */
+  struct asks *asks; /* (i) */
+  struct ask *next;  /* (i) */
+  int64_t kept;      /* (i) number of bytes of data kept so far */
+  int cursor;        /* (i) number of requests sent so far */
+  /* (i) number of requests not answered yet; one more while the ask is in the
+   * queue */
+  int pending;
 
   int rc; /* (i) REPLY_OK, or why the ask failed as a whole */
-  /* (i) A verification found that the hold has ended, or that its node is
-   * missing or belongs to another hold. */
-  bool gone;
   int count;
   struct request requests[];
 };
@@ -136,17 +137,14 @@ enum ask_fault { ASK_OK, ASK_NO_MEMORY, ASK_WRONG };
  *   "delete-once"  like "delete", in the same way */
 enum ask_fault ask_add(struct ask *ask, const char *chroot,
                        const struct asked *asked);
-/* Creates an ask that checks a hold. It checks that the hold's node still
- * exists, and that this hold has created the node. Returns NULL if there is no
- * memory. */
-struct ask *ask_to_verify(struct acquisition *acquisition);
 
-/* Starts to send the requests. Calls `done(self, ask)` when all requests are
- * answered, or when the ask has failed. This can happen before ask_begin
- * returns. Only the I/O thread calls this function. */
-void ask_begin(struct ask *ask, struct session *session,
-               struct in_flight_limit *limit,
+/* `done(self, ask)` is called when all requests of an ask are answered, or when
+ * it has failed. */
+void asks_init(struct asks *asks, struct session *session,
                void (*done)(void *self, struct ask *ask), void *self);
+/* Starts to send the requests. Can call `done` before it returns. Only the I/O
+ * thread calls this function. */
+void ask_begin(struct ask *ask, struct asks *asks);
 
 #pragma GCC visibility pop
 

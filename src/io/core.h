@@ -8,10 +8,10 @@
 
 #include <sys/types.h>
 
+#include "ask.h"
 #include "await.h"
 #include "client.h"
 #include "clock.h"
-#include "in_flight_limit.h"
 #include "last_error.h"
 #include "log.h"
 #include "nginx_socket.h"
@@ -42,12 +42,12 @@ struct core {
   _Atomic bool ending;      /* (a) a signal ends the process (io_thread.c) */
   _Atomic int64_t alarm_at; /* (a) when to post EVENT_ALARM; or NEVER */
 
-  struct session session;                 /* (i), except its counters */
-  struct client *client;                  /* (i) */
-  struct in_flight_limit in_flight_limit; /* (i) limits the asks in flight */
-  struct await_port port;                 /* (i) */
-  struct clock_timer timer;               /* (i) */
-  bool closing;                           /* (i) */
+  struct session session;   /* (i), except its counters */
+  struct client *client;    /* (i) */
+  struct asks asks;         /* (i) */
+  struct await_port port;   /* (i) */
+  struct clock_timer timer; /* (i) */
+  bool closing;             /* (i) */
   struct message state_event, failed_event, closed_event; /* (i) sends these */
   struct message alarm_event; /* (i) sends this message */
 

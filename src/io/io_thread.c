@@ -9,7 +9,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "ask.h"
 #include "clock.h"
 #include "entropy.h"
 #include "fork.h"
@@ -23,14 +22,7 @@ static void await_over(void *self, struct await *await) {
 }
 
 static void answer(void *self, struct ask *ask) {
-  struct core *core = self;
-  struct acquisition *acquisition = ask->acquisition;
-  /* If the check of a hold found that its node is gone, ends the hold. This
-   * happens before Lua reads the answer. */
-  if (acquisition && ask->gone && acquisition->in_session)
-    session_lose(&core->session, clock_now(), &acquisition->contender,
-                 LOSS_NODE_DELETED);
-  core_post(core, &ask->answered, EVENT_ANSWERED);
+  core_post(self, &ask->message, EVENT_ANSWERED);
 }
 
 /* Commands. */
@@ -138,8 +130,7 @@ static void execute(struct core *core, int64_t now, struct message *message,
     core->closing = true;
     session_close(&core->session, now);
   } else if (kind == COMMAND_ASK) { /* EVENT_ANSWERED frees the ask */
-    ask_begin(message_subject(message), &core->session, &core->in_flight_limit,
-              answer, core);
+    ask_begin(message_subject(message), &core->asks);
   } else if (kind == COMMAND_AWAIT || kind == COMMAND_CANCEL_AWAIT) {
     execute_for_await(core, now, message_subject(message), kind);
   } else if (kind != COMMAND_ALARM) { /* run() calls post_alarm() anyway */
@@ -283,7 +274,7 @@ static bool init_session(struct core *core) {
   uint64_t seed;
   if (!entropy(options.random, sizeof options.random)) return false;
   memcpy(&seed, options.random, sizeof seed);
-  in_flight_limit_init(&core->in_flight_limit);
+  asks_init(&core->asks, &core->session, answer, core);
   core->port = (struct await_port){core, await_over, release_member};
   core->client =
       client_new(settings, &core->session, &of_client, &core->channel.io, seed);

@@ -158,24 +158,29 @@ bool core_pass_on(struct core *core, struct acquisition *acquisition,
   return true;
 }
 
+/* Until the I/O thread receives the command, makes the session's state
+ * SUSPENDED if the lease has expired. Otherwise a caller could read "lost:
+ * lease_expired" and "connected" at the same time. */
+void core_lose(struct core *core, struct acquisition *acquisition,
+               enum loss why) {
+  int connected = SESSION_CONNECTED;
+  if (core->closed ||
+      !acquisition_end_hold(acquisition, ACQUISITION_LOST + (int)why))
+    return;
+  command_of(core, acquisition, &acquisition->release, COMMAND_LOSE);
+  if (why == LOSS_LEASE_EXPIRED)
+    atomic_compare_exchange_strong(&core->proof.state, &connected,
+                                   SESSION_SUSPENDED);
+}
+
 /* Returns why the hold is lost, or LOSS_NONE. The local clock can show a loss
  * before the I/O thread has noticed it. The I/O thread can even be about to
  * receive a reply that renews the lease. A loss that was reported once must
- * stay a loss, so this function records the loss. The I/O thread then deletes
- * the node and posts EVENT_LOST, as for any loss. Until then, this function
- * makes the session's state SUSPENDED. Otherwise a caller could read "lost:
- * lease_expired" and "connected" at the same time. */
+ * stay a loss, so this function records the loss. */
 enum loss core_find_loss(struct core *core, struct acquisition *acquisition,
                          int turn) {
-  enum loss why =
-      core->closed ? LOSS_NONE : acquisition_overdue(acquisition, turn);
-  int connected = SESSION_CONNECTED;
-  if (why && acquisition_end_hold(acquisition, ACQUISITION_LOST + (int)why)) {
-    command_of(core, acquisition, &acquisition->release, COMMAND_LOSE);
-    if (why == LOSS_LEASE_EXPIRED)
-      atomic_compare_exchange_strong(&core->proof.state, &connected,
-                                     SESSION_SUSPENDED);
-  }
+  enum loss why = acquisition_overdue(acquisition, turn);
+  if (why) core_lose(core, acquisition, why);
   return acquisition_loss(acquisition, turn);
 }
 
@@ -185,7 +190,7 @@ void core_watch(struct core *core, struct acquisition *acquisition) {
 
 uint64_t core_ask(struct core *core, struct ask *ask) {
   uint64_t number = ask->number = ++core->numbers;
-  command(core, &ask->begin, COMMAND_ASK); /* the I/O thread owns the ask now */
+  command(core, &ask->message, COMMAND_ASK); /* the I/O thread owns the ask now */
   return number;
 }
 

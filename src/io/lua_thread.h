@@ -7,7 +7,6 @@
 #ifndef ZKLOCK_LUA_THREAD_H
 #define ZKLOCK_LUA_THREAD_H
 
-#include "ask.h"
 #include "core.h"
 #include "messages.h"
 
@@ -55,6 +54,10 @@ bool core_pass_on(struct core *core, struct acquisition *acquisition,
  * that the I/O thread has not noticed yet, also ends the hold. */
 enum loss core_find_loss(struct core *core, struct acquisition *acquisition,
                          int turn);
+/* Ends the hold with the reason `why`, unless it has ended. The I/O thread then
+ * deletes the node and posts EVENT_LOST, as for any loss. */
+void core_lose(struct core *core, struct acquisition *acquisition,
+               enum loss why);
 /* Watches the hold's own node from now on. Without this call, the I/O thread
  * starts the watch only after the hold has lasted for some time. */
 void core_watch(struct core *core, struct acquisition *acquisition);

@@ -11,13 +11,13 @@ enum command_kind {
   COMMAND_RELEASE,
   COMMAND_RELEASE_AND_REPORT, /* release, and post EVENT_GONE afterwards */
   COMMAND_ABANDON,            /* cancel a wait; release the lock if granted */
-  COMMAND_LOSE,             /* end a hold: the lease or max_hold has run out */
-  COMMAND_WATCH,            /* watch the hold's own node */
-  COMMAND_WATCH_CONTENTION, /* check for another contender in the queue */
-  COMMAND_ALARM,            /* post EVENT_ALARM at core->alarm_at */
-  COMMAND_ASK,              /* the subject is the ask */
-  COMMAND_AWAIT,            /* the subject is the await */
-  COMMAND_CANCEL_AWAIT,     /* the subject is the await */
+  COMMAND_LOSE,               /* end a hold that the Lua thread found lost */
+  COMMAND_WATCH,              /* watch the hold's own node */
+  COMMAND_WATCH_CONTENTION,   /* check for another contender in the queue */
+  COMMAND_ALARM,              /* post EVENT_ALARM at core->alarm_at */
+  COMMAND_ASK,                /* the subject is the ask */
+  COMMAND_AWAIT,              /* the subject is the await */
+  COMMAND_CANCEL_AWAIT,       /* the subject is the await */
   COMMAND_CLOSE,
 };
 

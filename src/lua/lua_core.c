@@ -15,7 +15,7 @@
 #include "io/imports.h"
 #include "io/library.h"
 #include "io/process.h"
-#include "lua_answers.h"
+#include "lua_ask.h"
 #include "lua_hold_ref.h"
 #include "lua_session.h"
 #include "lua_settings.h"

@@ -8,7 +8,7 @@
 
 #include "io/nginx_request.h"
 #include "io/reason.h"
-#include "lua_answers.h"
+#include "lua_ask.h"
 
 static int push_numbered(lua_State *L, const char *what, uint64_t number) {
   lua_pushstring(L, what);

@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "io/clock.h"
 #include "io/process.h"
@@ -259,6 +260,22 @@ static int hold_ref_find_loss(lua_State *L) {
   return 1;
 }
 
+/* hold_ref:compare(token|nil) → nothing
+ *
+ * `token`: the token of the node at hold_ref:node(), as a server has just
+ * answered; nil: the node is missing. Unless this hold has created the node,
+ * records the loss "node_deleted". Otherwise another session has created it, or
+ * another hold of the same unfair lock. */
+static int hold_ref_compare(lua_State *L) {
+  const char *token = luaL_optstring(L, 2, "0");
+  const struct hold_ref *hold_ref = binding_check_granted(L, 1);
+  struct acquisition *acquisition = hold_ref->acquisition;
+  binding_check_process(L, hold_ref->core);
+  if (strtoll(token, NULL, 10) != acquisition->czxid)
+    core_lose(hold_ref->core, acquisition, LOSS_NODE_DELETED);
+  return 0;
+}
+
 static struct acquisition *granted_acquisition(lua_State *L) {
   return binding_check_granted(L, 1)->acquisition;
 }
@@ -404,6 +421,7 @@ void binding_register_hold_ref(lua_State *L) {
                                      {"held", hold_ref_held},
                                      {"reason", hold_ref_reason},
                                      {"find_loss", hold_ref_find_loss},
+                                     {"compare", hold_ref_compare},
                                      {"root", hold_ref_root},
                                      {"is_overdue", hold_ref_is_overdue},
                                      {NULL, NULL}};

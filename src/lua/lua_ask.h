@@ -1,9 +1,9 @@
-/* Converts the replies to asks (requests about nodes) to Lua values. */
-#ifndef ZKLOCK_LUA_ANSWERS_H
-#define ZKLOCK_LUA_ANSWERS_H
+/* The names by which the Lua layer knows codes and kinds of contenders, and the
+ * event of an ask. */
+#ifndef ZKLOCK_LUA_ASK_H
+#define ZKLOCK_LUA_ASK_H
 
-#include "io/ask.h"
-#include "lua_compat.h"
+#include "lua_binding.h"
 
 #pragma GCC visibility push(hidden)
 

@@ -546,8 +546,8 @@ local methods = {
     ask ask nudge open_socket accept_socket request requests stand close
     leave]],
   share = words [[again release cancel is_held lease state token token_number
-    node watch turn reason find_loss compare take waited held has_ended is_behind
-    is_overdue mark root]],
+    node watch turn reason find_loss compare take waited held has_ended
+    is_behind is_overdue mark root]],
   awaiting = words "cancel release",
 }
 

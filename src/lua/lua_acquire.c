@@ -6,7 +6,6 @@
 
 #include "io/clock.h"
 #include "lua_hold_ref.h"
-#include "lua_session.h"
 
 enum { LOCK = 7 }; /* index of acquire's argument `lock` */
 

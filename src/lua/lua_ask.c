@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "io/reason.h"
-#include "lua_session.h"
 
 /* Codes and names. */
 

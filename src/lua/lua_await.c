@@ -4,7 +4,6 @@
 #include "io/clock.h"
 #include "io/process.h"
 #include "lua_hold_ref.h"
-#include "lua_session.h"
 
 struct awaiting {
   struct core *core; /* NULL: the userdata is empty or finalized */

@@ -83,6 +83,22 @@ void *binding_check_object(lua_State *L, int index,
 
 /* Arguments. */
 
+const struct object_type session_type = {"zklock.session"};
+
+struct core *binding_check_session(lua_State *L) {
+  struct core *core =
+      *(struct core **)binding_check_object(L, 1, &session_type);
+  if (!core) luaL_error(L, "zklock: the session is closed");
+  binding_check_process(L, core);
+  return core;
+}
+
+struct core *binding_check_open(lua_State *L) {
+  struct core *core = binding_check_session(L);
+  if (core->closed) luaL_error(L, "zklock: the session is closed");
+  return core;
+}
+
 int64_t binding_opt_duration(lua_State *L, int index) {
   if (lua_isnoneornil(L, index)) return NEVER;
   lua_Number seconds = luaL_checknumber(L, index);

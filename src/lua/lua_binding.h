@@ -54,6 +54,18 @@ void *binding_test_object(lua_State *L, int index,
 void *binding_check_object(lua_State *L, int index,
                            const struct object_type *type);
 
+/* The userdata of a session; its first field is a pointer to the core. */
+extern const struct object_type session_type;
+
+/* Returns the core of the session at index 1. The core stays valid until the
+ * next allocation in Lua. Raises an error if the session was left, or belongs
+ * to another process. */
+struct core *binding_check_session(lua_State *L);
+/* Returns the core, as binding_check_session does. Also raises an error if the
+ * session has begun to close, because the core would not answer a new
+ * request. */
+struct core *binding_check_open(lua_State *L);
+
 /* Converts the number of seconds at `index` to nanoseconds. Returns NEVER for
  * nil, and 0 for negative numbers and NaN. */
 int64_t binding_opt_duration(lua_State *L, int index);
@@ -70,6 +82,10 @@ const char *binding_check_data(lua_State *L, int index, size_t *size);
 /* The functions below are functions of the Lua module zklock.core. The module's
  * other functions are in lua_core.c. */
 
+/* Lua function session(): returns a session that is not open yet. The Lua
+ * function open() opens it. */
+int binding_new_session(lua_State *L);
+int binding_open_session(lua_State *L);
 /* Lua function lock_options(lock): reads options from the table `lock`. Returns
  * a userdata with these options, for session:acquire. */
 int binding_new_lock_options(lua_State *L);
@@ -89,6 +105,7 @@ void binding_register_acquire(lua_State *L);
 void binding_register_ask(lua_State *L);
 void binding_register_await(lua_State *L);
 void binding_register_nginx(lua_State *L);
+void binding_register_session(lua_State *L);
 
 #pragma GCC visibility pop
 

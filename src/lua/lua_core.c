@@ -17,7 +17,6 @@
 #include "io/process.h"
 #include "lua_ask.h"
 #include "lua_hold_ref.h"
-#include "lua_session.h"
 #include "lua_settings.h"
 
 /* The functions below check users' arguments. If an argument is wrong, they

@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "io/nginx_request.h"
-#include "lua_session.h"
 
 static const struct object_type request_type = {"zklock.request"};
 

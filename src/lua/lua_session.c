@@ -6,41 +6,26 @@
  *
  * Only session:wait blocks on the network. Two places call it: the adapter
  * loop/poll.lua, and the code that closes a session (engine.lua). */
-#include "lua_session.h"
-
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "io/clock.h"
 #include "io/process.h"
+#include "lua_binding.h"
 #include "lua_events.h"
 #include "lua_settings.h"
 
 struct session_box {
-  struct core *core; /* NULL: the session is not open, or was left */
+  struct core *core; /* first, for binding_check_session; NULL: not open */
   struct events events;
   bool dead; /* the userdata was finalized: never open it */
 };
-
-const struct object_type session_type = {"zklock.session"};
 
 static struct session_box *check_session(lua_State *L) {
   struct session_box *box = binding_check_object(L, 1, &session_type);
   if (box->core) binding_check_process(L, box->core);
   return box;
-}
-
-struct core *binding_check_session(lua_State *L) {
-  struct session_box *box = check_session(L);
-  if (!box->core) luaL_error(L, "zklock: the session is closed");
-  return box->core;
-}
-
-struct core *binding_check_open(lua_State *L) {
-  struct core *core = binding_check_session(L);
-  if (core->closed) luaL_error(L, "zklock: the session is closed");
-  return core;
 }
 
 int binding_new_session(lua_State *L) {

@@ -205,7 +205,7 @@ end
 local function ask(self, engine)
   local hold_ref = self._hold_ref
   if self._hold.lost or hold_ref:state() == "lost" then return nil end
-  local seen, code, reason = questions.look(engine, hold_ref:node())
+  local seen, code, reason = questions.read(engine, hold_ref:node())
   if not seen then return code, reason end
   hold_ref:compare(seen.token)
   return engine.state.is.closed and "closed"

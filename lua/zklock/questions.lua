@@ -173,10 +173,13 @@ end
 -- Returns the Stat of a node, or an answer without one if it does not exist.
 local function find(path) return expect(look(path), MISSING) end
 
---- Reads the Stat of a node, as `find` does. On failure, returns nil, code and
+--- Reads a node, but not its data. Returns an answer with the node's token;
+-- without one if the node does not exist. On failure, returns nil, code and
 -- reason.
-function questions.look(engine, path)
-  return questions.run(engine, find, path)
+function questions.read(engine, path)
+  return questions.run(engine, function()
+    return expect(questions.ask_now(path, { { "get", path } })[1], MISSING)
+  end)
 end
 
 -- Returns a node as users see it. A node that no session owns is shown as

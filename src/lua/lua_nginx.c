@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "io/nginx_request.h"
+#include "lua_binding.h"
 
 static const struct object_type request_type = {"zklock.request"};
 

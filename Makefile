@@ -254,7 +254,7 @@ endif
 demo: has-demo library  ## several processes contend for one lock, live
 	@$(call RUN,$(ZK),$(LUA_VERSION)) bash examples/demo lua$(LUA_VERSION)
 
-example: $(if $(is_example),has-demo $(addprefix has-,$(filter loop_luv loop_cqueues,$(NAME))) library)  ## runs one: NAME=mutex
+example: $(if $(is_example),has-demo $(if $(filter loop_luv loop_cqueues,$(NAME)),has-loops) library)  ## runs one: NAME=mutex
 	@$(call RUN,$(ZK),$(LUA_VERSION)) \
 	  bash examples/run lua$(LUA_VERSION) '$(NAME)'
 

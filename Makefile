@@ -30,7 +30,7 @@ PKG_CONFIG  ?= pkg-config
 once = $(eval $(1) := $(2))$(2)
 
 # A goal that `make help` lists is no file.
-.PHONY: library bench-zklock bench-floor install-library install-command musl \
+.PHONY: library install-library install-command \
   $(shell sed -n 's/^\([a-z-]*\):.*\#\#.*/\1/p' Makefile)
 
 # ---- What is there -----------------------------------------------------------
@@ -66,18 +66,15 @@ INCLUDES = $(addprefix -I,$(LUA_INCDIR) $(ZK_INCDIR) $(MD_INCDIR) \
 # What is missing is said in a sentence, before the compiler says it in many.
 finds   = $(shell $(CC) $(INCLUDES) -E -include $(1) -x c /dev/null \
             >/dev/null 2>&1 && echo yes)
-# The client's version. (Headers before 3.6 have a macro for each of its numbers.)
-ZK_VERSION = $(call once,ZK_VERSION,$(shell $(CC) $(INCLUDES) -E -dM -x c -include \
-  zookeeper/zookeeper_version.h /dev/null 2>/dev/null | awk '\
-  { v[$$2] = $$3; gsub(/"/, "", v[$$2]) } \
-  END { print v["ZOO_VERSION"] v["ZOO_MAJOR_VERSION"] "." v["ZOO_MINOR_VERSION"] }'))
+# "yes" if the compiler with $(1) defines a macro: its name and value match $(2).
+defines = $(shell $(CC) $(1) -E -dM -x c /dev/null 2>/dev/null | \
+            awk '/^.define $(2)/ { print "yes" }')
 INSTALL = 'make deps LUA_VERSION=$(LUA_VERSION)' installs it
 CHECK_CC = $(if $(call finds,stdio.h),,$(error There is no C compiler '$(CC)' \
   that finds <stdio.h>: $(INSTALL), CC=… names another))
 CHECK = $(call once,CHECK,$(if $(filter 5.1 5.3 5.4 5.5,$(LUA_VERSION)),,$(error \
   LUA_VERSION is 5.1, 5.3, 5.4 or 5.5, not '$(LUA_VERSION)'; LuaJIT takes what \
   is built for 5.1)) \
-  $(if $(filter st virtual,$(ZK)),,$(error ZK is st or virtual, not '$(ZK)')) \
   $(if $(findstring zookeeper_mt,$(ZK_LIB)),$(error ZK_LIB is $(ZK_LIB): zklock \
   takes libzookeeper_st, which its own thread turns)) \
   $(CHECK_CC) \
@@ -86,9 +83,9 @@ CHECK = $(call once,CHECK,$(if $(filter 5.1 5.3 5.4 5.5,$(LUA_VERSION)),,$(error
   $(INSTALL), LUA_INCDIR=… says where it is)) \
   $(if $(call finds,zookeeper/zookeeper.h),,$(error There is no \
   zookeeper/zookeeper.h: $(INSTALL), ZK_INCDIR=… says where it is)) \
-  $(if $(filter 3.3 3.4 3.5,$(ZK_VERSION)),$(error \
-  zookeeper/zookeeper.h is of ZooKeeper $(ZK_VERSION), and zklock needs the \
-  client of 3.6 or later: ZK_INCDIR=… and ZK_LIB=… say where one is)) \
+  $(if $(call defines,$(INCLUDES) -include zookeeper/zookeeper_version.h,ZOO_VERSION ),,$(error \
+  zookeeper/zookeeper.h is of a ZooKeeper before 3.6, and zklock needs the client \
+  of 3.6 or later: ZK_INCDIR=… and ZK_LIB=… say where one is)) \
   $(if $(filter virtual,$(ZK))$(wildcard $(ZK_LIB)),,$(error There is no \
   $(or $(ZK_LIB),libzookeeper_st): $(INSTALL) (Debian's libzookeeper-st-dev, \
   or libzookeeper-st2 beside libzookeeper-mt-dev), ZK_LIB=… says where it is)) \
@@ -100,11 +97,8 @@ CHECK = $(call once,CHECK,$(if $(filter 5.1 5.3 5.4 5.5,$(LUA_VERSION)),,$(error
 OPENSSL_INCDIR ?= $(addsuffix /opt/openssl@3/include,$(BREW))
 OPENSSL_LIBS   ?= $(addprefix -L,$(wildcard $(addsuffix \
   /opt/openssl@3/lib,$(BREW)))) -lssl -lcrypto
-# (A number sign in $(shell …) means different things to different releases of
-# make.)
-HAS_OPENSSL := $(shell echo OPENSSL_VERSION_MAJOR | \
-  $(CC) $(addprefix -I,$(OPENSSL_INCDIR)) -include openssl/ssl.h -E -P -x c - \
-  2>/dev/null | tail -n 1 | grep -x '[3-9]' >/dev/null && echo yes)
+HAS_OPENSSL := $(call defines,$(addprefix -I,$(OPENSSL_INCDIR)) -include \
+  openssl/ssl.h,OPENSSL_VERSION_MAJOR [3-9])
 
 # ---- The module --------------------------------------------------------------
 
@@ -138,8 +132,6 @@ VIRTUAL_MODULE = $(OUT)/zklock/virtual.so
 # (What zklock.testing needs of the system, only Linux has.)
 MODULES = $(MODULE) $(GUARDIAN_MODULE) $(if $(HAS_OPENSSL),$(TLS_MODULE)) $(if $(filter Linux,$(UNAME)),$(VIRTUAL_MODULE))
 
-is_example = $(wildcard examples/$(NAME).lua)$(filter embed,$(NAME))
-
 all: $(MODULES)  ## build the modules for LUA_VERSION
 	@:
 library: $(filter-out $(VIRTUAL_MODULE),$(MODULES))
@@ -152,30 +144,30 @@ deps:  ## install what a goal needs, with apt: FOR='demo test nginx'
 has-%:
 	@LUA_VERSION=$(LUA_VERSION) sh .ci/install --check $*
 
-# What a rule begins with: what is missing stops make.
-begin = @$(strip $(CHECK))mkdir -p $(@D)
-
 # One compilation of all sources: they are few, and it is quicker than many. That
 # they are many files is for readers: where the compiler can do it, what comes out
 # is optimized as one.
-WHOLE = $(call once,WHOLE,$(shell echo 'int main(void) { return 0; }' | \
-          $(CC) -flto=auto -x c - -o /dev/null 2>/dev/null && echo -flto=auto))
+takes = $(shell echo 'int main(void) { return 0; }' | \
+          $(CC) -Werror $(1) -x c - -o /dev/null 2>/dev/null && echo '$(1)')
+WHOLE = $(call once,WHOLE,$(call takes,-flto=auto))
 COMPILE = $(CC) $(STANDARD) $(WARNINGS) $(CFLAGS) $(strip $(HARDENING)) -fPIC
 SYSTEM_LIBRARIES = -lpthread $(if $(filter Linux,$(UNAME)),-ldl -lmd)
 
+# Makes a module of the rule's sources, with the flags $(1) and the libraries $(2). What
+# is missing stops make.
+define module
+@$(strip $(CHECK))mkdir -p $(@D)
+$(COMPILE) $(1) $(INCLUDES) $(filter %.c,$^) $(LINK) -o $@ $(2) $(LDFLAGS)
+endef
+
 ifneq ($(ZK),virtual)
-$(MODULE): $(SOURCES) $(HEADERS) Makefile
-	$(begin)
-	$(COMPILE) -Isrc $(INCLUDES) $(CORE) $(LINK) -o $@ $(ZK_LIB) \
-	  $(SYSTEM_LIBRARIES) $(LDFLAGS)
+$(MODULE): $(CORE) $(HEADERS) Makefile
+	$(call module,-Isrc,$(ZK_LIB) $(SYSTEM_LIBRARIES))
 
 # What zklock.testing loads in place of that.  Quick to compile matters more than
 # quick to run.
-$(VIRTUAL_MODULE): $(VIRTUAL_CORE) $(VIRTUAL_HEADERS) Makefile
-	$(begin)
-	$(COMPILE) -O1 -fno-lto $(VIRTUAL_INCLUDES) $(INCLUDES) \
-	  $(filter-out %/atomics.c,$(VIRTUAL_CORE)) $(LINK) -o $@ \
-	  $(SYSTEM_LIBRARIES) $(LDFLAGS)
+$(VIRTUAL_MODULE): $(filter-out %/atomics.c,$(VIRTUAL_CORE)) $(VIRTUAL_HEADERS) Makefile
+	$(call module,-O1 -fno-lto $(VIRTUAL_INCLUDES),$(SYSTEM_LIBRARIES))
 else
 
 # Tests change this one often, so each source is compiled by itself, several at a
@@ -220,49 +212,40 @@ $(ENSEMBLE_MODULE): $(ENSEMBLE) $(wildcard src/virtual/*.h) Makefile
 	  -fvisibility=hidden $(ENSEMBLE) $(LINK) -o $@.$$$$ $(LDFLAGS) && mv $@.$$$$ $@
 
 $(GUARDIAN_MODULE): $(GUARDIAN) $(HEADERS) Makefile
-	$(begin)
-	$(COMPILE) -Isrc $(INCLUDES) $(GUARDIAN) $(LINK) -o $@ -lpthread $(LDFLAGS)
+	$(call module,-Isrc,-lpthread)
 
 $(TLS_MODULE): $(TLS_SOURCES) $(HEADERS) Makefile
-	$(begin)
-	$(COMPILE) -fvisibility=hidden -Isrc $(INCLUDES) \
-	  $(addprefix -I,$(OPENSSL_INCDIR)) $(TLS_SOURCES) $(LINK) -o $@ $(OPENSSL_LIBS) \
-	  -lpthread $(if $(filter Linux,$(UNAME)),-ldl) $(LDFLAGS)
+	$(call module,-fvisibility=hidden -Isrc $(addprefix -I,$(OPENSSL_INCDIR)),\
+	  $(OPENSSL_LIBS) -lpthread $(if $(filter Linux,$(UNAME)),-ldl))
 
 # What makes an error in memory end the process rather than do as it is told. A
 # compiler that fortifies by itself, or does not optimize, is not told to.
-takes = $(shell echo 'int main(void) { return 0; }' | \
-          $(CC) -Werror $(1) -x c - -o /dev/null 2>/dev/null && echo '$(1)')
-FORTIFY = $(shell $(CC) $(CFLAGS) -dM -E -x c /dev/null 2>/dev/null | \
-          awk '/ __OPTIMIZE__ / { o = 1 } / _FORTIFY_SOURCE / { f = 1 } \
-            END { if (o && !f) print "-D_FORTIFY_SOURCE=2" }')
+FORTIFY = $(if $(call defines,$(CFLAGS),__OPTIMIZE__ ),\
+  $(if $(call defines,$(CFLAGS),_FORTIFY_SOURCE ),,-D_FORTIFY_SOURCE=2))
 HARDENING ?= $(call once,HARDENING,$(call takes,-fstack-protector-strong) $(FORTIFY) \
              $(call takes,-Wl$(COMMA)-z$(COMMA)relro$(COMMA)-z$(COMMA)now))
 COMMA := ,
 
 # What runs from this tree without being installed.
 RUN = LUA_PATH='$(CURDIR)/lua/?.lua;$(CURDIR)/lua/?/init.lua;;' \
-      LUA_CPATH='$(abspath $(BUILD))/$(1)/$(2)/?.so;;'
+      LUA_CPATH='$(abspath $(OUT))/?.so;;'
 
 # ---- To see it ---------------------------------------------------------------
 
 # Who wants to see locks need not see the compiler's command.
-ifneq ($(filter demo example,$(MAKECMDGOALS)),)
-.SILENT:
-endif
+$(if $(filter demo example,$(MAKECMDGOALS)),$(eval .SILENT:))
 
 demo: has-demo library  ## several processes contend for one lock, live
-	@$(call RUN,$(ZK),$(LUA_VERSION)) bash examples/demo lua$(LUA_VERSION)
+	@$(RUN) bash examples/demo lua$(LUA_VERSION)
 
-example: $(if $(is_example),has-demo $(if $(filter loop_luv loop_cqueues,$(NAME)),has-loops) library)  ## runs one: NAME=mutex
-	@$(call RUN,$(ZK),$(LUA_VERSION)) \
-	  bash examples/run lua$(LUA_VERSION) '$(NAME)'
+example: $(if $(or $(wildcard examples/$(NAME).lua),$(filter embed,$(NAME))),has-demo $(if $(filter loop_luv loop_cqueues,$(NAME)),has-loops) library)  ## runs one: NAME=mutex
+	@$(RUN) bash examples/run lua$(LUA_VERSION) '$(NAME)'
 
 example-nginx: has-nginx  ## nginx with locks in its handlers, asked by curl
-	@BUILD=$(BUILD) bash examples/nginx/run
+	@bash examples/nginx/run
 
 command: has-command library  ## the command from this tree: ARGS='ls -R /locks'
-	@$(call RUN,$(ZK),$(LUA_VERSION)) $(COMMAND_LUA) \
+	@$(RUN) $(COMMAND_LUA) \
 	  '$(CURDIR)/lua/zklock/cli/main.lua' $(ARGS)
 
 # For TLS=yes. Other spellings are errors, or servers would start without TLS.
@@ -281,37 +264,20 @@ check: has-check  ## is a change right?  All specs in virtual time, on one Lua
 	@bash spec/run --check --lua $(LUA_VERSION)
 test: has-test  ## everything that CI tests: each Lua, real servers
 	@bash spec/run
-virtual: has-check  ## specs in virtual time, on one Lua: FILES=, SPEC_SEED=
-	@bash spec/run --lua $(LUA_VERSION) --zk virtual $(or $(FILES),\
-	  spec/virtual spec/integration)
-
 conformance: has-check  ## the model of ZooKeeper beside a real one: SEEDS=, SEED=
 	@SPEC_SEQUENCES=$(or $(SEEDS),1000) SPEC_SEED=$(or $(SEED),1) bash spec/run --lua \
 	  $(LUA_VERSION) --zk $(ZK) spec/server/conformance_spec.lua
 
-SIM_SEEDS = $(or $(SEEDS),1000000)
 sim: $(BUILD)/sim  ## against a simulated ZooKeeper: SEEDS=, SEED=, FIRST=
-	$(BUILD)/sim --seeds $(SIM_SEEDS) --seed $(or $(SEED),$(FIRST),1) $(SIM_FLAGS)
-	$(if $(SEED),,$(BUILD)/sim --aim --seeds $$(($(SIM_SEEDS) / 20)) \
-	  --seed $(or $(FIRST),1) $(SIM_FLAGS))
+	$< --seeds $(or $(SEEDS),1000000) --seed $(or $(SEED),$(FIRST),1)
+	$(if $(SEED),,$< --aim --seeds $$(($(or $(SEEDS),1000000) / 20)) --seed $(or $(FIRST),1))
 
 explore: has-check  ## the whole library under chosen schedules: SEEDS=, SEED=, MINUTES=
 	@$(MAKE) -s all ZK=virtual
-	@SEEDS=$(or $(SEEDS),$(if $(MINUTES),1000000000,10000)) SEED=$(SEED) \
-	  FIRST=$(FIRST) TRACE=$(TRACE) MINUTES=$(MINUTES) BUILD=$(BUILD) \
-	  LUA_VERSION=$(LUA_VERSION) spec/explore/run
-
-# With limits of src/protocol/quota.h that some three nodes reach.
-crowded: $(BUILD)/crowded/sim  ## the same, where a session has room for little
-	$< --seeds $(SIM_SEEDS) $(if $(SEED),--seed $(SEED)) $(SIM_FLAGS)
-$(BUILD)/crowded/sim: $(BUILD)/sim
-	@mkdir -p $(@D)
-	$(CC) $(STANDARD) $(WARNINGS) $(CFLAGS) -DQUOTA_LIMITS='200, 300' -Isrc \
-	  -include spec/sim/memory.h $(SIM_SOURCES) $(PURE) -o $@
+	@spec/explore/run
 
 mutants:  ## does a test find a protocol that is broken on purpose?  MUTANTS=
-	@BUILD=$(BUILD) PURE='$(PURE)' OPENSSL_LIBS='$(OPENSSL_LIBS)' \
-	  bash spec/sim/mutants/run $(MUTANTS)
+	@bash spec/sim/mutants/run $(MUTANTS)
 
 SIM_SOURCES := $(sort $(wildcard spec/sim/*.c))
 $(BUILD)/sim: $(SIM_SOURCES) $(wildcard spec/sim/*.h) $(PURE) $(HEADERS)
@@ -324,10 +290,8 @@ $(BUILD)/sim: $(SIM_SOURCES) $(wildcard spec/sim/*.h) $(PURE) $(HEADERS)
 UNIT := $(wildcard spec/unit/*.c) spec/sim/memory.c $(PURE) \
   $(shell cat spec/unit/sources 2>/dev/null)
 UNIT_OBJECTS := $(UNIT:%.c=$(BUILD)/unit/%.o)
-$(sort $(dir $(UNIT_OBJECTS))):
-	@mkdir -p $@
-$(UNIT_OBJECTS): | $(sort $(dir $(UNIT_OBJECTS)))
 $(BUILD)/unit/%.o: %.c
+	@mkdir -p $(@D)
 	$(CC) $(STANDARD) -UNDEBUG -Wall -Wextra $(CFLAGS) -O1 -fno-lto -Isrc \
 	  -include spec/sim/memory.h -MMD -MP -c $< -o $@
 $(BUILD)/unit/tests: $(UNIT_OBJECTS)
@@ -343,8 +307,7 @@ valgrind: has-check has-sanitize  ## some specs on LuaJIT under valgrind
 	@bash spec/memory/valgrind
 
 cost: has-check has-cost  ## requests, system calls, instructions per operation: TREES='A B', LIMIT=
-	@LUA=lua$(LUA_VERSION) LIMIT=$(LIMIT) bash bench/cost $(TREES)
-
+	@LUA=lua$(LUA_VERSION) bash bench/cost $(TREES)
 budgets: has-check has-cost  ## the same against bench/budgets; RECORD=yes: writes them
 	@LUA=lua5.4 bash bench/cost --$(if $(RECORD),record,check)
 soak: has-check has-cost  ## ten minutes of everything at once: is memory flat?  MINUTES=
@@ -361,14 +324,11 @@ tsan: has-check has-sanitize  ## the specs under the thread sanitizer
 # stays in $(BUILD)/fuzz; what is worth keeping goes to the corpus. The other one prints
 # its seeds: FUZZ_SEED=… replays one.
 SECONDS ?= 60
-FUZZ = $(STANDARD) -g -O1 -fsanitize=fuzzer,address,undefined \
-       -fno-sanitize-recover=undefined -Isrc
 fuzz: has-check has-sanitize  ## fuzzes the parsers, and all calls and options, each for SECONDS=
-	@mkdir -p $(addprefix $(BUILD)/fuzz/,names.new hosts.new replies.new)
-	clang $(FUZZ) spec/fuzz/names.c src/protocol/name.c src/protocol/rule.c -o $(BUILD)/fuzz/names
-	clang $(FUZZ) spec/fuzz/hosts.c src/io/hosts.c src/io/path.c src/protocol/name.c -o $(BUILD)/fuzz/hosts
-	clang $(FUZZ) spec/fuzz/replies.c $(PURE) -o $(BUILD)/fuzz/replies
 	@for what in names hosts replies; do \
+	  mkdir -p $(BUILD)/fuzz/$$what.new && clang $(STANDARD) -g -O1 \
+	    -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined -Isrc \
+	    spec/fuzz/$$what.c $(PURE) src/io/hosts.c src/io/path.c -o $(BUILD)/fuzz/$$what && \
 	  $(BUILD)/fuzz/$$what -max_total_time=$(SECONDS) -max_len=1500 \
 	    -artifact_prefix=$(BUILD)/fuzz/$$what- -print_final_stats=1 -verbosity=0 \
 	    $(BUILD)/fuzz/$$what.new spec/fuzz/corpus/$$what || exit 1; done
@@ -392,34 +352,24 @@ ci-full: lint test asan tsan  ## what takes longer than a commit should wait
 	.ci/bare --suite trixie 'make deps FOR=deb && make deb && yes | sudo apt install ./build/deb/*zklock_*.deb'
 
 torture: has-check  ## processes against faults, and a witness: MINUTES=, SEED=, TLS=yes
-	@MINUTES=$(or $(MINUTES),2) SEED=$(SEED) TLS=$(if $(TLS_FLAG),yes) BUILD=$(BUILD) \
-	  bash spec/torture/run
+	@TLS=$(if $(TLS_FLAG),yes) bash spec/torture/run
 
 # ---- To compare it with others -------------------------------------------------
 
 # bench/README.md has the workloads and what a driver is.
 BENCH ?= main
-bench: has-bench  ## beside the peers: BENCH=quick, DRIVERS='…', CASES='…'
-	@BUILD=$(BUILD) bench/run --set $(BENCH) \
-	  $(if $(DRIVERS),--drivers '$(DRIVERS)') $(if $(CASES),--cases '$(CASES)') \
-	  $(BENCH_FLAGS)
-calls: has-bench  ## functions and files that one acquire goes through
-	@bench/calls/run
-bench-full:  ## all workloads, ensemble and disk: 40 minutes
-	@$(MAKE) --no-print-directory bench BENCH=full
+bench: has-bench  ## beside the peers: BENCH=quick or full, DRIVERS='…', CASES='…'
+	@bench/run --set $(BENCH) $(if $(DRIVERS),--drivers '$(DRIVERS)') \
+	  $(if $(CASES),--cases '$(CASES)') $(BENCH_FLAGS)
 
 # What bench/drivers/zklock/run runs.
-BENCH_EPOLL = $(BUILD)/bench/zklock/$(LUA_VERSION)/epoll.so
-bench-zklock: $(MODULE) $(BENCH_EPOLL)
-$(BENCH_EPOLL): bench/drivers/zklock/epoll.c
-	$(begin)
-	$(CC) $(STANDARD) $(WARNINGS) $(CFLAGS) -fPIC -shared $(INCLUDES) $< -o $@ -lm
+$(BUILD)/bench/zklock/$(LUA_VERSION)/epoll.so: bench/drivers/zklock/epoll.c
+	$(call module,,-lm)
 
 # The floor: the requests without the library, and with nothing but the library.
 BENCH_FLOOR := $(sort $(wildcard bench/drivers/floor/*.c))
-bench-floor: $(BUILD)/bench/floor
 $(BUILD)/bench/floor: $(BENCH_FLOOR) $(wildcard bench/drivers/floor/*.h)
-	$(begin)
+	@mkdir -p $(@D)
 	$(CC) $(STANDARD) $(WARNINGS) $(CFLAGS) $(INCLUDES) $(BENCH_FLOOR) -o $@ \
 	  $(ZK_LIB) -lm
 
@@ -428,19 +378,13 @@ $(BUILD)/bench/floor: $(BENCH_FLOOR) $(wildcard bench/drivers/floor/*.h)
 pictures:  ## draws doc/pictures and doc/bench, but for the recording
 	@$(ANY_LUA) doc/pictures/draw
 recording: has-check library  ## records the demo again: doc/pictures/demo.svg
-	@$(call RUN,$(ZK),$(LUA_VERSION)) lua$(LUA_VERSION) doc/pictures/record
+	@$(RUN) lua$(LUA_VERSION) doc/pictures/record
 
 # ---- To install it -----------------------------------------------------------
 
+TO      = $(if $(DESTDIR),$(abspath $(DESTDIR)))$(abspath $(PREFIX))
 LUA_DIR = $(abspath $(PREFIX))/share/lua/$(LUA_VERSION)
 LIB_DIR = $(abspath $(PREFIX))/lib/lua/$(LUA_VERSION)
-
-# True if the interpreter $(1) looks where things are installed.
-looks_there = $(1) -e 'local function on(path, file) \
-  return (";" .. path .. ";"):find(";" .. file .. ";", 1, true) end \
-  os.exit(on(package.path, "$(LUA_DIR)/?.lua") \
-  and on(package.path, "$(LUA_DIR)/?/init.lua") \
-  and on(package.cpath, "$(LIB_DIR)/?.so") and 0 or 1)'
 
 # The command runs on LuaJIT rather than on Lua 5.1, which cannot yield where it
 # has to.
@@ -450,74 +394,64 @@ COMMAND_LUA = $(call once,COMMAND_LUA,$(shell for lua in $(if $(filter 1,$(MINOR
   $$file -e 'os.exit(_VERSION == "Lua $(LUA_VERSION)" and 0 or 1)' && \
   echo $$file && break; done))
 
-# The command's own Lua writes its manual pages and completion, with argparse.
+# The command's own Lua writes its manual pages and completion, with argparse, in
+# directories as they are below PREFIX.
 MAN := $(BUILD)/man
-ANY_LUA = $(call once,ANY_LUA,$(shell for lua in lua$(LUA_VERSION) luajit lua5.4 lua5.5 lua5.3 lua5.1 lua; \
-  do command -v $$lua && break; done))
 NO_ARGPARSE = $(if $(COMMAND_LUA),$(shell $(COMMAND_LUA) -e 'require "argparse"' \
   2>/dev/null || echo argparse is missing: make deps FOR=command installs it),there \
   is no $(if $(filter 1,$(MINOR)),luajit,lua$(LUA_VERSION)) to run it)
-man: $(MAN)/zklock.1  ## the command's manual pages and completion, into build/man
+man: $(MAN)/share/man/man1/zklock.1  ## the command's manual pages and completion, into build/man
 	@:
-$(MAN)/zklock.1: doc/make/man.lua $(addprefix lua/zklock/,version.lua \
+$(MAN)/share/man/man1/zklock.1: doc/make/man.lua $(addprefix lua/zklock/,version.lua \
   cli/completion.lua cli/parser.lua cli/texts.lua)
 	$(if $(NO_ARGPARSE),$(error The command has no manual: $(NO_ARGPARSE)))
-	@rm -rf $(MAN) && mkdir -p $(MAN)
-	$(COMMAND_LUA) doc/make/man.lua $(MAN)
+	@rm -rf $(MAN)
+	$(COMMAND_LUA) doc/make/man.lua $(MAN)/share
 
-# Where it goes, below PREFIX.  There is one command, whatever number of Luas the
-# library is installed for: who has installed it uninstalls it.
+# Copies the files $(2) of the directory $(1) to the same places below $(3). All users
+# can read what is installed, and only its owner can write it, whatever umask built it
+# and installs it.
+copy = umask 022; cd $(1) && for f in $(2); do \
+  mkdir -p "$(3)/$${f%/*}" && install -m 644 "$$f" "$(3)/$$f" || exit 1; done
+
+# True if the interpreter $(1) looks where things are installed.
+looks_there = [ $$($(1) -e 'print((package.path .. ";" .. package.cpath):gsub(";", "\n"))' | \
+  sort -u | grep -cFx -e '$(LUA_DIR)/?.lua' -e '$(LUA_DIR)/?/init.lua' -e '$(LIB_DIR)/?.so') -eq 3 ]
+
+install: install-library install-command  ## into PREFIX, for LUA_VERSION
+install-library: all
+	@$(call copy,lua,$(LUA_FILES:lua/%=%),$(TO)/share/lua/$(LUA_VERSION))
+	@$(call copy,$(OUT),$(MODULES:$(OUT)/%=%),$(DESTDIR)$(LIB_DIR))
+	@[ -z "$(DESTDIR)" ] || exit 0; \
+	for lua in lua$(LUA_VERSION) $(if $(filter 1,$(MINOR)),luajit); do \
+	  ! command -v $$lua >/dev/null || $(call looks_there,$$lua) || { \
+	    echo "$$lua does not look there. It does with"; \
+	    echo "  export LUA_PATH='$(LUA_DIR)/?.lua;$(LUA_DIR)/?/init.lua;;'"; \
+	    echo "  export LUA_CPATH='$(LIB_DIR)/?.so;;'"; break; }; done
+
+# There is one command, whatever number of Luas the library is installed for: who has
+# installed it uninstalls it.  It knows its interpreter, and where its modules are.
 COMMAND_FILES = bin/zklock share/bash-completion/completions/zklock \
   share/zsh/site-functions/_zklock share/fish/vendor_completions.d/zklock.fish \
   share/man/man1/zklock*.1
-is_other_lua = [ -e "$(1)" ] && ! grep -qF '$(LUA_DIR)/' "$(1)"
-
-install: install-library install-command  ## into PREFIX, for LUA_VERSION
-# All users can read what is installed, and only its owner can write it, whatever
-# umask built it and installs it.
-install-library: all
-	@umask 022; for f in $(LUA_FILES); do \
-	  to=$(DESTDIR)$(LUA_DIR)/$${f#lua/}; \
-	  mkdir -p "$${to%/*}" && install -m 644 "$$f" "$$to" || exit 1; done
-	@umask 022; mkdir -p $(DESTDIR)$(LIB_DIR)/zklock
-	install -m 644 $(MODULES) $(DESTDIR)$(LIB_DIR)/zklock
-	@[ -z "$(DESTDIR)" ] || exit 0; \
-	for lua in lua$(LUA_VERSION) $(if $(filter 1,$(MINOR)),luajit); do \
-	  command -v $$lua >/dev/null || continue; \
-	  $(call looks_there,$$lua) && continue; \
-	  echo "$$lua does not look there. It does with"; \
-	  echo "  export LUA_PATH='$(LUA_DIR)/?.lua;$(LUA_DIR)/?/init.lua;;'"; \
-	  echo "  export LUA_CPATH='$(LIB_DIR)/?.so;;'"; break; done
-
-# It knows its interpreter, and where its modules are.
+is_other_lua = [ -e "$(TO)/bin/zklock" ] && ! grep -qF '$(LUA_DIR)/' "$(TO)/bin/zklock"
 install-command:
-	@$(if $(NO_ARGPARSE),,$(MAKE) -s man)
-	@to="$(DESTDIR)$(abspath $(PREFIX))"; no="$(NO_ARGPARSE)"; \
-	if [ -n "$$no" ]; then \
-	  echo "The command zklock is left out: $$no."; exit; \
-	elif $(call is_other_lua,$$to/bin/zklock); then \
-	  echo "$(PREFIX)/bin/zklock is another Lua's, and stays so."; exit; \
-	fi; \
-	umask 022; mkdir -p "$$to/bin" "$$to/share/bash-completion/completions" \
-	  "$$to/share/zsh/site-functions" "$$to/share/fish/vendor_completions.d" \
-	  "$$to/share/man/man1" && \
-	printf '%s\n' "#!$(COMMAND_LUA)" 'dofile "$(LUA_DIR)/zklock/cli/main.lua"' \
-	  >"$$to/bin/zklock.new" && \
-	chmod 755 "$$to/bin/zklock.new" && \
-	mv "$$to/bin/zklock.new" "$$to/bin/zklock" && \
-	install -m 644 $(MAN)/zklock.bash \
-	  "$$to/share/bash-completion/completions/zklock" && \
-	install -m 644 $(MAN)/_zklock "$$to/share/zsh/site-functions" && \
-	install -m 644 $(MAN)/zklock.fish "$$to/share/fish/vendor_completions.d" && \
-	install -m 644 $(MAN)/zklock*.1 "$$to/share/man/man1"
+	@if [ -n "$(NO_ARGPARSE)" ]; then \
+	  echo "The command zklock is left out: $(NO_ARGPARSE)."; \
+	elif $(is_other_lua); then \
+	  echo "$(PREFIX)/bin/zklock is another Lua's, and stays so."; \
+	else \
+	  $(MAKE) -s man && mkdir -p $(MAN)/bin && printf '%s\n' "#!$(COMMAND_LUA)" \
+	    'dofile "$(LUA_DIR)/zklock/cli/main.lua"' >$(MAN)/bin/zklock && \
+	  $(call copy,$(MAN),$(COMMAND_FILES),$(TO)) && chmod 755 "$(TO)/bin/zklock"; \
+	fi
 
 uninstall:  ## removes what `make install` has put there
-	@cd "$(DESTDIR)$(abspath $(PREFIX))" 2>/dev/null || exit 0; \
-	$(call is_other_lua,bin/zklock) || rm -f $(COMMAND_FILES); \
-	rm -f $(patsubst %,share/lua/$(LUA_VERSION)/%,$(LUA_FILES:lua/%=%)) \
-	  $(addprefix lib/lua/$(LUA_VERSION)/,$(patsubst $(OUT)/%,%,$(MODULES) $(TLS_MODULE))); \
-	rmdir -p $(addprefix share/lua/$(LUA_VERSION)/,\
-	  $(patsubst lua/%/,%,$(sort $(dir $(LUA_FILES))))) \
+	@cd "$(TO)" 2>/dev/null || exit 0; \
+	$(is_other_lua) || rm -f $(COMMAND_FILES); \
+	rm -f $(LUA_FILES:lua/%=share/lua/$(LUA_VERSION)/%) \
+	  $(patsubst $(OUT)/%,lib/lua/$(LUA_VERSION)/%,$(MODULES) $(TLS_MODULE)); \
+	rmdir -p $(patsubst lua/%/,share/lua/$(LUA_VERSION)/%,$(sort $(dir $(LUA_FILES)))) \
 	  lib/lua/$(LUA_VERSION)/zklock $(sort $(dir $(COMMAND_FILES))) 2>/dev/null; \
 	for left in */lua/$(LUA_VERSION)/zklock; do [ ! -e "$$left" ] || \
 	  echo "$(PREFIX)/$$left is kept: not all in it is ours."; done
@@ -585,27 +519,13 @@ lint: has-lint floors  ## luacheck, clang-format, compiler warnings as errors, f
 	$(MAKE) -s BUILD=$(BUILD)/strict CFLAGS='-O2 -Werror' ZK=$(ZK) all
 	$(MAKE) -s BUILD=$(BUILD)/strict CFLAGS='-O2 -Werror' ZK=virtual all
 
-# All sources with the headers of musl, the C library of Alpine. Only those of Lua, ZooKeeper,
-# OpenSSL and libmd are the system's, by links, so that no other header of glibc is found.
-MUSL = $(abspath $(BUILD))/musl
-musl: has-musl
-	@mkdir -p $(MUSL)/all $(MUSL)/machine
-	@ln -sfn $(addprefix /usr/include/,zookeeper openssl sha2.h) $(MUSL)/all
-	@ln -sfn $(addprefix /usr/include/$(MULTIARCH)/,openssl \
-	  lua$(LUA_VERSION)-deb-multiarch.h) $(MUSL)/machine
-	@echo 'musl-gcc …'
-	@$(call compile_on_musl,-Isrc) $(SOURCES)
-	@$(call compile_on_musl,$(VIRTUAL_INCLUDES)) $(VIRTUAL)
-compile_on_musl = musl-gcc $(STANDARD) $(WARNINGS) -Werror -fsyntax-only $(1) \
-  $(addprefix -I,$(LUA_INCDIR) $(MUSL)/all $(MUSL)/machine)
-
 # Each C file alone, many at a time. What clang-tidy is to look for is argued in
 # .clang-tidy. gcc's analyzer does not know that what hangs on a userdata is given
 # back by its __gc, what hangs on a request by ask_free, what hangs on a
 # watch or a barrier leave by its last deferred call, on a queue by its end: there leaks are left
 # to the sanitizers.
 ANALYZE = $(STANDARD) -Isrc $(INCLUDES)
-analyze: has-analyze musl  ## cppcheck, clang-tidy, gcc's -fanalyzer, musl: no finding
+analyze: has-analyze  ## cppcheck, clang-tidy, gcc's -fanalyzer: no finding
 	cppcheck --quiet --error-exitcode=1 --inline-suppr -Isrc --std=c11 \
 	  --enable=warning,performance,portability \
 	  --suppress=missingIncludeSystem -D__linux__ -DLUA_VERSION_NUM=504 -DOPENSSL_VERSION_MAJOR=3 \

@@ -1,7 +1,8 @@
 -- Writes the command's manual pages, from what --help says, and the scripts for
--- the shells' completion: `make man`.
+-- the shells' completion, into the directories of share where they belong: `make
+-- man`.
 --
---   lua doc/make/man.lua DIRECTORY
+--   lua doc/make/man.lua SHARE
 package.path = "lua/?.lua;" .. package.path
 local completion = require "zklock.cli.completion"
 local parser, commands = require "zklock.cli.parser"()
@@ -51,8 +52,10 @@ local function convert(help)
   return table.concat(lines, "\n"):gsub("%.PP\n%.SH", ".SH")
 end
 
-local function write(name, text)
-  local file = assert(io.open(arg[1] .. "/" .. name, "w"))
+local function write(directory, name, text)
+  directory = arg[1] .. "/" .. directory
+  os.execute("mkdir -p '" .. directory .. "'")
+  local file = assert(io.open(directory .. "/" .. name, "w"))
   assert(file:write(text))
   assert(file:close())
 end
@@ -60,7 +63,7 @@ end
 local function write_page(name, summary, help, others)
   local see = {}
   for i, other in ipairs(others) do see[i] = bold(other) .. "(1)" end
-  write(name .. ".1", ('.TH %s 1 "" "zklock %s" "User Commands"\n.nh\n'
+  write("man/man1", name .. ".1", ('.TH %s 1 "" "zklock %s" "User Commands"\n.nh\n'
     .. ".SH NAME\n%s\n%s\n.SH SEE ALSO\n%s\n"):format(escape(name:upper()),
     escape(version), escape(name .. " - " .. summary), convert(help),
     table.concat(see, ",\n")))
@@ -74,6 +77,6 @@ end
 write_page("zklock", texts.summary, table.concat({ parser:get_help(),
   texts.page, texts.exits }, "\n\n"), names)
 
-write("zklock.bash", completion.script "bash")
-write("_zklock", completion.script "zsh")
-write("zklock.fish", completion.script "fish")
+write("bash-completion/completions", "zklock", completion.script "bash")
+write("zsh/site-functions", "_zklock", completion.script "zsh")
+write("fish/vendor_completions.d", "zklock.fish", completion.script "fish")

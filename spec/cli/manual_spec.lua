@@ -31,6 +31,7 @@ describe("The manual", function()
     directory = command.directory()
     shell.must(("cd '%s' && %s doc/make/man.lua '%s'"):format(root, support.lua,
       directory))
+    directory = directory .. "/man/man1"
   end)
 
   it("is what --help says, within the width of a terminal", function()

@@ -199,18 +199,6 @@ $(VIRTUAL_MODULE): $(MODULE)
 	@ln -sf $(<F) $@
 endif
 
-# The model of ZooKeeper alone, which knows of no scheduler: make conformance.
-ENSEMBLE := $(patsubst %,src/virtual/%.c,acl agenda apply arena connection \
-  election ensemble_api faults follower four_letter_words lane leader link log \
-  lua_client lua_ensemble lua_messages operate peers prepare quota read \
-  request server sha1 tracker tree txn watches znode_path)
-ENSEMBLE_MODULE = $(BUILD)/ensemble/$(LUA_VERSION)/zklock/ensemble.so
-# (Two specs may build it at the same time.)
-$(ENSEMBLE_MODULE): $(ENSEMBLE) $(wildcard src/virtual/*.h) Makefile
-	@mkdir -p $(@D)
-	$(CC) $(STANDARD) $(WARNINGS) $(CFLAGS) -O1 -fno-lto -fPIC -Isrc $(INCLUDES) \
-	  -fvisibility=hidden $(ENSEMBLE) $(LINK) -o $@.$$$$ $(LDFLAGS) && mv $@.$$$$ $@
-
 $(GUARDIAN_MODULE): $(GUARDIAN) $(HEADERS) Makefile
 	$(call module,-Isrc,-lpthread)
 

@@ -1,10 +1,6 @@
 --- The model of ZooKeeper (src/virtual) without a scheduler: ensembles with a
 -- time of their own, and connections to them, as support.transport has them to
 -- real servers.
-local must = require "support.shell".must
-
-local root = os.getenv "SPEC_ROOT" or "."
-
 local Connection = {}
 Connection.__index = Connection
 
@@ -40,22 +36,16 @@ end
 function Connection:receive() return receive(self, self.patience) end
 function Connection:hang_up() self.client:hang_up() end
 
--- It is built for this Lua when it is first asked for.
-local module
+-- The module of virtual time has it.
 local function load()
-  local version = _VERSION:match "%d%.%d"
-  local build = root .. "/build/ensemble"
-  must(("make -s -C '%s' BUILD=build LUA_VERSION=%s "
-    .. "build/ensemble/%s/zklock/ensemble.so"):format(root, version, version))
-  return assert(package.loadlib(("%s/%s/zklock/ensemble.so"):format(build,
-    version), "luaopen_zklock_ensemble"))()
+  local file = assert(package.searchpath("zklock.virtual", package.cpath))
+  return assert(package.loadlib(file, "luaopen_zklock_ensemble"))()
 end
 
 --- An ensemble, whose servers are at 127.0.0.1:2181, 2182, ...; `settings` as
 -- lua_ensemble.c reads them.
 local function new(settings, seed)
-  module = module or load()
-  return module.new(settings or {}, seed or 1)
+  return load().new(settings or {}, seed or 1)
 end
 
 --- Connects to the first of its servers, or to another; time passes while

@@ -7,15 +7,8 @@
 #   PREFIX=/usr/local    where `make install` puts things
 #   ZKLOCK_HOSTS=…       a real ensemble for `make demo` and `make example`
 #
-# Where something is that is not found:
-#
-#   LUA_INCDIR=…         the directory of lua.h
-#   ZK_INCDIR=…          the directory of zookeeper/zookeeper.h
-#   ZK_LIB=…             the file libzookeeper_st.so
-#   MD_INCDIR=…          the directory of sha2.h, which is libmd's
-#   CC=cc CFLAGS=… LDFLAGS=… PKG_CONFIG=pkg-config
-#   HARDENING=…          flags beside CFLAGS, against errors in memory: what the
-#                        compiler takes of them; empty: none
+# doc/install.md has the variables that say where headers and libraries are. Beside
+# them there are CC, CFLAGS, LDFLAGS and PKG_CONFIG.
 
 LUA_VERSION ?= 5.4
 PREFIX      ?= /usr/local
@@ -364,7 +357,7 @@ $(BUILD)/bench/floor: $(BENCH_FLOOR) $(wildcard bench/drivers/floor/*.h)
 # ---- To read it ------------------------------------------------------------------
 
 pictures:  ## draws doc/pictures and doc/bench, but for the recording
-	@$(ANY_LUA) doc/pictures/draw
+	@lua$(LUA_VERSION) doc/pictures/draw
 recording: has-check library  ## records the demo again: doc/pictures/demo.svg
 	@$(RUN) lua$(LUA_VERSION) doc/pictures/record
 
@@ -376,8 +369,8 @@ LIB_DIR = $(abspath $(PREFIX))/lib/lua/$(LUA_VERSION)
 
 # The command runs on LuaJIT rather than on Lua 5.1, which cannot yield where it
 # has to.
-COMMAND_LUA = $(call once,COMMAND_LUA,$(shell for lua in $(if $(filter 1,$(MINOR)),luajit,\
-  lua$(LUA_VERSION) lua-$(LUA_VERSION) lua$(subst .,,$(LUA_VERSION)) lua); do \
+COMMAND_LUA = $(call once,COMMAND_LUA,$(shell for lua in \
+  $(if $(filter 1,$(MINOR)),luajit,$(LUA_NAMES)); do \
   file=$$(command -v $$lua) && \
   $$file -e 'os.exit(_VERSION == "Lua $(LUA_VERSION)" and 0 or 1)' && \
   echo $$file && break; done))
@@ -424,12 +417,13 @@ COMMAND_FILES = bin/zklock share/bash-completion/completions/zklock \
   share/man/man1/zklock*.1
 is_other_lua = [ -e "$(TO)/bin/zklock" ] && ! grep -qF '$(LUA_DIR)/' "$(TO)/bin/zklock"
 install-command:
+	@$(if $(NO_ARGPARSE),,$(MAKE) -s man)
 	@if [ -n "$(NO_ARGPARSE)" ]; then \
 	  echo "The command zklock is left out: $(NO_ARGPARSE)."; \
 	elif $(is_other_lua); then \
 	  echo "$(PREFIX)/bin/zklock is another Lua's, and stays so."; \
 	else \
-	  $(MAKE) -s man && mkdir -p $(MAN)/bin && printf '%s\n' "#!$(COMMAND_LUA)" \
+	  mkdir -p $(MAN)/bin && printf '%s\n' "#!$(COMMAND_LUA)" \
 	    'dofile "$(LUA_DIR)/zklock/cli/main.lua"' >$(MAN)/bin/zklock && \
 	  $(call copy,$(MAN),$(COMMAND_FILES),$(TO)) && chmod 755 "$(TO)/bin/zklock"; \
 	fi
@@ -446,8 +440,8 @@ uninstall:  ## removes what `make install` has put there
 
 # ---- To document it ----------------------------------------------------------
 
-reference:  ## doc/api.md from lua/zklock/meta; CHECK=yes only compares
-	@$(ANY_LUA) doc/make/api.lua $(if $(filter command line,$(origin CHECK)),--check)
+reference:  ## doc/api.md from lua/zklock/meta
+	@lua$(LUA_VERSION) doc/make/api.lua
 
 # Everything that is made from other files and committed, but for the recording.
 regenerate: format rockspecs reference pictures  ## what is made from other files
@@ -464,20 +458,16 @@ version:  ## print it
 ROCKSPECS ?= rockspec
 rockspecs:  ## write the rockspecs again, with the Lua files that there are
 	@rm -f $(ROCKSPECS)/zklock-*-1.rockspec
-	@$(ANY_LUA) rockspec/make.lua $(ROCKSPECS) $(VERSION) $(LUA_FILES)
+	@lua$(LUA_VERSION) rockspec/make.lua $(ROCKSPECS) $(VERSION) $(LUA_FILES)
 
 # What is committed, always in the same bytes. (A clone that this directory only lies
 # in, as an archive that was unpacked there, is somebody else's.)
-GIT = git --git-dir=.git -c tar.umask=022
-DIST = $(BUILD)/dist
+DIST = $(BUILD)/dist/$(PACKED).tar.gz
 dist:  ## the source as an archive, of HEAD, into build/dist
-	@$(GIT) rev-parse --verify -q HEAD >/dev/null 2>&1 || { echo "make dist takes a \
-	clone, with git: what is packed is its HEAD." >&2; exit 1; }
-	@mkdir -p $(DIST)
-	@$(GIT) archive --format=tar --prefix=$(PACKED)/ HEAD | gzip -9n \
-	  >$(DIST)/$(PACKED).tar.gz.new && \
-	mv $(DIST)/$(PACKED).tar.gz.new $(DIST)/$(PACKED).tar.gz
-	@echo $(DIST)/$(PACKED).tar.gz
+	@mkdir -p $(dir $(DIST))
+	@git --git-dir=.git -c tar.umask=022 archive --prefix=$(PACKED)/ -o $(DIST) HEAD || { \
+	  echo "make dist takes a clone, with git: what is packed is its HEAD." >&2; exit 1; }
+	@echo $(DIST)
 
 deb: has-deb  ## Debian's packages, of this tree, into build/deb
 	@BUILD=$(BUILD) VERSION=$(VERSION) bash package/deb
@@ -489,12 +479,10 @@ opm:  ## the tree for OpenResty's opm, into build/opm: doc/install.md
 # ---- To keep it clean --------------------------------------------------------
 
 messages:  ## prints every message of the library, the command and the build
-	$(if $(ANY_LUA),,$(error There is no Lua to list the messages with: \
-	  $(INSTALL)))
-	@$(ANY_LUA) doc/make/messages.lua
+	@lua$(LUA_VERSION) doc/make/messages.lua
 
 floors:  ## which file uses which, in src and lua: layers below only, no cycle
-	@$(ANY_LUA) spec/floors.lua
+	@lua$(LUA_VERSION) spec/floors.lua
 
 C_FILES = $(SOURCES) $(VIRTUAL) $(VIRTUAL_HEADERS) \
   $(wildcard spec/*/*.[ch] examples/*/*.c bench/*/*.c bench/*/*/*.[ch])
@@ -502,16 +490,13 @@ lint: has-lint floors  ## luacheck, clang-format, compiler warnings as errors, f
 	luacheck -q lua spec examples bench package doc doc/pictures/draw \
 	  doc/pictures/record rockspec/*.lua
 	clang-format --dry-run -Werror $(C_FILES)
-	$(or $(shell command -v pyflakes3),python3 -m py_compile) bench/run \
-	  $(wildcard */*/*.py */*/*/*.py)
+	pyflakes3 bench/run $(wildcard */*/*.py */*/*/*.py)
 	$(MAKE) -s BUILD=$(BUILD)/strict CFLAGS='-O2 -Werror' ZK=$(ZK) all
 	$(MAKE) -s BUILD=$(BUILD)/strict CFLAGS='-O2 -Werror' ZK=virtual all
 
 # Each C file alone, many at a time. What clang-tidy is to look for is argued in
-# .clang-tidy. gcc's analyzer does not know that what hangs on a userdata is given
-# back by its __gc, what hangs on a request by ask_free, what hangs on a
-# watch or a barrier leave by its last deferred call, on a queue by its end: there leaks are left
-# to the sanitizers.
+# .clang-tidy. gcc's analyzer does not know what gives back that which hangs on a
+# userdata, a request or a watch: leaks are left to the sanitizers.
 ANALYZE = $(STANDARD) -Isrc $(INCLUDES)
 analyze: has-analyze  ## cppcheck, clang-tidy, gcc's -fanalyzer: no finding
 	cppcheck --quiet --error-exitcode=1 --inline-suppr -Isrc --std=c11 \
@@ -519,9 +504,8 @@ analyze: has-analyze  ## cppcheck, clang-tidy, gcc's -fanalyzer: no finding
 	  --suppress=missingIncludeSystem -D__linux__ -DLUA_VERSION_NUM=504 -DOPENSSL_VERSION_MAJOR=3 \
 	  '-DElfW(type)=Elf64_##type' src
 	@echo 'gcc -fanalyzer …'
-	@printf '%s\n' $(SOURCES) | xargs -P $(PROCESSORS) -I{} sh -c 'case {} in \
-	  src/lua/* | src/io/ask.c | src/protocol/conflict.c | src/protocol/watch.c | src/protocol/barrier_enter.c | src/protocol/barrier_leave.c) no=-Wno-analyzer-malloc-leak ;; esac; \
-	  gcc $(ANALYZE) -O1 -Werror -fanalyzer $$no -c {} -o /dev/null'
+	@printf '%s\n' $(SOURCES) | xargs -P $(PROCESSORS) -I{} gcc $(ANALYZE) -O1 -Werror \
+	  -fanalyzer -Wno-analyzer-malloc-leak -c {} -o /dev/null
 	@echo 'clang-tidy …'
 	@printf '%s\n' $(SOURCES) | xargs -P $(PROCESSORS) -n 4 sh -c \
 	  'clang-tidy --quiet "$$@" -- $(ANALYZE) 2>/dev/null' tidy

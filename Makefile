@@ -23,7 +23,7 @@ PKG_CONFIG  ?= pkg-config
 once = $(eval $(1) := $(2))$(2)
 
 # A goal that `make help` lists is no file.
-.PHONY: library install-library install-command \
+.PHONY: library install-library install-command musl \
   $(shell sed -n 's/^\([a-z-]*\):.*\#\#.*/\1/p' Makefile)
 
 # ---- What is there -----------------------------------------------------------
@@ -305,6 +305,8 @@ tsan: has-check has-sanitize  ## the specs under the thread sanitizer
 # stays in $(BUILD)/fuzz; what is worth keeping goes to the corpus. The other one prints
 # its seeds: FUZZ_SEED=… replays one.
 SECONDS ?= 60
+calls: has-demo  ## functions and files that one acquire goes through
+	@bench/calls/run
 fuzz: has-check has-sanitize  ## fuzzes the parsers, and all calls and options, each for SECONDS=
 	@for what in names hosts replies; do \
 	  mkdir -p $(BUILD)/fuzz/$$what.new && clang $(STANDARD) -g -O1 \
@@ -494,11 +496,25 @@ lint: has-lint floors  ## luacheck, clang-format, compiler warnings as errors, f
 	$(MAKE) -s BUILD=$(BUILD)/strict CFLAGS='-O2 -Werror' ZK=$(ZK) all
 	$(MAKE) -s BUILD=$(BUILD)/strict CFLAGS='-O2 -Werror' ZK=virtual all
 
+# All sources with the headers of musl, the C library of Alpine. Only those of Lua, ZooKeeper,
+# OpenSSL and libmd are the system's, by links, so that no other header of glibc is found.
+MUSL = $(abspath $(BUILD))/musl
+musl: has-analyze
+	@mkdir -p $(MUSL)/all $(MUSL)/machine
+	@ln -sfn $(addprefix /usr/include/,zookeeper openssl sha2.h) $(MUSL)/all
+	@ln -sfn $(addprefix /usr/include/$(MULTIARCH)/,openssl \
+	  lua$(LUA_VERSION)-deb-multiarch.h) $(MUSL)/machine
+	@echo 'musl-gcc …'
+	@$(call compile_on_musl,-Isrc) $(SOURCES)
+	@$(call compile_on_musl,$(VIRTUAL_INCLUDES)) $(VIRTUAL)
+compile_on_musl = musl-gcc $(STANDARD) $(WARNINGS) -Werror -fsyntax-only $(1) \
+  $(addprefix -I,$(LUA_INCDIR) $(MUSL)/all $(MUSL)/machine)
+
 # Each C file alone, many at a time. What clang-tidy is to look for is argued in
 # .clang-tidy. gcc's analyzer does not know what gives back that which hangs on a
 # userdata, a request or a watch: leaks are left to the sanitizers.
 ANALYZE = $(STANDARD) -Isrc $(INCLUDES)
-analyze: has-analyze  ## cppcheck, clang-tidy, gcc's -fanalyzer: no finding
+analyze: has-analyze musl  ## cppcheck, clang-tidy, gcc's -fanalyzer, musl: no finding
 	cppcheck --quiet --error-exitcode=1 --inline-suppr -Isrc --std=c11 \
 	  --enable=warning,performance,portability \
 	  --suppress=missingIncludeSystem -D__linux__ -DLUA_VERSION_NUM=504 -DOPENSSL_VERSION_MAJOR=3 \

@@ -7,7 +7,7 @@ STORY("leaves a stray alone that is of another session") {
   struct actor *a = ACQUIRE(s, .watches_parent = true);
   happens(s, "create lock: 5");
   shows_forged(s, "5", 1);
-  happens(s, "ask about 0, get 5, children /lock");
+  happens(s, "get 5, ask about 0, children /lock");
   shows_forged(s, "5", 1);
   SENT(s, "");
   passes(s, 10000); /* it is asked about again */

@@ -218,7 +218,7 @@ struct contender {
   news_handler *notify; /* reports events to the owner */
   void *owner;          /* the owner's pointer, for `notify` */
   struct contender_options options;
-  struct timer timer;     /* deadline, max_hold, next poll or next delete */
+  struct timer timer;       /* deadline, max_hold, next poll or next delete */
   struct refusals repeated; /* the pause after creates without effect */
   struct deferred_call
       deferred_call; /* calls wait_ops->settle after the step */

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "mkdir.h"
-#include "orphans.h"
 
 #define CANNOT_LIST "cannot list"
 #define CANNOT_CREATE "cannot create"
@@ -74,14 +73,13 @@ static bool is_left(const struct directory *d) {
 }
 
 bool directory_is_idle(const struct directory *d) {
-  return !d->watches.first && !(d->orphans && orphans_are_known(d->orphans)) &&
-         !has_requests(d) && !deferred_call_waits(d->watches.wake) &&
-         !is_left(d);
+  return !d->watches.first && !orphans_are_known(d) && !has_requests(d) &&
+         !deferred_call_waits(d->watches.wake) && !is_left(d);
 }
 
 void directory_free(struct directory *d) {
   end_requests(d);
-  orphans_free(d->orphans);
+  free(d->orphans);
 }
 
 void directory_wake(struct directory *d) {
@@ -236,35 +234,6 @@ static void on_list(struct op *op, const struct reply *reply) {
   }
 }
 
-/* Orphaned nodes. */
-
-static bool knows(void *self, const char *name) {
-  struct directory *d = self;
-  return d->owner->knows(d, name);
-}
-
-static void list_again(void *self) { directory_list(self, 0); }
-
-/* Returns the set of orphans (orphans.h), and allocates it if needed; NULL: no
- * memory. */
-static struct orphans *orphans_of(struct directory *d) {
-  const struct orphans_owner owner = {d, knows, list_again};
-  if (!d->orphans)
-    d->orphans = orphans_new(&owner, d->pipeline, d->watches.wake,
-                             directory_path(d), directory_length(d));
-  return d->orphans;
-}
-
-bool directory_accepts_orphans(struct directory *d) {
-  return !d->orphans || orphans_accept_more(d->orphans);
-}
-
-void directory_remove_orphan(struct directory *d, const char *name) {
-  struct orphans *s = orphans_of(d);
-  if (!s || !orphans_remove(s, name))
-    d->list_wanted = true; /* another list shows the dropped orphan again */
-}
-
 /* Creating the directory. */
 
 void directory_make(struct directory *d) {
@@ -394,14 +363,10 @@ static void on_replace(struct op *op, const struct reply *reply) {
 
 /* Batches and connections. */
 
-void directory_leave(struct directory *d) {
-  if (d->orphans) orphans_forget_foreign(d->orphans);
-}
-
 void directory_flush(struct directory *d, bool vacant) {
   bool replaces = directory_is_being_replaced(d) && vacant;
   struct directory_requests *e = d->requests;
-  if (d->orphans) orphans_send(d->orphans);
+  orphans_flush(d);
   unwatch(d);
   if (replaces || d->missing || d->list_wanted) e = requests_of(d);
   if (e && replaces) send_replacement(d, e);
@@ -411,7 +376,7 @@ void directory_flush(struct directory *d, bool vacant) {
 }
 
 void directory_closed(struct directory *d) {
-  if (d->orphans) orphans_closed(d->orphans);
+  orphans_closed(d);
   watches_sweep(&d->watches);
 }
 

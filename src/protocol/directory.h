@@ -141,16 +141,20 @@ void directory_children_changed(struct directory *d);
 bool directory_sees_children(const struct directory *d);
 
 /* An orphan is a child that is named like this session's nodes, but that no
- * contender knows. directory_accepts_orphans returns whether more orphans can
- * be stored now. directory_remove_orphan deletes the orphan `name` if this
- * session owns it. */
+ * contender knows (orphans.c). directory_accepts_orphans returns whether more
+ * orphans can be stored now. directory_remove_orphan deletes the orphan `name`
+ * if this session owns it. */
 bool directory_accepts_orphans(struct directory *d);
 void directory_remove_orphan(struct directory *d, const char *name);
-
-/* Forgets which orphans belong to other sessions. So zklock reads their owners
- * again when a list shows them. Called when the last contender of this session
- * has left the directory. */
-void directory_leave(struct directory *d);
+bool orphans_are_known(const struct directory *d);
+/* Forgets the orphans that belong to other sessions or cannot be deleted. So
+ * zklock reads their owners again when a list shows them. Called when the last
+ * contender of this session has left the directory. */
+void orphans_forget_ignored(struct directory *d);
+/* Called by directory_flush. Sends requests, or requests another list. */
+void orphans_flush(struct directory *d);
+/* Forgets all orphans. Called when the session is closed. */
+void orphans_closed(struct directory *d);
 
 /* Creates the missing directory and its parents. */
 void directory_make(struct directory *d);

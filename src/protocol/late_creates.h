@@ -13,7 +13,7 @@
  * Such a node would block other contenders for as long as the session lives. So
  * zklock lists the directory from time to time until the session ends. If a
  * list shows a node of this session that no contender knows, zklock deletes it
- * (orphans.h). With a session timeout of T, lists are T/8 to T/4 apart. They
+ * (orphans.c). With a session timeout of T, lists are T/8 to T/4 apart. They
  * are further apart if more than LATE_CREATES_AT_ONCE directories must be
  * listed. So a late node delays other contenders by less than a dead client
  * does. */

@@ -101,7 +101,7 @@ struct pipeline {
   int64_t renewal_sent; /* when the last renewal was sent */
   int64_t renewal_before; /* when the renewal before that was sent */
   int64_t retry_at; /* when to repeat what failed or was refused; or NEVER */
-  int64_t paused_until;   /* a send has failed: no heartbeat before this time */
+  int64_t paused_until; /* a send has failed: no heartbeat before this time */
 
   uint64_t serial;
   struct op *flight, **flight_end; /* ops sent and not answered, in order */

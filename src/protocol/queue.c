@@ -158,7 +158,7 @@ void queue_admit(struct contender *c) {
 
 void queue_flush(struct queue *queue) {
   stop_waiting_for_quota(queue);
-  if (!queue->first) directory_leave(&queue->directory);
+  if (!queue->first) orphans_forget_ignored(&queue->directory);
   if (!queue->all->pipeline->connected) return;
   if (queue->undeletable > 0) refuse_undeletable(queue);
   admit(queue);
@@ -296,7 +296,7 @@ static struct contender *find_creator(const struct queue *queue, uint64_t id,
   return c ? *last = c : NULL;
 }
 
-/* Returns whether the entry may be an orphan (orphans.h): this session may have
+/* Returns whether the entry may be an orphan (orphans.c): this session may have
  * created it, but no contender uses it. A node that its contender still
  * searches for is not an orphan. */
 static bool is_orphan(const struct queue *queue, const struct entry *e,

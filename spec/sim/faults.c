@@ -343,8 +343,7 @@ static void write(struct world *w, bool revoke) {
 
 void fault_strikes(struct world *w, int number, int chosen) {
   struct process *p = some_process(w, chosen);
-  bool awaits_pauses = fault_is(w, FAULT_THROTTLE) && w->ends_at != NEVER;
-  if (w->calm || awaits_pauses) return;
+  if (w->calm) return;
   switch (w->faults.strikes[number].fault) {
 #define X(name, text, act) \
   case FAULT_##name:       \

@@ -854,12 +854,12 @@ static bool was_shut(const struct world *w, int path, const struct process *p) {
   return false;
 }
 
-/* Nobody waits, nobody holds: no server needs to tell us anything. */
+/* Nobody waits, nobody holds: no server needs to tell us anything.  (But a
+ * server that is asked too much may not take a watch away.) */
 static void check_watches(struct world *w, const struct process *p) {
   const struct library *l = &p->library;
-  if (fault_is(w, FAULT_MEMORY) || l->state != LIBRARY_CONNECTED ||
-      p->session.pipeline.flight)
-    return;
+  if (fault_is(w, FAULT_MEMORY) || fault_is(w, FAULT_THROTTLE)) return;
+  if (l->state != LIBRARY_CONNECTED || p->session.pipeline.flight) return;
   /* (A reply that is lost with its connection: the next event clears it.) */
   if (p->session.pipeline.counters.reconnects > 0) return;
   /* (It asks a server again to take a watch away, once it goes on.) */

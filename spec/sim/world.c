@@ -253,9 +253,6 @@ static void settle(struct world *w) {
   if (!all_done(w)) return;
   trace(w, NOBODY, "everybody has finished");
   w->ends_at = w->now + 20 * w->profile.latency;
-  /* (A watch that a server has not taken away for now: after a pause, by a
-   * clock that may be slow.) */
-  if (fault_is(w, FAULT_THROTTLE)) w->ends_at += PAUSE_MAX + PAUSE_MAX / 10;
   if (random_chance(&w->random, 5)) w->ends_at += 2 * w->profile.timeout;
   if (!fault_is(w, FAULT_STRAGGLE) && !any_late_create_possible(w)) return;
   /* (A node that was made late is found and deleted by then.) */

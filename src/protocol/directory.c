@@ -65,16 +65,9 @@ static void end_requests(struct directory *d) {
   d->requests = NULL;
 }
 
-/* Returns whether a server may still have a watch of the children that no
- * contender wants. */
-static bool is_left(const struct directory *d) {
-  return d->pipeline->connected &&
-         d->children_left_in == d->pipeline->connection;
-}
-
 bool directory_is_idle(const struct directory *d) {
   return !d->watches.first && !orphans_are_known(d) && !has_requests(d) &&
-         !deferred_call_waits(d->watches.wake) && !is_left(d);
+         !deferred_call_waits(d->watches.wake);
 }
 
 void directory_free(struct directory *d) {
@@ -140,15 +133,10 @@ void directory_watch_children(struct directory *d, bool more) {
 }
 
 static void unwatch(struct directory *d) {
-  if (d->children_wanted > 0 || (!directory_sees_children(d) && !is_left(d)))
-    return;
-  if (pipeline_must_pause(d->pipeline, &d->listing)) {
-    d->children_left_in = d->pipeline->connection;
-    return;
-  }
+  if (d->children_wanted > 0 || !directory_sees_children(d)) return;
   struct directory_requests *e = requests_of(d);
   if (e && e->unwatch.in_flight) return;
-  d->children_armed_in = d->children_left_in = 0;
+  d->children_armed_in = 0;
   if (e) pipeline_submit(d->pipeline, &e->unwatch);
 }
 
@@ -162,16 +150,10 @@ void directory_children_changed(struct directory *d) {
   if (d->children_wanted > 0) directory_list(d, 0);
 }
 
-/* If a server has refused to remove the watch for now, schedules another
- * request. Until then the server may still have the watch, or the watch may
- * have fired. So the watch is not recorded as armed, but as one that may remain
- * (`children_left_in`). */
+/* If a server has refused to remove the watch, its event changes nothing. */
 static void on_unwatch(struct op *op, const struct reply *reply) {
-  struct directory *d = op->owner;
-  directory_wake(d);
-  if (!reply_is_transient(reply->rc)) return;
-  d->children_left_in = d->pipeline->connection;
-  pipeline_back_off(d->pipeline, &d->listing, reply->rc);
+  (void)reply;
+  directory_wake(op->owner);
 }
 
 static void send_list(struct directory *d, struct directory_requests *e) {
@@ -186,35 +168,12 @@ static void send_list(struct directory *d, struct directory_requests *e) {
   counter_add(&d->pipeline->counters.lists, 1);
 }
 
-static void list_later(struct directory *d) {
-  pipeline_retry(d->pipeline);
-  d->owner->on_unlisted(d);
-}
-
-/* Schedules another list after a pause. Sets `list_wanted`, because not all
- * that need the list request it again: observers do not, nor do holders that
- * look for other contenders. */
-static void put_off_list(struct directory *d, int rc) {
-  pipeline_back_off(d->pipeline, &d->listing, rc);
-  d->list_wanted = true;
-  d->owner->on_unlisted(d);
-  d->owner->on_refused(d, CANNOT_LIST, rc);
-}
-
-static void answer_list(struct directory *d, const struct op *op,
-                        const struct reply *reply) {
-  static const struct listing empty;
-  refusals_end(&d->listing);
-  if (reply->rc == REPLY_NO_NODE)
-    d->owner->on_listed(d, &empty, op->serial);
-  else if (reply->rc == REPLY_OK && reply->listing)
-    d->owner->on_listed(d, reply->listing, op->serial);
-  else
-    list_later(d); /* no memory for the list */
-}
-
+/* Reports the list. If there was no memory for it, or a server has refused it
+ * for now, schedules another after a pause. */
 static void on_list(struct op *op, const struct reply *reply) {
+  static const struct listing empty;
   struct directory *d = op->owner;
+  const struct listing *listing = reply->listing;
   int rc = reply->rc;
   directory_wake(d);
   if (arms(d->requests, op) && rc == REPLY_OK) {
@@ -222,16 +181,21 @@ static void on_list(struct op *op, const struct reply *reply) {
     unwatch(d); /* the last watcher may have left */
   }
   if (reply_is_unknown(rc)) return;
-  if (rc != REPLY_OK && rc != REPLY_NO_NODE)
+  if (rc == REPLY_NO_NODE) listing = &empty;
+  if (rc != REPLY_OK && rc != REPLY_NO_NODE) {
     pipeline_warn(d->pipeline, CANNOT_LIST, directory_path(d), rc);
-  if (rc == REPLY_OK || rc == REPLY_NO_NODE) {
-    answer_list(d, op, reply);
-  } else if (reply_is_transient(rc)) {
-    put_off_list(d, rc);
-  } else {
-    d->owner->on_forbidden(d, rc);
-    d->owner->on_refused(d, CANNOT_LIST, rc);
+    listing = NULL;
   }
+  if (listing) {
+    refusals_end(&d->listing);
+    d->owner->on_listed(d, listing, op->serial);
+    return;
+  }
+  if (rc == REPLY_OK || reply_is_transient(rc)) {
+    pipeline_back_off(d->pipeline, &d->listing, rc);
+    d->list_wanted = true;
+  }
+  if (rc != REPLY_OK) d->owner->on_unlisted(d, CANNOT_LIST, rc);
 }
 
 /* Creating the directory. */

@@ -20,11 +20,8 @@ struct directory_owner {
                     uint64_t serial);
   /* Returns whether the child may be the node of a known contender. */
   bool (*knows)(struct directory *d, const char *name);
-  /* Called when a request for a list has failed. The owner makes each contender
-   * request a list again at its next acquire_fsm_drive. */
-  void (*on_unlisted)(struct directory *d);
-  /* Called when a server forbids listing the directory, before `on_refused`. */
-  void (*on_forbidden)(struct directory *d, int rc);
+  /* Called when a list was refused. If `rc` is transient, it is repeated. */
+  void (*on_unlisted)(struct directory *d, const char *what, int rc);
   /* Called when contenders cannot use the directory: the operation `what`
    * failed with `rc`. */
   void (*on_refused)(struct directory *d, const char *what, int rc);
@@ -73,9 +70,6 @@ struct directory {
   /* The number of the connection in which the watch on the directory's children
    * is armed; 0: none. */
   unsigned children_armed_in;
-  /* The connection in which a server may still have a watch of the children
-   * that no contender wants. */
-  unsigned children_left_in;
   struct refusals making;  /* the pause after refused creates or deletes */
   struct refusals listing; /* the pause after refused lists */
   bool list_wanted;

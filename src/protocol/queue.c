@@ -376,24 +376,20 @@ static void on_listed(struct directory *d, const struct listing *listing,
       c->wait_ops->on_listed(c, listing);
 }
 
-/* Makes each waiter request a list at its next acquire_fsm_drive. */
-static void on_unlisted(struct directory *d) {
-  for (struct contender *c = of(d)->first; c; c = c->next)
-    c->view.listed_in = 0;
-}
-
-static void on_forbidden(struct directory *d, int rc) {
-  struct list_observer *next;
-  for (struct list_observer *o = of(d)->observers; o; o = next) {
-    next = o->next;
-    o->on_refused(o, rc);
-  }
-}
-
 static void on_refused(struct directory *d, const char *what, int rc) {
   for (struct contender *c = of(d)->first; c; c = c->next)
     if (contender_is_waiting(c))
       acquire_fsm_fail(c, what, directory_length(d), rc);
+}
+
+static void on_unlisted(struct directory *d, const char *what, int rc) {
+  struct list_observer *next;
+  for (struct list_observer *o = of(d)->observers; o && !reply_is_transient(rc);
+       o = next) {
+    next = o->next;
+    o->on_refused(o, rc);
+  }
+  on_refused(d, what, rc);
 }
 
 static void on_made(struct directory *d) { queue_drive(of(d)); }
@@ -408,7 +404,6 @@ static void on_occupied(struct directory *d) { admit(of(d)); }
 static const struct directory_owner owner = {.on_listed = on_listed,
                                              .knows = knows,
                                              .on_unlisted = on_unlisted,
-                                             .on_forbidden = on_forbidden,
                                              .on_refused = on_refused,
                                              .on_made = on_made,
                                              .on_not_made = on_not_made,

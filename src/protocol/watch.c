@@ -125,21 +125,15 @@ static void destroy(struct deferred_call *call) {
   free(w);
 }
 
-static bool is_left(const struct watch *w) {
-  return is_of_this_connection(w, w->left_in);
-}
-
 /* Removes a watch that has no watchers. Also removes the watch at the server,
- * if the server has it or may have it. */
+ * if the server has it. If a server refuses that, its event finds no watch. */
 static void remove_if_unused(struct watch *w) {
-  struct pipeline *pipeline = w->of->pipeline;
   if (w->wanted > 0 || is_asking(w)) return;
-  if (is_at_server(w) || is_left(w)) {
-    if (pipeline_must_pause(pipeline, &w->of->backoff)) return;
-    w->armed_in = w->left_in = 0;
+  if (is_at_server(w)) {
+    w->armed_in = 0;
     if (ask(w, OP_UNWATCH)) return;
   }
-  deferred_call_add(&pipeline->step, &w->end);
+  deferred_call_add(&w->of->pipeline->step, &w->end);
 }
 
 /* Arming watches. */
@@ -275,12 +269,10 @@ static void store_data(struct watch *w, const struct reply *reply) {
   if (w->data) memcpy(w->data, reply->data, shown);
 }
 
-/* Logs that a server has refused the watch, and begins a pause. The refused
- * request may have left a watch at the server or in the client library. */
+/* Logs that a server has refused the watch, and begins a pause. */
 static void on_refused(struct watch *w, int rc) {
   warn(w, "cannot watch", rc);
   pipeline_back_off(w->of->pipeline, &w->of->backoff, rc);
-  if (w->awaited) w->left_in = w->of->pipeline->connection;
   remove_if_unused(w);
 }
 
@@ -295,7 +287,6 @@ static void on_hidden(struct watch *w, const struct reply *reply) {
 static void on_read(struct watch *w, const struct reply *reply) {
   unsigned connection = w->of->pipeline->connection;
   w->hidden_in = 0;
-  if (reply->rc == REPLY_OK || reply->rc == REPLY_NO_NODE) w->left_in = 0;
   if (reply->rc == REPLY_OK) {
     refusals_end(&w->of->backoff);
     w->armed_in = connection;
@@ -358,18 +349,9 @@ void watches_poll(struct watches *watches) {
   }
 }
 
-/* Schedules another request to remove the watch, because a server has refused
- * this one. Until then the server has the watch, unless the watch fires. */
-static void on_removal_refused(struct watch *w, int rc) {
-  w->left_in = w->of->pipeline->connection;
-  pipeline_back_off(w->of->pipeline, &w->of->backoff, rc);
-}
-
 static void on_reply(struct op *op, const struct reply *reply) {
   struct watch *w = op->owner;
   if (w->awaited) pipeline_poll_later(w->of->pipeline);
-  if (op->kind == OP_UNWATCH && reply_is_transient(reply->rc))
-    on_removal_refused(w, reply->rc);
   if (op->kind != OP_UNWATCH)
     on_read(w, reply);
   else if (w->wanted > 0)

@@ -63,7 +63,6 @@ struct watch {
   unsigned armed_in;  /* the connection in which the server confirmed the
                        * watch */
   unsigned hidden_in; /* the connection in which the node was hidden */
-  unsigned left_in;   /* the connection that can still have an unwanted watch */
   uint32_t hash;
   char *data;   /* the first bytes of the node's data, as read last */
   int size;     /* the size of all the data; 0: none, or the own node */
@@ -79,7 +78,7 @@ struct watches {
   /* Returns whether this child is a node of this session. */
   bool (*is_ours)(const struct watches *watches, const char *name);
   struct watch *first;
-  struct refusals backoff; /* the pause after a refused watch or removal */
+  struct refusals backoff; /* the pause after a refused watch */
   const char *path;        /* the path of the directory */
   size_t length;
 };

@@ -18,8 +18,8 @@ static const char *check(uint64_t serial, int64_t czxid) {
   CHECK(incident && answers_expect(&answers, &create, false));
   incident->serial = serial;
   incident->code = ZOK;
-  incident->czxid = czxid;
-  incident->owner = SESSION;
+  incident->reply.czxid = czxid;
+  incident->reply.owner = SESSION;
   strcpy(incident->text, path);
   const char *fault = answers_check(&answers, incident);
   free(incident);

@@ -108,11 +108,6 @@ void library_close(struct library *l, bool wait) {
 
 void library_disconnect(struct library *l) { connection_end(l); }
 
-bool library_submit(struct library *l, const struct op *op,
-                    const struct op *before) {
-  return requests_submit(l, op, before);
-}
-
 /* Returns the ACL entry that lets all other clients read a node and create
  * children. Two kinds of nodes that several clients use get this entry, besides
  * the entries of option `acl`. They are the directories above the chroot, and
@@ -200,21 +195,8 @@ static void report_reply(struct library *l, const struct incident *incident) {
     connection_end(l);
     return;
   }
-  struct reply reply = {.rc = incident->code,
-                        .path = incident->text,
-                        .czxid = incident->czxid,
-                        .owner = incident->owner,
-                        .ctime_ms = incident->ctime_ms,
-                        .mtime_ms = incident->mtime_ms,
-                        .version = incident->version,
-                        .length = incident->length,
-                        .children = incident->children,
-                        .data = incident->text,
-                        .size = incident->size,
-                        .revoked = incident->revoked,
-                        .listing = incident->listing};
-  l->listener.reply(l->listener.self, incident->serial, &reply);
-  if (!code_requires_auth(reply.rc) || !l->connected) return;
+  l->listener.reply(l->listener.self, incident->serial, &incident->reply);
+  if (!code_requires_auth(incident->code) || !l->connected) return;
   l->auth_required = true;
   connection_end(l);
 }

@@ -120,10 +120,10 @@ static const char *check_create(struct answers *a, const struct expected *e,
   if (i->code != ZOK) return NULL;
   if (!is_path_of(e, i->text)) return "a node that zklock did not create";
   if (e->bare) return NULL;
-  if (i->owner != a->session) return "a node of another session";
-  if (i->czxid <= a->newest)
+  if (i->reply.owner != a->session) return "a node of another session";
+  if (i->reply.czxid <= a->newest)
     return "a node with a smaller czxid than an earlier one";
-  a->newest = i->czxid;
+  a->newest = i->reply.czxid;
   return NULL;
 }
 

@@ -13,12 +13,15 @@ struct incident *incident_new(int kind, int code, const char *text,
   if (!incident) return NULL;
   incident->kind = kind;
   incident->code = code;
+  incident->reply = (struct reply){.rc = code,
+                                   .path = incident->text,
+                                   .data = incident->text};
   if (size) memcpy(incident->text, text, size);
   return incident;
 }
 
 void incident_free(struct incident *incident) {
-  listing_free(incident->listing);
+  listing_free(incident->reply.listing);
   free(incident);
 }
 

@@ -25,15 +25,11 @@
 struct incident {
   struct incident *next;
   enum { INCIDENT_REPLY, INCIDENT_WATCH, INCIDENT_STATE } kind;
-  uint64_t serial;
   int code; /* the request's result, the event's type, or the state */
-  int64_t czxid, owner, ctime_ms, mtime_ms;
-  int version, length, children;
-  bool revoked;
-  const char *fault; /* what is wrong with the reply; or NULL */
-  struct listing *listing;
-  int size;    /* size of the data; -1: there are no data */
-  char text[]; /* the path, or the data */
+  uint64_t serial;
+  const char *fault;  /* what is wrong with the reply; or NULL */
+  struct reply reply; /* its `path` and `data` are `text` */
+  char text[];        /* the path, or the data */
 };
 
 /* The contenders' creates that were sent and not answered yet, in the order in
@@ -121,42 +117,21 @@ void connection_check_end(struct library *library);
 int64_t connection_prepare(struct library *library, int *fd, short *events);
 void connection_process(struct library *library, short events);
 
-/* library_requests.c defines these functions. */
+/* library_requests.c defines library_submit and this function. */
 
-/* Sends a request, as library_submit does. Returns false if nothing was
- * sent. */
-bool requests_submit(struct library *library, const struct op *op,
-                     const struct op *before);
 /* Appends a watch event, or a change of the connection, to the inbox. The
  * client library calls this function for each of them. `context` is the struct
  * library. */
 void requests_on_event(zhandle_t *handle, int type, int state, const char *path,
                        void *context);
 
-/* library_transactions.c defines these functions. Those that send return ZOK,
- * or a code that says why nothing was sent. */
+/* library_transactions.c defines these functions. */
 
-/* Sends a heartbeat, which is a write that changes nothing. The reply proves
- * that a quorum of servers has committed the write. */
-int transaction_heartbeat(struct library *library, const struct op *op);
-/* Tests whether this session could use a directory that has the ACL of option
- * `acl`. In one transaction, a server creates the directory, checks it, creates
- * a child, and deletes both. No other client sees any of these changes. */
-int transaction_check_acl(struct library *library, const struct op *op);
-/* Deletes the node of `remove` and creates the node of `create`, in one
- * transaction. Both belong to this session. Reports one reply for each of the
- * two ops. */
-int transaction_exchange(struct library *library, const struct op *create,
-                         const struct op *remove);
-/* Creates (OP_CREATE) or deletes (OP_REMOVE) two nodes in one transaction: the
- * op's node and the node `beside`. */
-int transaction_pair(struct library *library, const struct op *op);
-/* Deletes a node (OP_REMOVE) if at most `op->creates` children were ever
- * created in its directory. Otherwise the server refuses the transaction. */
-int transaction_counted(struct library *l, const struct op *op);
-/* Sends an OP_MKDIR of a persistent node, an OP_WRITE or an OP_REMOVE. The
- * server refuses the transaction if the node `op->provided` does not exist. */
-int transaction_conditional(struct library *library, const struct op *op);
+/* Sends a request that needs a transaction. Reports one reply for `op`, and one
+ * for `before` if it is not NULL. Returns ZOK, or a code that says why nothing
+ * was sent. */
+int transaction_submit(struct library *library, const struct op *op,
+                       const struct op *before);
 /* Frees the transactions that were answered. `all`: frees the unanswered ones,
  * too. */
 void transactions_free(struct library *library, bool all);

@@ -2,6 +2,7 @@
  * to the inbox (library_handle.h). */
 #include <string.h>
 
+#include "library.h"
 #include "library_handle.h"
 #include "protocol/name.h"
 
@@ -18,13 +19,14 @@ static struct incident *reply_new(const void *data, int rc, const char *text,
   if (!incident) return NULL;
   incident->serial = (uint64_t)(uintptr_t)data;
   if (stat && rc == ZOK) {
-    incident->czxid = stat->czxid;
-    incident->owner = stat->ephemeralOwner;
-    incident->ctime_ms = stat->ctime;
-    incident->mtime_ms = stat->mtime;
-    incident->version = stat->version;
-    incident->length = stat->dataLength;
-    incident->children = stat->numChildren;
+    struct reply *reply = &incident->reply;
+    reply->czxid = stat->czxid;
+    reply->owner = stat->ephemeralOwner;
+    reply->ctime_ms = stat->ctime;
+    reply->mtime_ms = stat->mtime;
+    reply->version = stat->version;
+    reply->length = stat->dataLength;
+    reply->children = stat->numChildren;
   }
   return incident;
 }
@@ -73,8 +75,8 @@ static void on_watched(int rc, const char *value, int length,
   struct incident *incident =
       reply_new(data, rc, value, own < OP_SHOWN ? own : OP_SHOWN, stat);
   if (incident) {
-    incident->revoked = own < size;
-    incident->size = (int)own;
+    incident->reply.revoked = own < size;
+    incident->reply.size = (int)own;
   }
   report(incident);
 }
@@ -85,7 +87,7 @@ static void on_data(int rc, const char *value, int length,
   bool any = rc == ZOK && length > 0;
   struct incident *incident =
       reply_new(data, rc, value, any ? (size_t)length : 0, stat);
-  if (incident) incident->size = length;
+  if (incident) incident->reply.size = length;
   report(incident);
 }
 
@@ -112,7 +114,7 @@ static void tell_names(int rc, const struct String_vector *names,
                                         names->count);
   if (listing) {
     if (directory) listing->creates = creates(directory);
-    incident->listing = listing;
+    incident->reply.listing = listing;
     incident->fault = answers_check_listing(listing);
   }
   report(incident);
@@ -142,82 +144,65 @@ void requests_on_event(zhandle_t *handle, int type, int state, const char *path,
 
 /* Requests. */
 
-bool requests_submit(struct library *l, const struct op *op,
-                     const struct op *before) {
+static int submit_one(struct library *l, const struct op *op) {
   zhandle_t *zh = l->handle;
   const void *data = (const void *)(uintptr_t)op->serial;
   int mode = op->persistent ? ZOO_PERSISTENT : ZOO_CONTAINER;
-  int rc = ZINVALIDSTATE;
-  if (!l->connected) return false;
   switch (op->kind) {
     case OP_CREATE:
-      if (!answers_expect(&l->answers, op, before || op->beside)) return false;
-      rc = before ? transaction_exchange(l, op, before)
-           : op->beside
-               ? transaction_pair(l, op)
-               : zoo_acreate2(zh, op->path, op->data, op->size, &l->acl,
-                              op->exact ? ZOO_EPHEMERAL
-                                        : ZOO_EPHEMERAL_SEQUENTIAL,
-                              on_created, data);
-      if (rc != ZOK) answers_cancel_expected(&l->answers);
-      break;
+      return zoo_acreate2(zh, op->path, op->data, op->size, &l->acl,
+                          op->exact ? ZOO_EPHEMERAL : ZOO_EPHEMERAL_SEQUENTIAL,
+                          on_created, data);
     case OP_MKDIR:
-      rc = op->provided
-               ? transaction_conditional(l, op)
-               : zoo_acreate2(zh, op->path, op->data, op->data ? op->size : -1,
-                              op->shared ? &l->acl_shared : &l->acl, mode,
-                              on_created, data);
-      break;
-    case OP_CHECK_ACL:
-      rc = transaction_check_acl(l, op);
-      break;
+      return zoo_acreate2(zh, op->path, op->data, op->data ? op->size : -1,
+                          op->shared ? &l->acl_shared : &l->acl, mode,
+                          on_created, data);
     case OP_LIST:
-      rc =
-          zoo_awget_children(zh, op->path, op->watch ? requests_on_event : NULL,
-                             l, on_children, data);
-      break;
+      return zoo_awget_children(zh, op->path,
+                                op->watch ? requests_on_event : NULL, l,
+                                on_children, data);
     case OP_NAMES:
-      rc = zoo_aget_children2(zh, op->path, 0, on_names, data);
-      break;
+      return zoo_aget_children2(zh, op->path, 0, on_names, data);
     case OP_GET:
-      rc = zoo_awget(zh, op->path, requests_on_event, l, on_watched, data);
-      break;
+      return zoo_awget(zh, op->path, requests_on_event, l, on_watched, data);
     case OP_EXISTS:
-      rc = zoo_awexists(zh, op->path, requests_on_event, l, on_stat, data);
-      break;
+      return zoo_awexists(zh, op->path, requests_on_event, l, on_stat, data);
     case OP_READ:
-      rc = zoo_aget(zh, op->path, 0, on_data, data);
-      break;
+      return zoo_aget(zh, op->path, 0, on_data, data);
     case OP_WRITE:
-      rc = op->provided ? transaction_conditional(l, op)
-                        : zoo_aset(zh, op->path, op->data, op->size,
-                                   op->version, on_stat, data);
-      break;
+      return zoo_aset(zh, op->path, op->data, op->size, op->version, on_stat,
+                      data);
     case OP_PING:
-      rc = zoo_aexists(zh, op->path, 0, on_stat, data);
-      break;
-    case OP_HEARTBEAT:
-      rc = transaction_heartbeat(l, op);
-      break;
+      return zoo_aexists(zh, op->path, 0, on_stat, data);
     case OP_REMOVE:
-      rc = op->beside     ? transaction_pair(l, op)
-           : op->provided ? transaction_conditional(l, op)
-           : op->counted  ? transaction_counted(l, op)
-                          : zoo_adelete(zh, op->path, -1, on_void, data);
-      break;
+      return zoo_adelete(zh, op->path, -1, on_void, data);
     case OP_SYNC:
-      rc = zoo_async(zh, op->path, on_string, data);
-      break;
+      return zoo_async(zh, op->path, on_string, data);
     case OP_UNWATCH:
       /* Casts on_void, because the library's header (3.8) is wrong. It declares
        * a pointer to a function pointer, but the library uses the parameter as
        * the function pointer itself. The 0 for `local` also removes the
        * server's watch. */
-      rc = zoo_aremove_all_watches(zh, op->path,
-                                   op->watch ? ZWATCHTYPE_CHILD
-                                             : ZWATCHTYPE_DATA,
-                                   0, (void_completion_t *)on_void, data);
-      break;
+      return zoo_aremove_all_watches(zh, op->path,
+                                     op->watch ? ZWATCHTYPE_CHILD
+                                               : ZWATCHTYPE_DATA,
+                                     0, (void_completion_t *)on_void, data);
+    case OP_CHECK_ACL:
+    case OP_HEARTBEAT:
+      break; /* these are transactions */
   }
+  return ZINVALIDSTATE;
+}
+
+bool library_submit(struct library *l, const struct op *op,
+                    const struct op *before) {
+  bool is_create = op->kind == OP_CREATE;
+  bool has_parts = before || op->beside || op->provided || op->counted ||
+                   op->kind == OP_CHECK_ACL || op->kind == OP_HEARTBEAT;
+  if (!l->connected ||
+      (is_create && !answers_expect(&l->answers, op, has_parts)))
+    return false;
+  int rc = has_parts ? transaction_submit(l, op, before) : submit_one(l, op);
+  if (is_create && rc != ZOK) answers_cancel_expected(&l->answers);
   return rc == ZOK;
 }

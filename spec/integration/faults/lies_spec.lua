@@ -217,7 +217,7 @@ local function crowd(n, format)
 end
 
 local NONE = "that cannot be true: a list with an invalid name"
-local HALF = "that cannot be true: an exchange that neither succeeded nor "
+local HALF = "that cannot be true: a transaction that neither succeeded nor "
   .. "failed"
 local TWICE = "that cannot be true: a list with a duplicate name"
 local function counts(field, value) -- in a Stat

@@ -233,7 +233,7 @@ static void connected(struct client *client) {
   host_lookup_cancel(&client->host_lookup);
   client->unanswered = 0;
   session_connected(client->session, clock_now(), client->identity.session,
-                    client->granted, library_began(client->library));
+                    client->granted, client->tried_at);
 }
 
 static void on_connected(void *self, const struct identity *identity,
@@ -251,7 +251,7 @@ static void on_connected(void *self, const struct identity *identity,
     return;
   }
   session_greeted(client->session, clock_now(), identity->session, timeout,
-                  library_began(client->library));
+                  client->tried_at);
   client->listener.attempting(
       client->listener.self); /* publishes the lease, which was shortened */
 }
@@ -382,20 +382,20 @@ struct transport client_transport(struct client *client) {
 
 /* Creation and destruction. */
 
+static const struct library_listener of_library = {.connected = on_connected,
+                                                   .accepted = on_accepted,
+                                                   .reply = on_reply,
+                                                   .event = on_event,
+                                                   .over = on_over,
+                                                   .error = on_error,
+                                                   .warning = on_warning};
+
 struct client *client_new(const struct settings *settings,
                           struct session *session,
                           const struct client_listener *listener,
                           const struct wakeup *wakeup, uint64_t seed) {
   struct client *client = calloc(1, sizeof *client);
   if (!client) return NULL;
-  struct library_listener of_library = {.self = client,
-                                        .connected = on_connected,
-                                        .accepted = on_accepted,
-                                        .reply = on_reply,
-                                        .event = on_event,
-                                        .over = on_over,
-                                        .error = on_error,
-                                        .warning = on_warning};
   client->settings = settings;
   client->session = session;
   client->listener = *listener;
@@ -403,7 +403,7 @@ struct client *client_new(const struct settings *settings,
   host_lookup_init(&client->host_lookup, &settings->hosts, wakeup);
   client->address = client->granted_by = -1;
   addresses_init(&client->addresses, seed);
-  client->library = library_new(settings, &of_library);
+  client->library = library_new(settings, &of_library, client);
   if (client->library) return client;
   free(client);
   return NULL;
@@ -411,7 +411,7 @@ struct client *client_new(const struct settings *settings,
 
 void client_close(struct client *client) {
   host_lookup_done(&client->host_lookup);
-  library_close(client->library, true);
+  library_close(client->library);
 }
 
 void client_free(struct client *client) {

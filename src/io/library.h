@@ -4,14 +4,12 @@
  * decides what follows the loss of a connection. These files work around the
  * client library's defects.
  *
- *   library               creates handles, and reports their results
- *   library_connection    the socket of a handle: connects, polls, closes
+ *   library               opens, runs and closes handles; reports their results
  *   library_requests      sends requests; callbacks put replies into the inbox
  *   library_transactions  sends requests of several parts
  *   library_answers       rejects replies that cannot be true
  *   library_codes         the client library's codes, and their texts
  *   library_handle        the record of a handle, and its inbox
- *   library_listener.h    the callbacks for reports
  *
  * Only library*.[ch] include <zookeeper.h>. The I/O thread calls all functions
  * except library_bind and library_new. It also calls library_free, unless the
@@ -19,10 +17,45 @@
 #ifndef ZKLOCK_LIBRARY_H
 #define ZKLOCK_LIBRARY_H
 
-#include "library_listener.h"
+#include "protocol/op.h"
 #include "settings.h"
 
 #pragma GCC visibility push(hidden)
+
+/* The id and the password of a ZooKeeper session. A client needs both to resume
+ * the session. */
+struct identity {
+  int64_t session; /* 0: no server has granted a session yet */
+  char password[16];
+};
+
+/* How a handle has ended. In each of these cases, the ZooKeeper session can
+ * still exist. */
+enum library_end {
+  LIBRARY_LOST,          /* the connection was lost, or the attempt failed */
+  LIBRARY_EXPIRED,       /* a server does not know the session */
+  LIBRARY_REFUSED,       /* the servers reject this client's credentials */
+  LIBRARY_AUTH_REQUIRED, /* the servers require other credentials */
+  LIBRARY_CERTIFICATE_REFUSED, /* one side refused the other's */
+};
+
+/* The callbacks of a handle, in the order of the calls: `connected`; then
+ * `accepted`, only with credentials; then `reply` and `event`, any number of
+ * times; last `over`. After `over`, another handle can be opened. `error` and
+ * `warning` can be called at any time before `over`. They are also called if
+ * library_open fails. */
+struct library_listener {
+  void (*connected)(void *self, const struct identity *identity,
+                    int64_t timeout);
+  void (*accepted)(void *self); /* the server has accepted all credentials */
+  void (*reply)(void *self, uint64_t serial, const struct reply *reply);
+  void (*event)(void *self, enum watch_event event, const char *path);
+  void (*over)(void *self, enum library_end end);
+  /* Called when an attempt or a connection to `server` has failed. `text` is
+   * the reason. */
+  void (*error)(void *self, const char *server, const char *text);
+  void (*warning)(void *self, const char *text);
+};
 
 struct library;
 
@@ -33,9 +66,11 @@ struct library;
  * still do. Must be called before the other functions. */
 bool library_bind(void *module);
 
-/* Creates the wrapper, without a handle. Returns NULL if there is no memory. */
+/* Creates the wrapper, without a handle. `self` is the first argument of the
+ * listener's callbacks. Returns NULL if there is no memory. */
 struct library *library_new(const struct settings *settings,
-                            const struct library_listener *listener);
+                            const struct library_listener *listener,
+                            void *self);
 void library_free(struct library *library); /* must follow library_close */
 
 /* Creates a handle, which begins to connect to `address`, an `ip:port`. `names`
@@ -46,19 +81,16 @@ bool library_open(struct library *library, const char *address,
 /* Returns whether the current attempt is in its TLS handshake. */
 bool library_is_in_handshake(const struct library *library);
 bool library_is_open(const struct library *library);
-/* Returns the time at which the current connection attempt began. Each earlier
- * attempt belongs to a handle that is closed. */
-int64_t library_began(const struct library *library);
 /* Sends a request. See `submit` in op.h for the parameters and the result. */
 bool library_submit(struct library *library, const struct op *op,
                     const struct op *before);
 /* Closes the handle, and calls the listener's `over`. The ZooKeeper session
  * continues. */
 void library_disconnect(struct library *library);
-/* Closes the handle and its ZooKeeper session. If there is a connection, first
- * sends the server a request to close the session. `wait`: waits until the
- * server has received the request, for at most 1.5 s. */
-void library_close(struct library *library, bool wait);
+/* Closes the handle and its ZooKeeper session. If there is a connection, sends
+ * the server a request to close the session, and waits until the server has
+ * received the request, for at most 1.5 s. */
+void library_close(struct library *library);
 
 /* The I/O thread's loop calls these functions in this order in each pass.
  * library_prepare returns the time at which poll(2) must end, and sets `*fd`

@@ -13,7 +13,7 @@
 #include <zookeeper/zookeeper.h>
 
 #include "certificates.h"
-#include "library_listener.h"
+#include "protocol/op.h"
 #include "settings.h"
 #include "stream.h"
 
@@ -43,7 +43,8 @@ struct answers {
 
 struct library {
   const struct settings *settings;
-  struct library_listener listener;
+  const struct library_listener *listener; /* see library.h */
+  void *self;                              /* the listener's */
   struct certificates certificates;
   struct ACL *acl_entries;
   struct ACL_vector acl;        /* the ACL of this client's own nodes */
@@ -51,7 +52,6 @@ struct library {
 
   zhandle_t *handle;  /* NULL: there is no handle */
   char server[80];    /* the server's address */
-  int64_t began;      /* see library_began */
   bool connected;     /* between the calls of `connected` and `over` */
   bool must_end;      /* end the connection when the inbox is empty */
   bool auth_required; /* the server requires other credentials */
@@ -87,35 +87,12 @@ void inbox_append(struct library *library, struct incident *incident);
  * the caller frees each. Sets `*overflow` to whether incidents were dropped for
  * lack of memory. */
 struct incident *inbox_take(struct library *library, bool *overflow);
-/* Reports `text` to the listener, as the reason why there is no connection to
- * the handle's server. */
-void handle_report_error(struct library *library, const char *text);
-
-/* library_connection.c defines these functions. */
-void connection_init(struct library *library);
-/* If the option `tls` is set, makes the next connection use TLS. `names` are
- * the server's names. On failure, reports the error and returns false. */
-bool connection_secure(struct library *library, const char *names);
-void connection_begin(struct library *library); /* begins an attempt */
-/* If there are credentials, sends a first request, whose reply shows that the
- * server has accepted them. Called when a server has accepted the
- * connection. */
-void connection_greeted(struct library *library);
-/* Closes the handle, if there is one, and drops the reports in its inbox. */
-void connection_close(struct library *library);
-/* Closes the handle and thereby ends the session. Then waits until the server
- * closes the connection, for at most END_TIMEOUT. If the socket were closed
- * earlier, the request to close the session could be lost. */
-void connection_end_session(struct library *library);
-/* Closes the handle, and calls the listener's `over` with the reason. If no
- * failure is known, the reason is LIBRARY_LOST. Keeps the ZooKeeper session. */
-void connection_end(struct library *library);
-/* Ends the handle if its connection has ended. Otherwise calls the listener's
- * `accepted` if the server has just accepted the credentials. Called when the
- * inbox is empty. */
-void connection_check_end(struct library *library);
-int64_t connection_prepare(struct library *library, int *fd, short *events);
-void connection_process(struct library *library, short events);
+/* Creates the record, without a listener. Returns NULL if there is no
+ * memory. */
+struct library *handle_new(const struct settings *settings);
+void handle_free(struct library *library);
+/* Sets the fields of a library without a handle. */
+void handle_reset(struct library *library);
 
 /* library_requests.c defines library_submit and this function. */
 
